@@ -3,7 +3,7 @@ import { ROOT } from './address';
 import { readEvents, readLines, readParts, type FilePart } from './api_streams';
 import { linkKey } from './shared_link';
 import { Store } from './store';
-import { text } from './text';
+import { text } from './text/common';
 import type { Change, Job, Problem } from './types';
 
 export const BASE = ROOT + 'api/v1';

@@ -8,7 +8,7 @@ import { Jobs } from './jobs';
 import { hasRole, service, type Role } from './service';
 import { linkKey } from './shared_link';
 import { useStore } from './store';
-import { text } from './text';
+import { text } from './text/common';
 import { nextTheme, theme } from './theme';
 import { CHOICES, chooseZone, zoneChoice, zoneName } from './time_zone';
 import { dropToast, showError, toasts } from './toasts';

@@ -1,5 +1,5 @@
 // Copies text to the clipboard, also where navigator.clipboard is missing (plain http from another host).
-import { text } from './text';
+import { text } from './text/common';
 import { showError, showToast } from './toasts';
 
 function copyWithCommand(value: string): boolean {

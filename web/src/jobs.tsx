@@ -1,7 +1,7 @@
 // Running jobs in the header: how many, their progress, and a button to cancel each. Polls only while jobs run.
 import { useEffect, useState } from 'preact/hooks';
 import { get, jobsStarted, onChange, send } from './api';
-import { labelOf, text } from './text';
+import { labelOf, text } from './text/common';
 import { showError } from './toasts';
 import type { Job } from './types';
 import { Button, Progress, Spinner } from './ui';

@@ -2,7 +2,7 @@
 // after each login.
 import { get, session } from './api';
 import { Store, useStore } from './store';
-import { text } from './text';
+import { text } from './text/common';
 import type { ServiceDocument } from './types';
 
 /** undefined: being loaded; null: could not be loaded. */

@@ -1,7 +1,7 @@
 // Basic controls: buttons, fields, badges, empty and error states. Every control has an accessible name.
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { icons, type IconName } from './icons';
 
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {

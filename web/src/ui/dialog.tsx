@@ -1,7 +1,7 @@
 // A modal dialog, based on <dialog>: it traps the focus and restores it; Escape closes it.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { Button, Field } from './basic';
 
 export function Dialog({

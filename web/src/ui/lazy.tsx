@@ -1,7 +1,7 @@
 // Lazily loaded components, and an error boundary.
 import { Component, createElement, type Attributes, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { Button, EmptyState, Failed, Spinner } from './basic';
 
 /** A component whose script is loaded when it is first shown. */

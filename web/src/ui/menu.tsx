@@ -1,7 +1,7 @@
 // A button that opens a menu of actions. Keys: arrows, Home, End, Escape.
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { Button, Icon } from './basic';
 import type { IconName } from './icons';
 

@@ -1,7 +1,7 @@
 // A tree of values (WAI-ARIA tree; keys: arrows, Home, End). Only expanded nodes are rendered, and long lists in steps.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { Icon } from './basic';
 
 export interface TreeNode {

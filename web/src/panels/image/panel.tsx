@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isImage } from '../../frames';
 import { relativeTime } from '../../recording_time';
-import { text } from '../../text';
+import { imageText } from '../../text/panels';
 import type { Topic } from '../../types';
 import { Button, Failed, Select } from '../../ui';
 import { ZOOM_STEP } from '../../zoom';
@@ -124,7 +124,7 @@ export function ImagePanel(props: PanelProps) {
             lay();
         }
         to.getContext('2d', { alpha: false })!.drawImage(image, 0, 0);
-        facts.current!.textContent = text.image.facts(size?.[0] ?? w, size?.[1] ?? h, relativeTime(recording, time));
+        facts.current!.textContent = imageText.facts(size?.[0] ?? w, size?.[1] ?? h, relativeTime(recording, time));
     };
     const { shown, reload } = usePictures(props, topic, () => requestWidth(width.current * view.zoom), draw);
     useLayoutEffect(() => void lay(), [rotate, view]);
@@ -141,7 +141,7 @@ export function ImagePanel(props: PanelProps) {
             <div class="image-tools row">
                 {images.length > 1 && (
                     <Select
-                        label={text.image.topic}
+                        label={imageText.topic}
                         hidden_label
                         value={name}
                         options={images.map((t) => [t.name, t.name])}
@@ -152,24 +152,24 @@ export function ImagePanel(props: PanelProps) {
                 <Button
                     kind="quiet"
                     icon="rotate"
-                    label={text.image.rotate}
+                    label={imageText.rotate}
                     onClick={() => onSettings({ rotate: rotate === 270 ? null : String(rotate + 90) })}
                 />
-                {view.zoom > 1 && <Button kind="quiet" icon="full" label={text.image.fit} onClick={fit} />}
+                {view.zoom > 1 && <Button kind="quiet" icon="full" label={imageText.fit} onClick={fit} />}
             </div>
             <div
                 class="image-area"
                 ref={area}
                 tabIndex={0}
                 role="group"
-                aria-label={text.image.alt(name)}
+                aria-label={imageText.alt(name)}
                 onKeyDown={key}
                 {...handlers}
             >
-                <canvas ref={canvas} role="img" aria-label={text.image.alt(name)} class={hidden} />
+                <canvas ref={canvas} role="img" aria-label={imageText.alt(name)} class={hidden} />
                 {shown.kind === 'failed' && <Failed error={shown.error} retry={reload} />}
                 {shown.kind === 'problem' && <p class="muted image-note">{shown.text}</p>}
-                {shown.kind === 'none' && <p class="muted">{text.image.none}</p>}
+                {shown.kind === 'none' && <p class="muted">{imageText.none}</p>}
                 {shown.kind === 'unplayable' && topic && (
                     <VideoElement recording={recording.id} topic={topic} playback={playback} codec={shown.text!} />
                 )}

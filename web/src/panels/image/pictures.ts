@@ -4,7 +4,7 @@ import { getParts } from '../../api';
 import type { Playback } from '../../playback';
 import { timeNs } from '../../recording_time';
 import { isVideoTopic } from '../../frames';
-import { text } from '../../text';
+import { imageText } from '../../text/panels';
 import type { Topic } from '../../types';
 import { decodeStill, isVideo, Run, type Picture, type PictureSource } from './run';
 import { VideoUnits } from './video_units';
@@ -150,7 +150,7 @@ export class Pictures {
         } finally {
             video.close();
         }
-        const none = parts > 0 ? { time, image: null, problem: text.image.damagedVideo, size: null } : null;
+        const none = parts > 0 ? { time, image: null, problem: imageText.damagedVideo, size: null } : null;
         const picture = (last as Picture | null) ?? none; // assigned by callbacks
         if (!this.stopped.signal.aborted && playable && !this.run) {
             this.shown = picture && picture.time;

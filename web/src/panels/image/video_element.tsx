@@ -4,7 +4,7 @@ import { getParts, linkTo } from '../../api';
 import { useRequest } from '../../use_request';
 import type { Playback } from '../../playback';
 import { timeNs } from '../../recording_time';
-import { text } from '../../text';
+import { imageText } from '../../text/panels';
 import type { Topic } from '../../types';
 import { Failed, Spinner } from '../../ui';
 import { isKeyFrame } from './video_units';
@@ -77,7 +77,7 @@ export function VideoElement({
         };
     }, [playback, file.value, broken]);
     if (broken) {
-        return <p class="muted image-note">{text.image.noCodec(codec)}</p>;
+        return <p class="muted image-note">{imageText.noCodec(codec)}</p>;
     }
     if (file.error !== null) {
         return <Failed error={file.error} retry={file.reload} />;
@@ -90,7 +90,7 @@ export function VideoElement({
             muted
             playsInline
             preload="auto"
-            aria-label={text.image.videoAlt(topic.name)}
+            aria-label={imageText.videoAlt(topic.name)}
             onError={() => setBroken(true)}
         />
     ) : (

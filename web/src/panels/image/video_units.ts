@@ -2,7 +2,7 @@
 // secure contexts.
 import type { FilePart } from '../../api_streams';
 import { timeNs } from '../../recording_time';
-import { text } from '../../text';
+import { imageText } from '../../text/panels';
 import type { Picture } from './run';
 
 type Codec = 'H.264' | 'H.265';
@@ -119,7 +119,7 @@ export class VideoUnits {
                 this.show({
                     time: timeNs(part.headers.get('X-Log-Time')!),
                     image: null,
-                    problem: text.image.damagedVideo,
+                    problem: imageText.damagedVideo,
                     size: null,
                 }),
         });

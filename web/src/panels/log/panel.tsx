@@ -2,7 +2,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
 import { usePlayback } from '../../playback';
-import { text } from '../../text';
+import { logText } from '../../text/panels';
 import { relativeTime } from '../../recording_time';
 import { Badge, Failed, Field, Select, Spinner, VirtualTable, type Column } from '../../ui';
 import type { PanelProps } from '../index';
@@ -46,29 +46,29 @@ export function LogPanel({ recording, topics, playback, settings, onSettings }: 
     const columns: Column<Line>[] = [
         {
             key: 'time',
-            title: text.log.time,
+            title: logText.time,
             width: '9ch',
             cell: (l) => <span class="mono">{relativeTime(recording, l.time)}</span>,
         },
         {
             key: 'level',
-            title: text.log.level,
+            title: logText.level,
             width: '8ch',
             cell: (l) => (
                 <Badge kind={l.level === 'warn' ? 'warn' : l.level === 'error' || l.level === 'fatal' ? 'bad' : ''}>
-                    {text.log.levels[l.level]}
+                    {logText.levels[l.level]}
                 </Badge>
             ),
         },
         {
             key: 'message',
-            title: text.log.message,
+            title: logText.message,
             width: 'minmax(12ch, 4fr)',
             cell: (l) => <span title={`${l.source}: ${l.message}`}>{l.message}</span>,
         },
         {
             key: 'source',
-            title: text.log.source,
+            title: logText.source,
             width: 'minmax(6ch, 1fr)',
             cell: (l) => <span class="muted">{l.source}</span>,
         },
@@ -94,27 +94,27 @@ export function LogPanel({ recording, topics, playback, settings, onSettings }: 
         <div class="log">
             <div class="log-tools row">
                 <Field
-                    label={text.log.filter}
+                    label={logText.filter}
                     hidden_label
-                    placeholder={text.log.filter}
+                    placeholder={logText.filter}
                     value={filter}
                     onInput={(event) => setFilter(event.currentTarget.value)}
                     class="grow"
                 />
                 <Select
-                    label={text.log.minimumLevel}
+                    label={logText.minimumLevel}
                     hidden_label
                     value={level}
-                    options={LEVELS.map((l) => [l, text.log.levels[l]])}
+                    options={LEVELS.map((l) => [l, logText.levels[l]])}
                     onChange={(to) => onSettings({ level: to === 'debug' ? null : to })}
                 />
             </div>
-            {result.value.length >= MAX_LINES && <p class="small muted log-more">{text.log.truncated(MAX_LINES)}</p>}
+            {result.value.length >= MAX_LINES && <p class="small muted log-more">{logText.truncated(MAX_LINES)}</p>}
             {lines.length === 0 ? (
-                <p class="empty muted">{text.log.none}</p>
+                <p class="empty muted">{logText.none}</p>
             ) : (
                 <VirtualTable
-                    label={text.log.title}
+                    label={logText.title}
                     columns={columns}
                     count={lines.length}
                     rowAt={(i) => lines[i]}

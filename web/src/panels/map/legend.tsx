@@ -1,6 +1,7 @@
 // The tracks by name and colour, to be shown or hidden, and the scale of the colours along them.
 import { gradientOf } from '../colour_maps';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { mapText } from '../../text/panels';
 import { Check } from '../../ui';
 import type { ColourBy } from './draw';
 import type { Flat } from './geometry';
@@ -21,7 +22,7 @@ const shown = (value: number, by: ColourBy): string =>
 
 export function Legend({ tracks, hidden, colourOf, by, range, onToggle }: Props) {
     return (
-        <div class="map-legend" role="group" aria-label={text.map.legend}>
+        <div class="map-legend" role="group" aria-label={mapText.legend}>
             {tracks.slice(0, LISTED_MAX).map((track) => (
                 <div key={track.key} class="map-track">
                     <span class="map-swatch" style={{ background: colourOf(track) }} aria-hidden="true" />

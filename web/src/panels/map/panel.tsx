@@ -6,7 +6,7 @@ import { saveBlob } from '../../save_blob';
 import { service } from '../../service';
 import { useStore } from '../../store';
 import { relativeTime } from '../../recording_time';
-import { text } from '../../text';
+import { mapText } from '../../text/panels';
 import { colour, shownTheme } from '../../theme';
 import { showToast } from '../../toasts';
 import type { Recording } from '../../types';
@@ -66,7 +66,7 @@ function useTiles(globe: boolean) {
         const fail = () => {
             if (!reported) {
                 reported = true;
-                showToast(text.map.noTiles);
+                showToast(mapText.noTiles);
             }
         };
         return background && globe ? new Tiles(background.tiles, () => setArrived((n) => n + 1), fail) : null;
@@ -192,29 +192,29 @@ export default function MapPanel(props: PanelProps) {
     return (
         <div class="map">
             <div class="map-tools row">
-                <Button icon="plus" label={text.map.zoomIn} onClick={() => pointer.zoom(ZOOM_STEP)} />
-                <Button icon="minus" label={text.map.zoomOut} onClick={() => pointer.zoom(1 / ZOOM_STEP)} />
-                <Button icon="full" label={text.map.resetZoom} onClick={() => setView(null)} />
+                <Button icon="plus" label={mapText.zoomIn} onClick={() => pointer.zoom(ZOOM_STEP)} />
+                <Button icon="minus" label={mapText.zoomOut} onClick={() => pointer.zoom(1 / ZOOM_STEP)} />
+                <Button icon="full" label={mapText.resetZoom} onClick={() => setView(null)} />
                 <Button
                     pressed={settings.follow === '1'}
                     onClick={() => onSettings({ follow: settings.follow === '1' ? null : '1' })}
                 >
-                    {text.map.follow}
+                    {mapText.follow}
                 </Button>
                 <Select
-                    label={text.map.colourBy}
+                    label={mapText.colourBy}
                     hidden_label
                     value={by}
                     options={[
-                        ['track', text.map.byTrack],
-                        ['time', text.map.byTime],
-                        ['speed', text.map.bySpeed],
+                        ['track', mapText.byTrack],
+                        ['time', mapText.byTime],
+                        ['speed', mapText.bySpeed],
                     ]}
                     onChange={(to) => onSettings({ colour: to === 'track' ? null : to })}
                 />
                 <Button
                     icon="download"
-                    label={text.map.save}
+                    label={mapText.save}
                     disabled={own.length === 0}
                     onClick={() =>
                         saveBlob(
@@ -232,7 +232,7 @@ export default function MapPanel(props: PanelProps) {
                     ref={moving}
                     tabIndex={0}
                     role="img"
-                    aria-label={text.map.label(tracks.map((track) => track.name).join(', '))}
+                    aria-label={mapText.label(tracks.map((track) => track.name).join(', '))}
                     {...pointer.handlers}
                 />
                 <Legend tracks={flat} hidden={hidden} colourOf={colourOf} by={by} range={range} onToggle={toggle} />

@@ -1,6 +1,6 @@
 // The tracks of the recording, and of the one beside it.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { text } from '../../text';
+import { mapText } from '../../text/panels';
 import type { Recording, Topic } from '../../types';
 import { useRequest } from '../../use_request';
 import type { PanelProps } from '../index';
@@ -65,7 +65,7 @@ export function useTracks({ recording, topics, companion }: PanelProps) {
         const shifted = other.map((track) => ({
             ...track,
             key: `2:${track.key}`,
-            name: text.map.ofOther(track.name, name),
+            name: mapText.ofOther(track.name, name),
             points: track.points.map((p) => ({ ...p, time: p.time + shift })),
         }));
         return flatten([...own, ...shifted]);

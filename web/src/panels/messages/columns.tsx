@@ -1,5 +1,5 @@
 // The columns of the table of messages: the setting `columns`, and the dialog that selects them.
-import { text } from '../../text';
+import { messagesText } from '../../text/panels';
 import { FieldDialog } from '../plot/picker';
 import { leavesOf, type Value } from './tree';
 
@@ -39,8 +39,8 @@ export function ColumnDialog({
     const found = (message === undefined ? [] : leavesOf(message)).map((path) => ({ path, unit: '' }));
     return (
         <FieldDialog
-            title={text.messages.chooseColumns}
-            none={text.messages.noColumns}
+            title={messagesText.chooseColumns}
+            none={messagesText.noColumns}
             found={found}
             loading={loading}
             error={error}

@@ -1,6 +1,6 @@
 // A hex dump: offset, bytes, characters. Only the first part of a long payload.
 import { count } from '../../format';
-import { text } from '../../text';
+import { messagesText } from '../../text/panels';
 
 const SHOWN = 4096;
 
@@ -20,10 +20,10 @@ function hexLines(bytes: Uint8Array): string {
 export function Hex({ bytes }: { bytes: Uint8Array }) {
     return (
         <>
-            <pre class="messages-hex" tabIndex={0} aria-label={text.messages.hex}>
+            <pre class="messages-hex" tabIndex={0} aria-label={messagesText.hex}>
                 {hexLines(bytes)}
             </pre>
-            {bytes.length > SHOWN && <p class="small muted">{text.messages.more(count(bytes.length - SHOWN))}</p>}
+            {bytes.length > SHOWN && <p class="small muted">{messagesText.more(count(bytes.length - SHOWN))}</p>}
         </>
     );
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { download, get, getBytes } from '../../api';
 import { copyText } from '../../clipboard';
 import { neighbour } from '../../frames';
-import { text } from '../../text';
+import { messagesText } from '../../text/panels';
 import { relativeTime } from '../../recording_time';
 import { showError, showToast } from '../../toasts';
 import type { Message, Topic } from '../../types';
@@ -65,7 +65,7 @@ function Shown({
     const opaque = message.encoding === undefined ? null : bytesOf(message.data);
     return (
         <>
-            {opaque && <p class="messages-opaque small muted">{text.messages.opaque(message.encoding!)}</p>}
+            {opaque && <p class="messages-opaque small muted">{messagesText.opaque(message.encoding!)}</p>}
             {bytes ? (
                 <Hex bytes={bytes} />
             ) : opaque ? (
@@ -95,7 +95,7 @@ export function Messages(props: PanelProps) {
     useEffect(() => void (first !== null && onSettings({ columns: first })), [first]);
     const time = shown ? BigInt(shown.message.log_time) : null;
     if (!topic) {
-        return <p class="empty muted">{text.messages.none}</p>;
+        return <p class="empty muted">{messagesText.none}</p>;
     }
     const step = async (forward: boolean) => {
         playback.pause();
@@ -105,7 +105,7 @@ export function Messages(props: PanelProps) {
             if (to !== null) {
                 playback.seek(to);
             } else {
-                showToast(forward ? text.messages.last : text.messages.first);
+                showToast(forward ? messagesText.last : messagesText.first);
             }
         } catch (error) {
             showError(error);
@@ -122,18 +122,18 @@ export function Messages(props: PanelProps) {
                     {plot && (
                         <Button
                             kind="quiet"
-                            title={text.messages.plotField(path)}
+                            title={messagesText.plotField(path)}
                             onClick={() => open('plot', (now) => ({ fields: withField(now.fields, field) }))}
                         >
-                            {text.messages.plot}
+                            {messagesText.plot}
                         </Button>
                     )}
                     <Button
                         kind="quiet"
-                        title={text.messages.columnField(path)}
+                        title={messagesText.columnField(path)}
                         onClick={() => setColumns([...new Set([...columns, path])])}
                     >
-                        {text.messages.column}
+                        {messagesText.column}
                     </Button>
                 </>
             ),
@@ -149,27 +149,27 @@ export function Messages(props: PanelProps) {
         <div class="messages">
             <div class="messages-tools row">
                 <Select
-                    label={text.messages.topic}
+                    label={messagesText.topic}
                     hidden_label
                     value={topic.name}
                     options={withMessages.map((t) => [t.name, t.name])}
                     onChange={(to) => onSettings({ topic: to, columns: null })}
                 />
-                <Button icon="left" label={text.messages.previous} onClick={() => void step(false)} />
-                <Button icon="right" label={text.messages.next} onClick={() => void step(true)} />
+                <Button icon="left" label={messagesText.previous} onClick={() => void step(false)} />
+                <Button icon="right" label={messagesText.next} onClick={() => void step(true)} />
                 <Button pressed={table} onClick={() => onSettings({ view: table ? null : 'table', hex: null })}>
-                    {text.messages.asTable}
+                    {messagesText.asTable}
                 </Button>
                 <Button pressed={hex} onClick={() => onSettings({ hex: hex ? null : '1', view: null })}>
-                    {text.messages.hex}
+                    {messagesText.hex}
                 </Button>
-                {table && <Button onClick={() => setPicking(true)}>{text.messages.columns}</Button>}
+                {table && <Button onClick={() => setPicking(true)}>{messagesText.columns}</Button>}
                 {table ? (
-                    <Button icon="download" label={text.messages.saveTable} onClick={csv} />
+                    <Button icon="download" label={messagesText.saveTable} onClick={csv} />
                 ) : (
                     <Button
                         icon="copy"
-                        label={text.messages.copy}
+                        label={messagesText.copy}
                         disabled={!shown}
                         onClick={() => void copyText(JSON.stringify(shown?.message.data, null, 2))}
                     />
@@ -193,7 +193,7 @@ export function Messages(props: PanelProps) {
                         </p>
                     )}
                     {at.error !== null && <Failed error={at.error} retry={at.reload} />}
-                    {!shown && at.error === null && at.time !== null && <p class="empty muted">{text.messages.none}</p>}
+                    {!shown && at.error === null && at.time !== null && <p class="empty muted">{messagesText.none}</p>}
                     {shown && <Shown key={topic.name} {...shown} hex={hex} more={more} />}
                 </div>
             )}

@@ -2,7 +2,7 @@
 // moves it.
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, get, request } from '../../api';
-import { text } from '../../text';
+import { messagesText } from '../../text/panels';
 import { relativeTime } from '../../recording_time';
 import type { Message, Topic } from '../../types';
 import { Button, Failed, VirtualTable, type Column } from '../../ui';
@@ -103,7 +103,7 @@ export function MessageTable(props: Props) {
     const shown: Column<Row>[] = [
         {
             key: 'time',
-            title: text.messages.time,
+            title: messagesText.time,
             width: '11ch',
             cell: (row) => <span class="mono">{relativeTime(recording, row.time)}</span>,
         },
@@ -114,12 +114,12 @@ export function MessageTable(props: Props) {
             head: (
                 <span class="messages-column" title={path}>
                     <span class="messages-column-name mono">
-                        <bdi>{path || text.messages.value}</bdi>
+                        <bdi>{path || messagesText.value}</bdi>
                     </span>
                     <Button
                         kind="quiet"
                         icon="close"
-                        label={text.messages.removeColumn(path)}
+                        label={messagesText.removeColumn(path)}
                         onClick={() => onRemove(path)}
                     />
                 </span>
@@ -132,7 +132,7 @@ export function MessageTable(props: Props) {
             {error !== null && <Failed error={error} retry={() => pages?.retry()} />}
             <div class="messages-wide" style={{ minWidth: `${columns.length * 15 + 14}ch` }}>
                 <VirtualTable
-                    label={text.messages.table(topic.name)}
+                    label={messagesText.table(topic.name)}
                     columns={shown}
                     count={topic.messages}
                     rowAt={(i) => pages?.rowAt(i)}

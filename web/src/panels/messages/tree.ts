@@ -1,5 +1,5 @@
 // A decoded value as tree nodes. Children are built when a node is expanded.
-import { text } from '../../text';
+import { messagesText } from '../../text/panels';
 import type { TreeNode } from '../../ui';
 
 export type Value = null | boolean | number | string | Value[] | { [key: string]: Value };
@@ -12,10 +12,10 @@ export const bytesOf = (value: Value | undefined): Uint8Array | null =>
 export function summary(value: Value): string {
     if (Array.isArray(value)) {
         const plain = value.length <= 4 && value.every((one) => typeof one === 'number');
-        return plain ? `[${value.join(', ')}]` : text.messages.items(value.length);
+        return plain ? `[${value.join(', ')}]` : messagesText.items(value.length);
     }
     if (isBytes(value)) {
-        return text.messages.bytes(Math.floor((value.$base64.length * 3) / 4));
+        return messagesText.bytes(Math.floor((value.$base64.length * 3) / 4));
     }
     if (value !== null && typeof value === 'object') {
         const keys = Object.keys(value);

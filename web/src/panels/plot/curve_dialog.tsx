@@ -1,6 +1,6 @@
 // How one curve is drawn, and what is done to its values.
 import { useState } from 'preact/hooks';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { Button, Check, Dialog, Field, Select } from '../../ui';
 import { COLOURS, readCurves, stepText, type Curve } from './curves';
 
@@ -35,44 +35,44 @@ export function CurveDialog({
             onClose={onClose}
             actions={
                 <Button kind="main" onClick={onClose}>
-                    {text.plot.done}
+                    {plotText.done}
                 </Button>
             }
         >
             <div class="plot-picker">
                 <Field
-                    label={text.plot.steps}
+                    label={plotText.steps}
                     value={steps}
-                    help={text.plot.stepsHelp}
-                    error={read ? null : text.plot.stepsWrong}
+                    help={plotText.stepsHelp}
+                    error={read ? null : plotText.stepsWrong}
                     onInput={(event) => type(event.currentTarget.value)}
                 />
                 <div class="row">
                     {['d', 'i', '~1', '*57.29578', '+1'].map((one) => (
                         <Button key={one} onClick={() => type(`${steps} ${one}`.trim())}>
-                            {text.plot.stepNames[one]}
+                            {plotText.stepNames[one]}
                         </Button>
                     ))}
                 </div>
                 <Select
-                    label={text.plot.colour}
+                    label={plotText.colour}
                     value={String(curve.colour ?? '')}
                     options={[
-                        ['', text.plot.ownColour],
+                        ['', plotText.ownColour],
                         ...Array.from({ length: COLOURS }, (_, i): [string, string] => [
                             String(i + 1),
-                            text.plot.colours[i]!,
+                            plotText.colours[i]!,
                         ]),
                     ]}
                     onChange={(value) => onChange({ ...curve, colour: value === '' ? null : Number(value) })}
                 />
                 <Check
-                    label={text.plot.right}
+                    label={plotText.right}
                     checked={curve.right}
                     onChange={(right) => onChange({ ...curve, right })}
                 />
                 <Check
-                    label={text.plot.hidden}
+                    label={plotText.hidden}
                     checked={curve.hidden}
                     onChange={(hidden) => onChange({ ...curve, hidden })}
                 />

@@ -1,6 +1,6 @@
 // The panel "plot": numeric fields of a recording over time.
 import type { Recording, Topic } from '../../types';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { lazy } from '../../ui';
 import type { Panel, PanelProps } from '../index';
 import { decoded } from './decoded';
@@ -19,7 +19,7 @@ function fits(recording: Recording, topics: Topic[]): number {
 
 export const plot: Panel = {
     name: 'plot',
-    title: text.plot.title,
+    title: plotText.title,
     fits,
     drawsBoth: true,
     Panel: lazy<PanelProps>(() => import('./panel')),

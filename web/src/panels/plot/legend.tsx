@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { offset } from '../../format';
 import type { Playback } from '../../playback';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { Button, Menu } from '../../ui';
 import { curveOf, stepText, type Curve } from './curves';
 import type { Line } from './data';
@@ -37,7 +37,7 @@ function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; on
     const change = (part: Partial<Curve>) =>
         set.setCurves(set.curves.map((one) => (one === curve ? { ...one, ...part } : one)));
     const step = (kind: 'derivative' | 'integral') => ({
-        label: text.plot.step[kind],
+        label: plotText.step[kind],
         run: () =>
             set.setCurves(
                 set.curves.flatMap((one) =>
@@ -47,15 +47,15 @@ function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; on
     });
     return (
         <Menu
-            label={text.plot.curve(curveName(curve))}
+            label={plotText.curve(curveName(curve))}
             items={[
-                { label: text.plot.edit, icon: 'edit', run: onEdit },
+                { label: plotText.edit, icon: 'edit', run: onEdit },
                 step('derivative'),
                 step('integral'),
-                { label: text.plot.right, checked: curve.right, run: () => change({ right: !curve.right }) },
-                { label: text.plot.useAsX, run: () => set.setX(curve) },
+                { label: plotText.right, checked: curve.right, run: () => change({ right: !curve.right }) },
+                { label: plotText.useAsX, run: () => set.setX(curve) },
                 {
-                    label: text.plot.remove,
+                    label: plotText.remove,
                     icon: 'trash',
                     run: () => set.setCurves(set.curves.filter((one) => one !== curve)),
                 },
@@ -71,8 +71,8 @@ function Swatch({ line, name, theme, onClick }: { line: Line; name: string; them
             type="button"
             class="plot-swatch"
             aria-pressed={!line.curve.hidden}
-            aria-label={text.plot.show(name)}
-            title={text.plot.show(name)}
+            aria-label={plotText.show(name)}
+            title={plotText.show(name)}
             onClick={onClick}
         >
             <span
@@ -118,13 +118,13 @@ export function Legend({ playback, set, lines, own, theme, onEdit, values }: Pro
     const toggle = (curve: Curve) =>
         set.setCurves(set.curves.map((one) => (one === curve ? { ...one, hidden: !one.hidden } : one)));
     return (
-        <div class="plot-legend small" ref={root} role="group" aria-label={text.plot.legend}>
+        <div class="plot-legend small" ref={root} role="group" aria-label={plotText.legend}>
             <span class="mono plot-time" />
             <span class="plot-items">
                 {set.x && (
                     <span class="plot-item">
-                        <span class="muted">{text.plot.x}</span> <span class="mono">{curveName(set.x)}</span>
-                        <Button kind="quiet" icon="close" label={text.plot.overTime} onClick={() => set.setX(null)} />
+                        <span class="muted">{plotText.x}</span> <span class="mono">{curveName(set.x)}</span>
+                        <Button kind="quiet" icon="close" label={plotText.overTime} onClick={() => set.setX(null)} />
                     </span>
                 )}
                 {lines.map((line) => {

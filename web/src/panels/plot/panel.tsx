@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { shownTheme } from '../../theme';
 import { Button, EmptyState, Failed } from '../../ui';
 import { panSpan, useGestures, zoomSpan } from '../../zoom';
@@ -186,9 +186,9 @@ export default function Plot(props: PanelProps) {
                 </p>
             ))}
             {set.curves.length === 0 && !set.searching && (
-                <EmptyState title={text.plot.empty} help={text.plot.emptyHelp}>
+                <EmptyState title={plotText.empty} help={plotText.emptyHelp}>
                     <Button kind="main" onClick={() => setPicking(true)}>
-                        {text.plot.choose}
+                        {plotText.choose}
                     </Button>
                 </EmptyState>
             )}
@@ -196,7 +196,7 @@ export default function Plot(props: PanelProps) {
                 class={`plot-area ${set.curves.length === 0 ? 'visually-hidden' : ''}`}
                 ref={area}
                 role="img"
-                aria-label={text.plot.label(set.curves.map(curveName).join(', '))}
+                aria-label={plotText.label(set.curves.map(curveName).join(', '))}
             />
             {lines && lines.length > 0 && (
                 <Legend

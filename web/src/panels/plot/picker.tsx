@@ -1,6 +1,7 @@
 // The dialog that selects fields: the numeric fields of all topics, filtered, or a path typed by hand.
 import { useEffect, useState } from 'preact/hooks';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { messagesText, plotText } from '../../text/panels';
 import { Button, Check, Dialog, Failed, Field, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
 import { allFields, type FieldChoice } from './fields';
@@ -27,7 +28,7 @@ interface Chosen {
 }
 
 export function Picker(props: PanelProps & Chosen) {
-    return <FieldDialog {...props} {...useFields(props)} title={text.plot.choose} none={text.plot.noFields} />;
+    return <FieldDialog {...props} {...useFields(props)} title={plotText.choose} none={plotText.noFields} />;
 }
 
 /** Each word of the filter is a part of the path. */
@@ -58,8 +59,7 @@ export function FieldDialog({
             onChange={(on) => onChange(on ? [...chosen, path] : chosen.filter((c) => c !== path))}
             label={
                 <>
-                    <span class="mono">{path || text.messages.value}</span>{' '}
-                    <span class="muted small">{unit(path)}</span>
+                    <span class="mono">{path || messagesText.value}</span> <span class="muted small">{unit(path)}</span>
                 </>
             }
         />
@@ -70,13 +70,13 @@ export function FieldDialog({
             onClose={onClose}
             actions={
                 <Button kind="main" onClick={onClose}>
-                    {text.plot.done}
+                    {plotText.done}
                 </Button>
             }
         >
             <div class="plot-picker">
                 <Field
-                    label={text.plot.filter}
+                    label={plotText.filter}
                     value={filter}
                     onInput={(event) => setFilter(event.currentTarget.value)}
                 />
@@ -86,7 +86,7 @@ export function FieldDialog({
                     </Button>
                 )}
                 {error !== null && <Failed error={error} />}
-                <div class="plot-list" tabIndex={0} role="group" aria-label={text.plot.fields}>
+                <div class="plot-list" tabIndex={0} role="group" aria-label={plotText.fields}>
                     {above.map(row)}
                     {listed.slice(0, MAX_SHOWN).map((f) => row(f.path))}
                     {listed.length > MAX_SHOWN && (

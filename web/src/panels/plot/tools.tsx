@@ -3,7 +3,7 @@ import { download } from '../../api';
 import { offset } from '../../format';
 import { usePlayback } from '../../playback';
 import { saveBlob } from '../../save_blob';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { showError } from '../../toasts';
 import { Button, Menu, Spinner, type MenuItem } from '../../ui';
 import type { PanelProps } from '../index';
@@ -29,18 +29,18 @@ function viewItems({ playback, onSettings, set, chart }: Props): MenuItem[] {
     const fixed = (key: 'y' | 'y2') =>
         onSettings({ [key]: set[key] ? null : writeSpan(chart.current!.axes()[key], DIGITS) });
     return [
-        { label: text.plot.dots, checked: set.dots, run: () => onSettings({ dots: set.dots ? null : '1' }) },
-        { label: text.plot.fixY, checked: set.y !== null, run: () => fixed('y') },
+        { label: plotText.dots, checked: set.dots, run: () => onSettings({ dots: set.dots ? null : '1' }) },
+        { label: plotText.fixY, checked: set.y !== null, run: () => fixed('y') },
         ...(set.curves.some((curve) => curve.right)
-            ? [{ label: text.plot.fixY2, checked: set.y2 !== null, run: () => fixed('y2') }]
+            ? [{ label: plotText.fixY2, checked: set.y2 !== null, run: () => fixed('y2') }]
             : []),
         {
-            label: text.plot.toRange,
+            label: plotText.toRange,
             disabled: !range,
             run: () => range && set.zoom(seconds(range.start), seconds(range.end)),
         },
         {
-            label: text.plot.asRange,
+            label: plotText.asRange,
             disabled: !set.zoomed,
             run: () => playback.setRange({ start: at(set.from), end: at(set.to) }),
         },
@@ -79,19 +79,19 @@ export function PlotTools(props: Props) {
     return (
         <div class="plot-tools row">
             <Button icon="settings" onClick={onPick}>
-                {text.plot.fields}
+                {plotText.fields}
             </Button>
-            {set.zoomed && <Button onClick={set.resetZoom}>{text.plot.resetZoom}</Button>}
-            <Menu icon="more" kind="plain" label={text.plot.view} items={viewItems(props)} />
+            {set.zoomed && <Button onClick={set.resetZoom}>{plotText.resetZoom}</Button>}
+            <Menu icon="more" kind="plain" label={plotText.view} items={viewItems(props)} />
             <Menu
                 icon="download"
                 kind="plain"
-                label={text.plot.save}
+                label={plotText.save}
                 items={[
-                    { label: text.plot.png, disabled: none, run: () => void save('png') },
-                    { label: text.plot.svg, disabled: none, run: () => void save('svg') },
-                    { label: text.plot.csv, disabled: none, run: () => void save('csv') },
-                    { label: text.plot.csvValues, disabled: none, run: values },
+                    { label: plotText.png, disabled: none, run: () => void save('png') },
+                    { label: plotText.svg, disabled: none, run: () => void save('svg') },
+                    { label: plotText.csv, disabled: none, run: () => void save('csv') },
+                    { label: plotText.csvValues, disabled: none, run: values },
                 ]}
             />
             {busy && <Spinner />}

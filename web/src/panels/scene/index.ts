@@ -1,5 +1,5 @@
 // The panel "scene": a 3D view. three.js is loaded only with this panel.
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { getRows } from '../../api';
 import { firstTime } from '../../recording_time';
 import type { Recording, Topic } from '../../types';
@@ -49,7 +49,7 @@ function begins(
 
 export const scene: Panel = {
     name: 'scene',
-    title: text.scene.title,
+    title: sceneText.title,
     fits,
     begins,
     Panel: lazy<PanelProps>(() => import('./panel')),

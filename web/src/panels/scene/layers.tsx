@@ -1,6 +1,6 @@
 // What the scene shows: its topics in groups, the frames, the grid. Points can be coloured by a field.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { Button, Check, Field, Select } from '../../ui';
 import { gradientOf, isMap, MAP_NAMES } from '../colour_maps';
 import { hiddenOf, hiddenText } from '../hidden';
@@ -68,7 +68,7 @@ function NumberField({
 }
 
 const shown = (value: number | undefined): string =>
-    value === undefined ? text.scene.auto : String(Number(value.toPrecision(4)));
+    value === undefined ? sceneText.auto : String(Number(value.toPrecision(4)));
 
 function LookForm({ facts, look, onChange }: { facts: PointFacts; look: Look; onChange: (look: Look) => void }) {
     const change = (part: Partial<Look>) => onChange({ ...look, ...part });
@@ -77,28 +77,28 @@ function LookForm({ facts, look, onChange }: { facts: PointFacts; look: Look; on
     return (
         <div class="scene-look">
             <Select
-                label={text.scene.colourBy}
+                label={sceneText.colourBy}
                 value={look.field ?? facts.field ?? ''}
-                options={[['', text.scene.oneColour], ...fields]}
+                options={[['', sceneText.oneColour], ...fields]}
                 onChange={(field) => change({ field, low: null, high: null })}
             />
             {values && (
                 <>
                     <Select
-                        label={text.scene.colourMap}
+                        label={sceneText.colourMap}
                         value={look.map}
-                        options={MAP_NAMES.map((name) => [name, text.scene.maps[name]])}
+                        options={MAP_NAMES.map((name) => [name, sceneText.maps[name]])}
                         onChange={(map) => isMap(map) && change({ map })}
                     />
                     <div class="scene-gradient" style={{ background: gradientOf(look.map) }} />
                     <NumberField
-                        label={text.scene.least}
+                        label={sceneText.least}
                         value={look.low}
                         placeholder={shown(facts.range?.[0])}
                         onChange={(low) => change({ low })}
                     />
                     <NumberField
-                        label={text.scene.most}
+                        label={sceneText.most}
                         value={look.high}
                         placeholder={shown(facts.range?.[1])}
                         onChange={(high) => change({ high })}
@@ -106,7 +106,7 @@ function LookForm({ facts, look, onChange }: { facts: PointFacts; look: Look; on
                 </>
             )}
             <Field
-                label={text.scene.pointSize}
+                label={sceneText.pointSize}
                 type="range"
                 min={1}
                 max={12}
@@ -128,7 +128,7 @@ export function Layers({ topics, hasFrames, settings, onSettings }: Props) {
     const groups = new Map<string, SceneTopic[]>();
     topics.forEach((topic) => groups.set(topic.group, [...(groups.get(topic.group) ?? []), topic]));
     return (
-        <div class="scene-layers" role="group" aria-label={text.scene.layers}>
+        <div class="scene-layers" role="group" aria-label={sceneText.layers}>
             {[...groups].map(([group, members]) => (
                 <fieldset key={group}>
                     <legend class="visually-hidden">{group}</legend>
@@ -155,7 +155,7 @@ export function Layers({ topics, hasFrames, settings, onSettings }: Props) {
                                     <Button
                                         kind="quiet"
                                         icon="settings"
-                                        label={text.scene.lookOf(topic.title)}
+                                        label={sceneText.lookOf(topic.title)}
                                         pressed={open === topic.name}
                                         onClick={() => setOpen(open === topic.name ? null : topic.name)}
                                     />
@@ -173,22 +173,22 @@ export function Layers({ topics, hasFrames, settings, onSettings }: Props) {
                 </fieldset>
             ))}
             <fieldset>
-                <legend class="scene-group">{text.scene.view}</legend>
+                <legend class="scene-group">{sceneText.view}</legend>
                 <Check
-                    label={text.scene.grid}
+                    label={sceneText.grid}
                     checked={settings.grid !== '0'}
                     onChange={(on) => onSettings({ grid: on ? null : '0' })}
                 />
                 {hasFrames && (
                     <Check
-                        label={text.scene.axes}
+                        label={sceneText.axes}
                         checked={settings.axes !== undefined}
                         onChange={(on) => onSettings({ axes: on ? '1' : null })}
                     />
                 )}
                 {hasFrames && (
                     <Check
-                        label={text.scene.axesNames}
+                        label={sceneText.axesNames}
                         checked={settings.axes === 'names'}
                         disabled={settings.axes === undefined}
                         onChange={(on) => onSettings({ axes: on ? 'names' : '1' })}

@@ -4,7 +4,7 @@ import * as THREE from 'three';
 import { get, getRows } from '../../api';
 import type { Range } from '../../playback';
 import { count } from '../../format';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { matrixOf, type Quaternion, type Vector } from './frames';
 import { Molecule, type NanoverFrame, type ColourBy } from './molecule';
@@ -92,9 +92,13 @@ export class NanoverSource implements Source {
     }
 
     topics(): SceneTopic[] {
-        return [['atoms', text.scene.atoms] as const, ['avatars', text.scene.avatars] as const].map(
-            ([name, title]) => ({ name, title, type: '', group: text.scene.parts, points: null }),
-        );
+        return [['atoms', sceneText.atoms] as const, ['avatars', sceneText.avatars] as const].map(([name, title]) => ({
+            name,
+            title,
+            type: '',
+            group: sceneText.parts,
+            points: null,
+        }));
     }
     setOptions({ hidden }: SceneOptions): void {
         this.molecule.group.visible = !hidden.has('atoms'); // of a few MB at most
@@ -111,10 +115,10 @@ export class NanoverSource implements Source {
     }
     stats(): Stat[] {
         return [
-            { title: text.scene.atoms, value: count(this.molecule.count) },
-            { title: text.scene.bonds, value: count(this.molecule.bondCount) },
-            { title: text.scene.residues, value: count(this.state['residue.names']?.length ?? 0) },
-            { title: text.scene.avatars, value: count(this.avatars.children.length) },
+            { title: sceneText.atoms, value: count(this.molecule.count) },
+            { title: sceneText.bonds, value: count(this.molecule.bondCount) },
+            { title: sceneText.residues, value: count(this.state['residue.names']?.length ?? 0) },
+            { title: sceneText.avatars, value: count(this.avatars.children.length) },
         ];
     }
     stop(): void {

@@ -1,7 +1,7 @@
 // The 3D view and its controls. Shows a spinner while the data at the playhead is loading.
 import * as THREE from 'three';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { Button, Failed, Menu, Select, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
 import { Layers } from './layers';
@@ -44,7 +44,7 @@ function useMeasure(
 }
 
 function Measurement({ measured: { points, offset } }: { measured: Measured }) {
-    const t = text.scene;
+    const t = sceneText;
     return (
         <output class="scene-measure mono">
             {offset
@@ -69,14 +69,14 @@ function CameraMenu({
         void (side === 'free' && fit());
     };
     const sides = [
-        ['top', text.scene.topView],
-        ['front', text.scene.frontView],
-        ['side', text.scene.sideView],
-        ['free', text.scene.resetView],
+        ['top', sceneText.topView],
+        ['front', sceneText.frontView],
+        ['side', sceneText.sideView],
+        ['free', sceneText.resetView],
     ] as const;
     return (
         <Menu
-            label={text.scene.camera}
+            label={sceneText.camera}
             kind="plain"
             icon="down"
             items={sides.map(([side, label]) => ({
@@ -85,7 +85,7 @@ function CameraMenu({
                 run: () => look(side),
             }))}
         >
-            {text.scene.camera}
+            {sceneText.camera}
         </Menu>
     );
 }
@@ -118,19 +118,19 @@ export default function ScenePanel(props: PanelProps) {
     return (
         <div class="scene">
             <div class="scene-tools row">
-                <Button icon="settings" label={text.scene.layers} pressed={layers} onClick={() => setLayers(!layers)} />
+                <Button icon="settings" label={sceneText.layers} pressed={layers} onClick={() => setLayers(!layers)} />
                 <CameraMenu settings={settings} onSettings={onSettings} viewport={viewport} fit={fit} />
-                <Button icon="full" label={text.scene.resetZoom} onClick={fit} />
+                <Button icon="full" label={sceneText.resetZoom} onClick={fit} />
                 <Button pressed={measuring.active} onClick={measuring.toggle}>
-                    {text.scene.measure}
+                    {sceneText.measure}
                 </Button>
                 {status.followTargets.length > 0 && (
                     <Select
-                        label={text.scene.follow}
+                        label={sceneText.follow}
                         hidden_label
                         value={followed}
                         options={[
-                            [NOTHING, text.scene.followNone],
+                            [NOTHING, sceneText.followNone],
                             ...status.followTargets.map((f): [string, string] => [f.id, f.title]),
                         ]}
                         onChange={(id) => onSettings({ follow: id === status.robot ? null : id })}
@@ -139,20 +139,20 @@ export default function ScenePanel(props: PanelProps) {
                 {status.followTargets.length > 0 && followed !== NOTHING && (
                     <Button
                         pressed={settings.turn === '1'}
-                        title={text.scene.turnHelp}
+                        title={sceneText.turnHelp}
                         onClick={() => onSettings({ turn: settings.turn === '1' ? null : '1' })}
                     >
-                        {text.scene.turn}
+                        {sceneText.turn}
                     </Button>
                 )}
                 {molecule && (
                     <Select
-                        label={text.scene.colourBy}
+                        label={sceneText.colourBy}
                         hidden_label
                         value={settings.colourBy ?? 'element'}
                         options={[
-                            ['element', text.scene.byElement],
-                            ['residue', text.scene.byResidue],
+                            ['element', sceneText.byElement],
+                            ['residue', sceneText.byResidue],
                         ]}
                         onChange={setColourBy}
                     />
@@ -165,7 +165,7 @@ export default function ScenePanel(props: PanelProps) {
                     ref={canvas}
                     tabIndex={0}
                     role="img"
-                    aria-label={text.scene.label(status.stats.map((f) => `${f.title}: ${f.value}`).join(', '))}
+                    aria-label={sceneText.label(status.stats.map((f) => `${f.title}: ${f.value}`).join(', '))}
                 />
                 {layers && (
                     <Layers

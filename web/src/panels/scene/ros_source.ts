@@ -4,7 +4,7 @@ import * as THREE from 'three';
 import { getRows } from '../../api';
 import type { Range } from '../../playback';
 import { count } from '../../format';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import type { Topic } from '../../types';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { colourOfNumber } from './elements';
@@ -157,7 +157,7 @@ export class RosSource implements Source {
             name,
             title: name,
             type,
-            group: text.scene.kinds[kindOf(type)],
+            group: sceneText.kinds[kindOf(type)],
             points: hasPoints(type) ? (facts ?? { fields: [], field: null, range: null }) : null,
         }));
     }
@@ -168,7 +168,7 @@ export class RosSource implements Source {
         const frames = this.frames.names().sort().slice(0, MAX_FRAMES);
         return [
             ...this.drawn().map((topic) => ({ id: topic, title: topic })),
-            ...frames.map((frame) => ({ id: FRAME + frame, title: text.scene.frame(frame) })),
+            ...frames.map((frame) => ({ id: FRAME + frame, title: sceneText.frame(frame) })),
         ];
     }
     robot(): string | null {
@@ -186,8 +186,8 @@ export class RosSource implements Source {
     }
     stats(): Stat[] {
         return [
-            { title: text.scene.topics, value: count(this.drawn().length) },
-            { title: text.scene.frames, value: count(this.frames.names().length) },
+            { title: sceneText.topics, value: count(this.drawn().length) },
+            { title: sceneText.frames, value: count(this.frames.names().length) },
         ];
     }
     stop(): void {

@@ -2,7 +2,7 @@
 import * as THREE from 'three';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PlaybackState } from '../../playback';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { colour, shownTheme } from '../../theme';
 import { hiddenOf } from '../hidden';
 import type { PanelProps } from '../index';
@@ -57,7 +57,7 @@ function createViewport(canvas: HTMLCanvasElement): Viewport | Error {
     try {
         return new Viewport(canvas);
     } catch {
-        return new Error(text.scene.noWebGL);
+        return new Error(sceneText.noWebGL);
     }
 }
 

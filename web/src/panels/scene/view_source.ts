@@ -4,7 +4,7 @@ import * as THREE from 'three';
 import { getRows } from '../../api';
 import type { Range } from '../../playback';
 import { count } from '../../format';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { Entities, type SceneUpdate } from './entities';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
@@ -20,8 +20,8 @@ interface Transforms {
 }
 
 const PARTS = [
-    ['/view/scene', text.scene.actors],
-    ['/view/trajectories', text.scene.trajectories],
+    ['/view/scene', sceneText.actors],
+    ['/view/trajectories', sceneText.trajectories],
 ] as const;
 const ROBOT_ROLES = ['hero', 'ego_vehicle']; // CARLA's role names of the vehicle under test
 
@@ -86,7 +86,7 @@ export class ViewSource implements Source {
         return this.shown.get('/view/scene')?.list() ?? [];
     }
     topics(): SceneTopic[] {
-        return PARTS.map(([name, title]) => ({ name, title, type: '', group: text.scene.parts, points: null }));
+        return PARTS.map(([name, title]) => ({ name, title, type: '', group: sceneText.parts, points: null }));
     }
     setOptions({ hidden }: SceneOptions): void {
         if (PARTS.some(([name]) => hidden.has(name) !== this.hidden.has(name))) {
@@ -118,7 +118,7 @@ export class ViewSource implements Source {
         return entity ? this.frames.toRoot(entity.frame_id) : null;
     }
     stats(): Stat[] {
-        return [{ title: text.scene.actors, value: count(this.shown.get('/view/scene')?.cubeCount() ?? 0) }];
+        return [{ title: sceneText.actors, value: count(this.shown.get('/view/scene')?.cubeCount() ?? 0) }];
     }
     stop(): void {
         this.cursor.stop();

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { download, getAll, getText } from '../../api';
 import { useRequest } from '../../use_request';
 import { bytes, count, rate } from '../../format';
-import { text } from '../../text';
+import { topicsText } from '../../text/panels';
 import { relativeTime } from '../../recording_time';
 import { showError } from '../../toasts';
 import type { Recording, Topic } from '../../types';
@@ -50,29 +50,29 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
     return (
         <>
             <table class="plain-table topics-list" role="table">
-                <caption class="visually-hidden">{text.topics.title}</caption>
+                <caption class="visually-hidden">{topicsText.title}</caption>
                 <thead role="rowgroup">
                     <tr role="row">
                         <th role="columnheader" scope="col">
-                            {text.topics.topic}
+                            {topicsText.topic}
                         </th>
                         <th role="columnheader" scope="col">
-                            {text.topics.type}
+                            {topicsText.type}
                         </th>
                         <th role="columnheader" scope="col" class="right">
-                            {text.topics.messages}
+                            {topicsText.messages}
                         </th>
                         <th role="columnheader" scope="col" class="right">
-                            {text.topics.size}
+                            {topicsText.size}
                         </th>
                         <th role="columnheader" scope="col" class="right">
-                            {text.topics.rate}
+                            {topicsText.rate}
                         </th>
                         <th role="columnheader" scope="col" class="right">
-                            {text.topics.gap}
+                            {topicsText.gap}
                         </th>
                         <th role="columnheader" scope="col" class="right">
-                            {text.topics.first}
+                            {topicsText.first}
                         </th>
                     </tr>
                 </thead>
@@ -84,7 +84,7 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                                     <button
                                         type="button"
                                         class="link"
-                                        title={text.topics.messagesOf(t.name)}
+                                        title={topicsText.messagesOf(t.name)}
                                         onClick={() => open('messages', () => ({ topic: t.name, columns: null }))}
                                     >
                                         {t.name}
@@ -122,7 +122,7 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                     ))}
                 </tbody>
             </table>
-            {topics.length === 0 && <p class="topics-part muted">{text.topics.none}</p>}
+            {topics.length === 0 && <p class="topics-part muted">{topicsText.none}</p>}
             {schema && <Schema recording={recording} topic={schema} onClose={() => setSchema(null)} />}
         </>
     );
@@ -144,7 +144,7 @@ function Metadata({ recording }: { recording: Recording }) {
         <Failed error={result.error} retry={result.reload} />
     ) : rows.length > 0 ? (
         <section class="topics-part">
-            <h3>{text.topics.metadata}</h3>
+            <h3>{topicsText.metadata}</h3>
             <dl>
                 {rows.map((row, i) => (
                     <div key={i} class="topics-pair">
@@ -165,7 +165,7 @@ function Attachments({ recording }: { recording: Recording }) {
     const rows = result.value ?? [];
     return rows.length > 0 ? (
         <section class="topics-part">
-            <h3>{text.topics.attachments}</h3>
+            <h3>{topicsText.attachments}</h3>
             <ul class="details-list">
                 {rows.map((row, i) => (
                     <li key={i} class="row">
@@ -175,7 +175,7 @@ function Attachments({ recording }: { recording: Recording }) {
                         </span>
                         <Button
                             icon="download"
-                            label={text.topics.download(row.name)}
+                            label={topicsText.download(row.name)}
                             onClick={() =>
                                 void download(`/recordings/${recording.id}/attachments/${row.number ?? i}`).catch(
                                     showError,

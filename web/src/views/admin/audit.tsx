@@ -1,12 +1,12 @@
 // The audit log: who sent which request. The URL holds the filter.
 import { setQuery, useAddress } from '../../address';
 import { dateTime } from '../../format';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import type { AuditEntry } from '../../types';
 import { Badge, Field, Select } from '../../ui';
 import { inZone, ListTable, useList } from './parts';
 
-const t = text.admin.audit;
+const t = adminText.audit;
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET'];
 const both = (one: string): [string, string] => [one, one];
 
@@ -37,7 +37,7 @@ export function Audit() {
         <Select
             label={label}
             value={of(name)}
-            options={[['', text.admin.all], ...options]}
+            options={[['', adminText.all], ...options]}
             onChange={(value) => setQuery({ [name]: value })}
         />
     );

@@ -2,12 +2,13 @@
 import { download, getAll, send } from '../../api';
 import { ago, count } from '../../format';
 import { useRole } from '../../service';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import { showToast } from '../../toasts';
 import type { Failure } from '../../types';
 import { Action, ListTable, useList } from './parts';
 
-const t = text.admin.failures;
+const t = adminText.failures;
 
 /** One after the other; the first that is refused ends it. */
 async function forAll(act: (failure: Failure) => Promise<unknown>): Promise<void> {

@@ -3,14 +3,16 @@ import { useState } from 'preact/hooks';
 import { send } from '../../api';
 import { ago, bytes, count } from '../../format';
 import { useRole } from '../../service';
-import { labelOf, text } from '../../text';
+import { labelOf } from '../../text/common';
+import { adminText } from '../../text/admin';
+import { uploadText } from '../../text/upload';
 import type { ImportItem, Job, JobStarted, Watch } from '../../types';
 import { Badge, Button } from '../../ui';
 import { parseTags } from '../upload/tags';
 import { outcomeText, RunningJob, StateBadge } from './job_parts';
 import { FieldError, Form, ListTable, Table, useList, type Rows, type Values } from './parts';
 
-const t = text.admin.imports;
+const t = adminText.imports;
 const FIELDS = [
     { name: 'path', label: t.path, help: t.pathHelp, placeholder: '2024/may' },
     { name: 'glob', label: t.glob, help: t.globHelp, placeholder: '*.bag' },
@@ -23,7 +25,7 @@ const FIELDS = [
 function bodyOf({ path, glob, collection, mode, tags, replace }: Values): Record<string, unknown> {
     const pairs = parseTags(tags ?? '');
     if (!pairs) {
-        throw new FieldError('tags', text.upload.tagForm);
+        throw new FieldError('tags', uploadText.tagForm);
     }
     const where = path?.startsWith('s3://') ? { url: path } : path ? { path } : {};
     const names = glob || (path ? '' : '*');
@@ -66,9 +68,9 @@ function Preview({ found }: { found: Rows<ImportItem> }) {
                                 <span class="admin-long">{i.name_taken ? `${i.name} (${t.taken})` : i.name}</span>
                             ),
                     },
-                    { title: text.admin.storage.size, right: true, cell: (i) => bytes(i.size) },
+                    { title: adminText.storage.size, right: true, cell: (i) => bytes(i.size) },
                     {
-                        title: text.admin.jobs.problem,
+                        title: adminText.jobs.problem,
                         cell: (i) => <span class="admin-reason error">{i.problem ?? ''}</span>,
                     },
                 ]}
@@ -123,10 +125,10 @@ export function Imports() {
                 empty={t.none}
                 of={last}
                 columns={[
-                    { title: text.admin.jobs.subject, cell: (j) => <span class="mono">{j.subject}</span> },
-                    { title: text.admin.jobs.state, cell: (j) => <StateBadge job={j} /> },
+                    { title: adminText.jobs.subject, cell: (j) => <span class="mono">{j.subject}</span> },
+                    { title: adminText.jobs.state, cell: (j) => <StateBadge job={j} /> },
                     { title: t.result, cell: (j) => outcomeText(j) },
-                    { title: text.admin.jobs.started, cell: (j) => ago(j.created) },
+                    { title: adminText.jobs.started, cell: (j) => ago(j.created) },
                 ]}
             />
         </>
@@ -135,7 +137,7 @@ export function Imports() {
 
 export function Watches() {
     const list = useList<Watch>('/watches');
-    const w = text.admin.watches;
+    const w = adminText.watches;
     return (
         <ListTable
             caption={w.title}

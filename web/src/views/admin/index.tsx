@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { go, useAddress } from '../../address';
 import { refusal, service, type Role } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import { EmptyState, ErrorBoundary, Spinner } from '../../ui';
 import { Audit } from './audit';
 import { Failures } from './failures';
@@ -19,13 +19,13 @@ import { Tokens } from './tokens';
 import { Webhooks } from './webhooks';
 
 interface Section {
-    name: keyof typeof text.admin & string;
+    name: keyof typeof adminText & string;
     title: string;
     View: ComponentType;
     role: Role;
     whole?: boolean; // it concerns the whole server
 }
-const t = text.admin;
+const t = adminText;
 const GROUPS: { title: string; sections: Section[] }[] = [
     {
         title: t.groups.data,

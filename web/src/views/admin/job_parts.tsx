@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { followJob, send } from '../../api';
 import { count, percent } from '../../format';
-import { labelOf, text } from '../../text';
+import { labelOf, text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import { showToast } from '../../toasts';
 import type { Job, JobStarted } from '../../types';
 import { Badge, Progress } from '../../ui';
@@ -26,7 +27,7 @@ export function StateBadge({ job }: { job: Job }) {
 export function outcomeText(job: Job): string {
     return Object.entries(job.outcome ?? {})
         .filter(([, value]) => typeof value === 'number' && value > 0)
-        .map(([name, value]) => `${count(value as number)} ${labelOf(text.admin.jobs.outcomes, name)}`)
+        .map(([name, value]) => `${count(value as number)} ${labelOf(adminText.jobs.outcomes, name)}`)
         .join(', ');
 }
 
@@ -42,7 +43,7 @@ export function RunningJob({ id, label, ended }: { id: string; label: string; en
                 const outcome = outcomeText(now);
                 showToast(
                     now.state === 'done'
-                        ? text.admin.finished(labelOf(text.jobs.kinds, now.kind)) + (outcome && `: ${outcome}`)
+                        ? adminText.finished(labelOf(text.jobs.kinds, now.kind)) + (outcome && `: ${outcome}`)
                         : (now.problem ?? labelOf(text.jobs.states, now.state)),
                     undefined,
                     now.state === 'failed' ? 'error' : 'info',

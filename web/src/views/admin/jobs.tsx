@@ -5,13 +5,14 @@ import { send } from '../../api';
 import { setQuery, useAddress } from '../../address';
 import { ago } from '../../format';
 import { useRole } from '../../service';
-import { labelOf, text } from '../../text';
+import { labelOf, text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import type { BatchResult, Job } from '../../types';
 import { Badge, Button, Check, Dialog, Select } from '../../ui';
 import { isOver, outcomeText, StateBadge } from './job_parts';
 import { Action, ListTable, useList } from './parts';
 
-const t = text.admin.jobs;
+const t = adminText.jobs;
 const POLL_MS = 3000;
 const KINDS = Object.keys(text.jobs.kinds).filter((kind) => kind !== 'plan'); // each view of a recording adds plans
 
@@ -77,7 +78,7 @@ export function Jobs() {
                     label={t.kind}
                     value={kind}
                     options={[
-                        ['', text.admin.all],
+                        ['', adminText.all],
                         ...KINDS.map((one): [string, string] => [one, text.jobs.kinds[one]!]),
                     ]}
                     onChange={(value) => setQuery({ kind: value })}
@@ -85,7 +86,7 @@ export function Jobs() {
                 <Select
                     label={t.state}
                     value={state}
-                    options={[['', text.admin.all], ...Object.entries(text.jobs.states)]}
+                    options={[['', adminText.all], ...Object.entries(text.jobs.states)]}
                     onChange={(value) => setQuery({ state: value })}
                 />
                 <Check

@@ -5,12 +5,12 @@ import { ROOT } from '../../address';
 import { send } from '../../api';
 import { dateTime } from '../../format';
 import { useRole } from '../../service';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import type { AuditEntry } from '../../types';
 import { Button } from '../../ui';
 import { FieldError, Form, inZone, ListTable, moment, SecretDialog, useList, type Values } from './parts';
 
-const t = text.admin.links;
+const t = adminText.links;
 interface Link {
     url: string;
     expires: string;
@@ -50,10 +50,10 @@ function Made() {
                 empty={t.none}
                 of={list}
                 columns={[
-                    { title: inZone(text.admin.audit.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
+                    { title: inZone(adminText.audit.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
                     { title: t.to, cell: (a) => target(a.path) },
-                    { title: text.admin.audit.user, cell: (a) => a.caller || text.admin.audit.anonymous },
-                    { title: text.admin.audit.address, cell: (a) => a.peer },
+                    { title: adminText.audit.user, cell: (a) => a.caller || adminText.audit.anonymous },
+                    { title: adminText.audit.address, cell: (a) => a.peer },
                 ]}
             />
         </>

@@ -1,13 +1,14 @@
 // Integrity check and backup: start one, its result, the last ones.
 import { ApiError, get, send } from '../../api';
 import { ago, bytes, count, percent } from '../../format';
-import { labelOf, text } from '../../text';
+import { labelOf, text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import type { Backup, Job, JobStarted, Scrub } from '../../types';
 import { useRequest, type RequestState } from '../../use_request';
 import { isOver, JobButton, StateBadge } from './job_parts';
 import { Form, ListTable, Loaded, moment, Table, useList } from './parts';
 
-const t = text.admin.maintenance;
+const t = adminText.maintenance;
 const SCRUB_FIELDS = [
     { name: 'rate', label: t.rate },
     { name: 'restart', label: t.restart, check: true },
@@ -131,10 +132,10 @@ export function Maintenance() {
                 empty={t.recentNone}
                 of={jobs}
                 columns={[
-                    { title: text.admin.jobs.kind, cell: (j) => labelOf(text.jobs.kinds, j.kind) },
-                    { title: text.admin.jobs.state, cell: (j) => <StateBadge job={j} /> },
-                    { title: text.admin.jobs.started, cell: (j) => ago(j.created) },
-                    { title: text.admin.jobs.ended, cell: (j) => (isOver(j) ? ago(j.ended) : '') },
+                    { title: adminText.jobs.kind, cell: (j) => labelOf(text.jobs.kinds, j.kind) },
+                    { title: adminText.jobs.state, cell: (j) => <StateBadge job={j} /> },
+                    { title: adminText.jobs.started, cell: (j) => ago(j.created) },
+                    { title: adminText.jobs.ended, cell: (j) => (isOver(j) ? ago(j.ended) : '') },
                 ]}
             />
         </>

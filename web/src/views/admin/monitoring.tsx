@@ -1,10 +1,10 @@
 // Where other programs find the server's health and figures, and how Grafana plots recordings: addresses to copy.
 import { copyText } from '../../clipboard';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import { Button } from '../../ui';
 import { Table } from './parts';
 
-const t = text.admin.monitoring;
+const t = adminText.monitoring;
 
 export function Monitoring() {
     const rows = t.addresses.map(([path, what]) => ({ url: new URL(path, document.baseURI).href, what }));

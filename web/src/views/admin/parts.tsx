@@ -4,7 +4,8 @@ import { useState } from 'preact/hooks';
 import { ApiError, getPage, type Params } from '../../api';
 import { copyText } from '../../clipboard';
 import { dateTime } from '../../format';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import { zoneName } from '../../time_zone';
 import { showError } from '../../toasts';
 import { Button, Check, Confirm, Dialog, Failed, Field, Select, Spinner, type IconName } from '../../ui';
@@ -117,7 +118,7 @@ export function ListTable<Row>({
                     {value.next && (
                         <div class="row">
                             <Button disabled={of.loading} onClick={of.more}>
-                                {text.admin.more}
+                                {adminText.more}
                             </Button>
                         </div>
                     )}
@@ -317,7 +318,7 @@ export function SecretDialog({
             actions={
                 <>
                     <Button icon="copy" onClick={() => void copyText(secret)}>
-                        {text.admin.copy}
+                        {adminText.copy}
                     </Button>
                     <Button kind="main" onClick={onClose}>
                         {text.close}

@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks';
 import { get, send } from '../../api';
 import { bytes, count, dateTime } from '../../format';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import { showToast } from '../../toasts';
 import type { Collection, Quota, Retention as Rules, RetentionItem, RetentionRule } from '../../types';
 import { Button, Dialog } from '../../ui';
@@ -24,7 +25,7 @@ import {
 } from './parts';
 import { parseSize, sizeText, usage } from './sizes';
 
-const t = text.admin.retention;
+const t = adminText.retention;
 type Document = Pick<Rules, 'rules' | 'quotas'>;
 type ListName = keyof Document;
 type Entry = RetentionRule & Quota;

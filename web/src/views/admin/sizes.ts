@@ -1,6 +1,6 @@
 // Sizes as people enter them, and how full the collections of a quota are.
 import { bytes, count } from '../../format';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import type { Collection, Quota } from '../../types';
 
 const UNITS = ['', 'k', 'm', 'g', 't', 'p'];
@@ -41,11 +41,11 @@ export function usage(quota: Quota, quotas: Quota[], collections: Collection[]):
         Math.max(quota.size ? c.size / quota.size : 0, quota.recordings ? c.recordings / quota.recordings : 0);
     const [fullest] = own.sort((a, b) => share(b) - share(a));
     return fullest
-        ? text.admin.retention.usage(
+        ? adminText.retention.usage(
               fullest.name,
               `${Math.round(share(fullest) * 100)} %`,
               bytes(fullest.size),
               count(fullest.recordings),
           )
-        : text.admin.retention.noCollection;
+        : adminText.retention.noCollection;
 }

@@ -3,14 +3,15 @@ import { useState } from 'preact/hooks';
 import { ApiError, get, getPage, patch, send } from '../../api';
 import { bytes, count, duration } from '../../format';
 import { useRole } from '../../service';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
+import { libraryText } from '../../text/library';
 import { showToast } from '../../toasts';
 import type { Collection, Recording, Stat } from '../../types';
 import { Button, Progress } from '../../ui';
 import { useRequest } from '../../use_request';
 import { Action, FormDialog, ListTable, useList, type Values } from './parts';
 
-const t = text.admin.storage;
+const t = adminText.storage;
 
 /** The trash: how much is in it, and a button that deletes all of it permanently. */
 function Trash({ done }: { done: () => void }) {
@@ -30,7 +31,7 @@ function Trash({ done }: { done: () => void }) {
                 {n > 0 ? (
                     <a href="./?q=state%3Atrashed">{t.inTrash(n, bytes(found?.size ?? 0))}</a>
                 ) : (
-                    text.library.trashEmpty
+                    libraryText.trashEmpty
                 )}
             </p>
             {mayPurge && n > 0 && (
@@ -38,7 +39,7 @@ function Trash({ done }: { done: () => void }) {
                     <Action
                         kind="danger"
                         label={t.emptyTrash}
-                        confirm={{ title: t.emptyTrashTitle, help: t.emptyTrashHelp(n), button: text.library.purge }}
+                        confirm={{ title: t.emptyTrashTitle, help: t.emptyTrashHelp(n), button: libraryText.purge }}
                         run={run}
                         done={() => showToast(t.trashEmptied)}
                     />

@@ -3,12 +3,13 @@ import { useState } from 'preact/hooks';
 import { logIn, send } from '../../api';
 import { ago, date } from '../../format';
 import { Store, useStore } from '../../store';
-import { labelOf, text } from '../../text';
+import { labelOf } from '../../text/common';
+import { adminText } from '../../text/admin';
 import { showError } from '../../toasts';
 import { Badge, Button } from '../../ui';
 import { Action, FormDialog, ListTable, Loaded, SecretDialog, useList, words, type Values } from './parts';
 
-const t = text.admin.tokens;
+const t = adminText.tokens;
 
 interface Token {
     id: number;

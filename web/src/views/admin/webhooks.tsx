@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { get, send } from '../../api';
 import { setQuery, useAddress } from '../../address';
 import { dateTime } from '../../format';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import type { Webhook, WebhookDetail, WebhookNew, WebhookTest } from '../../types';
 import { Badge, Button, Dialog } from '../../ui';
 import { useRequest } from '../../use_request';
@@ -21,11 +21,11 @@ import {
     type Values,
 } from './parts';
 
-const t = text.admin.webhooks;
+const t = adminText.webhooks;
 const FIELDS = [
     { name: 'url', label: t.url, placeholder: 'https://example.org/hook' },
     { name: 'events', label: t.events, help: t.eventsHelp },
-    { name: 'collections', label: t.collections, help: text.admin.tokens.collectionsHelp },
+    { name: 'collections', label: t.collections, help: adminText.tokens.collectionsHelp },
     { name: 'secret', label: t.secret, help: t.secretHelp },
 ];
 const INITIAL = { events: 'recording.created scan.failed recording.trashed' };
@@ -66,7 +66,7 @@ function Deliveries({ id }: { id: string }) {
                             rows={results}
                             columns={[
                                 {
-                                    title: inZone(text.admin.audit.time),
+                                    title: inZone(adminText.audit.time),
                                     cell: (r) => <span class="mono">{dateTime(r.time)}</span>,
                                 },
                                 { title: t.change, right: true, cell: (r) => r.seq },

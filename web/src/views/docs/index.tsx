@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { href, setQuery, useAddress } from '../../address';
 import { getContract } from '../../api';
-import { text } from '../../text';
+import { docsText } from '../../text/docs';
 import { EmptyState, Failed, Field, Spinner } from '../../ui';
 import { entriesOf, type Contract, type Entry } from './contract';
 import { OperationOf } from './operation';
@@ -43,7 +43,7 @@ function Markup({ source }: { source: string }) {
 function Introduction({ contract }: { contract: Contract }) {
     return (
         <article>
-            <h1>{text.docs.title(contract.info.title, contract.info.version)}</h1>
+            <h1>{docsText.title(contract.info.title, contract.info.version)}</h1>
             {contract.info.description
                 .trim()
                 .split(/\n\n+/)
@@ -54,11 +54,11 @@ function Introduction({ contract }: { contract: Contract }) {
                 ))}
             <p>
                 <a href="openapi.json" download>
-                    {text.docs.download}
+                    {docsText.download}
                 </a>
             </p>
             <p class="small">
-                <a href={document.querySelector<HTMLLinkElement>('link[rel=license]')?.href}>{text.docs.licences}</a>
+                <a href={document.querySelector<HTMLLinkElement>('link[rel=license]')?.href}>{docsText.licences}</a>
             </p>
         </article>
     );
@@ -110,12 +110,12 @@ function List({
         (name) => find !== '' && name.toLowerCase().includes(find.toLowerCase()),
     );
     return (
-        <nav class="docs-list" aria-label={text.docs.list}>
+        <nav class="docs-list" aria-label={docsText.list}>
             <Field
-                label={text.docs.find}
+                label={docsText.find}
                 hidden_label
                 type="search"
-                placeholder={text.docs.find}
+                placeholder={docsText.find}
                 value={find}
                 onInput={(event) => setQuery({ search: event.currentTarget.value }, true)}
             />
@@ -129,7 +129,7 @@ function List({
             })}
             {names.length > 0 && (
                 <section>
-                    <h2>{text.docs.schemas}</h2>
+                    <h2>{docsText.schemas}</h2>
                     <ul>
                         {names.map((name) => (
                             <li key={name}>
@@ -141,7 +141,7 @@ function List({
                     </ul>
                 </section>
             )}
-            {found.length + names.length === 0 && <p class="muted">{text.docs.noMatch}</p>}
+            {found.length + names.length === 0 && <p class="muted">{docsText.noMatch}</p>}
         </nav>
     );
 }
@@ -171,7 +171,7 @@ function Shown({
             </article>
         );
     }
-    return op || schema ? <EmptyState title={text.docs.notFound} /> : <Introduction contract={contract} />;
+    return op || schema ? <EmptyState title={docsText.notFound} /> : <Introduction contract={contract} />;
 }
 
 export default function Docs() {
@@ -189,7 +189,7 @@ export default function Docs() {
             <div class="docs-shown" key={op ?? schema ?? ''}>
                 {(op || schema) && (
                     <a class="docs-back" href="docs">
-                        {text.docs.back}
+                        {docsText.back}
                     </a>
                 )}
                 <Shown contract={contract} entries={entries} op={op} schema={schema} />

@@ -1,5 +1,5 @@
 // One operation: parameters, responses, and a curl command.
-import { text } from '../../text';
+import { docsText } from '../../text/docs';
 import { Badge, Button } from '../../ui';
 import { copyText } from '../../clipboard';
 import {
@@ -61,7 +61,7 @@ function Curl({ contract, entry }: { contract: Contract; entry: Entry }) {
         <div class="docs-curl">
             <pre tabIndex={0}>{line}</pre>
             <Button kind="quiet" onClick={() => void copyText(line)}>
-                {text.docs.copy}
+                {docsText.copy}
             </Button>
         </div>
     );
@@ -89,9 +89,9 @@ function Parameters({
                 <table class="docs-table">
                     <thead>
                         <tr>
-                            <th scope="col">{text.docs.name}</th>
-                            <th scope="col">{text.docs.type}</th>
-                            <th scope="col">{text.docs.description}</th>
+                            <th scope="col">{docsText.name}</th>
+                            <th scope="col">{docsText.type}</th>
+                            <th scope="col">{docsText.description}</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -100,7 +100,7 @@ function Parameters({
                                 <th scope="row">
                                     <code>{p.name}</code>
                                     {p.required && section !== 'path' && (
-                                        <span class="docs-required">{text.docs.required}</span>
+                                        <span class="docs-required">{docsText.required}</span>
                                     )}
                                 </th>
                                 <td class="mono">
@@ -130,7 +130,7 @@ function MediaTypes({ content }: { content: Record<string, Media> }) {
                 ))}
             </ul>
             {examples.map(([name, media]) => (
-                <pre key={name} class="docs-example" tabIndex={0} aria-label={text.docs.example(name)}>
+                <pre key={name} class="docs-example" tabIndex={0} aria-label={docsText.example(name)}>
                     {exampleText(media.example)}
                 </pre>
             ))}
@@ -174,22 +174,22 @@ export function OperationOf({ contract, entry }: { contract: Contract; entry: En
             <h1>{operation.summary}</h1>
             <p class="docs-line">
                 <code class={`docs-method ${entry.method}`}>{entry.method}</code>{' '}
-                <code class="docs-path">{entry.path}</code> <Badge>{text.docs.role(operation['x-role'])}</Badge>
+                <code class="docs-path">{entry.path}</code> <Badge>{docsText.role(operation['x-role'])}</Badge>
             </p>
             {operation.description && <p>{operation.description}</p>}
             <Curl contract={contract} entry={entry} />
-            <Parameters contract={contract} entry={entry} section="path" title={text.docs.inPath} />
-            <Parameters contract={contract} entry={entry} section="query" title={text.docs.inQuery} />
-            <Parameters contract={contract} entry={entry} section="header" title={text.docs.inHeaders} />
+            <Parameters contract={contract} entry={entry} section="path" title={docsText.inPath} />
+            <Parameters contract={contract} entry={entry} section="query" title={docsText.inQuery} />
+            <Parameters contract={contract} entry={entry} section="header" title={docsText.inHeaders} />
             {body && (
                 <section>
-                    <h2>{text.docs.body}</h2>
+                    <h2>{docsText.body}</h2>
                     <MediaTypes content={body.content} />
                     {inline && <Members schema={inline} />}
                 </section>
             )}
             <section>
-                <h2>{text.docs.responses}</h2>
+                <h2>{docsText.responses}</h2>
                 {Object.entries(operation.responses)
                     .sort(([a], [b]) => Number(a) - Number(b))
                     .map(([status, response]) => (

@@ -1,11 +1,12 @@
 // Changes of many recordings by one job: what would change, the job, its results, and how to take it back.
 import { followJob, get, getAll, patch, send } from '../../api';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText } from '../../text/library';
 import { showError, showToast } from '../../toasts';
 import type { BatchPlan, BatchResult, Job, JobStarted, Recording } from '../../types';
 import { MOST, type Selection } from './selection';
 
-const t = text.library;
+const t = libraryText;
 export type Action = 'tag' | 'move' | 'trash' | 'restore';
 export interface Batch {
     action: 'change' | 'trash' | 'restore';

@@ -1,7 +1,9 @@
 // The dialog of a batch: what to change, what would change, then the progress of the job and what could not be changed.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { get } from '../../api';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText } from '../../text/library';
+import { uploadText } from '../../text/upload';
 import { showError, showToast } from '../../toasts';
 import type { BatchPlan, BatchResult, Job, Values } from '../../types';
 import { Button, Dialog, Failed, Field, Progress, Spinner } from '../../ui';
@@ -10,7 +12,7 @@ import { parseTags } from '../upload/tags';
 import { carryOut, foresee, targetOf, type Action, type Batch } from './batch';
 import type { Selection } from './selection';
 
-const t = text.library.batch;
+const t = libraryText.batch;
 const SHOWN = 100;
 
 interface FormProps {
@@ -36,8 +38,8 @@ function TagForm({ onEdit, onPreview }: FormProps) {
                 label={t.add}
                 value={set}
                 autocomplete="off"
-                placeholder={text.upload.tagsExample}
-                error={tags ? null : text.upload.tagForm}
+                placeholder={uploadText.tagsExample}
+                error={tags ? null : uploadText.tagForm}
                 onInput={edit(setSet)}
             />
             <Field label={t.remove} value={unset} autocomplete="off" help={t.removeHelp} onInput={edit(setUnset)} />

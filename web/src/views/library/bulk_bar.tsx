@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { go, href } from '../../address';
 import { useRole } from '../../service';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import { Button } from '../../ui';
 import type { Action } from './batch';
 import { BatchDialog } from './batch_dialog';
@@ -10,7 +10,7 @@ import { ExportMany } from './export_many';
 import type { RecordingList } from './recording_list';
 import type { Selecting } from './selection';
 
-const t = text.library;
+const t = libraryText;
 
 /** When the bar disappears with the focus, the list gets it. */
 function useListFocus() {

@@ -4,14 +4,15 @@ import { href } from '../../address';
 import { bytes, count, dateTime, duration } from '../../format';
 import { formatTitle, service } from '../../service';
 import { Store, useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText } from '../../text/library';
 import { shownZone, zoneChoice, zoneName } from '../../time_zone';
 import type { Recording } from '../../types';
 import { Badge, type Column } from '../../ui';
 import { PreviewCell } from './preview';
 import type { Previews } from './previews';
 
-const titles = text.library.columns;
+const titles = libraryText.columns;
 const KINDS: Record<string, 'warn' | 'bad' | 'accent'> = {
     recording: 'accent',
     scanning: 'accent',
@@ -35,8 +36,8 @@ const isRelative = (recording: Recording) =>
 function startOf(recording: Recording) {
     const start = calendarStart(recording);
     return isRelative(recording) ? (
-        <span class="muted" title={text.library.noDateHelp}>
-            {text.library.noDate}
+        <span class="muted" title={libraryText.noDateHelp}>
+            {libraryText.noDate}
         </span>
     ) : (
         dateTime(start, 0, shownZone(recording))

@@ -4,11 +4,11 @@ import { useMemo } from 'preact/hooks';
 import { setQuery } from '../../address';
 import { dateTime } from '../../format';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import { dayStart, fromWall, shownZone, zoneChoice, zoneName } from '../../time_zone';
 import { Field } from '../../ui';
 
-const t = text.library;
+const t = libraryText;
 const FURTHEST = 8e15; // ms from 1970, about what a Date can hold
 const UNITS: Record<string, number> = { s: 1000, m: 60000, h: 3600000, d: 86400000, w: 604800000 };
 

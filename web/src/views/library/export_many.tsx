@@ -3,13 +3,15 @@ import { useState } from 'preact/hooks';
 import { download, request, type Params } from '../../api';
 import { service } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { exportText } from '../../text/export';
+import { libraryText } from '../../text/library';
 import { showError, showToast } from '../../toasts';
 import { Button, Dialog, Select, Spinner } from '../../ui';
 import { listChoices, targetKey, titleOf } from '../recording/export_plan';
 import type { Selection } from './selection';
 
-const t = text.library.exportMany;
+const t = libraryText.exportMany;
 const NAMED_MAX = 64; // recordings in the address of an export
 type Kind = keyof typeof t.kinds;
 
@@ -61,7 +63,7 @@ export function ExportMany({
                     {preparing && <Spinner />}
                     <Button onClick={onClose}>{text.cancel}</Button>
                     <Button kind="main" icon="download" disabled={!target || tooMany || preparing} onClick={run}>
-                        {text.export.download}
+                        {exportText.download}
                     </Button>
                 </>
             }
@@ -76,7 +78,7 @@ export function ExportMany({
                     />
                 )}
                 <Select
-                    label={text.export.format}
+                    label={exportText.format}
                     value={target ? targetKey(target) : ''}
                     options={targets.map((one) => [targetKey(one), titleOf(one, known!.formats)])}
                     onChange={setChosen}

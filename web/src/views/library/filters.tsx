@@ -6,7 +6,8 @@ import { formatTitle, service, useRole } from '../../service';
 import { useStore } from '../../store';
 import { useRequest } from '../../use_request';
 import { count } from '../../format';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText } from '../../text/library';
 import { showError } from '../../toasts';
 import type { Collection, Stat, Values } from '../../types';
 import { Button, Dialog, Field, Icon } from '../../ui';
@@ -16,7 +17,7 @@ import { dropKey, hasTerm, setTerm, toggleTerm } from './query';
 
 const INITIAL = 8;
 const MAX_VALUES = 200;
-const t = text.library;
+const t = libraryText;
 
 interface FilterScope {
     query: string;

@@ -4,12 +4,12 @@ import { useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../use_size';
 import { setQuery } from '../../address';
 import { count, date, dateTime } from '../../format';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import { zoneName } from '../../time_zone';
 import { Button } from '../../ui';
 import { barName, clockOf, ticksOf, useHistogram, type Bar, type Outside, type Span } from './histogram_data';
 
-const t = text.library;
+const t = libraryText;
 const HEIGHT = 46;
 const MIN_SPAN_MS = 1000;
 const LETTER_WIDTH = 8; // px, at most: labels that do not fit before the end are left out

@@ -5,7 +5,7 @@ import { go, setQuery, useAddress } from '../../address';
 import { onChange } from '../../api';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import type { Recording } from '../../types';
 import { Button, Confirm, EmptyState, Failed, Menu, Select, Spinner, VirtualTable, type Sort } from '../../ui';
 import { purge, restore, trash } from './actions';
@@ -22,7 +22,7 @@ import { Previews } from './previews';
 import { RecordingList } from './recording_list';
 import { selectColumn, useSelection, type Selecting } from './selection';
 
-const t = text.library;
+const t = libraryText;
 const REFRESH_AFTER_MS = 400;
 const RECOUNT_AFTER_MS = 3000; // filters and histogram: expensive, and not urgent
 const NEWEST = '-created';

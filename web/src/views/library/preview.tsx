@@ -2,11 +2,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { apiUrl } from '../../api';
 import { Store, useStore } from '../../store';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import type { Preview, Recording } from '../../types';
 import { Icon } from '../../ui';
 
-const t = text.library;
+const t = libraryText;
 const FRAMES = 10;
 const PEEK_AFTER_MS = 120; // the pointer only passes
 const WIDTH = 56;

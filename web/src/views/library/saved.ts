@@ -2,7 +2,7 @@
 // that is open (saved=), with its terms beside it; a link with the name alone opens it as it is then.
 import { ApiError, getAll, send } from '../../api';
 import { Store } from '../../store';
-import { text } from '../../text';
+import { savedText } from '../../text/library';
 import type { Saved } from '../../types';
 
 /** The parts of the address that are saved. */
@@ -38,7 +38,7 @@ export async function saveSearch(name: string, query: SavedQuery, over: boolean)
     try {
         await send('PUT', pathOf(name), { body: { value: query }, headers: over ? {} : { 'If-None-Match': '*' } });
     } catch (error) {
-        throw error instanceof ApiError && error.status === 412 ? new Error(text.saved.taken(name)) : error;
+        throw error instanceof ApiError && error.status === 412 ? new Error(savedText.taken(name)) : error;
     }
     await loadSaved();
 }

@@ -4,7 +4,8 @@ import { href, setQuery, useAddress } from '../../address';
 import { forgetOpened, recent } from '../../recent';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText, savedText } from '../../text/library';
 import { showError, showToast } from '../../toasts';
 import { Button, Dialog, Field, Menu } from '../../ui';
 import {
@@ -19,7 +20,7 @@ import {
     type SavedSearch,
 } from './saved';
 
-const t = text.saved;
+const t = savedText;
 const INITIAL = 5;
 
 const open = (one: SavedSearch) => setQuery({ ...one.query, saved: one.name, row: null });
@@ -188,7 +189,7 @@ export function SavedSearches() {
             {naming && (
                 <NameDialog
                     title={t.saveTitle}
-                    button={text.library.save}
+                    button={libraryText.save}
                     name=""
                     onName={async (to) => {
                         await saveSearch(to, now, false);
@@ -228,7 +229,7 @@ export function RecentlyOpened() {
             </ul>
             {!expanded && list.length > INITIAL && (
                 <Button kind="quiet" onClick={() => setExpanded(true)}>
-                    {text.library.moreValues}
+                    {libraryText.moreValues}
                 </Button>
             )}
         </section>

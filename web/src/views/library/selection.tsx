@@ -1,13 +1,13 @@
 // Which recordings are selected: single ones and ranges by their ids, or all that the search finds.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import type { Column } from '../../ui';
 import { hasTerm } from './query';
 import type { RecordingList, Search } from './recording_list';
 
-const t = text.library;
+const t = libraryText;
 export const MOST = 10_000; // recordings that the server changes at a time
 
 export interface Selection {

@@ -3,7 +3,8 @@ import { href } from '../../address';
 import { get } from '../../api';
 import { recent } from '../../recent';
 import { formatTitle, service } from '../../service';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText, savedText } from '../../text/library';
 import type { Values } from '../../types';
 import { quoted, type Typing } from './query';
 import { savedSearches } from './saved';
@@ -71,14 +72,14 @@ async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggest
     const keys = KEYS.filter((key) => key.startsWith(prefix)).map((key) => ({
         insert: key === 'meta.' ? key : key + ':',
         label: key === 'meta.' ? key : key + ':',
-        note: text.library.keys[key],
+        note: libraryText.keys[key],
         incomplete: true,
     }));
     const tags = await valuesOf('tag', prefix, signal);
     const tagged = tags.items.map((item) => ({
         insert: quoted(item.value) + ':',
         label: item.value + ':',
-        note: text.library.tagKey(item.recordings),
+        note: libraryText.tagKey(item.recordings),
         incomplete: true,
     }));
     let topics: Suggestion[] = [];
@@ -87,7 +88,7 @@ async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggest
         topics = found.items.slice(0, 5).map((item) => ({
             insert: `topic:${quoted(item.value)}`,
             label: item.value,
-            note: text.library.topicIn(item.recordings),
+            note: libraryText.topicIn(item.recordings),
             incomplete: false,
         }));
     }
@@ -107,13 +108,13 @@ function suggestPlaces({ prefix }: Typing): Suggestion[] {
     return [
         ...saved
             .slice(0, PLACES)
-            .map((one) => place(one.name, text.saved.note, href('', { ...one.query, saved: one.name }))),
+            .map((one) => place(one.name, savedText.note, href('', { ...one.query, saved: one.name }))),
         ...(prefix
             ? []
             : recent
                   .get()
                   .slice(0, PLACES)
-                  .map((one) => place(one.name, text.saved.recentNote, href(`recordings/${one.id}`)))),
+                  .map((one) => place(one.name, savedText.recentNote, href(`recordings/${one.id}`)))),
     ];
 }
 

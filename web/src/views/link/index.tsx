@@ -3,7 +3,7 @@ import { dateTime } from '../../format';
 import { service } from '../../service';
 import { leaveLink } from '../../shared_link';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
 import { zoneName } from '../../time_zone';
 import { Button } from '../../ui';
 

@@ -1,7 +1,7 @@
 // The login form, shown instead of the view after a 401. The URL does not change, so the view appears after login.
 import { useRef, useState } from 'preact/hooks';
 import { ApiError, logIn, session } from '../../api';
-import { text } from '../../text';
+import { text } from '../../text/common';
 import { Button, Field, Spinner } from '../../ui';
 
 export function LogIn() {

@@ -7,7 +7,8 @@ import { useRequest } from '../../use_request';
 import { ago } from '../../format';
 import { linkKey } from '../../shared_link';
 import { useRole } from '../../service';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { detailsText } from '../../text/recording';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, Failed, Field } from '../../ui';
@@ -28,7 +29,7 @@ export async function change({ recording, tag, reload }: Loaded, body: unknown):
     } catch (error) {
         if (error instanceof ApiError && error.status === 412) {
             reload();
-            showError(new Error(text.details.editConflict));
+            showError(new Error(detailsText.editConflict));
         } else {
             showError(error);
         }
@@ -62,14 +63,14 @@ export function Description(loaded: Loaded) {
                 {recording.description ? (
                     <p>{recording.description}</p>
                 ) : (
-                    <p class="muted">{text.details.noDescription}</p>
+                    <p class="muted">{detailsText.noDescription}</p>
                 )}
                 {mayEdit && (
                     <span ref={button}>
                         <Button
                             kind="quiet"
                             icon="edit"
-                            label={text.details.editDescription}
+                            label={detailsText.editDescription}
                             onClick={() => setDraft(recording.description)}
                         />
                     </span>
@@ -91,14 +92,14 @@ export function Description(loaded: Loaded) {
             <Field
                 multiline
                 focused
-                label={text.details.description}
+                label={detailsText.description}
                 value={draft}
                 onInput={(event) => setDraft(event.currentTarget.value)}
                 onKeyDown={key}
             />
             <div class="row details-add">
                 <Button type="submit" kind="main">
-                    {text.details.save}
+                    {detailsText.save}
                 </Button>
                 <Button onClick={() => setDraft(null)}>{text.cancel}</Button>
             </div>
@@ -114,7 +115,7 @@ export function Tags(loaded: Loaded) {
     const add = async () => {
         const [, key = '', value = ''] = /^\s*([^=:\s]+)\s*[=:]\s*(.*?)\s*$/.exec(typed) ?? [];
         if (!key || !value) {
-            setError(text.details.tagForm);
+            setError(detailsText.tagForm);
         } else if (await change(loaded, { tags: { [key]: value } })) {
             setTyped('');
             setError(null);
@@ -125,7 +126,7 @@ export function Tags(loaded: Loaded) {
     }
     return (
         <section class="details-part">
-            <h3>{text.details.tags}</h3>
+            <h3>{detailsText.tags}</h3>
             <ul class="details-tags">
                 {Object.entries(recording.tags).map(([key, value]) => (
                     <li key={key} class="tag">
@@ -135,7 +136,7 @@ export function Tags(loaded: Loaded) {
                         {mayEdit && (
                             <button
                                 type="button"
-                                aria-label={text.details.removeTag(key)}
+                                aria-label={detailsText.removeTag(key)}
                                 onClick={() => void change(loaded, { tags: { [key]: null } })}
                             >
                                 ×
@@ -147,16 +148,16 @@ export function Tags(loaded: Loaded) {
             {mayEdit && (
                 <form class="row details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
                     <Field
-                        label={text.details.addTag}
+                        label={detailsText.addTag}
                         hidden_label
-                        placeholder={text.details.tagHint}
+                        placeholder={detailsText.tagHint}
                         value={typed}
                         error={error}
                         onInput={(event) => setTyped(event.currentTarget.value)}
                         class="grow"
                     />
                     <Button type="submit" disabled={!typed.trim()}>
-                        {text.details.add}
+                        {detailsText.add}
                     </Button>
                 </form>
             )}
@@ -191,7 +192,7 @@ export function Notes({ recording }: Loaded) {
         (await submit(send('POST', `/recordings/${recording.id}/notes`, { body: { text: typed } }))) && setTyped('');
     return (
         <section class="details-part">
-            <h3>{text.details.notes}</h3>
+            <h3>{detailsText.notes}</h3>
             {notes.error !== null && <Failed error={notes.error} retry={notes.reload} />}
             <ul class="details-list">
                 {(notes.value ?? []).map((note) => (
@@ -205,7 +206,7 @@ export function Notes({ recording }: Loaded) {
                                 <Button
                                     kind="quiet"
                                     icon="trash"
-                                    label={text.details.removeNote}
+                                    label={detailsText.removeNote}
                                     onClick={() =>
                                         void submit(send('DELETE', `/recordings/${recording.id}/notes/${note.id}`))
                                     }
@@ -219,12 +220,12 @@ export function Notes({ recording }: Loaded) {
                 <form class="details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
                     <Field
                         multiline
-                        label={text.details.addNote}
+                        label={detailsText.addNote}
                         value={typed}
                         onInput={(event) => setTyped(event.currentTarget.value)}
                     />
                     <Button type="submit" disabled={!typed.trim()}>
-                        {text.details.add}
+                        {detailsText.add}
                     </Button>
                 </form>
             )}

@@ -3,7 +3,8 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError, get, getAll, onChange, patch, send } from '../../api';
 import { Store, type Readable } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { eventsText } from '../../text/timeline';
 import { dropToast, showError, showToast } from '../../toasts';
 
 export interface EventMark {
@@ -158,7 +159,7 @@ export class RecordingEvents implements Readable<EventsState> {
     change(mark: EventMark, edit: Edit): void {
         const { title, start, end } = mark;
         this.put(mark, edit);
-        this.offerUndo(text.events.changed(edit.title ?? title), () => {
+        this.offerUndo(eventsText.changed(edit.title ?? title), () => {
             const now = this.find(mark.id);
             if (now) {
                 this.put(now, { title, start, end });
@@ -194,7 +195,7 @@ export class RecordingEvents implements Readable<EventsState> {
         const status = error instanceof ApiError ? error.status : 0;
         if (status === 412 || status === 404) {
             await this.refresh(mark.id);
-            showError(new Error(status === 412 ? text.events.conflict(mark.title) : text.events.gone(mark.title)));
+            showError(new Error(status === 412 ? eventsText.conflict(mark.title) : eventsText.gone(mark.title)));
         } else {
             showError(error);
         }
@@ -207,7 +208,7 @@ export class RecordingEvents implements Readable<EventsState> {
             await this.sending.get(mark.id);
             await send('DELETE', `/events/${mark.id}`, { ifMatch: this.tagOf(mark.id) });
             this.forget(mark.id);
-            this.offerUndo(text.events.removed(mark.title), () => void this.add(mark));
+            this.offerUndo(eventsText.removed(mark.title), () => void this.add(mark));
         } catch (error) {
             await this.takeBack(mark, error);
             this.show(mark.id, this.known.get(mark.id) ?? null);

@@ -4,7 +4,8 @@ import type { Playback } from '../../playback';
 import { duration } from '../../format';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { eventsText } from '../../text/timeline';
 import { relativeTime } from '../../recording_time';
 import type { Recording } from '../../types';
 import { Button, Failed, Field } from '../../ui';
@@ -38,7 +39,7 @@ export function Events({
     };
     return (
         <section class="details-part">
-            <h3>{text.events.title}</h3>
+            <h3>{eventsText.title}</h3>
             {error !== null && <Failed error={error} retry={() => void events.reload()} />}
             <ul class="details-list">
                 {items.slice(0, shown).map((mark) => (
@@ -51,7 +52,7 @@ export function Events({
                             <Button
                                 kind="quiet"
                                 icon="trash"
-                                label={text.events.remove(mark.title)}
+                                label={eventsText.remove(mark.title)}
                                 onClick={() => void events.remove(mark)}
                             />
                         )}
@@ -67,18 +68,18 @@ export function Events({
                 <>
                     <form class="row details-add" onSubmit={(event) => void add(event)}>
                         <Field
-                            label={text.events.name}
+                            label={eventsText.name}
                             hidden_label
-                            placeholder={text.events.name}
+                            placeholder={eventsText.name}
                             value={title}
                             onInput={(event) => setTitle(event.currentTarget.value)}
                             class="grow"
                         />
                         <Button type="submit" disabled={!title.trim()}>
-                            {text.events.add}
+                            {eventsText.add}
                         </Button>
                     </form>
-                    <p class="small muted">{text.events.help}</p>
+                    <p class="small muted">{eventsText.help}</p>
                 </>
             )}
         </section>

@@ -6,7 +6,8 @@ import { useRequest } from '../../use_request';
 import { usePlayback, type Playback } from '../../playback';
 import { copyText } from '../../clipboard';
 import { bytes, count, duration } from '../../format';
-import { labelOf, text } from '../../text';
+import { labelOf } from '../../text/common';
+import { exportText } from '../../text/export';
 import { relativeTime } from '../../recording_time';
 import { formatTitle, service as serviceStore } from '../../service';
 import { useStore } from '../../store';
@@ -53,20 +54,20 @@ function Topics({
     return (
         <fieldset class="export-topics">
             <legend>
-                {text.export.topics}{' '}
+                {exportText.topics}{' '}
                 <span class="muted small">
-                    {chosen === null ? text.export.allTopics : `${chosen.length} / ${topics.length}`}
+                    {chosen === null ? exportText.allTopics : `${chosen.length} / ${topics.length}`}
                 </span>
             </legend>
             <div class="row">
                 <Button kind="quiet" onClick={() => onChange(null)}>
-                    {text.export.selectAll}
+                    {exportText.selectAll}
                 </Button>
                 <Button kind="quiet" onClick={() => onChange([])}>
-                    {text.export.selectNone}
+                    {exportText.selectNone}
                 </Button>
             </div>
-            <div class="export-list" tabIndex={0} role="group" aria-label={text.export.topics}>
+            <div class="export-list" tabIndex={0} role="group" aria-label={exportText.topics}>
                 {topics.map((t) => (
                     <Check
                         key={t.name}
@@ -89,7 +90,7 @@ function Preview({ plan, waiting }: { plan: Plan | null; waiting: boolean }) {
         // never show the size of other options
         return (
             <div class="export-preview">
-                <Spinner label={text.export.calculating} />
+                <Spinner label={exportText.calculating} />
             </div>
         );
     }
@@ -98,19 +99,19 @@ function Preview({ plan, waiting }: { plan: Plan | null; waiting: boolean }) {
             <p>
                 {plan.accepted ? (
                     <>
-                        <strong>{plan.size === null ? text.export.sizeUnknown : bytes(plan.size)}</strong>
-                        {plan.size !== null && <span class="muted"> {text.export.exactly(count(plan.size))}</span>}
+                        <strong>{plan.size === null ? exportText.sizeUnknown : bytes(plan.size)}</strong>
+                        {plan.size !== null && <span class="muted"> {exportText.exactly(count(plan.size))}</span>}
                     </>
                 ) : (
-                    <span class="error">{text.export.notPossible}</span>
+                    <span class="error">{exportText.notPossible}</span>
                 )}
             </p>
-            {plan.losses.length === 0 && plan.accepted && <p class="muted">{text.export.lossless}</p>}
+            {plan.losses.length === 0 && plan.accepted && <p class="muted">{exportText.lossless}</p>}
             <ul class="export-losses">
                 {plan.losses.map((loss) => (
                     <li key={loss.kind + loss.text}>
                         <Badge kind={loss.kind === 'changes' ? '' : loss.kind === 'note' ? '' : 'warn'}>
-                            {labelOf(text.export.lossKinds, loss.kind)}
+                            {labelOf(exportText.lossKinds, loss.kind)}
                         </Badge>{' '}
                         {loss.text}{' '}
                         {loss.channels.length > 0 && (
@@ -163,7 +164,7 @@ function Form({
     ).value;
     const option = (t: Target): [string, string, boolean?] => {
         const title = titleOf(t, service.formats);
-        return refused?.has(targetKey(t)) ? [targetKey(t), text.export.refused(title), true] : [targetKey(t), title];
+        return refused?.has(targetKey(t)) ? [targetKey(t), exportText.refused(title), true] : [targetKey(t), title];
     };
     const target = targets.find((t) => targetKey(t) === choice.target) ?? null;
     const set = (part: Partial<Choice>) => setChoice({ ...choice, ...part });
@@ -183,7 +184,7 @@ function Form({
     return (
         <Dialog
             wide
-            title={text.export.title}
+            title={exportText.title}
             onClose={onClose}
             actions={
                 <>
@@ -192,10 +193,10 @@ function Form({
                         disabled={!ready}
                         onClick={() => void copyText(curlCommand(path, params, name))}
                     >
-                        {text.export.curl}
+                        {exportText.curl}
                     </Button>
                     <Button icon="link" disabled={!ready} onClick={() => void copyText(link())}>
-                        {text.export.link}
+                        {exportText.link}
                     </Button>
                     <Button
                         kind="main"
@@ -203,7 +204,7 @@ function Form({
                         disabled={!ready}
                         onClick={() => void download(path, params).then(onClose, showError)}
                     >
-                        {text.export.download}
+                        {exportText.download}
                     </Button>
                 </>
             }
@@ -212,20 +213,20 @@ function Form({
                 <div class="export-options">
                     {offers.length > 1 && (
                         <Select
-                            label={text.export.recording}
+                            label={exportText.recording}
                             value={String(chosen)}
                             options={offers.map(({ title }, i): [string, string] => [String(i), title])}
                             onChange={(to) => onChosen(Number(to))}
                         />
                     )}
                     <Select
-                        label={text.export.format}
+                        label={exportText.format}
                         value={choice.target}
                         options={[
                             ...(merged
                                 ? []
                                 : [
-                                      ['', text.export.original(formatTitle(service, recording.format))] as [
+                                      ['', exportText.original(formatTitle(service, recording.format))] as [
                                           string,
                                           string,
                                       ],
@@ -236,7 +237,7 @@ function Form({
                     />
                     {!target && recording.parts.length > 1 && (
                         <Select
-                            label={text.export.file}
+                            label={exportText.file}
                             value={String(choice.part)}
                             options={recording.parts.map((part, i): [string, string] => [
                                 String(i),
@@ -247,12 +248,12 @@ function Form({
                     )}
                     {target && (target.compressions?.length ?? 0) > 0 && (
                         <Select
-                            label={text.export.compression}
+                            label={exportText.compression}
                             value={choice.compression}
                             options={[
                                 ...(target.compressions!.includes('none')
                                     ? []
-                                    : [['', text.export.noCompression] as [string, string]]),
+                                    : [['', exportText.noCompression] as [string, string]]),
                                 ...target.compressions!.map((c): [string, string] => [c, c]),
                             ]}
                             onChange={(compression) => set({ compression })}
@@ -260,26 +261,26 @@ function Form({
                     )}
                     {target && (
                         <Select
-                            label={text.export.view}
+                            label={exportText.view}
                             value={choice.view}
                             options={[
-                                ['', text.export.asRecorded],
-                                ['foxglove', text.export.foxglove],
+                                ['', exportText.asRecorded],
+                                ['foxglove', exportText.foxglove],
                             ]}
                             onChange={(view) => set({ view })}
                         />
                     )}
                     {target && (
                         <Select
-                            label={text.export.range}
+                            label={exportText.range}
                             value={choice.range ? 'range' : ''}
                             options={[
-                                ['', text.export.fullRange(duration(subject.span.end - subject.span.start))],
+                                ['', exportText.fullRange(duration(subject.span.end - subject.span.start))],
                                 ...(range
                                     ? [
                                           [
                                               'range',
-                                              text.export.selectedRange(
+                                              exportText.selectedRange(
                                                   relativeTime(recording, range.start),
                                                   relativeTime(recording, range.end),
                                               ),
@@ -290,13 +291,13 @@ function Form({
                             onChange={(to) => set({ range: to ? range : null })}
                         />
                     )}
-                    {!target && range && <p class="small muted">{text.export.originalWhole}</p>}
-                    {target && !range && <p class="small muted">{text.export.rangeHelp}</p>}
+                    {!target && range && <p class="small muted">{exportText.originalWhole}</p>}
+                    {target && !range && <p class="small muted">{exportText.rangeHelp}</p>}
                 </div>
                 {target && <Topics topics={topics} chosen={choice.topics} onChange={(next) => set({ topics: next })} />}
             </div>
             {empty ? (
-                <p class="error">{text.export.noTopics}</p>
+                <p class="error">{exportText.noTopics}</p>
             ) : plan.error !== null ? (
                 <Failed error={plan.error} retry={plan.reload} />
             ) : (
@@ -312,8 +313,8 @@ export function ExportDialog({ offers, onClose }: { offers: Offer[]; onClose: ()
     return service ? (
         <Form key={chosen} offers={offers} chosen={chosen} onChosen={setChosen} service={service} onClose={onClose} />
     ) : (
-        <Dialog title={text.export.title} onClose={onClose}>
-            {service === null ? <p class="error">{text.export.noFormats}</p> : <Spinner />}
+        <Dialog title={exportText.title} onClose={onClose}>
+            {service === null ? <p class="error">{exportText.noFormats}</p> : <Spinner />}
         </Dialog>
     );
 }

@@ -2,7 +2,7 @@
 import { get, request, type Params } from '../../api';
 import { boundsOf, secondsOf } from '../../recording_time';
 import type { Range } from '../../playback';
-import { text } from '../../text';
+import { exportText } from '../../text/export';
 import type { Recording, Topic } from '../../types';
 
 export interface Target {
@@ -43,7 +43,7 @@ export interface Plan {
 export const targetKey = (target: Target): string => target.extension + (target.version ? '@' + target.version : '');
 
 export function titleOf(target: Target, formats: Format[]): string {
-    const title = text.export.names[target.name] ?? formats.find((f) => f.name === target.name)?.title ?? target.name;
+    const title = exportText.names[target.name] ?? formats.find((f) => f.name === target.name)?.title ?? target.name;
     return `${title}${target.version && !title.includes(target.version) ? ' ' + target.version : ''} (${target.extension})`;
 }
 

@@ -8,7 +8,9 @@ import { startText } from '../../recording_time';
 import { linkKey } from '../../shared_link';
 import { formatTitle, service, useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { exportText } from '../../text/export';
+import { detailsText, pairText, recordingText, shareText } from '../../text/recording';
 import { showError, showToast } from '../../toasts';
 import type { Recording } from '../../types';
 import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
@@ -31,7 +33,7 @@ function Name(loaded: Loaded) {
                         <Button
                             kind="quiet"
                             icon="edit"
-                            label={text.recording.rename}
+                            label={recordingText.rename}
                             onClick={() => setDraft(recording.name)}
                         />
                     </span>
@@ -44,7 +46,7 @@ function Name(loaded: Loaded) {
         <form class="row recording-name" onSubmit={(event) => (event.preventDefault(), void save())}>
             <Field
                 focused
-                label={text.recording.name}
+                label={recordingText.name}
                 hidden_label
                 value={draft}
                 onInput={(event) => setDraft(event.currentTarget.value)}
@@ -52,7 +54,7 @@ function Name(loaded: Loaded) {
                 class="grow"
             />
             <Button type="submit" kind="main">
-                {text.details.save}
+                {detailsText.save}
             </Button>
             <Button onClick={() => setDraft(null)}>{text.cancel}</Button>
         </form>
@@ -71,7 +73,7 @@ function State({ recording }: { recording: Recording }) {
                 </Badge>
             )}
             {recording.damaged && (
-                <Badge kind="warn" title={text.recording.damagedHelp(bytes(recording.lost_bytes))}>
+                <Badge kind="warn" title={recordingText.damagedHelp(bytes(recording.lost_bytes))}>
                     {text.damaged}
                 </Badge>
             )}
@@ -82,7 +84,7 @@ function State({ recording }: { recording: Recording }) {
 export async function trash(recording: Recording, done: () => void): Promise<void> {
     try {
         await send('DELETE', `/recordings/${recording.id}`);
-        showToast(text.recording.trashed(recording.name), {
+        showToast(recordingText.trashed(recording.name), {
             label: text.undo,
             run: () => void send('POST', `/recordings/${recording.id}/restore`).then(done, showError),
         });
@@ -99,45 +101,45 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
         void request.then(() => (reload(), message && showToast(message)), showError);
     const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
     if (recording.state === 'recording') {
-        const finish = () => act(send('POST', `/recordings/${recording.id}/finish`), text.recording.finished);
-        return mayAppend ? [{ label: text.recording.finish, icon: 'check', run: finish }] : [];
+        const finish = () => act(send('POST', `/recordings/${recording.id}/finish`), recordingText.finished);
+        return mayAppend ? [{ label: recordingText.finish, icon: 'check', run: finish }] : [];
     }
     const actions: MenuItem[] = [
-        { label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) },
+        { label: recordingText.original, icon: 'download', run: () => void download(original).catch(showError) },
     ];
     if (linkKey) {
         return actions;
     }
-    actions.push({ label: text.recording.link, icon: 'link', run: () => void copyText(link()) });
+    actions.push({ label: recordingText.link, icon: 'link', run: () => void copyText(link()) });
     if (mayEdit) {
         actions.push({
-            label: text.recording.rescan,
+            label: recordingText.rescan,
             icon: 'search',
-            run: () => act(send('POST', `/admin/rescan/${recording.id}`), text.recording.rescanning),
+            run: () => act(send('POST', `/admin/rescan/${recording.id}`), recordingText.rescanning),
         });
     }
     const viewer = recording.links?.viewer;
     if (viewer) {
         actions.push({
-            label: text.recording.openViewer,
+            label: recordingText.openViewer,
             icon: 'play',
             run: () => void window.open(viewer, '_blank', 'noopener'),
         });
-        actions.push({ label: text.recording.viewerLink, icon: 'link', run: () => void copyText(viewer) });
+        actions.push({ label: recordingText.viewerLink, icon: 'link', run: () => void copyText(viewer) });
     }
     if (mayEdit && recording.state === 'trashed') {
         actions.push({
-            label: text.recording.restore,
+            label: recordingText.restore,
             icon: 'back',
             run: () => act(send('POST', `/recordings/${recording.id}/restore`)),
         });
     }
     if (mayPurge && recording.state === 'trashed') {
-        actions.push({ label: text.recording.purge, icon: 'trash', danger: true, run: confirmPurge });
+        actions.push({ label: recordingText.purge, icon: 'trash', danger: true, run: confirmPurge });
     }
     if (mayEdit && recording.state !== 'trashed') {
         actions.push({
-            label: text.recording.toTrash,
+            label: recordingText.toTrash,
             icon: 'trash',
             danger: true,
             run: () => void trash(recording, reload),
@@ -163,7 +165,7 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
         formatTitle(known, recording.format),
         startText(recording, 0),
         recording.messages > 0 && duration(recording.duration_ns),
-        `${count(recording.messages)} ${text.recording.messages}`,
+        `${count(recording.messages)} ${recordingText.messages}`,
         bytes(recording.size),
     ];
     const problem =
@@ -189,22 +191,22 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
             <div class="row recording-actions">
                 {onExport && (
                     <Button kind="main" icon="download" onClick={onExport}>
-                        {text.export.title}
+                        {exportText.title}
                     </Button>
                 )}
-                {onCompare && <Button onClick={onCompare}>{text.pair.compare}</Button>}
+                {onCompare && <Button onClick={onCompare}>{pairText.compare}</Button>}
                 {onShare && (
                     <Button icon="link" onClick={onShare}>
-                        {text.share.button}
+                        {shareText.button}
                     </Button>
                 )}
-                <Menu items={actions} kind="plain" label={text.recording.actions} />
+                <Menu items={actions} kind="plain" label={recordingText.actions} />
             </div>
             {purging && (
                 <Confirm
-                    title={text.recording.purgeTitle}
-                    help={text.recording.purgeHelp(recording.name)}
-                    button={text.recording.purge}
+                    title={recordingText.purgeTitle}
+                    help={recordingText.purgeHelp(recording.name)}
+                    button={recordingText.purge}
                     onYes={purge}
                     onClose={() => setPurging(false)}
                 />

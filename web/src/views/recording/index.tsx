@@ -6,7 +6,8 @@ import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
 import { Playback, type Range } from '../../playback';
 import { forgetOpened, rememberOpened } from '../../recent';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { recordingText } from '../../text/recording';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { linkKey } from '../../shared_link';
 import { showError } from '../../toasts';
@@ -82,9 +83,9 @@ function TrashedRecording({ loaded }: { loaded: Loaded }) {
     return (
         <div class="recording">
             <Header loaded={loaded} onExport={null} />
-            <EmptyState title={text.recording.inTrash} help={text.recording.inTrashHelp}>
+            <EmptyState title={recordingText.inTrash} help={recordingText.inTrashHelp}>
                 <Button kind="main" onClick={restore}>
-                    {text.recording.restore}
+                    {recordingText.restore}
                 </Button>
             </EmptyState>
         </div>
@@ -92,7 +93,7 @@ function TrashedRecording({ loaded }: { loaded: Loaded }) {
 }
 
 function emptyText(state: string): { title: string; help: string } {
-    const t = text.recording;
+    const t = recordingText;
     return state === 'recording'
         ? { title: t.waiting, help: t.waitingHelp }
         : state === 'scanning'
@@ -241,7 +242,7 @@ export default function RecordingView() {
     useEffect(() => void (gone && forgetOpened(id)), [gone, id]);
     if (gone) {
         return (
-            <EmptyState title={text.recording.notFound} help={text.recording.notFoundHelp}>
+            <EmptyState title={recordingText.notFound} help={recordingText.notFoundHelp}>
                 {!linkKey && <a href="./">{text.notFound.back}</a>}
             </EmptyState>
         );

@@ -8,7 +8,8 @@ import type { Playback } from '../../playback';
 import { toSeconds } from '../../recording_time';
 import { service, type Service } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
+import { shareText } from '../../text/recording';
 import { zoneName } from '../../time_zone';
 import type { RecordingLink } from '../../types';
 import { Button, Dialog, Field, Select } from '../../ui';
@@ -16,7 +17,7 @@ import type { Source } from './layout/frame';
 import { writeTree } from './layout/tree';
 import { shownLayout } from './panel_layout';
 
-const t = text.share;
+const t = shareText;
 
 /**
  * The parameters of the address, and what the address leaves to defaults and to this browser: the panels and the time.
@@ -84,7 +85,7 @@ function SignedLink({ id, query }: { id: string; query: URLSearchParams }) {
                 <Select
                     label={t.expires}
                     value={expires}
-                    options={Object.entries(text.admin.links.lifetimes)}
+                    options={Object.entries(adminText.links.lifetimes)}
                     onChange={(value) => (setExpires(value), setMade(null))}
                 />
                 <Button kind="main" icon="link" onClick={() => void create()}>

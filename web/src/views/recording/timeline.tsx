@@ -7,7 +7,7 @@ import { useRequest } from '../../use_request';
 import { usePlayback, usePlaybackPart, type Playback, type Range } from '../../playback';
 import { count, duration, offset } from '../../format';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { timelineText } from '../../text/timeline';
 import { colour, shownTheme } from '../../theme';
 import { boundsOf, relativeTime } from '../../recording_time';
 import type { Recording, Topic } from '../../types';
@@ -170,7 +170,7 @@ function Slider({ recording, playback, zoom }: { recording: Recording; playback:
             class="timeline-slider"
             role="slider"
             tabIndex={0}
-            aria-label={text.timeline.playhead}
+            aria-label={timelineText.playhead}
             aria-valuemin={0}
             aria-valuemax={length / 1e9}
             aria-valuenow={Number(time_ns - bounds.start) / 1e9}
@@ -186,20 +186,20 @@ function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
         <div class="timeline-corner">
             {range && (
                 <>
-                    <Button kind="quiet" icon="full" label={text.timeline.zoom} onClick={() => zoom.zoomTo(range)} />
+                    <Button kind="quiet" icon="full" label={timelineText.zoom} onClick={() => zoom.zoomTo(range)} />
                     <Button
                         kind="quiet"
                         icon="close"
-                        label={text.timeline.clearSelection}
+                        label={timelineText.clearSelection}
                         onClick={() => playback.setRange(null)}
                     />
                     <span class="small muted">{duration(range.end - range.start)}</span>
                 </>
             )}
-            {!range && !zoom.zoomed && <span class="small muted">{text.timeline.hint}</span>}
+            {!range && !zoom.zoomed && <span class="small muted">{timelineText.hint}</span>}
             {zoom.zoomed && (
                 <Button kind="quiet" onClick={() => zoom.zoomTo(null)}>
-                    {text.timeline.resetZoom}
+                    {timelineText.resetZoom}
                 </Button>
             )}
         </div>
@@ -250,7 +250,7 @@ export function Timeline({
     const counts = useMemo(() => new Map(topics.map((t) => [t.name, t.messages])), [topics]);
     const shown = lanes.value ?? [];
     return (
-        <section class="timeline" aria-label={text.timeline.title}>
+        <section class="timeline" aria-label={timelineText.title}>
             <div class="timeline-names">
                 <Corner playback={playback} zoom={zoom} />
                 {lane.visible && <EventLaneName lane={lane} />}

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Range } from '../../playback';
 import { count, duration } from '../../format';
 import { relativeTime } from '../../recording_time';
-import { text } from '../../text';
+import { eventsText } from '../../text/timeline';
 import type { Recording } from '../../types';
 import type { EventMark } from './event_store';
 import type { Placed } from './timeline_events_layout';
@@ -20,7 +20,7 @@ const topOf = (row: number): number => GAP_PX + row * ROW_PX;
 
 const lengthOf = ({ start, end }: Range): string => (end > start ? duration(end - start) : '');
 const labelOf = (recording: Recording, mark: Pick<EventMark, 'title' | 'start' | 'end'>): string =>
-    text.events.one(mark.title, relativeTime(recording, mark.start), lengthOf(mark));
+    eventsText.one(mark.title, relativeTime(recording, mark.start), lengthOf(mark));
 
 const idOf = (mark: EventMark): string => `event-${mark.id}`;
 
@@ -61,7 +61,7 @@ function Bar({ lane, placed }: { lane: EventLane; placed: Placed }) {
 
 function Cluster({ lane, placed }: { lane: EventLane; placed: Placed }) {
     const [first, last] = [placed.marks[0]!, placed.marks.at(-1)!];
-    const label = text.events.many(
+    const label = eventsText.many(
         placed.marks.length,
         relativeTime(lane.recording, first.start),
         relativeTime(lane.recording, last.end),
@@ -107,15 +107,15 @@ function TitleForm({ lane }: { lane: EventLane }) {
         <form
             class="timeline-event-form"
             style={{ left: `${left}px`, width: `${Math.min(FORM_PX, width)}px` }}
-            onSubmit={(event) => (event.preventDefault(), close(value() || naming!.title || text.events.unnamed))}
+            onSubmit={(event) => (event.preventDefault(), close(value() || naming!.title || eventsText.unnamed))}
         >
             <input
                 ref={field}
                 type="text"
                 maxLength={1000}
                 defaultValue={naming!.title}
-                placeholder={text.events.unnamed}
-                aria-label={text.events.name}
+                placeholder={eventsText.unnamed}
+                aria-label={eventsText.name}
                 onKeyDown={key}
                 onBlur={() => close(value() || null, true)}
             />
@@ -127,7 +127,7 @@ export function EventLaneName({ lane }: { lane: EventLane }) {
     const { shown, recording } = lane;
     return (
         <div class="timeline-events-name" style={{ height: `${laneHeight(lane.rows)}px` }}>
-            <span aria-hidden={shown !== null}>{shown ? '' : text.events.title}</span>
+            <span aria-hidden={shown !== null}>{shown ? '' : eventsText.title}</span>
             <output class="mono" aria-live="polite">
                 {shown
                     ? `${relativeTime(recording, shown.start)}${shown.end > shown.start ? ` – ${relativeTime(recording, shown.end)}` : ''}`
@@ -147,7 +147,7 @@ export function EventLaneField({ lane }: { lane: EventLane }) {
                 ref={lane.root}
                 role="listbox"
                 tabIndex={0}
-                aria-label={text.events.title}
+                aria-label={eventsText.title}
                 aria-activedescendant={active && idOf(active.marks[0]!)}
                 aria-keyshortcuts={lane.mayEdit ? 'M F2 Delete' : undefined}
                 {...lane.handlers}
@@ -161,7 +161,7 @@ export function EventLaneField({ lane }: { lane: EventLane }) {
                 )}
             </div>
             {placed.length === 0 && !fresh && !naming && lane.mayEdit && (
-                <span class="timeline-events-hint small muted">{text.events.hint}</span>
+                <span class="timeline-events-hint small muted">{eventsText.hint}</span>
             )}
             {fresh && (
                 <div

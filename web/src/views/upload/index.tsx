@@ -6,7 +6,8 @@ import { readDrop } from '../../file_drop';
 import { bytes, count } from '../../format';
 import { refusal, service, useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { uploadText } from '../../text/upload';
 import { showError } from '../../toasts';
 import { Badge, Button, EmptyState, Progress } from '../../ui';
 import { filesFromDrop, filesFromInput } from './files';
@@ -14,7 +15,7 @@ import { OptionFields, rememberCollection, useOptions } from './options';
 import { addFiles, addTags, clearDone, finished, pause, queue, remove, resume, type Chosen, type Item } from './queue';
 import { showTags } from './tags';
 
-const t = text.upload;
+const t = uploadText;
 
 /** Renders only when its own item has changed: there may be thousands, each with frequent progress updates. */
 class Row extends Component<{ item: Item }> {

@@ -3,13 +3,13 @@
 import { useId, useState } from 'preact/hooks';
 import { get } from '../../api';
 import { service } from '../../service';
-import { text } from '../../text';
+import { uploadText } from '../../text/upload';
 import type { Values } from '../../types';
 import { Field } from '../../ui';
 import { useRequest } from '../../use_request';
 import { parseTags } from './tags';
 
-const t = text.upload;
+const t = uploadText;
 const COLLECTION_KEY = 'reel.collection';
 /** The last one, or the first that the token is limited to. */
 function defaultCollection(): string {

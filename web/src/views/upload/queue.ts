@@ -3,7 +3,8 @@
 import * as tus from 'tus-js-client';
 import { ApiError, BASE, get, ownHeaders, patch } from '../../api';
 import { Store } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { uploadText } from '../../text/upload';
 import { showToast } from '../../toasts';
 import type { Problem, Recording } from '../../types';
 import { hashFile } from './hash';
@@ -72,7 +73,7 @@ function isQueued({ file, name }: Chosen, collection: string): boolean {
 export function addFiles(files: Chosen[], collection: string, tags: Record<string, string>): void {
     const added = files.filter((one) => !isQueued(one, collection));
     if (added.length < files.length) {
-        showToast(text.upload.alreadyQueued(files.length - added.length));
+        showToast(uploadText.alreadyQueued(files.length - added.length));
     }
     const items = added.map(({ file, name }): Item => {
         const id = next++;
@@ -175,7 +176,7 @@ async function run(id: number): Promise<void> {
     try {
         change(id, { state: 'sending', problem: null });
         if (transfer.file.size === 0) {
-            throw new Error(text.upload.emptyFile);
+            throw new Error(uploadText.emptyFile);
         }
         const hash = startHash(id, transfer);
         const quick = await Promise.race([hash, new Promise<null>((done) => setTimeout(() => done(null), QUICK_MS))]);
@@ -275,7 +276,7 @@ async function check(id: number, transfer: Transfer, answer: Answer): Promise<vo
         startNext();
         const digest = await startHash(id, transfer);
         if (answer.digest && hexOf(answer.digest) !== digest) {
-            throw new Error(text.upload.otherBytes);
+            throw new Error(uploadText.otherBytes);
         }
         if (!answer.recording) {
             change(id, { state: 'done' });
@@ -312,7 +313,7 @@ async function outcomeOf(recording: Recording, signal: AbortSignal): Promise<Par
     const worst = scan.findings.find((finding) => finding.severity === 'loss') ?? scan.findings[0];
     return {
         state: 'partial',
-        problem: text.upload.partial(recording.messages ?? 0, scan.lost_bytes, worst?.text ?? ''),
+        problem: uploadText.partial(recording.messages ?? 0, scan.lost_bytes, worst?.text ?? ''),
     };
 }
 

@@ -7,7 +7,8 @@ import { droppedFiles, type Dropped } from '../../file_drop';
 import { bytes } from '../../format';
 import { refusal, service } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { uploadText } from '../../text/upload';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, Dialog, Spinner } from '../../ui';
@@ -16,7 +17,7 @@ import { filesFromDrop } from './files';
 import { OptionFields, rememberCollection, useOptions } from './options';
 import { addFiles, type Chosen } from './queue';
 
-const t = text.upload;
+const t = uploadText;
 const SHOWN = 5;
 
 /** The collection that is being viewed. */

@@ -1,7 +1,7 @@
 // The bar of the layout: adds panels, and the saved layouts.
 import { address } from '../../../address';
 import { linkKey } from '../../../shared_link';
-import { text } from '../../../text';
+import { layoutText } from '../../../text/layout';
 import { Menu } from '../../../ui';
 import { availablePanels, nextId, setLayout, shownLayout } from '../panel_layout';
 import type { Source } from './frame';
@@ -28,7 +28,7 @@ export function PanelsBar({ sources }: { sources: Source[] }) {
     return (
         <div class="layout-bar row">
             <Menu
-                label={text.layout.add}
+                label={layoutText.add}
                 kind="plain"
                 icon="plus"
                 items={availablePanels(recording, topics).map((panel) => ({
@@ -36,7 +36,7 @@ export function PanelsBar({ sources }: { sources: Source[] }) {
                     run: () => add(sources, panel.name),
                 }))}
             >
-                {text.layout.add}
+                {layoutText.add}
             </Menu>
             {!linkKey && <SavedLayouts sources={sources} />}
         </div>

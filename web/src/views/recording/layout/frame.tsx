@@ -2,7 +2,8 @@
 import { useMemo } from 'preact/hooks';
 import { useAddress } from '../../../address';
 import type { Panel, PanelProps } from '../../../panels';
-import { text } from '../../../text';
+import { layoutText } from '../../../text/layout';
+import { pairText } from '../../../text/recording';
 import { Badge, Button, ErrorBoundary, Menu, Select } from '../../../ui';
 import { availablePanels, CHOOSER, panelOf, setSettings, settingsOf } from '../panel_layout';
 import type { Box } from './places';
@@ -39,7 +40,7 @@ export const sourceOf = (id: string, sources: Source[], query: URLSearchParams):
     sources[Number(query.get(`${id}.of`) ?? 1) - 1] ?? sources[0]!;
 
 export function titleOf(id: string): string {
-    const title = panelOf(id)?.title ?? text.layout.chooser;
+    const title = panelOf(id)?.title ?? layoutText.chooser;
     return numberOf(id) > 1 ? `${title} ${numberOf(id)}` : title;
 }
 
@@ -79,7 +80,7 @@ function Chooser({ id, sources, actions }: Pick<FrameProps, 'id' | 'sources' | '
 function Head({ id, sources, actions, maximised, head }: FrameProps) {
     const { query } = useAddress();
     const source = sourceOf(id, sources, query);
-    const [t, title] = [text.layout, titleOf(id)];
+    const [t, title] = [layoutText, titleOf(id)];
     const { topic } = settingsOf(id, query);
     // the panel shows another one
     const missing = topic !== undefined && !source.topics.some((one) => one.name === topic) ? topic : null;
@@ -109,7 +110,7 @@ function Head({ id, sources, actions, maximised, head }: FrameProps) {
                     value={String(sources.indexOf(source) + 1)}
                     options={sources.map(({ recording }, i): [string, string] => [
                         String(i + 1),
-                        text.pair.numbered(i + 1, recording.name),
+                        pairText.numbered(i + 1, recording.name),
                     ])}
                     onChange={(of) => setSettings(id, { of: of === '1' ? null : of })}
                 />

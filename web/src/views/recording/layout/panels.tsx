@@ -2,7 +2,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { address, setQuery, useAddress } from '../../../address';
 import type { PanelProps } from '../../../panels';
-import { text } from '../../../text';
+import { layoutText } from '../../../text/layout';
 import { CHOOSER, nextId, setLayout, settingsOf, setSettings, shownLayout } from '../panel_layout';
 import { Frame, titleOf, type FrameActions, type Source } from './frame';
 import { usePanelDrag } from './drag';
@@ -111,7 +111,7 @@ function actionsOf(sources: Source[], state: { current: State }): FrameActions {
 function labelOf({ path, index }: Separator, tree: Tree): string {
     const split = path.reduce((part, i) => (part as Split).parts[i]!, tree) as Split;
     const names = (part: Tree) => idsOf(part).map(titleOf).join(', ');
-    return text.layout.resize(names(split.parts[index]!), names(split.parts[index + 1]!));
+    return layoutText.resize(names(split.parts[index]!), names(split.parts[index + 1]!));
 }
 
 function Drops({ box }: { box: Box | null }) {
@@ -178,7 +178,7 @@ export function Panels({ sources }: { sources: Source[] }) {
                         onDone={set}
                     />
                 ))}
-            {ids.length === 0 && <p class="layout-none muted">{text.layout.empty}</p>}
+            {ids.length === 0 && <p class="layout-none muted">{layoutText.empty}</p>}
             <Drops box={drag.drop?.box ?? null} />
         </div>
     );

@@ -2,7 +2,9 @@
 import { useState } from 'preact/hooks';
 import { useAddress } from '../../../address';
 import { useRole } from '../../../service';
-import { text } from '../../../text';
+import { text } from '../../../text/common';
+import { savedLayoutText } from '../../../text/layout';
+import { detailsText } from '../../../text/recording';
 import { showError, showToast } from '../../../toasts';
 import { useRequest } from '../../../use_request';
 import { Button, Check, Dialog, Field, Menu, type MenuItem } from '../../../ui';
@@ -46,7 +48,7 @@ function SaveDialog({ sources, layouts, reload, onClose }: DialogProps) {
                     name.trim(),
                 );
             }
-            showToast(text.savedLayout.saved(name.trim()));
+            showToast(savedLayoutText.saved(name.trim()));
             onClose();
         } catch (error) {
             showError(error);
@@ -56,13 +58,13 @@ function SaveDialog({ sources, layouts, reload, onClose }: DialogProps) {
     };
     return (
         <Dialog
-            title={text.savedLayout.save}
+            title={savedLayoutText.save}
             onClose={onClose}
             actions={
                 <>
                     <Button onClick={onClose}>{text.cancel}</Button>
                     <Button kind="main" type="submit" form="layout-save" disabled={busy || name.trim() === ''}>
-                        {known ? text.savedLayout.replace : text.details.save}
+                        {known ? savedLayoutText.replace : detailsText.save}
                     </Button>
                 </>
             }
@@ -74,13 +76,13 @@ function SaveDialog({ sources, layouts, reload, onClose }: DialogProps) {
             >
                 <Field
                     focused
-                    label={text.savedLayout.name}
+                    label={savedLayoutText.name}
                     value={name}
                     maxLength={200}
-                    help={known ? text.savedLayout.known : text.savedLayout.help(collection)}
+                    help={known ? savedLayoutText.known : savedLayoutText.help(collection)}
                     onInput={(event) => setName(event.currentTarget.value)}
                 />
-                <Check label={text.savedLayout.openedWith(collection)} checked={opened} onChange={setOpened} />
+                <Check label={savedLayoutText.openedWith(collection)} checked={opened} onChange={setOpened} />
             </form>
         </Dialog>
     );
@@ -100,7 +102,7 @@ function Row({
     act: (work: Promise<void>) => void;
 }) {
     const [name, setName] = useState<string | null>(null);
-    const t = text.savedLayout;
+    const t = savedLayoutText;
     const remove = async () => {
         await deleteLayout(collection, layout.name);
         showToast(t.removed(layout.name), { label: text.undo, run: () => act(saveLayout(collection, layout, true)) });
@@ -126,7 +128,7 @@ function Row({
                     onInput={(event) => setName(event.currentTarget.value)}
                 />
                 <Button type="submit" kind="main" disabled={taken || name.trim() === ''}>
-                    {text.details.save}
+                    {detailsText.save}
                 </Button>
                 <Button onClick={() => setName(null)}>{text.cancel}</Button>
             </form>
@@ -171,7 +173,7 @@ function ManageDialog({ sources, layouts, loading, reload, onClose }: DialogProp
         void work.catch(showError).finally(() => (reload(), setActing(false)));
     };
     return (
-        <Dialog title={text.savedLayout.ofCollection(collection)} onClose={onClose}>
+        <Dialog title={savedLayoutText.ofCollection(collection)} onClose={onClose}>
             <ul class="layout-saved">
                 {layouts.map((layout) => (
                     <li key={layout.name}>
@@ -185,7 +187,7 @@ function ManageDialog({ sources, layouts, loading, reload, onClose }: DialogProp
                     </li>
                 ))}
             </ul>
-            {layouts.length === 0 && <p class="muted">{text.savedLayout.none}</p>}
+            {layouts.length === 0 && <p class="muted">{savedLayoutText.none}</p>}
         </Dialog>
     );
 }
@@ -196,7 +198,7 @@ export function SavedLayouts({ sources }: { sources: Source[] }) {
     const loaded = useRequest((signal) => loadLayouts(recording.collection, signal), [recording.collection]);
     const mayEdit = useRole('edit');
     const [dialog, setDialog] = useState<'save' | 'manage' | null>(null);
-    const t = text.savedLayout;
+    const t = savedLayoutText;
     const layouts = loaded.value ?? [];
     const now = currentLayout(sources);
     const isShown = ({ value }: SavedLayout) =>

@@ -1,7 +1,7 @@
 // The bar between two parts of the layout: drags, or arrow keys, resize them; a double click makes all parts of the
 // split equal.
 import { useRef } from 'preact/hooks';
-import { text } from '../../../text';
+import { layoutText } from '../../../text/layout';
 import { moveSeparator, type Separator } from './places';
 import { withShares, type Tree } from './tree';
 
@@ -63,7 +63,7 @@ export function SeparatorBar({
             class={`layout-separator layout-${kind}`}
             role="separator"
             tabIndex={0}
-            title={text.layout.resizeHelp}
+            title={layoutText.resizeHelp}
             aria-label={label}
             aria-orientation={kind === 'row' ? 'vertical' : 'horizontal'}
             aria-valuenow={percent(size)}

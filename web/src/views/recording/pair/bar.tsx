@@ -1,7 +1,7 @@
 // The bar of the second recording: which one, how it is aligned, and a way back to one recording.
 import { address, href, setQuery } from '../../../address';
 import { boundsOf, secondsOf, timeNs } from '../../../recording_time';
-import { text } from '../../../text';
+import { pairText } from '../../../text/recording';
 import type { Recording } from '../../../types';
 import { Button, Field } from '../../../ui';
 import type { Source } from '../layout/frame';
@@ -46,7 +46,7 @@ function EndPair({ source }: { source: Source }) {
         <Button
             kind="quiet"
             icon="close"
-            label={text.pair.end}
+            label={pairText.end}
             onClick={() => endPair(source.recording, source.topics)}
         />
     );
@@ -56,7 +56,7 @@ export function PairFailed({ error, source }: { error: unknown; source: Source }
     return (
         <div class="pair-bar row">
             <p class="error grow" role="alert">
-                {text.pair.failed(error instanceof Error ? error.message : String(error))}
+                {pairText.failed(error instanceof Error ? error.message : String(error))}
             </p>
             <EndPair source={source} />
         </div>
@@ -68,19 +68,19 @@ export function PairBar({ pair, source }: { pair: Pair; source: Source }) {
     const length = Number(boundsOf(pair.first).end - boundsOf(pair.first).start) / 1e9;
     const typed = (value: string) => /^-?\d/.test(value) && pair.setShift(timeNs(value));
     return (
-        <div class="pair-bar row" role="group" aria-label={text.pair.title}>
+        <div class="pair-bar row" role="group" aria-label={pairText.title}>
             <span class="ellipsis grow">
-                <a href={href(`recordings/${pair.second.id}`)}>{text.pair.numbered(2, pair.second.name)}</a>{' '}
+                <a href={href(`recordings/${pair.second.id}`)}>{pairText.numbered(2, pair.second.name)}</a>{' '}
                 <span class="muted small">{pair.second.collection}</span>
             </span>
             <span class="row pair-shift">
                 <span class="muted" aria-hidden="true">
-                    {text.pair.startsAt}
+                    {pairText.startsAt}
                 </span>
                 <Field
-                    label={text.pair.shift}
+                    label={pairText.shift}
                     hidden_label
-                    title={text.pair.shiftHelp}
+                    title={pairText.shiftHelp}
                     type="number"
                     step={length > 600 ? 1 : 0.1}
                     value={secondsOf(pair.shift)}
@@ -88,11 +88,11 @@ export function PairBar({ pair, source }: { pair: Pair; source: Source }) {
                 />
                 <span>s</span>
                 <Button pressed={pair.shift === 0n} onClick={() => pair.setShift(0n)}>
-                    {text.pair.alignStarts}
+                    {pairText.alignStarts}
                 </Button>
                 {recorded !== null && (
                     <Button pressed={pair.shift === recorded} onClick={() => pair.setShift(recorded)}>
-                        {text.pair.alignRecorded}
+                        {pairText.alignRecorded}
                     </Button>
                 )}
             </span>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { getPage } from '../../../api';
 import { duration } from '../../../format';
 import { calendarText } from '../../../recording_time';
-import { text } from '../../../text';
+import { pairText } from '../../../text/recording';
 import type { Recording } from '../../../types';
 import { useRequest } from '../../../use_request';
 import { Dialog, Failed, Field, Spinner } from '../../../ui';
@@ -33,18 +33,18 @@ export function ChooseSecond({
     );
     const others = (found.value?.items ?? []).filter((one) => one.id !== recording.id && one.messages > 0);
     return (
-        <Dialog title={text.pair.choose} onClose={onClose}>
+        <Dialog title={pairText.choose} onClose={onClose}>
             <Field
                 focused
                 type="search"
-                label={text.pair.search}
+                label={pairText.search}
                 value={typed}
-                help={typed.trim() ? undefined : text.pair.ofCollection(recording.collection)}
+                help={typed.trim() ? undefined : pairText.ofCollection(recording.collection)}
                 onInput={(event) => setTyped(event.currentTarget.value)}
             />
             {found.error !== null && <Failed error={found.error} />}
             {found.loading && !found.value && <Spinner />}
-            <ul class="pair-list" aria-label={text.pair.results} aria-busy={found.loading}>
+            <ul class="pair-list" aria-label={pairText.results} aria-busy={found.loading}>
                 {others.map((one) => (
                     <li key={one.id}>
                         <button type="button" onClick={() => onChoose(one)}>
@@ -62,7 +62,7 @@ export function ChooseSecond({
                     </li>
                 ))}
             </ul>
-            {found.value && others.length === 0 && <p class="muted">{text.pair.none}</p>}
+            {found.value && others.length === 0 && <p class="muted">{pairText.none}</p>}
         </Dialog>
     );
 }

@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks';
 import type { Range } from '../../../playback';
 import { boundsOf, secondsOf } from '../../../recording_time';
-import { text } from '../../../text';
+import { pairText } from '../../../text/recording';
 import type { Recording } from '../../../types';
 import { useRequest } from '../../../use_request';
 import { Failed } from '../../../ui';
@@ -27,7 +27,7 @@ export function LaneNames({ pair, lanes }: { pair: Pair; lanes: Lane[] }) {
     return (
         <>
             <div class="timeline-name pair-name" title={pair.second.name}>
-                {text.pair.numbered(2, pair.second.name)}
+                {pairText.numbered(2, pair.second.name)}
             </div>
             {lanes.map((lane) => (
                 <LaneName key={lane.topic} topic={lane.topic} title={lane.topic} />
@@ -90,10 +90,10 @@ function Strip({ pair, view, width }: { pair: Pair; view: Range; width: number }
                 class="pair-extent"
                 role="slider"
                 tabIndex={0}
-                aria-label={text.pair.shift}
+                aria-label={pairText.shift}
                 aria-valuenow={Number(pair.shift) / 1e9}
-                aria-valuetext={text.pair.seconds(secondsOf(pair.shift))}
-                title={text.pair.dragHelp}
+                aria-valuetext={pairText.seconds(secondsOf(pair.shift))}
+                title={pairText.dragHelp}
                 style={{ left: `${from}px`, width: `${to - from}px` }}
                 onKeyDown={key}
             />
