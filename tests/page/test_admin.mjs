@@ -163,8 +163,8 @@ export const tests = {
                 row.getByRole('button', { name: 'Download junk.bin' }).click(),
             ]);
             assert.equal(fs.readFileSync(await saved.path(), 'utf8'), 'this is no recording');
-            await page.getByRole('button', { name: 'Try all again' }).click();
-            await page.locator('.toast', { hasText: 'Trying again' }).waitFor();
+            await page.getByRole('button', { name: 'Retry all' }).click();
+            await page.locator('.toast', { hasText: 'Retrying' }).waitFor();
             await eventually(async () => (await server.json('/failures')).items[0]?.tries === 2, 'the second attempt');
             await page.getByRole('button', { name: 'Dismiss all' }).click();
             await page.getByRole('dialog').getByRole('button', { name: 'Dismiss all' }).click();
@@ -293,9 +293,9 @@ export const tests = {
         await withPage(server, '/admin/live', {}, async (page) => {
             const row = page.locator('.admin-section tbody tr', { hasText: 'live1' });
             await row.getByRole('button', { name: 'Finish' }).click();
-            await page.getByRole('dialog').getByText('cannot append any more').waitFor();
+            await page.getByRole('dialog').getByText('Nothing more can be appended').waitFor();
             await page.getByRole('dialog').getByRole('button', { name: 'Finish' }).click();
-            await page.getByText('Nothing is being recorded').waitFor();
+            await page.getByText('No live recordings').waitFor();
         });
         await server.json(`/recordings/${id}?purge=true`, { method: 'DELETE' });
     },

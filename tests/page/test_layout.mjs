@@ -287,7 +287,7 @@ export const tests = {
             async (page) => {
                 await choose(page, 'Save as…');
                 await page.getByLabel('Name', { exact: true }).fill('the plan');
-                await page.getByRole('checkbox', { name: /open with it/ }).check();
+                await page.getByRole('checkbox', { name: /^Default for recordings in/ }).check();
                 await page.keyboard.press('Enter');
                 await page.getByText('Layout “the plan” saved').waitFor();
                 const [{ value }] = (await server.json('/collections/demo/layouts')).items;
@@ -312,7 +312,7 @@ export const tests = {
                 await page.goto(`/recordings/${again.id}?panels=topics`); // an address that says which panels wins
                 await region(page, 'Topics').waitFor();
                 await choose(page, 'the plan');
-                await page.getByText('Left out, because this recording has nothing for them: Map').waitFor();
+                await page.getByText('Left out because this recording has no data for them: Map').waitFor();
                 await choose(page, 'Manage…');
                 await page.getByRole('button', { name: 'Rename the plan' }).click();
                 await page.keyboard.type('ours');
@@ -325,7 +325,7 @@ export const tests = {
                 );
                 await checkAxe(page, '.dialog');
                 await page.getByRole('button', { name: 'Delete ours' }).click();
-                await page.getByText('No layouts are saved.').waitFor();
+                await page.getByText('No saved layouts').waitFor();
                 await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
                 await choose(page, 'Default layout');
                 await region(page, '3D').waitFor();

@@ -488,7 +488,7 @@ async function requiresAToken() {
             await namesAre(page, ['demo.bag']);
             await closed.json('/tokens/ann', { method: 'DELETE', token });
             await page.reload();
-            await page.getByText('The login has ended').waitFor(); // by revocation
+            await page.getByText('Your session has expired').waitFor(); // by revocation
         });
         await checkView(closed, '/', 'login', (page) => page.getByLabel('Token').waitFor(), { allow });
     } finally {

@@ -159,7 +159,7 @@ async function movesWithConflicts() {
         await button(dialog, 'Close').last().click();
         assert.equal(await total('collection:hall'), 3);
         await button(page, 'Undo').click();
-        await page.getByText('2 recordings changed back').waitFor();
+        await page.getByText('Changes to 2 recordings undone').waitFor();
         assert.deepEqual([await total('collection:hall'), await total('collection:lab')], [1, N]);
     });
 }

@@ -145,7 +145,7 @@ async function showsTimesInAZone() {
         await choose(page, /^Time zone/, 'Local time of this computer');
         await isAhead(-4);
         await page.getByRole('columnheader', { name: 'Start (New York)' }).waitFor();
-        await choose(page, /^Time zone/, 'That of each recording (its tag timezone), else UTC');
+        await choose(page, /^Time zone/, 'Each recording’s own (its tag timezone), otherwise UTC');
         await isAhead(9);
         await page.goto('/?zone=Asia/Kolkata&start=today-1d&end=today');
         await page.locator('.library-range').getByText('Kolkata').waitFor();
@@ -176,7 +176,7 @@ async function comparesTwo() {
         await page.getByRole('button', { name: 'Preview', exact: true }).click();
         await page.getByRole('button', { name: 'Tag 2 recordings' }).click();
         await page.getByRole('button', { name: 'Undo' }).click();
-        await page.getByText('2 recordings changed back').waitFor();
+        await page.getByText('Changes to 2 recordings undone').waitFor();
         const tags = await Promise.all(
             [camera, plain].map(async ({ id }) => (await server.json('/recordings/' + id)).tags),
         );

@@ -175,7 +175,7 @@ export const tests = {
                     ]);
                     return fs.readFileSync(await file.path(), 'utf8');
                 };
-                const rows = (await save('Save what is shown as CSV')).trim().split('\r\n');
+                const rows = (await save('Save plotted points as CSV')).trim().split('\r\n');
                 assert.equal(rows[0], 'time,curve,value');
                 assert.ok(rows.includes('3.502,/speed.data *2 -10,37'), rows.slice(0, 5).join(' '));
                 assert.ok(!rows.some((row) => row.includes('~1')), 'a hidden curve');
@@ -184,7 +184,7 @@ export const tests = {
                     svg.includes('>/speed.data d</text>') && (svg.match(/<path d="M[^"]*L/g) ?? []).length === 3,
                     svg.slice(0, 500),
                 );
-                assert.match(await save('Save the values as CSV'), /^time,value\r\n/);
+                assert.match(await save('Save values as CSV'), /^time,value\r\n/);
             },
         );
     },
@@ -203,21 +203,21 @@ export const tests = {
                 await page.locator('.plot-area[data-drawn]:not([data-drawn=""])').waitFor();
                 await page.getByRole('button', { name: `Show ${X}` }).click();
                 await setting('fields', `${X};h|${Y}`)(page);
-                await menu(`Curve ${X}`, 'Axis at the right');
+                await menu(`Curve ${X}`, 'Right axis');
                 await setting('fields', `${X};r;h|${Y}`)(page);
                 await menu(`Curve ${Y}`, 'Add its derivative');
                 await menu(`Curve ${Y} d`, 'Edit');
                 await page.getByLabel('Calculation').fill('d *3.6 nonsense');
-                await page.getByText('Not a calculation').waitFor();
+                await page.getByText('Not a valid calculation').waitFor();
                 await page.getByLabel('Calculation').fill('d *3.6');
                 await page.getByRole('button', { name: 'Done' }).click();
                 await setting('fields', `${X};r;h|${Y}|${Y};d;*3.6`)(page);
                 await menu(`Curve ${Y} d *3.6`, 'Remove');
                 await menu('View', 'Zoom to the selected range');
                 await page.locator('.plot-area[data-drawn="2~8"]').waitFor();
-                await menu('View', 'Keep the y axis');
+                await menu('View', 'Lock y axis');
                 await page.waitForURL(/plot\.y=-?[\d.]+(~|%7E)[\d.]+/);
-                await menu('View', 'Keep the y axis');
+                await menu('View', 'Lock y axis');
                 await setting('y', null)(page);
                 await page.getByRole('button', { name: 'Reset zoom' }).click();
                 await menu(`Curve ${X}`, 'Use as x axis');

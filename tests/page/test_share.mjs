@@ -63,11 +63,11 @@ export const tests = {
             async (page) => {
                 await logIn(page);
                 const dialog = await openShare(page);
-                await dialog.getByText('The second recording is not part of it.').waitFor();
+                await dialog.getByText('The second recording is not included.').waitFor();
                 await dialog.getByLabel('Works for').selectOption('1d');
                 await dialog.getByRole('button', { name: 'Create link' }).click();
                 await dialog.getByText(/^Works until/).waitFor();
-                link = await value(page, 'Link for somebody without access');
+                link = await value(page, 'Link for someone without access');
                 await checkAxeInBothThemes(page);
             },
         );
@@ -122,7 +122,7 @@ export const tests = {
             await settled(page);
             await server.json('/tokens/bob', { method: 'DELETE', token });
             await page.reload();
-            await page.getByText('It has expired, was withdrawn or is incomplete.').waitFor();
+            await page.getByText('It has expired, was revoked or is incomplete.').waitFor();
             await checkAxeInBothThemes(page);
             await page.getByRole('button', { name: 'Log in to the archive instead' }).click();
             await logIn(page);

@@ -206,7 +206,7 @@ export const tests = {
             await state(page, 'other.bag', 'Verifying');
             release();
             await state(page, 'other.bag', 'Failed');
-            assert.match(await row(page, 'other.bag').getByRole('alert').textContent(), /other bytes/);
+            assert.match(await row(page, 'other.bag').getByRole('alert').textContent(), /different bytes/);
         });
     },
     async a_duplicate_offers_the_tags() {
@@ -217,7 +217,7 @@ export const tests = {
             await picker(page).setInputFiles(files[0]);
             const name = path.basename(files[0]);
             await state(page, name, 'Already stored');
-            await row(page, name).getByText('It did not get the tags robot:r7 site:main hall.').waitFor();
+            await row(page, name).getByText('The tags robot:r7 site:main hall were not added.').waitFor();
             await row(page, name)
                 .getByText(/stays in the collection .*, not second/)
                 .waitFor();

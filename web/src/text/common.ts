@@ -23,7 +23,7 @@ export const text = {
         title: 'Time zone',
         utc: 'UTC',
         local: 'Local time of this computer',
-        recording: 'That of each recording (its tag timezone), else UTC',
+        recording: 'Each recording’s own (its tag timezone), otherwise UTC',
         own: 'own zone',
         in: (title: string, zone: string) => `${title} (${zone})`,
     },
@@ -73,8 +73,8 @@ export const text = {
         title: (role: string) => `This needs the role ${role}`,
         help: (name: string, role: string) =>
             `You are logged in as ${name}, with the role ${role}. Ask your administrator for another token.`,
-        limited: 'Not for a token limited to collections',
-        whole: 'Your token is limited to some collections, and this concerns the whole server.',
+        limited: 'This needs a token for all collections',
+        whole: 'Your token is limited to some collections. This concerns the whole server.',
     },
     crashed: {
         title: 'Something went wrong',
@@ -88,10 +88,10 @@ export const text = {
     },
     login: {
         title: 'Log in',
-        help: 'Enter your access token. This browser stays logged in for 30 days, or until you log out.',
+        help: 'Enter your access token. You stay logged in for 30 days, or until you log out.',
         token: 'Token',
         button: 'Log in',
-        ended: 'The login has ended. Log in again.',
+        ended: 'Your session has expired. Log in again.',
         invalid: 'Invalid token. Check that you copied all of it, or ask your administrator for a new one.',
         checking: 'Logging in…',
     },
@@ -118,7 +118,7 @@ export const text = {
         readOnly: 'Read-only link',
         until: (time: string) => `Read-only link until ${time}`,
         ended: 'This link no longer works',
-        endedHelp: 'It has expired, was withdrawn or is incomplete. Ask the person who sent it for a new one.',
+        endedHelp: 'It has expired, was revoked or is incomplete. Ask the person who sent it for a new one.',
         logIn: 'Log in to the archive instead',
     },
 };

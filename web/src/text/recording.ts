@@ -25,9 +25,9 @@ export const recordingText = {
     empty: 'No messages',
     emptyHelp: 'You can export the file, but it contains no messages to show.',
     failed: 'This recording could not be read',
-    failedHelp: 'The file is kept as it is: Export downloads it.',
+    failedHelp: 'The file is stored unchanged. Use Export to download it.',
     waiting: 'No messages yet',
-    waitingHelp: 'They appear here when they are recorded.',
+    waitingHelp: 'Messages appear here as they are recorded.',
     scanning: 'Scanning…',
     scanningHelp: 'The contents appear when the scan is complete.',
     notFound: 'Recording not found',
@@ -74,16 +74,16 @@ export const shareText = {
     viewHelp:
         'Opens this recording at this time, with these panels and their settings, for people who have access to the archive.',
     openHelp:
-        'Opens this recording at this time, with these panels and their settings. This archive needs no login: the link works for everybody who reaches it.',
+        'Opens this recording at this time, with these panels and their settings. This archive needs no login: the link works for everyone who can reach it.',
     copy: 'Copy',
-    outside: 'Link for somebody without access',
+    outside: 'Link for someone without access',
     outsideHelp:
         'Opens this view of this one recording without a login, read-only. Whoever has the link can also download the recording.',
-    firstOnly: 'The second recording is not part of it.',
+    firstOnly: 'The second recording is not included.',
     expires: 'Works for',
     create: 'Create link',
     until: (time: string) =>
-        `Works until ${time}. It ends earlier if your token is revoked or the recording is moved to the trash; it cannot be withdrawn by itself.`,
+        `Works until ${time}. It ends earlier if your token is revoked or the recording is moved to the trash; it cannot be revoked on its own.`,
 };
 
 export const pairText = {

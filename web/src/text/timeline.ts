@@ -23,7 +23,7 @@ export const playerText = {
     speed: 'Speed',
     loop: 'Loop',
     live: 'Live',
-    liveHelp: 'Stay at the end of the recording, which is growing',
+    liveHelp: 'Follow the end of the growing recording',
     keys: 'Keyboard shortcuts',
     keyList: [
         ['Space', 'Play or pause'],
@@ -34,7 +34,7 @@ export const playerText = {
         ['[ ]', 'Start or end the selection at the playhead, with the timeline focused'],
         ['+ − 0', 'Zoom the timeline in or out, or reset it, with the timeline focused'],
         ['+ − 0', 'Zoom the image in or out, or fit it, with the image focused'],
-        ['M', 'Mark an event at the playhead or the selection'],
+        ['M', 'Add an event at the playhead or the selection'],
         ['Enter, F2, Delete', 'Go to, rename or delete the focused event; ↑ ↓: previous or next event'],
         [
             '← →',
@@ -51,7 +51,7 @@ export const eventsText = {
     remove: (title: string) => `Delete event ${title}`,
     removed: (title: string) => `Event “${title}” deleted`,
     changed: (title: string) => `Event “${title}” changed`,
-    conflict: (title: string) => `Someone else changed the event “${title}”. It is shown as it is now.`,
+    conflict: (title: string) => `Someone else changed the event “${title}”. The current version is shown.`,
     gone: (title: string) => `Someone else deleted the event “${title}”.`,
     unnamed: 'Event',
     one: (title: string, start: string, length: string) => `${title}, ${start}${length ? `, ${length}` : ''}`,

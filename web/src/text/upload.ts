@@ -7,7 +7,7 @@ export const uploadText = {
     collection: 'Collection',
     collectionHelp: 'A new name creates a new collection.',
     tags: 'Tags',
-    tagsHelp: 'Added to every file: key:value, separated by spaces. Values with spaces in quotes.',
+    tagsHelp: 'Added to every file: key:value, separated by spaces. Quote values that contain spaces.',
     tagsExample: 'robot:r1 site:hall',
     tagForm: 'Write tags as key:value, separated by spaces.',
     sheetTitle: (n: number) => `Upload ${plural(n, 'file', 'files')}`,
@@ -40,11 +40,11 @@ export const uploadText = {
     alreadyQueued: (n: number) => `${plural(n, 'file is', 'files are')} already in the list.`,
     storedAs: 'Already stored as',
     otherCollection: (is: string, chosen: string) => `It stays in the collection ${is}, not ${chosen}.`,
-    notTagged: (tags: string) => `It did not get the tags ${tags}.`,
+    notTagged: (tags: string) => `The tags ${tags} were not added.`,
     addTags: 'Add tags to the existing recording',
     tagged: (tags: string) => `Tags added: ${tags}`,
     otherBytes:
-        'The server has received other bytes than the file has. Delete the recording and upload the file again.',
+        'The server received different bytes than the file contains. Delete the recording and upload the file again.',
     partial: (messages: number, lost: number, why: string) =>
         `${plural(messages, 'message', 'messages')} recovered, ${bytes(lost)} lost. ${why}`.trim(),
     savedAs: 'Saved as',

@@ -45,7 +45,7 @@ const GROUPS: { title: string; sections: Section[] }[] = [
         ],
     },
     {
-        title: t.groups.people,
+        title: t.groups.access,
         sections: [
             { name: 'tokens', title: t.tokens.title, View: Tokens, role: 'admin', whole: true },
             { name: 'links', title: t.links.title, View: Links, role: 'edit' },

@@ -44,9 +44,9 @@ function Made() {
     const list = useList<AuditEntry>('/audit', { path: '/links', method: 'POST', status: '2xx', limit: 20 });
     return (
         <>
-            <h2>{t.made}</h2>
+            <h2>{t.createdLinks}</h2>
             <ListTable
-                caption={t.made}
+                caption={t.createdLinks}
                 empty={t.none}
                 of={list}
                 columns={[
