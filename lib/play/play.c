@@ -2,6 +2,7 @@
  * with all rounds of a loop one after the other. A message is due when `anchor` plus its distance in tape time, divided
  * by the speed, is reached. */
 #include "reel/play.h"
+#include "base/thread.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -73,11 +74,7 @@ struct reel_play *reel_play_new(const struct reel_play_options *options, struct 
         reel_fail_memory(err);
         return NULL;
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&play->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&play->changed);
     pthread_mutex_init(&play->mutex, NULL);
     memcpy(&play->options, options, options->size < sizeof play->options ? options->size : sizeof play->options);
     play->state = (struct reel_play_state){.paused = options->paused, .loop = options->loop, .speed = options->speed};
