@@ -68,9 +68,10 @@ enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message 
  * there is found from the index. */
 bool reel_stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err);
 
-/* The message of `channel_name` (glob) with index `index` in time order (negative: from the end), or the last at or
- * before time_ns. REEL_NOT_FOUND. */
+/* The stream's message with index `index` in time order (negative: from the end). REEL_NOT_FOUND. */
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err);
+/* The last message of the selection at or before time_ns, and a stream of the selection without messages in front, for
+ * its payload. Sampling (every_n, every_ns) is ignored. REEL_NOT_FOUND. */
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
                           struct reel_stream **stream, struct reel_message *out, struct reel_error *err);
 
@@ -83,12 +84,16 @@ bool reel_cursor_decode(const char *text, struct reel_position *mark);
 
 /* False for views and for conditions on payloads: what they give depends on more than the index. */
 bool stream_is_plain(const struct reel_stream *stream);
-/* False for views, sampled streams and streams with an initial state: their messages cannot be counted without walking.
- */
+/* False for views, sampled streams, streams of new messages (since_*) and streams with an initial state: their messages
+ * cannot be counted without walking. */
 bool stream_can_count(const struct reel_stream *stream);
 /* Counts messages with time < before_ns (REEL_TIME_MAX: all) from the index, without walking. Requires
  * stream_can_count(). */
 bool stream_count(struct reel_stream *stream, int64_t before_ns, uint64_t *count, struct reel_error *err);
+
+/* Whether a message of the recording, within the selection's time range, is one of the stream's, a view's aside.
+ * Sampling is not considered. */
+bool stream_selects(struct reel_stream *stream, const struct reel_message *m, bool *selects, struct reel_error *err);
 
 /* The whole payload, to be decoded to values; REEL_LIMIT over REEL_DECODED_MAX. Valid until the next call on the
  * stream. */
