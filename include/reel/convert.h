@@ -1,4 +1,4 @@
-/* A recording as another file. */
+/* Recordings as files of other formats. */
 #ifndef REEL_CONVERT_H
 #define REEL_CONVERT_H
 
@@ -8,40 +8,58 @@
 extern "C" {
 #endif
 
-/* ---- what can be written */
+/* ---- formats that can be written; constant */
 
 struct reel_writer;
-const struct reel_writer *reel_writer_named(const char *extension, const char *variant,
-                                            struct reel_error *err); /* REEL_UNSUPPORTED with the list */
-/* The writer that a file name's ending asks for; the longest ending wins (".nanover.zip"), which may be all of the name
+const struct reel_writer *reel_writer_at(size_t i); /* all of them, from 0; NULL: there are no more */
+/* By an extension (".bag") and a version (NULL: the default). REEL_UNSUPPORTED with the list. */
+const struct reel_writer *reel_writer_named(const char *extension, const char *version, struct reel_error *err);
+/* By the ending of a file's name; the longest ending counts (".nanover.zip"), which may be all of the name
  * ("images.zip"). */
-const struct reel_writer *reel_writer_for_file(const char *file_name, const char *variant, struct reel_error *err);
+const struct reel_writer *reel_writer_for_file(const char *file_name, const char *version, struct reel_error *err);
+const char *reel_writer_name(const struct reel_writer *writer);       /* "mcap" */
+const char *reel_writer_extension(const struct reel_writer *writer);  /* ".mcap" */
+const char *reel_writer_version(const struct reel_writer *writer);    /* "1.2"; "": the only one, or the default */
+const char *reel_writer_media_type(const struct reel_writer *writer); /* "application/vnd.mcap" */
+/* What reel_convert_options.compression can be, separated by spaces: "zstd lz4"; "": nothing. */
+const char *reel_writer_compressions(const struct reel_writer *writer);
 
-/* The conversion report: what a conversion would lose or change. */
-enum reel_loss_kind { REEL_CHANGES, REEL_LOSES, REEL_REFUSES };
+/* ---- the conversion report: what a conversion loses or changes */
+
+/* One thread at a time. */
 struct reel_loss;
-struct reel_loss *reel_loss_new(void);
-void reel_loss_free(struct reel_loss *loss);
+struct reel_loss *reel_loss_new(void);         /* NULL: no memory */
+void reel_loss_free(struct reel_loss *losses); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_loss, reel_loss_free);
-struct reel_loss_item {
-    enum reel_loss_kind kind;
-    const char *channel; /* topic, or NULL: the whole file */
-    const char *text;
+
+enum reel_loss_kind {
+    REEL_CHANGES, /* is kept in another form */
+    REEL_LOSES,   /* is left out */
+    REEL_REFUSES, /* there is no conversion because of this */
 };
-const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_t *count);
+struct reel_loss_item { /* element of an array: the layout stays */
+    enum reel_loss_kind kind;
+    const char *channel; /* its topic; NULL: it is about the whole file */
+    const char *text;    /* a sentence */
+};
+/* An array of *count items, valid until something is added. */
+const struct reel_loss_item *reel_loss_items(const struct reel_loss *losses, size_t *count);
+
+/* ---- conversions */
 
 struct reel_convert_options {
     size_t size;             /* sizeof(struct reel_convert_options) */
     const char *version;     /* of the target format: "1.2" for .bag; NULL: its default */
-    const char *compression; /* "zstd", "lz4", "bz2", "zlib", "gzip" as the format knows them; NULL: none */
+    const char *compression; /* one of reel_writer_compressions(); NULL: none */
     bool replace;            /* an existing file; without it that is REEL_CONFLICT */
     struct reel_loss *loss;  /* NULL, or what the target cannot hold is added to it */
     unsigned threads;        /* that render a conversion of more than 64 MiB; 0: one for each core */
 };
 
-/* Writes the messages of `selection` (NULL: all) to `path`; its extension names the format (reel_writer_for_file()).
- * The file appears complete under its name or not at all; a pipe or device is written directly. Fails with
- * REEL_UNSUPPORTED when the format cannot hold the recording. `options` and `progress` may be NULL. */
+/* Writes the messages of `selection` (NULL: all) to `path`, whose ending names the format (reel_writer_for_file()). The
+ * file appears complete under its name or not at all; a pipe or device is written directly. With a start in the
+ * selection, the state and the key frames that the messages build on are put first. `options` and `progress` (in bytes
+ * of the output) may be NULL. REEL_UNSUPPORTED: the format cannot hold the recording. */
 bool reel_convert(struct reel_recording *recording, const struct reel_selection *selection, const char *path,
                   const struct reel_convert_options *options, const struct reel_progress *progress,
                   struct reel_error *err);

@@ -73,7 +73,7 @@ static bool add_part(struct splitting *s, const struct reel_selection *selection
 static bool by_duration(struct splitting *s, struct reel_stream *stream, const struct reel_selection *selection,
                         const struct reel_write_options *options, int64_t ns, struct reel_error *err) {
     struct reel_message m;
-    enum reel_step step = reel_stream_next(stream, &m, err);
+    enum reel_step step = stream_next(stream, &m, err);
     int64_t first = step == REEL_STEP_MESSAGE ? m.time_ns : 0, next;
     while (step == REEL_STEP_MESSAGE) {
         int64_t start = first + (int64_t)(((uint64_t)m.time_ns - (uint64_t)first) / (uint64_t)ns * (uint64_t)ns);
@@ -83,9 +83,8 @@ static bool by_duration(struct splitting *s, struct reel_stream *stream, const s
         if (__builtin_add_overflow(start, ns, &next)) {
             return true;
         }
-        step = reel_stream_seek(stream, &(struct reel_position){.time_ns = next}, err)
-                   ? reel_stream_next(stream, &m, err)
-                   : REEL_STEP_ERROR;
+        step = stream_seek(stream, &(struct reel_position){.time_ns = next}, err) ? stream_next(stream, &m, err)
+                                                                                  : REEL_STEP_ERROR;
     }
     return step != REEL_STEP_ERROR;
 }

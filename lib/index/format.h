@@ -57,7 +57,6 @@ struct reel_format {
 /* The table of formats, NULL-terminated (formats/formats.c). */
 extern const struct reel_format *const reel_formats[];
 
-const struct reel_format *reel_format_named(const char *name); /* NULL when there is none */
 bool reel_format_keeps(const struct reel_format *format, const char *contract);
 
 /* The format with the highest probe; REEL_NOT_MINE with the list of formats when none bids. */

@@ -11,6 +11,8 @@
 struct reel_index {
     struct pack_model model;
     struct reel_index_info info;
+    uint64_t pack_bytes;   /* size of the pack file */
+    uint64_t memory;       /* bytes of the opened index, for caches */
     size_t *first_segment; /* of each channel, n_channels + 1 items; segments of a channel are consecutive, sorted by
                               first key */
     int fd;
@@ -35,6 +37,9 @@ bool reel_index_is_corrupted(const struct reel_index *index);
 /* Removes the file of a corrupted pack, unless another pack has replaced it. Does nothing to a pack that is not known
  * to be corrupted. */
 void reel_index_discard(const struct reel_index *index);
+/* As arrays, what programs get one by one. */
+const struct reel_attachment *reel_index_attachments(const struct reel_index *index, size_t *count);
+const struct reel_finding *reel_index_findings(const struct reel_index *index, size_t *count);
 uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part);
 /* All chunks but the parts themselves, in the order of their ids; visit() false ends it. */
 bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk),

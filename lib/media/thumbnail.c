@@ -82,7 +82,7 @@ static bool choose_width(const struct reel_image *image, const struct reel_thumb
 
 static bool read_frame(const struct strip *s, uint32_t channel, int64_t time_ns, struct reel_pixels *out,
                        struct reel_error *err) {
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     AUTO(reel_stream_free) struct reel_stream *stream = NULL;
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_message m;

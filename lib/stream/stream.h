@@ -9,9 +9,18 @@
 
 struct reel_loss;
 
+extern const struct reel_selection selection_all; /* reel_select_all() */
+
+/* What a recording of one file has got since it had these sizes: messages of chunks from `chunks` on, in that one from
+ * `offset` on, or behind `bytes` in the file itself. */
+struct reel_since {
+    uint64_t bytes, offset;
+    uint32_t chunks;
+};
+
 struct reel_message {
     int64_t time_ns;
-    uint32_t channel;     /* position in reel_stream_channels() */
+    uint32_t channel;     /* position in the stream's channels */
     uint32_t source;      /* position of its recording in the stream */
     uint32_t size;        /* payload bytes */
     bool before_start;    /* put in front of the selection */
@@ -61,12 +70,16 @@ struct reel_stream {
     const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
     const uint64_t
         *left_out; /* messages left out so far, because they do not fit their definition; NULL: none ever is */
+    struct reel_message latest;          /* what reel_stream_next() and … */
+    struct reel_description description; /* … reel_stream_describe() have returned */
 };
 
-enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err);
+enum reel_step stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err);
 /* Goes on with the message at `mark` (or the first one after that position). What every_n / every_ns have counted up to
  * there is found from the index. */
-bool reel_stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err);
+bool stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err);
+bool stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,
+                     struct reel_error *err);
 
 /* The stream's message with index `index` in time order (negative: from the end). REEL_NOT_FOUND. */
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err);
@@ -75,8 +88,7 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
                           struct reel_stream **stream, struct reel_message *out, struct reel_error *err);
 
-/* A mark as a text for URLs and rows, and back; false: no room, or no text of ours. */
-enum { REEL_CURSOR_ROOM = 44 };
+/* A mark as a text for URLs and rows, and back; false: less room than REEL_CURSOR_ROOM, or no text of ours. */
 bool reel_cursor_encode(const struct reel_position *mark, char *out, size_t size);
 bool reel_cursor_decode(const char *text, struct reel_position *mark);
 
@@ -84,8 +96,8 @@ bool reel_cursor_decode(const char *text, struct reel_position *mark);
 
 /* False for views and for conditions on payloads: what they give depends on more than the index. */
 bool stream_is_plain(const struct reel_stream *stream);
-/* False for views, sampled streams, streams of new messages (since_*) and streams with an initial state: their messages
- * cannot be counted without walking. */
+/* False for views, sampled streams, streams of new messages (reel_since) and streams with an initial state: their
+ * messages cannot be counted without walking. */
 bool stream_can_count(const struct reel_stream *stream);
 /* Counts messages with time < before_ns (REEL_TIME_MAX: all) from the index, without walking. Requires
  * stream_can_count(). */

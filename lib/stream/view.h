@@ -27,13 +27,5 @@ struct reel_view {
 
 /* The table of views, NULL-terminated (formats/views.c). */
 extern const struct reel_view *const reel_views[];
-const struct reel_view *reel_view_named(const char *name, struct reel_error *err); /* REEL_ARGUMENT with the list */
-
-/* A CARLA recording seen from one actor: the positions of all actors (the channels of type carla/Position) are in the
- * actor's frame, which moves with it; positions from before its creation or after its end are left out. Other messages
- * are as recorded. Axes and units are CARLA's. Takes ownership of `below`, also when it fails. */
-struct reel_stream *reel_carla_follow(struct reel_stream *below, uint32_t actor, struct reel_error *err);
-/* REEL_NOT_FOUND: the recording never creates this actor. REEL_UNSUPPORTED: it is no CARLA recording. */
-bool reel_carla_has_actor(struct reel_recording *recording, uint32_t actor, struct reel_error *err);
 
 #endif

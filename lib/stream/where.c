@@ -67,7 +67,7 @@ static enum reel_step filter_next(struct reel_stream *base, struct reel_message 
     struct filter *f = (struct filter *)base;
     for (;;) {
         bool yes;
-        enum reel_step step = reel_stream_next(f->below, m, err);
+        enum reel_step step = stream_next(f->below, m, err);
         if (step != REEL_STEP_MESSAGE) {
             return step;
         }
@@ -81,7 +81,7 @@ static enum reel_step filter_next(struct reel_stream *base, struct reel_message 
 }
 
 static bool filter_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
-    return reel_stream_seek(((struct filter *)base)->below, mark, err);
+    return stream_seek(((struct filter *)base)->below, mark, err);
 }
 
 static void filter_free(struct reel_stream *base) {

@@ -155,7 +155,7 @@ static void reel_auto_reading_done(struct reading *r) {
 
 static struct reel_stream *open_topic(struct reel_recording *recording, const char *topic, int64_t start_ns,
                                       int64_t end_ns, struct reel_error *err) {
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.topics = &topic;
     q.n_topics = 1;
     q.start_ns = start_ns;
@@ -257,7 +257,7 @@ static struct reel_column *read_column(struct reel_recording *recording, const c
     }
     struct reel_message m;
     enum reel_step step;
-    while ((step = reel_stream_next(r.stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(r.stream, &m, err)) == REEL_STEP_MESSAGE) {
         if (!read_one(&r, &m, c, err)) {
             return NULL;
         }

@@ -45,7 +45,7 @@ static bool scan(const char *path, const char *pack, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(index);
     printf("{\"seconds\": %.6f, \"peak_bytes\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"pack_bytes\": %" PRIu64
            ", \"damaged\": %s}\n",
-           seconds, peak, info->messages, info->pack_bytes, info->damaged ? "true" : "false");
+           seconds, peak, info->messages, index->pack_bytes, info->damaged ? "true" : "false");
     return true;
 }
 

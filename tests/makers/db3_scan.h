@@ -126,13 +126,13 @@ static inline void db3_assert_clean(const struct reel_recording *r) {
  * topic's position … when `id_of` tells the id from the message's time. */
 static inline uint64_t db3_read_all(struct reel_recording *r, int64_t (*id_of)(int64_t time_ns)) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_non_null(s);
     struct reel_message m;
     uint64_t n = 0;
     int64_t last = INT64_MIN;
     enum reel_step step;
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         assert_true(m.time_ns >= last);
         last = m.time_ns;

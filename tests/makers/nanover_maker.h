@@ -322,7 +322,7 @@ static inline struct reel_stream *open_stream(struct reel_recording *r, const st
 static inline struct reel_bytes next_payload(struct reel_stream *stream, struct reel_message *m) {
     struct reel_error err = {0};
     struct reel_bytes payload = {.data = NULL};
-    enum reel_step step = reel_stream_next(stream, m, &err);
+    enum reel_step step = stream_next(stream, m, &err);
     if (step == REEL_STEP_ERROR || (step == REEL_STEP_MESSAGE && !reel_stream_payload(stream, m, &payload, &err))) {
         fail_msg("%s", err.text);
     }

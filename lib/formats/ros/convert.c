@@ -107,7 +107,7 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
     for (;;) {
         bool fits;
         size_t size;
-        enum reel_step step = reel_stream_next(v->below, m, err);
+        enum reel_step step = stream_next(v->below, m, err);
         if (step != REEL_STEP_MESSAGE || !v->relays[m->channel]) {
             return step;
         }
@@ -123,7 +123,7 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
 }
 
 static bool converted_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
-    return reel_stream_seek(((struct converted *)base)->below, mark, err);
+    return stream_seek(((struct converted *)base)->below, mark, err);
 }
 
 static bool converted_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,

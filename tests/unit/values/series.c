@@ -342,7 +342,7 @@ static void check_last(const char *const *where, int64_t start_ns, int64_t end_n
     struct reel_error err = {0};
     struct reel_message m;
     AUTO(reel_stream_free) struct reel_stream *stream = NULL;
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.where = where;
     q.n_where = where ? 1 : 0;
     q.start_ns = start_ns;

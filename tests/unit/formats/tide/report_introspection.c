@@ -145,7 +145,7 @@ static void hosts_processes_participants(void **state) {
                                                                                                                  "25") "}]}]"
                                                                                                                        "}]}"
                                                                                                                        "\n");
-    struct reel_selection before = reel_select_all;
+    struct reel_selection before = selection_all;
     before.end_ns = (int64_t)LOG_T0;
     assert_tree(r, &before, "{\"hosts\":[]}\n");
 }
