@@ -12,10 +12,10 @@
 #include <time.h>
 
 #include "core/options.h"
+#include "wire/bytes.h"
 #include "wire/cleanup.h"
-#include "wire/hex.h"
+#include "wire/digest.h"
 #include "wire/limits.h"
-#include "wire/sha1.h"
 
 enum { KEPT_DAYS = 30 };
 
@@ -58,10 +58,9 @@ static bool stat_all(const struct files *f, struct stat *st, struct reel_error *
     return true;
 }
 
-static bool pack_name(const struct files *f, char out[2 * SHA1_SIZE + 1]) {
+static bool pack_name(const struct files *f, char out[SHA1_HEX]) {
     AUTO_MEM char *text = NULL;
     size_t size = 0;
-    uint8_t digest[SHA1_SIZE];
     FILE *to = open_memstream(&text, &size);
     if (!to) {
         return false;
@@ -75,8 +74,7 @@ static bool pack_name(const struct files *f, char out[2 * SHA1_SIZE + 1]) {
     if (fclose(to) != 0) {
         return false;
     }
-    sha1_of((struct reel_bytes){.data = (const uint8_t *)text, .size = size}, digest);
-    hex_write(digest, sizeof digest, out);
+    digest_hex(DIGEST_SHA1, bytes_of(text, size), out);
     return true;
 }
 
@@ -95,7 +93,7 @@ static bool make_temporary_folder(struct files *f, struct reel_error *err) {
 }
 
 static bool choose_pack(struct files *f, const char *cache_folder, struct reel_error *err) {
-    char name[2 * SHA1_SIZE + 1];
+    char name[SHA1_HEX];
     if (!cache_folder && !make_temporary_folder(f, err)) {
         return false;
     }

@@ -5,10 +5,10 @@
 
 #include "reel/error.h"
 #include "reel/model.h"
-#include "wire/md5.h"
+#include "wire/digest.h"
 
 /* The sum of the first type in `definition` (core/ros_text.h), whose name is `type`. False: no memory, or
  * REEL_UNSUPPORTED when a type is missing or contains itself. */
-bool ros_md5(const char *type, struct reel_bytes definition, char out[MD5_TEXT], struct reel_error *err);
+bool ros_md5(const char *type, struct reel_bytes definition, char out[MD5_HEX], struct reel_error *err);
 
 #endif

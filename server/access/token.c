@@ -3,13 +3,13 @@
 
 #include <jansson.h>
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reel/time.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"
+#include "wire/digest.h"
 
 #define PREFIX "reel_"
 enum { PREFIX_SIZE = sizeof PREFIX - 1, SECRET_BYTES = 32, GLOB_MAX = 255 };
@@ -36,7 +36,7 @@ bool token_well_formed(const char *text, size_t size) {
 }
 
 void token_hash(const char *text, uint8_t hash[TOKEN_HASH]) {
-    SHA256((const unsigned char *)text, TOKEN_TEXT - 1, hash);
+    digest_of(DIGEST_SHA256, bytes_of(text, TOKEN_TEXT - 1), hash);
 }
 
 /* ---- creating */

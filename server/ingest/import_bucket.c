@@ -1,6 +1,5 @@
 /* Imports objects of a bucket, which stay where they are: s3://BUCKET/KEY is one, s3://BUCKET/PREFIX/ all below it. An
  * object that is known by its ETag is not read again. */
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,9 @@
 #include "reel/format.h"
 #include "reel/iterate.h"
 #include "store/bucket_reference.h"
+#include "wire/bytes.h"
 #include "wire/cleanup.h"
-#include "wire/hex.h"
+#include "wire/digest.h"
 
 static const char scheme[] = "s3://";
 
@@ -40,10 +40,8 @@ bool import_may_read(const struct app *app, const char *url, struct reel_error *
 /* ---- what is known of an object */
 
 /* What the table of imports has instead of a hash of the first and last bytes. */
-static void fingerprint_of(const char *etag, char out[65]) {
-    uint8_t digest[SHA256_DIGEST_LENGTH];
-    SHA256((const uint8_t *)etag, strlen(etag), digest);
-    hex_write(digest, sizeof digest, out);
+static void fingerprint_of(const char *etag, char out[SHA256_HEX]) {
+    digest_hex(DIGEST_SHA256, bytes_text(etag), out);
 }
 
 /* Whether it was imported, or passed over, as it is now. If it has changed since, its recordings are marked so. */

@@ -3,15 +3,15 @@
 #include "ingest/scanning.h"
 
 #include <limits.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ingest/recordings.h"
 #include "ingest/references.h"
+#include "wire/bytes.h"
 #include "wire/cleanup.h"
-#include "wire/hex.h"
+#include "wire/digest.h"
 #include "wire/order.h"
 #include "work/jobs.h"
 
@@ -53,7 +53,6 @@ bool content_of_parts(struct catalog_recording *r, struct reel_error *err) {
         return true;
     }
     AUTO_MEM char *text = malloc((size_t)r->n_parts * SHA256_HEX);
-    uint8_t digest[SHA256_DIGEST_LENGTH];
     if (!text) {
         return reel_fail_memory(err);
     }
@@ -61,8 +60,7 @@ bool content_of_parts(struct catalog_recording *r, struct reel_error *err) {
         memcpy(text + (size_t)i * SHA256_HEX, r->parts[i].sha256, SHA256_HEX - 1);
         text[(size_t)(i + 1) * SHA256_HEX - 1] = '\n';
     }
-    SHA256((const uint8_t *)text, (size_t)r->n_parts * SHA256_HEX, digest);
-    hex_write(digest, sizeof digest, r->content);
+    digest_hex(DIGEST_SHA256, bytes_of(text, (size_t)r->n_parts * SHA256_HEX), r->content);
     return true;
 }
 

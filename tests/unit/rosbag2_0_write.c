@@ -282,7 +282,7 @@ static void old_names_become_those_that_readers_know(void **state) {
     static const char later[] =
         "Header header\nbyte level\n" RULE "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
     static const char *const hashes[] = {"*", "00000000000000000000000000000000", "acffd30cd6b6de30f120938c17c593fb"};
-    char computed[MD5_TEXT];
+    char computed[MD5_HEX];
     struct reel_error err = {0};
     assert_true(ros_md5("roslib/Log", bytes_text(old_text), computed, &err));
     for (unsigned i = 0; i < 3; i++) {
