@@ -9,6 +9,7 @@
 #include "core/pack_model.h"
 #include "core/video.h"
 #include "reel/encoding.h"
+#include "wire/channel.h"
 #include "wire/cleanup.h"
 
 struct reel_front *reel_front_ref(struct reel_front *front) {
@@ -31,21 +32,17 @@ void reel_front_free(struct reel_front *f) {
 }
 REEL_DEFINE_AUTO(struct reel_front, reel_front_free);
 
-static bool same_channel(const struct reel_channel *a, const struct reel_channel *b) {
-    return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0;
-}
-
 /* Position of the channel in the stream; a channel outside the selection is appended to the front's own channels. */
 static bool position_of_channel(struct reel_front *f, const struct reel_channel *channel, uint32_t *position,
                                 struct reel_error *err) {
     for (uint32_t i = 0; i < f->stream->n_channels; i++) {
-        if (f->stream->channel_source[i] == f->source && same_channel(f->stream->channels[i], channel)) {
+        if (f->stream->channel_source[i] == f->source && channel_same(f->stream->channels[i], channel)) {
             *position = i;
             return true;
         }
     }
     for (uint32_t i = 0; i < f->n_channels; i++) {
-        if (f->channel_source[i] == f->source && same_channel(f->channels[i], channel)) {
+        if (f->channel_source[i] == f->source && channel_same(f->channels[i], channel)) {
             *position = f->stream->n_channels + i;
             return true;
         }

@@ -12,6 +12,7 @@
 #include "reel/view.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
+#include "wire/channel.h"
 #include "wire/cleanup.h"
 #include "wire/clock.h"
 
@@ -198,10 +199,6 @@ static struct reel_stream *current(const struct player *p) {
     return p->jumped ? p->jumped : p->below;
 }
 
-static bool is_same(const struct reel_channel *a, const struct reel_channel *b) {
-    return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0;
-}
-
 /* The state at a position may be in a channel of its own. */
 static uint32_t position_of(struct player *p, const struct reel_channel *c) {
     for (uint32_t i = 0; i < p->below->n_channels + SPARE; i++) {
@@ -209,7 +206,7 @@ static uint32_t position_of(struct player *p, const struct reel_channel *c) {
         if (copy && pack_model_copy_channel(&p->arena, c, copy)) {
             p->channels[i] = copy;
         }
-        if (is_same(p->channels[i], c)) {
+        if (channel_same(p->channels[i], c)) {
             return i;
         }
     }
@@ -222,7 +219,7 @@ static bool note_positions(struct player *p, struct reel_error *err) {
     }
     for (uint32_t i = 0; i < p->jumped->n_channels; i++) {
         const struct reel_channel *c = p->jumped->channels[i];
-        p->positions[i] = i < p->below->n_channels && is_same(p->below->channels[i], c) ? i : position_of(p, c);
+        p->positions[i] = i < p->below->n_channels && channel_same(p->below->channels[i], c) ? i : position_of(p, c);
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define HEX_DIGITS "0123456789abcdef"
 
@@ -20,6 +21,16 @@ static inline void hex_write(const void *data, size_t size, char *out) {
         hex_byte(((const uint8_t *)data)[i], out + 2 * i);
     }
     out[2 * size] = '\0';
+}
+
+/* How many lower-case digits the text begins with. */
+static inline size_t hex_span(const char *text) {
+    return strspn(text, HEX_DIGITS);
+}
+
+/* Whether the text is `size` lower-case digits. */
+static inline bool hex_is(const char *text, size_t size) {
+    return hex_span(text) == size && text[size] == '\0';
 }
 
 /* The value of a digit of either case; -1: not a digit. */

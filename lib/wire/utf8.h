@@ -2,7 +2,8 @@
 #ifndef REEL_WIRE_UTF8_H
 #define REEL_WIRE_UTF8_H
 
-#include "reel/bytes.h"
+#include "wire/grow.h"
+#include "wire/hex.h"
 
 /* Size of the character that begins at p (1 … 4), or 0 when the `left` bytes do not begin with a valid one. */
 static inline size_t utf8_length(const uint8_t *p, size_t left) {
@@ -39,6 +40,23 @@ static inline bool utf8_valid(struct reel_bytes text) {
         i += size;
     }
     return true;
+}
+
+/* The text with each byte that is not UTF-8 as \xNN. */
+static inline void utf8_put(struct grow *to, struct reel_bytes text) {
+    for (size_t at = 0, plain = 0; at <= text.size;) {
+        size_t size = at < text.size ? utf8_length(text.data + at, text.size - at) : 0;
+        if (size == 0 && at > plain) {
+            grow_put(to, text.data + plain, at - plain);
+        }
+        if (size == 0 && at < text.size) {
+            char escape[] = {'\\', 'x', '0', '0'};
+            hex_byte(text.data[at], escape + 2);
+            grow_put(to, escape, sizeof escape);
+        }
+        at += size > 0 ? size : 1;
+        plain = size > 0 ? plain : at;
+    }
 }
 
 static inline bool utf8_has_control(const char *text) {

@@ -8,6 +8,7 @@
 #include "http/http.h"
 #include "wire/base64.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 struct pair {
     const char *name, *value; /* NUL-terminated, decoded */
@@ -56,7 +57,7 @@ static bool read_claim(const char *sig, const char *exp, struct link_claim *out)
 
 bool link_key_read(const char *key, char recording[LINK_RECORDING], struct link_claim *out) {
     uint64_t expires_s;
-    size_t size = strspn(key, "0123456789abcdef");
+    size_t size = hex_span(key);
     if (size != LINK_RECORDING - 1 || key[size] != '.') {
         return false;
     }

@@ -8,6 +8,7 @@
 #include "wire/base64.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 #include "wire/number.h"
 
 bool tus_number(const char *text, int64_t *out) {
@@ -93,7 +94,7 @@ bool tus_concat(const char *text, struct tus_concat *out, struct reel_error *err
     for (const char *at = text + 6 + strspn(text + 6, " "); *at; at += strspn(at, " ")) {
         size_t n = strcspn(at, " ");
         const char *id = n > ID ? at + n - ID : NULL;
-        if (!id || id[-1] != '/' || strspn(id, "0123456789abcdef") != ID) {
+        if (!id || id[-1] != '/' || hex_span(id) != ID) {
             return reel_fail(err, REEL_ARGUMENT, "Upload-Concat: %.*s is not the address of an upload",
                              n < 80 ? (int)n : 80, at);
         }

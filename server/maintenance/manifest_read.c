@@ -5,6 +5,7 @@
 #include "ingest/names.h"
 #include "ingest/scanning.h"
 #include "maintenance/rebuild.h"
+#include "wire/hex.h"
 
 void rebuilt_done(struct rebuilt *b) {
     catalog_recording_done(&b->r);
@@ -13,7 +14,7 @@ void rebuilt_done(struct rebuilt *b) {
 }
 
 static bool is_hex(const char *text, size_t size) {
-    return text && strspn(text, "0123456789abcdef") == size && text[size] == '\0';
+    return text && hex_is(text, size);
 }
 
 static const char *text_of(const json_t *object, const char *key) {

@@ -16,6 +16,7 @@
 #include "store/inspect.h"
 #include "store/manifest.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { OLD_MAX = 10000 };
 
@@ -37,7 +38,7 @@ struct finding {
 static bool add_entry(struct finding *f, const char *content, const json_t *item) {
     const char *id = json_string_value(json_object_get(item, "id"));
     bool has = false;
-    if (!id || strspn(id, "0123456789abcdef") != RECORDING_ID_TEXT - 1 || id[RECORDING_ID_TEXT - 1]) {
+    if (!id || !hex_is(id, RECORDING_ID_TEXT - 1)) {
         return true; /* reported when the manifest itself is checked */
     }
     if (!catalog_has(f->app->catalog, id, &has, &f->error)) {

@@ -14,6 +14,7 @@
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { AGAIN_MAX = 1000, ID_TEXT = 32 };
 
@@ -149,7 +150,7 @@ bool store_each_incoming(const struct store *store, void (*visit)(void *context,
     }
     for (struct dirent *e; (e = readdir(d));) {
         char id[ID_TEXT + 1];
-        bool partial = strspn(e->d_name, "0123456789abcdef") == ID_TEXT && strcmp(e->d_name + ID_TEXT, ".part") == 0;
+        bool partial = hex_span(e->d_name) == ID_TEXT && strcmp(e->d_name + ID_TEXT, ".part") == 0;
         snprintf(id, sizeof id, "%.*s", ID_TEXT, e->d_name);
         if (e->d_name[0] != '.') {
             visit(context, e->d_name, partial ? id : NULL);

@@ -11,16 +11,16 @@
 
 #include "store/bucket/send.h"
 #include "store/store_internal.h"
+#include "wire/hex.h"
 
 enum { ID_TEXT = 32, RUN_TEXT = 128 };
 
 static bool is_partial(const char *name) {
-    return strspn(name, "0123456789abcdef") == ID_TEXT && strcmp(name + ID_TEXT, ".part") == 0;
+    return hex_span(name) == ID_TEXT && strcmp(name + ID_TEXT, ".part") == 0;
 }
 
 bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH]) {
-    return strspn(id, "0123456789abcdef") == ID_TEXT && id[ID_TEXT] == '\0' &&
-           store_path(store, out, "incoming/%s.part", id);
+    return hex_is(id, ID_TEXT) && store_path(store, out, "incoming/%s.part", id);
 }
 
 static DIR *open_incoming(const struct store *store, struct reel_error *err) {

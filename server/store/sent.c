@@ -7,6 +7,7 @@
 #include "store/manifest.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { NAME_DIGITS = 32, MANIFEST_BYTES_MAX = 64 << 20 };
 
@@ -18,7 +19,7 @@ struct visiting {
 };
 
 static bool is_ours(const char *name) {
-    return strlen(name) == NAME_DIGITS && strspn(name, "0123456789abcdef") == NAME_DIGITS;
+    return hex_is(name, NAME_DIGITS);
 }
 
 static bool visit_object(void *context, const char *name, const struct s3_object *object) {

@@ -5,6 +5,7 @@
 #include "core/ros_write.h"
 #include "formats/mira/write.h"
 #include "wire/bytes.h"
+#include "wire/channel.h"
 #include "wire/cleanup.h"
 #include "wire/ros_wrap.h"
 
@@ -23,8 +24,7 @@ static bool is_derived(const struct reel_pair *p) {
 /* A channel read from a tape: its meta data are kept. */
 static bool is_native(const struct reel_channel *c) {
     const struct reel_schema *s = c->n_schemas == 1 ? c->schemas : NULL;
-    bool plain = strcmp(c->encoding, MIRA_ENCODING) == 0 && !c->latched && c->n_topics <= 1 &&
-                 (c->n_topics == 0 || strcmp(c->topics[0], c->name) == 0);
+    bool plain = strcmp(c->encoding, MIRA_ENCODING) == 0 && !c->latched && channel_is_one_topic(c);
     for (size_t i = 0; plain && i < c->metadata.count; i++) {
         plain = is_derived(&c->metadata.items[i]);
     }

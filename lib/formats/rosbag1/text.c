@@ -3,6 +3,7 @@
  * stamps. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
+#include "wire/hex.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static bool lines_split(struct reel_bytes from, unsigned n, struct lines *out) {
 
 static bool is_md5(struct reel_bytes line) {
     for (size_t i = 0; i < line.size; i++) {
-        if (!isxdigit(line.data[i])) {
+        if (hex_digit((char)line.data[i]) < 0) {
             return false;
         }
     }

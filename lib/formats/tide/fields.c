@@ -2,6 +2,7 @@
  * that is read here. */
 #include "formats/tide/tide.h"
 #include "wire/bytes.h"
+#include "wire/channel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,9 +188,8 @@ static bool same_topics(const struct reel_channel *a, const struct reel_channel 
 }
 
 bool tide_channel_same(const struct reel_channel *a, const struct reel_channel *b) {
-    bool same = strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 &&
-                strcmp(a->encoding, b->encoding) == 0 && a->latched == b->latched && a->n_schemas == b->n_schemas &&
-                same_topics(a, b) && same_pairs(&a->metadata, &b->metadata);
+    bool same = channel_same(a, b) && a->latched == b->latched && a->n_schemas == b->n_schemas && same_topics(a, b) &&
+                same_pairs(&a->metadata, &b->metadata);
     for (uint32_t i = 0; same && i < a->n_schemas; i++) {
         const struct reel_schema *x = &a->schemas[i], *y = &b->schemas[i];
         same = strcmp(x->name, y->name) == 0 && strcmp(x->encoding, y->encoding) == 0 &&

@@ -10,8 +10,10 @@
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
+#include "wire/channel.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
+#include "wire/hex.h"
 
 #include <stdio.h>
 
@@ -94,7 +96,7 @@ bool tide_reel_write(struct arena *arena, const struct reel_channel *c, const st
     put_member(&g, ",\"encoding\":", c->encoding);
     put(&g, relative ? ",\"clock\":\"relative\"" : "");
     put(&g, c->latched ? ",\"latched\":true" : "");
-    if (c->n_topics > 1 || (c->n_topics == 1 && strcmp(c->topics[0], c->name) != 0)) {
+    if (!channel_is_one_topic(c)) {
         for (uint32_t i = 0; i < c->n_topics; i++) {
             put_member(&g, i == 0 ? ",\"topics\":[" : ",", c->topics[i]);
         }
@@ -131,10 +133,6 @@ static bool skip(struct reading *r, const char *text) {
     return true;
 }
 
-static int hex_of(uint8_t c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Reads one character of a text, with the escapes of put_text(). -1: not a character of a text. */
 static int read_character(struct reading *r) {
     uint8_t c = cursor_u8(&r->c);
@@ -146,10 +144,8 @@ static int read_character(struct reading *r) {
         return c;
     }
     const uint8_t *p = c == 'u' ? cursor_take(&r->c, 4) : NULL;
-    if (!p || p[0] != '0' || p[1] != '0' || hex_of(p[2]) < 0 || hex_of(p[2]) > 1 || hex_of(p[3]) < 0) {
-        return -1;
-    }
-    return hex_of(p[2]) << 4 | hex_of(p[3]);
+    uint8_t code[2];
+    return p && hex_read((const char *)p, sizeof code, code) && code[0] == 0 && code[1] < 0x20 ? code[1] : -1;
 }
 
 /* NULL: no text here, or no memory. */

@@ -15,6 +15,7 @@
 #include "reel/time.h"
 #include "store/bucket/blocks_internal.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 enum { HEX = CONTENT_TEXT - 1 };
 static const char map_suffix[] = ".map";
@@ -270,7 +271,7 @@ static void find_file(struct blocks *all, int folder, const char *name) {
     char map[HEX + sizeof map_suffix];
     struct stat st, times;
     bool is_map = strlen(name) == HEX + sizeof map_suffix - 1 && strcmp(name + HEX, map_suffix) == 0;
-    if (strspn(name, "0123456789abcdef") != HEX || (name[HEX] && !is_map)) {
+    if (hex_span(name) != HEX || (name[HEX] && !is_map)) {
         return; /* not ours */
     }
     snprintf(map, sizeof map, "%.*s%s", HEX, name, map_suffix);
