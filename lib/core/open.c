@@ -17,7 +17,8 @@
 #include "wire/limits.h"
 #include "wire/sha1.h"
 
-enum { KEPT_DAYS = 30 };
+enum { KEPT_DAYS = 30, PACK_DIGITS = 2 * SHA1_SIZE };
+#define PACK_SUFFIX ".reel"
 
 struct files {
     const char *const *paths;
@@ -58,7 +59,7 @@ static bool stat_all(const struct files *f, struct stat *st, struct reel_error *
     return true;
 }
 
-static bool pack_name(const struct files *f, char out[2 * SHA1_SIZE + 1]) {
+static bool pack_name(const struct files *f, char out[PACK_DIGITS + 1]) {
     AUTO_MEM char *text = NULL;
     size_t size = 0;
     uint8_t digest[SHA1_SIZE];
@@ -95,12 +96,12 @@ static bool make_temporary_folder(struct files *f, struct reel_error *err) {
 }
 
 static bool choose_pack(struct files *f, const char *cache_folder, struct reel_error *err) {
-    char name[2 * SHA1_SIZE + 1];
+    char name[PACK_DIGITS + 1];
     if (!cache_folder && !make_temporary_folder(f, err)) {
         return false;
     }
     if ((cache_folder && !(f->folder = strdup(cache_folder))) || !pack_name(f, name) ||
-        asprintf(&f->pack, "%s/%s.reel", f->folder, name) < 0) {
+        asprintf(&f->pack, "%s/%s" PACK_SUFFIX, f->folder, name) < 0) {
         f->pack = NULL;
         return reel_fail_memory(err);
     }
@@ -125,6 +126,11 @@ static bool open_files(struct files *f, const char *const *paths, uint32_t n, co
     return stat_all(f, f->st, err) && choose_pack(f, cache_folder, err);
 }
 
+/* A name that choose_pack() makes. The folder is the caller's and may contain other files. */
+static bool is_pack_name(const char *name) {
+    return strspn(name, HEX_DIGITS) == PACK_DIGITS && strcmp(name + PACK_DIGITS, PACK_SUFFIX) == 0;
+}
+
 /* Packs that were not opened for a month are removed when a new one is made, so that the folder does not grow for ever.
  */
 static void remove_old_packs(const char *folder) {
@@ -132,7 +138,7 @@ static void remove_old_packs(const char *folder) {
     time_t oldest = time(NULL) - (time_t)KEPT_DAYS * 86400;
     for (struct dirent *e; dir && (e = readdir(dir));) {
         struct stat st;
-        if (strstr(e->d_name, ".reel") && fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (is_pack_name(e->d_name) && fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(st.st_mode) && st.st_mtime < oldest) {
             unlinkat(dirfd(dir), e->d_name, 0);
         }
