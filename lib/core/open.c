@@ -45,15 +45,11 @@ static void reel_auto_files_done(struct files *f) {
     free(f->pack);
 }
 
-static const char *name_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] != '\0' ? slash + 1 : path;
-}
-
+/* Of the files that were opened: another one may have their name by now. */
 static bool stat_all(const struct files *f, struct stat *st, struct reel_error *err) {
     for (uint32_t i = 0; i < f->n; i++) {
-        if (stat(f->paths[i], &st[i]) != 0) {
-            return reel_fail_errno(err, "%s", name_of(f->paths[i]));
+        if (fstat(reel_source_fd(f->sources[i]), &st[i]) != 0) {
+            return reel_fail_errno(err, "%s", f->sources[i]->name);
         }
     }
     return true;

@@ -79,9 +79,38 @@ static void only_old_packs_are_removed(void **state) {
     assert_false(exists(DIGITS ".reel"));
 }
 
+/* ---- files that another program replaces */
+
+static const char *replacement; /* renamed to FILE_PATH once that has been opened */
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    int fd = __real_open64(path, flags, mode);
+    if (replacement && strcmp(path, FILE_PATH) == 0) {
+        assert_int_equal(rename(replacement, FILE_PATH), 0);
+        replacement = NULL;
+    }
+    return fd;
+}
+
+static void a_file_replaced_while_it_is_opened_has_its_own_pack(void **state) {
+    (void)state;
+    write_rows(FILE_PATH, 3);
+    write_rows(FOLDER "/new", 5);
+    replacement = FOLDER "/new";
+    assert_int_equal(messages_of(FILE_PATH), 3); /* it was opened before */
+    assert_null(replacement);
+    assert_int_equal(messages_of(FILE_PATH), 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(only_old_packs_are_removed, set_up),
+        cmocka_unit_test_setup(a_file_replaced_while_it_is_opened_has_its_own_pack, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
