@@ -13,6 +13,7 @@
 
 #include "core/options.h"
 #include "wire/cleanup.h"
+#include "wire/grow.h"
 #include "wire/hex.h"
 #include "wire/limits.h"
 #include "wire/sha1.h"
@@ -55,24 +56,24 @@ static bool stat_all(const struct files *f, struct stat *st, struct reel_error *
     return true;
 }
 
+/* False: no memory. */
 static bool pack_name(const struct files *f, char out[PACK_DIGITS + 1]) {
-    AUTO_MEM char *text = NULL;
-    size_t size = 0;
+    AUTO_STRUCT(grow_done) struct grow text = {0};
     uint8_t digest[SHA1_SIZE];
-    FILE *to = open_memstream(&text, &size);
-    if (!to) {
-        return false;
-    }
     for (uint32_t i = 0; i < f->n; i++) {
         AUTO_MEM char *whole = realpath(f->paths[i], NULL);
         const struct stat *st = &f->st[i];
-        fprintf(to, "%s%s\n%ju %ju %jd %jd.%09ld", i ? "\n" : "", whole ? whole : f->paths[i], (uintmax_t)st->st_dev,
-                (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+        char identity[128]; /* five numbers of 64 bits */
+        snprintf(identity, sizeof identity, "\n%ju %ju %jd %jd.%09ld", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
+                 (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+        grow_text(&text, i ? "\n" : "");
+        grow_text(&text, whole ? whole : f->paths[i]);
+        grow_text(&text, identity);
     }
-    if (fclose(to) != 0) {
+    if (text.failed) {
         return false;
     }
-    sha1_of((struct reel_bytes){.data = (const uint8_t *)text, .size = size}, digest);
+    sha1_of(bytes_of(text.data, text.size), digest);
     hex_write(digest, sizeof digest, out);
     return true;
 }

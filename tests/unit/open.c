@@ -1,4 +1,5 @@
-/* reel/open.h: files as recordings, their kept index packs, and what other programs do to both meanwhile. */
+/* reel/open.h: files as recordings, their kept index packs, what other programs do to both meanwhile, and a system
+ * that is short of something. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +14,10 @@
 
 #include <cmocka.h>
 
+#include "core/builder.h"
 #include "reel/open.h"
+#include "reel/record.h"
+#include "wire/bytes.h"
 #include "wire/cleanup.h"
 
 #define FOLDER REEL_SCRATCH "/open"
@@ -107,10 +111,96 @@ static void a_file_replaced_while_it_is_opened_has_its_own_pack(void **state) {
     assert_int_equal(messages_of(FILE_PATH), 5);
 }
 
+/* ---- a system that is short of something */
+
+static bool no_streams;
+FILE *__real_open_memstream(char **text, size_t *size);
+FILE *__wrap_open_memstream(char **text, size_t *size);
+FILE *__wrap_open_memstream(char **text, size_t *size) {
+    if (no_streams) {
+        errno = EMFILE;
+        return NULL;
+    }
+    return __real_open_memstream(text, size);
+}
+
+static void naming_a_pack_needs_memory_alone(void **state) {
+    (void)state;
+    write_rows(FILE_PATH, 3);
+    no_streams = true;
+    assert_int_equal(messages_of(FILE_PATH), 3);
+    no_streams = false;
+}
+
+static size_t piece_max = SIZE_MAX; /* of a read; 0: the file ends */
+ssize_t __real_pread64(int fd, void *buffer, size_t size, off_t offset);
+ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset);
+ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset) {
+    return __real_pread64(fd, buffer, size < piece_max ? size : piece_max, offset);
+}
+
+/* An index whose segments overlap so much that they are read back and merged; reads give `max` bytes at most. */
+static bool compact(size_t max, struct reel_error *err) {
+    enum { N = 20 * REEL_SEGMENT_ENTRIES };
+    uint64_t part_size = N;
+    uint32_t id;
+    AUTO(builder_free)
+    struct reel_builder *b = builder_new(FOLDER "/overlaps.reel", "rows", 1, &part_size, 1, err);
+    assert_true(b && builder_add_channel(b, &(struct reel_channel){.name = "/c"}, &id, err));
+    for (uint32_t i = 0; i < N; i++) {
+        const struct reel_entry entry = {.time_ns = i % 1000, .offset = i, .size = 1};
+        assert_true(builder_add_entry(b, &entry, err));
+    }
+    piece_max = max;
+    errno = EACCES; /* of an earlier failure */
+    bool good = builder_finish(b, err);
+    piece_max = SIZE_MAX;
+    return good;
+}
+
+static void an_index_is_read_back_in_pieces(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    assert_true(compact(1000, &err));
+    assert_false(compact(0, &err));
+    assert_int_equal(err.code, REEL_IO);
+    assert_int_equal(err.sys, 0);
+    assert_string_equal(err.text, "the index became shorter while it was written");
+}
+
+static int no_room; /* what posix_fallocate() returns; it leaves errno alone */
+int __real_posix_fallocate64(int fd, off_t offset, off_t size);
+int __wrap_posix_fallocate64(int fd, off_t offset, off_t size);
+int __wrap_posix_fallocate64(int fd, off_t offset, off_t size) {
+    return no_room ? no_room : __real_posix_fallocate64(fd, offset, size);
+}
+
+static void a_full_disk_is_named(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    AUTO(reel_recorder_free)
+    struct reel_recorder *recorder =
+        reel_recorder_open(FOLDER "/r.bag", reel_writer_named(".bag", "1.2", &err), NULL, &err);
+    const struct reel_channel channel = {.name = "/a", .type = "std_msgs/Empty", .encoding = "ros1"};
+    const struct reel_record record = {.log_time_ns = 1, .payload = bytes_text("x")};
+    uint32_t id;
+    assert_true(recorder && reel_recorder_channel(recorder, &channel, &id, &err) &&
+                reel_recorder_message(recorder, &record, &err));
+    no_room = ENOSPC;
+    errno = EACCES;
+    assert_false(reel_recorder_close(TAKE(recorder), &err));
+    no_room = 0;
+    assert_int_equal(err.code, REEL_NO_SPACE);
+    assert_int_equal(err.sys, ENOSPC);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(only_old_packs_are_removed, set_up),
         cmocka_unit_test_setup(a_file_replaced_while_it_is_opened_has_its_own_pack, set_up),
+        cmocka_unit_test_setup(naming_a_pack_needs_memory_alone, set_up),
+        cmocka_unit_test_setup(an_index_is_read_back_in_pieces, set_up),
+        cmocka_unit_test_setup(a_full_disk_is_named, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
