@@ -18,7 +18,7 @@
 
 enum { CLOCK_BYTES = 8, SPARE = 8 };
 static const struct reel_channel unused = {.name = "", .type = "", .encoding = ""};
-static const double NS_PER_S = 1e9, SPEED_MAX = 1e6;
+static const double NS_PER_S = 1e9, SPEED_MIN = 1e-3, SPEED_MAX = 1e6; /* no time in ns overflows */
 static const int64_t SECOND_NS = 1000000000;
 
 struct reel_play {
@@ -59,13 +59,13 @@ struct player {
 /* ---- controls */
 
 static bool is_speed(double speed) {
-    return isfinite(speed) && speed >= 0 && speed <= SPEED_MAX;
+    return speed == 0 || (speed >= SPEED_MIN && speed <= SPEED_MAX);
 }
 
 struct reel_play *reel_play_new(const struct reel_play_options *options, struct reel_error *err) {
     if (!is_speed(options->speed) || !is_speed(options->rate) || !is_speed(options->clock_hz) ||
         options->max_gap_ns < 0) {
-        reel_fail(err, REEL_ARGUMENT, "speeds and rates are numbers from 0 to 1000000");
+        reel_fail(err, REEL_ARGUMENT, "speeds and rates are 0 or numbers from 0.001 to 1000000");
         return NULL;
     }
     struct reel_play *play = calloc(1, sizeof *play);
@@ -120,7 +120,7 @@ static void anchor(struct reel_play *play, int64_t tape) {
 
 bool reel_play_set(struct reel_play *play, const struct reel_play_change *change, struct reel_error *err) {
     if ((change->set & REEL_PLAY_SPEED) && !is_speed(change->speed)) {
-        return reel_fail(err, REEL_ARGUMENT, "speed: a number from 0 (as fast as possible) to 1000000");
+        return reel_fail(err, REEL_ARGUMENT, "speed: 0 (as fast as possible), or a number from 0.001 to 1000000");
     }
     pthread_mutex_lock(&play->mutex);
     struct reel_play_state *s = &play->state;

@@ -9,7 +9,8 @@ extern "C" {
 #endif
 
 struct reel_play_options {
-    size_t size;     /* sizeof(struct reel_play_options) */
+    size_t size; /* sizeof(struct reel_play_options) */
+    /* 0, or from 0.001 to 1000000: */
     double speed;    /* 1 = as recorded; 0 = as fast as possible */
     double rate;     /* messages a second, whatever was recorded; 0 = as recorded */
     double clock_hz; /* messages of the topic /clock a second with the recording's time, as `rosbag play --clock`; 0 =

@@ -23,7 +23,7 @@ static inline void json_spans_white(struct json_spans *s) {
 /* Moves behind the string that begins at s->at. */
 static inline bool json_spans_string(struct json_spans *s) {
     for (s->at++; s->at < s->end && *s->at != '"'; s->at++) {
-        s->at += *s->at == '\\';
+        s->at += *s->at == '\\' && s->end - s->at > 1;
     }
     return s->at < s->end && ++s->at;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/disk.h"
 #include "store/bucket/send.h"
 #include "store/store_internal.h"
 #include "wire/hex.h"
@@ -96,7 +97,7 @@ bool store_same_run(struct store *store, bool *same, struct reel_error *err) {
     }
     ssize_t n = pread(store->lock, before, sizeof before - 1, 0); /* who has the lock may write into it */
     *same = n > 0 && strcmp(before, now) == 0;
-    if (!*same && (ftruncate(store->lock, 0) != 0 || pwrite(store->lock, now, strlen(now), 0) != (ssize_t)strlen(now) ||
+    if (!*same && (ftruncate(store->lock, 0) != 0 || !disk_write_at(store->lock, now, strlen(now), 0) ||
                    fsync(store->lock) != 0)) {
         return reel_fail_errno(err, "the store cannot note its run");
     }

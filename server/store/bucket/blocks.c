@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "core/disk.h"
 #include "core/ownership.h"
 #include "reel/time.h"
 #include "store/bucket/blocks_internal.h"
@@ -146,7 +147,7 @@ static bool open_files(struct blocks *all, struct held *h, uint64_t size, struct
     /* Allocated, not only as long: a mapped page without room would end the process. */
     off_t length = (off_t)h->n_blocks * (off_t)sizeof *h->sums;
     if ((map_st.st_size != length &&
-         (ftruncate(sums, 0) != 0 || (length > 0 && posix_fallocate(sums, 0, length) != 0))) ||
+         (ftruncate(sums, 0) != 0 || (length > 0 && !disk_allocate(sums, (uint64_t)length)))) ||
         ftruncate(h->fd, (off_t)size) != 0) {
         return reel_fail_errno(err, "the cache cannot make a file");
     }
@@ -311,8 +312,10 @@ static bool find_files(struct blocks *all, struct reel_error *err) {
 
 static bool can_punch(const char *folder, struct reel_error *err) {
     char path[PATH_MAX];
-    int n = snprintf(path, sizeof path, "%s/tryXXXXXX", folder);
-    AUTO_FD int fd = n > 0 && n < PATH_MAX ? mkostemp(path, O_CLOEXEC) : -1;
+    if (!disk_join(path, folder, "tryXXXXXX", err)) {
+        return false;
+    }
+    AUTO_FD int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0) {
         return reel_fail_errno(err, "the cache cannot make a file");
     }
