@@ -35,10 +35,8 @@ static inline bool hex_is(const char *text, size_t size) {
 
 /* The value of a digit of either case; -1: not a digit. */
 static inline int hex_digit(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
+    unsigned digit = (unsigned)(uint8_t)c - '0', letter = ((unsigned)(uint8_t)c | 0x20) - 'a';
+    return digit < 10 ? (int)digit : letter < 6 ? (int)letter + 10 : -1;
 }
 
 /* Reads 2 * size lower-case digits. False: not such digits. */

@@ -13,7 +13,7 @@
 #include "wire/channel.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
-#include "wire/hex.h"
+#include "wire/json_scan.h"
 
 #include <stdio.h>
 
@@ -133,46 +133,18 @@ static bool skip(struct reading *r, const char *text) {
     return true;
 }
 
-/* Reads one character of a text, with the escapes of put_text(). -1: not a character of a text. */
-static int read_character(struct reading *r) {
-    uint8_t c = cursor_u8(&r->c);
-    if (c != '\\') {
-        return c >= 0x20 ? c : -1;
-    }
-    c = cursor_u8(&r->c);
-    if (c == '"' || c == '\\') {
-        return c;
-    }
-    const uint8_t *p = c == 'u' ? cursor_take(&r->c, 4) : NULL;
-    uint8_t code[2];
-    return p && hex_read((const char *)p, sizeof code, code) && code[0] == 0 && code[1] < 0x20 ? code[1] : -1;
-}
-
 /* NULL: no text here, or no memory. */
 static const char *read_text(struct reading *r) {
-    if (!skip(r, "\"")) {
+    struct json_string s;
+    size_t size;
+    if (cursor_done(&r->c) || *r->c.at != '"' || !json_string(&r->c, &s) || s.control) {
         return NULL;
     }
-    size_t stored = 0, left = cursor_left(&r->c), size = 0;
-    while (stored < left && r->c.at[stored] != '"') {
-        stored += r->c.at[stored] == '\\' ? 2 : 1;
-    }
-    if (stored >= left) {
-        return NULL;
-    }
-    const uint8_t *end = r->c.at + stored;
-    char *text = arena_alloc(r->arena, stored + 1);
-    r->no_room |= !text;
-    while (text && r->c.at < end) {
-        int c = read_character(r);
-        if (c <= 0) {
-            return NULL;
-        }
-        text[size++] = (char)c;
-    }
-    const char *checked = text ? arena_utf8(r->arena, bytes_of(text, size)) : NULL;
-    r->no_room |= !checked;
-    return checked && skip(r, "\"") ? checked : NULL;
+    uint8_t *text = arena_alloc(r->arena, s.raw.size + 1);
+    bool good = text && json_unescape(s.raw, text, &size) && !memchr(text, 0, size);
+    const char *checked = good ? arena_utf8(r->arena, bytes_of(text, size)) : NULL;
+    r->no_room |= !text || (good && !checked);
+    return checked;
 }
 
 static bool read_member(struct reading *r, const char *before, const char **text) {
