@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/bytes.h"
+#include "base/bytes.h"
 
 /* Free it by exact_free(). It begins one byte after its allocation, so that an empty one has an end to be read past,
  * too. */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "http/http.h"
-#include "wire/base64.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
+#include "syntax/base64.h"
 
 struct pair {
     const char *name, *value; /* NUL-terminated, decoded */

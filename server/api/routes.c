@@ -1,4 +1,4 @@
-/* Joins the tables of routes_*.c. */
+/* Joins the tables of routes of the folders. */
 #include "api/routes.h"
 
 #include <pthread.h>

@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
+#include "base/digest.h"
 #include "catalog/annotations.h"
 #include "reel/index.h"
-#include "wire/digest.h"
 
 struct catalog;
 

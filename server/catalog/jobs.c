@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/changes.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 const char *job_state_name(enum job_state state) {
     static const char *const names[] = {"queued", "running", "done", "failed", "cancelled"};

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/digest.h"
 #include "catalog/catalog_internal.h"
-#include "wire/cleanup.h"
-#include "wire/digest.h"
 
 enum {
     LABEL_BYTES_MAX = 4096, /* longer topics and types are not indexed */

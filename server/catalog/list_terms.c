@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/list_names.h"
 #include "catalog/similar.h"
 #include "reel/format.h"
 #include "reel/iterate.h"
-#include "wire/cleanup.h"
 
 static bool is_glob(const struct search_value *v) {
     return !v->exact && strpbrk(v->text, "*?");

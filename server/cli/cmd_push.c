@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "cli/cli.h"
 #include "cli/push_file.h"
 #include "cli/push_http.h"
-#include "core/disk.h"
-#include "ingest/folder_walk.h"
-#include "wire/cleanup.h"
+#include "imports/folder_walk.h"
 
 enum { JOBS_MAX = 16, BAR_WIDTH = 24, STEP_MS = 200 };
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/hex.h"
 #include "cli/push_http.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/hex.h"
 
 enum { ID_SIZE = 32 };
 static const char collection[] = "/recordings/";

@@ -1,6 +1,6 @@
 /* See feed.h. feed->mutex is never held during a database query, because commits wait for it. */
 #include "events/feed.h"
-#include "wire/clock.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

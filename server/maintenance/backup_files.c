@@ -7,13 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/disk.h"
+#include "base/hex.h"
 #include "catalog/maintenance.h"
-#include "core/disk.h"
 #include "maintenance/backup_files.h"
 #include "reel/cleanup.h"
 #include "store/inspect.h"
-#include "wire/cleanup.h"
-#include "wire/digest.h"
 
 /* ---- one file */
 

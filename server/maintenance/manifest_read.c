@@ -1,11 +1,11 @@
 /* Reads one recording from a manifest. A manifest is untrusted: invalid members are skipped or rejected. */
 #include <string.h>
 
+#include "base/hex.h"
 #include "catalog/notes.h"
-#include "ingest/names.h"
-#include "ingest/scanning.h"
 #include "maintenance/rebuild.h"
-#include "wire/hex.h"
+#include "recordings/names.h"
+#include "scans/scanning.h"
 
 void rebuilt_done(struct rebuilt *b) {
     catalog_recording_done(&b->r);

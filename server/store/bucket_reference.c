@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/hex.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
-#include "wire/digest.h"
 
 enum { RANGE_BYTES = 4 << 20, RANGES = 4 }; /* fetched at a time */
 

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/disk.h"
+#include "base/disk.h"
+#include "base/hex.h"
 #include "store/bucket/send.h"
 #include "store/store_internal.h"
-#include "wire/hex.h"
 
 enum { ID_TEXT = 32, RUN_TEXT = 128 };
 

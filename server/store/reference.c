@@ -8,11 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/hex.h"
 #include "store/bucket/bucket.h"
 #include "store/roots.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
-#include "wire/digest.h"
 
 enum { EDGE_BYTES = 1 << 20 };
 

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "store/bucket/bucket.h"
 #include "store/manifest.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 enum { NAME_DIGITS = 32, MANIFEST_BYTES_MAX = 64 << 20 };
 

@@ -2,9 +2,9 @@
 #ifndef SERVER_STORE_UPLOAD_INTERNAL_H
 #define SERVER_STORE_UPLOAD_INTERNAL_H
 
+#include "base/digest.h"
 #include "store/bucket/send.h"
 #include "store/store_internal.h"
-#include "wire/digest.h"
 
 struct store_upload {
     struct store *store;

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 enum { WAIT_SLICE_NS = 250000000 };
 
@@ -231,7 +231,7 @@ void jobs_poke(struct jobs *jobs, const char *kind) {
     for (unsigned i = 0; jobs->schedule && jobs->schedule[i].kind; i++) {
         if (strcmp(jobs->schedule[i].kind, kind) == 0) {
             jobs->poked[i] = true;
-            pthread_cond_signal(&jobs->beat_wake);
+            pthread_cond_signal(&jobs->heartbeat_wake);
         }
     }
     pthread_mutex_unlock(&jobs->mutex);
@@ -379,15 +379,15 @@ struct jobs *jobs_open(const struct jobs_options *options, struct reel_error *er
     jobs->ended = options->ended;
     pthread_mutex_init(&jobs->mutex, NULL);
     monotonic_cond(&jobs->changed);
-    monotonic_cond(&jobs->beat_wake);
+    monotonic_cond(&jobs->heartbeat_wake);
     open_lanes(jobs, n < 1 ? 1 : n > SCANS_MAX ? SCANS_MAX : n);
     (void)gethostname(host, sizeof host - 1);
     snprintf(jobs->home, sizeof jobs->home, "%s", options->home ? options->home : "");
     bool alone = !jobs->home[0]; /* else other servers have leases, too */
     bool good = catalog_make_id(id, err) && catalog_jobs_free(jobs->catalog, alone, jobs->home, err);
     snprintf(jobs->owner, sizeof jobs->owner, "%.40s:%.16s", alone ? host : jobs->home, id);
-    jobs->has_beat = good && pthread_create(&jobs->beat, NULL, beat_run, jobs) == 0;
-    if (!jobs->has_beat) {
+    jobs->has_heartbeat = good && pthread_create(&jobs->heartbeat, NULL, heartbeat_run, jobs) == 0;
+    if (!jobs->has_heartbeat) {
         if (good) {
             reel_fail(err, REEL_NO_MEMORY, "no thread can be started");
         }
@@ -407,7 +407,7 @@ void jobs_serve(struct jobs *jobs, const struct job_schedule *schedule) {
     for (unsigned i = 0; i < LANES; i++) {
         jobs->lanes[i].claims = true;
     }
-    pthread_cond_signal(&jobs->beat_wake);
+    pthread_cond_signal(&jobs->heartbeat_wake);
     pthread_mutex_unlock(&jobs->mutex);
 }
 
@@ -418,7 +418,7 @@ bool jobs_stopping(const struct jobs *jobs) {
 void jobs_close(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
     atomic_store(&jobs->closing, true);
-    pthread_cond_signal(&jobs->beat_wake);
+    pthread_cond_signal(&jobs->heartbeat_wake);
     pthread_cond_broadcast(&jobs->changed);
     pthread_mutex_unlock(&jobs->mutex);
 }
@@ -431,7 +431,7 @@ bool jobs_stop(struct jobs *jobs, int64_t wait_ns) {
     pthread_mutex_lock(&jobs->mutex);
     atomic_store(&jobs->closing, true);
     atomic_store(&jobs->stopping, true);
-    pthread_cond_signal(&jobs->beat_wake);
+    pthread_cond_signal(&jobs->heartbeat_wake);
     pthread_cond_broadcast(&jobs->changed);
     for (unsigned i = 0; i < LANES; i++) {
         pthread_cond_broadcast(&jobs->lanes[i].wake);
@@ -441,9 +441,9 @@ bool jobs_stop(struct jobs *jobs, int64_t wait_ns) {
     for (unsigned i = 0; i < n; i++) {
         all = pthread_timedjoin_np(jobs->threads[i], NULL, &until) == 0 && all;
     }
-    if (jobs->has_beat && all) {
-        pthread_join(jobs->beat, NULL);
-        jobs->has_beat = false;
+    if (jobs->has_heartbeat && all) {
+        pthread_join(jobs->heartbeat, NULL);
+        jobs->has_heartbeat = false;
     }
     return all;
 }
@@ -455,7 +455,7 @@ void jobs_free(struct jobs *jobs) {
     for (unsigned i = 0; i < LANES; i++) {
         pthread_cond_destroy(&jobs->lanes[i].wake);
     }
-    pthread_cond_destroy(&jobs->beat_wake);
+    pthread_cond_destroy(&jobs->heartbeat_wake);
     pthread_cond_destroy(&jobs->changed);
     pthread_mutex_destroy(&jobs->mutex);
     free(jobs);

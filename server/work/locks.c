@@ -8,10 +8,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/hex.h"
 #include "catalog/locks.h"
-#include "wire/bytes.h"
-#include "wire/clock.h"
-#include "wire/digest.h"
 
 enum { PAUSE_MS = 2, PAUSE_MAX_MS = 100 };
 static const int64_t PATIENCE_NS = INT64_C(12000000000);

@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/carla.h"
 #include "reel/nanover.h"
 #include "reel/picture.h"
@@ -26,8 +28,6 @@
 #include "reel/tide.h"
 #include "reel/view.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 enum { SHOWN_MAX = 5, STAGES_MAX = 128 };
 
@@ -207,7 +207,7 @@ static bool run_writer(struct reel_recording *recording, const struct stage *sta
     if (accepted && !(w->needs & REEL_STREAMED)) {
         plan = reel_plan_new(w, &options, stream, NULL, err);
         reel_stream_free(stream);
-        q.front = plan ? reel_plan_front(plan) : NULL;
+        q.initial = plan ? reel_plan_initial_state(plan) : NULL;
         stream = plan ? reel_writer_stream(w, &recording, 1, &q, err) : NULL;
     } else if (!accepted) {
         reel_stream_free(stream);

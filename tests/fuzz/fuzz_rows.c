@@ -1,6 +1,6 @@
 /* Fuzzes the reader of files of rows, and what appends rows that a client sends. */
-#include "core/rows.h"
-#include "formats/rows/rows.h"
+#include "formats/rows/container.h"
+#include "formats/rows/row.h"
 #include "fuzz_scan.h"
 #include "reel/rows.h"
 

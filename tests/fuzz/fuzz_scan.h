@@ -3,11 +3,11 @@
 #ifndef TESTS_FUZZ_SCAN_H
 #define TESTS_FUZZ_SCAN_H
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "exact.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "formats/mcap/write.h"
 #include "reel/encoding.h"
 
-#include "wire/channel.h"
-#include "wire/cleanup.h"
-#include "wire/ros_rename.h"
+#include "base/channel.h"
+#include "base/cleanup.h"
+#include "formats/ros/rename.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Finds the members of the archive. */
-#include "formats/nanover/nanover.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/nanover/container.h"
 
 enum { LOCAL_WALK_MAX = 2 }; /* local headers read in a file without a directory: messages and index */
 

@@ -3,9 +3,9 @@
  * through a window and, when the messages are stored without compression, the first NAME_MESSAGES_MAX of them, at most
  * NAME_BYTES_MAX bytes in all. The index must name every message's types, and messages must not overlap; otherwise
  * there is no summary. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "formats/nanover/scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* Reads rows one after another. A row that cannot be read is reported, and the next one is looked for. */
-#include "formats/rows/rows.h"
+#include "formats/rows/container.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "reel/rows.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/json_scan.h"
-#include "wire/msgpack.h"
+#include "syntax/json_scan.h"
+#include "syntax/msgpack.h"
 
 enum {
     ROW_MAX = 256 << 20,   /* bytes of one row */

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "catalog/postgres/postgres.h"
 #include "catalog/text.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 enum { WAIT_FOR_READER_S = 10, LISTEN_MS = 200, LISTEN_AGAIN_MS = 2000 };
 
@@ -57,7 +57,7 @@ static void handle_close(struct pg_handle *h) {
     if (!h) {
         return;
     }
-    for (size_t i = 0; h->own && i < sql_queries_count; i++) {
+    for (size_t i = 0; h->own && i < sql_statements_count; i++) {
         struct pg_statement *s = &h->own[i];
         pg_text_free((struct pg_text *)s->text);
         free(s->values);
@@ -70,7 +70,7 @@ static void handle_close(struct pg_handle *h) {
 
 static struct pg_handle *handle_open(struct pg_db *db, struct reel_error *err) {
     struct pg_handle *h = calloc(1, sizeof *h);
-    if (!h || !(h->own = calloc(sql_queries_count, sizeof *h->own))) {
+    if (!h || !(h->own = calloc(sql_statements_count, sizeof *h->own))) {
         free(h);
         reel_fail_memory(err);
         return NULL;
@@ -470,6 +470,7 @@ const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,
                                       .set_tables = pg_set_tables,
                                       .script = pg_script,
                                       .patient = pg_patient,
+                                      .analyze = pg_analyze,
                                       .copy_in = copy_in,
                                       .copy_put = copy_put,
                                       .copy_end = copy_end,

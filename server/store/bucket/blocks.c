@@ -11,12 +11,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "core/disk.h"
-#include "core/ownership.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/hex.h"
+#include "base/ownership.h"
 #include "reel/time.h"
 #include "store/bucket/blocks_internal.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 enum { HEX = CONTENT_TEXT - 1 };
 static const char map_suffix[] = ".map";

@@ -10,8 +10,8 @@
 #ifndef SERVER_STORE_BUCKET_SEND_H
 #define SERVER_STORE_BUCKET_SEND_H
 
+#include "base/digest.h"
 #include "store/bucket/bucket.h"
-#include "wire/digest.h"
 
 struct sending;
 /* `fd` is the local file, which must stay open. */

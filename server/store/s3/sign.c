@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/digest.h"
-#include "wire/hex.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/hex.h"
 
 enum { SCOPE_MAX = S3_REGION_MAX + 40, NAMES_MAX = 256 };
 
