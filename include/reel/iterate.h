@@ -59,8 +59,9 @@ struct reel_selection {
     uint32_t n_channels; /* 0 = all */
     const char *const *renames; /* "FROM:TO": the topic FROM is called TO in the stream; globs mean the names before */
     uint32_t n_renames;
-    const char *const
-        *where; /* "/topic.path>0.5": of this topic only the messages for which it holds; all conditions must */
+    /* "/topic.path>0.5", joined by "and", "or" and parentheses (reel/values.h): of these topics only the messages for
+     * which it holds, where conditions on other topics are left out; all must hold */
+    const char *const *where;
     uint32_t n_where;
     int64_t start_ns,
         end_ns; /* half-open [start, end); REEL_TIME_MIN / REEL_TIME_MAX when open. Ignored where has_* is false */
