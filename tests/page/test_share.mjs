@@ -19,6 +19,10 @@ async function openShare(page) {
     await page.getByRole('button', { name: 'Share' }).click();
     return page.getByRole('dialog', { name: 'Share this recording' });
 }
+/** From the first token on the archive requires a login. */
+async function requireLogin() {
+    token ??= (await server.json('/tokens', { method: 'POST', body: JSON.stringify({ name: 'ann', role: 'admin' }) })).token;
+}
 async function logIn(page) {
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Log in' }).click();
@@ -47,7 +51,7 @@ export const tests = {
         });
     },
     async somebody_outside_sees_this_recording_only() {
-        ({ token } = await server.json('/tokens', { method: 'POST', body: JSON.stringify({ name: 'ann', role: 'admin' }) }));
+        await requireLogin();
         let link;
         await withPage(server, `/recordings/${recording.id}?panels=plot,messages&with=${other.id}`, { allow: [/401/] }, async (page) => {
             await logIn(page);
@@ -92,6 +96,7 @@ export const tests = {
         }
     },
     async it_ends_while_it_is_shown() {
+        await requireLogin();
         const made = await server.json('/tokens', { method: 'POST', body: JSON.stringify({ name: 'bob', role: 'read' }), token });
         const { url } = await server.json(`/recordings/${recording.id}/links`, { method: 'POST', body: '{}', token: made.token });
         await withPage(server, url, { allow: [/401/] }, async (page) => {
