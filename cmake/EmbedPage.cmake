@@ -1,4 +1,4 @@
-# Puts the built page into the program: reel_embed_page(TARGET) adds a generated file with the table of server/api/page.h to the target.
+# Puts the built page into the program: reel_embed_page(TARGET) adds a generated file with the table of server/api/service/page.h to the target.
 # Run as a script (cmake -P) it writes that file: every file below PAGE becomes a row, its bytes taken in by the assembler (.incbin).
 # Nothing here needs Node: where the page has not been built the table is empty, and the server says so.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -35,7 +35,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     string(APPEND rows "    {\"${file}\", \"${media}\", \"${hash}\", reel_page_${n}, reel_page_${n}_end, ${packed}},\n")
     math(EXPR n "${n} + 1")
   endforeach()
-  file(WRITE ${OUT} "/* Made of the built page by cmake/EmbedPage.cmake. */\n#include <stddef.h>\n\n#include \"api/page.h\"\n\n${blobs}\n")
+  file(WRITE ${OUT} "/* Made of the built page by cmake/EmbedPage.cmake. */\n#include <stddef.h>\n\n#include \"api/service/page.h\"\n\n${blobs}\n")
   file(APPEND ${OUT} "const struct page_file page_files[] = {\n${rows}    {0},\n};\n")
   return()
 endif()

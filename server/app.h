@@ -5,7 +5,7 @@
 #include "app_config.h"
 #include "catalog/catalog.h"
 #include "http/http.h"
-#include "ingest/import_totals.h"
+#include "imports/totals.h"
 #include "reel/threads.h"
 #include "reel/write.h"
 #include "store/store.h"
@@ -32,14 +32,14 @@ struct app {
     struct feed *feed;             /* events/feed.h */
     struct locks *locks;           /* work/locks.h */
     struct jobs *jobs;             /* work/jobs.h */
-    struct recordings *recordings; /* ingest/recordings.h: open recordings, an LRU cache */
+    struct recordings *recordings; /* scans/open_recordings.h: open recordings, an LRU cache */
     struct peers *peers;           /* peers/peers.h: the other servers; NULL unless shared */
-    struct live *live;             /* ingest/live.h: recordings that grow */
-    struct sessions *sessions;     /* ingest/sessions.h: upload sessions */
-    struct watches *watches;       /* ingest/watch.h; while it serves */
-    struct answer_cache *answers;  /* api/answer_cache.h */
-    struct plays *plays;           /* api/plays.h: running playbacks */
-    struct derived_cache *derived; /* api/derived_cache.h: plans of conversions and columns of series, bounded */
+    struct live *live;             /* live/live.h: recordings that grow */
+    struct sessions *sessions;     /* uploads/sessions.h: upload sessions */
+    struct watches *watches;       /* imports/watch.h; while it serves */
+    struct answer_cache *answers;  /* views/answer_cache.h */
+    struct plays *plays;           /* api/contents/plays.h: running playbacks */
+    struct derived_cache *derived; /* work/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
     struct reel_threads *threads; /* that large exports are rendered on */
     struct access *access;        /* access/access.h: tokens, signed links, audit; while it serves */
@@ -47,7 +47,7 @@ struct app {
     char prefix[HTTP_PREFIX]; /* of --public-url, while it serves */
     int64_t started_ns;
     struct import_totals imports;
-    _Atomic int64_t statistics_row; /* ingest/statistics.h: recordings up to this row have them, or cannot */
+    _Atomic int64_t statistics_row; /* scans/statistics.h: recordings up to this row have them, or cannot */
     struct {
         _Atomic uint64_t delivered, failed,
             dropped;      /* changes delivered, failed attempts, changes given up; since the start */

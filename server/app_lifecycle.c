@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "access/access.h"
-#include "api/answer_cache.h"
-#include "api/derived_cache.h"
-#include "api/plays.h"
+#include "api/contents/plays.h"
+#include "base/cleanup.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "catalog/locks.h"
@@ -17,21 +16,22 @@
 #include "events/feed.h"
 #include "events/webhooks.h"
 #include "http/line.h"
-#include "ingest/import.h"
-#include "ingest/ingest.h"
-#include "ingest/live.h"
-#include "ingest/manifests.h"
-#include "ingest/recordings.h"
-#include "ingest/scanning.h"
-#include "ingest/sessions.h"
-#include "ingest/watch.h"
+#include "imports/import.h"
+#include "imports/watch.h"
 #include "job_kinds.h"
+#include "live/live.h"
 #include "maintenance/rebuild.h"
 #include "maintenance/settings.h"
+#include "manifests/manifests.h"
 #include "peers/peers.h"
+#include "recordings/ingest.h"
+#include "scans/open_recordings.h"
+#include "scans/scanning.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
+#include "uploads/sessions.h"
+#include "views/answer_cache.h"
+#include "work/derived_cache.h"
 #include "work/jobs.h"
 #include "work/locks.h"
 
@@ -234,7 +234,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .everywhere = access_params,
         .authorize = access_authorize,
         .is_proxy = access_is_proxy,
-        .passed = peers_passed,
+        .forwarded = peers_forwarded,
         .hint = hint,
         .unknown = unknown,
         .finished = access_finished,

@@ -3,20 +3,20 @@
 #include "app.h"
 #include "catalog/maintenance.h"
 #include "events/webhooks.h"
-#include "ingest/batch.h"
-#include "ingest/import.h"
-#include "ingest/live.h"
-#include "ingest/manifests.h"
-#include "ingest/references.h"
-#include "ingest/scan_job.h"
-#include "ingest/scanning.h"
-#include "ingest/sessions.h"
-#include "ingest/statistics.h"
-#include "ingest/watch.h"
+#include "imports/import.h"
+#include "imports/watch.h"
+#include "live/live.h"
 #include "maintenance/backup.h"
 #include "maintenance/retention.h"
 #include "maintenance/scrub.h"
+#include "manifests/manifests.h"
 #include "peers/peers.h"
+#include "recordings/batch.h"
+#include "scans/references.h"
+#include "scans/scan_job.h"
+#include "scans/scanning.h"
+#include "scans/statistics.h"
+#include "uploads/sessions.h"
 
 #define SECOND_NS INT64_C(1000000000)
 enum { ALWAYS = 1000000, SOME = 5 };
@@ -104,7 +104,7 @@ static int64_t each_ten_minutes(struct app *app) {
 }
 static int64_t each_beat(struct app *app) {
     (void)app;
-    return PEERS_BEAT_NS;
+    return PEERS_HEARTBEAT_NS;
 }
 static int64_t each_rescan(struct app *app) {
     return (int64_t)app->config.rescan_s * SECOND_NS;
@@ -116,7 +116,7 @@ static bool manifests_are_due(struct app *app) {
 const struct job_schedule job_schedule[] = {
     {.kind = "manifests", .every_ns = each_minute, .due = manifests_are_due},
     {.kind = "webhook", .every_ns = each_second, .due = webhooks_add_jobs},
-    {.kind = "unattended", .every_ns = each_beat, .due = peers_beat},
+    {.kind = "unattended", .every_ns = each_beat, .due = peers_heartbeat},
     {.kind = "statistics", .first_ns = 3 * SECOND_NS, .every_ns = each_minute, .due = statistics_are_due},
     {.kind = "expiry", .every_ns = sessions_every_ns},
     {.kind = "references", .first_ns = -1, .every_ns = each_rescan},

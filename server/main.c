@@ -1,8 +1,8 @@
 /* The program `reel`: finds the subcommand and runs it. */
 #include <string.h>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
-#include "wire/near.h"
 
 static const struct cli_command *const commands[] = {
     &cli_serve, &cli_info,   &cli_cat,   &cli_play,    &cli_record,  &cli_convert, &cli_check,  &cli_import,

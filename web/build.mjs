@@ -29,9 +29,9 @@ const common = {
     logLevel: 'warning',
 };
 
-// Generates src/api_types.ts if openapi.yaml is newer.
+// Generates src/api_types.ts if server/api/openapi.yaml is newer.
 async function generateTypes() {
-    const from = path.join(HERE, 'openapi.yaml');
+    const from = path.join(HERE, '../server/api/openapi.yaml');
     const to = path.join(SRC, 'api_types.ts');
     if (!fs.existsSync(from)) {
         return;
@@ -40,8 +40,8 @@ async function generateTypes() {
         return;
     }
     const { default: openapiTS, astToString } = await import('openapi-typescript');
-    const ast = await openapiTS(new URL('openapi.yaml', import.meta.url), { alphabetize: true });
-    writeIfNew(to, '// Generated from openapi.yaml by build.mjs; do not edit.\n' + astToString(ast));
+    const ast = await openapiTS(new URL('../server/api/openapi.yaml', import.meta.url), { alphabetize: true });
+    writeIfNew(to, '// Generated from server/api/openapi.yaml by build.mjs; do not edit.\n' + astToString(ast));
 }
 
 function writeIfNew(file, bytes) {

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/transient.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/limits.h"
+#include "base/transient.h"
 #include "reel/iterate.h"
 #include "values/bound.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/limits.h"
 
 enum { REPORT_EACH = 256 };
 
@@ -173,14 +173,15 @@ static bool read_values(struct walk *w, const struct reading *reading, const str
                         struct reel_error *err) {
     struct field_picker picker = {.set = reading->paths, .open = open_value, .close = close_value, .context = w};
     struct reel_bytes payload;
+    struct reel_error why = {0};
     for (uint32_t i = 0; i < field_set_count(reading->paths); i++) {
         value_start(&w->values[i]);
     }
     if (!reading->decoder || m->size > REEL_DECODED_MAX) {
         return true;
     }
-    if (!reel_stream_payload(w->stream, m, &payload, err)) {
-        return !reel_is_transient(err->code);
+    if (!reel_stream_payload(w->stream, m, &payload, &why)) {
+        return !reel_is_transient(why.code) || reel_error_pass(err, &why);
     }
     field_picker_start(&picker);
     reel_decode(reading->decoder, payload, &picker.visitor, NULL);
@@ -221,7 +222,7 @@ static bool go_on(struct walk *w) {
 }
 
 static bool find_place(struct walk *w, const struct pack_key *at, struct reel_error *err) {
-    const struct reel_mark mark = {.time_ns = at->time_ns, .offset = at->offset, .chunk = at->chunk};
+    const struct reel_position mark = {.time_ns = at->time_ns, .offset = at->offset, .chunk = at->chunk};
     if (!w->stream && !open_stream(w, err)) {
         return false;
     }

@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/limits.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/limits.h"
 
 /* ---- topics and fields */
 

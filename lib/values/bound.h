@@ -3,7 +3,7 @@
 #ifndef REEL_VALUES_BOUND_H
 #define REEL_VALUES_BOUND_H
 
-#include "core/fields.h"
+#include "decode/fields.h"
 #include "values/question.h"
 #include "values/statistics.h"
 

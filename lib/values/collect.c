@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/fields.h"
-#include "core/stream.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/limits.h"
-#include "wire/visit.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/limits.h"
+#include "decode/fields.h"
+#include "stream/stream.h"
+#include "syntax/visitor.h"
 
 enum {
     BLOCK_MESSAGES = 1024,
@@ -279,7 +279,7 @@ static bool is_full(const struct collection *all, const struct collected_channel
 
 /* ---- messages */
 
-/* A failure that is not the file's is one of the whole work (core/transient.h). */
+/* A failure that is not the file's is one of the whole work (base/transient.h). */
 static void open_channel(struct collection *all, struct collected_channel *c) {
     c->opened = true;
     c->truncated = all->opened == REEL_STATISTICS_CHANNELS_MAX;
@@ -290,11 +290,12 @@ static void open_channel(struct collection *all, struct collected_channel *c) {
 static bool decode(struct collection *all, struct collected_channel *c, const struct reel_message *m, struct walk *w,
                    struct reel_error *err) {
     struct reel_bytes payload;
+    struct reel_error why = {0};
     if (m->size > REEL_DECODED_MAX || !c->decoder) {
         return true;
     }
-    if (!reel_stream_payload(all->stream, m, &payload, err)) {
-        return !reel_is_transient(err->code); /* damaged: it has no values */
+    if (!reel_stream_payload(all->stream, m, &payload, &why)) {
+        return !reel_is_transient(why.code) || reel_error_pass(err, &why); /* damaged: it has no values */
     }
     w->channel = c;
     w->next = w->depth = w->skipped = w->length = 0;

@@ -4,10 +4,10 @@
 #ifndef REEL_VALUES_COLLECT_H
 #define REEL_VALUES_COLLECT_H
 
+#include "base/arena.h"
+#include "base/hash_table.h"
 #include "reel/iterate.h"
 #include "values/statistics.h"
-#include "wire/arena.h"
-#include "wire/hash_table.h"
 
 struct collected_field {
     struct reel_bytes path;

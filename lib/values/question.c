@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { NESTING_MAX = 32 };
 #define SPACES " \t\r\n"

@@ -2,7 +2,7 @@
 #ifndef REEL_VALUES_QUESTION_H
 #define REEL_VALUES_QUESTION_H
 
-#include "core/condition.h"
+#include "decode/condition.h"
 #include "reel/values.h"
 
 enum { QUESTION_NODES_MAX = 4 * CONDITIONS_MAX };

@@ -3,13 +3,13 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/codec.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "base/limits.h"
+#include "chunks/codec.h"
 #include "reel/source.h"
 #include "values/statistics.h"
-#include "wire/arena.h"
-#include "wire/cleanup.h"
-#include "wire/cursor.h"
-#include "wire/limits.h"
 
 enum { DIRECTORY_FIELD = 4 + 1 + 8 + 8 + 8 + 8 + 1 }; /* at least, of one field in the directory */
 

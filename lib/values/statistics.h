@@ -20,10 +20,10 @@
 #ifndef REEL_VALUES_STATISTICS_H
 #define REEL_VALUES_STATISTICS_H
 
-#include "core/condition.h"
-#include "core/pack.h"
+#include "base/arena.h"
+#include "decode/condition.h"
+#include "index/pack.h"
 #include "reel/values.h"
-#include "wire/arena.h"
 
 #define STATISTICS_MAGIC "REELSTAT"
 enum {

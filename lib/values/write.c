@@ -1,11 +1,11 @@
 /* Statistics as bytes: statistics.h has the layout. */
 #include <stdlib.h>
 
-#include "core/codec.h"
-#include "core/transient.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/transient.h"
+#include "chunks/codec.h"
 #include "values/collect.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 static void put_u64(struct grow *out, uint64_t value) {
     grow_u64(out, value);

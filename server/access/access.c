@@ -13,8 +13,8 @@
 #include "access/limiter.h"
 #include "access/links.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 enum {
     FAILURES_AT_ONCE = 10, /* failed log-ins of one address */
@@ -399,7 +399,7 @@ void access_finished(const struct http_request *r) {
     struct address peer = {{0}};
     bool wrote = (http_writes(r) && http_role_needed(r) > ROLE_READ) || http_is_audited(r);
     bool denied = status == 401 || status == 403 || status == 421 || status == 429;
-    if (http_was_passed_on(r)) { /* the other server has written it */
+    if (http_is_answered_by_peer(r)) { /* the other server has written it */
         return;
     }
     if (denied || (wrote && http_caller(r)->recording[0])) {
@@ -499,10 +499,10 @@ char *access_link(const struct http_request *r, const char *target) {
 
 /* ---- requests between servers */
 
-bool access_seal(struct access *a, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err) {
-    return links_seal(a->links, text, size, out, err);
+bool access_mac(struct access *a, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err) {
+    return links_mac(a->links, text, size, out, err);
 }
 
-bool access_sealed(struct access *a, const char *text, size_t size, const char *seal) {
-    return links_sealed(a->links, text, size, seal);
+bool access_mac_matches(struct access *a, const char *text, size_t size, const char *given) {
+    return links_mac_matches(a->links, text, size, given);
 }

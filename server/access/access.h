@@ -32,9 +32,9 @@ enum http_verdict access_authorize(const struct http_request *r, enum http_role 
 bool access_is_proxy(const struct app *app, const char *address); /* of --trust-proxy */
 void access_finished(const struct http_request *r);
 
-/* links_seal() and links_sealed(). */
-bool access_seal(struct access *a, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);
-bool access_sealed(struct access *a, const char *text, size_t size, const char *seal);
+/* links_mac() and links_mac_matches(). */
+bool access_mac(struct access *a, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);
+bool access_mac_matches(struct access *a, const char *text, size_t size, const char *given);
 
 /* Logs the browser in with the token of the request: sets a cookie that stands for it. REEL_CONFLICT: the caller has no
  * token. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 enum { QUEUE_MAX = 2048, USES_MAX = 256, USE_EVERY_S = 60, FAILED_WAIT_S = 1 };
 static const int64_t SECOND_NS = 1000000000;

@@ -1,7 +1,7 @@
 /* See credentials.h. A header longer than any name and token is rejected before it is read. */
 #include "access/credentials.h"
-#include "wire/base64.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "syntax/base64.h"
 
 #include <openssl/crypto.h>
 #include <string.h>

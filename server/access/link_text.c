@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "http/http.h"
-#include "wire/base64.h"
-#include "wire/cleanup.h"
+#include "syntax/base64.h"
 
 struct pair {
     const char *name, *value; /* NUL-terminated, decoded */

@@ -16,15 +16,15 @@
 #include <unistd.h>
 
 #include "access/link_text.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/hex.h"
+#include "base/ownership.h"
 #include "catalog/catalog.h"
 #include "catalog/maintenance.h"
-#include "core/disk.h"
-#include "core/ownership.h"
-#include "wire/base64.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
-#include "wire/hex.h"
+#include "syntax/base64.h"
 
 enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
 #define FILE_NAME "link-keys" /* each line: version, key in hex; the newest last */
@@ -371,30 +371,30 @@ enum link_verdict links_verify_recording(struct links *links, const char *key, i
 
 /* ---- requests between servers */
 
-static const char seal_head[] = "reel-passed\n";
+static const char mac_prefix[] = "reel-passed\n";
 
-bool links_seal(struct links *links, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err) {
+bool links_mac(struct links *links, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err) {
     struct keys keys;
     if (!current_keys(links, &keys, err)) {
         return false;
     }
-    sign_text(&keys.items[0], seal_head, text, size,
+    sign_text(&keys.items[0], mac_prefix, text, size,
               out); /* the oldest, which the other servers have had for longest */
     OPENSSL_cleanse(&keys, sizeof keys);
     return out[0] || reel_fail_memory(err);
 }
 
-bool links_sealed(struct links *links, const char *text, size_t size, const char *seal) {
+bool links_mac_matches(struct links *links, const char *text, size_t size, const char *given) {
     struct keys keys;
     struct reel_error ignored;
     char mac[LINK_MAC_TEXT];
     bool good = false;
-    if (strlen(seal) != LINK_MAC_TEXT - 1 || !current_keys(links, &keys, &ignored)) {
+    if (strlen(given) != LINK_MAC_TEXT - 1 || !current_keys(links, &keys, &ignored)) {
         return false;
     }
     for (unsigned i = 0; i < keys.n && !good; i++) {
-        sign_text(&keys.items[i], seal_head, text, size, mac);
-        good = mac[0] && CRYPTO_memcmp(mac, seal, LINK_MAC_TEXT - 1) == 0;
+        sign_text(&keys.items[i], mac_prefix, text, size, mac);
+        good = mac[0] && CRYPTO_memcmp(mac, given, LINK_MAC_TEXT - 1) == 0;
     }
     OPENSSL_cleanse(&keys, sizeof keys);
     return good;

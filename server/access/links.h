@@ -39,7 +39,7 @@ enum link_verdict links_verify_recording(struct links *links, const char *key, i
                                          char recording[LINK_RECORDING], struct link_claim *claim);
 
 /* For what the servers of one catalog send each other: a signature by the keys that they share. */
-bool links_seal(struct links *links, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);
-bool links_sealed(struct links *links, const char *text, size_t size, const char *seal);
+bool links_mac(struct links *links, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);
+bool links_mac_matches(struct links *links, const char *text, size_t size, const char *given);
 
 #endif

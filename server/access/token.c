@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "reel/time.h"
-#include "wire/base64.h"
-#include "wire/bytes.h"
+#include "syntax/base64.h"
 
 #define PREFIX "reel_"
 enum { PREFIX_SIZE = sizeof PREFIX - 1, SECRET_BYTES = 32, GLOB_MAX = 255 };

@@ -2,8 +2,8 @@
 #include "api/answer.h"
 
 #include "api/table.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 
 struct api_answer {
     struct api_pass pass;

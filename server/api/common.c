@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/live.h"
-#include "ingest/recordings.h"
-#include "ingest/references.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/number.h"
+#include "live/live.h"
 #include "peers/peers.h"
-#include "wire/base64.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/limits.h"
-#include "wire/number.h"
+#include "scans/open_recordings.h"
+#include "scans/references.h"
+#include "syntax/base64.h"
 
 enum { LINK_MAX = 4096, RENAME_MAX = 1000 }; /* a header of a response, which shares 32 KiB with the request's */
 
@@ -59,7 +59,7 @@ static bool find_key(struct http_request *r, const char *key, bool needs_file, s
         return false;
     }
     bool elsewhere = out->row.state == STATE_RECORDING && peers_is_other(http_app(r), out->row.home);
-    if (elsewhere && peers_pass(r, out->row.home, needs_file, api_wait_ns(r, 0))) {
+    if (elsewhere && peers_forward(r, out->row.home, needs_file, api_wait_ns(r, 0))) {
         api_recording_done(out);
         return false;
     }

@@ -13,7 +13,7 @@ struct api_recording {
 void api_recording_done(struct api_recording *a);
 
 /* The row of path segment {id}; false: replied: 404, or it is a live recording of another server, and the request was
- * passed on to that one. While that server is silent the row is as it was saved last. */
+ * forwarded to that one. While that server is silent the row is as it was saved last. */
 bool api_find(struct http_request *r, struct api_recording *out);
 bool api_find_growing(struct http_request *r,
                       struct api_recording *out); /* the same for what needs the file: 503 then */

@@ -7,11 +7,11 @@
 
 #include "api/common.h"
 #include "api/rows.h"
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "base/number.h"
 #include "http/json_text.h"
 #include "reel/table.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
-#include "wire/number.h"
 
 enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
 

@@ -4,8 +4,8 @@
 #define SERVER_API_PAGING_H
 
 #include "api/rows.h"
-#include "api/views.h"
 #include "http/http.h"
+#include "views/views.h"
 
 /* limit: 1 to 1000, default 100. False: replied. */
 bool paging_limit(struct http_request *r, uint32_t *limit);

@@ -8,8 +8,8 @@
 
 #include "api/table.h"
 #include "app.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 enum { COLUMNS_MAX = 40 };
 

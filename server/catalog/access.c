@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "catalog/catalog_internal.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 void token_done(struct token *t) {
     free(t->name);

@@ -2,11 +2,11 @@
  * the row is new. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 enum { AT_ONCE = 200 }; /* recordings of one transaction */
 
@@ -61,7 +61,7 @@ static bool insert_annotations(struct db_handle *h, int64_t row, const struct ca
 
 /* Its state or revision may be another one now than its manifest has. */
 static bool mark_due(struct db_handle *h, const char *id, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "manifest_mark", err);
+    AUTO(db_done) struct db_statement *s = db_statement(h, "manifest_set_due", err);
     if (!s) {
         return false;
     }

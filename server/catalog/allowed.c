@@ -3,9 +3,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "reel/iterate.h"
-#include "wire/cleanup.h"
 
 enum { ALLOWED_MAX = 10000 };
 

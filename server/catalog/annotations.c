@@ -2,9 +2,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/annotations.h"
-#include "wire/cleanup.h"
-#include "wire/utf8.h"
+#include "syntax/utf8.h"
 
 static void drop_tags(struct catalog_tag *tags, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 const char *batch_state_name(enum batch_state state) {
     static const char *const names[] = {"pending", "changed", "unchanged", "failed"};

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "catalog/list.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 static const int64_t SECOND_NS = 1000000000, DAY_NS = 86400 * SECOND_NS;
 

@@ -3,10 +3,10 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/notes.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 /* ---- JSON merge patches (RFC 7396); both are objects no deeper than a body may be */
 

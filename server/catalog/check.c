@@ -2,10 +2,10 @@
  * never changed. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
 #include "catalog/sql.h"
-#include "wire/cleanup.h"
 
 static const struct {
     const char *kind, *statement; /* each row is something wrong */
@@ -17,9 +17,9 @@ static const char *const repairs[] = {"repair_sums",
                                       "repair_tag_keys",
                                       "repair_tag_values",
                                       "repair_annotations",
-                                      "repair_search_again",
+                                      "repair_search_rebuild",
                                       "repair_search_drop",
-                                      "repair_label_words_again",
+                                      "repair_label_words_rebuild",
                                       "repair_label_words_drop"};
 
 uint32_t catalog_version(void) {
@@ -174,7 +174,7 @@ bool catalog_manifests_any(struct catalog *c) {
 
 bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "manifest_mark", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "manifest_set_due", err) : NULL;
     if (!s) {
         return false;
     }

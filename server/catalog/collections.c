@@ -2,9 +2,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/notes.h"
-#include "wire/cleanup.h"
 
 void catalog_collection_done(struct catalog_collection *collection) {
     free(collection->name);

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/jobs.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 enum { READ_BYTES = 1 << 20 };
 

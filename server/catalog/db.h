@@ -1,5 +1,5 @@
 /* The interface to the database, SQLite or PostgreSQL: one writer and a pool of readers, transactions as handles, the
- * statements of sql/queries by name. */
+ * statements of sql/ by name. */
 #ifndef SERVER_CATALOG_DB_H
 #define SERVER_CATALOG_DB_H
 
@@ -66,10 +66,12 @@ bool db_single_file(struct db *db, struct reel_error *err);
 /* Brings the tables to the newest version, in one transaction; refuses those that a newer program, or another one, has
  * made. */
 bool db_migrate(struct db *db, struct reel_error *err);
+/* Collects the statistics that PostgreSQL plans queries by, of tables with rows that have none. */
+void db_analyze(struct db *db);
 /* REEL_UNSUPPORTED: they are not of the newest version. */
 bool db_is_current(struct db *db, struct reel_error *err);
 
-/* `name` is a file of sql/queries; prepared once per connection. */
+/* `name`: of a statement of sql/, its heading there; prepared once per connection. */
 struct db_statement *db_statement(struct db_handle *h, const char *name, struct reel_error *err);
 /* One composed at run time; prepared for this call. */
 struct db_statement *db_compose(struct db_handle *h, const char *sql, struct reel_error *err);

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hex.h"
 #include "catalog/db_engine.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
-#include "wire/hex.h"
 
 static _Thread_local int64_t elapsed_ns;
 
@@ -149,6 +149,12 @@ bool db_migrate(struct db *db, struct reel_error *err) {
         }
     }
     return version == newest || (engine->set_tables(h, newest, err) && db_commit(h, err));
+}
+
+void db_analyze(struct db *db) {
+    if (db->engine->analyze) {
+        db->engine->analyze(db);
+    }
 }
 
 bool db_is_current(struct db *db, struct reel_error *err) {

@@ -2,8 +2,8 @@
  */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
-#include "wire/cleanup.h"
 
 enum { VISIT_ROWS = 256 };
 
@@ -83,7 +83,7 @@ bool catalog_each_in_state(struct catalog *c, enum recording_state state,
 bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err) {
     *out = (struct catalog_statistics){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "statistics", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "sums_by_state", err) : NULL;
     enum db_step step = s ? db_next(s, err) : DB_FAILED;
     for (; step == DB_ROW; step = db_next(s, err)) {
         int64_t state = db_int(s, 0);
@@ -99,6 +99,6 @@ bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struc
 bool catalog_ready(struct catalog *c) {
     struct reel_error err;
     AUTO(db_end) struct db_handle *h = db_read(c->db, &err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "ready", &err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "schema_version", &err) : NULL;
     return s && db_next(s, &err) == DB_ROW;
 }

@@ -6,11 +6,11 @@
 
 #include <jansson.h>
 
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/notes.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 void catalog_event_done(struct catalog_event *event) {
     free(event->collection);

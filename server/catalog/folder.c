@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
-#include "wire/cleanup.h"
 
 enum { NAMES_READ = 4 * FOLDER_PAGE };
 static const char last_character[] = "\xf4\x8f\xbf\xbf";
@@ -60,7 +60,7 @@ static bool add(struct page *page, char **last, int64_t row, const char *name, b
 /* Reads names from `from` on. *ended: there are no more. */
 static bool read_names(struct db_handle *h, struct page *page, const char *collection, const char *from,
                        const char *end, char **last, bool *ended, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "names_from", err);
+    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_names_from", err);
     if (!s) {
         return false;
     }

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 void catalog_imports_done(struct catalog_imports *list) {
     for (uint32_t i = 0; i < list->n; i++) {

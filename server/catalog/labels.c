@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
-#include "wire/cleanup.h"
 
 enum {
     LABEL_BYTES_MAX = 4096, /* longer topics and types are not indexed */

@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "base/number.h"
 #include "catalog/columns.h"
 #include "catalog/list.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
-#include "wire/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024 };
 #define BEHIND_ALL                                                                                                     \
@@ -272,7 +272,7 @@ static bool find_rows(struct db_handle *h, struct list *l, uint32_t max, struct 
 static bool read_total(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
     AUTO_FOUND struct found found = {0};
     if (!l->query.conditions[0].first) {
-        AUTO(db_done) struct db_statement *s = db_statement(h, "total", err);
+        AUTO(db_done) struct db_statement *s = db_statement(h, "recordings_total", err);
         if (!s || db_next(s, err) != DB_ROW) {
             return false;
         }

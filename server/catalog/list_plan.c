@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/list.h"
-#include "wire/cleanup.h"
 
 enum {
     TEXT_COUNTED_MAX = 2000, /* matches of trigrams are slow to count */
@@ -39,7 +39,7 @@ static bool query_number(struct db_handle *h, const struct list_query *query, ch
 }
 
 bool list_widest(struct db_handle *h, int64_t *width_ns, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "widest", err);
+    AUTO(db_done) struct db_statement *s = db_statement(h, "width_max", err);
     if (!s || db_next(s, err) != DB_ROW) {
         return false;
     }

@@ -1,10 +1,10 @@
 /* A query's parameters as conditions. Globs and patterns become names and ids here, once, so that SQL only compares. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/list_names.h"
 #include "catalog/list_terms.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 enum { GLOBS_MAX = 64 };
 static const int64_t LOOKUP_NS = 2000000000;

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
-#include "wire/cleanup.h"
 
 struct position { /* of a row among the items */
     int64_t row;

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/ownership.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
-#include "core/disk.h"
-#include "core/ownership.h"
 #include "reel/cleanup.h"
 #include "store/store.h"
-#include "wire/cleanup.h"
 
 static const char MARK[] = "catalog-folder", FILE_NAME[] = "catalog.db";
 

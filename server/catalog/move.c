@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/db_engine.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 enum { COLUMNS_MAX = 64, REPORT_ROWS = 10000, SQL_MAX = 4096, FETCHED = 5000, BUFFER = 1 << 20 };
 enum cell_kind { CELL_NULL, CELL_INT, CELL_TEXT, CELL_BLOB };
@@ -448,5 +448,9 @@ bool catalog_move(const char *from, const char *to, const struct reel_progress *
     for (size_t i = 0; good && i < sizeof tables / sizeof *tables; i++) {
         good = copy_table(&m, &tables[i], err);
     }
-    return good && copy_numbers(&m, err) && create_end(writes, err) && db_commit(writes, err);
+    good = good && copy_numbers(&m, err) && create_end(writes, err) && db_commit(writes, err);
+    if (good) {
+        db_analyze(target);
+    }
+    return good;
 }

@@ -2,10 +2,10 @@
  * recording together. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/notes.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 void catalog_note_done(struct catalog_note *note) {
     free(note->author);

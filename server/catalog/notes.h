@@ -161,7 +161,7 @@ bool catalog_collection_rename(struct catalog *c, const char *from, const char *
 /* Every description, {"name": "text"}, for the manifest of collections. malloc'd. */
 char *catalog_collection_descriptions(struct catalog *c, struct reel_error *err);
 
-/* ---- manifests (manifests.c in ingest/ writes them) */
+/* ---- manifests (manifests/manifests.c writes them) */
 
 /* The next recording after row *after whose manifest is older than its row; *after moves on to it. REEL_NOT_FOUND at
  * the end.

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
-#include "wire/cleanup.h"
 
 static bool find(void *context, const char *sha256, struct store_object *out, struct reel_error *err) {
     struct catalog *c = context;
@@ -91,7 +91,7 @@ static bool exists(struct catalog *c, const char *statement, const char *paramet
 }
 
 bool catalog_object_in_session(struct catalog *c, const char *name, bool *needed, struct reel_error *err) {
-    return exists(c, "upload_names", ":name", name, needed, err);
+    return exists(c, "upload_uses_object", ":name", name, needed, err);
 }
 
 bool catalog_object_known(struct catalog *c, const char *location, bool *known, struct reel_error *err) {

@@ -1,7 +1,7 @@
 /* See pattern.h. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "catalog/pattern.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 #include <pcre2.h>
 #include <string.h>

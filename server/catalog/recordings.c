@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 #include "catalog/jobs.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed", "recording"};
 
@@ -54,7 +54,11 @@ struct catalog *catalog_open(const char *path, struct reel_error *err) {
     }
     c->db = db_open(path, err);
     c->rows = rows_new(err);
-    return c->db && c->rows && db_migrate(c->db, err) ? TAKE(c) : NULL;
+    if (!c->db || !c->rows || !db_migrate(c->db, err)) {
+        return NULL;
+    }
+    db_analyze(c->db);
+    return TAKE(c);
 }
 
 void catalog_close(struct catalog *c) {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
-#include "wire/cleanup.h"
 
 void retention_rows_done(struct retention_row *rows, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
 #include "reel/iterate.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 static const char KEY[] = "retention";
 

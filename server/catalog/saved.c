@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/utf8.h"
+#include "syntax/utf8.h"
 
 void saved_done(struct saved *one) {
     free(one->kind);

@@ -2,10 +2,10 @@
  * transaction together with the problem of each recording that uses it. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 static const char SCRUB_MARK[] = "scrub: "; /* begins a problem that may be taken back */
 

@@ -3,19 +3,19 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
-bool catalog_server_beat(struct catalog *c, const struct catalog_server *server, struct reel_error *err) {
+bool catalog_server_heartbeat(struct catalog *c, const struct catalog_server *server, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "server_beat", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "server_heartbeat", err) : NULL;
     if (!s) {
         return false;
     }
     db_set_text(s, ":id", server->id);
     db_set_text(s, ":address", server->address);
-    db_set_int(s, ":now", server->beat_ns);
+    db_set_int(s, ":now", server->heartbeat_ns);
     bool good = db_run(s, err);
     db_done(TAKE(s));
     return good && db_commit(h, err);
@@ -35,7 +35,7 @@ bool catalog_server_find(struct catalog *c, const char *id, struct catalog_serve
     }
     snprintf(out->id, sizeof out->id, "%s", id);
     snprintf(out->address, sizeof out->address, "%s", db_text(s, 0));
-    out->beat_ns = db_int(s, 1);
+    out->heartbeat_ns = db_int(s, 1);
     return true;
 }
 
@@ -72,7 +72,7 @@ bool catalog_unattended(struct catalog *c, int64_t since_ns, struct catalog_unat
 
 bool catalog_abandon(struct catalog *c, const char *id, int64_t since_ns, const char *problem, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "recording_abandon", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "recording_set_missing", err) : NULL;
     if (!s) {
         return false;
     }
@@ -87,7 +87,7 @@ bool catalog_abandon(struct catalog *c, const char *id, int64_t since_ns, const 
 
 bool catalog_take_home(struct catalog *c, const char *id, const char *home, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "recording_take_home", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "recording_set_home", err) : NULL;
     if (!s) {
         return false;
     }

@@ -9,9 +9,9 @@ enum { SERVER_ADDRESS_MAX = 256 };
 struct catalog_server {
     char id[RECORDING_ID_TEXT];
     char address[SERVER_ADDRESS_MAX]; /* where the others reach it, as http://10.0.0.5:8040; "": they cannot */
-    int64_t beat_ns;                  /* when it renewed its row */
+    int64_t heartbeat_ns;             /* when it renewed its row */
 };
-bool catalog_server_beat(struct catalog *c, const struct catalog_server *server, struct reel_error *err);
+bool catalog_server_heartbeat(struct catalog *c, const struct catalog_server *server, struct reel_error *err);
 bool catalog_server_find(struct catalog *c, const char *id, struct catalog_server *out,
                          struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_servers_trim(struct catalog *c, int64_t before_ns, struct reel_error *err);

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/notes.h"
-#include "wire/cleanup.h"
 
 /* ---- of recordings */
 

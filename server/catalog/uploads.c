@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 void catalog_upload_done(struct catalog_upload *u) {
     free(u->owner);

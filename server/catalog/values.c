@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/list.h"
-#include "wire/cleanup.h"
 
 static const char last_character[] = "\xf4\x8f\xbf\xbf";
 

@@ -2,10 +2,10 @@
  * a crash at most the last attempt is repeated. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/changes.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 void webhook_done(struct webhook *w) {
     free(w->url);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "app_config.h"
-#include "core/output_file.h"
+#include "base/output_file.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/threads.h"

@@ -1,9 +1,9 @@
 /* reel bag: the output of ROS's `rosbag info`, without ROS. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "reel/rosbag_info.h"
-#include "wire/cleanup.h"
 
 static bool print(const char *path, struct reel_bag_question q, struct reel_error *err) {
     q.path = path;

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "reel/carla.h"
-#include "wire/cleanup.h"
 
 static const char *const topics[] = {"info",       "collisions", "blocked", "actors",
                                      "trajectory", "state",      NULL}; /* as enum reel_carla_topic */

@@ -1,9 +1,9 @@
 /* reel cat: prints the messages of a recording, as rows of text or as their raw bytes. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "reel/convert.h"
-#include "wire/cleanup.h"
 
 enum { FORMAT_RAW = 5, PIECE = 1 << 20 };
 

@@ -1,8 +1,8 @@
 /* reel check: reports damage in a file. Always scans the file itself; a kept index is not used. */
-#include "api/views.h"
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "http/json_text.h"
-#include "wire/cleanup.h"
+#include "views/views.h"
 
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
 

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "reel/convert.h"
 #include "reel/nanover.h"
 #include "reel/split.h"
 #include "reel/view.h"
-#include "wire/cleanup.h"
 
 enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 #define NO_RUN UINT64_MAX

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
-#include "wire/cleanup.h"
 
 static const struct {
     const char *name;

@@ -2,9 +2,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "maintenance/fsck.h"
-#include "wire/cleanup.h"
 
 enum { SHOWN_MAX = 10000 }; /* findings listed by --json; the count includes all */
 

@@ -7,16 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/grow.h"
+#include "base/hex.h"
 #include "cli/cli.h"
 #include "cli/push_http.h"
-#include "core/disk.h"
-#include "ingest/names.h"
+#include "recordings/names.h"
 #include "store/sha256.h"
-#include "wire/base64.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/hex.h"
+#include "syntax/base64.h"
 
 enum { PAGE_BYTES_MAX = 64 << 20, PIECE = 1 << 20, ETAG_ROOM = 64 };
 

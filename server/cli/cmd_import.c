@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "app.h"
+#include "base/cleanup.h"
+#include "base/order.h"
 #include "catalog/notes.h"
 #include "cli/cli.h"
-#include "ingest/import.h"
+#include "imports/import.h"
 #include "store/reference.h"
-#include "wire/cleanup.h"
-#include "wire/order.h"
 
 struct command {
     struct app app;

@@ -1,11 +1,11 @@
 /* reel info: a recording's metadata and topics, as text or as the API's JSON. */
 #include <string.h>
 
-#include "api/views.h"
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "http/json_text.h"
-#include "ingest/scanning.h"
-#include "wire/cleanup.h"
+#include "scans/scanning.h"
+#include "views/views.h"
 
 /* A file's name; if it is not UTF-8, bytes outside ASCII become "?". */
 static char *name_of(const char *path) {

@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "catalog/move.h"
 #include "cli/cli.h"
-#include "core/disk.h"
 #include "maintenance/move_files.h"
 #include "reel/cleanup.h"
 #include "store/inspect.h"
-#include "wire/cleanup.h"
 
 REEL_DEFINE_AUTO(struct store, store_close);
 

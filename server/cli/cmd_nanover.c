@@ -1,10 +1,10 @@
 /* reel nanover: the reports of NanoVer's own tools, from a recording. */
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "reel/nanover.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 enum { REPORT_FRAME, REPORT_STATE, REPORT_RESETS, REPORT_CHANGES, REPORT_ENERGIES, REPORT_FRAMES };
 static const char *const report_names[] = {"frame", "state", "resets", "changes", "energies", "frames", NULL};

@@ -1,14 +1,14 @@
 /* reel play: prints the messages of a recording when they are due. */
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "cli/cli.h"
 #include "cli/play_remote.h"
 #include "cli/play_url.h"
 #include "reel/play.h"
 #include "reel/view.h"
 #include "reel/write.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -44,7 +44,7 @@ static bool read_options(const struct request *q, struct reel_play_options *out,
         return false;
     }
     uint64_t actor = 0;
-    out->follow = q->follow;
+    out->view = q->follow ? reel_carla_follow : NULL;
     if (q->follow && (!number_u64(q->follow, &actor) || actor > UINT32_MAX)) {
         return reel_fail(err, REEL_ARGUMENT, "--follow %s: the number of an actor is expected", q->follow);
     }
@@ -59,7 +59,7 @@ static struct reel_stream *open_stream(struct reel_recording *recording, struct 
     bool cut = selection->start_ns != REEL_TIME_MIN;
     int64_t start = cut && selection->start_ns > info->start_ns ? selection->start_ns : info->start_ns;
     selection->state_at_cut = cut;
-    if (o->follow && !reel_carla_has_actor(recording, o->actor, err)) {
+    if (o->view && !reel_carla_has_actor(recording, o->actor, err)) {
         return NULL;
     }
     AUTO(reel_play_free) struct reel_play *play = reel_play_new(o, err);

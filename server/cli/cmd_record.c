@@ -4,14 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "cli/cli.h"
 #include "cli/record_follow.h"
 #include "cli/record_remote.h"
 #include "reel/convert.h"
 #include "reel/open.h"
 #include "reel/rows.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 enum { BATCH_BYTES = 1 << 20, BATCH_MAX = 16 << 20, IDLE_MS = 50, LOOK_MS = 500 };
 static const int64_t SYNC_NS = 1000000000;

@@ -3,7 +3,7 @@
 
 #include "app.h"
 #include "cli/cli.h"
-#include "ingest/scan_job.h"
+#include "scans/scan_job.h"
 
 struct rescan {
     struct app app;

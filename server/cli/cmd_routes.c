@@ -2,9 +2,9 @@
  * components of the program or of the file. Not in the list of commands. */
 #include "access/access.h"
 #include "access/token.h"
-#include "api/openapi.h"
-#include "api/page.h"
 #include "api/routes.h"
+#include "api/service/openapi.h"
+#include "api/service/page.h"
 #include "cli/cli.h"
 
 static json_t *view_param(const struct http_param *p) {

@@ -8,8 +8,8 @@
 #include "catalog/location.h"
 #include "catalog/maintenance.h"
 #include "cli/cli.h"
-#include "ingest/manifests.h"
 #include "maintenance/scrub.h"
+#include "manifests/manifests.h"
 #include "store/inspect.h"
 
 enum { MB = 1000000 };

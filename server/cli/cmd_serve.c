@@ -11,12 +11,13 @@
 
 #include "access/access.h"
 #include "api/routes.h"
+#include "api/service/service.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "catalog/location.h"
 #include "cli/cli.h"
 #include "cli/systemd.h"
-#include "ingest/import.h"
-#include "wire/cleanup.h"
+#include "imports/import.h"
 
 enum { MB = 1000000 };
 

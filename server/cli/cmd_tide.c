@@ -1,9 +1,9 @@
 /* reel tide: the reports of RSBag's own tools for a TIDE file. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "reel/tide.h"
-#include "wire/cleanup.h"
 
 static const char *const formats[] = {"csv", "json", "ndjson", "parquet", "arrows", NULL}; /* as enum reel_table_form */
 

@@ -7,11 +7,11 @@
 
 #include "access/links.h"
 #include "access/token.h"
+#include "base/cleanup.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "cli/cli.h"
 #include "reel/cleanup.h"
-#include "wire/cleanup.h"
 
 struct arguments {
     const char *data, *role, *name, *expires;

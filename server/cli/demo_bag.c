@@ -3,10 +3,10 @@
  * then to write the bytes. */
 #include <math.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "reel/sink.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 enum {
     TICKS = 200,

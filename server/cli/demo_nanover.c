@@ -6,10 +6,10 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "reel/sink.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 enum {
     FRAMES = 600,

@@ -1,12 +1,12 @@
 /* Groups the files of a command line into recordings. A file that cannot be opened becomes a recording of its own;
  * opening it reports the error. */
-#include "ingest/collect.h"
+#include "imports/collect.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
-#include "wire/cleanup.h"
 
 _Static_assert((int)CLI_PARTS_MAX == (int)COLLECT_PARTS_MAX, "both are the largest number of parts");
 

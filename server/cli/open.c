@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/number.h"
 #include "cli/cli.h"
 #include "reel/open.h"
-#include "wire/number.h"
 
 /* $XDG_CACHE_HOME/reel or ~/.cache/reel; NULL when there is none that can be written. */
 static const char *cache_folder(char path[PATH_MAX]) {

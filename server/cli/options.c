@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "cli/cli.h"
-#include "wire/cleanup.h"
 
 enum { OPTIONS_MAX = CLI_OPTIONS_MAX, HELP_COLUMN = 28 };
 

@@ -1,4 +1,4 @@
-/* Output files (core/output_file.h), with what the command line adds. */
+/* Output files (base/output_file.h), with what the command line adds. */
 #include "cli/cli.h"
 
 bool cli_output_open(struct output_file *o, const char *path, bool replace, struct reel_error *err) {

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/record_rows.h"
 #include "reel/play.h"
-#include "wire/cleanup.h"
 
 static const int64_t LOOK_NS = 200000000; /* how often a playback looks for Ctrl-C */
 

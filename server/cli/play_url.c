@@ -5,10 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "cli/push_http.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 enum { ID_SIZE = 32 };
 static const char collection[] = "/recordings/";

@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "cli/cli.h"
-#include "wire/base64.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
+#include "syntax/base64.h"
 
 enum {
     WAIT_LONGEST_S = 30,

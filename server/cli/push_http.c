@@ -1,6 +1,6 @@
 /* See push_http.h. */
 #include "cli/push_http.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 #include <curl/curl.h>
 #include <pthread.h>

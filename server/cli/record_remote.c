@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "cli/push_http.h"
-#include "wire/cleanup.h"
 
 enum { PAUSE_MAX_S = 30, URL_ROOM = 2048 };
 

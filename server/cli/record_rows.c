@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "reel/rows.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 enum { PIECE = 1 << 20, BATCH_MAX = 8 << 20 };
 

@@ -2,9 +2,9 @@
 #ifndef SERVER_CLI_RECORD_ROWS_H
 #define SERVER_CLI_RECORD_ROWS_H
 
+#include "base/grow.h"
 #include "cli/record_remote.h"
 #include "reel/iterate.h"
-#include "wire/grow.h"
 
 /* Takes `stream` over and sends its messages, payloads as they are; `channels`: after rows that define the stream's
  * channels. `await` (may be NULL) is called before each message, which is then sent at once; false ends the rows:

@@ -5,9 +5,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/grow.h"
 #include "cli/cli.h"
 #include "reel/format.h"
-#include "wire/grow.h"
 
 void cli_tree_done(struct cli_tree *tree) {
     for (uint32_t i = 0; i < tree->n; i++) {

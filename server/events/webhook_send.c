@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 
 #include "access/network.h"
+#include "base/hex.h"
 #include "events/webhooks.h"
 #include "http/json_text.h"
 #include "reel/time.h"
-#include "wire/hex.h"
 
 enum { CONNECT_MS = 5000, WHOLE_MS = 10000, ANSWER_MAX = 64 << 10 };
 

@@ -1,6 +1,6 @@
 /* Accept and Accept-Encoding: the most specific range that matches an offer sets its weight (RFC 9110, 12.5). */
+#include "base/bytes.h"
 #include "http/http_internal.h"
-#include "wire/bytes.h"
 
 #include <string.h>
 #include <strings.h>

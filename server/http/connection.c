@@ -211,7 +211,7 @@ static bool body_is_wanted(struct http_request *r) {
 
 static void admit(struct http_request *r, const char *method, const char *version) {
     take_body_length(r);
-    if (!guard_request(r, method, version) || !passed_check(r) || !(r->passed || guard_host(r))) {
+    if (!guard_request(r, method, version) || !forwarded_check(r) || !(r->forwarded || guard_host(r))) {
         return;
     }
     if (request_method_is(r, "OPTIONS") && strcmp(r->target, "*") == 0) {

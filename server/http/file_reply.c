@@ -1,8 +1,8 @@
 /* Replies with a body of known length: the whole, one range, several ranges, or only headers. On a read error the
  * connection is cut, so that the client receives fewer bytes than Content-Length, never wrong ones. */
+#include "base/cleanup.h"
 #include "http/http_internal.h"
 #include "http/read_ahead.h"
-#include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -82,7 +82,7 @@ bool http_caller_sees(const struct http_caller *caller,
                       const char *collection); /* a NULL caller is the server itself, and sees all */
 
 enum { HTTP_REMOTE = 64 };
-enum http_passage { HTTP_DIRECT, HTTP_PASSED, HTTP_FORGED };
+enum http_forwarding { HTTP_DIRECT, HTTP_FORWARDED, HTTP_FORGED };
 enum http_verdict {
     HTTP_GRANTED,
     HTTP_UNKNOWN,
@@ -138,15 +138,14 @@ void http_set_state(struct http_request *r, void *state,
                     void (*free_state)(void *)); /* the handler's own; freed when the request ends */
 void *http_state(const struct http_request *r);
 
-/* ---- requests that a server passes on to another one of the same archive (passed.c) */
-/* The address that the connection came from; of a request that was passed on: the one that the first server has seen.
- */
+/* ---- requests that one server of an archive forwards to another (forwarded.c) */
+/* The address that the connection came from; of a forwarded request, the one that the first server saw. */
 const char *http_remote(const struct http_request *r);
-bool http_is_passed(const struct http_request *r); /* another server has passed it on to this one */
+bool http_is_forwarded(const struct http_request *r); /* another server forwarded it to this one */
 /* All headers in order, but Host, those of the connection and of the body's framing, and the one named `but`. */
 void http_each_header(const struct http_request *r, const char *but,
                       void (*visit)(void *context, const char *name, const char *value), void *context);
-/* What the handler has collected of the body, so that it can be passed on; it must live as long as the handler's state.
+/* What the handler has collected of the body, so that it can be forwarded; it must live as long as the handler's state.
  */
 void http_keep_body(struct http_request *r, const void *data, size_t size);
 const void *http_kept_body(const struct http_request *r, size_t *size);
@@ -255,10 +254,10 @@ void http_reply_stream(struct http_request *r, const struct http_stream *stream)
 /* The answer of another server, which has set its headers by http_add_header(): those that each answer gets are set
  * here, and the ones added for them ignored. media_type NULL: it has none. `length`: of the body; UINT64_MAX: not
  * known. */
-void http_reply_passed(struct http_request *r, unsigned status, uint64_t length, const struct http_stream *stream);
-bool http_was_passed_on(const struct http_request *r); /* http_reply_passed() was called */
-bool http_is_gone(const struct http_request *r);       /* the client has closed the connection */
-bool http_is_stopping(const struct http_request *r);   /* the server is shutting down: long streams must end */
+void http_reply_from_peer(struct http_request *r, unsigned status, uint64_t length, const struct http_stream *stream);
+bool http_is_answered_by_peer(const struct http_request *r); /* http_reply_from_peer() was called */
+bool http_is_gone(const struct http_request *r);             /* the client has closed the connection */
+bool http_is_stopping(const struct http_request *r);         /* the server is shutting down: long streams must end */
 
 /* ---- the server */
 /* Time that the calling thread has spent on one kind of work, in total; lists end with a NULL name. */
@@ -288,9 +287,9 @@ struct http_options {
     void (*log)(void *context, const char *line); /* one line per request */
     bool log_json;                                /* … as a JSON object, else as logfmt */
     const struct http_elapsed *elapsed;           /* for Server-Timing; may be NULL */
-    /* Whether another server of the archive has passed this request on; `remote`: the address that it had it from.
+    /* Whether another server of the archive forwarded this request; `remote`: the address that it came from there.
      * NULL: none ever does. */
-    enum http_passage (*passed)(const struct http_request *r, char remote[HTTP_REMOTE]);
+    enum http_forwarding (*forwarded)(const struct http_request *r, char remote[HTTP_REMOTE]);
     /* Identifies the caller and checks the role, before the body is read. NULL: everyone may do everything. `out` is
      * zeroed. */
     enum http_verdict (*authorize)(const struct http_request *r, enum http_role role, struct http_grant *out);

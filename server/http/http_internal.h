@@ -142,13 +142,13 @@ struct http_request {
     bool body_ended;
     bool gave_up; /* piece() returned false */
     bool replied;
-    bool refused;    /* answered before the body arrived */
-    bool audited;    /* http_audit() was called */
-    bool passed;     /* by another server, which has had it from `remote` */
-    bool passed_on;  /* its answer is another server's */
-    bool by_library; /* the library sends the body itself; only its length is known */
-    bool sends_fd;   /* … from a file's descriptor, which deadline.c watches */
-    bool close;      /* close the connection after this response */
+    bool refused;          /* answered before the body arrived */
+    bool audited;          /* http_audit() was called */
+    bool forwarded;        /* by another server, which received it from `remote` */
+    bool answered_by_peer; /* its answer is another server's */
+    bool by_library;       /* the library sends the body itself; only its length is known */
+    bool sends_fd;         /* … from a file's descriptor, which deadline.c watches */
+    bool close;            /* close the connection after this response */
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
     uint64_t memory; /* reserved */
     int64_t started_ms, started_ns;
@@ -233,9 +233,9 @@ void deadline_phase(struct http_connection *connection, enum http_phase phase);
 /* From now until fd is -1, the connection is shut down when the file is shorter than `end`. */
 void deadline_file(struct http_connection *connection, int fd, uint64_t end);
 
-/* passed.c */
-bool passed_check(
-    struct http_request *r); /* whether another server passes it on; false: replied 421, it only seems so */
+/* forwarded.c */
+bool forwarded_check(
+    struct http_request *r); /* whether another server forwarded it; false: replied 421, it only seems so */
 
 /* stream_reply.c */
 struct MHD_Response *stream_response(struct http_request *r, uint64_t length,

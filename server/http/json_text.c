@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/shortest.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/shortest_number.h"
 
 struct output {
     json_dump_callback_t put;

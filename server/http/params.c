@@ -1,15 +1,15 @@
 /* Query parameters. A handler only sees parameters that its route declares, already validated. */
+#include "base/number.h"
 #include "http/http_internal.h"
-#include "wire/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/bytes.h"
-#include "wire/hex.h"
-#include "wire/utf8.h"
+#include "base/bytes.h"
+#include "base/hex.h"
+#include "syntax/utf8.h"
 
 enum { FROM_TO_UNIT_NS = 1000000, COMPLAINTS_MAX = 32 };
 

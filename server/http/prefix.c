@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 /* A request for /api/v1 is one without the prefix. So that this is certain, no path of the server may begin as the
  * prefix does. */

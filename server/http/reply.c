@@ -1,8 +1,8 @@
 /* Replies built in memory: JSON, text, problems (RFC 9457). A reply is only stored here; connection.c passes it to the
  * library when that is allowed (before the request body or after it, never in between). */
+#include "base/cleanup.h"
 #include "http/http_internal.h"
 #include "http/json_text.h"
-#include "wire/cleanup.h"
 
 #include <libdeflate.h>
 #include <stdarg.h>

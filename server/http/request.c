@@ -1,8 +1,8 @@
 /* A request's data and the functions that handlers read it with. Returned texts live until the request ends. */
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/hex.h"
 #include "http/http_internal.h"
-#include "wire/bytes.h"
-#include "wire/clock.h"
-#include "wire/hex.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Matches paths to routes. If several templates match, the one with a literal furthest to the left wins, whatever their
  * order in the table. The rows are sorted that way once; a request then takes the first that matches. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "http/http_internal.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>

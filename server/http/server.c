@@ -1,6 +1,6 @@
 /* Starting and stopping. Stopping waits for running requests, up to the drain time. */
+#include "base/cleanup.h"
 #include "http/http_internal.h"
-#include "wire/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Replies with a body of unknown length, chunked. Only a complete stream gets the last chunk. The library requests
  * small pieces (the size of its pool), so next() fills a larger buffer that is passed on in parts. */
+#include "base/cleanup.h"
 #include "http/http_internal.h"
-#include "wire/cleanup.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { CHAIN_MAX = 16, KEY_ID_MAX = 64 };
 

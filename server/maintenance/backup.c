@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "catalog/maintenance.h"
-#include "core/disk.h"
 #include "maintenance/backup_files.h"
 #include "reel/time.h"
 #include "store/inspect.h"
-#include "wire/cleanup.h"
 
 const char *const backup_blobs_names[] = {"none", "link", "copy", NULL};
 

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/hex.h"
 #include "catalog/maintenance.h"
-#include "core/disk.h"
 #include "maintenance/backup_files.h"
 #include "reel/cleanup.h"
 #include "store/inspect.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 /* ---- one file */
 

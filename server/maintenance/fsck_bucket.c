@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/objects.h"
 #include "maintenance/fsck_internal.h"
 #include "reel/time.h"
 #include "store/sent.h"
-#include "wire/cleanup.h"
 
 struct lost { /* an object that neither the catalog nor a session names */
     char name[33];

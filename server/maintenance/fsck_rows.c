@@ -4,15 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/maintenance.h"
-#include "ingest/manifests.h"
-#include "ingest/scanning.h"
 #include "maintenance/fsck_internal.h"
+#include "manifests/manifests.h"
+#include "scans/scanning.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
 
 static void name_of(const struct catalog_recording *r, char out[320]) {
     snprintf(out, 320, "%.32s (%.120s/%.150s)", r->id, r->collection, r->name);

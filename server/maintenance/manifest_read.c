@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "catalog/notes.h"
-#include "ingest/names.h"
-#include "ingest/scanning.h"
 #include "maintenance/rebuild.h"
+#include "recordings/names.h"
+#include "scans/scanning.h"
 
 void rebuilt_done(struct rebuilt *b) {
     catalog_recording_done(&b->r);

@@ -6,17 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "catalog/attach.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "catalog/maintenance.h"
 #include "catalog/objects.h"
 #include "catalog/uploads.h"
-#include "core/disk.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
 #include "store/switch.h"
-#include "wire/cleanup.h"
 
 REEL_DEFINE_AUTO(struct store, store_close);
 REEL_DEFINE_AUTO(struct catalog, catalog_close);

@@ -6,16 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "catalog/maintenance.h"
 #include "catalog/notes.h"
-#include "core/disk.h"
-#include "ingest/scanning.h"
 #include "maintenance/settings.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
+#include "scans/scanning.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
-#include "wire/cleanup.h"
 
 enum { OLD_MAX = 10000 };
 

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/access.h"
 #include "catalog/maintenance.h"
-#include "ingest/ingest.h"
-#include "ingest/manifests.h"
+#include "manifests/manifests.h"
+#include "recordings/ingest.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 static const int64_t DAY_NS = INT64_C(86400) * 1000000000;

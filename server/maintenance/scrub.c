@@ -9,18 +9,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "catalog/imports.h"
 #include "catalog/maintenance.h"
-#include "ingest/manifests.h"
-#include "ingest/recordings.h"
-#include "ingest/scan_job.h"
-#include "ingest/scanning.h"
+#include "manifests/manifests.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
+#include "scans/open_recordings.h"
+#include "scans/scan_job.h"
+#include "scans/scanning.h"
 #include "store/inspect.h"
 #include "store/reference.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 enum { READ_BYTES = 1 << 20 };
 #define SAVE_NS (5 * INT64_C(1000000000))

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/changes.h"
 #include "catalog/saved.h"
 #include "maintenance/retention.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
-#include "wire/cleanup.h"
 #include "work/locks.h"
 
 static json_t *webhooks_json(struct catalog *c, struct reel_error *err) {

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "app.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 #define SECOND_NS INT64_C(1000000000)
-const int64_t PEERS_BEAT_NS = 10 * SECOND_NS;
+const int64_t PEERS_HEARTBEAT_NS = 10 * SECOND_NS;
 /* As the leases of jobs. GONE: a recording is given up then, so that is for servers that do not come back. */
 static const int64_t SILENT_NS = 30 * SECOND_NS, GONE_NS = 3600 * SECOND_NS, FORGOTTEN_NS = 30 * 86400 * SECOND_NS;
 
@@ -42,15 +42,15 @@ void peers_free(struct peers *peers) {
 
 /* ---- this server */
 
-static bool beat(struct app *app, struct reel_error *err) {
+static bool heartbeat(struct app *app, struct reel_error *err) {
     struct peers *peers = app->peers;
     int64_t now = clock_ns();
-    peers->self.beat_ns = reel_now_ns();
-    if (!catalog_server_beat(app->catalog, &peers->self, err)) {
+    peers->self.heartbeat_ns = reel_now_ns();
+    if (!catalog_server_heartbeat(app->catalog, &peers->self, err)) {
         return false;
     }
-    peers->steady_ns = peers->beat_ns > 0 && now - peers->beat_ns < SILENT_NS ? peers->steady_ns : now;
-    peers->beat_ns = now;
+    peers->steady_ns = peers->heartbeat_ns > 0 && now - peers->heartbeat_ns < SILENT_NS ? peers->steady_ns : now;
+    peers->heartbeat_ns = now;
     return true;
 }
 
@@ -70,7 +70,7 @@ bool peers_serve(struct app *app, struct reel_error *err) {
         fprintf(stderr,
                 "reel: the other servers cannot reach live recordings and playbacks of this one: set --peer-address\n");
     }
-    if (!beat(app, err) || !catalog_servers_trim(app->catalog, reel_now_ns() - FORGOTTEN_NS, err)) {
+    if (!heartbeat(app, err) || !catalog_servers_trim(app->catalog, reel_now_ns() - FORGOTTEN_NS, err)) {
         return false;
     }
     atomic_store(&peers->serves, true);
@@ -81,12 +81,12 @@ int64_t peers_gone_since(void) {
     return reel_now_ns() - GONE_NS;
 }
 
-bool peers_beat(struct app *app) {
+bool peers_heartbeat(struct app *app) {
     struct peers *peers = app->peers;
     struct catalog_unattended one;
     struct reel_error ignored;
     uint32_t n = 0;
-    if (!app->shared || !atomic_load(&peers->serves) || !beat(app, &ignored)) {
+    if (!app->shared || !atomic_load(&peers->serves) || !heartbeat(app, &ignored)) {
         return false;
     }
     /* After a time without the catalog the others have to renew their rows, too. */
@@ -101,5 +101,5 @@ bool peers_is_other(const struct app *app, const char *home) {
 }
 
 bool peers_is_silent(const struct catalog_server *server) {
-    return reel_now_ns() - server->beat_ns > SILENT_NS;
+    return reel_now_ns() - server->heartbeat_ns > SILENT_NS;
 }

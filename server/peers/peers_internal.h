@@ -1,4 +1,4 @@
-/* Shared by peers.c (rows), passage.c (the header) and pass.c (requests and answers). */
+/* Shared by peers.c (rows), forward_header.c (the header) and forward.c (requests and answers). */
 #ifndef SERVER_PEERS_PEERS_INTERNAL_H
 #define SERVER_PEERS_PEERS_INTERNAL_H
 
@@ -21,13 +21,14 @@ struct peers {
     unsigned n_idle;
     struct catalog_server self;
     atomic_bool serves;
-    int64_t steady_ns, beat_ns; /* by the monotonic clock: since when the row is renewed in time, and when it was */
+    int64_t steady_ns,
+        heartbeat_ns; /* by the monotonic clock: since when the row is renewed in time, and when it was */
 };
 
 /* peers.c */
 bool peers_is_silent(const struct catalog_server *server); /* it has not renewed its row in time */
 
-/* passage.c. The headers of the request as it is passed on to the server `to`; NULL: err. */
-struct curl_slist *passage_headers(const struct http_request *r, const char *to, struct reel_error *err);
+/* forward_header.c. The headers of the request as it is forwarded to the server `to`; NULL: err. */
+struct curl_slist *forward_headers(const struct http_request *r, const char *to, struct reel_error *err);
 
 #endif

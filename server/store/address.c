@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 enum { ADDRESS_MAX = 1200 };
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "store/bucket/bucket.h"
 #include "store/sha256.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 enum { RANGE_BYTES = 4 << 20, RANGES = 4 }; /* fetched at a time */
 

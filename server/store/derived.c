@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/disk.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 const char *store_derived_folder(struct store *store) {
     return store->derived;
@@ -27,8 +27,8 @@ static int older_first(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Complete files: decompressed chunks (core/spool.c) and pictures. The others are being written, or were when a server
- * ended. */
+/* Complete files: decompressed chunks (chunks/spool.c) and pictures. The others are being written, or were when a
+ * server ended. */
 static bool is_derived(const char *name) {
     const char *suffix = strrchr(name, '.');
     return suffix && (strcmp(suffix, ".raw") == 0 || strcmp(suffix, ".jpg") == 0);

@@ -9,11 +9,11 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "core/disk.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "reel/cleanup.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 enum { AGAIN_MAX = 1000, ID_TEXT = 32 };
 

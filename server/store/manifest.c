@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 enum { MANIFEST_BYTES_MAX = 512 << 20 };
 

@@ -1,6 +1,6 @@
-/* The JSON files that outlive the catalog: the manifest of each content (for its members see ingest/manifest_entry.c),
- * and in the data folder collections.json {"reel_collections": 1, "descriptions": {name: text}} and settings.json
- * (maintenance/settings.h). Each is written to a new file, which then replaces the old one. */
+/* The JSON files that outlive the catalog: the manifest of each content (for its members see
+ * manifests/manifest_entry.c), and in the data folder collections.json {"reel_collections": 1, "descriptions": {name:
+ * text}} and settings.json (maintenance/settings.h). Each is written to a new file, which then replaces the old one. */
 #ifndef SERVER_STORE_MANIFEST_H
 #define SERVER_STORE_MANIFEST_H
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 bool store_pack_place(struct store *store, const char *content, char *out, size_t size, struct reel_error *err) {
     if (!store_content_path(store, content, ".reel", out, size)) {

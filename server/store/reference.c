@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "store/bucket/bucket.h"
 #include "store/roots.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 enum { EDGE_BYTES = 1 << 20 };
 

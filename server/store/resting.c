@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "store/store.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 struct resting {
     struct reel_source base;

@@ -1,7 +1,7 @@
 /* See roots.h. The kernel resolves a path from the root's descriptor without following links (openat2()); where that is
  * missing, the same is done here for each segment. */
 #include "store/roots.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "store/bucket/bucket.h"
 #include "store/manifest.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 enum { NAME_DIGITS = 32, MANIFEST_BYTES_MAX = 64 << 20 };
 

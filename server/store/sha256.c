@@ -5,7 +5,7 @@
 #include <openssl/sha.h>
 #include <string.h>
 
-#include "wire/hex.h"
+#include "base/hex.h"
 
 static void to_theirs(const struct sha256 *s, SHA256_CTX *c) {
     SHA256_Init(c);

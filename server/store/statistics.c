@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "core/disk.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 #define FOLDER "statistics"
 

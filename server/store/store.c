@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "core/disk.h"
-#include "core/ownership.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/ownership.h"
 #include "store/bucket/bucket.h"
 #include "store/reference.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 enum { HASH_TEXT = 64 };
 #define RESERVE_BYTES (UINT64_C(64) << 20)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/disk.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "store/store_internal.h"
-#include "wire/cleanup.h"
 
 enum { NAMES_MAX = 1000, OPEN_MAX = 16 };
 

@@ -11,16 +11,16 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "core/ownership.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hex.h"
+#include "base/ownership.h"
 #include "reel/scan.h"
 #include "store/bucket/send.h"
 #include "store/reference.h"
 #include "store/sha256.h"
 #include "store/store_internal.h"
 #include "store/upload_internal.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
-#include "wire/hex.h"
 
 enum {
     BUFFER_BYTES = 1 << 20,

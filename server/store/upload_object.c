@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "store/upload_internal.h"
-#include "wire/cleanup.h"
 
 /* The file is a copy: what is in the bucket, and in the note, is all that counts. */
 bool upload_open_sent(struct store_upload *u, const char *note, struct reel_error *err) {

@@ -1,4 +1,5 @@
 /* See jobs.h. */
+#include "base/thread.h"
 #include "work/jobs_internal.h"
 
 #include <stdio.h>
@@ -6,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 enum { WAIT_SLICE_NS = 250000000 };
 
@@ -31,14 +32,6 @@ void job_unref(struct job *job) {
     }
 }
 
-static void monotonic_cond(pthread_cond_t *cond) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 struct job *job_new(struct jobs *jobs, const struct job_kind *kind, enum job_lane lane, struct reel_error *err) {
     struct job *job = calloc(1, sizeof *job);
     if (!job) {
@@ -51,7 +44,7 @@ struct job *job_new(struct jobs *jobs, const struct job_kind *kind, enum job_lan
     atomic_init(&job->refs, 1);
     job->row.created_ns = reel_now_ns();
     snprintf(job->row.kind, sizeof job->row.kind, "%s", kind->name);
-    monotonic_cond(&job->ended);
+    condition_init(&job->ended);
     pthread_mutex_init(&job->mutex, NULL);
     return job;
 }
@@ -113,7 +106,7 @@ bool job_wait(struct job *job, int64_t timeout_ns) {
     struct timespec deadline = clock_deadline(timeout_ns);
     int64_t began_ns = clock_ns();
     pthread_mutex_lock(&job->mutex);
-    while (!job->over && pthread_cond_timedwait(&job->ended, &job->mutex, &deadline) == 0) {
+    while (!job->over && condition_wait(&job->ended, &job->mutex, deadline)) {
     }
     bool over = job->over;
     pthread_mutex_unlock(&job->mutex);
@@ -231,7 +224,7 @@ void jobs_poke(struct jobs *jobs, const char *kind) {
     for (unsigned i = 0; jobs->schedule && jobs->schedule[i].kind; i++) {
         if (strcmp(jobs->schedule[i].kind, kind) == 0) {
             jobs->poked[i] = true;
-            pthread_cond_signal(&jobs->beat_wake);
+            pthread_cond_signal(&jobs->heartbeat_wake);
         }
     }
     pthread_mutex_unlock(&jobs->mutex);
@@ -319,7 +312,7 @@ bool jobs_wait(struct jobs *jobs, const char *id, int64_t timeout_ns, struct ree
             return gone || (there ? row_result(&row, err) : reel_error_pass(err, &none));
         }
         pthread_mutex_lock(&jobs->mutex);
-        while (jobs->changes == changes && pthread_cond_timedwait(&jobs->changed, &jobs->mutex, &until) == 0) {
+        while (jobs->changes == changes && condition_wait(&jobs->changed, &jobs->mutex, until)) {
         }
         pthread_mutex_unlock(&jobs->mutex);
     }
@@ -378,16 +371,16 @@ struct jobs *jobs_open(const struct jobs_options *options, struct reel_error *er
     jobs->kinds = options->kinds;
     jobs->ended = options->ended;
     pthread_mutex_init(&jobs->mutex, NULL);
-    monotonic_cond(&jobs->changed);
-    monotonic_cond(&jobs->beat_wake);
+    condition_init(&jobs->changed);
+    condition_init(&jobs->heartbeat_wake);
     open_lanes(jobs, n < 1 ? 1 : n > SCANS_MAX ? SCANS_MAX : n);
     (void)gethostname(host, sizeof host - 1);
     snprintf(jobs->home, sizeof jobs->home, "%s", options->home ? options->home : "");
     bool alone = !jobs->home[0]; /* else other servers have leases, too */
     bool good = catalog_make_id(id, err) && catalog_jobs_free(jobs->catalog, alone, jobs->home, err);
     snprintf(jobs->owner, sizeof jobs->owner, "%.40s:%.16s", alone ? host : jobs->home, id);
-    jobs->has_beat = good && pthread_create(&jobs->beat, NULL, beat_run, jobs) == 0;
-    if (!jobs->has_beat) {
+    jobs->has_heartbeat = good && pthread_create(&jobs->heartbeat, NULL, heartbeat_run, jobs) == 0;
+    if (!jobs->has_heartbeat) {
         if (good) {
             reel_fail(err, REEL_NO_MEMORY, "no thread can be started");
         }
@@ -407,7 +400,7 @@ void jobs_serve(struct jobs *jobs, const struct job_schedule *schedule) {
     for (unsigned i = 0; i < LANES; i++) {
         jobs->lanes[i].claims = true;
     }
-    pthread_cond_signal(&jobs->beat_wake);
+    pthread_cond_signal(&jobs->heartbeat_wake);
     pthread_mutex_unlock(&jobs->mutex);
 }
 
@@ -418,7 +411,7 @@ bool jobs_stopping(const struct jobs *jobs) {
 void jobs_close(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
     atomic_store(&jobs->closing, true);
-    pthread_cond_signal(&jobs->beat_wake);
+    pthread_cond_signal(&jobs->heartbeat_wake);
     pthread_cond_broadcast(&jobs->changed);
     pthread_mutex_unlock(&jobs->mutex);
 }
@@ -431,7 +424,7 @@ bool jobs_stop(struct jobs *jobs, int64_t wait_ns) {
     pthread_mutex_lock(&jobs->mutex);
     atomic_store(&jobs->closing, true);
     atomic_store(&jobs->stopping, true);
-    pthread_cond_signal(&jobs->beat_wake);
+    pthread_cond_signal(&jobs->heartbeat_wake);
     pthread_cond_broadcast(&jobs->changed);
     for (unsigned i = 0; i < LANES; i++) {
         pthread_cond_broadcast(&jobs->lanes[i].wake);
@@ -441,9 +434,9 @@ bool jobs_stop(struct jobs *jobs, int64_t wait_ns) {
     for (unsigned i = 0; i < n; i++) {
         all = pthread_timedjoin_np(jobs->threads[i], NULL, &until) == 0 && all;
     }
-    if (jobs->has_beat && all) {
-        pthread_join(jobs->beat, NULL);
-        jobs->has_beat = false;
+    if (jobs->has_heartbeat && all) {
+        pthread_join(jobs->heartbeat, NULL);
+        jobs->has_heartbeat = false;
     }
     return all;
 }
@@ -455,7 +448,7 @@ void jobs_free(struct jobs *jobs) {
     for (unsigned i = 0; i < LANES; i++) {
         pthread_cond_destroy(&jobs->lanes[i].wake);
     }
-    pthread_cond_destroy(&jobs->beat_wake);
+    pthread_cond_destroy(&jobs->heartbeat_wake);
     pthread_cond_destroy(&jobs->changed);
     pthread_mutex_destroy(&jobs->mutex);
     free(jobs);

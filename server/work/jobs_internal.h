@@ -1,4 +1,4 @@
-/* Shared by jobs.c (what a job is), worker.c (threads) and beat.c (heartbeat and schedule). */
+/* Shared by jobs.c (what a job is), worker.c (threads) and heartbeat.c (heartbeat and schedule). */
 #ifndef SERVER_WORK_JOBS_INTERNAL_H
 #define SERVER_WORK_JOBS_INTERNAL_H
 
@@ -63,9 +63,9 @@ struct jobs {
     pthread_t threads[THREADS_MAX];
     unsigned n_threads;
     bool poked[KINDS_MAX]; /* by entry of the schedule */
-    pthread_cond_t beat_wake;
-    pthread_t beat;
-    bool has_beat;
+    pthread_cond_t heartbeat_wake;
+    pthread_t heartbeat;
+    bool has_heartbeat;
     const struct job_schedule *schedule;
     int64_t scheduled_ns[KINDS_MAX]; /* when each entry of the schedule is due next, on the clock of clock_ns() */
 };
@@ -77,6 +77,6 @@ void job_end(struct job *job, bool good, const struct reel_error *err);
 /* Puts it into its lane's queue, whose reference it takes, or runs it on the calling worker: worker.c. */
 bool lane_push(struct jobs *jobs, struct job *job, struct reel_error *err);
 void lane_wake(struct jobs *jobs, enum job_lane lane); /* there is a row to claim */
-void *beat_run(void *jobs);
+void *heartbeat_run(void *jobs);
 
 #endif

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/hex.h"
 #include "catalog/locks.h"
-#include "wire/clock.h"
-#include "wire/hex.h"
 
 enum { PAUSE_MS = 2, PAUSE_MAX_MS = 100 };
 static const int64_t PATIENCE_NS = INT64_C(12000000000);

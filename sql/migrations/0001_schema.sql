@@ -425,7 +425,7 @@ CREATE TABLE uploads (
     owner TEXT NOT NULL, -- the principal: token:7, proxy:ann
     idempotency_key TEXT NOT NULL, -- '' none
     request BLOB NOT NULL CHECK (length(request) = 32), -- SHA-256 of the request that used this key first
-    options TEXT NOT NULL, -- upload options as JSON: name, collection … (server/ingest/upload_options.h)
+    options TEXT NOT NULL, -- upload options as JSON: name, collection … (server/uploads/upload_options.h)
     metadata TEXT NOT NULL, -- Upload-Metadata as received
     concat TEXT NOT NULL, -- Upload-Concat as received: '', 'partial', 'final;…'
     draft INTEGER NOT NULL CHECK (draft IN (0, 1)), -- created by the IETF draft protocol: complete when the client says so
@@ -481,7 +481,7 @@ CREATE TABLE failures (
     collection TEXT NOT NULL,
     code INTEGER NOT NULL, -- enum reel_code; 0 for a recording
     reason TEXT NOT NULL, -- '' for a recording, which has it as its problem
-    request TEXT NOT NULL, -- how to retry, JSON (server/ingest/import_unit.c); '' for a recording
+    request TEXT NOT NULL, -- how to retry, JSON (server/imports/unit.c); '' for a recording
     tries INTEGER NOT NULL,
     first_ns INTEGER NOT NULL,
     last_ns INTEGER NOT NULL,

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "reel/index.h"
 #include "reel/scan.h"
-#include "wire/cleanup.h"
 
 /* VmHWM and not getrusage's ru_maxrss, which remembers what the program was before it became this one. */
 static uint64_t peak_bytes(void) {

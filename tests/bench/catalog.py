@@ -62,12 +62,16 @@ def fill(path, count):
         for text in (TAGS, LINKS):
             run_each(db, text)
         for name in REPAIRS:
-            with open(os.path.join(ROOT, 'sql', 'queries', name + '.sql')) as f:
-                run_each(db, f.read())
+            db.execute(statement('fsck', name))
         for _, sql in triggers:
             db.execute(sql)
         db.execute('COMMIT')
         db.execute('PRAGMA journal_mode = WAL')
+
+
+def statement(subject, name):
+    with open(os.path.join(ROOT, 'sql', subject + '.sql')) as f:
+        return f.read().split('-- name: %s\n' % name)[1].split('\n\n')[0]
 
 
 def search_text(*texts):

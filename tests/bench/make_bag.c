@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "reel/bytes.h"
-#include "wire/bytes.h"
 
 enum { TOPICS = 10, POOL_BYTES = 1 << 20, FLUSH_BYTES = 4 << 20, CHUNK_BYTES = 768 << 10, FIRST_SECOND = 1262304000 };
 #define TYPE "bench_msgs/Blob"

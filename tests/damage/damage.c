@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "real_samples.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "makers/real_samples.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { CUTS_MAX = 16, FLIPS = 16 }; /* a scan takes ten times as long; the fuzz targets run long under it */
@@ -123,7 +123,7 @@ static void convert_all(struct reel_recording *recording) {
             continue;
         }
         struct reel_selection q = reel_select_all;
-        q.front = reel_plan_front(plan);
+        q.initial = reel_plan_initial_state(plan);
         stream = reel_writer_stream(writer, &recording, 1, &q, &err);
         AUTO(reel_render_free) struct reel_render *render = reel_render_new(plan, writer, &options, stream, &err);
         assert_non_null(render);

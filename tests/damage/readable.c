@@ -4,11 +4,11 @@
  * the middle: what it writes as a recording has, scanned, as many messages as the writer took.
  *
  * readable FORMAT runs tests/golden/FORMAT. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/scan.h"
 #include "reel/view.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "core/index.h"
-#include "wire/limits.h"
+#include "base/limits.h"
+#include "index/index.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { PLACES = 60 };
@@ -195,7 +195,7 @@ static bool write_all(struct reel_recording *recording, const struct reel_writer
     struct reel_plan *plan = stream && !*refused && !streamed ? reel_plan_new(w, &options, stream, NULL, err) : NULL;
     if (!streamed || *refused) {
         reel_stream_free(stream);
-        q.front = plan ? reel_plan_front(plan) : NULL;
+        q.initial = plan ? reel_plan_initial_state(plan) : NULL;
         stream = plan ? reel_writer_stream(w, &recording, 1, &q, err) : NULL;
     }
     AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(plan, w, &options, stream, err) : NULL;

@@ -1,4 +1,4 @@
-"""The OpenAPI document: the components of web/openapi.yaml with the paths of the program's route table. Works without the page."""
+"""The OpenAPI document: the components of server/api/openapi.yaml with the paths of the program's route table. Works without the page."""
 import json
 import os
 import subprocess
@@ -8,7 +8,7 @@ import yaml
 
 from harness import REEL
 
-COMPONENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../web/openapi.yaml')
+COMPONENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../server/api/openapi.yaml')
 
 
 def document():

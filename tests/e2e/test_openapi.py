@@ -112,7 +112,7 @@ class OpenApi(unittest.TestCase):
 class ProblemTypes(Case):
     def table(self):
         """The types of the table in service.c; tests/lint/problems.py sees to it that the server sends no others."""
-        with open(os.path.join(ROOT, 'server/api/service.c'), encoding='utf-8') as file:
+        with open(os.path.join(ROOT, 'server/api/service/service.c'), encoding='utf-8') as file:
             return re.findall(r'^    \{"([a-z-]+)", ', file.read().split('problems[] = {')[1], re.M)
 
     def test_each_type_is_explained_to_programs_and_people(self):

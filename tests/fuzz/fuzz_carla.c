@@ -1,10 +1,10 @@
 /* Fuzzes the reader of CARLA logs, and the writer with the state of cuts: whatever a scan accepts can be cut anywhere,
  * and the cut is a log. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "fuzz_scan.h"
+#include "makers/tables.h"
 #include "reel/write.h"
-#include "tables.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "targets/arrow/arrow.h"
-#include "targets/columns/survey.h"
-#include "targets/parquet/parquet.h"
-#include "wire/bytes.h"
-#include "wire/hash_table.h"
+#include "base/bytes.h"
+#include "base/hash_table.h"
+#include "tables/arrow/arrow.h"
+#include "tables/columns/survey.h"
+#include "tables/parquet/parquet.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "base/limits.h"
 #include "reel/encoding.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/cursor.h"
-#include "wire/limits.h"
 
 struct fuzz_meter {
     struct reel_visitor visitor;

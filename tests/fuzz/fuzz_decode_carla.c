@@ -1,13 +1,13 @@
 /* Fuzzes the decoder of CARLA packets and the answers to CARLA's questions. The first byte selects: 0 … 254 a payload
  * of that packet, in the layout that the second byte names; 255 a log that every report is made of. Nothing may crash,
  * and the output must be JSON that ends. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "fuzz_scan.h"
+#include "makers/tables.h"
 #include "reel/carla.h"
-#include "tables.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/json_out.h"
+#include "syntax/json_out.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Fuzzes plain MessagePack: the input is the payload. */
+#include "base/bytes.h"
 #include "fuzz_decode.h"
-#include "wire/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Fuzzes messages of NanoVer in both forms: u8 which, the rest is the message. */
+#include "base/bytes.h"
 #include "fuzz_decode.h"
-#include "wire/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Fuzzes protobuf payloads and definitions: u32 length, FileDescriptorSet, the rest is a payload of its message p.M. */
+#include "base/bytes.h"
 #include "fuzz_decode.h"
-#include "wire/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

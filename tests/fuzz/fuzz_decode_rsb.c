@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "encodings/rsb/rsb.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/cursor.h"
-#include "wire/proto_text.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "formats/protobuf/text.h"
+#include "formats/tide/rsb.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

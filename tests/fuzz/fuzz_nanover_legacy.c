@@ -1,9 +1,9 @@
 /* Fuzzes the reader of .traj and .state files, and what the NanoVer writer sees of them: whatever was scanned can be
  * converted. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "fuzz_scan.h"
-#include "tables.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "makers/tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

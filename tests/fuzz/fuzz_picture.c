@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reports/picture/picture.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/cursor.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "media/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,10 +1,10 @@
 /* Fuzzes the conversion between ROS 1 and ROS 2: u8 which way, u32 length, definition, u32 length, definition that a
  * channel of ROS 2 had before (not used when empty), the rest is the payload. What is measured is what is written, and
  * what goes forth comes back. */
-#include "encodings/ros/standard.h"
-#include "encodings/ros/translate.h"
+#include "base/arena.h"
+#include "formats/ros/standard.h"
+#include "formats/ros/translate.h"
 #include "fuzz_decode.h"
-#include "wire/arena.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Fuzzes the reader of files of rows. */
-#include "formats/rows/rows.h"
+#include "formats/rows/container.h"
 #include "fuzz_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

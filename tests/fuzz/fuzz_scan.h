@@ -3,10 +3,10 @@
 #ifndef TESTS_FUZZ_SCAN_H
 #define TESTS_FUZZ_SCAN_H
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

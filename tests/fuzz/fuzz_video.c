@@ -1,11 +1,11 @@
 /* Fuzzes videos as MP4. Input: u8 how (bit 0: H.265), then frames, each behind u16 its size. The frames become a
  * recording, which is written in one piece and in small ones: both must be the same bytes. */
-#include "formats/rows/rows.h"
+#include "base/cursor.h"
+#include "base/grow.h"
+#include "formats/rows/container.h"
 #include "fuzz_scan.h"
 #include "reel/write.h"
-#include "wire/base64.h"
-#include "wire/cursor.h"
-#include "wire/grow.h"
+#include "syntax/base64.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

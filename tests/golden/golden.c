@@ -5,11 +5,11 @@
  * REEL_GOLDEN_WRITE=1 writes expected.txt instead of comparing: whatever the reader prints today becomes the
  * expectation. Check every line of the difference before you commit it; tests/peers/peer_golden.py checks it with
  * independent readers. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "makers/tables.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
-#include "tables.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <dirent.h>
 #include <fcntl.h>

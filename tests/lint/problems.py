@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The types of problems: each that the server's sources send has a row in the table of server/api/service.c, with what has happened, why and what
+"""The types of problems: each that the server's sources send has a row in the table of server/api/service/service.c, with what has happened, why and what
 to do in sentences, each row is sent, and no type is computed. Prints what is wrong and exits with 1 when there is something."""
 import pathlib
 import re
@@ -32,7 +32,7 @@ def sent(wrong):
 def main():
     wrong = []
     found = sent(wrong)
-    table = (SERVER / 'api/service.c').read_text(encoding='utf-8').split('problems[] = {')[1].split('\n};')[0]
+    table = (SERVER / 'api/service/service.c').read_text(encoding='utf-8').split('problems[] = {')[1].split('\n};')[0]
     rows = {slug: texts for slug, *texts in ROW.findall(table)}
     if len(rows) != len(re.findall(r'^    \{"', table, re.M)):
         wrong.append('service.c: a row of the problem types has not its four texts, or a type twice')

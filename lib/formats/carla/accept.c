@@ -1,7 +1,7 @@
 /* What a .log cannot hold. */
-#include "core/stream.h"
-#include "formats/carla/carla.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
+#include "formats/carla/container.h"
+#include "stream/stream.h"
 
 bool carla_accepts(const struct reel_channel *channel, struct reel_loss *loss) {
     uint8_t id;
@@ -46,7 +46,7 @@ bool carla_accepts_all(const struct reel_stream *stream, struct reel_loss *loss)
                       carla_facts[CARLA_FRAME_START].topic, info->format->title);
         return false;
     }
-    if (stream->front) {
+    if (stream->initial) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "frame numbers start at 1 and elapsed times at 0");
         if (info->clock == REEL_CLOCK_WALL) {
             reel_loss_add(loss, REEL_CHANGES, NULL,

@@ -1,9 +1,9 @@
 /* Detects the layout variant of a CARLA file from its packets: floats or doubles, the numbering of 21…23, the base of
  * attribute types, the writer's version. The position of a packet is used until the size of a packet with records
  * proves the variant. */
-#include "formats/carla/carla.h"
+#include "base/bytes.h"
+#include "formats/carla/container.h"
 #include "reel/time.h"
-#include "wire/bytes.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* Scans CARLA recorder files. Packets are walked by their size only, and the records of each list must end where its
  * packet ends. Other packets are reported. After damage the walk continues at the next frame. */
-#include "formats/carla/carla.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "formats/carla/container.h"
 #include "reel/time.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 #include <math.h>
 #include <stdarg.h>

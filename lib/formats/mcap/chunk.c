@@ -1,9 +1,9 @@
 /* Reads chunks, their messages, and the message indexes after a chunk. Nothing of a chunk is reported before its CRC is
  * verified, and each chunk is decoded once. */
-#include "core/codec.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "chunks/codec.h"
 #include "formats/mcap/read.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <stdio.h>
 

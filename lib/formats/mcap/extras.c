@@ -1,7 +1,7 @@
 /* Reads Header, Attachment and Metadata records. An attachment is reported by its position in the file and never
  * copied; one with a wrong CRC is left out. */
+#include "base/bytes.h"
 #include "formats/mcap/read.h"
-#include "wire/bytes.h"
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
 #include "formats/mcap/write.h"
 #include "reel/encoding.h"
 
-#include "wire/cleanup.h"
-#include "wire/ros_rename.h"
+#include "base/cleanup.h"
+#include "formats/ros/rename.h"
 
 #include <stdio.h>
 #include <stdlib.h>

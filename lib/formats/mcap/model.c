@@ -1,15 +1,15 @@
 /* Builds the schemas, channels and metadata of an MCAP file from the stream's channels. A channel refers to a record of
- * its own schema with all the types it needs (core/definition.h). When it has several schemas, all of them get records
- * too, and "reel.schemas" in its metadata lists their ids, so that the channel can be restored. */
-#include "core/definition.h"
-#include "core/ros_md5.h"
-#include "core/ros_text.h"
+ * its own schema with all the types it needs (formats/ros/channel_definition.h). When it has several schemas, all of
+ * them get records too, and "reel.schemas" in its metadata lists their ids, so that the channel can be restored. */
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "formats/mcap/write.h"
+#include "formats/ros/channel_definition.h"
+#include "formats/ros/md5.h"
+#include "formats/ros/rename.h"
+#include "formats/ros/text.h"
 #include "reel/encoding.h"
-#include "wire/arena.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/ros_rename.h"
 
 #include <stdlib.h>
 

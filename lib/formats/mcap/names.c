@@ -1,9 +1,9 @@
 /* Schemas and channels by id. A definition in the data section applies from its position on; one in the summary only
  * applies to ids that the data section does not define. An id that is redefined begins another channel, so that no
  * message changes its topic. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "formats/mcap/read.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Converts a Channel record to the model's channel. It reverses model.c and keys.c: keys "reel.…" hold properties that
  * MCAP has no field for and are not part of the channel's metadata. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/order.h"
 #include "formats/mcap/read.h"
 #include "reel/encoding.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/order.h"
 
 #include <stdlib.h>
 

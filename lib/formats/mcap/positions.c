@@ -1,6 +1,6 @@
 /* See positions.h. */
 #include "formats/mcap/positions.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef REEL_FORMATS_MCAP_POSITIONS_H
 #define REEL_FORMATS_MCAP_POSITIONS_H
 
-#include "formats/mcap/wire.h"
+#include "formats/mcap/layout.h"
 #include "reel/error.h"
 #include "reel/sink.h"
 

@@ -5,15 +5,15 @@
 #ifndef REEL_FORMATS_MCAP_READ_H
 #define REEL_FORMATS_MCAP_READ_H
 
-#include "formats/mcap/wire.h"
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "base/grow.h"
+#include "base/hash_table.h"
+#include "base/limits.h"
+#include "base/mix.h"
+#include "base/window.h"
+#include "formats/mcap/layout.h"
 #include "reel/scan.h"
-#include "wire/arena.h"
-#include "wire/cursor.h"
-#include "wire/grow.h"
-#include "wire/hash_table.h"
-#include "wire/limits.h"
-#include "wire/mix.h"
-#include "wire/window.h"
 
 enum {
     MCAP_IDS = 1 << 16,

@@ -1,9 +1,9 @@
 /* Records MCAP: schemas and channels are written when they are added, messages are gathered to a chunk, which is
  * written with its message indexes at once. See record.h. */
 #include "formats/mcap/record.h"
-#include "core/codec.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "chunks/codec.h"
 
 #include <libdeflate.h>
 

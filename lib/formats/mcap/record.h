@@ -3,11 +3,11 @@
 #ifndef REEL_FORMATS_MCAP_RECORD_H
 #define REEL_FORMATS_MCAP_RECORD_H
 
-#include "core/record.h"
+#include "base/grow.h"
+#include "base/hash_table.h"
+#include "base/window.h"
 #include "formats/mcap/write.h"
-#include "wire/grow.h"
-#include "wire/hash_table.h"
-#include "wire/window.h"
+#include "record/record.h"
 
 struct mcap_recorder {
     struct reel_recorder base;

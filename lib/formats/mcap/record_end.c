@@ -1,7 +1,7 @@
 /* The end of a recorded MCAP file: DataEnd, and the summary of what the walk over the file finds. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "formats/mcap/record.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <libdeflate.h>
 

@@ -1,12 +1,12 @@
 /* Goes on with an MCAP file whose recorder was not closed. A chunk counts with its message indexes: they are written at
  * once, so what lacks them was being written. Chunks before the last complete one are kept as they are, also damaged
  * ones. */
-#include "core/codec.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "base/mix.h"
+#include "chunks/codec.h"
 #include "formats/mcap/record.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/cursor.h"
-#include "wire/mix.h"
 
 #include <errno.h>
 #include <libdeflate.h>

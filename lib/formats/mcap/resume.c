@@ -1,7 +1,7 @@
 /* Finds where the walk goes on after bytes that are not a record. The search passes over each byte once, so its time is
  * linear in the size of the file. */
+#include "base/bytes.h"
 #include "formats/mcap/read.h"
-#include "wire/bytes.h"
 
 /* The least size of each kind of record: its fields, with empty texts and maps. */
 static const uint8_t least[] = {

@@ -3,8 +3,8 @@
 #include "formats/mcap/read.h"
 #include "reel/growing.h"
 
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 #include <libdeflate.h>
 #include <stdio.h>

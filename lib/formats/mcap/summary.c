@@ -4,9 +4,9 @@
  * times of a channel are those of the chunks with message indexes for it, or those of the recording where that is
  * unknown. Channels are in the order of these definitions, then of the summary's. Attachments are reported when the
  * indexes list all of them; without any index they are left out. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "formats/mcap/read.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 typedef unsigned long long ull;
 

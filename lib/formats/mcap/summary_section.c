@@ -1,7 +1,7 @@
 /* Reads an MCAP file's CRCs, statistics and indexes, and compares them with what the walk has found. Only definitions
  * are taken from the summary, for channels that the data section does not define. */
+#include "base/bytes.h"
 #include "formats/mcap/read.h"
-#include "wire/bytes.h"
 
 /* ---- looking ahead ---- */
 

@@ -2,9 +2,9 @@
  * planning reads no message; a chunk that is to be compressed is packed (reel_write_pack()). The plan's note of a chunk
  * holds the values of the fields before its messages. */
 #include "formats/mcap/write.h"
-#include "core/codec.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "chunks/codec.h"
 
 #include <libdeflate.h>
 

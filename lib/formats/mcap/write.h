@@ -4,11 +4,11 @@
 #ifndef REEL_FORMATS_MCAP_WRITE_H
 #define REEL_FORMATS_MCAP_WRITE_H
 
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/limits.h"
 #include "formats/mcap/positions.h"
 #include "reel/write.h"
-#include "wire/arena.h"
-#include "wire/bytes.h"
-#include "wire/limits.h"
 
 extern const struct reel_format reel_format_mcap;
 extern const struct reel_writer reel_writer_mcap;

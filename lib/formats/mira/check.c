@@ -1,7 +1,7 @@
 /* Compares what a tape states – block count, links between channel infos, their sums, index tables – with what the walk
  * found. Differences are only reported. */
-#include "formats/mira/mira.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/mira/container.h"
 
 #include <stdlib.h>
 

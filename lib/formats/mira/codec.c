@@ -1,9 +1,9 @@
 /* Messages that are compressed one by one. The compression is not documented, so it is recognised by the first bytes.
  * Only messages that have been decoded successfully are treated as compressed; others are delivered as stored. */
-#include "formats/mira/mira.h"
+#include "formats/mira/container.h"
 
-#include "core/codec.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
+#include "chunks/codec.h"
 
 #include <libdeflate.h>
 

@@ -1,7 +1,7 @@
 /* Reads the header of a tape and single fields. A field is read by the lengths inside it, each checked against the file
  * first; the caller compares the result with the size in its header. */
-#include "formats/mira/mira.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/mira/container.h"
 
 #include <strings.h>
 

@@ -1,9 +1,9 @@
 /* Channels and the frame ids of their messages. Names are compared as raw bytes. A foreign channel's properties
  * (write.c) are in its meta data and are restored. */
-#include "formats/mira/mira.h"
-#include "wire/bytes.h"
-#include "wire/ros_record.h"
-#include "wire/ros_wrap.h"
+#include "base/bytes.h"
+#include "formats/mira/container.h"
+#include "formats/ros/bag_record.h"
+#include "formats/ros/wrap.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* Records MIRA tapes, a block at a time, with each channel's info before its first message. Until the tape is closed
  * its header names no infos, and these have no links. The rows of the index tables wait in a temporary file. */
-#include "core/record.h"
-#include "core/codec.h"
-#include "core/pack_model.h"
+#include "record/record.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/hash_table.h"
+#include "base/limits.h"
+#include "chunks/codec.h"
 #include "formats/mira/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/hash_table.h"
-#include "wire/limits.h"
+#include "index/pack_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Finds the position where the walk continues after damage: after the damaged field, by the size in its header, or else
  * at the next plausible field. The search has an allowance, so that the scan stays linear in the size of the file. */
-#include "formats/mira/mira.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/mira/container.h"
 
 enum { COST = 4096 }; /* deducted from the allowance for each read elsewhere */
 

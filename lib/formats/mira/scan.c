@@ -1,9 +1,9 @@
 /* Scans MIRA tapes. No real tape was available, so every interpretation that the documentation allows is tried, and the
  * one that fits the tape is used; see wire.h. */
-#include "formats/mira/mira.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/hash_table.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/hash_table.h"
+#include "formats/mira/container.h"
 
 #include <libdeflate.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
  * all: only these have frame ids and show whether the compression is known. If the samples differ, all messages of the
  * channel are inspected. An inconsistent tape gives no summary. Messages between the sampled ones are assumed to be
  * like them. */
-#include "core/sample.h"
-#include "formats/mira/mira.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/order.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/order.h"
+#include "formats/mira/container.h"
+#include "index/sample.h"
 
 #include <stdlib.h>
 

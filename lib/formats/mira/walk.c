@@ -1,6 +1,6 @@
 /* Walks a tape from field to field; payloads are skipped unless they are compressed. Only the lengths inside a field
  * determine where the next one begins, not the positions, counts or sizes stated elsewhere. */
-#include "formats/mira/mira.h"
+#include "formats/mira/container.h"
 
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
  * tables (write_index.c). Field contents are defined once, in functions that both count and render. Values that precede
  * what they describe (counts, sums, links) come from planning. */
 #include "formats/mira/write.h"
-#include "core/codec.h"
-#include "wire/bytes.h"
-#include "wire/limits.h"
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "chunks/codec.h"
 
 #include <stdlib.h>
 

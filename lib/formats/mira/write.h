@@ -3,10 +3,10 @@
 #ifndef REEL_FORMATS_MIRA_WRITE_H
 #define REEL_FORMATS_MIRA_WRITE_H
 
-#include "formats/mira/wire.h"
+#include "base/arena.h"
+#include "base/grow.h"
+#include "formats/mira/layout.h"
 #include "reel/write.h"
-#include "wire/arena.h"
-#include "wire/grow.h"
 
 extern const struct reel_format reel_format_mira;
 extern const struct reel_writer reel_writer_mira;

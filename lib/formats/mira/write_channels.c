@@ -1,12 +1,12 @@
 /* Converts channels of a stream to channels of a tape. In a tape a channel has a unique name, a type and meta data, so
  * the other properties of a channel are stored in the meta data, as fields of ros_wrap.h; Reel's reader restores them.
  */
-#include "core/naming.h"
-#include "core/ros_write.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "formats/mira/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/ros_wrap.h"
+#include "formats/ros/wrap.h"
+#include "formats/ros/write.h"
+#include "stream/merge_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

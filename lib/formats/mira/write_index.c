@@ -1,9 +1,9 @@
 /* The end of a tape: index tables in the order of the channel infos, then the infos of channels without messages.
  * Entries are numbered consecutively over all tables; a part of the tail is a range of these numbers. The positions of
  * messages are not stored: each part computes them again by walking the groups that have its channels. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "formats/mira/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <stdlib.h>
 

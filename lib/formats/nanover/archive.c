@@ -1,6 +1,6 @@
 /* Finds the members of the archive. */
-#include "formats/nanover/nanover.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/nanover/container.h"
 
 enum { LOCAL_WALK_MAX = 2 }; /* local headers read in a file without a directory: messages and index */
 
@@ -19,8 +19,7 @@ bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *s
     *archive = (struct nanover_archive){.lost = NULL};
     bool opened = zip_contents_read(&archive->zip, source, &why);
     if (!opened && why.code != REEL_DAMAGED) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     if (opened) {
         find_names(archive);

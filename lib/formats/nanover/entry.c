@@ -1,7 +1,7 @@
 /* Makes index pack entries from messages. Oddities are counted while scanning and reported once at the end, so that a
  * million odd messages make one finding. */
+#include "base/cleanup.h"
 #include "formats/nanover/scan.h"
-#include "wire/cleanup.h"
 
 #include <inttypes.h>
 #include <libdeflate.h>

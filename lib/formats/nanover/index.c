@@ -1,8 +1,8 @@
 /* Reads the index of a NanoVer recording. The index has the positions and times of messages; types and keys come from
  * the messages themselves. Both are read through windows, every message is checked, and where the index breaks off the
  * walk goes on without it. */
+#include "base/bytes.h"
 #include "formats/nanover/scan.h"
-#include "wire/bytes.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 /* Records NanoVer recordings. An archive has its index and directory at the end and is unreadable without them, so
  * until it is closed the file is MCAP: what was synced outlives the end of the program, with its times, in any reader
  * of MCAP. Closing converts it in place. */
-#include "core/record.h"
-#include "core/output_file.h"
-#include "formats/nanover/nanover.h"
+#include "record/record.h"
+#include "base/cleanup.h"
+#include "base/output_file.h"
+#include "formats/nanover/container.h"
 #include "reel/convert.h"
 #include "reel/open.h"
-#include "wire/cleanup.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* Reads messages without an index, after a crash of the recorder or damage to the index. Messages delimit themselves,
  * so they can be walked; their times are estimated from the timestamps in frames. A time never runs backwards, and a
  * jump of the clock is ignored. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "formats/nanover/scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <inttypes.h>
 #include <math.h>

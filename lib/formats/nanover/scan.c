@@ -1,9 +1,9 @@
 /* Scans NanoVer recordings: the archive's members, then the walk over index and messages (index.c), or over the
  * messages alone (recover.c). */
 #include "formats/nanover/scan.h"
-#include "core/codec.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "chunks/codec.h"
 
 #include <inttypes.h>
 #include <stdio.h>

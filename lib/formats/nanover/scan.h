@@ -3,11 +3,11 @@
 #ifndef REEL_FORMATS_NANOVER_SCAN_H
 #define REEL_FORMATS_NANOVER_SCAN_H
 
-#include "formats/nanover/nanover.h"
+#include "base/hash_table.h"
+#include "base/window.h"
+#include "formats/nanover/container.h"
+#include "formats/nanover/keys.h"
 #include "reel/scan.h"
-#include "wire/hash_table.h"
-#include "wire/nanover_keys.h"
-#include "wire/window.h"
 
 struct nanover_scan {
     struct reel_scan *scan;

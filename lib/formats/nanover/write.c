@@ -2,12 +2,12 @@
  * offset 66; then the index; then the other members of the source's archive. Sizes and CRCs come before the bytes they
  * describe and nothing is patched, so planning computes them. */
 #include "reel/write.h"
-#include "formats/nanover/nanover.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/nanover_legacy.h"
-#include "wire/nanover_view.h"
-#include "wire/zip_write.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/nanover/container.h"
+#include "formats/nanover/current_form.h"
+#include "formats/nanover/legacy.h"
+#include "syntax/zip_write.h"
 
 #include <msgpack.h>
 

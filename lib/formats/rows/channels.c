@@ -1,11 +1,11 @@
 /* Topics and their channels. A topic has several where programs of different callerids wrote it, where some messages
  * could not be decoded and are bytes among values, and where its type changes from some row on. */
-#include "formats/rows/rows.h"
+#include "formats/rows/container.h"
 
 #include <string.h>
 
-#include "wire/bytes.h"
-#include "wire/limits.h"
+#include "base/bytes.h"
+#include "base/limits.h"
 
 enum { CHANNELS_MAX = 256 }; /* of one topic; messages of further ones belong to the newest */
 

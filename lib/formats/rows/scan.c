@@ -1,15 +1,15 @@
 /* Reads rows one after another. A row that cannot be read is reported, and the next one is looked for. */
-#include "formats/rows/rows.h"
+#include "formats/rows/container.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "reel/rows.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/json_spans.h"
-#include "wire/msgpack.h"
+#include "syntax/json_spans.h"
+#include "syntax/msgpack.h"
 
 enum {
     ROW_MAX = 256 << 20,   /* bytes of one row */
@@ -140,8 +140,7 @@ static bool take_row(struct reading *r, struct reel_bytes text, bool last, struc
     bool good = r->media == REEL_ROWS_JSON ? row_parse_json(&r->parser, text, &row, &why)
                                            : row_parse_msgpack(&r->parser, text, &row, &why);
     if (!good && why.code == REEL_NO_MEMORY) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     if (!good) {
         report_row(r, last ? "the file ends in it" : why.text, offset, text.size);

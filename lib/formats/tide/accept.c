@@ -1,7 +1,7 @@
 /* Reports what a TIDE log cannot hold as it is, before one is written. */
+#include "base/cleanup.h"
+#include "base/order.h"
 #include "formats/tide/write.h"
-#include "wire/cleanup.h"
-#include "wire/order.h"
 
 /* True when reading the channel's TIDE fields would restore the channel. */
 static bool is_native(const struct reel_channel *c, bool is_new) {

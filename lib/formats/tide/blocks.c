@@ -1,8 +1,8 @@
 /* Finds the beginning and end of the blocks of a TIDE log. In major 2 a block's Size decides. In majors 0 and 1, whose
  * writers stored wrong sizes in several ways, it decides if it leads to a block or to the end of the file; otherwise
  * the content decides, if it can. */
-#include "formats/tide/tide.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/tide/container.h"
 
 enum {
     SKIP_COST_MIN = TIDE_ENTRY_HEAD,

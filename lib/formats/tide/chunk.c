@@ -1,10 +1,10 @@
 /* CHNK blocks and their entries. Entries are read one after another as long as they fit; bytes that do not fit are
  * reported with their position, and the next plausible entry is searched after them. */
-#include "formats/tide/tide.h"
+#include "formats/tide/container.h"
 
-#include "core/codec.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "chunks/codec.h"
 
 #define ODD_BEFORE_NS (631152000LL * 1000000000) /* 1990 */
 #define ODD_FROM_NS (4102444800LL * 1000000000)  /* 2100 */

@@ -1,10 +1,10 @@
 /* CHAN, TYPE and META blocks, and the table of channels. The first block with an id or a hash is used; later ones that
  * contradict it are reported. */
-#include "formats/tide/tide.h"
+#include "formats/tide/container.h"
 
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* Converts a channel of the model back to the fields of the TIDE channel it came from. See model.c for the metadata
  * that is read here. */
-#include "formats/tide/tide.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/tide/container.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Compares INDX blocks with the entries of the chunks. The index is only compared, never used: recorders that crashed,
  * or appended to a file, left incomplete ones. Rows and entries of a channel are compared by sums that do not depend on
  * their order. */
-#include "formats/tide/tide.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/tide/container.h"
 
 bool tide_read_index(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;

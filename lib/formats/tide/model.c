@@ -5,10 +5,10 @@
  * tide.source_config.base64 if it is not text · rsb.scope · tide.hashes (new: how many of the schemas the channel
  * itself refers to; the others are needed by those; always for frames) · and for schema N tide.schema.N.version,
  * tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
-#include "formats/tide/tide.h"
+#include "base/bytes.h"
+#include "formats/tide/container.h"
+#include "formats/tide/rsb_names.h"
 #include "reel/encoding.h"
-#include "wire/bytes.h"
-#include "wire/rsb.h"
 
 #include <stdio.h>
 #include <strings.h>

@@ -1,11 +1,11 @@
 /* Records TIDE logs: types and channels are written when they are added, messages are gathered to a chunk, which is
  * written with its index blocks at once. The counts in the head of a log 0.0 stay 0 until it is closed, as in logs of
  * RSBag's recorder. */
-#include "core/record.h"
+#include "record/record.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/limits.h"
 #include "formats/tide/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/limits.h"
 
 #include <stdlib.h>
 

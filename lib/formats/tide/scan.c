@@ -1,9 +1,9 @@
 /* Scans TIDE logs of majors 0 to 2. Sizes, counts and the index that a file states are only compared with its content.
  */
-#include "formats/tide/tide.h"
+#include "formats/tide/container.h"
 
-#include "wire/bytes.h"
-#include "wire/rsb.h"
+#include "base/bytes.h"
+#include "formats/tide/rsb_names.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* Takes a definition that lists several types (core/ros_text.h) apart, because a TYPE block holds one type. See
+/* Takes a definition that lists several types (formats/ros/text.h) apart, because a TYPE block holds one type. See
  * write.h. */
 #include "formats/tide/write.h"
 
-#include "core/ros_text.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/ros/text.h"
 
 enum state { NEW, OPEN, DONE };
 

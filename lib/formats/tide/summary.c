@@ -3,11 +3,11 @@
  * SUMMARY_ROWS_MAX rows, only their number counts and every channel has the times of the recording. Messages are
  * counted from the chunks. The index only assigns them to channels, and must have as many of them and the same first
  * and last time; otherwise there is no summary. */
-#include "formats/tide/tide.h"
+#include "formats/tide/container.h"
 
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 
 enum {
     OUTLINE_BLOCKS_MAX = 1 << 20,

@@ -1,11 +1,11 @@
 /* Converts bytes of a TIDE log to text and back. Text converted back is checked like any untrusted input: metadata may
  * come from other files. */
-#include "formats/tide/tide.h"
-#include "wire/base64.h"
+#include "formats/tide/container.h"
+#include "syntax/base64.h"
 
-#include "wire/bytes.h"
-#include "wire/hex.h"
-#include "wire/utf8.h"
+#include "base/bytes.h"
+#include "base/hex.h"
+#include "syntax/utf8.h"
 
 bool tide_is_text(struct reel_bytes b) {
     for (size_t i = 0; i < b.size;) {

@@ -4,8 +4,8 @@
  * only its size is kept in between. */
 #include "formats/tide/write.h"
 
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
 #ifndef REEL_FORMATS_TIDE_WRITE_H
 #define REEL_FORMATS_TIDE_WRITE_H
 
-#include "core/codec.h"
-#include "formats/tide/tide.h"
+#include "chunks/codec.h"
+#include "formats/tide/container.h"
 #include "reel/write.h"
 
 extern const struct reel_writer reel_writer_tide;

@@ -1,5 +1,5 @@
 /* The catalog in PostgreSQL: shared by the files of this folder only. link.c: a connection, whose every wait has a
- * limit. translate.c: the statements of sql/queries, which are written for SQLite. statement.c: values and rows.
+ * limit. translate.c: the statements of sql/, which are written for SQLite. statement.c: values and rows.
  * postgres.c: the pool, transactions, commits of others. */
 #ifndef SERVER_CATALOG_POSTGRES_POSTGRES_H
 #define SERVER_CATALOG_POSTGRES_POSTGRES_H
@@ -34,6 +34,8 @@ PGresult *pg_await(PGconn *link, int wait_ms, struct reel_error *err);
 bool pg_copy_put(PGconn *link, const void *data, size_t size, int wait_ms, struct reel_error *err);
 /* False with what the server said, or that it does not answer. `result` may be NULL. */
 bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err);
+
+void pg_analyze(struct db *db); /* as db_analyze() */
 
 /* ---- translate.c */
 
@@ -70,7 +72,7 @@ struct pg_statement {
     struct pg_text *composed; /* the same, when it is the statement's own */
     struct pg_value *values;
     Oid *prepared;    /* the types it was prepared with; NULL: not yet */
-    const char *name; /* of the file, also in the connection; NULL: composed */
+    const char *name; /* of the statement, also in the connection; NULL: composed */
     PGresult *result;
     int row;
     unsigned changes;
@@ -86,7 +88,7 @@ struct pg_handle {
     bool open; /* inside a transaction */
     int wait_ms;
     uint32_t statements;
-    struct pg_statement *own; /* by the position in sql_queries */
+    struct pg_statement *own; /* by the position in sql_statements */
 };
 
 /* ---- locks.c */

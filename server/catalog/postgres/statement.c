@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/postgres/postgres.h"
-#include "wire/cleanup.h"
 
 static struct pg_statement *own(struct db_statement *s) {
     return (struct pg_statement *)s;
@@ -44,7 +44,7 @@ void pg_done(struct db_statement *base) {
 }
 
 void pg_forget_statements(struct pg_handle *h) {
-    for (size_t i = 0; i < sql_queries_count; i++) {
+    for (size_t i = 0; i < sql_statements_count; i++) {
         free(TAKE(h->own[i].prepared));
     }
 }
@@ -234,15 +234,15 @@ enum db_step pg_next(struct db_statement *base, struct reel_error *err) {
 
 /* ---- making */
 
-/* The file's text for PostgreSQL, if there is one. */
+/* The statement's text for PostgreSQL, if there is one. */
 static const char *text_for(size_t at) {
-    size_t other = db_find(sql_postgres_queries, sql_postgres_queries_count, sql_queries[at].name);
-    return other == SIZE_MAX ? sql_queries[at].text : sql_postgres_queries[other].text;
+    size_t other = db_find(sql_postgres_statements, sql_postgres_statements_count, sql_statements[at].name);
+    return other == SIZE_MAX ? sql_statements[at].text : sql_postgres_statements[other].text;
 }
 
 struct db_statement *pg_statement_of(struct db_handle *handle, const char *name, struct reel_error *err) {
     struct pg_handle *h = (struct pg_handle *)handle;
-    size_t at = db_find(sql_queries, sql_queries_count, name);
+    size_t at = db_find(sql_statements, sql_statements_count, name);
     if (at == SIZE_MAX) {
         reel_fail(err, REEL_ARGUMENT, "catalog: no statement %s", name);
         return NULL;
@@ -255,7 +255,7 @@ struct db_statement *pg_statement_of(struct db_handle *handle, const char *name,
             pg_text_free(text);
             return text ? reel_fail_memory(err), NULL : NULL;
         }
-        s->name = sql_queries[at].name;
+        s->name = sql_statements[at].name;
         s->text = text;
         s->row = -1;
     }

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cleanup.h"
 #include "catalog/columns.h"
 #include "catalog/postgres/postgres.h"
-#include "wire/cleanup.h"
 
 /* The planner knows how many values an array has, and finds them by an index; of a table that a function makes it knows
  * neither. It looks at each value of an array, unless a query returns it: a hundred thousand take longer to plan than

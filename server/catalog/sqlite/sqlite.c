@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/ownership.h"
 #include "catalog/sqlite/sqlite.h"
 #include "catalog/text.h"
-#include "core/ownership.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 /* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with
  * SQLite's 2 MB, more gives nothing. */
@@ -73,7 +73,7 @@ static void handle_close(struct sqlite_handle *h) {
     if (!h) {
         return;
     }
-    for (size_t i = 0; h->statements && i < sql_queries_count; i++) {
+    for (size_t i = 0; h->statements && i < sql_statements_count; i++) {
         sqlite3_finalize(h->statements[i].stmt);
     }
     free(h->statements);
@@ -87,7 +87,7 @@ REEL_DEFINE_AUTO(struct sqlite_handle, handle_close);
 
 static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, struct reel_error *err) {
     AUTO(handle_close) struct sqlite_handle *h = calloc(1, sizeof *h);
-    if (!h || !(h->statements = calloc(sql_queries_count, sizeof *h->statements))) {
+    if (!h || !(h->statements = calloc(sql_statements_count, sizeof *h->statements))) {
         reel_fail_memory(err);
         return NULL;
     }

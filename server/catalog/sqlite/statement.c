@@ -1,11 +1,11 @@
-/* Statements: those of sql/queries, prepared once for a connection, and composed ones. A bind that fails is remembered
+/* Statements: those of sql/, prepared once for a connection, and composed ones. A bind that fails is remembered
  * and reported by the next step, so callers need not check each value. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/columns.h"
 #include "catalog/sqlite/sqlite.h"
-#include "wire/cleanup.h"
 
 const struct columns_array sqlite_arrays[COLUMNS_ARRAYS] = {{"{ints ", "json_each(", ")"},
                                                             {"{texts ", "json_each(", ")"},
@@ -32,13 +32,13 @@ static bool prepare(struct sqlite_handle *h, const char *text, unsigned flags, s
 
 struct db_statement *sqlite_statement(struct db_handle *handle, const char *name, struct reel_error *err) {
     struct sqlite_handle *h = (struct sqlite_handle *)handle;
-    size_t at = db_find(sql_queries, sql_queries_count, name);
+    size_t at = db_find(sql_statements, sql_statements_count, name);
     if (at == SIZE_MAX) {
         reel_fail(err, REEL_ARGUMENT, "catalog: no statement %s", name);
         return NULL;
     }
     struct sqlite_statement *s = &h->statements[at];
-    if (!s->stmt && !prepare(h, sql_queries[at].text, SQLITE_PREPARE_PERSISTENT, &s->stmt, err)) {
+    if (!s->stmt && !prepare(h, sql_statements[at].text, SQLITE_PREPARE_PERSISTENT, &s->stmt, err)) {
         reel_error_at(err, "%s", name);
         return NULL;
     }

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "reel/time.h"
 #include "store/bucket/blocks_internal.h"
-#include "wire/cleanup.h"
 
 /* ---- room; blocks->mutex is held */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "store/bucket/blocks_internal.h"
-#include "wire/cleanup.h"
 
 enum {
     AHEAD_AFTER = 2,

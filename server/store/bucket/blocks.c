@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "core/ownership.h"
+#include "base/cleanup.h"
+#include "base/ownership.h"
 #include "reel/time.h"
 #include "store/bucket/blocks_internal.h"
-#include "wire/cleanup.h"
 
 enum { HEX = CONTENT_TEXT - 1 };
 static const char map_suffix[] = ".map";

@@ -10,10 +10,10 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#include "core/disk.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
-#include "wire/hex.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/hex.h"
 
 enum { SENDERS = 8, PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, SIGNED_S = 300, ASK_MS = 2000 };
 #define ASKED_NS (5 * INT64_C(1000000000)) /* so long an answer holds */

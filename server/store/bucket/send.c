@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "core/disk.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/hex.h"
 
 enum { IN_FLIGHT = 4, NAME_TEXT = 48 };
 #define MIB (UINT64_C(1) << 20)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { LINE_MAX_BYTES = S3_TOKEN_MAX + 64 };
 

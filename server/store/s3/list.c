@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "store/s3/s3_internal.h"
 #include "store/s3/xml.h"
-#include "wire/cleanup.h"
 
 enum { PAGE_BYTES_MAX = 16 << 20, QUERY_MAX = 3 * (2 * S3_KEY_MAX + S3_UPLOAD_MAX) + 256 };
 

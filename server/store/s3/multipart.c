@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "store/s3/s3_internal.h"
 #include "store/s3/xml.h"
-#include "wire/cleanup.h"
 
 enum { ANSWER_MAX = 64 << 10 };
 static const struct s3_body nothing = {.data = ""};

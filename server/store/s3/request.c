@@ -9,11 +9,11 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "store/s3/s3_internal.h"
 #include "store/s3/xml.h"
-#include "wire/base64.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
+#include "syntax/base64.h"
 
 enum {
     CONNECT_MS = 3000,
@@ -314,7 +314,7 @@ static bool key_has_expired(struct s3 *s3, const struct s3_call *call) {
     return true;
 }
 
-static bool passes(CURLcode result, const struct s3_call *call) {
+static bool is_transient(CURLcode result, const struct s3_call *call) {
     static const char *const codes[] = {"RequestTimeout", "BadDigest",     "OperationAborted",
                                         "SlowDown",       "InternalError", "ServiceUnavailable"};
     switch (result) {
@@ -357,14 +357,14 @@ static void sleep_ms(unsigned ms) {
     }
 }
 
-static bool explain(const struct s3 *s3, const struct s3_call *call, CURLcode result, bool passing, const char *problem,
-                    struct reel_error *err) {
+static bool explain(const struct s3 *s3, const struct s3_call *call, CURLcode result, bool transient,
+                    const char *problem, struct reel_error *err) {
     const char *what = names[call->method], *bucket = call->name.bucket;
     if (result != CURLE_OK) {
-        return reel_fail(err, passing ? REEL_BUSY : REEL_IO, "the store at %s does not answer: %s (%s in bucket %s)",
+        return reel_fail(err, transient ? REEL_BUSY : REEL_IO, "the store at %s does not answer: %s (%s in bucket %s)",
                          s3->host, problem, what, bucket);
     }
-    if (passing) {
+    if (transient) {
         return reel_fail(err, REEL_BUSY, "the store at %s is not available: %ld %s (%s in bucket %s)", s3->host,
                          call->status, call->code, what, bucket);
     }
@@ -416,11 +416,11 @@ static bool perform(struct s3 *s3, struct s3_call *call, CURL *curl, const char 
             corrected = true;
             continue;
         }
-        bool passing = passes(result, call);
+        bool transient = is_transient(result, call);
         unsigned ms = pause_ms(tries, curl);
-        if (!passing || tries == TRIES || ((tries > 1 || call->limit_ms) && clock_ms() + ms >= end_ms)) {
+        if (!transient || tries == TRIES || ((tries > 1 || call->limit_ms) && clock_ms() + ms >= end_ms)) {
             atomic_fetch_add(&s3->failed, call->status != 404 && call->status != 412);
-            return explain(s3, call, result, passing, problem, err);
+            return explain(s3, call, result, transient, problem, err);
         }
         atomic_fetch_add(&s3->retries, 1);
         sleep_ms(ms);

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "store/s3/s3_internal.h"
-#include "wire/cleanup.h"
 
 struct s3 *s3_open(struct reel_error *err) {
     struct s3 *s3 = calloc(1, sizeof *s3);

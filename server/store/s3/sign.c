@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "wire/cleanup.h"
-#include "wire/hex.h"
+#include "base/cleanup.h"
+#include "base/hex.h"
 
 enum { DIGEST = 32, DIGEST_HEX = 2 * DIGEST + 1, SCOPE_MAX = S3_REGION_MAX + 40, NAMES_MAX = 256 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { PATH_BYTES = 256 };
 

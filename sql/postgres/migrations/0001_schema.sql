@@ -501,7 +501,7 @@ CREATE TABLE uploads (
     owner text COLLATE "C" NOT NULL, -- the principal: token:7, proxy:ann
     idempotency_key text COLLATE "C" NOT NULL, -- '' none
     request bytea NOT NULL CHECK (length(request) = 32), -- SHA-256 of the request that used this key first
-    options text COLLATE "C" NOT NULL, -- upload options as JSON: name, collection … (server/ingest/upload_options.h)
+    options text COLLATE "C" NOT NULL, -- upload options as JSON: name, collection … (server/uploads/upload_options.h)
     metadata text COLLATE "C" NOT NULL, -- Upload-Metadata as received
     concat text COLLATE "C" NOT NULL, -- Upload-Concat as received: '', 'partial', 'final;…'
     draft int8 NOT NULL CHECK (draft IN (0, 1)), -- created by the IETF draft protocol: complete when the client says so
@@ -557,7 +557,7 @@ CREATE TABLE failures (
     collection text COLLATE "C" NOT NULL,
     code int8 NOT NULL, -- enum reel_code; 0 for a recording
     reason text COLLATE "C" NOT NULL, -- '' for a recording, which has it as its problem
-    request text COLLATE "C" NOT NULL, -- how to retry, JSON (server/ingest/import_unit.c); '' for a recording
+    request text COLLATE "C" NOT NULL, -- how to retry, JSON (server/imports/unit.c); '' for a recording
     tries int8 NOT NULL,
     first_ns int8 NOT NULL,
     last_ns int8 NOT NULL,

@@ -1,0 +1,55 @@
+/* The limits against which sizes from outside are checked before an allocation or a loop. */
+#ifndef REEL_BASE_LIMITS_H
+#define REEL_BASE_LIMITS_H
+
+enum {
+    REEL_CHANNELS_MAX = 65535,
+    REEL_TEXT_MAX = 64 << 10,   /* a topic, type or key */
+    REEL_SCHEMA_MAX = 16 << 20, /* one definition */
+    REEL_SCHEMAS_PER_CHANNEL_MAX = 64,
+    REEL_MODEL_MAX = 256 << 20, /* all texts and definitions of one recording */
+    REEL_METADATA_MAX = 65536,  /* metadata pairs of one recording */
+    REEL_ATTACHMENTS_MAX = 65536,
+    REEL_FINDINGS_MAX = 1000, /* findings kept with their text; all are counted */
+    REEL_PARTS_MAX = 4096,
+    REEL_SEGMENT_ENTRIES = 4096,      /* entries in one packed segment */
+    REEL_BUILD_MEMORY_MAX = 24 << 20, /* pending entries of all channels while scanning */
+    REEL_CHUNK_MEMORY_MAX = 64 << 20, /* a compressed run larger than this (raw) is spooled to disk */
+    REEL_OPENED_MAX = 16,             /* files that huge chunks of one recording were decoded to, open at a time … */
+    REEL_OPENED_MIB_MAX =
+        4096, /* … and their total size; a single one may be larger, and those in use are not closed */
+    REEL_MESSAGE_MEMORY_MAX = 1 << 30, /* a payload that is needed whole in memory */
+    REEL_DECODED_MAX = 64 << 20,       /* a payload that is decoded to values */
+    REEL_WINDOW_BYTES = 1 << 20,       /* one read of a file while walking it */
+    REEL_DEPTH_MAX = 128,              /* nesting of maps and arrays in a payload */
+    REEL_RECORD_HEADER_MAX = 1 << 20,  /* header of one ROS bag record */
+    REEL_GLOB_STEPS_MAX = 1 << 20,
+    REEL_OVERLAP_MAX = 16,         /* segments of one channel that may overlap before they are compacted */
+    REEL_CHUNK_RAW_MAX_MIB = 4096, /* one compressed chunk, decoded */
+    REEL_EXPANSION_MAX =
+        1000, /* a chunk that decodes to more times its size is decoded only if records begin in it … */
+    REEL_EXPANSION_FREE = 16 << 20,   /* … except for this many bytes of one scan, which are cheap */
+    REEL_CONNECTION_MAX = 32 << 20,   /* description of one connection of a ROS bag 2.0, with all schemas */
+    REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
+    REEL_DEFINITION_FIELDS_MAX = 16384,
+    REEL_ROW_METADATA_MAX = 255, /* texts of one channel that a row defines */
+    REEL_COLUMNS_MAX =
+        2048, /* nodes of a table's columns, nested ones too; a message with more is one column of JSON */
+    REEL_COLUMN_KEYS_MAX = 1024,     /* members of one struct in a table; an object with more is one column of JSON */
+    REEL_COLUMN_DEPTH_MAX = 16,      /* nesting of structs and lists in a table; deeper values are JSON */
+    REEL_ROW_VALUES_MAX = 96 << 20,  /* values of one row of a table, decoded; a payload with more is a cell of bytes */
+    REEL_ROW_GROUP_BYTES = 32 << 20, /* values of one row group of a table, where no single row has more */
+    REEL_EMPTY_VALUES_MAX = 4096,    /* values of one payload that occupy no bytes in it */
+    REEL_LEGACY_MESSAGE_MAX = 128 << 20,     /* one message of a .traj or .state: NanoVer's own limit */
+    REEL_STATISTICS_CHANNELS_MAX = 8192,     /* channels of a recording whose fields have statistics … */
+    REEL_STATISTICS_FIELDS_MAX = 1024,       /* fields of one channel that have statistics … */
+    REEL_STATISTICS_ALL_FIELDS_MAX = 131072, /* … and of all channels of a recording */
+    REEL_STATISTICS_PATHS_MAX = 16 << 20,    /* bytes of their paths */
+    REEL_STATISTICS_MAX =
+        32 << 20, /* bytes of all blocks of a recording, in memory; above it pairs of blocks become one */
+    REEL_QUESTION_CHANNELS_MAX = 1024, /* channels of one recording that a question about values is about */
+    REEL_VIDEO_FRAMES_MAX = 1 << 21,   /* frames of one MP4 file: 19 hours at 30 Hz */
+    REEL_VIDEO_BEFORE_MAX = 4096,      /* frames that are put in front of a cut, from its key frame on */
+};
+
+#endif

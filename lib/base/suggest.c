@@ -1,0 +1,93 @@
+/* See suggest.h. */
+#include "base/suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned least(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
+static unsigned char lower(char c) {
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
+}
+
+/* Letters and digits alone: "rosbag1" is the beginning of "rosbag-1.2". Returns their number. */
+static size_t squeeze(const char *text, char out[NEAR_TEXT_MAX + 1]) {
+    size_t n = 0;
+    for (; *text; text++) {
+        unsigned char c = lower(*text);
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c >= 0x80) {
+            out[n++] = (char)c;
+        }
+    }
+    out[n] = '\0';
+    return n;
+}
+
+/* Characters to insert, delete, replace or exchange with the next one: three rows of the table at a time. */
+static unsigned edits(const char *a, size_t m, const char *b, size_t n) {
+    unsigned rows[3][NEAR_TEXT_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];
+    for (size_t k = 0; k <= n; k++) {
+        last[k] = (unsigned)k;
+    }
+    for (size_t i = 1; i <= m; i++) {
+        row[0] = (unsigned)i;
+        for (size_t k = 1; k <= n; k++) {
+            bool same = lower(a[i - 1]) == lower(b[k - 1]);
+            row[k] = least(least(last[k], row[k - 1]) + 1, last[k - 1] + !same);
+            if (i > 1 && k > 1 && lower(a[i - 1]) == lower(b[k - 2]) && lower(a[i - 2]) == lower(b[k - 1])) {
+                row[k] = least(row[k], before[k - 2] + 1);
+            }
+        }
+        unsigned *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[n];
+}
+
+unsigned near_distance(const char *given, const char *name) {
+    size_t m = strnlen(given, NEAR_TEXT_MAX + 1), n = strnlen(name, NEAR_TEXT_MAX + 1), shorter = m < n ? m : n;
+    char part[NEAR_TEXT_MAX + 1], whole[NEAR_TEXT_MAX + 1];
+    if (m > NEAR_TEXT_MAX || n > NEAR_TEXT_MAX) {
+        return NEAR_NONE;
+    }
+    if (squeeze(given, part) >= 3 && squeeze(name, whole) > 0 && strstr(whole, part)) {
+        return 0;
+    }
+    unsigned distance = edits(given, m, name, n);
+    return distance < shorter && distance <= shorter / 3 + 1 ? distance : NEAR_NONE;
+}
+
+void near_add(struct near *near, const char *given, const char *name) {
+    unsigned distance = near_distance(given, name), at = near->n;
+    for (unsigned i = 0; i < near->n; i++) {
+        if (strcmp(near->names[i], name) == 0) {
+            return;
+        }
+    }
+    while (at > 0 && near->distances[at - 1] > distance) {
+        at--;
+    }
+    if (distance == NEAR_NONE || at == NEAR_MAX) {
+        return;
+    }
+    near->n += near->n < NEAR_MAX;
+    for (unsigned i = near->n - 1; i > at; i--) {
+        near->names[i] = near->names[i - 1];
+        near->distances[i] = near->distances[i - 1];
+    }
+    near->names[at] = name;
+    near->distances[at] = distance;
+}
+
+const char *near_text(const struct near *near, const char *before, char *out, size_t size) {
+    out[0] = '\0';
+    for (unsigned i = 0; i < near->n && near->distances[i] == near->distances[0]; i++) {
+        size_t used = strlen(out);
+        snprintf(out + used, size - used, "%s%s", i ? ", " : before, near->names[i]);
+    }
+    return out;
+}

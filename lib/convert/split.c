@@ -1,0 +1,145 @@
+/* See reel/split.h. Parts are divided by time: by size at the first message of a group of the whole conversion's plan.
+ */
+#include "reel/split.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "convert/writer_run.h"
+#include "reel/time.h"
+
+static bool parse_size(const char *text, uint64_t *bytes) {
+    static const struct {
+        const char *unit;
+        uint64_t bytes;
+    } units[] = {{"", 1},          {"B", 1},         {"kB", 1000},    {"MB", 1000000}, {"GB", 1000000000},
+                 {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
+    size_t digits = strspn(text, "0123456789");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcasecmp(text + digits, units[i].unit) == 0) {
+            return number_u64_of(text, digits, bytes) && !__builtin_mul_overflow(*bytes, units[i].bytes, bytes) &&
+                   *bytes > 0;
+        }
+    }
+    return false;
+}
+
+bool reel_split_parse(const char *text, struct reel_split_rule *out, struct reel_error *err) {
+    static const char duration[] = "duration:", size[] = "size:";
+    *out = (struct reel_split_rule){0};
+    if (strncmp(text, duration, sizeof duration - 1) == 0) {
+        return reel_duration_parse(text + sizeof duration - 1, &out->ns, err) &&
+               (out->ns > 0 || reel_fail(err, REEL_ARGUMENT, "the duration of a part must not be 0"));
+    }
+    return (strncmp(text, size, sizeof size - 1) == 0 && parse_size(text + sizeof size - 1, &out->bytes)) ||
+           reel_fail(err, REEL_ARGUMENT, "\"%.100s\" is not duration:60s or size:1GB", text);
+}
+
+struct splitting {
+    const struct reel_writer *writer;
+    struct reel_selection plain; /* without messages put in front */
+    struct reel_split_part *parts;
+    size_t count, capacity;
+};
+
+/* Adds the part that begins at `start_ns`, where the one before ends. */
+static bool add_part(struct splitting *s, const struct reel_selection *selection,
+                     const struct reel_write_options *options, int64_t start_ns, struct reel_error *err) {
+    if (s->count == REEL_SPLIT_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d parts", REEL_SPLIT_MAX);
+    }
+    if (!GROW_ARRAY(s->parts, s->count, s->capacity)) {
+        return reel_fail_memory(err);
+    }
+    struct reel_split_part *p = &s->parts[s->count];
+    *p = (struct reel_split_part){.selection = *selection, .options = *options};
+    p->selection.initial = NULL;
+    if (s->count > 0) {
+        s->parts[s->count - 1].selection.end_ns = start_ns;
+        p->selection.start_ns = p->options.start_ns = start_ns;
+        p->options.is_cut = true;
+        p->selection.key_frames = true;
+        p->selection.state_at_cut = (s->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
+    }
+    s->count++;
+    return true;
+}
+
+/* Goes from the first message of a part to that of the next. */
+static bool by_duration(struct splitting *s, struct reel_stream *stream, const struct reel_selection *selection,
+                        const struct reel_write_options *options, int64_t ns, struct reel_error *err) {
+    struct reel_message m;
+    enum reel_step step = reel_stream_next(stream, &m, err);
+    int64_t first = step == REEL_STEP_MESSAGE ? m.time_ns : 0, next;
+    while (step == REEL_STEP_MESSAGE) {
+        int64_t start = first + (int64_t)(((uint64_t)m.time_ns - (uint64_t)first) / (uint64_t)ns * (uint64_t)ns);
+        if (!add_part(s, selection, options, start, err)) {
+            return false;
+        }
+        if (__builtin_add_overflow(start, ns, &next)) {
+            return true;
+        }
+        step = reel_stream_seek(stream, &(struct reel_position){.time_ns = next}, err)
+                   ? reel_stream_next(stream, &m, err)
+                   : REEL_STEP_ERROR;
+    }
+    return step != REEL_STEP_ERROR;
+}
+
+/* A group of messages counts with its share of the tail, a part with a head of its own. */
+static bool by_size(struct splitting *s, const struct reel_plan *plan, const struct reel_selection *selection,
+                    const struct reel_write_options *options, uint64_t bytes, struct reel_error *err) {
+    uint64_t end =
+        plan->n_groups > 0 ? plan->groups[plan->n_groups - 1].offset + plan->groups[plan->n_groups - 1].size : 0;
+    double tail = end > plan->head_size ? (double)(plan->length - end) / (double)(end - plan->head_size) : 0, size = 0;
+    int64_t start = INT64_MIN;
+    for (size_t g = 0; g < plan->n_groups; g++) {
+        double added = (double)plan->groups[g].size * (1 + tail);
+        int64_t time = plan->marks[g].time_ns;
+        if (g == 0 || (size + added > (double)bytes && time > start)) {
+            if (!add_part(s, selection, options, time, err)) {
+                return false;
+            }
+            size = (double)plan->head_size;
+            start = time;
+        }
+        size += added;
+    }
+    return true;
+}
+
+static bool split(struct splitting *s, struct reel_stream *stream, const struct reel_selection *selection,
+                  const struct reel_write_options *options, const struct reel_split_rule *rule,
+                  const struct reel_progress *progress, struct reel_error *err) {
+    if (rule->ns > 0) {
+        return by_duration(s, stream, selection, options, rule->ns, err);
+    }
+    if (s->writer->needs & REEL_STREAMED) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "%s is not split by size, because its length is not known before it is written",
+                         s->writer->name);
+    }
+    AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(s->writer, options, stream, progress, err);
+    return plan && by_size(s, plan, selection, options, rule->bytes, err);
+}
+
+struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                   uint32_t n_recordings, const struct reel_selection *selection,
+                                   const struct reel_write_options *options, const struct reel_split_rule *rule,
+                                   const struct reel_progress *progress, uint32_t *count, struct reel_error *err) {
+    struct splitting s = {.writer = writer, .plain = *selection};
+    s.plain.last_per_topic = s.plain.state_at_cut = s.plain.key_frames = false;
+    s.plain.initial = NULL;
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = reel_writer_stream(writer, recordings, n_recordings, &s.plain, err);
+    if (!stream || !split(&s, stream, selection, options, rule, progress, err) ||
+        (s.count == 0 && !add_part(&s, selection, options, 0, err))) {
+        free(s.parts);
+        return NULL;
+    }
+    *count = (uint32_t)s.count;
+    return s.parts;
+}

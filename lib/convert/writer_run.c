@@ -1,0 +1,280 @@
+/* The functions that a writer calls while it emits (reel/write.h), the same for planning and rendering. */
+#include "convert/writer_run.h"
+#include "base/cleanup.h"
+#include "base/transient.h"
+
+#include <stdlib.h>
+
+enum { PIECE = 256 << 10 };
+
+static bool copy_texts(const char *const **texts, uint32_t n, struct arena *arena) {
+    return !*texts || (*texts = arena_texts(arena, *texts, n));
+}
+
+bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources,
+                      struct arena *arena) {
+    *copy = *options;
+    copy->compression = arena_text(arena, options->compression ? options->compression : "");
+    copy->name = options->name ? arena_text(arena, options->name) : NULL;
+    return copy->compression && (copy->name || !options->name) && copy_texts(&copy->fields, options->n_fields, arena) &&
+           copy_texts(&copy->compress_topics, options->n_compress_topics, arena) &&
+           copy_texts(&copy->source_ids, n_sources, arena);
+}
+
+bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options,
+              struct reel_stream *stream, void *totals, bool planning, struct reel_error *err) {
+    run->w = (struct reel_write){
+        .writer = writer, .options = options, .stream = stream, .totals = totals, .planning = planning};
+    run->stream_group = UINT64_MAX;
+    if (!(run->w.run = calloc(1, writer->run_size ? writer->run_size : 1))) {
+        return reel_fail_memory(err);
+    }
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    return transient_watch_end(&watch, !writer->open || writer->open(&run->w, err), err);
+}
+
+void run_close(struct run *run) {
+    if (run->w.run && run->w.writer->close) {
+        run->w.writer->close(&run->w);
+    }
+    free(run->w.run);
+    free(run->scratch);
+    free(run->note.data);
+}
+
+void run_begin_group(struct run *run, uint64_t group, uint64_t quota) {
+    run->w.group = group;
+    run->taken = 0;
+    run->quota = quota;
+    run->note.size = 0;
+    run->packs = false;
+}
+
+static void count(struct reel_write_counts *c, const struct reel_message *m) {
+    c->first_ns = c->messages == 0 || m->time_ns < c->first_ns ? m->time_ns : c->first_ns;
+    c->last_ns = c->messages == 0 || m->time_ns > c->last_ns ? m->time_ns : c->last_ns;
+    c->messages++;
+    c->by_channel[m->channel]++;
+}
+
+const struct reel_write_counts *reel_write_counts(const struct reel_write *w) {
+    return &((const struct run *)w)->plan->counts;
+}
+
+enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, struct reel_error *err) {
+    struct run *run = (struct run *)w;
+    if (run->taken == run->quota) {
+        return REEL_STEP_END;
+    }
+    if (run->has_pending) {
+        *m = run->pending;
+        run->has_pending = false;
+    } else {
+        enum reel_step step = reel_stream_next(w->stream, m, err);
+        if (step != REEL_STEP_MESSAGE) {
+            return step;
+        }
+    }
+    if (run->taken++ == 0) {
+        run->first = reel_position_of(m);
+    }
+    if (w->planning) {
+        count(&run->plan->counts, m);
+    }
+    return REEL_STEP_MESSAGE;
+}
+
+void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
+    struct run *run = (struct run *)w;
+    run->pending = *m;
+    run->has_pending = true;
+    run->taken--;
+    if (w->planning) { /* its time is counted again with the group that takes it */
+        run->plan->counts.messages--;
+        run->plan->counts.by_channel[m->channel]--;
+    }
+}
+
+bool run_pack(struct run *run, uint64_t group, const struct reel_position *first, uint64_t count, struct reel_sink *out,
+              struct reel_error *err) {
+    if (run->stream_group != group && !reel_stream_seek(run->w.stream, first, err)) {
+        return false;
+    }
+    bool planning = run->w.planning;
+    run->stream_group = UINT64_MAX;
+    run->has_pending = false;
+    run_begin_group(run, group, count);
+    run->w.planning = false;
+    run->w.packing = true;
+    bool good = run->w.writer->messages(&run->w, out, err);
+    run->w.packing = false;
+    run->w.planning = planning;
+    if (good && run->taken != count) {
+        return reel_fail(err, REEL_CHANGED, "a group has %llu messages, planned were %llu",
+                         (unsigned long long)run->taken, (unsigned long long)count);
+    }
+    run->stream_group = good ? group + 1 : UINT64_MAX;
+    return good;
+}
+
+bool run_has_more(struct run *run, bool *more, struct reel_error *err) {
+    enum reel_step step = run->has_pending ? REEL_STEP_MESSAGE : reel_stream_next(run->w.stream, &run->pending, err);
+    *more = run->has_pending = step == REEL_STEP_MESSAGE;
+    return step != REEL_STEP_ERROR;
+}
+
+bool run_return_pending(struct run *run, struct reel_error *err) {
+    struct reel_position mark = reel_position_of(&run->pending);
+    bool pending = run->has_pending;
+    run->has_pending = false;
+    return !pending || reel_stream_seek(run->w.stream, &mark, err);
+}
+
+/* Copies a payload that is only partly needed, or hashed, in pieces; pieces outside the window are not read. */
+static bool put_pieces(struct run *run, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+    if (!run->scratch && !(run->scratch = malloc(PIECE))) {
+        return reel_fail_memory(err);
+    }
+    for (uint64_t at = 0; at < m->size;) {
+        uint64_t left = m->size - at;
+        if (!out->hashing && out->pos < out->lo) { /* skip to the window */
+            uint64_t skip = out->lo - out->pos < left ? out->lo - out->pos : left;
+            out->pos += skip;
+            at += skip;
+            continue;
+        }
+        if (!out->hashing && out->pos >= out->hi) {
+            out->pos += left;
+            return true;
+        }
+        size_t size = left < PIECE ? (size_t)left : PIECE;
+        if (!reel_stream_copy(run->w.stream, m, at, run->scratch, size, err)) {
+            return false;
+        }
+        reel_sink_put(out, run->scratch, size);
+        at += size;
+    }
+    return true;
+}
+
+bool reel_write_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                        struct reel_error *err) {
+    if (m->size == 0) {
+        return true;
+    }
+    if (!out->hashing) {
+        if (out->lo == out->hi || out->pos + m->size <= out->lo || out->pos >= out->hi) {
+            out->pos += m->size;
+            return true;
+        }
+        if (out->pos >= out->lo && out->pos + m->size <= out->hi) {
+            uint8_t *direct = out->buffer + (out->pos - out->lo);
+            out->pos += m->size;
+            return reel_stream_copy(w->stream, m, 0, direct, m->size, err);
+        }
+    }
+    return put_pieces((struct run *)w, m, out, err);
+}
+
+bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachment *a, struct reel_sink *out,
+                           struct reel_error *err) {
+    AUTO_MEM uint8_t *piece = malloc(PIECE);
+    if (!piece) {
+        return reel_fail_memory(err);
+    }
+    for (uint64_t done = 0; done < a->size;) {
+        uint64_t left = a->size - done;
+        size_t size = left < PIECE ? (size_t)left : PIECE;
+        if (!out->hashing && (out->pos + size <= out->lo || out->pos >= out->hi)) {
+            reel_sink_zeros(out, 0, size);
+        } else if (reel_reader_copy(reader, a->chunk, a->offset + done, piece, size, err)) {
+            reel_sink_put(out, piece, size);
+        } else {
+            return reel_error_at(err, "attachment %s", a->name);
+        }
+        done += size;
+    }
+    return true;
+}
+
+int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m) {
+    bool rebase = (w->writer->needs & REEL_REBASES_CUT) && w->options->is_cut;
+    return rebase ? (int64_t)((uint64_t)m->time_ns - (uint64_t)w->options->start_ns) : m->time_ns;
+}
+
+bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err) {
+    struct run *run = (struct run *)w;
+    if (!w->planning && !w->packing) {
+        return true;
+    }
+    grow_put(&run->note, data, size);
+    return !run->note.failed || reel_fail_memory(err);
+}
+
+bool reel_write_progress(const struct reel_write *w, uint64_t messages, struct reel_error *err) {
+    const struct run *run = (const struct run *)w;
+    const struct reel_progress *p = run->progress;
+    return !p || !p->report || p->report(p->context, messages, run->total) ||
+           reel_fail(err, REEL_CANCELLED, "planning was cancelled");
+}
+
+void reel_write_pack(struct reel_write *w) {
+    ((struct run *)w)->packs = w->planning;
+}
+
+void reel_write_leave_out(struct reel_write *w, uint64_t messages) {
+    ((struct run *)w)->plan->left_out += messages;
+}
+
+void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err) {
+    struct run *run = (struct run *)w;
+    void *p = w->planning ? arena_alloc(&run->plan->arena, size ? size : 1) : NULL;
+    if (!p) {
+        reel_fail_memory(err);
+    }
+    return p;
+}
+
+uint64_t reel_write_groups(const struct reel_write *w) {
+    const struct run *run = (const struct run *)w;
+    return run->plan ? run->plan->n_groups : 0;
+}
+
+const struct reel_group *reel_write_group(const struct reel_write *w, uint64_t group) {
+    const struct run *run = (const struct run *)w;
+    return &run->plan->groups[group];
+}
+
+uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part) {
+    const struct reel_plan *plan = ((const struct run *)w)->plan;
+    return (part < plan->n_tail ? plan->tail[part].offset : plan->length) - w->base;
+}
+
+bool reel_write_walk(struct reel_write *w, uint64_t group,
+                     bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context,
+                                   struct reel_error *err),
+                     void *context, struct reel_error *err) {
+    struct run *run = (struct run *)w;
+    const struct reel_plan *plan = run->plan;
+    if (group >= plan->n_groups) {
+        return reel_fail(err, REEL_ARGUMENT, "the %s writer has no group %llu", w->writer->name,
+                         (unsigned long long)group);
+    }
+    if (run->stream_group != group && !reel_stream_seek(w->stream, &plan->marks[group], err)) {
+        return false;
+    }
+    run->stream_group = UINT64_MAX;
+    for (uint32_t i = 0; i < plan->groups[group].count; i++) {
+        struct reel_message m;
+        enum reel_step step = reel_stream_next(w->stream, &m, err);
+        if (step == REEL_STEP_END) {
+            return reel_fail(err, REEL_CHANGED, "the recording has fewer messages than were planned");
+        }
+        if (step != REEL_STEP_MESSAGE || !visit(w, &m, context, err)) {
+            return false;
+        }
+    }
+    run->stream_group = group + 1;
+    return true;
+}

@@ -1,9 +1,0 @@
-#ifndef REEL_ENCODINGS_ROS_DEFINITION_IDL_H
-#define REEL_ENCODINGS_ROS_DEFINITION_IDL_H
-
-#include "encodings/ros/definition_tree.h"
-
-/* Reads definitions in OMG IDL. */
-bool ros_definition_read_idl(struct ros_definition *def, struct reel_bytes text, struct reel_error *err);
-
-#endif

@@ -1,0 +1,440 @@
+/* Converts a FileDescriptorSet to tables in two passes: the first collects the names of all messages and enums, the
+ * second their fields, so that definitions may refer to each other in any order. Every count is bounded by the bytes,
+ * and the memory of all tables has a limit. */
+#include "formats/protobuf/payload.h"
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/limits.h"
+
+enum { /* field numbers of descriptor.proto */
+       SET_FILE = 1,
+       FILE_PACKAGE = 2,
+       FILE_MESSAGE = 4,
+       FILE_ENUM = 5,
+       FILE_OPTIONS = 8,
+       FILE_SYNTAX = 12,
+       FILE_FEATURES = 50, /* in the file's options */
+       MESSAGE_NAME = 1,
+       MESSAGE_FIELD = 2,
+       MESSAGE_NESTED = 3,
+       MESSAGE_ENUM = 4,
+       MESSAGE_OPTIONS = 7,
+       OPTIONS_MAP_ENTRY = 7,
+       FIELD_NAME = 1,
+       FIELD_NUMBER = 3,
+       FIELD_LABEL = 4,
+       FIELD_TYPE = 5,
+       FIELD_TYPE_NAME = 6,
+       FIELD_OPTIONS = 8,
+       FIELD_ONEOF = 9,
+       FIELD_FEATURES = 21, /* in the field's options */
+       LABEL_REPEATED = 3,
+       FEATURES_PRESENCE = 1,
+       PRESENCE_IMPLICIT = 2,
+       ENUM_NAME = 1,
+       ENUM_VALUE = 2,
+       VALUE_NAME = 1,
+       VALUE_NUMBER = 2,
+
+       NESTED_MAX = 32,           /* deepest nesting of message definitions */
+       NAME_MAX = 512,            /* longest name with its package */
+       DEFINITIONS_MAX = 1 << 16, /* most messages, and most enums */
+       TABLES_MAX = 64 << 20,     /* most memory for all tables */
+};
+
+/* A message or enum whose name is known. */
+struct known {
+    const char *name;
+    struct reel_bytes body;
+    bool implicit; /* plain fields of its file have no presence */
+    size_t position;
+};
+struct reading {
+    struct pb_schema *schema;
+    struct known *messages, *enums;
+    size_t n_messages, n_enums, cap_messages, cap_enums;
+    struct reel_error *err;
+};
+static inline void reel_auto_reading_done(struct reading *r) {
+    free(r->messages);
+    free(r->enums);
+}
+
+static bool no_room(struct reading *r) {
+    return r->schema->arena.no_memory ? reel_fail_memory(r->err)
+                                      : reel_fail(r->err, REEL_LIMIT, "the protobuf definition is too large");
+}
+static bool damaged(struct reading *r, const char *what) {
+    return reel_fail(r->err, REEL_DAMAGED, "the protobuf definition is damaged: %s", what);
+}
+static bool walked(struct reading *r, const struct cursor *at) {
+    return !at->failed || damaged(r, "a field does not fit");
+}
+
+/* ---- groups */
+
+/* Skips a group whose begin was read. */
+static bool skip_group(struct cursor *c, uint32_t number) {
+    uint32_t open[REEL_DEPTH_MAX];
+    unsigned depth = 1;
+    open[0] = number;
+    while (depth > 0 && !c->failed) {
+        struct cursor ahead = *c;
+        uint64_t tag = proto_varint(&ahead);
+        struct proto_field f;
+        if ((tag & 7) == PROTO_GROUP && depth < REEL_DEPTH_MAX) {
+            open[depth++] = (uint32_t)(tag >> 3);
+            *c = ahead;
+        } else if ((tag & 7) == PROTO_GROUP_END && open[depth - 1] == tag >> 3) {
+            depth--;
+            *c = ahead;
+        } else if (!proto_next(c, &f)) {
+            c->failed = true;
+        }
+    }
+    return !c->failed;
+}
+
+bool pb_next(struct cursor *c, struct proto_field *f) {
+    if (c->failed || cursor_done(c)) {
+        return false;
+    }
+    struct cursor ahead = *c;
+    uint64_t tag = proto_varint(&ahead);
+    if ((tag & 7) != PROTO_GROUP || tag >> 3 == 0 || tag >> 3 > PROTO_NUMBER_MAX) {
+        return proto_next(c, f);
+    }
+    const uint8_t *begin = ahead.at;
+    *c = ahead;
+    *f = (struct proto_field){.number = (uint32_t)(tag >> 3), .wire = (enum proto_wire)PROTO_GROUP};
+    bool whole = skip_group(c, f->number);
+    f->bytes = bytes_of(begin, (size_t)(c->at - begin));
+    return whole;
+}
+
+/* ---- the first walk: names */
+
+struct scope {
+    char name[NAME_MAX];
+    size_t size;
+    bool implicit;
+};
+
+static bool is_name(struct reel_bytes name) {
+    for (size_t i = 0; i < name.size; i++) {
+        uint8_t c = name.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.')) {
+            return false;
+        }
+    }
+    return name.size > 0;
+}
+
+static bool enter(struct reading *r, const struct scope *outer, struct reel_bytes name, struct scope *inner) {
+    size_t dot = outer->size > 0;
+    if (!is_name(name) || outer->size + dot + name.size >= NAME_MAX) {
+        return damaged(r, "a name that is none, or is too long");
+    }
+    memcpy(inner->name, outer->name, outer->size);
+    inner->name[outer->size] = '.';
+    memcpy(inner->name + outer->size + dot, name.data, name.size);
+    inner->size = outer->size + dot + name.size;
+    inner->name[inner->size] = '\0';
+    inner->implicit = outer->implicit;
+    return true;
+}
+
+static struct reel_bytes find_bytes(struct reel_bytes in, uint32_t number) {
+    struct cursor at = cursor_of(in);
+    struct proto_field f;
+    struct reel_bytes found = bytes_of("", 0);
+    while (pb_next(&at, &f)) {
+        found = proto_is(&f, number, PROTO_BYTES) ? f.bytes : found;
+    }
+    return found;
+}
+static uint64_t find_number(struct reel_bytes in, uint32_t number) {
+    struct cursor at = cursor_of(in);
+    struct proto_field f;
+    uint64_t found = 0;
+    while (pb_next(&at, &f)) {
+        found = proto_is(&f, number, PROTO_VARINT) ? f.value : found;
+    }
+    return found;
+}
+
+static bool add_known(struct reading *r, const struct scope *scope, struct reel_bytes body, bool is_enum) {
+    size_t *n = is_enum ? &r->n_enums : &r->n_messages;
+    if (*n == DEFINITIONS_MAX) {
+        return no_room(r);
+    }
+    if (!(is_enum ? GROW_ARRAY(r->enums, r->n_enums, r->cap_enums)
+                  : GROW_ARRAY(r->messages, r->n_messages, r->cap_messages))) {
+        return reel_fail_memory(r->err);
+    }
+    struct known *k = &(is_enum ? r->enums : r->messages)[*n];
+    *k = (struct known){
+        .name = arena_text(&r->schema->arena, scope->name), .body = body, .implicit = scope->implicit, .position = *n};
+    ++*n;
+    return k->name || no_room(r);
+}
+
+static bool collect_enum(struct reading *r, const struct scope *outer, struct reel_bytes body) {
+    struct scope scope;
+    return enter(r, outer, find_bytes(body, ENUM_NAME), &scope) && add_known(r, &scope, body, true);
+}
+
+static bool collect_message(struct reading *r, const struct scope *outer, struct reel_bytes body, unsigned depth) {
+    struct scope scope;
+    struct cursor at = cursor_of(body);
+    struct proto_field f;
+    if (depth == 0) {
+        return reel_fail(r->err, REEL_LIMIT, "the protobuf definition nests messages too deeply");
+    }
+    bool good = enter(r, outer, find_bytes(body, MESSAGE_NAME), &scope) && add_known(r, &scope, body, false);
+    while (good && pb_next(&at, &f)) {
+        if (proto_is(&f, MESSAGE_NESTED, PROTO_BYTES)) {
+            good = collect_message(r, &scope, f.bytes, depth - 1);
+        } else if (proto_is(&f, MESSAGE_ENUM, PROTO_BYTES)) {
+            good = collect_enum(r, &scope, f.bytes);
+        }
+    }
+    return good && walked(r, &at);
+}
+
+static bool collect_file(struct reading *r, struct reel_bytes file) {
+    struct reel_bytes syntax = find_bytes(file, FILE_SYNTAX),
+                      features = find_bytes(find_bytes(file, FILE_OPTIONS), FILE_FEATURES);
+    struct scope none = {.implicit = bytes_is(syntax, "proto3") ||
+                                     find_number(features, FEATURES_PRESENCE) == PRESENCE_IMPLICIT},
+                 scope = none;
+    struct reel_bytes package = find_bytes(file, FILE_PACKAGE);
+    bool good = package.size == 0 || enter(r, &none, package, &scope);
+    struct cursor at = cursor_of(file);
+    struct proto_field f;
+    while (good && pb_next(&at, &f)) {
+        if (proto_is(&f, FILE_MESSAGE, PROTO_BYTES)) {
+            good = collect_message(r, &scope, f.bytes, NESTED_MAX);
+        } else if (proto_is(&f, FILE_ENUM, PROTO_BYTES)) {
+            good = collect_enum(r, &scope, f.bytes);
+        }
+    }
+    return good && walked(r, &at);
+}
+
+/* ---- the second walk: fields and values */
+
+static int by_name(const void *a, const void *b) {
+    const struct known *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->position > y->position) - (x->position < y->position);
+}
+static int by_field_number(const void *a, const void *b) {
+    uint32_t x = ((const struct pb_field *)a)->number, y = ((const struct pb_field *)b)->number;
+    return (x > y) - (x < y);
+}
+static int by_value(const void *a, const void *b) {
+    const struct pb_value *x = a, *y = b;
+    return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+                                  : (x->name.data > y->name.data) - (x->name.data < y->name.data);
+}
+
+/* Sorts definitions and removes duplicates: the first of one name counts. Merged sets have them. */
+static void sort_unique(struct known *known, size_t *n) {
+    size_t kept = 0;
+    if (*n > 0) {
+        qsort(known, *n, sizeof *known, by_name);
+    }
+    for (size_t i = 0; i < *n; i++) {
+        if (kept == 0 || strcmp(known[kept - 1].name, known[i].name) != 0) {
+            known[kept++] = known[i];
+        }
+    }
+    *n = kept;
+}
+
+static size_t count_in(struct reel_bytes body, uint32_t number) {
+    struct cursor at = cursor_of(body);
+    struct proto_field f;
+    size_t n = 0;
+    while (pb_next(&at, &f)) {
+        n += proto_is(&f, number, PROTO_BYTES);
+    }
+    return n;
+}
+
+static int compare_message(const void *name, const void *message) {
+    return strcmp(name, ((const struct pb_message *)message)->name);
+}
+static int compare_enum(const void *name, const void *e) {
+    return strcmp(name, ((const struct pb_enum *)e)->name);
+}
+static const struct pb_message *find_message(const struct pb_schema *s, const char *name) {
+    return s->n_messages > 0 ? bsearch(name, s->messages, s->n_messages, sizeof *s->messages, compare_message) : NULL;
+}
+static const struct pb_enum *find_enum(const struct pb_schema *s, const char *name) {
+    return s->n_enums > 0 ? bsearch(name, s->enums, s->n_enums, sizeof *s->enums, compare_enum) : NULL;
+}
+
+static void link_field(const struct pb_schema *s, struct pb_field *field, struct reel_bytes type_name) {
+    char name[NAME_MAX + 1];
+    if (type_name.size == 0 || type_name.size >= sizeof name || memchr(type_name.data, 0, type_name.size)) {
+        return;
+    }
+    memcpy(name, type_name.data, type_name.size);
+    name[type_name.size] = '\0';
+    const char *bare = name[0] == '.' ? name + 1 : name;
+    field->message = field->type == PB_MESSAGE || field->type == 0 ? find_message(s, bare) : NULL;
+    field->names = field->type == PB_ENUM || field->type == 0 ? find_enum(s, bare) : NULL;
+    field->type = field->type != 0 ? field->type : field->message ? PB_MESSAGE : field->names ? PB_ENUM : 0;
+}
+
+static bool read_field(struct reading *r, const struct known *of, struct reel_bytes body, struct pb_field *field) {
+    struct cursor at = cursor_of(body);
+    struct proto_field f;
+    struct reel_bytes type_name = bytes_of("", 0), options = type_name;
+    uint64_t number = 0, type = 0;
+    bool oneof = false;
+    *field = (struct pb_field){.name = type_name};
+    while (pb_next(&at, &f)) {
+        field->name = proto_is(&f, FIELD_NAME, PROTO_BYTES) ? f.bytes : field->name;
+        type_name = proto_is(&f, FIELD_TYPE_NAME, PROTO_BYTES) ? f.bytes : type_name;
+        options = proto_is(&f, FIELD_OPTIONS, PROTO_BYTES) ? f.bytes : options;
+        number = proto_is(&f, FIELD_NUMBER, PROTO_VARINT) ? f.value : number;
+        type = proto_is(&f, FIELD_TYPE, PROTO_VARINT) ? f.value : type;
+        field->repeated |= proto_is(&f, FIELD_LABEL, PROTO_VARINT) && f.value == LABEL_REPEATED;
+        oneof |= proto_is(&f, FIELD_ONEOF, PROTO_VARINT);
+    }
+    if (!walked(r, &at)) {
+        return false;
+    }
+    if (number == 0 || number > PROTO_NUMBER_MAX || type >= PB_TYPES || !is_name(field->name)) {
+        return damaged(r, "a field has no name, number or type");
+    }
+    field->number = (uint32_t)number;
+    field->type = (enum pb_type)type;
+    link_field(r->schema, field, type_name);
+    uint64_t presence = find_number(find_bytes(options, FIELD_FEATURES), FEATURES_PRESENCE);
+    bool implicit = presence != 0 ? presence == PRESENCE_IMPLICIT : of->implicit;
+    field->implicit = implicit && !oneof && !field->repeated && field->type != PB_MESSAGE && field->type != PB_GROUP;
+    return field->type != 0 || damaged(r, "a field has no type");
+}
+
+static bool read_message(struct reading *r, const struct known *of, struct pb_message *m) {
+    size_t n = count_in(of->body, MESSAGE_FIELD);
+    struct pb_field *fields = arena_alloc(&r->schema->arena, n * sizeof *fields);
+    struct cursor at = cursor_of(of->body);
+    struct proto_field f;
+    if (!fields) {
+        return no_room(r);
+    }
+    for (size_t i = 0; i < n && pb_next(&at, &f);) {
+        if (proto_is(&f, MESSAGE_FIELD, PROTO_BYTES) && !read_field(r, of, f.bytes, &fields[i++])) {
+            return reel_error_at(r->err, "%.128s", of->name);
+        }
+    }
+    qsort(fields, n, sizeof *fields, by_field_number);
+    for (size_t i = 1; i < n; i++) {
+        if (fields[i].number == fields[i - 1].number) {
+            return damaged(r, "two fields of one message have one number");
+        }
+    }
+    m->fields = fields;
+    m->n = (uint32_t)n;
+    m->form = strcmp(m->name, "google.protobuf.Timestamp") == 0                            ? PB_TIME
+              : strcmp(m->name, "google.protobuf.Duration") == 0                           ? PB_DURATION
+              : find_number(find_bytes(of->body, MESSAGE_OPTIONS), OPTIONS_MAP_ENTRY) != 0 ? PB_ENTRY
+                                                                                           : PB_PLAIN;
+    return true;
+}
+
+static bool read_enum(struct reading *r, const struct known *of, struct pb_enum *e) {
+    size_t n = count_in(of->body, ENUM_VALUE), at_value = 0;
+    struct pb_value *values = arena_alloc(&r->schema->arena, n * sizeof *values);
+    struct cursor at = cursor_of(of->body);
+    struct proto_field f;
+    if (!values) {
+        return no_room(r);
+    }
+    while (at_value < n && pb_next(&at, &f)) {
+        if (proto_is(&f, ENUM_VALUE, PROTO_BYTES)) {
+            values[at_value++] = (struct pb_value){.number = (int32_t)find_number(f.bytes, VALUE_NUMBER),
+                                                   .name = find_bytes(f.bytes, VALUE_NAME)};
+        }
+    }
+    qsort(values, n, sizeof *values, by_value);
+    e->values = values;
+    e->n = (uint32_t)n;
+    return true;
+}
+
+static bool read_tables(struct reading *r) {
+    struct pb_schema *s = r->schema;
+    sort_unique(r->messages, &r->n_messages);
+    sort_unique(r->enums, &r->n_enums);
+    s->messages = arena_alloc(&s->arena, r->n_messages * sizeof *s->messages);
+    s->enums = arena_alloc(&s->arena, r->n_enums * sizeof *s->enums);
+    if (!s->messages || !s->enums) {
+        return no_room(r);
+    }
+    for (; s->n_messages < r->n_messages; s->n_messages++) {
+        s->messages[s->n_messages].name = r->messages[s->n_messages].name;
+    }
+    for (; s->n_enums < r->n_enums; s->n_enums++) {
+        s->enums[s->n_enums].name = r->enums[s->n_enums].name;
+    }
+    for (size_t i = 0; i < r->n_enums; i++) {
+        if (!read_enum(r, &r->enums[i], &s->enums[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < r->n_messages; i++) {
+        if (!read_message(r, &r->messages[i], &s->messages[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char *name, struct reel_error *err) {
+    AUTO(reading_done) struct reading r = {.schema = schema, .err = err};
+    schema->arena.max = TABLES_MAX;
+    struct cursor at = cursor_of(set);
+    struct proto_field f;
+    while (pb_next(&at, &f)) {
+        if (proto_is(&f, SET_FILE, PROTO_BYTES) && !collect_file(&r, f.bytes)) {
+            return false;
+        }
+    }
+    if (!walked(&r, &at) || !read_tables(&r)) {
+        return false;
+    }
+    schema->root = find_message(schema, name[0] == '.' ? name + 1 : name);
+    return schema->root || reel_fail(err, REEL_DAMAGED, "the protobuf definition has no message \"%.128s\"", name);
+}
+
+/* ---- finding */
+
+const struct pb_field *pb_field_find(const struct pb_message *m, uint32_t number) {
+    struct pb_field key = {.number = number};
+    return m->n > 0 ? bsearch(&key, m->fields, m->n, sizeof *m->fields, by_field_number) : NULL;
+}
+
+const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size) {
+    size_t low = 0, high = e->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (e->values[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == e->n || e->values[low].number != number) {
+        return NULL;
+    }
+    *size = e->values[low].name.size;
+    return (const char *)e->values[low].name.data;
+}

@@ -1,0 +1,409 @@
+/* The stream in which channels of ROS 1 are channels of ROS 2, or the other way (reel_encoding.convert). A payload is
+ * measured when its message is reached and laid out anew when it is asked for. Messages that do not fit their
+ * definition are left out and counted. */
+#include "formats/ros/convert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "formats/ros/channel_definition.h"
+#include "formats/ros/translate.h"
+#include "formats/ros/write.h"
+#include "reel/iterate.h"
+#include "reel/write.h"
+
+enum {
+    VERSION = 1, /* part of every ETag: raise it when any output byte changes */
+    OWN_PAIRS = 5,
+    BEGIN_BYTES = 4096,            /* read of a payload to measure it, … */
+    PAYLOAD_ROOM = 64 << 10,       /* at first */
+    LARGE_BYTES = 4 * BEGIN_BYTES, /* … if it is this large: its size seldom depends on what follows */
+};
+
+#define QOS_KEY "offered_qos_profiles"
+#define HASH_KEY "topic_type_hash"
+
+struct converted {
+    struct reel_stream base;
+    struct reel_stream *below;
+    enum ros_dialect to;
+    struct arena arena; /* channels; payloads that the stream below owned */
+    const struct reel_channel **channels;
+    struct ros_relay **relays; /* by channel; NULL: as it is */
+    uint8_t *payload;
+    size_t room;
+    struct reel_position held; /* whose payload that is; a large one is copied piece by piece */
+    bool holds;
+    uint64_t left_out;
+    struct reel_position last_left_out; /* the furthest one */
+    struct reel_loss *losses;
+};
+
+/* ---- messages */
+
+/* Messages put in front are few; the stream owns what they become. */
+static bool convert_owned(struct converted *v, struct reel_message *m, struct reel_bytes payload, size_t size,
+                          struct reel_error *err) {
+    uint8_t *out = arena_alloc(&v->arena, size);
+    if (!out) {
+        return reel_fail_memory(err);
+    }
+    m->owned = out;
+    return ros_relay_put(v->relays[m->channel], payload, out, size, &size, err);
+}
+
+/* The size that the message's payload will have. *fits: it has one. False: it cannot be read. */
+static bool measure(struct converted *v, struct reel_message *m, size_t *size, bool *fits, struct reel_error *err) {
+    const struct ros_relay *relay = v->relays[m->channel];
+    struct reel_bytes payload;
+    struct reel_error why = {0};
+    bool needs_more = true;
+    if (m->size >= LARGE_BYTES && !m->owned) {
+        uint8_t begin[BEGIN_BYTES];
+        if (!reel_stream_copy(v->below, m, 0, begin, sizeof begin, err)) {
+            return false;
+        }
+        *fits = ros_relay_size(relay, bytes_of(begin, sizeof begin), m->size, size, &needs_more, &why);
+    }
+    if (!needs_more) {
+        return true;
+    }
+    if (!reel_stream_payload(v->below, m, &payload, err)) {
+        return false;
+    }
+    v->holds = false;
+    if (!m->owned && payload.size < LARGE_BYTES && ros_relay_put(relay, payload, v->payload, v->room, size, &why)) {
+        v->held = reel_position_of(m); /* most likely it is asked for next */
+        return *fits = v->holds = true;
+    }
+    *fits = (why.code == REEL_OK || why.code == REEL_CHANGED) &&
+            ros_relay_size(relay, payload, payload.size, size, &needs_more, &why);
+    return !*fits || !m->owned || convert_owned(v, m, payload, *size, err);
+}
+
+/* Whether `a` comes before `b` in the stream (reel/iterate.h); messages put in front come first. */
+static bool is_before(const struct reel_position *a, const struct reel_position *b) {
+    return a->initial != b->initial   ? a->initial > 0 && (b->initial == 0 || a->initial < b->initial)
+           : a->time_ns != b->time_ns ? a->time_ns < b->time_ns
+           : a->source != b->source   ? a->source < b->source
+           : a->chunk != b->chunk     ? a->chunk < b->chunk
+                                      : a->offset < b->offset;
+}
+
+/* Counts a message once, however often the stream is read from an earlier one on. */
+static void leave_out(struct converted *v, const struct reel_message *m) {
+    struct reel_position mark = reel_position_of(m);
+    if (v->left_out == 0 || is_before(&v->last_left_out, &mark)) {
+        v->last_left_out = mark;
+        v->left_out++;
+    }
+}
+
+static enum reel_step converted_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
+    struct converted *v = (struct converted *)base;
+    for (;;) {
+        bool fits;
+        size_t size;
+        enum reel_step step = reel_stream_next(v->below, m, err);
+        if (step != REEL_STEP_MESSAGE || !v->relays[m->channel]) {
+            return step;
+        }
+        if (!measure(v, m, &size, &fits, err)) {
+            return REEL_STEP_ERROR;
+        }
+        if (fits) {
+            m->size = (uint32_t)size;
+            return REEL_STEP_MESSAGE;
+        }
+        leave_out(v, m);
+    }
+}
+
+static bool converted_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
+    return reel_stream_seek(((struct converted *)base)->below, mark, err);
+}
+
+static bool converted_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
+                              struct reel_error *err) {
+    struct converted *v = (struct converted *)base;
+    struct reel_message below = *m;
+    struct reel_bytes payload;
+    if (!v->relays[m->channel]) {
+        return reel_stream_payload(v->below, m, out, err);
+    }
+    struct reel_position mark = reel_position_of(m);
+    *out = bytes_of(v->payload, m->size);
+    if (v->holds && m->size <= v->room && memcmp(&mark, &v->held, sizeof mark) == 0) {
+        return true;
+    }
+    v->holds = false;
+    below.size = m->entry.size;
+    if (!reel_stream_payload(v->below, &below, &payload, err)) {
+        return false;
+    }
+    if (m->size > v->room) {
+        free(TAKE(v->payload));
+        v->room = 0;
+        if (!(v->payload = malloc(m->size))) {
+            return reel_fail_memory(err);
+        }
+        v->room = m->size;
+    }
+    *out = bytes_of(v->payload, m->size);
+    size_t size;
+    if (!ros_relay_put(v->relays[m->channel], payload, v->payload, m->size, &size, err)) {
+        return false;
+    }
+    v->held = mark;
+    v->holds = size == m->size;
+    return v->holds || reel_fail(err, REEL_CHANGED, "a payload has another size than was planned");
+}
+
+static void converted_free(struct reel_stream *base) {
+    struct converted *v = (struct converted *)base;
+    for (uint32_t i = 0; v->relays && i < v->base.n_channels; i++) {
+        ros_relay_free(v->relays[i]);
+    }
+    reel_stream_free(v->below);
+    reel_loss_free(v->losses);
+    arena_free(&v->arena);
+    free(v->relays);
+    free(v->channels);
+    free(v->payload);
+    free(v);
+}
+
+static const struct reel_stream_ops converted_ops = {
+    .next = converted_next, .seek = converted_seek, .free = converted_free, .payload = converted_payload};
+
+/* ---- QoS */
+
+/* A list of one profile, as rosbag2 writes it until Humble. */
+static const char *qos_text(struct arena *arena, bool latched) {
+    static const char forever[] = "    sec: 9223372036\n    nsec: 854775807\n";
+    char text[512];
+    snprintf(text, sizeof text,
+             "- history: %d\n  depth: %d\n  reliability: 1\n  durability: %d\n  deadline:\n%s  lifespan:\n%s  "
+             "liveliness: 1\n"
+             "  liveliness_lease_duration:\n%s  avoid_ros_namespace_conventions: false",
+             latched ? 1 : 3, latched, latched ? 1 : 2, forever, forever, forever);
+    return arena_text(arena, text);
+}
+
+/* Profiles of one topic that differ make players give up durability, so one latched publisher latches its topic. */
+static bool is_latched_topic(const struct reel_stream *s, const char *name) {
+    bool latched = strcmp(name, "/tf_static") == 0;
+    for (uint32_t i = 0; i < s->n_channels && !latched; i++) {
+        latched = s->channels[i]->latched && strcmp(s->channels[i]->name, name) == 0;
+    }
+    return latched;
+}
+
+/* All publishers of a topic are "transient local". */
+static bool is_transient_local(const char *qos) {
+    unsigned all = 0, local = 0;
+    for (const char *p = qos; p && (p = strstr(p, "durability:")); all++) {
+        p += strlen("durability:");
+        p += strspn(p, " ");
+        local += strncmp(p, "transient_local", strlen("transient_local")) == 0 ||
+                 (p[0] == '1' && (p[1] == '\0' || strchr("\r\n ,}", p[1])));
+    }
+    return all > 0 && local == all;
+}
+
+/* ---- channels */
+
+static void add_pair(struct reel_pairs *pairs, const char *key, const char *value) {
+    pairs->items[pairs->count++] = (struct reel_pair){.key = key, .value = value};
+}
+
+/* The definition that the channel had, as text of the model, for the way back. */
+static const char *original_text(struct converted *v, const struct reel_channel *c, struct reel_error *err) {
+    struct reel_bytes definition;
+    const char *text = channel_definition(&v->arena, c, &definition, err) ? arena_utf8(&v->arena, definition) : NULL;
+    if (!text) {
+        reel_fail_memory(err);
+    }
+    return text;
+}
+
+static bool add_ros2_pairs(struct converted *v, const struct reel_channel *c, const struct ros_translation *t,
+                           struct reel_pairs *pairs, struct reel_error *err) {
+    const struct reel_schema *own = reel_channel_schema(c);
+    const char *original = original_text(v, c, err), *qos = ros_metadata_of(c, QOS_KEY);
+    qos = qos ? qos : qos_text(&v->arena, is_latched_topic(v->below, c->name));
+    if (!original || !qos) {
+        return original ? reel_fail_memory(err) : false;
+    }
+    add_pair(pairs, QOS_KEY, qos);
+    add_pair(pairs, HASH_KEY, t->hash);
+    add_pair(pairs, ROS1_TYPE_KEY, c->type);
+    if (own->hash[0]) {
+        add_pair(pairs, ROS1_MD5_KEY, own->hash);
+    }
+    add_pair(pairs, ROS1_DEFINITION_KEY, original);
+    return true;
+}
+
+static bool set_pairs(struct converted *v, const struct reel_channel *c, const struct ros_translation *t,
+                      struct reel_pairs *pairs, struct reel_error *err) {
+    static const char *const replaced[] = {HASH_KEY, ROS1_TYPE_KEY, ROS1_MD5_KEY, ROS1_DEFINITION_KEY};
+    pairs->items = arena_alloc(&v->arena, (c->metadata.count + OWN_PAIRS) * sizeof *pairs->items);
+    pairs->count = 0;
+    if (!pairs->items) {
+        return reel_fail_memory(err);
+    }
+    if (v->to == ROS_2 && !add_ros2_pairs(v, c, t, pairs, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < c->metadata.count; i++) {
+        const struct reel_pair *p = &c->metadata.items[i];
+        bool old = v->to == ROS_2 && strcmp(p->key, QOS_KEY) == 0;
+        for (size_t k = 0; k < sizeof replaced / sizeof *replaced; k++) {
+            old = old || strcmp(p->key, replaced[k]) == 0;
+        }
+        if (!old) {
+            add_pair(pairs, p->key, p->value);
+        }
+    }
+    return true;
+}
+
+/* "pkg/msg/Type" */
+static const char *whole_name(struct arena *arena, const char *type) {
+    const char *slash = strchr(type, '/');
+    size_t package = slash ? (size_t)(slash - type) : 0, room = strlen(type) + sizeof "/msg";
+    char *name = arena_alloc(arena, room);
+    if (name) {
+        snprintf(name, room, "%.*s/msg%s", (int)package, type, type + package);
+    }
+    return name;
+}
+
+static const struct reel_channel *make_channel(struct converted *v, const struct reel_channel *from,
+                                               const struct ros_translation *t, struct reel_error *err) {
+    bool ros2 = v->to == ROS_2;
+    struct reel_channel *c = arena_copy(&v->arena, from, sizeof *c);
+    struct reel_schema *schema = arena_alloc(&v->arena, sizeof *schema);
+    const char *name = ros2 ? whole_name(&v->arena, t->type) : arena_text(&v->arena, t->type);
+    if (!c || !schema || !name || !set_pairs(v, from, t, &c->metadata, err)) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    const uint8_t *definition =
+        arena_copy(&v->arena, t->definition.data, t->definition.size); /* it may be of the channel's metadata */
+    if (!definition) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    *schema = (struct reel_schema){.name = name,
+                                   .encoding = ros2 ? "ros2msg" : "ros1msg",
+                                   .hash = ros2 ? "" : t->hash,
+                                   .data = bytes_of(definition, t->definition.size)};
+    c->type = name;
+    c->encoding = ros2 ? "cdr" : "ros1";
+    c->schemas = schema;
+    c->n_schemas = 1;
+    c->latched = from->latched || (!ros2 && is_transient_local(ros_metadata_of(from, QOS_KEY)));
+    return c;
+}
+
+static void report(struct converted *v, const struct reel_channel *c, const struct ros_translation *t) {
+    const char *other = v->to == ROS_2 ? "ROS 2" : "ROS 1", *lost = ros_relay_lost(t->relay);
+    if (lost[0]) {
+        reel_loss_add(v->losses, REEL_LOSES, c, "fields that %s does not have: %s", other, lost);
+    }
+    if (t->custom) {
+        reel_loss_add(v->losses, REEL_CHANGES, c,
+                      "%s has another layout than the type of this name in %s: it is called ros1_compat/…, and ROS 2 "
+                      "tools play it only if they "
+                      "have such a package",
+                      t->custom, other);
+    }
+    if (t->lost_constants) {
+        reel_loss_add(v->losses, REEL_LOSES, c, "constants of the definition that %s cannot have", other);
+    }
+}
+
+/* A channel that cannot be translated stays as it is. False: no memory. */
+static bool convert_channel(struct converted *v, uint32_t i, const struct ros_definition *standard,
+                            struct reel_error *err) {
+    const struct reel_channel *c = v->below->channels[i];
+    struct ros_translation t;
+    struct reel_error why = {0};
+    v->channels[i] = c;
+    if (strcmp(c->encoding, v->to == ROS_2 ? "ros1" : "cdr") != 0) {
+        return true;
+    }
+    if (!ros_translate(&v->arena, c, v->to, standard, &t, &why)) {
+        reel_loss_add(v->losses, REEL_CHANGES, c,
+                      "the messages stay as they are, because they cannot be converted to %s: %s",
+                      v->to == ROS_2 ? "ROS 2" : "ROS 1", why.text);
+        return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
+    }
+    v->relays[i] = t.relay;
+    report(v, c, &t);
+    return (v->channels[i] = make_channel(v, c, &t, err)) != NULL;
+}
+
+static bool needs_conversion(const struct reel_stream *s, enum ros_dialect to) {
+    for (uint32_t i = 0; i < s->n_channels; i++) {
+        if (strcmp(s->channels[i]->encoding, to == ROS_2 ? "ros1" : "cdr") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool convert_channels(struct converted *v, struct reel_error *err) {
+    size_t n = (size_t)v->below->n_channels + 1;
+    v->channels = calloc(n, sizeof *v->channels);
+    v->relays = calloc(n, sizeof *v->relays);
+    v->losses = reel_loss_new();
+    v->payload = malloc(v->room = PAYLOAD_ROOM);
+    if (!v->channels || !v->relays || !v->losses || !v->payload) {
+        return reel_fail_memory(err);
+    }
+    AUTO(ros_definition_free) struct ros_definition *standard = ros2_standard_types(err);
+    for (uint32_t i = 0; standard && i < v->below->n_channels; i++) {
+        if (!convert_channel(v, i, standard, err)) {
+            return false;
+        }
+    }
+    return standard;
+}
+
+static struct reel_stream *convert(struct reel_stream *below, enum ros_dialect to, struct reel_error *err) {
+    if (!needs_conversion(below, to)) {
+        return below;
+    }
+    struct converted *v = calloc(1, sizeof *v);
+    if (!v) {
+        reel_stream_free(below);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    v->base = *below;
+    v->base.ops = &converted_ops;
+    v->base.view_version = below->view_version * 16 + VERSION;
+    v->below = below;
+    v->to = to;
+    if (!convert_channels(v, err)) {
+        converted_free(&v->base);
+        return NULL;
+    }
+    v->base.channels = v->channels;
+    v->base.losses = v->losses;
+    v->base.left_out = &v->left_out;
+    return &v->base;
+}
+
+struct reel_stream *ros_convert_to_ros1(struct reel_stream *source, struct reel_error *err) {
+    return convert(source, ROS_1, err);
+}
+struct reel_stream *ros_convert_to_ros2(struct reel_stream *source, struct reel_error *err) {
+    return convert(source, ROS_2, err);
+}

@@ -1,0 +1,181 @@
+/* Implements definition.h. */
+#include "formats/ros/definition.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "formats/ros/channel_definition.h"
+#include "formats/ros/definition_idl.h"
+#include "formats/ros/definition_link.h"
+#include "formats/ros/definition_text.h"
+
+/* ---- opening */
+
+/* Types that recorders may leave out of definitions. They are added last, so that the recording's own go first. */
+static bool add_known(struct ros_definition *d, bool whole_names, struct reel_error *err) {
+    static const char header[] = "uint32 seq\ntime stamp\nstring frame_id\n";
+    static const char time[] = "int32 sec\nuint32 nanosec\n";
+    if (d->dialect == ROS_1) {
+        return ros_definition_read_text(d, "std_msgs/Header", false, bytes_text(header), err);
+    }
+    return ros_definition_read_text(d, "builtin_interfaces/msg/Time", whole_names, bytes_text(time), err) &&
+           ros_definition_read_text(d, "builtin_interfaces/msg/Duration", whole_names, bytes_text(time), err);
+}
+
+/* Finds the language of the channel's own schema; false when there is no definition, or its language is not supported.
+ */
+static bool find_language(const struct reel_channel *channel, const struct reel_schema *s, const char *type,
+                          enum ros_language *language, struct reel_error *err) {
+    if (!s || !ros_is_defined(s, type)) {
+        return reel_fail(err, REEL_UNSUPPORTED, "the recording holds no definition of %.128s",
+                         type[0] ? type : "its messages");
+    }
+    if (s->data.size > REEL_SCHEMA_MAX) {
+        return reel_fail(err, REEL_LIMIT, "a definition of %zu bytes", s->data.size);
+    }
+    *language = ros_language_of(channel, s);
+    return *language != ROS_LANGUAGE_OTHER ||
+           reel_fail(err, REEL_UNSUPPORTED, "definitions in \"%.64s\" are not read for this encoding", s->encoding);
+}
+
+static bool read_definition(struct ros_definition *d, const struct reel_channel *channel, const char *type, bool idl,
+                            struct reel_error *err) {
+    struct reel_bytes text;
+    return channel_definition(&d->arena, channel, &text, err) &&
+           (idl ? ros_definition_read_idl(d, text, err) : ros_definition_read_text(d, type, false, text, err)) &&
+           add_known(d, idl, err) && ros_definition_link(d, type, err);
+}
+
+struct ros_definition *ros_definition_open(const struct reel_channel *channel, enum ros_dialect dialect,
+                                           struct reel_error *err) {
+    const struct reel_schema *s = reel_channel_schema(channel);
+    const char *type = s && s->name[0] ? s->name : channel->type;
+    enum ros_language language = ROS_LANGUAGE_OTHER;
+    if (!find_language(channel, s, type, &language, err)) {
+        return NULL;
+    }
+    AUTO(ros_definition_free) struct ros_definition *d = calloc(1, sizeof *d);
+    if (!d) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    d->dialect = dialect;
+    if (!read_definition(d, channel, type, language == ROS_LANGUAGE_IDL, err)) {
+        reel_error_at(err, "definition of %.128s", type);
+        return NULL;
+    }
+    return TAKE(d);
+}
+
+/* ---- fields */
+
+enum {
+    SPREAD_MAX = 64,       /* arrays up to this length are listed item by item */
+    VISITED_MAX = 1 << 16, /* most fields, and types on the way to them, that are visited */
+    PATH_ROOM = 1024,
+};
+struct listing {
+    const struct ros_definition *def;
+    reel_field_visit visit;
+    void *context;
+    uint32_t visited;
+    char path[PATH_ROOM];
+};
+
+static bool list_type(struct listing *l, uint32_t type, size_t length);
+
+static enum ros_stamp stamp_of(const struct listing *l, const struct ros_definition_step *s) {
+    return s->kind == ROS_VALUE_TYPE ? (enum ros_stamp)l->def->types[s->type].stamp : ROS_NO_STAMP;
+}
+
+static bool list_field(struct listing *l, const struct ros_definition_step *s, bool element) {
+    static const char *const stamps[] = {[ROS_TIME] = "time", [ROS_DURATION] = "duration"};
+    char word[ROS_NAME_ROOM + 16];
+    bool one = element || s->many == ROS_ONE;
+    const char *type = stamp_of(l, s) != ROS_NO_STAMP ? stamps[stamp_of(l, s)] : s->word;
+    if (one) {
+        snprintf(word, sizeof word, "%s", type);
+    } else if (s->many == ROS_ARRAY) {
+        snprintf(word, sizeof word, "%s[%u]", type, s->count);
+    } else {
+        snprintf(word, sizeof word, "%s[]", type);
+    }
+    const struct reel_field f = {
+        .path = l->path, .type = word, .unit = s->unit, .numeric = one && ros_definition_is_number(s)};
+    return l->visit(l->context, &f);
+}
+
+/* A path that becomes too long is left out. */
+static bool list_step(struct listing *l, const struct ros_definition_step *s, size_t length) {
+    size_t dot = length > 0;
+    if (length + dot + s->key.size + 16 >= PATH_ROOM) {
+        return true;
+    }
+    if (dot) {
+        l->path[length] = '.';
+    }
+    memcpy(l->path + length + dot, s->key.data, s->key.size);
+    length += dot + s->key.size;
+    l->path[length] = '\0';
+    bool spread = s->many == ROS_ARRAY && s->count <= SPREAD_MAX && s->kind != REEL_U8,
+         inside = s->kind == ROS_VALUE_TYPE && stamp_of(l, s) == ROS_NO_STAMP;
+    if (!spread) {
+        return s->many == ROS_ONE && inside ? list_type(l, s->type, length) : list_field(l, s, false);
+    }
+    for (uint32_t i = 0; i < s->count && l->visited < VISITED_MAX; i++) {
+        size_t end = length + (size_t)sprintf(l->path + length, ".%u", i);
+        l->visited++;
+        if (!(inside ? list_type(l, s->type, end) : list_field(l, s, true))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool list_type(struct listing *l, uint32_t type, size_t length) {
+    const struct ros_definition_type *of = &l->def->types[type];
+    for (uint32_t i = 0; i < of->count && l->visited < VISITED_MAX; i++) {
+        const struct ros_definition_step *s = &l->def->steps[of->first + i];
+        l->visited++;
+        if (!s->hidden && !list_step(l, s, length)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ros_definition_fields(const void *state, reel_field_visit visit, void *context) {
+    const struct ros_definition *d = state;
+    struct listing l = {.def = d, .visit = visit, .context = context};
+    return list_type(&l, d->top, 0);
+}
+
+/* ---- errors in a payload */
+
+static size_t position(const struct ros_definition_run *r) {
+    return r->payload.size - cursor_left(&r->c);
+}
+
+bool ros_definition_ends_early(const struct ros_definition_run *r, const struct ros_definition_step *s,
+                               uint64_t needs) {
+    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s needs %llu bytes, %zu are left", position(r),
+                     r->payload.size, (int)s->key.size, (const char *)s->key.data, (unsigned long long)needs,
+                     cursor_left(&r->c));
+}
+
+bool ros_definition_too_long(const struct ros_definition_run *r) {
+    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", position(r), r->payload.size,
+                     cursor_left(&r->c));
+}
+
+bool ros_definition_afford(struct ros_definition_run *r, uint64_t count) {
+    if (count > REEL_EMPTY_VALUES_MAX - r->empties) {
+        return reel_fail(r->err, REEL_LIMIT, "byte %zu of %zu: more than %d values that take no bytes", position(r),
+                         r->payload.size, REEL_EMPTY_VALUES_MAX);
+    }
+    r->empties += (uint32_t)count;
+    return true;
+}

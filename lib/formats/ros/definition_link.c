@@ -1,0 +1,254 @@
+/* Resolves the names of types and computes the sizes of all steps. Refuses a type that contains itself or nests too
+ * deep. */
+#include "formats/ros/definition_link.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+
+enum { NEW, OPEN, DONE }; /* ros_definition_type.state */
+
+static const char *last_part(const char *name) {
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* ---- names */
+
+/* Of equal names the one defined first sorts first. */
+static int in_order(int names, uint32_t a, uint32_t b) {
+    return names ? names : (a > b) - (a < b);
+}
+static int by_name(const void *a, const void *b, void *types) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return in_order(strcmp(((const struct ros_definition_type *)types)[x].name,
+                           ((const struct ros_definition_type *)types)[y].name),
+                    x, y);
+}
+static int by_short(const void *a, const void *b, void *types) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return in_order(strcmp(last_part(((const struct ros_definition_type *)types)[x].name),
+                           last_part(((const struct ros_definition_type *)types)[y].name)),
+                    x, y);
+}
+
+static bool sort_names(struct ros_definition *d, struct reel_error *err) {
+    d->by_name = arena_alloc(&d->arena, d->n_types * sizeof *d->by_name);
+    d->by_short = arena_alloc(&d->arena, d->n_types * sizeof *d->by_short);
+    if (!d->by_name || !d->by_short) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < d->n_types; i++) {
+        d->by_name[i] = i;
+    }
+    qsort_r(d->by_name, d->n_types, sizeof *d->by_name, by_name, d->types);
+    for (size_t i = 0; i < d->n_types; i++) {
+        if (i == 0 || strcmp(d->types[d->by_name[i]].name, d->types[d->by_name[i - 1]].name) != 0) {
+            d->by_short[d->n_short++] = d->by_name[i];
+        }
+    }
+    qsort_r(d->by_short, d->n_short, sizeof *d->by_short, by_short, d->types);
+    return true;
+}
+
+bool ros_definition_find(const struct ros_definition *d, const char *name, uint32_t *out) {
+    size_t low = 0, high = d->n_types;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(d->types[d->by_name[middle]].name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *out = low < d->n_types ? d->by_name[low] : 0;
+    return low < d->n_types && strcmp(d->types[*out].name, name) == 0;
+}
+
+/* Finds the only type with this last part of its name: packages were renamed over the years, often in a field's type
+ * but not in the heading. */
+static bool find_short(const struct ros_definition *d, const char *name, uint32_t *out) {
+    size_t low = 0, high = d->n_short;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(last_part(d->types[d->by_short[middle]].name), name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *out = low < d->n_short ? d->by_short[low] : 0;
+    bool found = low < d->n_short && strcmp(last_part(d->types[*out].name), name) == 0;
+    return found && (low + 1 == d->n_short || strcmp(last_part(d->types[d->by_short[low + 1]].name), name) != 0);
+}
+
+/* Tries a/b/NAME, a/NAME, NAME for a field of the type a/b/C. */
+static bool find_near(const struct ros_definition *d, const char *owner, const char *name, uint32_t *out) {
+    char path[2 * ROS_NAME_ROOM];
+    strcpy(path, owner);
+    for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
+        strcpy(slash + 1, name);
+        if (ros_definition_find(d, path, out)) {
+            return true;
+        }
+        *slash = '\0';
+    }
+    return ros_definition_find(d, name, out);
+}
+
+/* In ROS 1 a bare "Header" is std_msgs/Header, whose package was renamed twice. */
+static bool find_header(const struct ros_definition *d, const char *name, uint32_t *out) {
+    return d->dialect == ROS_1 && strcmp(name, "Header") == 0 &&
+           (ros_definition_find(d, "roslib/Header", out) || ros_definition_find(d, "rostools/Header", out) ||
+            ros_definition_find(d, "std_msgs/Header", out));
+}
+
+static bool find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out,
+                 struct reel_error *err) {
+    char name[ROS_NAME_ROOM];
+    bool named = ros_type_name(bytes_text(word), true, name);
+    if (named && (find_header(d, name, out) || find_near(d, owner, name, out))) {
+        return true;
+    }
+    char brief[ROS_NAME_ROOM];
+    named = named && ros_type_name(bytes_text(word), false, brief);
+    if (named && (find_near(d, owner, brief, out) || find_short(d, last_part(name), out))) {
+        return true;
+    }
+    return reel_fail(err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the recording's definition", word,
+                     owner);
+}
+
+/* ---- measures */
+
+static uint64_t plus(uint64_t a, uint64_t b) {
+    return a + b > ROS_HUGE ? ROS_HUGE : a + b;
+}
+
+static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err);
+
+/* Replaces an alias by the type it stands for. */
+static bool put_alias(struct ros_definition_step *s, const struct ros_definition_step *is, struct reel_error *err) {
+    if (s->many != ROS_ONE && is->many != ROS_ONE) {
+        return reel_fail(err, REEL_UNSUPPORTED, "field %.*s: lists of lists are not read", (int)s->key.size,
+                         (const char *)s->key.data);
+    }
+    if (s->many == ROS_ONE) {
+        s->many = is->many;
+        s->count = is->count;
+    }
+    s->kind = is->kind;
+    s->type = is->type;
+    s->word = is->word;
+    s->unit = s->unit[0] ? s->unit : is->unit;
+    return true;
+}
+
+/* Fills type, least and fixed. *depth: how deep one value nests. */
+static bool link_step(struct ros_definition *d, const char *owner, struct ros_definition_step *s, uint32_t level,
+                      uint32_t *depth, struct reel_error *err) {
+    if (s->kind == ROS_VALUE_TYPE) {
+        if (!find(d, owner, s->word, &s->type, err) || !link_type(d, s->type, level + 1, err)) {
+            return false;
+        }
+        const struct ros_definition_type *t = &d->types[s->type];
+        if (t->form == ROS_ALIAS && !put_alias(s, &d->steps[t->first], err)) {
+            return false;
+        }
+        s->kind = t->form == ROS_ENUM ? REEL_U32 : s->kind;
+    }
+    *depth = s->kind == ROS_VALUE_TIME || s->kind == ROS_VALUE_DURATION;
+    s->fixed = s->kind != ROS_VALUE_TEXT && s->kind != ROS_VALUE_WIDE_TEXT;
+    if (s->kind == ROS_VALUE_TYPE) {
+        const struct ros_definition_type *t = &d->types[s->type];
+        s->fixed = t->fixed;
+        s->least = t->least;
+        *depth = t->depth;
+    } else {
+        s->least = ros_definition_is_number(s) ? reel_number_size(s->kind)
+                   : s->fixed                  ? 8
+                                               : 4; /* a time; the length of a text */
+    }
+    return true;
+}
+
+/* From the last step to the first, because a run counts the steps that follow. */
+static void measure(struct ros_definition *d, struct ros_definition_type *t) {
+    struct ros_definition_step *next = NULL;
+    t->fixed = true;
+    for (uint32_t i = t->count; i-- > 0;) {
+        struct ros_definition_step *s = &d->steps[t->first + i];
+        uint64_t least = s->many == ROS_ONE     ? s->least
+                         : s->many == ROS_ARRAY ? ros_definition_bytes(s->least, s->count)
+                                                : 4;
+        bool fixed = s->many == ROS_ARRAY ? s->fixed || s->count == 0 : s->fixed && s->many == ROS_ONE;
+        t->fixed = t->fixed && fixed;
+        t->least = plus(t->least, least);
+        s->run = fixed ? 1 + (next ? next->run : 0) : 0;
+        s->run_bytes = fixed ? plus(least, next ? next->run_bytes : 0) : 0;
+        next = s;
+    }
+}
+
+static bool is_number(const struct ros_definition_step *s, const char *key, uint8_t kind) {
+    return bytes_is(s->key, key) && s->kind == kind && s->many == ROS_ONE;
+}
+
+static uint8_t stamp_of(const struct ros_definition *d, const struct ros_definition_type *t) {
+    const struct ros_definition_step *s = &d->steps[t->first];
+    const char *name = last_part(t->name);
+    bool pair = t->form == ROS_STRUCT && t->count == 2 && is_number(&s[0], "sec", REEL_I32) &&
+                is_number(&s[1], "nanosec", REEL_U32);
+    if (d->dialect != ROS_2 || !pair || strncmp(t->name, "builtin_interfaces/", 19) != 0) {
+        return ROS_NO_STAMP;
+    }
+    return strcmp(name, "Time") == 0 ? ROS_TIME : strcmp(name, "Duration") == 0 ? ROS_DURATION : ROS_NO_STAMP;
+}
+
+static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err) {
+    struct ros_definition_type *t = &d->types[type]; /* nothing is added while linking */
+    if (t->state == DONE) {
+        return true;
+    }
+    if (t->state == OPEN) {
+        return reel_fail(err, REEL_DAMAGED, "%.128s holds itself", t->name);
+    }
+    if (level > REEL_DEPTH_MAX) {
+        return reel_fail(err, REEL_LIMIT, "types nest deeper than %d", REEL_DEPTH_MAX);
+    }
+    t->state = OPEN;
+    t->depth = 1;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct ros_definition_step *s = &d->steps[t->first + i];
+        uint32_t depth;
+        if (!link_step(d, t->name, s, level, &depth, err)) {
+            return false;
+        }
+        depth += 1 + (s->many != ROS_ONE);
+        t->depth = depth > t->depth ? depth : t->depth;
+    }
+    if (t->depth > REEL_DEPTH_MAX) {
+        return reel_fail(err, REEL_LIMIT, "types nest deeper than %d", REEL_DEPTH_MAX);
+    }
+    measure(d, t);
+    t->stamp = stamp_of(d, t);
+    t->state = DONE;
+    return true;
+}
+
+bool ros_definition_link(struct ros_definition *d, const char *top, struct reel_error *err) {
+    char name[ROS_NAME_ROOM];
+    if (!sort_names(d, err)) {
+        return false;
+    }
+    for (int whole = 1; whole >= 0; whole--) {
+        if (ros_type_name(bytes_text(top), whole, name) && ros_definition_find(d, name, &d->top)) {
+            if (d->types[d->top].form != ROS_STRUCT) {
+                return reel_fail(err, REEL_UNSUPPORTED, "this is not a struct");
+            }
+            return link_type(d, d->top, 1, err);
+        }
+    }
+    return reel_fail(err, REEL_UNSUPPORTED, "the type itself is not in the recording's definition");
+}

@@ -1,0 +1,137 @@
+/* See names.h. */
+#include "formats/ros/names.h"
+
+#include <stdio.h>
+
+#include "base/bytes.h"
+
+static bool is_upper(uint8_t c) {
+    return c >= 'A' && c <= 'Z';
+}
+static bool is_lower(uint8_t c) {
+    return c >= 'a' && c <= 'z';
+}
+static bool is_digit(uint8_t c) {
+    return c >= '0' && c <= '9';
+}
+static uint8_t to_lower(uint8_t c) {
+    return is_upper(c) ? (uint8_t)(c + 32) : c;
+}
+static uint8_t to_upper(uint8_t c) {
+    return is_lower(c) ? (uint8_t)(c - 32) : c;
+}
+
+const char *ros_short_name(struct arena *arena, const char *name, struct reel_error *err) {
+    char brief[ROS_NAME_ROOM];
+    if (!ros_type_name(bytes_text(name), false, brief)) {
+        reel_fail(err, REEL_UNSUPPORTED, "\"%.128s\" is not the name of a type", name);
+        return NULL;
+    }
+    const char *kept = arena_text(arena, brief);
+    if (!kept) {
+        reel_fail_memory(err);
+    }
+    return kept;
+}
+
+/* Writes `name` in one case, with single "_" and none at the ends, after `prefix` where no letter comes first. `room`
+ * is ROS_NAME_ROOM at least. */
+static size_t put_name(struct reel_bytes name, uint8_t (*in_case)(uint8_t c), const char *prefix, char *out,
+                       size_t room) {
+    size_t n = 0;
+    for (size_t i = 0; i < name.size; i++) {
+        uint8_t c = in_case(name.data[i]);
+        if (n == 0 && c == '_') {
+            continue;
+        }
+        if (n == 0 && is_digit(c)) {
+            n = strlen(strcpy(out, prefix));
+        }
+        if (n + 1 < room && (c != '_' || out[n - 1] != '_')) {
+            out[n++] = (char)c;
+        }
+    }
+    while (n > 0 && out[n - 1] == '_') {
+        n--;
+    }
+    out[n] = '\0';
+    return n > 0 ? n : strlen(strcat(strcpy(out, prefix), "none"));
+}
+
+void ros2_constant_name(struct reel_bytes name, char *out, size_t room) {
+    put_name(name, to_upper, "C_", out, room);
+}
+
+/* "inner_t" → "InnerT". */
+static void put_type(const char *name, char *out) {
+    size_t n = 0;
+    bool first = true;
+    for (const char *p = name; *p; p++) {
+        if (*p == '_') {
+            first = true;
+            continue;
+        }
+        if (n == 0 && is_digit((uint8_t)*p)) {
+            out[n++] = 'M';
+        }
+        out[n++] = first ? (char)to_upper((uint8_t)*p) : *p;
+        first = false;
+    }
+    if (n == 0) {
+        out[n++] = 'M';
+    }
+    out[n] = '\0';
+}
+
+const char *ros2_type_name(struct arena *arena, const char *name) {
+    enum { ROOM = 2 * ROS_NAME_ROOM + 16 };
+    char out[ROOM];
+    const char *slash = strrchr(name, '/');
+    struct reel_bytes package = bytes_of(name, slash ? (size_t)(slash - name) : 0);
+    size_t n =
+        slash ? put_name(package, to_lower, "p_", out, ROS_NAME_ROOM + 8) : (size_t)snprintf(out, ROOM, "ros1_compat");
+    out[n++] = '/';
+    put_type(slash ? slash + 1 : name, out + n);
+    return arena_text(arena, out);
+}
+
+/* ---- fields */
+
+static bool is_taken(const char *const *names, uint32_t count, uint32_t but, const char *name) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (i != but && names[i] && strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The name that follows from `base` and that no other field has. */
+static const char *free_name(struct arena *arena, const char *const *names, uint32_t count, uint32_t self,
+                             const char *base) {
+    char name[ROS_NAME_ROOM + 32];
+    snprintf(name, sizeof name, "%s", base);
+    for (unsigned number = 2; is_taken(names, count, self, name); number++) {
+        snprintf(name, sizeof name, "%s_%u", base, number);
+    }
+    return arena_text(arena, name);
+}
+
+const char *const *ros2_field_names(struct arena *arena, const struct ros_definition *def, uint32_t type) {
+    const struct ros_definition_type *t = &def->types[type];
+    const char **names = arena_alloc(arena, (t->count + 1) * sizeof *names);
+    char name[ROS_NAME_ROOM + 8];
+    for (int legal = 1; names && legal >= 0; legal--) {
+        for (uint32_t i = 0; i < t->count; i++) {
+            struct reel_bytes key = def->steps[t->first + i].key;
+            put_name(key, to_lower, "f_", name, sizeof name);
+            if (names[i] || (legal && !bytes_is(key, name))) {
+                continue;
+            }
+            if (!(names[i] = free_name(arena, names, t->count, i, name))) {
+                return NULL;
+            }
+        }
+    }
+    return names;
+}

@@ -1,0 +1,48 @@
+/* The moves that relay.c compiles and relay_run.c executes. */
+#ifndef REEL_FORMATS_ROS_RELAY_INTERNAL_H
+#define REEL_FORMATS_ROS_RELAY_INTERNAL_H
+
+#include "formats/ros/relay.h"
+
+enum relay_kind {
+    RELAY_NUMBERS, /* `per` numbers of `size` bytes in one value, copied in one piece */
+    RELAY_BOOL,    /* any byte that is not 0 becomes 1 */
+    RELAY_TIME,
+    RELAY_DURATION,
+    RELAY_LEVEL, /* of a log */
+    RELAY_TEXT,
+    RELAY_WIDE_TEXT,
+    RELAY_GROUP, /* values of another type: `body` */
+};
+enum { RELAY_ABSENT = ROS_LIST + 1 /* beside enum ros_many: this side has no such field */, RELAY_SLOTS_MAX = 32 };
+#define RELAY_NO_SLOT UINT8_MAX
+
+struct relay_move {
+    uint8_t kind, size;
+    uint8_t in, out; /* ros_many, or RELAY_ABSENT: is skipped, or filled with the default */
+    uint8_t slot;    /* in a body that is not in the order of the input: which of its skips stands at the field */
+    uint32_t per;    /* RELAY_NUMBERS */
+    uint32_t in_count, out_count; /* of arrays; of a list out, the most */
+    uint32_t body;
+    uint64_t least;     /* bytes of one value in the input at least */
+    const char *text;   /* default of a text, or NULL */
+    const char *number; /* default of a number: `size` bytes, or NULL: 0 */
+};
+
+/* A type: its moves, in the order of the output. Where the input has another order: first `n_skips` moves that find its
+ * fields. */
+struct relay_body {
+    uint32_t first, count;
+    uint32_t first_skip, n_skips;
+};
+
+struct ros_relay {
+    enum ros_dialect from;
+    struct relay_move *moves;
+    struct relay_body *bodies;
+    size_t n_moves, moves_room, n_bodies, bodies_room;
+    uint32_t top;   /* body */
+    char lost[256]; /* see ros_relay_lost() */
+};
+
+#endif

@@ -1,0 +1,482 @@
+/* Executes the moves of a relay over a payload. Nothing recurses deeper than types nest, every read is checked by the
+ * cursor, and what is written is bounded by what is read. */
+#include "formats/ros/relay_internal.h"
+
+#include "base/bytes.h"
+#include "base/cursor.h"
+#include "base/limits.h"
+#include "syntax/utf8.h"
+
+enum {
+    CDR_HEAD = 4,
+    WIDE = 4,             /* bytes of a character of a wide text */
+    SPARE_OUT = 64 << 10, /* a payload may grow by this much, … */
+    GROWTH_OUT = 16,      /* … and to so many times its size */
+    CDR_END_PADDING = 3,  /* zeros that some writers append */
+    NS_PER_SEC = 1000000000,
+};
+
+struct relay_run {
+    const struct ros_relay *relay;
+    struct cursor in;
+    uint64_t after;        /* bytes of the payload behind those of the cursor, which can only be passed */
+    uint64_t passed;       /* how many of them have been */
+    bool needs_more;       /* one of them was to be read */
+    const uint8_t *origin; /* what the input is aligned to */
+    bool in_cdr, out_cdr, big;
+    uint8_t *out; /* NULL: measure */
+    uint64_t pos, room;
+    uint64_t budget; /* values that take no bytes of the input: so many more */
+    struct reel_error *err;
+};
+
+/* ---- bytes */
+
+static uint64_t position(const struct relay_run *r) {
+    return (uint64_t)(r->in.at - r->origin) + r->passed;
+}
+static uint64_t left(const struct relay_run *r) {
+    return cursor_left(&r->in) + r->after;
+}
+
+/* The bytes before `size` bytes that are aligned. False: they are not all there. */
+static inline bool pad_of(struct relay_run *r, unsigned align, uint64_t size, uint64_t *pad) {
+    *pad = r->in_cdr ? -position(r) & (align - 1) : 0;
+    return (*pad <= left(r) && size <= left(r) - *pad) ||
+           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes are needed, %llu are left",
+                     (unsigned long long)position(r), (unsigned long long)(*pad + size), (unsigned long long)left(r));
+}
+
+static inline const uint8_t *take(struct relay_run *r, unsigned align, uint64_t size) {
+    uint64_t pad;
+    if (!pad_of(r, align, size, &pad)) {
+        return NULL;
+    }
+    if (pad + size > cursor_left(&r->in)) {
+        r->needs_more = true;
+        return NULL;
+    }
+    cursor_take(&r->in, pad);
+    return cursor_take(&r->in, size);
+}
+
+/* The same for bytes that need not be read. */
+static bool pass(struct relay_run *r, unsigned align, uint64_t size) {
+    uint64_t pad, here;
+    if (!pad_of(r, align, size, &pad)) {
+        return false;
+    }
+    here = pad + size < cursor_left(&r->in) ? pad + size : cursor_left(&r->in);
+    cursor_take(&r->in, here);
+    r->after -= pad + size - here;
+    r->passed += pad + size - here;
+    return true;
+}
+
+/* Room for `size` bytes of output. False: too many. *to is NULL while measuring. */
+static inline bool give(struct relay_run *r, unsigned align, uint64_t size, uint8_t **to) {
+    uint64_t pad = r->out_cdr ? -r->pos & (align - 1) : 0;
+    *to = NULL;
+    if (pad + size > r->room - r->pos) {
+        return r->out ? reel_fail(r->err, REEL_CHANGED, "a payload has no room in the other layout")
+                      : reel_fail(r->err, REEL_LIMIT, "the payload becomes more than %d times larger", GROWTH_OUT);
+    }
+    if (r->out) {
+        if (pad > 0) {
+            memset(r->out + r->pos, 0, (size_t)pad);
+        }
+        *to = r->out + r->pos + pad;
+    }
+    r->pos += pad + size;
+    return true;
+}
+
+static bool take_u32(struct relay_run *r, uint32_t *out) {
+    const uint8_t *p = take(r, 4, 4);
+    if (p) {
+        *out = r->big ? __builtin_bswap32(load_u32le(p)) : load_u32le(p);
+    }
+    return p != NULL;
+}
+
+static bool give_u32(struct relay_run *r, uint32_t v) {
+    uint8_t *to;
+    if (!give(r, 4, 4, &to)) {
+        return false;
+    }
+    if (to) {
+        store_u32le(to, v);
+    }
+    return true;
+}
+
+/* ---- values of no other type */
+
+static void copy_turned(uint8_t *to, const uint8_t *from, uint64_t bytes, unsigned size) {
+    for (uint64_t at = 0; at < bytes; at += size) {
+        for (unsigned i = 0; i < size; i++) {
+            to[at + i] = from[at + size - 1 - i];
+        }
+    }
+}
+
+static bool move_numbers(struct relay_run *r, const struct relay_move *m, uint64_t n, bool writes) {
+    uint64_t bytes = ros_definition_bytes(m->size, n * m->per);
+    uint8_t *to;
+    if (bytes == 0) { /* an empty list has no padding */
+        return true;
+    }
+    if (!writes || !r->out) {
+        return pass(r, m->size, bytes) && (!writes || give(r, m->size, bytes, &to));
+    }
+    const uint8_t *from = take(r, m->size, bytes);
+    if (!from || !give(r, m->size, bytes, &to)) {
+        return false;
+    }
+    if (r->big && m->size > 1) {
+        copy_turned(to, from, bytes, m->size);
+    } else {
+        memcpy(to, from, (size_t)bytes);
+    }
+    return true;
+}
+
+static uint8_t level_of(uint8_t level, bool to_ros2) {
+    static const uint8_t levels[][2] = {{1, 10}, {2, 20}, {4, 30}, {8, 40}, {16, 50}};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (levels[i][!to_ros2] == level) {
+            return levels[i][to_ros2];
+        }
+    }
+    return level;
+}
+
+static bool move_bytes(struct relay_run *r, const struct relay_move *m, uint64_t n, bool writes) {
+    uint8_t *to;
+    if (n == 0) {
+        return true;
+    }
+    if (!writes || !r->out) {
+        return pass(r, 1, n) && (!writes || give(r, 1, n, &to));
+    }
+    const uint8_t *from = take(r, 1, n);
+    if (!from || !give(r, 1, n, &to)) {
+        return false;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        to[i] = m->kind == RELAY_BOOL ? from[i] != 0 : level_of(from[i], r->out_cdr);
+    }
+    return true;
+}
+
+/* ROS 2 has nanoseconds from 0 to 999999999. The seconds of a time keep their 32 bits, which ROS 1 reads without a
+ * sign. */
+static void normalise(uint8_t *stamp, bool is_duration) {
+    uint32_t sec = load_u32le(stamp), nsec = load_u32le(stamp + 4);
+    if (nsec < NS_PER_SEC) {
+        return;
+    }
+    int64_t ns = is_duration ? (int32_t)nsec : (int64_t)nsec, carry = ns / NS_PER_SEC - (ns % NS_PER_SEC < 0);
+    store_u32le(stamp, sec + (uint32_t)carry);
+    store_u32le(stamp + 4, (uint32_t)(ns - carry * NS_PER_SEC));
+}
+
+static bool move_stamp(struct relay_run *r, const struct relay_move *m) {
+    uint8_t *to;
+    const uint8_t *from = take(r, 4, 8);
+    if (!from || !give(r, 4, 8, &to)) {
+        return false;
+    }
+    memcpy(to, from, 8);
+    if (r->out_cdr) {
+        normalise(to, m->kind == RELAY_DURATION);
+    }
+    return true;
+}
+
+static bool move_stamps(struct relay_run *r, const struct relay_move *m, uint64_t n, bool writes) {
+    if (n == 1 && writes && r->out && !r->big) { /* as nearly all are */
+        return move_stamp(r, m);
+    }
+    uint64_t at = r->pos;
+    static const struct relay_move numbers = {.kind = RELAY_NUMBERS, .size = 4, .per = 2};
+    if (!move_numbers(r, &numbers, n, writes)) {
+        return false;
+    }
+    at += r->pos > at ? (r->pos - at) % 8 : 0; /* padding */
+    for (; writes && r->out && r->out_cdr && at < r->pos; at += 8) {
+        normalise(r->out + at, m->kind == RELAY_DURATION);
+    }
+    return true;
+}
+
+static bool give_text(struct relay_run *r, const uint8_t *text, uint32_t size) {
+    uint8_t *to;
+    if (!give(r, 4, 4 + (uint64_t)size + r->out_cdr, &to)) {
+        return false;
+    }
+    if (to) {
+        store_u32le(to, size + r->out_cdr);
+    }
+    if (to && size > 0) {
+        memcpy(to + 4, text, size);
+    }
+    if (to && r->out_cdr) {
+        to[4 + size] = 0;
+    }
+    return true;
+}
+
+static bool move_text(struct relay_run *r, bool writes) {
+    uint32_t size = 0;
+    if (!take_u32(r, &size)) {
+        return false;
+    }
+    if (!r->in_cdr && size < UINT32_MAX && (!writes || !r->out)) {
+        return pass(r, 1, size) && (!writes || give_text(r, NULL, size));
+    }
+    const uint8_t *text = take(r, 1, size);
+    if (!text) {
+        return false;
+    }
+    size -= r->in_cdr && size > 0 && text[size - 1] == 0;
+    if (size == UINT32_MAX) {
+        return reel_fail(r->err, REEL_LIMIT, "a text of 4 GiB");
+    }
+    return !writes || give_text(r, text, size);
+}
+
+/* ---- wide texts, which only ROS 2 has: units of UTF-16 in 4 bytes each */
+
+static uint32_t unit_at(const struct relay_run *r, const uint8_t *p) {
+    return r->big ? __builtin_bswap32(load_u32le(p)) : load_u32le(p);
+}
+
+static bool move_wide_text(struct relay_run *r, bool writes) {
+    uint32_t n = 0, size = 0;
+    const uint8_t *p = take_u32(r, &n) ? take(r, 1, (uint64_t)n * WIDE) : NULL;
+    if (!p || !writes) {
+        return p;
+    }
+    for (int pass = 0; pass < 2; pass++) { /* the size first, then the bytes */
+        uint8_t *to = NULL, utf8[4];
+        if (pass == 1 && (!give_u32(r, size) || !give(r, 1, size, &to))) {
+            return false;
+        }
+        for (uint32_t i = 0, at = 0; i < n && (pass == 0 || to); i++) {
+            uint32_t low = i + 1 < n ? unit_at(r, p + (size_t)(i + 1) * WIDE) : 0, used = 1;
+            size_t bytes = utf8_put_units(unit_at(r, p + (size_t)i * WIDE), low, &used, utf8);
+            i += used - 1;
+            if (to) {
+                memcpy(to + at, utf8, bytes);
+            }
+            at += (uint32_t)bytes;
+            size = pass == 0 ? at : size;
+        }
+    }
+    return true;
+}
+
+/* ---- moves */
+
+static bool run_body(struct relay_run *r, uint32_t body, bool reads, bool writes);
+
+/* Values that take no bytes of the input are not bounded by its size, so they are counted. */
+static bool afford(struct relay_run *r, const struct relay_move *m, bool reads, uint64_t n) {
+    if (m->kind != RELAY_GROUP || (reads && m->least > 0)) {
+        return true;
+    }
+    if (n > r->budget) {
+        return reel_fail(r->err, REEL_LIMIT, "too many values that take no bytes");
+    }
+    r->budget -= n;
+    return true;
+}
+
+static bool fill(struct relay_run *r, const struct relay_move *m, uint64_t n) {
+    static const unsigned sizes[] = {[RELAY_BOOL] = 1, [RELAY_LEVEL] = 1, [RELAY_TIME] = 8, [RELAY_DURATION] = 8};
+    bool numbers = m->kind == RELAY_NUMBERS, text = m->kind == RELAY_TEXT || m->kind == RELAY_WIDE_TEXT;
+    if (text || m->kind == RELAY_GROUP) {
+        for (uint64_t i = 0; i < n; i++) {
+            const char *value = m->text ? m->text : "";
+            if (!(text ? give_text(r, (const uint8_t *)value, (uint32_t)strlen(value))
+                       : run_body(r, m->body, false, true))) {
+                return false;
+            }
+        }
+        return true;
+    }
+    uint64_t bytes = numbers ? ros_definition_bytes(m->size, n * m->per) : n * sizes[m->kind];
+    uint8_t *to;
+    if (bytes == 0) {
+        return true;
+    }
+    if (!give(r, numbers ? m->size : bytes % 8 == 0 ? 4 : 1, bytes, &to)) {
+        return false;
+    }
+    if (to) {
+        memset(to, 0, (size_t)bytes);
+        memcpy(to, m->number ? m->number : "", m->number ? m->size : 0);
+    }
+    return true;
+}
+
+static bool move_values(struct relay_run *r, const struct relay_move *m, uint64_t n, bool writes) {
+    switch ((enum relay_kind)m->kind) {
+    case RELAY_NUMBERS:
+        return move_numbers(r, m, n, writes);
+    case RELAY_BOOL:
+    case RELAY_LEVEL:
+        return move_bytes(r, m, n, writes);
+    case RELAY_TIME:
+    case RELAY_DURATION:
+        return move_stamps(r, m, n, writes);
+    default:
+        break;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        if (!(m->kind == RELAY_GROUP  ? run_body(r, m->body, true, writes)
+              : m->kind == RELAY_TEXT ? move_text(r, writes)
+                                      : move_wide_text(r, writes))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How many values the input has. */
+static bool count_in(struct relay_run *r, const struct relay_move *m, uint8_t in, uint64_t *n) {
+    uint32_t count = in == ROS_ONE ? 1 : in == ROS_ARRAY ? m->in_count : 0;
+    if (in == ROS_LIST && !take_u32(r, &count)) {
+        return false;
+    }
+    *n = count;
+    uint64_t needs = ros_definition_bytes(m->least, count);
+    return needs <= left(r) ||
+           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %u values need %llu bytes, %llu are left",
+                     (unsigned long long)position(r), count, (unsigned long long)needs, (unsigned long long)left(r));
+}
+
+/* One value on both sides, as most fields are: there is nothing to count. */
+static bool is_single(const struct relay_move *m) {
+    return m->in == ROS_ONE && m->out == ROS_ONE && (m->kind != RELAY_GROUP || m->least > 0);
+}
+
+static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads, bool writes) {
+    if (reads && writes && is_single(m)) {
+        return m->kind == RELAY_GROUP ? run_body(r, m->body, true, true) : move_values(r, m, 1, true);
+    }
+    uint8_t from = reads ? m->in : RELAY_ABSENT,
+            to = writes ? m->out : RELAY_ABSENT; /* in the direction that runs now */
+    uint64_t in = 0;
+    if (from != RELAY_ABSENT && !count_in(r, m, from, &in)) {
+        return false;
+    }
+    uint64_t out = to == ROS_LIST ? in : to == ROS_ARRAY ? m->out_count : to == ROS_ONE, both = in < out ? in : out;
+    if (to == ROS_LIST && out > m->out_count) {
+        return reel_fail(r->err, REEL_LIMIT, "a list of %llu values, which may have %u", (unsigned long long)out,
+                         m->out_count);
+    }
+    return (to != ROS_LIST || give_u32(r, (uint32_t)out)) && afford(r, m, from != RELAY_ABSENT, in) &&
+           move_values(r, m, both, true) && (in == both || move_values(r, m, in - both, false)) &&
+           (out == both || (afford(r, m, false, out - both) && fill(r, m, out - both)));
+}
+
+struct spot { /* in the input */
+    const uint8_t *at;
+    uint64_t after, passed;
+};
+static void go_to(struct relay_run *r, const struct spot *spot) {
+    r->in.at = spot->at;
+    r->after = spot->after;
+    r->passed = spot->passed;
+}
+
+/* Where the input has another order, its fields are found first. */
+static bool run_disordered(struct relay_run *r, const struct relay_body *body, bool writes) {
+    const struct relay_move *skips = &r->relay->moves[body->first_skip], *moves = &r->relay->moves[body->first];
+    struct spot at[RELAY_SLOTS_MAX], end;
+    for (uint32_t i = 0; i < body->n_skips; i++) {
+        at[i] = (struct spot){r->in.at, r->after, r->passed};
+        if (!run_move(r, &skips[i], true, false)) {
+            return false;
+        }
+    }
+    end = (struct spot){r->in.at, r->after, r->passed};
+    for (uint32_t i = 0; i < body->count && writes; i++) {
+        go_to(r, moves[i].slot != RELAY_NO_SLOT ? &at[moves[i].slot] : &end);
+        if (!run_move(r, &moves[i], moves[i].slot != RELAY_NO_SLOT, true)) {
+            return false;
+        }
+    }
+    go_to(r, &end);
+    return true;
+}
+
+static bool run_body(struct relay_run *r, uint32_t number, bool reads, bool writes) {
+    const struct relay_body *body = &r->relay->bodies[number];
+    if (body->n_skips > 0 && reads) {
+        return run_disordered(r, body, writes);
+    }
+    for (uint32_t i = 0; i < body->count; i++) {
+        if (!run_move(r, &r->relay->moves[body->first + i], reads, writes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- a payload */
+
+static bool read_head(struct relay_run *r) {
+    const uint8_t *head = take(r, 1, CDR_HEAD);
+    r->origin = r->in.at;
+    r->big = head && head[1] == 0;
+    return head && ((head[0] == 0 && head[1] <= 1) ||
+                    reel_fail(r->err, REEL_DAMAGED, "the payload does not begin as plain CDR does"));
+}
+
+static bool read_end(struct relay_run *r) {
+    return left(r) == 0 || (r->in_cdr && left(r) <= CDR_END_PADDING) ||
+           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes too many", (unsigned long long)position(r),
+                     (unsigned long long)left(r));
+}
+
+static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
+    static const uint8_t head[CDR_HEAD] = {0, 1, 0, 0};
+    r->in = cursor_of(payload.size > 0 ? payload : bytes_of("", 0));
+    r->origin = r->in.at;
+    r->budget = REEL_EMPTY_VALUES_MAX + (uint64_t)payload.size + r->after;
+    r->in_cdr = r->relay->from == ROS_2;
+    r->out_cdr = !r->in_cdr;
+    if (r->out_cdr && r->out) {
+        if (r->room < sizeof head) {
+            return reel_fail(r->err, REEL_CHANGED, "a payload has no room in the other layout");
+        }
+        memcpy(r->out, head, sizeof head);
+    }
+    if (r->out_cdr) { /* positions count from the end of the head */
+        r->out = r->out ? r->out + sizeof head : NULL;
+        r->room -= sizeof head;
+    }
+    return (!r->in_cdr || read_head(r)) && run_body(r, r->relay->top, true, true) && read_end(r);
+}
+
+bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
+                    bool *needs_more, struct reel_error *err) {
+    struct relay_run r = {
+        .relay = relay, .room = payload_size * GROWTH_OUT + SPARE_OUT, .after = payload_size - begin.size, .err = err};
+    bool good = run_payload(&r, begin);
+    *needs_more = r.needs_more;
+    *size = (size_t)r.pos + (r.out_cdr ? CDR_HEAD : 0);
+    return good && (*size <= REEL_MESSAGE_MEMORY_MAX ||
+                    reel_fail(err, REEL_LIMIT, "the payload becomes %zu bytes large", *size));
+}
+
+bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,
+                   struct reel_error *err) {
+    struct relay_run r = {.relay = relay, .out = out, .room = room, .err = err};
+    bool good = run_payload(&r, payload);
+    *size = (size_t)r.pos + (r.out_cdr ? CDR_HEAD : 0);
+    return good;
+}

@@ -1,0 +1,344 @@
+/* Walks the records of a 1.2 bag from front to back; payloads are skipped. The fast path, shared with text-header logs,
+ * handles records whose header is known byte for byte. A template only saves parsing: its values are those that
+ * rosbag1_record_read() would return. */
+#include "formats/rosbag/v1.h"
+
+#include "base/bytes.h"
+#include "base/cursor.h"
+
+#include <stdio.h>
+
+enum { PROGRESS_STEP = 4 << 20 };
+
+#define FIELD(x) ROSRECORD_NAME(struct rosbag1_fields, x)
+static const struct rosrecord_name known[] = {
+    FIELD(topic), FIELD(md5),      FIELD(type), FIELD(op),    FIELD(sec),      FIELD(nsec),
+    FIELD(def),   FIELD(latching), FIELD(ver),  FIELD(count), FIELD(callerid), FIELD(index_pos),
+};
+#undef FIELD
+
+bool rosbag1_is_extra(struct reel_bytes name) {
+    struct rosbag1_fields ignored;
+    return !ros_wrap_is_field(name) && !rosrecord_keep(known, sizeof known / sizeof *known, &ignored, name, name);
+}
+
+static bool fields_read(struct reel_bytes header, struct rosbag1_fields *f) {
+    *f = (struct rosbag1_fields){.all = header};
+    struct cursor c = cursor_of(header);
+    struct reel_bytes name, value;
+    while (rosrecord_field(&c, &name, &value)) {
+        if (bytes_is(name, ROS_WRAP_NUMBER)) {
+            f->number = value;
+        } else if (!rosrecord_keep(known, sizeof known / sizeof *known, f, name, value) && !ros_wrap_is_field(name)) {
+            f->unknown++;
+            f->unknown_bytes += (uint32_t)(4 + name.size + 1 + value.size);
+            f->unknown_name = name;
+            f->odd |= !rosrecord_printable(name);
+        }
+    }
+    return !c.failed;
+}
+
+bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_record *record, struct reel_error *err) {
+    const struct rosrecord_bounds bounds = {window->source->size, "the file"};
+    struct rosrecord r;
+    bool good = rosrecord_head(window, at, &bounds, &r, err);
+    *record = (struct rosbag1_record){.at = at, .head = r.head, .size = r.size, .cut = r.cut};
+    if (!good) {
+        return false;
+    }
+    if (!fields_read(r.header, &record->fields) || record->fields.op.size != 1) {
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is not a list of fields with an op",
+                         (unsigned long long)at);
+    }
+    record->op = record->fields.op.data[0];
+    good = rosrecord_fits(&r, &bounds, err);
+    record->cut = r.cut;
+    return good;
+}
+
+bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err) {
+    if (at < bag->report_at) {
+        return true;
+    }
+    bag->report_at = at + PROGRESS_STEP;
+    return reel_scan_progress(bag->scan, at, bag->source->size, err);
+}
+
+void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec) {
+    if (sec < ROSBAG1_WALL_SEC_MIN) {
+        reel_scan_clock(bag->scan, REEL_CLOCK_RELATIVE,
+                        bag->framed
+                            ? "stamps start near zero: the clock of a simulation, or time since the recording began"
+                            : "stamps count from the start of the recording");
+    }
+}
+
+bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *record,
+                     uint32_t sec, uint32_t nsec, struct reel_error *err) {
+    if (bag->messages++ == 0) {
+        rosbag1_first_stamp(bag, sec);
+    }
+    bag->carried += nsec >= ROSBAG1_NS_PER_SEC;
+    struct rosbag1_topic *topic = channel->topic;
+    if (topic->messages++ == 0) {
+        topic->first_at = record->at;
+    }
+    topic->sum += rosbag1_entry_hash(sec, nsec, record->at);
+    const struct reel_entry entry = {
+        .time_ns = rosbag1_time(sec, nsec),
+        .offset = record->at,
+        .channel = channel->model.id,
+        .head = record->head,
+        .size = record->size,
+        .extra = {record->fields.unknown_bytes},
+    };
+    return reel_scan_entry(bag->scan, &entry, err);
+}
+
+/* ---- templates ---- */
+
+static inline bool template_fits(const struct rosbag1_template *t, const uint8_t *p, size_t left) {
+    return left >= t->size + 4 && memcmp(p, t->bytes, t->low) == 0 &&
+           memcmp(p + t->low + 4, t->bytes + t->low + 4, t->high - t->low - 4) == 0 &&
+           memcmp(p + t->high + 4, t->bytes + t->high + 4, t->size - t->high - 4) == 0;
+}
+
+static size_t template_slot(const struct rosbag1 *bag, const uint8_t *p, uint32_t size, uint32_t low, uint32_t high) {
+    uint64_t h = hash_bytes(bag->seed, bytes_of(p, low));
+    h = hash_bytes(h, bytes_of(p + low + 4, high - low - 4));
+    return hash_bytes(h, bytes_of(p + high + 4, size - high - 4)) % ROSBAG1_TEMPLATES;
+}
+
+/* The template of the framed record at p, when it is not the one guessed. */
+static struct rosbag1_template *template_find(const struct rosbag1 *bag, const uint8_t *p, size_t left) {
+    if (!bag->framed || left < 4) {
+        return NULL;
+    }
+    uint32_t header = load_u32le(p);
+    uint32_t low = bag->templates->layouts[header % ROSBAG1_LAYOUTS].low,
+             high = bag->templates->layouts[header % ROSBAG1_LAYOUTS].high;
+    if (header > ROSBAG1_TEMPLATE_MAX - 4 || left < header + 8 || high == 0 || high + 4 > header + 4) {
+        return NULL;
+    }
+    struct rosbag1_template *t = bag->templates->slots[template_slot(bag, p, header + 4, low, high)];
+    return t && template_fits(t, p, left) ? t : NULL;
+}
+
+bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes,
+                   struct reel_error *err) {
+    uint32_t low = seen->sec_at < seen->nsec_at ? seen->sec_at : seen->nsec_at,
+             high = seen->sec_at ^ seen->nsec_at ^ low;
+    if (seen->size > ROSBAG1_TEMPLATE_MAX || high - low < 4) {
+        return true;
+    }
+    size_t slot = template_slot(bag, bytes, seen->size, low, high);
+    struct rosbag1_template *t = bag->templates->slots[slot];
+    if (!t && !(t = bag->templates->slots[slot] = rosbag1_keep(bag, sizeof *t, err))) {
+        return false;
+    }
+    struct rosbag1_template *next = t->next;
+    *t = *seen;
+    t->next = next;
+    t->low = low;
+    t->high = high;
+    memcpy(t->bytes, bytes, seen->size);
+    if (bag->framed) {
+        uint32_t layout = (seen->size - 4) % ROSBAG1_LAYOUTS;
+        bag->templates->layouts[layout].low = low;
+        bag->templates->layouts[layout].high = high;
+    }
+    if (bag->templates->last) {
+        bag->templates->last->next = t;
+    }
+    bag->templates->last = t;
+    return true;
+}
+
+bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err) {
+    size_t left = window_held(&bag->window, bag->at);
+    const uint8_t *p = bag->window.buffer + (left ? bag->at - bag->window.offset : 0);
+    struct rosbag1_template *last = bag->templates->last;
+    uint64_t size = bag->source->size;
+    while (last && left > 0) {
+        struct rosbag1_template *t = last->next ? last->next : last;
+        if (!template_fits(t, p, left)) {
+            if (!(t = template_find(bag, p, left))) {
+                break;
+            }
+            last->next = t;
+        }
+        const struct rosbag1_record record = {.at = bag->at,
+                                              .head = t->size + 4,
+                                              .size = load_u32le(p + t->size),
+                                              .fields.unknown_bytes = t->unknown_bytes};
+        if (record.size > size - bag->at - record.head) {
+            break; /* the parsing path reports the problem */
+        }
+        if (!rosbag1_message(bag, t->channel, &record, load_u32le(p + t->sec_at), load_u32le(p + t->nsec_at), err)) {
+            return false;
+        }
+        bag->unknown_fields += t->unknown;
+        bag->last = bag->at + record.head;
+        uint64_t step = (uint64_t)record.head + record.size;
+        bag->at += step;
+        last = t;
+        left = step < left ? left - (size_t)step : 0;
+        p += left ? step : 0;
+    }
+    bag->templates->last = last;
+    return true;
+}
+
+/* ---- one record, parsed ---- */
+
+static void loss_of(struct rosbag1 *bag, const struct rosbag1_record *r, const char *what) {
+    reel_scan_finding(bag->scan, REEL_LOSS, 0, r->at, (uint64_t)r->head + r->size, "record at %llu: %s",
+                      (unsigned long long)r->at, what);
+}
+
+/* Skips the wrapper's head, so that the payload is that of the channel. */
+static bool take_wrapped(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *r,
+                         struct reel_error *err) {
+    struct rosbag1_record inner = *r;
+    uint32_t sec = load_u32le(r->fields.sec.data), nsec = load_u32le(r->fields.nsec.data); /* before the window moves */
+    const uint8_t *p = r->size >= ROS_WRAP_HEAD ? window_at(&bag->window, r->at + r->head, ROS_WRAP_HEAD, err) : NULL;
+    if (!p && r->size >= ROS_WRAP_HEAD) {
+        return false;
+    }
+    if (p && ros_wrap_fits(p, r->size)) {
+        inner.head += ROS_WRAP_HEAD;
+        inner.size -= ROS_WRAP_HEAD;
+    } else if (bag->unwrapped++ == 0) {
+        bag->unwrapped_at = r->at;
+    }
+    return rosbag1_message(bag, channel, &inner, sec, nsec, err);
+}
+
+bool rosbag1_is_message(const struct rosbag1_record *r) {
+    const struct rosbag1_fields *f = &r->fields;
+    return r->op == ROSBAG1_MESSAGE && f->topic.data && f->sec.size == 4 && f->nsec.size == 4 && rosbag1_names_fit(f);
+}
+
+static bool take_message(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
+    const struct rosbag1_fields *f = &r->fields;
+    if (!rosbag1_is_message(r)) {
+        loss_of(bag, r, "a message without a proper topic and stamp");
+        return true;
+    }
+    struct rosbag1_channel *channel = rosbag1_channel_of(bag, f, r->at, err);
+    if (channel && channel->wrapped) {
+        return take_wrapped(bag, channel, r, err);
+    }
+    const uint8_t *start = channel ? window_at(&bag->window, r->at, r->head, err) : NULL; /* is held: moves nothing */
+    if (!start || !rosbag1_message(bag, channel, r, load_u32le(f->sec.data), load_u32le(f->nsec.data), err)) {
+        return false;
+    }
+    const struct rosbag1_template seen = {
+        .channel = channel,
+        .size = r->head - 4,
+        .sec_at = (uint32_t)(f->sec.data - start),
+        .nsec_at = (uint32_t)(f->nsec.data - start),
+        .unknown = f->unknown,
+        .unknown_bytes = f->unknown_bytes,
+    };
+    return rosbag1_learn(bag, &seen, start, err);
+}
+
+static bool take_definition(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
+    if ((!r->fields.topic.data && !r->fields.type.data) || !rosbag1_names_fit(&r->fields)) {
+        loss_of(bag, r, "a definition without a proper topic or type");
+        return true;
+    }
+    return rosbag1_define(bag, &r->fields, r->at, err);
+}
+
+/* Unknown fields of the file header become metadata of the recording. */
+static bool keep_header_fields(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
+    const uint8_t *start = window_at(&bag->window, r->at, r->head, err);
+    if (!start) {
+        return false;
+    }
+    struct cursor c = cursor_of(bytes_of(start + 4, r->head - ROSBAG1_RECORD_MIN));
+    struct reel_bytes key, value;
+    for (unsigned kept = 0; kept < REEL_METADATA_MAX && rosrecord_field(&c, &key, &value);) {
+        if (key.size == 0 || key.size > REEL_TEXT_MAX || bytes_is(key, "op") || bytes_is(key, "index_pos")) {
+            continue;
+        }
+        const char *text = reel_scan_text(bag->scan, key, err);
+        if (!text || !reel_scan_metadata(bag->scan, text, value, err)) {
+            return false;
+        }
+        kept++;
+    }
+    return true;
+}
+
+static bool take_file_header(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
+    if (bag->has_header || r->at != sizeof ROSBAG1_LINE_12 - 1) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "another file header, at %llu, is not used",
+                          (unsigned long long)r->at);
+        return true;
+    }
+    bag->has_header = true;
+    if (r->fields.index_pos.size == 8) {
+        bag->index_pos = load_u64le(r->fields.index_pos.data);
+    } else {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "the file header has no proper index_pos");
+    }
+    return keep_header_fields(bag, r, err);
+}
+
+bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
+    if (r->op != ROSBAG1_FILE_HEADER && r->fields.unknown > 0) {
+        if (bag->unknown_fields == 0) {
+            bag->unknown_fields_at = r->at;
+            struct reel_bytes name = r->fields.odd ? bytes_text("(unprintable)") : r->fields.unknown_name;
+            snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s", (int)(name.size < 63 ? name.size : 63),
+                     (const char *)name.data);
+        }
+        bag->unknown_fields += r->fields.unknown;
+    }
+    switch (r->op) {
+    case ROSBAG1_MESSAGE:
+        return take_message(bag, r, err);
+    case ROSBAG1_DEFINITION:
+        return take_definition(bag, r, err);
+    case ROSBAG1_FILE_HEADER:
+        return take_file_header(bag, r, err);
+    case ROSBAG1_INDEX:
+        bag->index_at = bag->index_at == ROSBAG1_NOWHERE ? r->at : bag->index_at;
+        return true;
+    default:
+        if (bag->unknown_ops++ == 0) {
+            bag->unknown_op = r->op;
+            bag->unknown_ops_at = r->at;
+        }
+        return true;
+    }
+}
+
+bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err) {
+    while (bag->at < bag->source->size) {
+        if (!rosbag1_progress(bag, bag->at, err) || !rosbag1_walk_known(bag, err)) {
+            return false;
+        }
+        if (bag->at >= bag->source->size) {
+            break;
+        }
+        struct rosbag1_record record;
+        struct reel_error why = {0};
+        if (rosbag1_record_read(&bag->window, bag->at, &record, &why)) {
+            if (!rosbag1_take(bag, &record, err)) {
+                return false;
+            }
+            bag->last = bag->at + record.head;
+            bag->at = bag->last + record.size;
+        } else if (why.code != REEL_DAMAGED) {
+            return reel_error_pass(err, &why);
+        } else if (!rosbag1_resume(bag, why.text, err)) {
+            return false;
+        }
+    }
+    return true;
+}

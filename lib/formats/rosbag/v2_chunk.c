@@ -1,0 +1,380 @@
+/* Chunks of a ROS bag 2.0. Every chunk is decoded once and its records decide; index data and the lengths in its header
+ * are only compared with them. */
+#include "formats/rosbag/v2.h"
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "chunks/codec.h"
+
+#include <stdio.h>
+
+/* The walk's own window if it holds the header at `at`: then reading ahead costs nothing and moves nothing. */
+static struct window *window_for(struct bag2 *bag, uint64_t at) {
+    struct window *w = &bag->window;
+    size_t held = window_held(w, at);
+    bool there = held >= ROSRECORD_MIN && load_u32le(w->buffer + (at - w->offset)) <= held - ROSRECORD_MIN;
+    return there ? w : &bag->peek;
+}
+
+/* *yes: what follows a chunk or its index may begin here. */
+static bool rosbag2_0_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
+    const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
+    struct rosbag2_0_record r;
+    struct reel_error why = {0};
+    *yes = at == bag->source->size || (at == bag->index_pos && at < bag->source->size);
+    if (*yes || at > bag->source->size) {
+        return true;
+    }
+    if (!rosbag2_0_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
+        return reel_error_pass(err, &why);
+    }
+    *yes = rosbag2_0_is_record(&r) &&
+           r.op != ROSBAG2_0_MESSAGE; /* also one that the file's end cuts: then its op is known */
+    return true;
+}
+
+/* ---- opening ---- */
+
+static bool enter_plain(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_error *err) {
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    bool sound = false;
+    chunk->plain = true;
+    chunk->unfinished = chunk->size == 0;
+    if (!chunk->unfinished && !rosbag2_0_follows(bag, chunk->data + chunk->size, &sound, err)) {
+        return false;
+    }
+    uint32_t raw = rosbag2_0_u32(r->fields.size, (uint32_t)chunk->size);
+    if (raw != chunk->size) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
+                          "chunk at %llu: not compressed, but %u raw bytes in %llu", (ull)chunk->at, raw,
+                          (ull)chunk->size);
+    }
+    bag->file.at = bag->file.base = chunk->data;
+    bag->file.end =
+        sound ? chunk->data + chunk->size : bag->source->size; /* otherwise the records decide where they end */
+    chunk->walked = sound ? bag->file.end : 0;
+    return true;
+}
+
+/* Reports a chunk that cannot be decoded as lost. Its stated end is used only when something follows there. */
+static bool lose(struct bag2 *bag, const struct rosbag2_0_record *r, const char *why, struct reel_error *err) {
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    uint64_t end = chunk->data + chunk->size;
+    bool sound;
+    chunk->broken = true;
+    if (!rosbag2_0_follows(bag, end, &sound, err)) {
+        return false;
+    }
+    if (!sound) {
+        bag->file.at = r->at;
+        return rosbag2_0_resume(bag, &bag->file, why, err);
+    }
+    bag->file.at = end;
+    const struct rosbag2_0_tail *tail = &bag->tail;
+    if (tail->has && tail->info.chunk_pos == chunk->at) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at,
+                          "chunk at %llu: %s; its %llu messages are lost", (ull)chunk->at, why,
+                          (ull)tail->info.messages);
+    } else {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at, "chunk at %llu: %s; it is lost",
+                          (ull)chunk->at, why);
+    }
+    return true;
+}
+
+/* Whether all records that begin in these first bytes of a chunk are messages or connections that fit into it. */
+static bool holds_records(struct reel_bytes beginning, uint64_t raw) {
+    uint64_t at = 0;
+    while (at < beginning.size && beginning.size - at >= ROSRECORD_MIN) {
+        struct cursor c = cursor_of(bytes_of(beginning.data + at, beginning.size - (size_t)at));
+        uint32_t header = cursor_u32le(&c);
+        if (header > REEL_RECORD_HEADER_MAX || header > raw - at) {
+            return false;
+        }
+        if (header > cursor_left(&c)) {
+            break;
+        }
+        struct cursor fields = cursor_of(cursor_bytes(&c, header));
+        struct reel_bytes name, value, op = {0};
+        while (rosrecord_field(&fields, &name, &value)) {
+            op = bytes_is(name, "op") ? value : op;
+        }
+        uint64_t end = at + ROSRECORD_MIN + header;
+        bool known =
+            !fields.failed && op.size == 1 && (op.data[0] == ROSBAG2_0_MESSAGE || op.data[0] == ROSBAG2_0_CONNECTION);
+        if (!known || end > raw || cursor_left(&c) < 4) {
+            return known && end <= raw;
+        }
+        uint32_t size = cursor_u32le(&c);
+        if (size > raw - end) {
+            return false;
+        }
+        at = end + size;
+    }
+    return beginning.size >= ROSRECORD_MIN;
+}
+
+/* The most that a chunk may hold when its header lies about it. */
+static uint64_t raw_max(const struct reel_chunk *c) {
+    uint64_t max = reel_scan_expansion_max(c->codec, c->stored);
+    return max < UINT32_MAX ? max : UINT32_MAX;
+}
+
+/* The raw bytes; fewer than stated when decoding yields fewer. NULL with err. */
+static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
+    struct reel_error why = {0}, other = {0};
+    struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, &why);
+    uint64_t size, stated = c->raw;
+    if (raw) {
+        return raw;
+    }
+    if (why.code != REEL_DAMAGED ||
+        !codec_measure(c->codec, bag->source, c->offset, c->stored, raw_max(c), &size, &other)) {
+        reel_error_pass(err, reel_is_transient(other.code) ? &other : &why);
+        return NULL;
+    }
+    c->raw = size;
+    if ((raw = reel_scan_open_chunk(bag->scan, c, err))) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->chunk.at, 0,
+                          "chunk at %llu: holds %llu raw bytes where its header says %llu", (ull)bag->chunk.at,
+                          (ull)size, (ull)stated);
+    }
+    return raw;
+}
+
+static bool walk_raw(struct bag2 *bag, struct reel_source *raw, const struct reel_chunk *c, struct reel_error *err) {
+    struct window *w = &bag->raw;
+    if (!w->buffer && !window_open(w, raw, REEL_WINDOW_BYTES, err)) {
+        return false;
+    }
+    w->source = raw;
+    w->offset = w->size = 0;
+    struct rosbag2_0_run run = {.window = w, .end = c->raw};
+    return reel_scan_chunk(bag->scan, c, &run.chunk, err) && rosbag2_0_walk(bag, &run, err);
+}
+
+/* Keeps the records before the damage in a chunk that cannot be decoded to its end. */
+static bool keep_beginning(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_chunk *c, const char *why,
+                           struct reel_error *err) {
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    uint64_t end = chunk->data + chunk->size;
+    bool sound;
+    struct reel_error ignored = {0};
+    if (!rosbag2_0_follows(bag, end, &sound, err) || !codec_measure_damaged(c, bag->source, raw_max(c), err)) {
+        return false;
+    }
+    AUTO(reel_source_free)
+    struct reel_source *raw = sound && c->raw > 0 ? reel_scan_open_chunk(bag->scan, c, &ignored) : NULL;
+    if (!raw) {
+        return lose(bag, r, why, err);
+    }
+    chunk->broken = true;
+    bag->file.at = end;
+    if (!walk_raw(bag, raw, c, err)) {
+        return false;
+    }
+    reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at,
+                      "chunk at %llu: %s; %llu messages of its first %llu bytes are kept, and may be wrong",
+                      (ull)chunk->at, why, (ull)chunk->messages, (ull)c->raw);
+    return true;
+}
+
+/* A compressed chunk whose length was never written: its stream has no end. */
+static bool skip_unfinished(struct bag2 *bag, struct reel_error *err) {
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    char why[96];
+    bool empty;
+    chunk->unfinished = chunk->broken = true;
+    bag->file.at = chunk->data;
+    if (!rosbag2_0_follows(bag, chunk->data, &empty, err)) {
+        return false;
+    }
+    snprintf(why, sizeof why, "the compressed chunk at %llu was never finished", (ull)chunk->at);
+    return empty || rosbag2_0_resume(bag, &bag->file, why, err);
+}
+
+static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enum reel_codec codec,
+                         struct reel_error *err) {
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    if (chunk->size == 0) {
+        return skip_unfinished(bag, err);
+    }
+    struct reel_chunk c = {
+        .codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = rosbag2_0_u32(r->fields.size, 0)};
+    struct reel_error why = {0};
+    if (!reel_scan_worth_decoding(bag->scan, &c, holds_records, &why)) {
+        return why.code == REEL_LIMIT ? lose(bag, r, why.text, err) : reel_error_pass(err, &why);
+    }
+    AUTO(reel_source_free) struct reel_source *raw = decode(bag, &c, &why);
+    if (!raw) {
+        return why.code == REEL_DAMAGED       ? keep_beginning(bag, r, &c, why.text, err)
+               : why.code == REEL_UNSUPPORTED ? lose(bag, r, why.text, err)
+                                              : reel_error_pass(err, &why);
+    }
+    bag->file.at = chunk->data + chunk->size;
+    return walk_raw(bag, raw, &c, err);
+}
+
+static void begin(struct bag2 *bag, const struct rosbag2_0_record *r) {
+    bag->chunk = (struct rosbag2_0_chunk){
+        .open = true, .number = ++bag->chunks, .at = r->at, .data = r->at + r->head, .size = r->size};
+}
+
+bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_error *err) {
+    if (!rosbag2_0_chunk_close(bag, err)) {
+        return false;
+    }
+    begin(bag, r);
+    bag->tail_met = false;
+    struct reel_bytes name = r->fields.compression;
+    if (bytes_is(name, "none")) {
+        return enter_plain(bag, r, err);
+    }
+    if (bytes_is(name, "bz2") || bytes_is(name, "lz4")) {
+        return enter_packed(bag, r, bytes_is(name, "bz2") ? REEL_CODEC_BZIP2 : REEL_CODEC_LZ4, err);
+    }
+    const char *text = reel_scan_text(
+        bag->scan, bytes_of(name.data ? name.data : (const uint8_t *)"", name.size < 64 ? name.size : 64), err);
+    char why[384];
+    snprintf(why, sizeof why, "unknown compression \"%s\"", text ? text : "");
+    return text && lose(bag, r, why, err);
+}
+
+void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r) {
+    begin(bag, r);
+    bag->chunk.plain = true;
+    bag->file.at = bag->file.base = bag->chunk.data;
+}
+
+/* ---- index data ---- */
+
+/* Recorders before 1.1.15 (C Turtle) wrote a wrong data length: the count is used instead when something follows there.
+ */
+static bool repair_length(struct bag2 *bag, struct rosbag2_0_record *r, uint64_t size, struct reel_error *err) {
+    bool by_count, by_length;
+    if (size == r->size) {
+        return true;
+    }
+    if (!rosbag2_0_follows(bag, r->at + r->head + size, &by_count, err) ||
+        !rosbag2_0_follows(bag, r->at + r->head + r->size, &by_length, err)) {
+        return false;
+    }
+    if ((by_length && !by_count) || size > bag->source->size - r->at - r->head) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
+                          "index data at %llu: says %llu entries but holds %u bytes", (ull)r->at,
+                          (ull)size / ROSBAG2_0_INDEX_ENTRY, r->size);
+        bag->chunk.distrusted = true;
+        return true;
+    }
+    if (bag->odd_lengths++ == 0) {
+        bag->odd_lengths_at = r->at;
+    }
+    r->size = (uint32_t)size;
+    return true;
+}
+
+static bool add_entries(struct bag2 *bag, struct rosbag2_0_connection *c, const struct rosbag2_0_record *r,
+                        uint32_t count, struct reel_error *err) {
+    uint64_t at = r->at + r->head;
+    while (count > 0) {
+        uint32_t n = count < 4096 ? count : 4096;
+        const uint8_t *p = window_at(&bag->window, at, (size_t)n * ROSBAG2_0_INDEX_ENTRY, err);
+        if (!p || !rosbag2_0_progress(bag, &bag->file, at, err)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < n; i++, p += ROSBAG2_0_INDEX_ENTRY) {
+            c->index_sum += rosbag2_0_entry_hash(rosbag2_0_stamp(p), load_u32le(p + 8));
+        }
+        c->in_index += n;
+        count -= n;
+        at += (uint64_t)n * ROSBAG2_0_INDEX_ENTRY;
+    }
+    return true;
+}
+
+bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct reel_error *err) {
+    const struct rosbag2_0_fields *f = &r->fields;
+    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    uint32_t ver = rosbag2_0_u32(f->ver, UINT32_MAX), count = rosbag2_0_u32(f->count, 0),
+             id = rosbag2_0_u32(f->conn, UINT32_MAX);
+    if (ver != ROSBAG2_0_VERSION_1) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "index data at %llu is of version %u: not used",
+                          (ull)r->at, ver);
+        chunk->distrusted = true;
+        return true;
+    }
+    if (!repair_length(bag, r, (uint64_t)count * ROSBAG2_0_INDEX_ENTRY, err)) {
+        return false;
+    }
+    chunk->indexed = true;
+    if (!chunk->open || chunk->broken || chunk->distrusted || count == 0) {
+        return true;
+    }
+    struct rosbag2_0_connection *c = rosbag2_0_find(bag, id);
+    if (!c || c->chunk_number != chunk->number) {
+        reel_scan_finding(
+            bag->scan, REEL_WARNING, 0, r->at, 0,
+            "index data at %llu names %u messages of connection %u, of which the chunk at %llu holds none", (ull)r->at,
+            count, id, (ull)chunk->at);
+        return true;
+    }
+    return add_entries(bag, c, r, count, err);
+}
+
+/* ---- closing ---- */
+
+static void compare_index(struct bag2 *bag) {
+    const struct rosbag2_0_chunk *chunk = &bag->chunk;
+    if (!chunk->indexed && !chunk->distrusted) {
+        if (chunk->messages > 0 && bag->index_pos != 0 && bag->index_pos <= bag->source->size) {
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "chunk at %llu has no index data",
+                              (ull)chunk->at);
+        }
+        return;
+    }
+    for (const struct rosbag2_0_connection *c = chunk->touched; c && !chunk->distrusted; c = c->next_touched) {
+        if (c->in_index != c->in_chunk) {
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
+                              "the index data of the chunk at %llu name %llu messages of topic %s, it holds %llu",
+                              (ull)chunk->at, (ull)c->in_index, c->model.name, (ull)c->in_chunk);
+        } else if (c->index_sum != c->sum) {
+            reel_scan_finding(
+                bag->scan, REEL_WARNING, 0, chunk->at, 0,
+                "the index data of the chunk at %llu have other times or positions than the messages of topic %s",
+                (ull)chunk->at, c->model.name);
+        }
+    }
+}
+
+static void report_length(struct bag2 *bag) {
+    const struct rosbag2_0_chunk *chunk = &bag->chunk;
+    uint64_t end = chunk->data + chunk->size, walked = chunk->walked ? chunk->walked : bag->file.at;
+    if (chunk->unfinished) {
+        if (chunk->messages > 0) {
+            reel_scan_finding(bag->scan, REEL_NOTE, 0, chunk->at, 0,
+                              "the chunk at %llu was never finished: read as far as its records go", (ull)chunk->at);
+        }
+    } else if (end > bag->source->size && walked == bag->source->size && !chunk->broken) {
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, walked, 0,
+                          "truncated at byte %llu: the chunk at %llu should end at %llu", (ull)walked, (ull)chunk->at,
+                          (ull)end);
+    } else if (walked != end && !chunk->broken) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
+                          "the chunk at %llu ends at %llu, its header says %llu", (ull)chunk->at, (ull)walked,
+                          (ull)end);
+    }
+}
+
+bool rosbag2_0_chunk_close(struct bag2 *bag, struct reel_error *err) {
+    if (!bag->chunk.open) {
+        return true;
+    }
+    bag->chunk.open = false;
+    if (bag->chunk.plain) {
+        report_length(bag);
+    }
+    if (!bag->chunk.broken) {
+        compare_index(bag);
+    }
+    return rosbag2_0_tail_compare(bag, err);
+}

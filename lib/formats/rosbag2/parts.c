@@ -1,0 +1,129 @@
+/* Decides which files form one bag, and their order. metadata.yaml lists them by name. Data files whose names differ
+ * only in their number (run_0.db3, run_1.db3) are splits of one bag too: a recorder that crashed has left no
+ * metadata.yaml. */
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/rosbag2/container.h"
+
+enum { HEAD_BYTES = 4096, DIGITS_MAX = 3 }; /* digits of a split's number: more are a date or a time */
+
+/* --- names --- */
+
+/* The name without the ending that compression adds. */
+static struct reel_bytes plain(const char *name) {
+    struct reel_bytes text = bytes_text(ros2db_last_part(name)), packed = bytes_text(".zstd");
+    bool is_packed =
+        text.size > packed.size && memcmp(text.data + text.size - packed.size, packed.data, packed.size) == 0;
+    return bytes_of(text.data, text.size - (is_packed ? packed.size : 0));
+}
+
+/* run_12.db3.zstd: "run", 12, ".db3". */
+struct split {
+    struct reel_bytes stem, ending;
+    unsigned long number;
+};
+static bool split_of(const char *name, struct split *out) {
+    struct reel_bytes text = plain(name);
+    const uint8_t *line = memrchr(text.data, '_', text.size);
+    if (!line || !ros2db_names_data(name)) {
+        return false;
+    }
+    const char *digits = (const char *)line + 1;
+    size_t n = strspn(digits, "0123456789");
+    out->stem = bytes_of(text.data, (size_t)(line - text.data));
+    out->ending = bytes_of(line + 1 + n, text.size - out->stem.size - 1 - n);
+    out->number = strtoul(digits, NULL, 10);
+    return n > 0 && n <= DIGITS_MAX && (n == 1 || digits[0] != '0') && digits[n] == '.';
+}
+
+static bool are_splits(const char *a, const char *b) {
+    struct split x, y;
+    return split_of(a, &x) && split_of(b, &y) && x.number != y.number && bytes_equal(x.stem, y.stem) &&
+           bytes_equal(x.ending, y.ending);
+}
+
+/* Index of a file in metadata.yaml; n_paths when it is not listed. */
+static size_t index_of(const struct ros2db_meta *meta, const char *name) {
+    size_t i = 0;
+    while (i < meta->n_paths && !bytes_equal(plain(meta->paths[i]), plain(name))) {
+        i++;
+    }
+    return i;
+}
+
+/* --- one bag? --- */
+
+static bool yaml_names(struct reel_source *yaml, const char *name) {
+    struct ros2db_meta meta = {0};
+    struct arena arena = {.max = REEL_MODEL_MAX};
+    AUTO_MEM uint8_t *text = yaml->size <= ROS2DB_YAML_MAX ? malloc((size_t)yaml->size + 1) : NULL;
+    struct reel_error ignored;
+    if (!text || !reel_source_read(yaml, 0, text, (size_t)yaml->size, &ignored)) {
+        return false;
+    }
+    ros2db_meta_read(&meta, &arena, bytes_of(text, (size_t)yaml->size),
+                     &ignored); /* what was read before damage counts */
+    bool named = index_of(&meta, name) < meta.n_paths;
+    ros2db_meta_free(&meta);
+    arena_free(&arena);
+    return named;
+}
+
+static enum ros2db_kind kind_of(struct reel_source *source) {
+    uint8_t head[HEAD_BYTES];
+    size_t size = source->size < sizeof head ? (size_t)source->size : sizeof head;
+    struct reel_error ignored;
+    return reel_source_read(source, 0, head, size, &ignored) ? ros2db_kind_of(bytes_of(head, size)) : ROS2DB_OTHER;
+}
+static bool is_data(enum ros2db_kind kind) {
+    return kind == ROS2DB_DATABASE || kind == ROS2DB_MCAP || kind == ROS2DB_ZSTD;
+}
+
+bool ros2db_joins(struct reel_source *a, struct reel_source *b) {
+    enum ros2db_kind x = kind_of(a), y = kind_of(b);
+    return x == ROS2DB_YAML   ? is_data(y) && yaml_names(a, b->name)
+           : y == ROS2DB_YAML ? is_data(x) && yaml_names(b, a->name)
+                              : is_data(x) && is_data(y) && are_splits(a->name, b->name);
+}
+
+/* --- in what order? --- */
+
+struct ranked {
+    const struct ros2db_file *file;
+    size_t position;
+    unsigned long number;
+};
+static int by_rank(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    int by_position = (x->position > y->position) - (x->position < y->position),
+        by_number = (x->number > y->number) - (x->number < y->number);
+    return by_position ? by_position : by_number ? by_number : (x->file > y->file) - (x->file < y->file);
+}
+
+const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n,
+                                           struct reel_error *err) {
+    AUTO_MEM struct ranked *all = calloc(s->files.count + 1, sizeof *all);
+    const struct ros2db_file **out = calloc(s->files.count + 1, sizeof(const struct ros2db_file *));
+    *n = 0;
+    if (!all || !out) {
+        free(out);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    for (size_t i = 0; i < s->files.count; i++) {
+        const struct ros2db_file *file = &s->files.items[i];
+        struct split split = {.number = 0};
+        if (file->kind == kind) {
+            split_of(file->name, &split);
+            all[(*n)++] =
+                (struct ranked){.file = file, .position = index_of(&s->meta, file->name), .number = split.number};
+        }
+    }
+    qsort(all, *n, sizeof *all, by_rank);
+    for (size_t i = 0; i < *n; i++) {
+        out[i] = all[i].file;
+    }
+    return out;
+}

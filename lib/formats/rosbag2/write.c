@@ -1,0 +1,248 @@
+/* Writes ROS 2 bags: a folder in a ZIP archive, NAME/NAME_0.mcap or NAME_0.db3 and then NAME/metadata.yaml, both
+ * stored. The data file is written by its own writer, whose totals, run and positions stand in for this one's while it
+ * writes; it renders while it is planned, because the CRC of a member comes before its bytes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/ros/write.h"
+#include "formats/rosbag2/write_db3.h"
+#include "formats/rosbag2/write_yaml.h"
+#include "syntax/utf8.h"
+#include "syntax/zip_write.h"
+
+enum { NAME_MAX_BYTES = 200, PATH_ROOM = 2 * NAME_MAX_BYTES + 32 };
+
+struct totals {
+    void *inner; /* of the data file */
+    uint32_t crc;
+    uint64_t size;
+};
+struct run {
+    void *inner;
+    struct grow text; /* of metadata.yaml */
+};
+
+/* Of the data file. */
+static const struct reel_writer *mcap_writer(void) {
+    return reel_writer_named(".mcap", NULL, NULL);
+}
+static const struct reel_writer *inner_writer(const struct reel_write *w) {
+    return w->writer->variant ? &rosbag2_db3_writer : mcap_writer();
+}
+
+/* ---- names */
+
+/* The folder's name; one that means something else in a path is not taken. */
+static const char *folder_name(const struct reel_write *w) {
+    const char *name = w->options->name;
+    bool good =
+        name && name[0] != '\0' && name[0] != '.' && strlen(name) <= NAME_MAX_BYTES && utf8_valid(bytes_text(name));
+    for (const char *p = name; good && *p; p++) {
+        good = (uint8_t)*p >= ' ' && !strchr("/\\:*?\"<>|", *p);
+    }
+    return good ? name : "rosbag2";
+}
+
+static void member_path(const struct reel_write *w, bool yaml, char path[PATH_ROOM]) {
+    const char *name = folder_name(w);
+    snprintf(path, PATH_ROOM, yaml ? "%s/metadata.yaml" : "%s/%s_0%s", name, name, inner_writer(w)->extension);
+}
+static uint64_t local_size(const struct reel_write *w) {
+    char path[PATH_ROOM];
+    struct reel_sink count = {0};
+    member_path(w, false, path);
+    zip_put_local(&count, path, 0, 0, true);
+    return count.pos;
+}
+
+/* ---- the data file */
+
+/* `w` as its writer expects it; the result is put back with leave(). */
+static struct reel_write enter(struct reel_write *w) {
+    struct reel_write own = *w;
+    w->base = local_size(w);
+    w->writer = inner_writer(w);
+    w->totals = ((struct totals *)own.totals)->inner;
+    w->run = ((struct run *)own.run)->inner;
+    return own;
+}
+static void leave(struct reel_write *w, const struct reel_write *own) {
+    w->base = own->base;
+    w->writer = own->writer;
+    w->totals = own->totals;
+    w->run = own->run;
+}
+
+/* While planning, adds what the inner writer has emitted to the member's CRC and size. */
+static bool join(struct reel_write *w, const struct reel_sink *out, const struct zip_crc *begin, bool good) {
+    struct totals *t = w->totals;
+    if (w->planning) {
+        zip_crc_join(out, begin, &t->crc, &t->size);
+    }
+    return good;
+}
+
+static bool open_run(struct reel_write *w, struct reel_error *err) {
+    struct totals *t = w->totals;
+    struct run *run = w->run;
+    unsigned version = w->options->metadata_version;
+    if (version != 0 && (version < ROSBAG2_VERSION_MIN || version > ROSBAG2_VERSION_MAX)) {
+        return reel_fail(err, REEL_UNSUPPORTED, "metadata.yaml of version %u is not written; versions 5 to 9 are",
+                         version);
+    }
+    if (!t->inner && !(t->inner = reel_write_keep(w, inner_writer(w)->totals_size, err))) {
+        return false;
+    }
+    if (!(run->inner = calloc(1, inner_writer(w)->run_size))) {
+        return reel_fail_memory(err);
+    }
+    struct reel_write own = enter(w);
+    bool good = w->writer->open(w, err);
+    leave(w, &own);
+    return good;
+}
+
+static void close_run(struct reel_write *w) {
+    struct run *run = w->run;
+    if (run->inner) {
+        struct reel_write own = enter(w);
+        w->writer->close(w);
+        leave(w, &own);
+    }
+    free(run->inner);
+    free(run->text.data);
+}
+
+static bool head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    const struct totals *t = w->totals;
+    char path[PATH_ROOM];
+    member_path(w, false, path);
+    zip_put_local(out, path, t->crc, t->size, true);
+    struct zip_crc begin = zip_crc_begin(out);
+    struct reel_write own = enter(w);
+    bool good = w->writer->head(w, out, err);
+    bool final = !(w->writer->needs & REEL_HEAD_LAST);
+    leave(w, &own);
+    return final ? join(w, out, &begin, good) : good;
+}
+
+/* Puts a head that depends on what follows it before the rest in the member's CRC and size. */
+static bool join_head(struct reel_write *w, struct reel_error *err) {
+    struct totals *t = w->totals;
+    struct reel_sink first = {.hashing = true};
+    struct reel_write own = enter(w);
+    bool late = w->writer->needs & REEL_HEAD_LAST, good = !late || w->writer->head(w, &first, err);
+    leave(w, &own);
+    t->crc = late ? (uint32_t)crc32_combine(first.crc, t->crc, (z_off_t)t->size) : t->crc;
+    t->size += first.pos;
+    return good;
+}
+
+static bool messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct zip_crc begin = zip_crc_begin(out);
+    struct reel_write own = enter(w);
+    bool good = w->writer->messages(w, out, err);
+    leave(w, &own);
+    return join(w, out, &begin, good);
+}
+
+/* ---- the end of the archive */
+
+static bool put_end(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    const struct totals *t = w->totals;
+    struct run *run = w->run;
+    char data[PATH_ROOM], yaml[PATH_ROOM];
+    member_path(w, false, data);
+    member_path(w, true, yaml);
+    const struct rosbag2_yaml metadata = {.version = w->options->metadata_version ? w->options->metadata_version
+                                                                                  : ROSBAG2_VERSION_MIN,
+                                          .storage = w->writer->variant ? w->writer->variant : "mcap",
+                                          .file = strchr(data, '/') + 1,
+                                          .stream = w->stream,
+                                          .counts = reel_write_counts(w)};
+    run->text.size = 0;
+    if (!rosbag2_put_yaml(&run->text, &metadata, err)) {
+        return false;
+    }
+    struct reel_sink hash = {.hashing = true};
+    reel_sink_put(&hash, run->text.data, run->text.size);
+    uint64_t yaml_at = local_size(w) + t->size;
+    zip_put_local(out, yaml, hash.crc, run->text.size, false);
+    reel_sink_put(out, run->text.data, run->text.size);
+    uint64_t directory_at = out->pos;
+    zip_put_central(out, data, t->crc, t->size, 0, true);
+    zip_put_central(out, yaml, hash.crc, run->text.size, yaml_at, false);
+    zip_put_end(out, directory_at, 2);
+    return true;
+}
+
+static uint64_t inner_parts(struct reel_write *w) {
+    struct reel_write own = enter(w);
+    uint64_t parts = w->writer->tail_parts(w);
+    leave(w, &own);
+    return parts;
+}
+
+static uint64_t tail_parts(struct reel_write *w) {
+    return inner_parts(w) + 1;
+}
+
+static bool tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
+    if (part == inner_parts(w)) {
+        return (!w->planning || join_head(w, err)) && put_end(w, out, err);
+    }
+    struct zip_crc begin = zip_crc_begin(out);
+    struct reel_write own = enter(w);
+    bool good = w->writer->tail(w, part, out, err);
+    leave(w, &own);
+    return join(w, out, &begin, good);
+}
+
+/* ---- the writer */
+
+static struct reel_stream *mcap_view(struct reel_stream *source, struct reel_error *err) {
+    return mcap_writer()->view(source, err);
+}
+
+static void report_skipped(const struct reel_channel *c, struct reel_loss *loss) {
+    if (!rosbag2_plays(c)) {
+        reel_loss_add(loss, REEL_CHANGES, c, "ROS 2 tools skip the messages in %s encoding; they are in the data file",
+                      c->encoding[0] ? c->encoding : "an unknown");
+    }
+}
+
+static bool accepts_mcap(const struct reel_channel *c, struct reel_loss *loss) {
+    report_skipped(c, loss);
+    return mcap_writer()->accepts(c, loss);
+}
+
+static bool accepts_all_mcap(const struct reel_stream *stream, struct reel_loss *loss) {
+    return mcap_writer()->accepts_all(stream, loss);
+}
+
+static bool accepts_db3(const struct reel_channel *c, struct reel_loss *loss) {
+    report_skipped(c, loss);
+    for (size_t i = 0; i < c->metadata.count; i++) {
+        const char *key = c->metadata.items[i].key;
+        if (strcmp(key, "offered_qos_profiles") != 0 && strcmp(key, "topic_type_hash") != 0) {
+            reel_loss_add(loss, REEL_LOSES, c, "the channel's metadata \"%s\"", key);
+        }
+    }
+    return true;
+}
+
+#define ROSBAG2_WRITER(variant_text, storage, more_needs, all_fn, compression_names, view_fn)                          \
+    {                                                                                                                  \
+        .name = "rosbag2", .extension = ".rosbag2.zip", .variant = variant_text, .media_type = "application/zip",      \
+        .compressions = compression_names, .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | (more_needs), .version = 1,           \
+        .encoding = "cdr", .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn,      \
+        .accepts = accepts_##storage, .accepts_all = all_fn, .open = open_run, .close = close_run, .head = head,       \
+        .messages = messages, .tail_parts = tail_parts, .tail = tail                                                   \
+    }
+const struct reel_writer reel_writer_rosbag2 =
+    ROSBAG2_WRITER(NULL, mcap, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
+const struct reel_writer reel_writer_rosbag2_sqlite3 = ROSBAG2_WRITER("sqlite3", db3, 0, ros_accepts_all, NULL, NULL);

@@ -1,0 +1,316 @@
+/* Properties of a channel from another format, as JSON in the source config of the TIDE channel, so that reading
+ * restores them.
+ *
+ *   {"reel":{"name":"/scan","type":"sensor_msgs/LaserScan","encoding":"ros1","clock":"relative","latched":true,"topics":["/scan"],
+ *            "schemas":[{"name":"…","encoding":"ros1msg","hash":"…","bytes":1234,"parts":[["HASH","text"]]}],
+ *            "metadata":[["callerid","/hokuyo"]]}}
+ *
+ * `clock`, `latched`, `topics` and `parts` are omitted if they have the default value. Only JSON in exactly this form
+ * is read; any other is treated as an ordinary source config. */
+#include "formats/tide/container.h"
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+
+#include <stdio.h>
+
+#define BEGIN "{\"reel\":{"
+
+/* ---- writing ---- */
+
+static void put(struct grow *g, const char *text) {
+    grow_put(g, text, strlen(text));
+}
+
+static void put_bytes(struct grow *g, struct reel_bytes text) {
+    const char *p = (const char *)text.data, *end = p + text.size;
+    put(g, "\"");
+    while (p < end) {
+        size_t plain = 0;
+        while (p + plain < end && (uint8_t)p[plain] >= 0x20 && p[plain] != '"' && p[plain] != '\\') {
+            plain++;
+        }
+        grow_put(g, p, plain);
+        p += plain;
+        if (p < end) {
+            char escaped[8];
+            snprintf(escaped, sizeof escaped, *p == '"' || *p == '\\' ? "\\%c" : "\\u%04x", *p);
+            put(g, escaped);
+            p++;
+        }
+    }
+    put(g, "\"");
+}
+
+static void put_text(struct grow *g, const char *text) {
+    put_bytes(g, bytes_text(text));
+}
+
+static void put_member(struct grow *g, const char *before, const char *text) {
+    put(g, before);
+    put_text(g, text);
+}
+
+/* False: no memory. */
+static bool put_parts(struct grow *g, struct arena *arena, const struct tide_parts *parts) {
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const char *hash = tide_hex(arena, parts->items[i].hash);
+        if (!hash) {
+            return false;
+        }
+        put_member(g, i == 0 ? ",\"parts\":[[" : ",[", hash);
+        put(g, ",");
+        put_bytes(g, parts->items[i].after);
+        put(g, i + 1 == parts->count ? "]]" : "]");
+    }
+    return true;
+}
+
+static bool put_schemas(struct grow *g, struct arena *arena, const struct reel_channel *c,
+                        const struct tide_parts *parts) {
+    put(g, ",\"schemas\":[");
+    for (uint32_t i = 0; i < c->n_schemas; i++) {
+        char bytes[40];
+        put_member(g, i > 0 ? ",{\"name\":" : "{\"name\":", c->schemas[i].name);
+        put_member(g, ",\"encoding\":", c->schemas[i].encoding);
+        put_member(g, ",\"hash\":", c->schemas[i].hash);
+        snprintf(bytes, sizeof bytes, ",\"bytes\":%zu", c->schemas[i].data.size);
+        put(g, bytes);
+        if (parts && !put_parts(g, arena, &parts[i])) {
+            return false;
+        }
+        put(g, "}");
+    }
+    put(g, "]");
+    return true;
+}
+
+bool tide_reel_write(struct arena *arena, const struct reel_channel *c, const struct tide_parts *parts, bool relative,
+                     struct reel_bytes *config) {
+    struct grow g = {0};
+    put_member(&g, BEGIN "\"name\":", c->name);
+    put_member(&g, ",\"type\":", c->type);
+    put_member(&g, ",\"encoding\":", c->encoding);
+    put(&g, relative ? ",\"clock\":\"relative\"" : "");
+    put(&g, c->latched ? ",\"latched\":true" : "");
+    if (c->n_topics > 1 || (c->n_topics == 1 && strcmp(c->topics[0], c->name) != 0)) {
+        for (uint32_t i = 0; i < c->n_topics; i++) {
+            put_member(&g, i == 0 ? ",\"topics\":[" : ",", c->topics[i]);
+        }
+        put(&g, "]");
+    }
+    g.failed |= !put_schemas(&g, arena, c, parts);
+    put(&g, ",\"metadata\":[");
+    for (size_t i = 0; i < c->metadata.count; i++) {
+        put_member(&g, i > 0 ? ",[" : "[", c->metadata.items[i].key);
+        put_member(&g, ",", c->metadata.items[i].value);
+        put(&g, "]");
+    }
+    put(&g, "]}}");
+    AUTO_MEM uint8_t *text = g.data;
+    *config = bytes_of(g.failed ? NULL : arena_copy(arena, text, g.size), g.size);
+    return config->data != NULL;
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    struct cursor c;
+    struct arena *arena;
+    const struct tide_types *types; /* may be NULL */
+    bool no_room;
+};
+
+static bool skip(struct reading *r, const char *text) {
+    struct reel_bytes left = bytes_of(r->c.at, cursor_left(&r->c));
+    if (!bytes_start(left, bytes_text(text))) {
+        return false;
+    }
+    cursor_take(&r->c, strlen(text));
+    return true;
+}
+
+static int hex_of(uint8_t c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Reads one character of a text, with the escapes of put_text(). -1: not a character of a text. */
+static int read_character(struct reading *r) {
+    uint8_t c = cursor_u8(&r->c);
+    if (c != '\\') {
+        return c >= 0x20 ? c : -1;
+    }
+    c = cursor_u8(&r->c);
+    if (c == '"' || c == '\\') {
+        return c;
+    }
+    const uint8_t *p = c == 'u' ? cursor_take(&r->c, 4) : NULL;
+    if (!p || p[0] != '0' || p[1] != '0' || hex_of(p[2]) < 0 || hex_of(p[2]) > 1 || hex_of(p[3]) < 0) {
+        return -1;
+    }
+    return hex_of(p[2]) << 4 | hex_of(p[3]);
+}
+
+/* NULL: no text here, or no memory. */
+static const char *read_text(struct reading *r) {
+    if (!skip(r, "\"")) {
+        return NULL;
+    }
+    size_t stored = 0, left = cursor_left(&r->c), size = 0;
+    while (stored < left && r->c.at[stored] != '"') {
+        stored += r->c.at[stored] == '\\' ? 2 : 1;
+    }
+    if (stored >= left) {
+        return NULL;
+    }
+    const uint8_t *end = r->c.at + stored;
+    char *text = arena_alloc(r->arena, stored + 1);
+    r->no_room |= !text;
+    while (text && r->c.at < end) {
+        int c = read_character(r);
+        if (c <= 0) {
+            return NULL;
+        }
+        text[size++] = (char)c;
+    }
+    const char *checked = text ? arena_utf8(r->arena, bytes_of(text, size)) : NULL;
+    r->no_room |= !checked;
+    return checked && skip(r, "\"") ? checked : NULL;
+}
+
+static bool read_member(struct reading *r, const char *before, const char **text) {
+    return skip(r, before) && (*text = read_text(r)) != NULL;
+}
+
+/* Copies an array into the arena; not NULL for an empty one. */
+static void *keep(struct reading *r, const void *items, size_t size) {
+    void *kept = arena_alloc(r->arena, size + 1);
+    if (kept && size > 0) {
+        memcpy(kept, items, size);
+    }
+    r->no_room |= !kept;
+    return kept;
+}
+
+static bool read_topics(struct reading *r, struct reel_channel *out) {
+    const char **topics = NULL;
+    size_t count = 0, capacity = 0;
+    bool good = true;
+    do {
+        good = GROW_ARRAY(topics, count, capacity) && count < REEL_CHANNELS_MAX;
+        good = good && (topics[count] = read_text(r)) != NULL;
+        count += good;
+    } while (good && skip(r, ","));
+    AUTO_MEM const char **owned = topics;
+    out->topics = good && skip(r, "]") ? keep(r, owned, count * sizeof *owned) : NULL;
+    out->n_topics = (uint32_t)count;
+    return out->topics != NULL;
+}
+
+/* Puts a definition together from its types. One that is missing, or another size, is damage, and leaves the definition
+ * empty. */
+static bool read_parts(struct reading *r, struct reel_schema *s) {
+    struct grow data = {0};
+    bool good = true, whole = true;
+    do {
+        const char *hash, *after;
+        good = read_member(r, "[", &hash) && read_member(r, ",", &after) && skip(r, "]");
+        struct reel_bytes key = good ? tide_hex_back(r->arena, hash, strlen(hash)) : bytes_of(NULL, 0);
+        const struct tide_type *type = key.data && r->types ? tide_type_find(r->types, key) : NULL;
+        whole = whole && type && data.size + type->definition.size + strlen(after) <= s->data.size;
+        if (whole) {
+            tide_type_used(r->types, type);
+            grow_put(&data, type->definition.data, type->definition.size);
+            grow_put(&data, after, strlen(after));
+        }
+    } while (good && skip(r, ","));
+    AUTO_MEM uint8_t *owned = data.data;
+    whole = whole && data.size == s->data.size;
+    const uint8_t *kept = whole && !data.failed ? arena_copy(r->arena, data.data, data.size) : NULL;
+    s->data = kept ? bytes_of(kept, data.size) : bytes_of("", 0);
+    r->no_room |= data.failed || (whole && !kept);
+    return good && skip(r, "]");
+}
+
+static bool read_schema(struct reading *r, struct reel_schema *s) {
+    uint64_t bytes = 0;
+    if (!read_member(r, "{\"name\":", &s->name) || !read_member(r, ",\"encoding\":", &s->encoding) ||
+        !read_member(r, ",\"hash\":", &s->hash) || !skip(r, ",\"bytes\":")) {
+        return false;
+    }
+    for (; r->c.at < r->c.end && *r->c.at >= '0' && *r->c.at <= '9' && bytes <= UINT32_MAX; r->c.at++) {
+        bytes = bytes * 10 + (uint64_t)(*r->c.at - '0');
+    }
+    s->data = bytes_of(NULL, (size_t)bytes); /* set later, unless it has parts */
+    return bytes <= REEL_SCHEMA_MAX && (!skip(r, ",\"parts\":[") || read_parts(r, s)) && skip(r, "}");
+}
+
+static bool read_schemas(struct reading *r, struct reel_channel *out) {
+    struct reel_schema schemas[REEL_SCHEMAS_PER_CHANNEL_MAX];
+    uint32_t count = 0;
+    bool good = skip(r, ",\"schemas\":["), more = good && !skip(r, "]");
+    while (good && more) {
+        good = count < REEL_SCHEMAS_PER_CHANNEL_MAX && read_schema(r, &schemas[count]);
+        count += good;
+        more = good && skip(r, ",");
+        good = good && (more || skip(r, "]"));
+    }
+    out->schemas = keep(r, schemas, count * sizeof *schemas);
+    out->n_schemas = count;
+    return good && out->schemas;
+}
+
+static bool read_pairs(struct reading *r, struct reel_channel *out) {
+    struct reel_pair *pairs = NULL;
+    size_t count = 0, capacity = 0;
+    bool good = skip(r, ",\"metadata\":["), more = good && !skip(r, "]");
+    while (good && more) {
+        good = GROW_ARRAY(pairs, count, capacity) && read_member(r, "[", &pairs[count].key) &&
+               read_member(r, ",", &pairs[count].value) && skip(r, "]");
+        count += good;
+        more = good && skip(r, ",");
+        good = good && (more || skip(r, "]"));
+    }
+    AUTO_MEM struct reel_pair *owned = pairs;
+    out->metadata = (struct reel_pairs){.items = keep(r, owned, count * sizeof *owned), .count = count};
+    return good && out->metadata.items;
+}
+
+/* Sets the definitions. A size that does not match is damage, and leaves the definition empty. */
+static void set_definitions(bool is_new, const struct tide_fields *f, const struct tide_types *types,
+                            struct reel_schema *schemas, uint32_t count) {
+    struct cursor c = cursor_of(f->format);
+    for (uint32_t i = 0; i < count; i++) {
+        if (schemas[i].data.data) { /* put together from parts */
+            continue;
+        }
+        const struct tide_type *type = is_new && i < f->n_hashes ? tide_type_find(types, f->hashes[i]) : NULL;
+        tide_type_used(types, type);
+        struct reel_bytes data = type     ? type->definition
+                                 : is_new ? bytes_of("", 0)
+                                          : cursor_bytes(&c, schemas[i].data.size);
+        schemas[i].data = data.size == schemas[i].data.size ? data : bytes_of("", 0);
+    }
+}
+
+enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tide_fields *f,
+                              const struct tide_types *types, struct reel_channel *out, bool *relative) {
+    struct reading r = {.c = cursor_of(f->config), .arena = arena, .types = is_new ? types : NULL};
+    struct reel_channel c = {0};
+    if (!skip(&r, BEGIN)) {
+        return TIDE_REEL_OTHER;
+    }
+    bool good = read_member(&r, "\"name\":", &c.name) && read_member(&r, ",\"type\":", &c.type) &&
+                read_member(&r, ",\"encoding\":", &c.encoding);
+    *relative = good && skip(&r, ",\"clock\":\"relative\"");
+    c.latched = good && skip(&r, ",\"latched\":true");
+    good = good && (!skip(&r, ",\"topics\":[") || read_topics(&r, &c));
+    good = good && read_schemas(&r, &c) && read_pairs(&r, &c) && skip(&r, "}}") && cursor_done(&r.c);
+    if (!good) {
+        return r.no_room ? TIDE_REEL_NO_ROOM : TIDE_REEL_OTHER;
+    }
+    set_definitions(is_new, f, types, (struct reel_schema *)(uintptr_t)c.schemas, c.n_schemas);
+    *out = c;
+    return TIDE_REEL_READ;
+}

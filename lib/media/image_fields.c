@@ -1,0 +1,212 @@
+/* The fields of an image message. An image is recognised by its fields, not by its type: data with an encoding, width
+ * and height, or data that are an image file. */
+#include "media/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/bytes.h"
+#include "syntax/base64.h"
+
+enum { DEPTH_HEAD = 12 }; /* before the PNG of a compressedDepth: format and two quantisation parameters */
+
+enum member { OTHER, WIDTH, HEIGHT, STEP, ENDIAN, ENCODING, FORMAT, DATA };
+
+struct collector {
+    struct reel_visitor visitor; /* must be the first member */
+    struct reel_image *image;
+    struct reel_bytes payload;
+    unsigned depth;
+    enum member at;
+    unsigned met; /* bits by member */
+    char format[64];
+    bool no_memory, no_base64;
+};
+
+static struct collector *self(struct reel_visitor *v) {
+    return (struct collector *)v;
+}
+
+static bool go_in(struct reel_visitor *v) {
+    self(v)->depth++;
+    return true;
+}
+static bool go_out(struct reel_visitor *v) {
+    self(v)->depth--;
+    return true;
+}
+
+static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
+    static const char *const names[] = {
+        [WIDTH] = "width",       [HEIGHT] = "height", [STEP] = "step", [ENDIAN] = "is_bigendian",
+        [ENCODING] = "encoding", [FORMAT] = "format", [DATA] = "data"};
+    struct collector *c = self(v);
+    if (c->depth == 1) {
+        c->at = OTHER;
+        for (unsigned i = WIDTH; i <= DATA; i++) {
+            c->at = bytes_is(name, names[i]) ? (enum member)i : c->at;
+        }
+    }
+    return true;
+}
+
+static bool wanted(const struct collector *c, enum member m) {
+    return c->depth == 1 && c->at == m;
+}
+
+static bool on_natural(struct reel_visitor *v, uint64_t value) {
+    struct collector *c = self(v);
+    uint32_t side = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value; /* beyond any limit */
+    if (wanted(c, WIDTH)) {
+        c->image->width = side;
+    } else if (wanted(c, HEIGHT)) {
+        c->image->height = side;
+    } else if (wanted(c, STEP)) {
+        c->image->step = value;
+    } else if (wanted(c, ENDIAN)) {
+        c->image->big_endian = value != 0;
+    }
+    c->met |= c->depth == 1 ? 1U << c->at : 0;
+    return true;
+}
+static bool on_integer(struct reel_visitor *v, int64_t value) {
+    return on_natural(v, value < 0 ? UINT64_MAX : (uint64_t)value);
+}
+static bool on_boolean(struct reel_visitor *v, bool value) {
+    return on_natural(v, value);
+}
+static bool on_real(struct reel_visitor *v, double value) { /* from JSON, which has no integers */
+    return on_natural(v, value >= 0 && value < 1e15 ? (uint64_t)value : UINT64_MAX);
+}
+
+static bool own_copy(struct collector *c, size_t size) {
+    free(c->image->own);
+    c->image->own = malloc(size ? size : 1);
+    c->no_memory |= !c->image->own;
+    return c->image->own;
+}
+
+/* Bytes of the payload stay valid; other bytes must be copied before the walk continues. */
+static bool on_binary(struct reel_visitor *v, struct reel_bytes value) {
+    struct collector *c = self(v);
+    if (!wanted(c, DATA)) {
+        return true;
+    }
+    c->met |= 1U << DATA;
+    c->image->data = value;
+    uintptr_t at = (uintptr_t)value.data, from = (uintptr_t)c->payload.data;
+    if (value.size == 0 || (at >= from && at - from < c->payload.size)) {
+        return true;
+    }
+    if (!own_copy(c, value.size)) {
+        return false;
+    }
+    memcpy(c->image->own, value.data, value.size);
+    c->image->data = bytes_of(c->image->own, value.size);
+    return true;
+}
+
+static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+    (void)columns;
+    return reel_number_size(type) == 1 ? on_binary(v, data) : true;
+}
+
+static void keep_text(char *to, size_t room, struct reel_bytes text) {
+    size_t n = text.size < room ? text.size : room - 1;
+    memcpy(to, text.data, n);
+    to[n] = '\0';
+}
+
+static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
+    struct collector *c = self(v);
+    if (wanted(c, DATA)) { /* JSON: bytes as base64 */
+        size_t size;
+        c->met |= 1U << DATA;
+        if (!own_copy(c, BASE64_ROOM(value.size))) {
+            return false;
+        }
+        c->no_base64 = !base64_read(value, c->image->own, &size);
+        c->image->data = bytes_of(c->image->own, c->no_base64 ? 0 : size);
+    } else if (wanted(c, ENCODING)) {
+        keep_text(c->image->encoding, sizeof c->image->encoding, value);
+    } else if (wanted(c, FORMAT)) {
+        keep_text(c->format, sizeof c->format, value);
+    }
+    c->met |= c->depth == 1 ? 1U << c->at : 0;
+    return true;
+}
+
+/* Videos have no first bytes of their own; the format names them. */
+static bool find_video(struct collector *c) {
+    bool h264 = strcasecmp(c->format, "h264") == 0,
+         h265 = strcasecmp(c->format, "h265") == 0 || strcasecmp(c->format, "hevc") == 0;
+    c->image->form = h264 ? REEL_PICTURE_H264 : REEL_PICTURE_H265;
+    return h264 || h265;
+}
+
+/* The type of file is taken from its first bytes; `format` is only used for depths and videos. */
+static bool find_form(struct collector *c, struct reel_error *err) {
+    struct reel_image *image = c->image;
+    bool depth = strstr(c->format, "compressedDepth") != NULL;
+    if (depth && image->data.size > DEPTH_HEAD) {
+        image->data = bytes_of(image->data.data + DEPTH_HEAD, image->data.size - DEPTH_HEAD);
+    }
+    image->compressed = true;
+    if (bytes_start(image->data, bytes_of("\xff\xd8\xff", 3))) {
+        image->form = REEL_PICTURE_JPEG;
+        return true;
+    }
+    if (find_video(c)) {
+        return true;
+    }
+    image->form = REEL_PICTURE_PNG;
+    return bytes_start(image->data, bytes_of("\x89PNG\r\n\x1a\n", 8)) ||
+           reel_fail(err, REEL_UNSUPPORTED,
+                     "this image is neither JPEG, PNG, H.264 nor H.265; its format field is: \"%s\"", c->format);
+}
+
+static bool sort_out(struct collector *c, struct reel_error *err) {
+    const unsigned sides = 1U << WIDTH | 1U << HEIGHT | 1U << ENCODING;
+    if (c->no_memory) {
+        return reel_fail_memory(err);
+    }
+    if (!(c->met & 1U << DATA) || (!(c->met & 1U << FORMAT) && (c->met & sides) != sides)) {
+        return reel_fail(
+            err, REEL_UNSUPPORTED,
+            "this message is not an image: an image has data and either a format, or an encoding, width and height");
+    }
+    if (c->no_base64) {
+        return reel_fail(err, REEL_DAMAGED, "the data of the image is not valid base64");
+    }
+    return (c->met & sides) == sides || find_form(c, err);
+}
+
+bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_image *out,
+                     struct reel_error *err) {
+    static const struct reel_visitor_ops ops = {.begin_map = go_in,
+                                                .end_map = go_out,
+                                                .begin_list = go_in,
+                                                .end_list = go_out,
+                                                .key = on_key,
+                                                .boolean = on_boolean,
+                                                .integer = on_integer,
+                                                .natural = on_natural,
+                                                .real = on_real,
+                                                .text = on_text,
+                                                .binary = on_binary,
+                                                .numbers = on_numbers};
+    *out = (struct reel_image){0};
+    struct collector c = {.visitor = {&ops}, .image = out, .payload = payload};
+    struct reel_error why = {0};
+    if (!reel_decode(decoder, payload, &c.visitor, &why) && !c.no_memory) {
+        return why.code != REEL_OK ? reel_error_pass(err, &why)
+                                   : reel_fail(err, REEL_DAMAGED, "the message ends early");
+    }
+    return sort_out(&c, err);
+}
+
+void reel_image_done(struct reel_image *image) {
+    free(image->own);
+    *image = (struct reel_image){0};
+}

@@ -1,0 +1,236 @@
+/* JPEG and PNG files, with libjpeg-turbo and libpng. Sizes in a header are checked before anything is allocated by
+ * them. */
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+#include <turbojpeg.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "media/image.h"
+
+enum { QUALITY = 85 };
+
+/* --- JPEG --- */
+
+static inline void reel_auto_tj_done(tjhandle *handle) {
+    if (*handle) {
+        tjDestroy(*handle);
+    }
+}
+
+/* The smallest decoder scale that is at least as wide as requested. */
+static void choose_size(int width, int height, uint32_t target_width, int *out_width, int *out_height) {
+    int n = 0;
+    const tjscalingfactor *factors = tjGetScalingFactors(&n);
+    *out_width = width;
+    *out_height = height;
+    for (int i = 0; factors && target_width > 0 && i < n; i++) {
+        int w = TJSCALED(width, factors[i]), h = TJSCALED(height, factors[i]);
+        if (w < *out_width && (uint32_t)w >= target_width) {
+            *out_width = w;
+            *out_height = h;
+        }
+    }
+}
+
+/* A progressive JPEG may repeat its scans any number of times at little cost in bytes, so they are counted. Similar
+ * bytes elsewhere are counted too. */
+static bool scans_fit(struct reel_bytes file, int width, int height, struct reel_error *err) {
+    uint64_t scans = 0;
+    for (size_t i = 1; i < file.size; i++) {
+        scans += file.data[i - 1] == 0xff && file.data[i] == 0xda;
+    }
+    return (uint64_t)width * (uint64_t)height <= PICTURE_SCANNED_MAX / (scans ? scans : 1) ||
+           reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height,
+                     (unsigned long long)scans);
+}
+
+static bool read_jpeg(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
+    int width = 0, height = 0, sampling = 0, colours = 0;
+    if (!jpeg) {
+        return reel_fail_memory(err);
+    }
+    if (tjDecompressHeader3(jpeg, file.data, file.size, &width, &height, &sampling, &colours) != 0) {
+        return reel_fail(err, REEL_DAMAGED, "this JPEG cannot be read: %s", tjGetErrorStr2(jpeg));
+    }
+    if (!picture_fits((uint64_t)width, (uint64_t)height, err) || !scans_fit(file, width, height, err)) {
+        return false;
+    }
+    bool grey = colours == TJCS_GRAY;
+    choose_size(width, height, target_width, &width, &height);
+    if (!pixels_new((uint32_t)width, (uint32_t)height, grey ? 1 : 3, out, err)) {
+        return false;
+    }
+    int failed = tjDecompress2(jpeg, file.data, file.size, out->data, width, 0, height, grey ? TJPF_GRAY : TJPF_RGB,
+                               TJFLAG_LIMITSCANS);
+    /* a camera's picture is used even when cut off or malformed */
+    return failed == 0 || tjGetErrorCode(jpeg) == TJERR_WARNING ||
+           reel_fail(err, REEL_DAMAGED, "this JPEG cannot be read: %s", tjGetErrorStr2(jpeg));
+}
+
+static bool write_jpeg(const struct pixels *from, struct reel_picture *out, struct reel_error *err) {
+    AUTO(tj_done) tjhandle jpeg = tjInitCompress();
+    bool grey = from->values == 1;
+    int sampling = grey ? TJSAMP_GRAY : TJSAMP_420;
+    unsigned long size = tjBufSize((int)from->width, (int)from->height, sampling);
+    out->data = size == (unsigned long)-1 ? NULL : malloc(size);
+    if (!jpeg || !out->data) {
+        return reel_fail_memory(err);
+    }
+    if (tjCompress2(jpeg, from->data, (int)from->width, 0, (int)from->height, grey ? TJPF_GRAY : TJPF_RGB, &out->data,
+                    &size, sampling, QUALITY, TJFLAG_NOREALLOC) != 0) {
+        return reel_fail(err, REEL_LIMIT, "no JPEG could be made: %s", tjGetErrorStr2(jpeg));
+    }
+    out->size = size;
+    return true;
+}
+
+/* --- PNG --- */
+
+/* 16 bits of grey are a depth image, whose values are stretched as those of a raw one. */
+static bool read_depth(png_image *png, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    AUTO_MEM uint16_t *values = malloc((size_t)png->width * png->height * sizeof *values);
+    if (!values) {
+        return reel_fail_memory(err);
+    }
+    png->format = PNG_FORMAT_LINEAR_Y;
+    if (!png_image_finish_read(png, NULL, values, 0, NULL)) {
+        return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png->message);
+    }
+    const struct reel_image image = {.encoding = "16UC1",
+                                     .width = png->width,
+                                     .height = png->height,
+                                     .big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+                                     .data = bytes_of(values, (size_t)png->width * png->height * sizeof *values)};
+    return pixels_of_image(&image, target_width, out, err);
+}
+
+static bool read_png(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    AUTO_STRUCT(png_image_free) png_image png = {.version = PNG_IMAGE_VERSION};
+    if (!png_image_begin_read_from_memory(&png, file.data, file.size)) {
+        return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message);
+    }
+    if (!picture_fits(png.width, png.height, err)) {
+        return false;
+    }
+    bool grey = !(png.format & PNG_FORMAT_FLAG_COLOR);
+    if (grey && png.format & PNG_FORMAT_FLAG_LINEAR && !(png.format & PNG_FORMAT_FLAG_ALPHA)) {
+        return read_depth(&png, target_width, out, err);
+    }
+    const png_color black = {0, 0, 0}; /* background for transparent pixels */
+    png.format = grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+    return pixels_new(png.width, png.height, grey ? 1 : 3, out, err) &&
+           (png_image_finish_read(&png, &black, out->data, 0, NULL) ||
+            reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message));
+}
+
+static bool write_png(const struct pixels *from, struct reel_picture *out, struct reel_error *err) {
+    AUTO_STRUCT(png_image_free)
+    png_image png = {.version = PNG_IMAGE_VERSION,
+                     .width = from->width,
+                     .height = from->height,
+                     .format = from->values == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB,
+                     .flags = PNG_IMAGE_FLAG_FAST};
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
+    if (!(out->data = malloc(size))) {
+        return reel_fail_memory(err);
+    }
+    if (!png_image_write_to_memory(&png, out->data, &size, 0, from->data, 0, NULL)) {
+        return reel_fail(err, REEL_LIMIT, "no PNG could be made: %s", png.message);
+    }
+    out->size = size;
+    return true;
+}
+
+/* --- either --- */
+
+static bool jpeg_size(struct reel_bytes file, uint32_t *width, uint32_t *height) {
+    AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
+    int w = 0, h = 0, sampling = 0, colours = 0;
+    bool good = jpeg && tjDecompressHeader3(jpeg, file.data, file.size, &w, &h, &sampling, &colours) == 0;
+    *width = (uint32_t)w;
+    *height = (uint32_t)h;
+    return good;
+}
+
+static bool png_size(struct reel_bytes file, uint32_t *width, uint32_t *height) {
+    AUTO_STRUCT(png_image_free) png_image png = {.version = PNG_IMAGE_VERSION};
+    bool good = png_image_begin_read_from_memory(&png, file.data, file.size);
+    *width = png.width;
+    *height = png.height;
+    return good;
+}
+
+bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *height) {
+    if (!image->compressed) {
+        *width = image->width;
+        *height = image->height;
+        return true;
+    }
+    return image->form == REEL_PICTURE_JPEG  ? jpeg_size(image->data, width, height)
+           : image->form == REEL_PICTURE_PNG ? png_size(image->data, width, height)
+                                             : false;
+}
+
+bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    if (image->form != REEL_PICTURE_JPEG && image->form != REEL_PICTURE_PNG) {
+        return reel_fail(err, REEL_UNSUPPORTED, "frames of a video are not drawn one by one; export the topic as .mp4");
+    }
+    return (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, target_width, out, err);
+}
+
+bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out,
+                   struct reel_error *err) {
+    *out = (struct reel_picture){.width = from->width, .height = from->height};
+    bool good = (form == REEL_PICTURE_JPEG ? write_jpeg : write_png)(from, out, err);
+    uint8_t *less = good ? realloc(out->data, out->size) : NULL;
+    out->data = less ? less : out->data;
+    if (!good) {
+        reel_picture_done(out);
+    }
+    return good;
+}
+
+void reel_picture_done(struct reel_picture *picture) {
+    free(picture->data);
+    *picture = (struct reel_picture){0};
+}
+
+static bool pixels_of(const struct reel_image *image, uint32_t width, struct pixels *out, struct reel_error *err) {
+    AUTO(pixels_done) struct pixels whole = {0};
+    if (!(image->compressed ? pixels_of_file : pixels_of_image)(image, width, &whole, err)) {
+        return false;
+    }
+    if (width > 0 && whole.width > width) { /* raw images are scaled while they are read */
+        return pixels_scale(&whole, width, out, err);
+    }
+    *out = whole;
+    whole.data = NULL;
+    return true;
+}
+
+bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out,
+                         struct reel_error *err) {
+    struct pixels pixels = {0};
+    bool good = pixels_of(image, width, &pixels, err);
+    *out = (struct reel_pixels){
+        .data = pixels.data, .width = pixels.width, .height = pixels.height, .values = pixels.values};
+    if (!good) {
+        reel_pixels_done(out);
+    }
+    return good;
+}
+
+void reel_pixels_done(struct reel_pixels *pixels) {
+    free(pixels->data);
+    *pixels = (struct reel_pixels){0};
+}
+
+bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width,
+                       struct reel_picture *out, struct reel_error *err) {
+    AUTO(pixels_done) struct pixels pixels = {0};
+    *out = (struct reel_picture){0};
+    return pixels_of(image, width, &pixels, err) && picture_write(&pixels, form, out, err);
+}

@@ -1,0 +1,235 @@
+/* Files of this machine as recordings (reel/open.h). A kept index pack is used only for the very files it was made of:
+ * their paths, devices, inodes, sizes and times of change name it. */
+#include "reel/open.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "base/limits.h"
+#include "base/options.h"
+#include "base/sha1.h"
+
+enum { KEPT_DAYS = 30 };
+
+struct files {
+    const char *const *paths;
+    uint32_t n;
+    struct stat *st;              /* one each, from before the scan */
+    struct reel_source **sources; /* one each; NULL: not opened yet, or taken over */
+    char *folder, *pack;
+    bool temporary; /* the folder is this recording's alone and goes with it */
+};
+
+static void reel_auto_files_done(struct files *f) {
+    for (uint32_t i = 0; i < f->n && f->sources; i++) {
+        reel_source_free(f->sources[i]);
+    }
+    if (f->temporary && f->pack) {
+        unlink(f->pack);
+    }
+    if (f->temporary && f->folder) {
+        rmdir(f->folder);
+    }
+    free(f->sources);
+    free(f->st);
+    free(f->folder);
+    free(f->pack);
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static bool stat_all(const struct files *f, struct stat *st, struct reel_error *err) {
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (stat(f->paths[i], &st[i]) != 0) {
+            return reel_fail_errno(err, "%s", name_of(f->paths[i]));
+        }
+    }
+    return true;
+}
+
+static bool pack_name(const struct files *f, char out[2 * SHA1_SIZE + 1]) {
+    AUTO_MEM char *text = NULL;
+    size_t size = 0;
+    uint8_t digest[SHA1_SIZE];
+    FILE *to = open_memstream(&text, &size);
+    if (!to) {
+        return false;
+    }
+    for (uint32_t i = 0; i < f->n; i++) {
+        AUTO_MEM char *whole = realpath(f->paths[i], NULL);
+        const struct stat *st = &f->st[i];
+        fprintf(to, "%s%s\n%ju %ju %jd %jd.%09ld", i ? "\n" : "", whole ? whole : f->paths[i], (uintmax_t)st->st_dev,
+                (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+    }
+    if (fclose(to) != 0) {
+        return false;
+    }
+    sha1_of((struct reel_bytes){.data = (const uint8_t *)text, .size = size}, digest);
+    hex_write(digest, sizeof digest, out);
+    return true;
+}
+
+static bool make_temporary_folder(struct files *f, struct reel_error *err) {
+    const char *base = getenv("TMPDIR");
+    if (asprintf(&f->folder, "%s/reel-XXXXXX", base && base[0] == '/' ? base : "/tmp") < 0) {
+        f->folder = NULL;
+        return reel_fail_memory(err);
+    }
+    if (!mkdtemp(f->folder)) {
+        free(TAKE(f->folder));
+        return reel_fail_errno(err, "no folder for the index");
+    }
+    f->temporary = true;
+    return true;
+}
+
+static bool choose_pack(struct files *f, const char *cache_folder, struct reel_error *err) {
+    char name[2 * SHA1_SIZE + 1];
+    if (!cache_folder && !make_temporary_folder(f, err)) {
+        return false;
+    }
+    if ((cache_folder && !(f->folder = strdup(cache_folder))) || !pack_name(f, name) ||
+        asprintf(&f->pack, "%s/%s.reel", f->folder, name) < 0) {
+        f->pack = NULL;
+        return reel_fail_memory(err);
+    }
+    return true;
+}
+
+static bool open_files(struct files *f, const char *const *paths, uint32_t n, const char *cache_folder,
+                       struct reel_error *err) {
+    if (n == 0 || n > REEL_PARTS_MAX) {
+        return reel_fail(err, REEL_ARGUMENT, "a recording has 1 to %d files", REEL_PARTS_MAX);
+    }
+    *f = (struct files){
+        .paths = paths, .n = n, .st = calloc(n, sizeof *f->st), .sources = calloc(n, sizeof(struct reel_source *))};
+    if (!f->st || !f->sources) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(f->sources[i] = reel_source_open(paths[i], NULL, err))) {
+            return false;
+        }
+    }
+    return stat_all(f, f->st, err) && choose_pack(f, cache_folder, err);
+}
+
+/* Packs that were not opened for a month are removed when a new one is made, so that the folder does not grow for ever.
+ */
+static void remove_old_packs(const char *folder) {
+    DIR *dir = opendir(folder);
+    time_t oldest = time(NULL) - (time_t)KEPT_DAYS * 86400;
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        struct stat st;
+        if (strstr(e->d_name, ".reel") && fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(st.st_mode) && st.st_mtime < oldest) {
+            unlinkat(dirfd(dir), e->d_name, 0);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+}
+
+/* A kept pack that can still be used. */
+static struct reel_index *kept_index(const struct files *f, bool summary_is_enough) {
+    AUTO(reel_index_free) struct reel_index *index = f->temporary ? NULL : reel_index_open(f->pack, NULL);
+    if (!index || (reel_index_info(index)->is_summary && !summary_is_enough)) {
+        return NULL;
+    }
+    utimensat(AT_FDCWD, f->pack, NULL, 0); /* for remove_old_packs() */
+    return TAKE(index);
+}
+
+static bool unchanged(const struct files *f) {
+    AUTO_MEM struct stat *now = calloc(f->n, sizeof *now);
+    if (!now || !stat_all(f, now, NULL)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct stat *a = &f->st[i], *b = &now[i];
+        if (a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+            a->st_mtim.tv_nsec != b->st_mtim.tv_nsec) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct reel_index *scan(const struct files *f, const struct reel_progress *progress, struct reel_error *err) {
+    if (!f->temporary) {
+        remove_old_packs(f->folder);
+    }
+    if (!reel_scan_run(f->sources, f->n, NULL, f->pack, progress, err)) {
+        return NULL;
+    }
+    struct reel_index *index = reel_index_open(f->pack, err);
+    if (!unchanged(f)) {
+        unlink(f->pack); /* a file that is being written: its pack is good now and not later */
+    }
+    return index;
+}
+
+struct reel_recording *reel_recording_open_files(const char *const *paths, uint32_t n,
+                                                 const struct reel_open_options *options, struct reel_error *err) {
+    static const struct reel_recording_options defaults;
+    AUTO(files_done) struct files f = {0};
+    struct reel_open_options o;
+    if (!options_copy(&o, sizeof o, options, "reel_open_options", err) ||
+        !open_files(&f, paths, n, o.cache_folder, err)) {
+        return NULL;
+    }
+    struct reel_index *index = o.rescan ? NULL : kept_index(&f, false);
+    if (!index && !(index = scan(&f, o.progress, err))) {
+        return NULL;
+    }
+    struct reel_source **sources = TAKE(f.sources); /* taken over, also on failure */
+    struct reel_recording *recording = reel_recording_from_index(index, sources, n, &defaults, err);
+    free(sources);
+    return recording;
+}
+
+struct reel_recording *reel_recording_open(const char *path, const char *cache_folder, struct reel_error *err) {
+    return reel_recording_open_files(
+        &path, 1, &(struct reel_open_options){.size = sizeof(struct reel_open_options), .cache_folder = cache_folder},
+        err);
+}
+
+struct reel_index *reel_summary_open(const char *const *paths, uint32_t n, const struct reel_open_options *options,
+                                     struct reel_error *err) {
+    AUTO(files_done) struct files f = {0};
+    struct reel_open_options o;
+    struct reel_error own = {0};
+    if (!options_copy(&o, sizeof o, options, "reel_open_options", err) ||
+        !open_files(&f, paths, n, o.cache_folder, err)) {
+        return NULL;
+    }
+    struct reel_index *index = o.rescan ? NULL : kept_index(&f, true);
+    if (index) {
+        return index;
+    }
+    if (reel_scan_summary(f.sources, n, NULL, f.pack, o.progress, &own)) {
+        return reel_index_open(f.pack, err);
+    }
+    if (own.code == REEL_UNSUPPORTED) {
+        return scan(&f, o.progress, err);
+    }
+    reel_error_pass(err, &own);
+    return NULL;
+}
+
+bool reel_recording_forget(const char *const *paths, uint32_t n, const char *cache_folder) {
+    AUTO(files_done) struct files f = {0};
+    return cache_folder && open_files(&f, paths, n, cache_folder, NULL) && unlink(f.pack) == 0;
+}

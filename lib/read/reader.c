@@ -1,0 +1,492 @@
+/* Maps (chunk, offset, size) to bytes. Plain chunks are read through a window that grows with sequential reads and
+ * shrinks with jumps, so that a sparse selection does not read the bytes in between; compressed chunks come from the
+ * shared cache, huge ones from a file they were decoded to once. Chunks that contain other sources (members of
+ * archives, databases) are opened once per recording. */
+#include "read/reader.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "chunks/codec.h"
+#include "chunks/spool.h"
+
+enum {
+    AHEAD_MIN = 16 << 10,   /* bytes read for an isolated read */
+    AHEAD_MAX = 1 << 20,    /* bytes read ahead for sequential reads */
+    NEAR = 64 << 10,        /* a forward jump up to this counts as sequential */
+    DIRECT = 64 << 10,      /* larger reads go directly to the caller's buffer */
+    WINDOW_KEPT = 64 << 20, /* a window grown beyond this for one huge message is freed afterwards */
+    OWN_CACHE = 48 << 20,   /* for a recording opened without a cache */
+};
+
+struct reel_reader {
+    struct reel_recording *recording;
+    struct reel_chunk *rows; /* REEL_SEGMENT_ENTRIES chunk rows around the last one used */
+    uint32_t rows_first, rows_count;
+    struct cache_block *block; /* pinned, of block->chunk */
+    struct open_chunk *held;   /* pinned: the source of the last read */
+    struct reel_source *window_source;
+    uint8_t *window;
+    uint64_t window_offset;
+    size_t window_size, window_capacity, ahead;
+    struct reader_set *set; /* NULL: none */
+    struct reel_reader *newer, *older;
+    bool awake; /* in the set's list */
+};
+
+/* ---- recordings */
+
+static void release(struct reel_recording *r) {
+    if (r->cache && !r->own_cache) {
+        cache_drop_recording(r->cache, r->number);
+    }
+    if (r->own_cache) {
+        reel_cache_free(r->cache);
+    }
+    open_chunks_done(&r->open_chunk);
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        reel_source_free(r->parts[i]);
+    }
+    free(r->parts);
+    reel_index_free(r->index);
+    free(r->derived_folder);
+    free(r->derived_name);
+    free(r);
+}
+
+static bool same_sizes(const struct reel_recording *r, struct reel_error *err) {
+    if (r->n_parts != reel_index_info(r->index)->n_parts) {
+        return reel_fail(err, REEL_CHANGED, "the recording has %u files, its index knows %u", r->n_parts,
+                         reel_index_info(r->index)->n_parts);
+    }
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        if (r->parts[i]->size != reel_index_part_size(r->index, i)) {
+            return reel_fail(err, REEL_CHANGED, "%s has %llu bytes, its index knows %llu", r->parts[i]->name,
+                             (unsigned long long)r->parts[i]->size,
+                             (unsigned long long)reel_index_part_size(r->index, i));
+        }
+    }
+    return true;
+}
+
+static bool set_options(struct reel_recording *r, const struct reel_recording_options *o, struct reel_error *err) {
+    r->cache = o ? o->cache : NULL;
+    if (!r->cache) {
+        r->own_cache = true;
+        if (!(r->cache = reel_cache_new(OWN_CACHE, err))) {
+            return false;
+        }
+    }
+    if (o && o->derived_folder && o->derived_name) {
+        r->derived_folder = strdup(o->derived_folder);
+        r->derived_name = strdup(o->derived_name);
+        return (r->derived_folder && r->derived_name) || reel_fail_memory(err);
+    }
+    return true;
+}
+
+static bool has_entries(const struct reel_recording *r, struct reel_error *err) {
+    return !reel_index_info(r->index)->is_summary ||
+           reel_fail(err, REEL_ARGUMENT, "a summary has no messages: the recording is to be scanned first");
+}
+
+struct reel_recording *reel_recording_from_index(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
+                                                 const struct reel_recording_options *options, struct reel_error *err) {
+    static _Atomic uint64_t numbers;
+    struct reel_recording *r = calloc(1, sizeof *r);
+    struct reel_source **copy = malloc((n_parts ? n_parts : 1) * sizeof *copy);
+    if (!r || !copy || !open_chunks_init(&r->open_chunk, NULL)) {
+        free(r);
+        free(copy);
+        for (uint32_t i = 0; i < n_parts; i++) {
+            reel_source_free(parts[i]);
+        }
+        reel_index_free(index);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    memcpy(copy, parts, n_parts * sizeof *copy);
+    r->index = index;
+    r->parts = copy;
+    r->n_parts = n_parts;
+    r->number = atomic_fetch_add(&numbers, 1);
+    atomic_init(&r->references, 1);
+    if (!has_entries(r, err) || !set_options(r, options, err) || !same_sizes(r, err)) {
+        release(r);
+        return NULL;
+    }
+    return r;
+}
+
+struct reel_recording *reel_recording_ref(struct reel_recording *r) {
+    atomic_fetch_add(&r->references, 1);
+    return r;
+}
+
+void reel_recording_free(struct reel_recording *r) {
+    if (r && atomic_fetch_sub(&r->references, 1) == 1) {
+        release(r);
+    }
+}
+
+const struct reel_index *reel_recording_index(const struct reel_recording *r) {
+    return r->index;
+}
+
+/* ---- chunks as sources */
+
+struct opening {
+    struct reel_recording *recording;
+    const struct reel_chunk *row;
+};
+
+static bool open_chunk(void *context, struct open_chunk *o, struct reel_error *err);
+
+/* What contains chunk `id`: a part, or an earlier chunk, which is pinned as *pinned. */
+static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const struct reel_chunk *row,
+                                   struct open_chunk **pinned, struct reel_error *err) {
+    *pinned = NULL;
+    if (row->part < r->n_parts) {
+        return r->parts[row->part];
+    }
+    uint32_t in = row->part & ~REEL_CHUNK_PART;
+    if (row->part < REEL_CHUNK_PART || in >= id) {
+        reel_fail(err, REEL_CHANGED, "the index knows no file %u", row->part);
+        return NULL;
+    }
+    *pinned = open_chunk_pin(&r->open_chunk, in, open_chunk, &(struct opening){.recording = r}, err);
+    return *pinned ? (*pinned)->source : NULL;
+}
+
+static struct reel_source *open_source(struct reel_recording *r, uint32_t id, const struct reel_chunk *row,
+                                       struct reel_source *base, struct reel_error *err) {
+    if (row->codec == REEL_CODEC_NONE) {
+        return reel_source_slice(base, row->offset, row->stored, err);
+    }
+    if (row->codec == REEL_CODEC_ROWS) {
+        const struct reel_format *format = reel_index_info(r->index)->format;
+        if (format->open_rows && row->offset == 0 && row->stored == base->size) {
+            return format->open_rows(base, row->damaged, err);
+        }
+        reel_fail(err, REEL_CHANGED, "the index knows no rows of %s", base->name);
+        return NULL;
+    }
+    AUTO_MEM char *path = NULL;
+    if (r->derived_folder && asprintf(&path, "%s/%s.%u.raw", r->derived_folder, r->derived_name, id) < 0) {
+        path = NULL;
+    }
+    return spool_file(row, base, path, err);
+}
+
+/* For open_chunk_pin(). Reads the chunk's row when the caller does not have it. */
+static bool open_chunk(void *context, struct open_chunk *o, struct reel_error *err) {
+    struct reel_recording *r = ((struct opening *)context)->recording;
+    const struct reel_chunk *row = ((struct opening *)context)->row;
+    AUTO_MEM struct reel_chunk *rows = row ? NULL : malloc(index_chunk_rows(r->index) * sizeof *rows);
+    uint32_t first, count;
+    if (!row && !rows) {
+        return reel_fail_memory(err);
+    }
+    if (!row && !index_read_chunks(r->index, o->chunk, rows, &first, &count, err)) {
+        return false;
+    }
+    row = row ? row : &rows[o->chunk - first];
+    struct reel_source *base = base_of(r, o->chunk, row, &o->base, err);
+    o->source = base ? open_source(r, o->chunk, row, base, err) : NULL;
+    o->spooled = o->source && row->codec != REEL_CODEC_NONE && row->codec != REEL_CODEC_ROWS ? row->raw : 0;
+    return o->source != NULL;
+}
+
+/* ---- readers */
+
+struct reel_reader *reel_reader_new(struct reel_recording *recording, struct reel_error *err) {
+    struct reel_reader *r = calloc(1, sizeof *r);
+    if (!r) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    r->recording = reel_recording_ref(recording);
+    r->ahead = AHEAD_MIN;
+    return r;
+}
+
+void reader_join(struct reel_reader *r, struct reader_set *set) {
+    r->set = set;
+}
+
+static void leave(struct reel_reader *r) {
+    *(r->newer ? &r->newer->older : &r->set->first) = r->older;
+    *(r->older ? &r->older->newer : &r->set->last) = r->newer;
+    r->newer = r->older = NULL;
+    r->awake = false;
+    r->set->awake--;
+}
+
+static void hold(struct reel_reader *r, struct open_chunk *o);
+
+/* Gives back what a next read gets again. */
+static void rest(struct reel_reader *r) {
+    cache_unpin(r->recording->cache, TAKE(r->block));
+    hold(r, NULL);
+    free(TAKE(r->rows));
+    free(TAKE(r->window));
+    r->rows_count = 0;
+    r->window_source = NULL;
+    r->window_size = r->window_capacity = 0;
+    if (r->awake) {
+        leave(r);
+    }
+}
+
+static void wake(struct reel_reader *r) {
+    struct reader_set *set = r->set;
+    if (!set || set->first == r) {
+        return;
+    }
+    if (r->awake) {
+        leave(r);
+    } else if (set->awake == REEL_STREAM_AWAKE) {
+        rest(set->last);
+    }
+    r->older = set->first;
+    *(set->first ? &set->first->newer : &set->last) = r;
+    set->first = r;
+    r->awake = true;
+    set->awake++;
+}
+
+void reel_reader_free(struct reel_reader *r) {
+    if (!r) {
+        return;
+    }
+    rest(r);
+    reel_recording_free(r->recording);
+    free(r);
+}
+
+struct reel_recording *reel_reader_recording(const struct reel_reader *r) {
+    return r->recording;
+}
+
+static const struct reel_chunk *chunk_row(struct reel_reader *r, uint32_t id, struct reel_error *err) {
+    wake(r);
+    if (!r->rows && !(r->rows = malloc(index_chunk_rows(r->recording->index) * sizeof *r->rows))) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    if (id - r->rows_first >= r->rows_count &&
+        !index_read_chunks(r->recording->index, id, r->rows, &r->rows_first, &r->rows_count, err)) {
+        r->rows_count = 0;
+        return NULL;
+    }
+    return &r->rows[id - r->rows_first];
+}
+
+/* Takes over the pin on `o` and drops the previous one. Also drops a window on the previous source, which may now be
+ * closed. */
+static void hold(struct reel_reader *r, struct open_chunk *o) {
+    if (r->held && r->window_source == r->held->source) {
+        r->window_source = NULL;
+        r->window_size = 0;
+    }
+    open_chunk_unpin(&r->recording->open_chunk, r->held);
+    r->held = o;
+}
+
+static struct reel_source *hold_chunk(struct reel_reader *r, uint32_t id, const struct reel_chunk *row,
+                                      struct reel_error *err) {
+    if (!r->held || r->held->chunk != id) {
+        const struct opening opening = {.recording = r->recording, .row = row};
+        struct open_chunk *o = open_chunk_pin(&r->recording->open_chunk, id, open_chunk, (void *)&opening, err);
+        if (!o) {
+            return NULL;
+        }
+        hold(r, o);
+    }
+    return r->held->source;
+}
+
+/* The source that contains a plain chunk. */
+static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const struct reel_chunk *row,
+                                     struct reel_error *err) {
+    if (r->held && row->part == (REEL_CHUNK_PART | r->held->chunk)) {
+        return r->held->source;
+    }
+    struct open_chunk *pinned;
+    struct reel_source *base = base_of(r->recording, id, row, &pinned, err);
+    if (pinned) {
+        hold(r, pinned);
+    }
+    return base;
+}
+
+static bool decode_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, uint8_t *data,
+                         struct reel_error *err) {
+    struct open_chunk *pinned;
+    struct reel_source *base = base_of(r->recording, id, row, &pinned, err);
+    bool good = base && (codec_decode_chunk(row, base, data, err) ||
+                         reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
+    open_chunk_unpin(&r->recording->open_chunk, pinned);
+    return good;
+}
+
+/* The decoded chunk, pinned as r->block. */
+static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
+    if (r->block && r->block->chunk == id) {
+        return true;
+    }
+    struct reel_recording *rec = r->recording;
+    cache_unpin(rec->cache, TAKE(r->block));
+    if ((r->block = cache_find(rec->cache, rec->number, id))) {
+        return true;
+    }
+    AUTO_MEM uint8_t *data = malloc(row->raw ? row->raw : 1);
+    if (!data) {
+        return reel_fail_memory(err);
+    }
+    if (!decode_block(r, id, row, data, err)) {
+        return false;
+    }
+    r->block = cache_put(rec->cache, rec->number, id, TAKE(data), row->raw);
+    return r->block || reel_fail_memory(err);
+}
+
+/* Location of the bytes (chunk, offset, size): in a pinned block (*direct), or in a source at *at. */
+static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t size, const uint8_t **direct,
+                   struct reel_source **source, uint64_t *at, struct reel_error *err) {
+    const struct reel_chunk *row = chunk_row(r, id, err);
+    if (!row) {
+        return false;
+    }
+    if (offset > row->raw || size > row->raw - offset) {
+        return reel_fail(err, REEL_CHANGED, "bytes at %llu do not lie in their chunk", (unsigned long long)offset);
+    }
+    *direct = NULL;
+    if (row->codec == REEL_CODEC_NONE) {
+        *at = row->offset + offset;
+        return (*source = hold_base(r, id, row, err)) != NULL;
+    }
+    if (row->codec == REEL_CODEC_ROWS || row->raw > REEL_CHUNK_MEMORY_MAX) {
+        *at = offset;
+        return (*source = hold_chunk(r, id, row, err)) != NULL;
+    }
+    if (!pin_block(r, id, row, err)) {
+        return false;
+    }
+    *direct = r->block->data + offset;
+    return true;
+}
+
+/* Makes the window hold [at, at + size), with read-ahead that depends on the recent pattern of reads. */
+static bool fill_window(struct reel_reader *r, struct reel_source *source, uint64_t at, size_t size,
+                        struct reel_error *err) {
+    uint64_t end = r->window_offset + r->window_size;
+    bool follows = source == r->window_source && at >= r->window_offset && at <= end + NEAR;
+    r->ahead = follows ? (r->ahead * 2 < AHEAD_MAX ? r->ahead * 2 : AHEAD_MAX) : AHEAD_MIN;
+    size_t length = size > r->ahead || source->sparse ? size : r->ahead;
+    length = length > source->size - at ? (size_t)(source->size - at) : length;
+    r->window_size = 0;
+    if (length > r->window_capacity || (r->window_capacity > WINDOW_KEPT && length <= WINDOW_KEPT)) {
+        free(TAKE(r->window));
+        r->window_capacity = 0;
+        size_t capacity = length > AHEAD_MAX ? length : follows ? AHEAD_MAX : length;
+        if (!(r->window = malloc(capacity))) {
+            return reel_fail_memory(err);
+        }
+        r->window_capacity = capacity;
+    }
+    r->window_source = source;
+    if (!reel_source_read(source, at, r->window, length, err)) {
+        return false;
+    }
+    r->window_offset = at;
+    r->window_size = length;
+    return true;
+}
+
+static bool in_window(const struct reel_reader *r, const struct reel_source *source, uint64_t at, size_t size) {
+    return source == r->window_source && at >= r->window_offset && at - r->window_offset <= r->window_size &&
+           size <= r->window_size - (size_t)(at - r->window_offset);
+}
+
+bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, size_t size, struct reel_bytes *out,
+                      struct reel_error *err) {
+    if (size > REEL_MESSAGE_MEMORY_MAX) {
+        return reel_fail(err, REEL_LIMIT, "a message of %zu bytes exceeds the limit of %d", size,
+                         REEL_MESSAGE_MEMORY_MAX);
+    }
+    const uint8_t *direct;
+    struct reel_source *source;
+    uint64_t at;
+    if (!locate(r, chunk, offset, size, &direct, &source, &at, err)) {
+        return false;
+    }
+    if (direct) {
+        *out = bytes_of(direct, size);
+        return true;
+    }
+    if (size == 0) {
+        *out = bytes_of("", 0);
+        return true;
+    }
+    if (!in_window(r, source, at, size) && !fill_window(r, source, at, size, err)) {
+        return false;
+    }
+    *out = bytes_of(r->window + (at - r->window_offset), size);
+    return true;
+}
+
+bool reel_reader_copy(struct reel_reader *r, uint32_t chunk, uint64_t offset, void *buffer, size_t size,
+                      struct reel_error *err) {
+    const uint8_t *direct;
+    struct reel_source *source;
+    uint64_t at;
+    if (!locate(r, chunk, offset, size, &direct, &source, &at, err)) {
+        return false;
+    }
+    if (size == 0) {
+        return true;
+    }
+    if (direct) {
+        memcpy(buffer, direct, size);
+        return true;
+    }
+    if (!in_window(r, source, at, size)) {
+        if (size >= DIRECT) {
+            return reel_source_read(source, at, buffer, size, err);
+        }
+        if (!fill_window(r, source, at, size, err)) {
+            return false;
+        }
+    }
+    memcpy(buffer, r->window + (at - r->window_offset), size);
+    return true;
+}
+
+bool reel_reader_payload(struct reel_reader *r, const struct reel_entry *e, struct reel_bytes *out,
+                         struct reel_error *err) {
+    return reel_reader_view(r, e->chunk, e->offset + e->head, e->size, out, err);
+}
+
+bool reel_reader_describe(struct reel_reader *r, const struct reel_entry *e, struct reel_description *out,
+                          struct reel_error *err) {
+    *out = (struct reel_description){.publish_ns = e->time_ns};
+    const struct reel_index *index = r->recording->index;
+    const struct reel_index_info *info = reel_index_info(index);
+    struct reel_bytes head = bytes_of("", 0);
+    if (!info->format->describe) {
+        return true;
+    }
+    if (e->head > 0 &&
+        !reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) { /* an empty payload needs no chunk */
+        return false;
+    }
+    if (e->channel >= info->n_channels) {
+        return reel_fail(err, REEL_CHANGED, "the index knows no channel %u", e->channel);
+    }
+    info->format->describe(head, e, reel_index_channel(index, e->channel), out);
+    return true;
+}

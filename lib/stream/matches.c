@@ -1,0 +1,59 @@
+/* Whether a selection has any message, and what a topic that does not exist may have meant. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/suggest.h"
+#include "reel/iterate.h"
+#include "reel/model.h"
+#include "reel/reader.h"
+
+enum { CHANNELS_MAX = 10000 }; /* compared with a topic for similar names */
+
+static bool is_name(const char *glob) {
+    return glob[strcspn(glob, "*?")] == '\0';
+}
+
+/* False: a channel has this topic. */
+static bool is_unknown(struct reel_recording *const *recordings, uint32_t n, const char *topic, struct near *near) {
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_index *index = reel_recording_index(recordings[i]);
+        uint32_t n_channels = reel_index_info(index)->n_channels;
+        for (uint32_t k = 0; k < n_channels; k++) {
+            const struct reel_channel *channel = reel_index_channel(index, k);
+            for (uint32_t t = 0; t < channel->n_topics; t++) {
+                if (reel_topic_match(topic, channel->topics[t])) {
+                    return false;
+                }
+                if (k < CHANNELS_MAX) {
+                    near_add(near, topic, channel->topics[t]);
+                }
+            }
+        }
+    }
+    return true;
+}
+
+bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n,
+                            const struct reel_selection *selection, bool *any, char why[REEL_MATCHES_TEXT],
+                            struct reel_error *err) {
+    struct reel_message m;
+    char list[REEL_MATCHES_TEXT / 2];
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);
+    enum reel_step step = stream ? reel_stream_next(stream, &m, err) : REEL_STEP_ERROR;
+    *any = step != REEL_STEP_END;
+    why[0] = '\0';
+    if (step != REEL_STEP_END) {
+        return step != REEL_STEP_ERROR;
+    }
+    snprintf(why, REEL_MATCHES_TEXT, "nothing is selected");
+    for (uint32_t i = 0; i < selection->n_topics; i++) {
+        struct near near = {0};
+        if (is_name(selection->topics[i]) && is_unknown(recordings, n, selection->topics[i], &near)) {
+            snprintf(why, REEL_MATCHES_TEXT, "there is no topic %.100s%s", selection->topics[i],
+                     near_text(&near, "; similar ones are ", list, sizeof list));
+            break;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,294 @@
+/* See json_out.h. The output is valid JSON whatever the values are. */
+#include "syntax/json_out.h"
+
+#include <math.h>
+
+#include "base/bytes.h"
+#include "base/hex.h"
+#include "base/shortest_number.h"
+#include "syntax/base64.h"
+#include "syntax/utf8.h"
+
+#define EXACT_MAX (UINT64_C(1) << 53)
+
+/* ---- single values */
+
+static void put_text(struct grow *to, const char *text) {
+    grow_put(to, text, strlen(text));
+}
+
+/* A byte that must be escaped in a JSON string: a control character, a quote, a backslash, or one that is not UTF-8
+ * (shown as \xNN, as in the model). */
+static void put_escaped(struct grow *to, uint8_t c) {
+    char hex[2];
+    hex_byte(c, hex);
+    if (c == '"' || c == '\\') {
+        grow_put(to, (char[]){'\\', (char)c}, 2);
+    } else if (c < 0x20) {
+        grow_put(to, (char[]){'\\', 'u', '0', '0', hex[0], hex[1]}, 6);
+    } else {
+        grow_put(to, (char[]){'\\', '\\', 'x', hex[0], hex[1]}, 5);
+    }
+}
+
+/* fast path: almost no text needs escapes */
+static bool is_plain(struct reel_bytes text) {
+    bool plain = true;
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t c = text.data[i];
+        plain &= c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+    }
+    return plain;
+}
+
+void json_put_string(struct grow *to, struct reel_bytes text) {
+    uint8_t *room = is_plain(text) ? grow_take(to, text.size + 2) : NULL;
+    if (room) {
+        room[0] = room[text.size + 1] = '"';
+        if (text.size > 0) {
+            memcpy(room + 1, text.data, text.size);
+        }
+        return;
+    }
+    grow_put(to, "\"", 1);
+    for (size_t at = 0, plain = 0; at <= text.size;) {
+        uint8_t c = at < text.size ? text.data[at] : 0;
+        size_t length = at == text.size ? 0 : c < 0x80 ? 1 : utf8_length(text.data + at, text.size - at);
+        if (length > 0 && c >= 0x20 && c != '"' && c != '\\') {
+            at += length;
+            continue;
+        }
+        if (at > plain) {
+            grow_put(to, text.data + plain, at - plain);
+        }
+        if (at < text.size) {
+            put_escaped(to, c);
+        }
+        plain = ++at;
+    }
+    grow_put(to, "\"", 1);
+}
+
+static const char *not_finite(double value) {
+    return isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+static void put_not_finite(struct grow *to, double value) {
+    json_put_string(to, bytes_text(not_finite(value)));
+}
+
+void reel_number_text(double value, char out[REEL_NUMBER_TEXT]) {
+    if (isfinite(value)) {
+        out[shortest_double(value, out)] = '\0'; /* at most 24 characters */
+    } else {
+        strcpy(out, not_finite(value));
+    }
+}
+
+void reel_number_text32(float value, char out[REEL_NUMBER_TEXT]) {
+    if (isfinite(value)) {
+        out[shortest_float(value, out)] = '\0';
+    } else {
+        strcpy(out, not_finite((double)value));
+    }
+}
+
+void json_put_real(struct grow *to, double value) {
+    uint8_t *room = isfinite(value) ? grow_room(to, SHORTEST_ROOM) : NULL;
+    if (room) {
+        to->size += shortest_double(value, (char *)room);
+    } else {
+        put_not_finite(to, value);
+    }
+}
+void json_put_real32(struct grow *to, float value) {
+    uint8_t *room = isfinite(value) ? grow_room(to, SHORTEST_ROOM) : NULL;
+    if (room) {
+        to->size += shortest_float(value, (char *)room);
+    } else {
+        put_not_finite(to, (double)value);
+    }
+}
+
+static void put_whole(struct grow *to, bool negative, uint64_t value) {
+    char text[24];
+    size_t at = sizeof text;
+    bool quoted = value > EXACT_MAX;
+    if (quoted) {
+        text[--at] = '"';
+    }
+    do {
+        text[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    if (negative) {
+        text[--at] = '-';
+    }
+    if (quoted) {
+        text[--at] = '"';
+    }
+    grow_put(to, text + at, sizeof text - at);
+}
+void json_put_integer(struct grow *to, int64_t value) {
+    put_whole(to, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+void json_put_natural(struct grow *to, uint64_t value) {
+    put_whole(to, false, value);
+}
+
+void json_put_base64(struct grow *to, struct reel_bytes data) {
+    char *out = (char *)grow_take(to, BASE64_TEXT(data.size));
+    if (out) {
+        base64_write(data, out);
+    }
+}
+
+/* ---- the visitor */
+
+static struct json_out *self(struct reel_visitor *v) {
+    return (struct json_out *)v;
+}
+
+static bool goes_on(struct json_out *j) {
+    j->too_long = j->too_long || j->to->size > j->max;
+    return !j->too_long && !j->to->failed;
+}
+
+/* Writes the comma before a value or key. */
+static void part(struct json_out *j) {
+    if (j->after_key) {
+        j->after_key = false;
+    } else if (j->follows[j->depth]) {
+        grow_u8(j->to, ',');
+    }
+    j->follows[j->depth] = true;
+}
+
+static bool begin(struct reel_visitor *v, char bracket) {
+    struct json_out *j = self(v);
+    part(j);
+    grow_u8(j->to, (uint8_t)bracket);
+    if (j->depth == JSON_DEPTH_MAX) {
+        j->too_long = true;
+        return false;
+    }
+    j->follows[++j->depth] = false;
+    return goes_on(j);
+}
+static bool end(struct reel_visitor *v, char bracket) {
+    struct json_out *j = self(v);
+    j->depth -= j->depth > 0;
+    grow_u8(j->to, (uint8_t)bracket);
+    return goes_on(j);
+}
+static bool begin_map(struct reel_visitor *v) {
+    return begin(v, '{');
+}
+static bool end_map(struct reel_visitor *v) {
+    return end(v, '}');
+}
+static bool begin_list(struct reel_visitor *v) {
+    return begin(v, '[');
+}
+static bool end_list(struct reel_visitor *v) {
+    return end(v, ']');
+}
+
+static bool key(struct reel_visitor *v, struct reel_bytes name) {
+    struct json_out *j = self(v);
+    part(j);
+    json_put_string(j->to, name);
+    grow_u8(j->to, ':');
+    j->after_key = true;
+    return goes_on(j);
+}
+
+static bool null(struct reel_visitor *v) {
+    part(self(v));
+    put_text(self(v)->to, "null");
+    return goes_on(self(v));
+}
+static bool boolean(struct reel_visitor *v, bool value) {
+    part(self(v));
+    put_text(self(v)->to, value ? "true" : "false");
+    return goes_on(self(v));
+}
+static bool integer(struct reel_visitor *v, int64_t value) {
+    part(self(v));
+    json_put_integer(self(v)->to, value);
+    return goes_on(self(v));
+}
+static bool natural(struct reel_visitor *v, uint64_t value) {
+    part(self(v));
+    json_put_natural(self(v)->to, value);
+    return goes_on(self(v));
+}
+static bool real(struct reel_visitor *v, double value) {
+    part(self(v));
+    json_put_real(self(v)->to, value);
+    return goes_on(self(v));
+}
+static bool real32(struct reel_visitor *v, float value) {
+    part(self(v));
+    json_put_real32(self(v)->to, value);
+    return goes_on(self(v));
+}
+static bool text(struct reel_visitor *v, struct reel_bytes value) {
+    part(self(v));
+    json_put_string(self(v)->to, value);
+    return goes_on(self(v));
+}
+static bool binary(struct reel_visitor *v, struct reel_bytes value) {
+    struct json_out *j = self(v);
+    part(j);
+    put_text(j->to, "{\"$base64\":\"");
+    json_put_base64(j->to, value);
+    put_text(j->to, "\"}");
+    return goes_on(j);
+}
+
+/* Flat arrays of these two types are most of what large messages hold: written without a call per value. */
+static bool reals(struct json_out *j, enum reel_number type, struct reel_bytes data) {
+    size_t size = reel_number_size(type);
+    part(j);
+    grow_u8(j->to, '[');
+    for (size_t at = 0; at + size <= data.size; at += size) {
+        if (at > 0) {
+            grow_u8(j->to, ',');
+        }
+        if (type == REEL_F32) {
+            json_put_real32(j->to, load_f32le(data.data + at));
+        } else {
+            json_put_real(j->to, load_f64le(data.data + at));
+        }
+        if (at % 4096 == 0 && !goes_on(j)) {
+            return false;
+        }
+    }
+    grow_u8(j->to, ']');
+    return goes_on(j);
+}
+static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+    bool flat = columns <= 1 && (type == REEL_F32 || type == REEL_F64);
+    return flat ? reals(self(v), type, data) : reel_numbers_expand(v, type, data, columns);
+}
+
+static const struct reel_visitor_ops ops = {
+    .begin_map = begin_map,
+    .key = key,
+    .end_map = end_map,
+    .begin_list = begin_list,
+    .end_list = end_list,
+    .null = null,
+    .boolean = boolean,
+    .integer = integer,
+    .natural = natural,
+    .real = real,
+    .real32 = real32,
+    .text = text,
+    .binary = binary,
+    .numbers = numbers,
+};
+
+struct json_out json_out_to(struct grow *to, size_t max) {
+    return (struct json_out){.visitor.ops = &ops, .to = to, .max = max};
+}

@@ -1,0 +1,321 @@
+/* Implements parse.h. The parser keeps only one bit for each level; only a long text with escapes needs memory. */
+#include "syntax/json_parse.h"
+
+#include <math.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "base/limits.h"
+#include "base/shortest_number.h"
+#include "syntax/visitor.h"
+
+enum { TEXT_ROOM = 2048 }; /* texts with escapes up to this size need no allocation */
+
+struct json_in {
+    struct reel_bytes text;
+    struct cursor at;
+    struct reel_visitor *v;
+    struct reel_error *err;
+    unsigned depth;
+    bool maps[REEL_DEPTH_MAX]; /* by level: a map, else a list */
+    uint8_t room[TEXT_ROOM];
+};
+
+static bool fail(struct json_in *j, const char *why) {
+    return reel_fail(j->err, REEL_DAMAGED, "byte %zu of %zu: %s", j->text.size - cursor_left(&j->at), j->text.size,
+                     why);
+}
+
+static int peek(const struct json_in *j) {
+    return cursor_done(&j->at) ? -1 : *j->at.at;
+}
+static void skip_space(struct json_in *j) {
+    for (int c = peek(j); c == ' ' || c == '\n' || c == '\r' || c == '\t'; c = peek(j)) {
+        cursor_u8(&j->at);
+    }
+}
+static bool take(struct json_in *j, char c) {
+    bool met = peek(j) == c;
+    if (met) {
+        cursor_u8(&j->at);
+    }
+    return met;
+}
+static bool take_word(struct json_in *j, const char *word) {
+    bool met = bytes_start(bytes_of(j->at.at, cursor_left(&j->at)), bytes_text(word));
+    if (met) {
+        cursor_take(&j->at, strlen(word));
+    }
+    return met;
+}
+
+/* ---- texts */
+
+/* Reads four hexadecimal digits; -1: not hexadecimal. */
+static int32_t hex4(struct cursor *c) {
+    int32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        uint8_t d = cursor_u8(c);
+        int digit = d >= '0' && d <= '9'   ? d - '0'
+                    : d >= 'a' && d <= 'f' ? d - 'a' + 10
+                    : d >= 'A' && d <= 'F' ? d - 'A' + 10
+                                           : -1;
+        if (digit < 0) {
+            return -1;
+        }
+        value = value << 4 | digit;
+    }
+    return value;
+}
+
+static size_t put_character(uint8_t *to, uint32_t c) {
+    if (c < 0x80) {
+        to[0] = (uint8_t)c;
+        return 1;
+    }
+    size_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const uint8_t marks[] = {0, 0xc0, 0xe0, 0xf0};
+    to[0] = (uint8_t)(marks[more] | c >> (6 * more));
+    for (size_t i = 1; i <= more; i++) {
+        to[i] = (uint8_t)(0x80 | (c >> (6 * (more - i)) & 0x3f));
+    }
+    return more + 1;
+}
+
+/* Reads what follows "\u". Returns 0 when it is invalid. */
+static size_t put_escaped_character(struct cursor *c, uint8_t *to) {
+    int32_t high = hex4(c);
+    if (high < 0) {
+        return 0;
+    }
+    struct cursor ahead = *c;
+    if (high >= 0xd800 && high < 0xdc00 && cursor_u8(&ahead) == '\\' && cursor_u8(&ahead) == 'u') {
+        int32_t low = hex4(&ahead);
+        if (low >= 0xdc00 && low < 0xe000) {
+            *c = ahead;
+            return put_character(to, 0x10000 + (((uint32_t)high & 0x3ff) << 10 | ((uint32_t)low & 0x3ff)));
+        }
+    }
+    return put_character(to, (uint32_t)high);
+}
+
+/* Decodes escapes; the result is never longer than `raw`. False: an invalid escape. */
+static bool unescape(struct reel_bytes raw, uint8_t *to, size_t *size) {
+    static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    struct cursor c = cursor_of(raw);
+    size_t n = 0;
+    while (!cursor_done(&c)) {
+        uint8_t byte = cursor_u8(&c);
+        if (byte != '\\') {
+            to[n++] = byte;
+            continue;
+        }
+        byte = cursor_u8(&c);
+        const char *name = byte ? strchr(names, byte) : NULL;
+        size_t put = 1;
+        if (name) {
+            to[n] = (uint8_t)meant[name - names];
+        } else if (byte != 'u' || (put = put_escaped_character(&c, to + n)) == 0) {
+            return false;
+        }
+        n += put;
+    }
+    *size = n;
+    return true;
+}
+
+/* Reads up to the closing quote; the opening one was read. */
+static bool read_raw(struct json_in *j, struct reel_bytes *raw, bool *escaped) {
+    const uint8_t *begin = j->at.at;
+    *escaped = false;
+    for (int c = peek(j); c != '"'; c = peek(j)) {
+        if (c < 0x20) {
+            return fail(j, c < 0 ? "ends inside a text" : "a control character inside a text");
+        }
+        *escaped |= c == '\\';
+        cursor_take(&j->at, c == '\\' && cursor_left(&j->at) > 1 ? 2 : 1);
+    }
+    *raw = bytes_of(begin, (size_t)(j->at.at - begin));
+    cursor_u8(&j->at);
+    return true;
+}
+
+typedef bool (*visit_text_fn)(struct reel_visitor *v, struct reel_bytes text);
+
+static bool read_text(struct json_in *j, visit_text_fn visit) {
+    struct reel_bytes raw;
+    bool escaped;
+    if (!read_raw(j, &raw, &escaped)) {
+        return false;
+    }
+    if (!escaped) {
+        return visit(j->v, raw);
+    }
+    AUTO_MEM uint8_t *own = raw.size > TEXT_ROOM ? malloc(raw.size) : NULL;
+    if (raw.size > TEXT_ROOM && !own) {
+        return reel_fail_memory(j->err);
+    }
+    uint8_t *to = own ? own : j->room;
+    size_t size;
+    return unescape(raw, to, &size) ? visit(j->v, bytes_of(to, size))
+                                    : fail(j, "an escape that is none in the text before");
+}
+
+static bool read_key(struct json_in *j) {
+    skip_space(j);
+    if (!take(j, '"')) {
+        return fail(j, "a key is missing");
+    }
+    if (!read_text(j, visit_key)) {
+        return false;
+    }
+    skip_space(j);
+    return take(j, ':') || fail(j, "a colon is missing");
+}
+
+/* ---- numbers */
+
+static size_t take_digits(struct json_in *j) {
+    const uint8_t *begin = j->at.at;
+    while (peek(j) >= '0' && peek(j) <= '9') {
+        cursor_u8(&j->at);
+    }
+    return (size_t)(j->at.at - begin);
+}
+
+/* False: the number needs more than 64 bits. */
+static bool whole_of(const uint8_t *digits, size_t n, uint64_t *value) {
+    *value = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (__builtin_mul_overflow(*value, 10, value) ||
+            __builtin_add_overflow(*value, digits[i] - (uint64_t)'0', value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool emit_whole(struct json_in *j, bool negative, uint64_t value) {
+    if (!negative) {
+        return value > INT64_MAX ? visit_natural(j->v, value) : visit_integer(j->v, (int64_t)value);
+    }
+    return value == 0 ? visit_real(j->v, -0.0) : visit_integer(j->v, (int64_t)(0 - value));
+}
+
+static bool read_number(struct json_in *j) {
+    const uint8_t *begin = j->at.at;
+    bool negative = take(j, '-'), leading = peek(j) == '0';
+    if (negative && take_word(j, "Infinity")) {
+        return visit_real(j->v, -INFINITY);
+    }
+    const uint8_t *digits = j->at.at;
+    size_t n = take_digits(j);
+    bool good = n > 0 && (!leading || n == 1), whole = true;
+    if (take(j, '.')) {
+        whole = false;
+        good = take_digits(j) > 0 && good;
+    }
+    if (take(j, 'e') || take(j, 'E')) {
+        whole = false;
+        if (!take(j, '+')) {
+            take(j, '-');
+        }
+        good = take_digits(j) > 0 && good;
+    }
+    if (!good) {
+        return fail(j, "a number that is none");
+    }
+    uint64_t value;
+    if (whole && whole_of(digits, n, &value) && (!negative || value <= UINT64_C(1) << 63)) {
+        return emit_whole(j, negative, value);
+    }
+    return visit_real(j->v, shortest_read((const char *)begin, (size_t)(j->at.at - begin)));
+}
+
+/* ---- the walk */
+
+static bool read_single(struct json_in *j) {
+    int c = peek(j);
+    if (take(j, '"')) {
+        return read_text(j, visit_text);
+    }
+    if (c == '-' || (c >= '0' && c <= '9')) {
+        return read_number(j);
+    }
+    if (take_word(j, "true") || take_word(j, "false")) {
+        return visit_boolean(j->v, c == 't');
+    }
+    if (take_word(j, "null")) {
+        return visit_null(j->v);
+    }
+    if (take_word(j, "NaN") || take_word(j, "Infinity")) {
+        return visit_real(j->v, c == 'N' ? NAN : INFINITY);
+    }
+    return fail(j, c < 0 ? "ends before a value" : "no value begins here");
+}
+
+static bool end_container(struct json_in *j) {
+    return j->maps[--j->depth] ? visit_end_map(j->v) : visit_end_list(j->v);
+}
+
+/* Reads a value, or the beginning of a map or list up to its first value: then *inside is set. */
+static bool read_value(struct json_in *j, bool *inside) {
+    skip_space(j);
+    bool map = take(j, '{');
+    *inside = false;
+    if (!map && !take(j, '[')) {
+        return read_single(j);
+    }
+    if (j->depth == REEL_DEPTH_MAX) {
+        return reel_fail(j->err, REEL_LIMIT, "byte %zu of %zu: nested more than %d levels deep",
+                         j->text.size - cursor_left(&j->at), j->text.size, REEL_DEPTH_MAX);
+    }
+    j->maps[j->depth++] = map;
+    if (!(map ? visit_begin_map(j->v) : visit_begin_list(j->v))) {
+        return false;
+    }
+    skip_space(j);
+    if (take(j, map ? '}' : ']')) {
+        return end_container(j);
+    }
+    *inside = true;
+    return !map || read_key(j);
+}
+
+/* Reads from the end of a value to the next one. */
+static bool read_on(struct json_in *j) {
+    while (j->depth > 0) {
+        bool map = j->maps[j->depth - 1];
+        skip_space(j);
+        if (take(j, ',')) {
+            return !map || read_key(j);
+        }
+        if (!take(j, map ? '}' : ']')) {
+            return fail(j, peek(j) < 0 ? "ends inside a map or list" : "a comma is missing");
+        }
+        if (!end_container(j)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool json_parse(struct reel_bytes text, struct reel_visitor *v, struct reel_error *err) {
+    struct json_in j;
+    bool inside;
+    j.text = text;
+    j.at = cursor_of(text);
+    j.v = v;
+    j.err = err;
+    j.depth = 0;
+    take_word(&j, "\xEF\xBB\xBF");
+    do {
+        if (!read_value(&j, &inside) || (!inside && !read_on(&j))) {
+            return false;
+        }
+    } while (j.depth > 0);
+    skip_space(&j);
+    return cursor_done(&j.at) || reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many",
+                                           text.size - cursor_left(&j.at), text.size, cursor_left(&j.at));
+}

@@ -1,0 +1,295 @@
+/* See reel/series.h. A payload is decoded once per column, and only up to the field; the size of a column is bounded
+ * for any recording. */
+#include "reel/series.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/limits.h"
+#include "base/transient.h"
+#include "decode/fields.h"
+#include "stream/stream.h"
+#include "values/series_internal.h"
+
+/* ---- finding one number */
+
+struct catch {
+    struct reel_visitor visitor; /* must be the first member */
+    double value;
+    bool caught, is_float32;
+};
+static bool caught(struct reel_visitor *v, double value) {
+    struct catch *c = (struct catch *)v;
+    c->value = value;
+    c->caught = true;
+    c->is_float32 = false;
+    return true;
+}
+static bool catch_boolean(struct reel_visitor *v, bool value) {
+    return caught(v, value);
+}
+static bool catch_integer(struct reel_visitor *v, int64_t value) {
+    return caught(v, (double)value);
+}
+static bool catch_natural(struct reel_visitor *v, uint64_t value) {
+    return caught(v, (double)value);
+}
+static bool catch_real(struct reel_visitor *v, double value) {
+    return caught(v, value);
+}
+static bool catch_real32(struct reel_visitor *v, float value) {
+    caught(v, (double)value);
+    ((struct catch *)v)->is_float32 = true;
+    return true;
+}
+static bool nothing(struct reel_visitor *v) {
+    (void)v;
+    return true;
+}
+static bool no_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+    (void)v;
+    (void)type;
+    (void)data;
+    (void)columns;
+    return true; /* a list is not a number */
+}
+static const struct reel_visitor_ops catch_ops = {
+    .boolean = catch_boolean,
+    .integer = catch_integer,
+    .natural = catch_natural,
+    .real = catch_real,
+    .real32 = catch_real32,
+    .null = nothing,
+    .numbers = no_numbers,
+};
+
+/* ---- the column */
+
+struct reel_column *reel_column_ref(struct reel_column *c) {
+    atomic_fetch_add(&c->references, 1);
+    return c;
+}
+void reel_column_free(struct reel_column *c) {
+    if (c && atomic_fetch_sub(&c->references, 1) == 1) {
+        free(c->runs);
+        free(c);
+    }
+}
+bool reel_column_is_float32(const struct reel_column *c) {
+    return c->count > 0 && !c->has_wider;
+}
+uint64_t reel_column_memory(const struct reel_column *c) {
+    return sizeof *c + c->capacity * sizeof *c->runs;
+}
+
+static void join(struct run *a, const struct run *b) {
+    a->low = b->low.value < a->low.value ? b->low : a->low;
+    a->high = b->high.value > a->high.value ? b->high : a->high;
+    a->last = b->last;
+    a->sum += b->sum;
+    a->count += b->count;
+}
+
+/* Merges pairs of runs, so that there is room for twice as many values. */
+static void halve(struct reel_column *c) {
+    for (size_t i = 0; i < c->count; i += 2) {
+        c->runs[i / 2] = c->runs[i];
+        if (i + 1 < c->count) {
+            join(&c->runs[i / 2], &c->runs[i + 1]);
+        }
+    }
+    c->count = (c->count + 1) / 2;
+    c->each *= 2;
+}
+
+static bool add(struct reel_column *c, int64_t time_ns, double value, struct reel_error *err) {
+    struct reel_point p = {.time_ns = time_ns, .value = value};
+    struct run one = {.first = p, .last = p, .low = p, .high = p, .sum = value, .count = 1};
+    if (c->count > 0 && c->runs[c->count - 1].count < c->each) {
+        join(&c->runs[c->count - 1], &one);
+        return true;
+    }
+    if (c->count == REEL_COLUMN_EXACT) {
+        halve(c);
+        if (c->runs[c->count - 1].count < c->each) {
+            join(&c->runs[c->count - 1], &one);
+            return true;
+        }
+    }
+    if (!GROW_ARRAY(c->runs, c->count, c->capacity)) {
+        return reel_fail_memory(err);
+    }
+    c->runs[c->count++] = one;
+    return true;
+}
+
+static struct reel_visitor *open_catch(void *context, uint32_t column) {
+    (void)column;
+    return context;
+}
+static bool close_catch(void *context, uint32_t column) {
+    (void)context;
+    (void)column;
+    return true;
+}
+
+struct reading {
+    struct reel_stream *stream;
+    struct reel_decoder **decoders; /* by channel */
+    struct field_set *path;
+    struct field_picker picker;
+    struct catch catch;
+    uint64_t decoded, caught; /* number of payloads, and of those with the number */
+};
+
+static void reel_auto_reading_done(struct reading *r) {
+    for (uint32_t i = 0; r->decoders && i < r->stream->n_channels; i++) {
+        reel_decoder_free(r->decoders[i]);
+    }
+    free(r->decoders);
+    field_set_free(r->path);
+    reel_stream_free(r->stream);
+}
+
+static struct reel_stream *open_topic(struct reel_recording *recording, const char *topic, int64_t start_ns,
+                                      int64_t end_ns, struct reel_error *err) {
+    struct reel_selection q = reel_select_all;
+    q.topics = &topic;
+    q.n_topics = 1;
+    q.start_ns = start_ns;
+    q.end_ns = end_ns;
+    return reel_stream_open(&recording, 1, &q, err);
+}
+
+static bool start_reading(struct reading *r, struct reel_recording *recording, const char *topic, const char *path,
+                          int64_t start_ns, int64_t end_ns, struct reel_error *err) {
+    struct reel_error why = {0};
+    if (!(r->stream = open_topic(recording, topic, start_ns, end_ns, err)) ||
+        !(r->path = field_set_new(&path, 1, err))) {
+        return false;
+    }
+    if (r->stream->n_channels == 0) {
+        return reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic);
+    }
+    if (!(r->decoders = calloc(r->stream->n_channels, sizeof *r->decoders))) {
+        return reel_fail_memory(err);
+    }
+    bool any = false;
+    for (uint32_t i = 0; i < r->stream->n_channels; i++) {
+        r->decoders[i] = reel_decoder_open(r->stream->channels[i], &why);
+        any = any || r->decoders[i];
+    }
+    if (!any && err) {
+        reel_error_pass(err, &why);
+    }
+    r->catch.visitor.ops = &catch_ops;
+    r->picker.set = r->path;
+    r->picker.open = open_catch;
+    r->picker.close = close_catch;
+    r->picker.context = &r->catch;
+    return any;
+}
+
+static bool read_one(struct reading *r, const struct reel_message *m, struct reel_column *c, struct reel_error *err) {
+    struct reel_bytes payload;
+    const struct reel_decoder *decoder = r->decoders[m->channel];
+    if (!decoder || m->size > REEL_DECODED_MAX) {
+        return true;
+    }
+    if (!reel_stream_payload(r->stream, m, &payload, err)) {
+        return false;
+    }
+    r->catch.caught = false;
+    field_picker_start(&r->picker);
+    r->decoded += reel_decode(decoder, payload, &r->picker.visitor, NULL) || r->picker.done;
+    r->caught += r->catch.caught;
+    if (!r->catch.caught || isnan(r->catch.value)) {
+        return true;
+    }
+    c->has_wider = c->has_wider || !r->catch.is_float32;
+    return add(c, m->time_ns, r->catch.value, err);
+}
+
+/* True when the topic has this field, or the list that contains it. */
+struct path_search {
+    const char *path;
+    bool there;
+};
+static bool contains_path(void *context, const struct reel_field *f) {
+    struct path_search *a = context;
+    size_t size = strlen(f->path);
+    bool same = strncmp(f->path, a->path, size) == 0;
+    a->there =
+        same && (a->path[size] == '\0' ? f->numeric : size > 0 && (a->path[size] == '[' || a->path[size] == '.'));
+    return !a->there;
+}
+
+/* None of the messages read has the number; others may, as messages of one topic can differ. Checks whether the topic
+ * can have it. */
+static bool may_be_elsewhere(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns,
+                             int64_t end_ns) {
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    struct path_search a = {.path = path};
+    struct reel_error err = {0};
+    if (start_ns > info->start_ns || end_ns <= info->end_ns) {
+        reel_topic_fields(recording, topic, contains_path, &a, &err);
+    }
+    return a.there;
+}
+
+static struct reel_column *read_column(struct reel_recording *recording, const char *topic, const char *path,
+                                       int64_t start_ns, int64_t end_ns, const struct reel_progress *progress,
+                                       struct reel_error *err) {
+    AUTO(reading_done) struct reading r = {0};
+    AUTO(reel_column_free) struct reel_column *c = calloc(1, sizeof *c);
+    if (!c) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    atomic_init(&c->references, 1);
+    c->each = 1;
+    uint64_t total = 0, done = 0;
+    if (!start_reading(&r, recording, topic, path, start_ns, end_ns, err) ||
+        !stream_count(r.stream, REEL_TIME_MAX, &total, err)) {
+        return NULL;
+    }
+    struct reel_message m;
+    enum reel_step step;
+    while ((step = reel_stream_next(r.stream, &m, err)) == REEL_STEP_MESSAGE) {
+        if (!read_one(&r, &m, c, err)) {
+            return NULL;
+        }
+        if (++done % 4096 == 0 && progress && progress->report && !progress->report(progress->context, done, total)) {
+            reel_fail(err, REEL_CANCELLED, "it was cancelled");
+            return NULL;
+        }
+    }
+    if (step == REEL_STEP_ERROR) {
+        return NULL;
+    }
+    if (r.caught == 0 && r.decoded > 0 && !may_be_elsewhere(recording, topic, path, start_ns, end_ns)) {
+        reel_fail(err, REEL_NOT_FOUND,
+                  "no message of %.200s has a number \"%.200s\"; /topics/fields?topic= lists what there is", topic,
+                  path);
+        return NULL;
+    }
+    return TAKE(c);
+}
+
+struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path,
+                                    int64_t start_ns, int64_t end_ns, const struct reel_progress *progress,
+                                    struct reel_error *err) {
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    AUTO(reel_column_free) struct reel_column *c = read_column(recording, topic, path, start_ns, end_ns, progress, err);
+    return transient_watch_end(&watch, c != NULL, err) ? TAKE(c) : NULL;
+}
+
+bool reel_series_count(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns,
+                       uint64_t *count, struct reel_error *err) {
+    AUTO(reel_stream_free) struct reel_stream *stream = open_topic(recording, topic, start_ns, end_ns, err);
+    return stream && stream_count(stream, REEL_TIME_MAX, count, err);
+}

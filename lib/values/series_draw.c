@@ -1,0 +1,170 @@
+/* Reduces the points of a column for drawing. The time of a call depends on the number of runs in the interval, not of
+ * messages. */
+#include <math.h>
+
+#include "values/series_internal.h"
+
+struct drawing {
+    const struct run *runs; /* the runs in the interval */
+    size_t n;
+    int64_t start_ns, end_ns;
+    struct reel_point *out;
+    size_t max, count;
+};
+
+static size_t first_at(const struct reel_column *c, int64_t time_ns) {
+    size_t low = 0, high = c->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->runs[middle].last.time_ns < time_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool inside(const struct drawing *d, struct reel_point p) {
+    return p.time_ns >= d->start_ns && p.time_ns < d->end_ns;
+}
+static void put(struct drawing *d, struct reel_point p) {
+    if (d->count < d->max && inside(d, p)) {
+        d->out[d->count++] = p;
+    }
+}
+static void put_two(struct drawing *d, struct reel_point a, struct reel_point b) {
+    bool later = a.time_ns > b.time_ns;
+    put(d, later ? b : a);
+    if (a.time_ns != b.time_ns) {
+        put(d, later ? a : b);
+    }
+}
+
+/* Length of the interval that has points: up to 2^64. */
+static unsigned __int128 span_of(const struct drawing *d) {
+    return (unsigned __int128)((uint64_t)d->runs[d->n - 1].last.time_ns - (uint64_t)d->runs[0].first.time_ns) + 1;
+}
+/* The index of the bucket, of n equal ones, in which a run begins. */
+static size_t bucket_of(const struct drawing *d, const struct run *r, size_t n) {
+    uint64_t at = (uint64_t)r->first.time_ns - (uint64_t)d->runs[0].first.time_ns;
+    return (size_t)((unsigned __int128)at * n / span_of(d));
+}
+static int64_t bucket_start(const struct drawing *d, size_t bucket, size_t n) {
+    return (int64_t)((uint64_t)d->runs[0].first.time_ns + (uint64_t)(span_of(d) * bucket / n));
+}
+
+/* Runs [from, to) of the bucket that contains run `from`. */
+static size_t bucket_end(const struct drawing *d, size_t from, size_t n) {
+    size_t bucket = bucket_of(d, &d->runs[from], n), to = from + 1;
+    while (to < d->n && bucket_of(d, &d->runs[to], n) == bucket) {
+        to++;
+    }
+    return to;
+}
+
+static void draw_buckets(struct drawing *d, enum reel_aggregate how) {
+    size_t n = how == REEL_MINMAX ? d->max / 2 : d->max;
+    for (size_t from = 0, to; from < d->n; from = to) {
+        to = bucket_end(d, from, n);
+        struct run all = d->runs[from];
+        for (size_t i = from + 1; i < to; i++) {
+            const struct run *r = &d->runs[i];
+            all.low = r->low.value < all.low.value ? r->low : all.low;
+            all.high = r->high.value > all.high.value ? r->high : all.high;
+            all.last = inside(d, r->last) ? r->last : all.last;
+            all.sum += r->sum;
+            all.count += r->count;
+        }
+        if (how == REEL_MINMAX) {
+            put_two(d, all.low, all.high);
+        } else if (how == REEL_LAST) {
+            put(d, all.last);
+        } else {
+            int64_t start = bucket_start(d, bucket_of(d, &d->runs[from], n), n);
+            put(d, (struct reel_point){.time_ns = start < d->start_ns ? d->start_ns : start,
+                                       .value = all.sum / (double)all.count});
+        }
+    }
+}
+
+static double seconds_after(int64_t from_ns, int64_t to_ns) { /* however far apart */
+    return to_ns >= from_ns ? (double)((uint64_t)to_ns - (uint64_t)from_ns) / 1e9
+                            : -(double)((uint64_t)from_ns - (uint64_t)to_ns) / 1e9;
+}
+
+/* Twice the area of the triangle of three points; times in seconds relative to `a`, to avoid rounding. */
+static double triangle(struct reel_point a, struct reel_point b, double c_s, double c_value) {
+    double b_s = seconds_after(a.time_ns, b.time_ns);
+    return fabs(b_s * (c_value - a.value) - c_s * (b.value - a.value));
+}
+
+/* The mean point of the runs [from, to), relative to `a`. */
+static void middle_of(const struct drawing *d, size_t from, size_t to, struct reel_point a, double *s, double *value) {
+    double sum = 0, seconds = 0, count = 0;
+    for (size_t i = from; i < to; i++) {
+        sum += d->runs[i].sum;
+        seconds += seconds_after(a.time_ns, d->runs[i].first.time_ns) * (double)d->runs[i].count;
+        count += (double)d->runs[i].count;
+    }
+    *s = count > 0 ? seconds / count : 0;
+    *value = count > 0 ? sum / count : a.value;
+}
+
+static void draw_triangles(struct drawing *d) {
+    size_t n = d->max - 2;
+    struct reel_point a = d->runs[0].first;
+    put(d, a);
+    for (size_t from = 0, to; n > 0 && from < d->n; from = to) {
+        to = bucket_end(d, from, n);
+        size_t after = to < d->n ? bucket_end(d, to, n) : d->n;
+        double c_s, c_value, best = -1;
+        struct reel_point chosen = a;
+        middle_of(d, to < d->n ? to : d->n - 1, after, a, &c_s, &c_value);
+        for (size_t i = from; i < to; i++) {
+            const struct reel_point candidates[] = {d->runs[i].low, d->runs[i].high};
+            for (unsigned k = 0; k < 2; k++) {
+                double area = inside(d, candidates[k]) && candidates[k].time_ns > a.time_ns
+                                  ? triangle(a, candidates[k], c_s, c_value)
+                                  : -1;
+                chosen = area > best ? candidates[k] : chosen;
+                best = area > best ? area : best;
+            }
+        }
+        if (best >= 0) {
+            put(d, chosen);
+            a = chosen;
+        }
+    }
+    if (d->runs[d->n - 1].last.time_ns > a.time_ns) {
+        put(d, d->runs[d->n - 1].last);
+    }
+}
+
+size_t reel_column_points(const struct reel_column *c, int64_t start_ns, int64_t end_ns, size_t max_points,
+                          enum reel_aggregate how, struct reel_point *out) {
+    size_t first = first_at(c, start_ns), end = first;
+    uint64_t values = 0;
+    while (end < c->count && c->runs[end].first.time_ns < end_ns) {
+        values += c->runs[end++].count;
+    }
+    struct drawing d = {.runs = c->runs + first,
+                        .n = end - first,
+                        .start_ns = start_ns,
+                        .end_ns = end_ns,
+                        .out = out,
+                        .max = max_points};
+    if (d.n == 0 || max_points < 2) {
+        return 0;
+    }
+    if (values <= max_points && c->each == 1) {
+        for (size_t i = 0; i < d.n; i++) {
+            put(&d, d.runs[i].first);
+        }
+    } else if (how == REEL_LTTB) {
+        draw_triangles(&d);
+    } else {
+        draw_buckets(&d, how);
+    }
+    return d.count;
+}

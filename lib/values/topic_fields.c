@@ -1,0 +1,212 @@
+/* The fields of a topic (reel/series.h), from the schema, or from the first message when there is no schema. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/transient.h"
+#include "decode/fields.h"
+#include "reel/series.h"
+#include "stream/stream.h"
+
+/* ---- the leaves of one payload */
+
+struct leaves {
+    struct reel_visitor visitor; /* must be the first member */
+    reel_field_visit visit;
+    void *context;
+    uint32_t depth, list_depth, length;
+    uint32_t lengths[FIELD_DEPTH_MAX + 1];
+    char path[FIELD_PATH_MAX];
+};
+
+static struct leaves *self(struct reel_visitor *v) {
+    return (struct leaves *)v;
+}
+
+static bool leaf(struct reel_visitor *v, const char *type, bool numeric) {
+    struct leaves *l = self(v);
+    if (l->list_depth > 0 || l->length == 0 || l->length >= FIELD_PATH_MAX) {
+        return true;
+    }
+    l->path[l->length] = '\0';
+    return l->visit(l->context, &(struct reel_field){.path = l->path, .type = type, .unit = "", .numeric = numeric});
+}
+
+static bool begin_map(struct reel_visitor *v) {
+    struct leaves *l = self(v);
+    if (l->list_depth > 0 || l->depth == FIELD_DEPTH_MAX) {
+        l->list_depth++;
+        return true;
+    }
+    l->lengths[++l->depth] = l->length;
+    return true;
+}
+static bool end_map(struct reel_visitor *v) {
+    struct leaves *l = self(v);
+    if (l->list_depth > 0) {
+        l->list_depth--;
+    } else if (l->depth > 0) {
+        l->length = l->lengths[l->depth--];
+    }
+    return true;
+}
+static bool key(struct reel_visitor *v, struct reel_bytes name) {
+    struct leaves *l = self(v);
+    if (l->list_depth > 0) {
+        return true;
+    }
+    uint32_t base = l->lengths[l->depth], dot = base > 0;
+    if (base >= FIELD_PATH_MAX || base + dot + name.size >= FIELD_PATH_MAX) {
+        l->length = FIELD_PATH_MAX;
+        return true;
+    }
+    if (dot) {
+        l->path[base] = '.';
+    }
+    if (name.size > 0) {
+        memcpy(l->path + base + dot, name.data, name.size);
+    }
+    l->length = base + dot + (uint32_t)name.size;
+    return true;
+}
+static bool begin_list(struct reel_visitor *v) {
+    bool goes_on = leaf(v, "list", false);
+    self(v)->list_depth++;
+    return goes_on;
+}
+static bool null(struct reel_visitor *v) {
+    return leaf(v, "null", false);
+}
+static bool boolean(struct reel_visitor *v, bool value) {
+    (void)value;
+    return leaf(v, "bool", true);
+}
+static bool integer(struct reel_visitor *v, int64_t value) {
+    (void)value;
+    return leaf(v, "int64", true);
+}
+static bool natural(struct reel_visitor *v, uint64_t value) {
+    (void)value;
+    return leaf(v, "uint64", true);
+}
+static bool real(struct reel_visitor *v, double value) {
+    (void)value;
+    return leaf(v, "float64", true);
+}
+static bool real32(struct reel_visitor *v, float value) {
+    (void)value;
+    return leaf(v, "float32", true);
+}
+static bool text(struct reel_visitor *v, struct reel_bytes value) {
+    (void)value;
+    return leaf(v, "string", false);
+}
+static bool binary(struct reel_visitor *v, struct reel_bytes value) {
+    (void)value;
+    return leaf(v, "bytes", false);
+}
+static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+    static const char *const names[] = {"bool[]",   "int8[]",  "uint8[]",  "int16[]",   "uint16[]", "int32[]",
+                                        "uint32[]", "int64[]", "uint64[]", "float32[]", "float64[]"};
+    (void)data;
+    (void)columns;
+    return leaf(v, names[type], false);
+}
+static const struct reel_visitor_ops ops = {
+    .begin_map = begin_map,
+    .key = key,
+    .end_map = end_map,
+    .begin_list = begin_list,
+    .end_list = end_map,
+    .null = null,
+    .boolean = boolean,
+    .integer = integer,
+    .natural = natural,
+    .real = real,
+    .real32 = real32,
+    .text = text,
+    .binary = binary,
+    .numbers = numbers,
+};
+
+/* ---- the topic */
+
+struct field_reports { /* each path is reported once */
+    reel_field_visit visit;
+    void *context;
+    struct field_set *reported;
+    bool any; /* the current channel has fields */
+    struct reel_error *err;
+};
+
+static bool report_field(void *context, const struct reel_field *field) {
+    struct field_reports *t = context;
+    uint32_t before = field_set_count(t->reported);
+    t->any = true;
+    return field_set_add(t->reported, field->path, t->err) &&
+           (field_set_count(t->reported) == before || t->visit(t->context, field));
+}
+
+static bool report_first_message(struct reel_recording *recording, uint32_t channel, const struct reel_decoder *decoder,
+                                 struct field_reports *t, struct reel_error *err) {
+    struct reel_selection q = reel_select_all;
+    q.channels = &channel;
+    q.n_channels = 1;
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &q, err);
+    struct reel_message m;
+    struct reel_bytes payload;
+    enum reel_step step = stream ? reel_stream_next(stream, &m, err) : REEL_STEP_ERROR;
+    if (step != REEL_STEP_MESSAGE) {
+        return step == REEL_STEP_END;
+    }
+    if (!stream_decodable(stream, &m, &payload, err)) {
+        return false;
+    }
+    struct leaves l = {.visitor.ops = &ops, .visit = report_field, .context = t};
+    reel_decode(decoder, payload, &l.visitor, NULL);
+    return true;
+}
+
+static bool has_topic(const struct reel_channel *c, const char *topic) {
+    bool has = false;
+    for (uint32_t t = 0; t < c->n_topics && !has; t++) {
+        has = strcmp(c->topics[t] + (c->topics[t][0] == '/'), topic + (topic[0] == '/')) == 0;
+    }
+    return has;
+}
+
+static bool visit_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context,
+                         struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(recording);
+    struct reel_error why = {0}, undecoded = {0};
+    AUTO(field_set_free) struct field_set *reported = field_set_new(NULL, 0, err);
+    struct field_reports t = {.visit = visit, .context = context, .reported = reported, .err = &why};
+    bool found = false, decoded = false;
+    for (uint32_t i = 0; reported && i < reel_index_info(index)->n_channels; i++) {
+        const struct reel_channel *c = reel_index_channel(index, i);
+        if (!has_topic(c, topic)) {
+            continue;
+        }
+        found = true;
+        t.any = false;
+        AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(c, decoded ? NULL : &undecoded);
+        decoded = decoded || decoder;
+        if (decoder) {
+            reel_decoder_fields(decoder, report_field, &t);
+        }
+        if (decoder && !t.any && !report_first_message(recording, i, decoder, &t, err)) {
+            return false;
+        }
+    }
+    if (found && !decoded && err) {
+        reel_error_pass(err, &undecoded);
+    }
+    return decoded || (reported && !found && reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
+}
+
+bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context,
+                       struct reel_error *err) {
+    struct transient_watch watch;
+    transient_watch_begin(&watch);
+    return transient_watch_end(&watch, visit_fields(recording, topic, visit, context, err), err);
+}

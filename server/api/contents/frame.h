@@ -1,0 +1,31 @@
+/* Image messages as files that browsers show: one of them (/frame), or those of a range (/frames). */
+#ifndef SERVER_API_CONTENTS_FRAME_H
+#define SERVER_API_CONTENTS_FRAME_H
+
+#include "api/common.h"
+#include "reel/picture.h"
+
+enum { FRAME_PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and the fields around them */ };
+
+/* ?width; 0: none. False: replied. */
+bool frame_read_width(struct http_request *r, uint32_t *width);
+
+/* Reserves the memory of the largest image of the stream's channels: its payload, and the file that is sent. False:
+ * replied. */
+bool frame_reserve(struct http_request *r, const struct api_recording *a, const struct reel_stream *stream);
+
+/* A small file may hold 64 million pixels, so the number of images that are in memory at a time is limited; further
+ * requests wait. */
+void frame_slot_acquire(void);
+void frame_slot_release(void);
+
+/* Bytes as they are. */
+bool frame_copy(struct reel_bytes from, struct reel_picture *out, struct reel_error *err);
+/* An image file is passed on unchanged unless another form or a smaller size was requested; a PNG also where any size
+ * was, because depths are stretched then. */
+bool frame_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
+                struct reel_error *err);
+/* Replies and takes what the picture holds. */
+void frame_reply(struct http_request *r, struct reel_picture *picture, const char *media_type, const char *etag);
+
+#endif

@@ -1,0 +1,215 @@
+/* /messages: a time-range query as rows, streamed at the client's pace. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/contents/contents.h"
+#include "api/contents/follow.h"
+#include "api/export/export.h"
+#include "base/cleanup.h"
+
+enum { LIMIT_MAX = 1000000 };
+
+#define PARQUET "application/vnd.apache.parquet"
+#define ARROW "application/vnd.apache.arrow.stream"
+
+struct row_media {
+    const char *media_type, *output, *extension;
+};
+static const struct row_media medias[] = {
+    {"application/x-ndjson", "ndjson", ".ndjson"},
+    {"application/ndjson", "ndjson", ".ndjson"},
+    {"application/jsonl", "ndjson", ".ndjson"},
+    {"application/json", "json", ".json"},
+    {"application/json-seq", "json-seq", ".json-seq"},
+    {"text/csv", "csv", ".csv"},
+    {"application/msgpack", "msgpack", ".msgpack"},
+    {"text/event-stream", "events", ".events"},
+    {PARQUET, "parquet", ".parquet"},
+    {ARROW, "arrows", ".arrows"},
+};
+
+static const struct row_media *choose_media(struct http_request *r) {
+    static const char *const offers[] = {"application/x-ndjson",
+                                         "application/ndjson",
+                                         "application/jsonl",
+                                         "application/json",
+                                         "application/json-seq",
+                                         "text/csv",
+                                         "application/msgpack",
+                                         "text/event-stream",
+                                         PARQUET,
+                                         ARROW,
+                                         NULL};
+    const char *output = http_param(r, "output"), *media = output ? NULL : http_negotiate(r, offers);
+    for (size_t i = 0; i < sizeof medias / sizeof *medias; i++) {
+        if (output ? strcmp(medias[i].output, output) == 0 : media && strcmp(medias[i].media_type, media) == 0) {
+            return &medias[i];
+        }
+    }
+    http_reply_problem(r, 406, "not-acceptable",
+                       "messages are available as application/x-ndjson, application/json, application/json-seq, "
+                       "text/csv, application/msgpack, "
+                       "text/event-stream, " PARQUET " or " ARROW);
+    return NULL;
+}
+
+static bool next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+    return reel_render_next(context, buffer, size, got, err);
+}
+static void free_rows(void *context) {
+    reel_render_free(context);
+}
+
+/* With a limit the position of the first message left out is found in advance, from the index, so that a header can
+ * link to the next page.
+ */
+static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_t limit,
+                     const struct reel_position *from, struct reel_error *err) {
+    struct reel_message m;
+    struct reel_position first = {0};
+    bool any = false;
+    for (uint64_t i = 0; i <= limit; i++) {
+        enum reel_step step = reel_stream_next(stream, &m, err);
+        if (step == REEL_STEP_ERROR) {
+            return false;
+        }
+        if (step == REEL_STEP_END) {
+            return !any || reel_stream_seek(stream, from ? from : &first, err);
+        }
+        first = any ? first : reel_position_of(&m);
+        any = true;
+    }
+    struct reel_position next = reel_position_of(&m);
+    char cursor[160];
+    reel_cursor_encode(&next, cursor, sizeof cursor);
+    api_add_next_link(r, cursor);
+    return reel_stream_seek(stream, from ? from : &first, err);
+}
+
+/* Where cursor or offset begin; without both `given` stays false. False: replied. */
+static bool read_start(struct http_request *r, struct reel_stream *stream, struct reel_position *mark, bool *given) {
+    const char *cursor = http_param(r, "cursor");
+    uint64_t offset = 0;
+    struct reel_message first;
+    struct reel_error err = {0};
+    http_param_u64(r, "offset", &offset);
+    *given = cursor || offset > 0;
+    if (cursor && offset > 0) {
+        http_reply_bad_param(r, "offset", "a cursor has its own position");
+        return false;
+    }
+    if (cursor && !reel_cursor_decode(cursor, mark)) {
+        http_reply_bad_param(r, "cursor", "is not a cursor of this server");
+        return false;
+    }
+    if (offset > 0 && !reel_message_at_index(stream, (int64_t)offset, &first, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    if (offset > 0) {
+        *mark = reel_position_of(&first);
+    }
+    return true;
+}
+
+/* limit, cursor and offset; false: replied. */
+static bool position(struct http_request *r, struct reel_stream *stream, struct reel_write_options *options) {
+    struct reel_position mark;
+    bool moved;
+    struct reel_error err = {0};
+    if (!read_start(r, stream, &mark, &moved)) {
+        return false;
+    }
+    bool limited = http_param_u64(r, "limit", &options->limit);
+    if (limited && (options->limit == 0 || options->limit > LIMIT_MAX)) {
+        http_reply_bad_param(r, "limit", "1 to %d; without it all messages are streamed", LIMIT_MAX);
+        return false;
+    }
+    if ((moved && !reel_stream_seek(stream, &mark, &err)) ||
+        (limited && !add_next(r, stream, options->limit, moved ? &mark : NULL, &err))) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    return true;
+}
+
+static void reply_rows(struct http_request *r, struct api_recording *a, const struct row_media *media) {
+    struct api_selection q;
+    struct reel_error err = {0};
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
+    if (!api_select(r, info->start_ns, info->end_ns, &q) || !api_note_matches(r, &a->recording, 1, &q.selection)) {
+        return;
+    }
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&a->recording, 1, &q.selection, &err);
+    const struct reel_writer *writer = stream ? reel_writer_named(media->extension, NULL, &err) : NULL;
+    if (!writer) {
+        http_reply_error(r, &err);
+        return;
+    }
+    struct reel_write_options options = {.is_cut = q.has_start,
+                                         .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
+    AUTO_STRUCT(api_text_done) struct api_text text = {0};
+    if (!api_read_text(r, &text, &options) || !position(r, stream, &options)) {
+        return;
+    }
+    struct reel_render *render = NULL;
+    if (options.limit > 0 || http_param(r, "cursor") || http_param(r, "offset")) {
+        render = reel_render_new(NULL, writer, &options, TAKE(stream), &err);
+    } else {
+        AUTO(reel_conversion_free)
+        struct reel_conversion *c = api_conversion(r, writer, &a->recording, 1, &q.selection, &options, &err);
+        if (c && !api_reserve_threads(r, c)) {
+            return;
+        }
+        render = c ? reel_conversion_render(c, NULL, &err) : NULL;
+    }
+    if (!render) {
+        http_reply_error(r, &err);
+        return;
+    }
+    http_reply_stream(r, &(struct http_stream){
+                             .media_type = media->media_type, .next = next_rows, .free = free_rows, .context = render});
+}
+
+/* A table is the export of the same name, with a length and ranges. */
+static void reply_table(struct http_request *r, const struct row_media *media) {
+    static const char *const others[] = {"limit", "cursor", "offset", "follow", "end_record"};
+    char name[32];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (http_param(r, others[i])) {
+            http_reply_bad_param(r, others[i],
+                                 "does not go with a table, which is a whole file; start and end select a part");
+            return;
+        }
+    }
+    snprintf(name, sizeof name, "messages%s", media->extension);
+    api_export(r, http_segment(r, "id"), name);
+}
+
+void api_messages(struct http_request *r) {
+    struct api_recording a;
+    const struct row_media *media = choose_media(r);
+    if (media && (strcmp(media->media_type, PARQUET) == 0 || strcmp(media->media_type, ARROW) == 0)) {
+        reply_table(r, media);
+        return;
+    }
+    bool follow = false;
+    http_param_bool(r, "follow", &follow);
+    bool whole = media && (strcmp(media->output, "json") == 0 ||
+                           strcmp(media->output, "csv") == 0); /* has a beginning or an end */
+    if (follow && media && (whole || http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset"))) {
+        http_reply_bad_param(r, "follow",
+                             "goes with output=ndjson, json-seq, msgpack or events, without limit, cursor and offset");
+        return;
+    }
+    if (media && api_open_messages(r, &a)) {
+        if (follow) {
+            follow_reply(r, &a, media->media_type, media->extension);
+        } else {
+            reply_rows(r, &a, media);
+        }
+        api_recording_done(&a);
+    }
+}

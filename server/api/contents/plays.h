@@ -1,0 +1,31 @@
+/* The playbacks that are running, by their ids. A playback ends with its connection. */
+#ifndef SERVER_API_CONTENTS_PLAYS_H
+#define SERVER_API_CONTENTS_PLAYS_H
+
+#include "catalog/catalog.h"
+#include "reel/play.h"
+
+enum { PLAY_ID_TEXT = 2 * RECORDING_ID_TEXT };
+struct play_entry {
+    struct play_entry *next;
+    char id[PLAY_ID_TEXT]; /* among several servers it ends with "-" and the id of the one that plays */
+    char recording[RECORDING_ID_TEXT];
+    char *collection;
+    enum reel_clock clock;
+    struct reel_play *play;
+};
+
+struct plays;
+struct plays *plays_new(struct reel_error *err);
+void plays_free(struct plays *plays); /* NULL is fine */
+/* Adds a playback of the server `home` ("": there is one) and gives it an id. Takes a reference to `play`. NULL: err.
+ */
+struct play_entry *plays_add(struct plays *plays, const char *home, const struct catalog_recording *row,
+                             struct reel_play *play, enum reel_clock clock, struct reel_error *err);
+void plays_remove(struct plays *plays, struct play_entry *entry); /* NULL is fine */
+/* A copy of the entry, with a reference to its controls; play_entry_done() releases it. False: there is none. */
+bool plays_find(struct plays *plays, const char *id, struct play_entry *out);
+void play_entry_done(struct play_entry *entry);
+const char *play_home(const char *id); /* "": none */
+
+#endif

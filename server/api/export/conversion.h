@@ -1,0 +1,28 @@
+/* What a request for an export asks for: convert.c reads it and replies, conversion_tag.c names its bytes. */
+#ifndef SERVER_API_EXPORT_CONVERSION_H
+#define SERVER_API_EXPORT_CONVERSION_H
+
+#include "api/export/inputs.h"
+#include "reel/split.h"
+#include "reel/write.h"
+
+enum { NAME_ROOM = 1024 };
+
+struct conversion {
+    struct inputs *in;
+    const struct reel_writer *writer;
+    struct reel_write_options options;
+    struct api_selection q;
+    struct api_text text;
+    const char *compress_topics[API_GLOBS_MAX];
+    const char *split; /* NULL: one file */
+    struct reel_split_rule rule;
+    char target[NAME_ROOM]; /* the name, without the ".tar" of an archive of parts */
+    char folder[NAME_ROOM]; /* and without its extension */
+    char etag[64];
+};
+
+/* Sets the ETag, which is also the key of the plan. False: no memory. */
+bool conversion_tag(struct conversion *c, uint32_t view_version);
+
+#endif

@@ -1,0 +1,96 @@
+/* See conversion.h. */
+#include "api/export/conversion.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reel/encoding.h"
+
+/* Everything the bytes depend on, as text. Its hash is the ETag and the plan's key. */
+static void print_inputs(FILE *f, const struct inputs *in) {
+    for (uint32_t i = 0; i < in->n; i++) {
+        const struct reel_format *format = reel_index_info(reel_recording_index(in->recordings[i]))->format;
+        fprintf(f, "%s %s/%u", in->items[i].row.content, format->name, format->version);
+        if (in->merged) {
+            const struct reel_source_option *o = &in->sources[i];
+            fprintf(f, " %lld %d %s", (long long)o->shift_ns, o->wall, o->prefix);
+        }
+        fputc('\n', f);
+    }
+}
+
+bool conversion_tag(struct conversion *c, uint32_t view_version) {
+    const struct reel_selection *s = &c->q.selection;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) {
+        return false;
+    }
+    print_inputs(f, c->in);
+    fprintf(f, "%s %s/%u/%u %s\n", c->writer->name, c->writer->variant ? c->writer->variant : "", c->writer->version,
+            view_version, c->options.compression);
+    fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns,
+            (long long)s->end_ns, (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic,
+            (long long)s->lookback_ns, s->state_at_cut, s->sources ? (int)s->prefixing : -1);
+    if (c->options.width > 0) {
+        fprintf(f, "width %u\n", c->options.width);
+    }
+    if (c->options.fps > 0) {
+        fprintf(f, "fps %u\n", c->options.fps);
+    }
+    if (s->key_frames) {
+        fputs("key frames\n", f);
+    }
+    if (s->encoding) {
+        fprintf(f, "~%s\n", s->encoding);
+    }
+    for (uint32_t i = 0; i < s->n_topics; i++) {
+        fprintf(f, "+%zu:%s\n", strlen(s->topics[i]), s->topics[i]);
+    }
+    for (uint32_t i = 0; i < s->n_exclude; i++) {
+        fprintf(f, "-%zu:%s\n", strlen(s->exclude[i]), s->exclude[i]);
+    }
+    for (uint32_t i = 0; i < s->n_channels; i++) {
+        fprintf(f, "#%u\n", s->channels[i]);
+    }
+    for (uint32_t i = 0; i < s->n_where; i++) {
+        fprintf(f, "?%zu:%s %u\n", strlen(s->where[i]), s->where[i], reel_encodings_version());
+    }
+    for (uint32_t i = 0; i < s->n_renames; i++) {
+        fprintf(f, "=%zu:%s\n", strlen(s->renames[i]), s->renames[i]);
+    }
+    if (c->options.block_bytes > 0 || c->options.compress_from > 0 || c->options.n_compress_topics > 0) {
+        fprintf(f, "blocks %llu %llu\n", (unsigned long long)c->options.block_bytes,
+                (unsigned long long)c->options.compress_from);
+    }
+    for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
+        fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
+    }
+    if (strcmp(c->writer->name, "rosbag2") == 0) {
+        fprintf(f, "metadata %u %s\n", c->options.metadata_version, c->options.name);
+    }
+    if (c->split) {
+        fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);
+    }
+    if (c->writer->needs & REEL_DECODES) {
+        fprintf(f, "decoded %d %u\n", c->options.raw, reel_encodings_version());
+        for (uint32_t i = 0; c->options.source_ids && i < c->in->n; i++) {
+            fprintf(f, "%s\n", c->options.source_ids[i]);
+        }
+    }
+    if (c->writer->needs & REEL_STREAMED) {
+        fprintf(f, "text %d %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated,
+                c->options.channels, reel_encodings_version());
+        for (uint32_t i = 0; i < c->options.n_fields; i++) {
+            fprintf(f, ".%s\n", c->options.fields[i]);
+        }
+    }
+    bool good = fclose(f) == 0;
+    if (good) {
+        api_etag(text, c->etag);
+    }
+    free(text);
+    return good;
+}

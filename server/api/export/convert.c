@@ -1,0 +1,452 @@
+/* Recordings in another format: one, or several as one file (inputs.h). File formats are planned first, so they have a
+ * length, an ETag and ranges; rows are streamed. Nothing is stored. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/export/conversion.h"
+#include "api/export/export.h"
+#include "api/export/plans.h"
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "reel/nanover.h"
+#include "reel/view.h"
+#include "views/views.h"
+
+static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
+
+static void conversion_done(struct conversion *c) {
+    api_text_done(&c->text);
+}
+
+/* ?run= of a NanoVer recording. False: replied. */
+static bool read_run(struct http_request *r, struct conversion *c) {
+    struct reel_error err = {0};
+    uint64_t run;
+    if (c->in->merged || !http_param_u64(r, "run", &run)) {
+        return true;
+    }
+    if (c->q.has_start || c->q.selection.end_ns != REEL_TIME_MAX) {
+        http_reply_bad_param(r, "run", "a run has its own start and end; send no times with it");
+        return false;
+    }
+    if (!reel_nanover_run(c->in->recordings[0], run, &c->q.selection, &c->options, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    return true;
+}
+
+/* What only some formats have. False: replied. */
+static bool read_special(struct http_request *r, struct conversion *c) {
+    static const struct {
+        const char *name;
+        unsigned need;
+    } params[] = {{"block_size", REEL_SETS_BLOCKS},
+                  {"compress_from", REEL_SETS_BLOCKS},
+                  {"compress_topic", REEL_SETS_BLOCKS},
+                  {"width", REEL_DRAWS},
+                  {"fps", REEL_DRAWS}};
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        if (http_param(r, params[i].name) && !(c->writer->needs & params[i].need)) {
+            http_reply_bad_param(r, params[i].name, "means nothing for %s files", c->writer->name);
+            return false;
+        }
+    }
+    uint64_t width = 0, fps = 0;
+    http_param_u64(r, "width", &width);
+    http_param_u64(r, "fps", &fps);
+    c->options.width = (uint32_t)width;
+    c->options.fps = (uint32_t)fps;
+    size_t n = http_params(r, "compress_topic", c->compress_topics, API_GLOBS_MAX);
+    http_param_u64(r, "block_size", &c->options.block_bytes);
+    http_param_u64(r, "compress_from", &c->options.compress_from);
+    c->options.compress_topics = c->compress_topics;
+    c->options.n_compress_topics = n < API_GLOBS_MAX ? (uint32_t)n : API_GLOBS_MAX;
+    return true;
+}
+
+/* split, and the name of the file or of the archive of its parts. False: replied. */
+static bool read_split(struct http_request *r, struct conversion *c) {
+    struct reel_error err = {0};
+    const char *name = c->in->name;
+    size_t size = strlen(name), tar = size > 4 && strcmp(name + size - 4, ".tar") == 0 ? 4 : 0;
+    c->split = http_param(r, "split");
+    if (c->split && !reel_split_parse(c->split, &c->rule, &err)) {
+        http_reply_bad_param(r, "split", "%s", err.text);
+        return false;
+    }
+    if (c->split && tar == 0) {
+        http_reply_bad_param(r, "split", "the parts are in an archive: its name ends with .tar, as in run.mcap.tar");
+        return false;
+    }
+    tar = c->split ? tar : 0;
+    snprintf(c->target, sizeof c->target, "%.*s", (int)(size - tar < NAME_ROOM ? size - tar : NAME_ROOM - 1), name);
+    return true;
+}
+
+/* The folder in an archive: as the file is called. */
+static void read_archive(struct http_request *r, struct conversion *c) {
+    const char *version = http_param(r, "metadata_version");
+    size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
+    snprintf(c->folder, sizeof c->folder, "%.*s", (int)(stem > extension ? stem - extension : 0), c->target);
+    c->options.name = c->folder;
+    c->options.metadata_version = version ? (unsigned)(version[0] - '0') : 0;
+}
+
+/* ros and wrap. False: replied. */
+static bool read_encoding(struct http_request *r, struct reel_selection *s) {
+    const char *ros = http_param(r, "ros");
+    bool wrap = false;
+    if (http_param_bool(r, "wrap", &wrap) && wrap && ros) {
+        http_reply_bad_param(r, "wrap", "with ros the messages are converted, not wrapped");
+        return false;
+    }
+    s->encoding = ros ? (strcmp(ros, "2") == 0 ? "cdr" : "ros1") : wrap ? "" : NULL;
+    return true;
+}
+
+/* at: the selection becomes the last message at or before that time. False: replied. */
+static bool read_at(struct http_request *r, const struct inputs *in, struct conversion *c) {
+    struct reel_selection *s = &c->q.selection;
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(in->recordings[0]));
+    struct reel_time at;
+    struct reel_error err = {0};
+    struct reel_stream *stream;
+    struct reel_message m;
+    int64_t at_ns;
+    if (!http_param(r, "at")) {
+        return true;
+    }
+    if (c->q.has_start || in->merged) {
+        http_reply_bad_param(r, "at", "takes one message of one recording: it goes without start and /merge");
+        return false;
+    }
+    if (!http_param_time(r, "at", &at) || !reel_time_within(&at, info->start_ns, info->end_ns, &at_ns, &err) ||
+        !reel_message_at_time(in->recordings[0], s, at_ns, &stream, &m, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    reel_stream_free(stream);
+    s->start_ns = m.time_ns;
+    s->end_ns = m.time_ns < INT64_MAX ? m.time_ns + 1 : INT64_MAX;
+    return true;
+}
+
+/* What a cut has in front of its messages. */
+static void set_initial_state(struct conversion *c) {
+    c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
+    c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
+}
+
+/* The selection without that: it is made once, with the plan or the rows. */
+static struct reel_selection without_initial_state(const struct conversion *c) {
+    struct reel_selection plain = c->q.selection;
+    plain.state_at_cut = plain.last_per_topic = plain.key_frames = false;
+    return plain;
+}
+
+/* Writer, selection and options of the request. False: replied. */
+static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
+    struct reel_error err = {0};
+    int64_t first, last;
+    c->in = in;
+    if (!read_split(r, c)) {
+        return false;
+    }
+    const char *version = http_param(r, "version"), *storage = http_param(r, "storage");
+    version = !version && storage && strcmp(storage, "mcap") != 0 ? storage : version;
+    c->writer = reel_writer_for_file(c->target, version, &err);
+    if (!c->writer) {
+        http_reply_problem(r, 406, "unknown-target", "%s", err.text);
+        return false;
+    }
+    const struct reel_source_option *sources = in->merged ? in->sources : NULL;
+    reel_merge_span(in->recordings, in->n, sources, &first, &last);
+    if (!api_select(r, first, last, &c->q)) {
+        return false;
+    }
+    if (!read_at(r, in, c)) {
+        return false;
+    }
+    const char *prefix = in->merged ? http_param(r, "prefix") : NULL;
+    c->q.selection.sources = sources;
+    c->q.selection.prefixing = !prefix                         ? in->prefixing
+                               : strcmp(prefix, "clash") == 0  ? REEL_PREFIX_CLASH
+                               : strcmp(prefix, "always") == 0 ? REEL_PREFIX_ALWAYS
+                                                               : REEL_PREFIX_NEVER;
+    set_initial_state(c);
+    const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
+    bool raw = false;
+    http_param_bool(r, "raw", &raw);
+    c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
+    c->q.selection.view = c->q.selection.view && raw ? c->q.selection.view->raw : c->q.selection.view;
+    if (!read_encoding(r, &c->q.selection)) {
+        return false;
+    }
+    c->options = (struct reel_write_options){.compression = compression ? compression : "",
+                                             .is_cut = c->q.has_start,
+                                             .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
+    c->options.source_ids = in->merged ? in->ids : NULL;
+    read_archive(r, c);
+    return read_special(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
+}
+
+/* The memory that the response takes. False: replied. */
+static bool reserve(struct http_request *r, const struct inputs *in, const struct reel_writer *writer) {
+    uint64_t payloads = 0;
+    for (uint32_t i = 0; i < in->n; i++) {
+        payloads += reel_index_info(reel_recording_index(in->recordings[i]))->payload_bytes;
+    }
+    uint64_t group =
+        payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many encoded bytes */
+    bool table = (writer->needs & REEL_DECODES) && !(writer->needs & REEL_STREAMED);
+    return api_reserve_stream(r, in->recordings, in->n, writer->needs & (REEL_STREAMED | REEL_DECODES)) &&
+           (!table || http_reserve(r, 2 * group));
+}
+
+/* ---- sources of replies */
+
+static bool read_planned(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    return reel_render_read(context, offset, buffer, size, err);
+}
+static void expect(void *context, uint64_t end) {
+    reel_render_expect(context, end);
+}
+static bool read_ahead(void *context, uint64_t offset, uint64_t end) {
+    return reel_render_ahead(context, offset, end);
+}
+static bool next_streamed(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+    return reel_render_next(context, buffer, size, got, err);
+}
+static void free_render(void *context) {
+    reel_render_free(context);
+}
+
+static struct reel_conversion *conversion_of(struct http_request *r, const struct conversion *c,
+                                             struct reel_error *err) {
+    return api_conversion(r, c->writer, c->in->recordings, c->in->n, &c->q.selection, &c->options, err);
+}
+
+static void reply_streamed(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {
+    struct reel_error err = {0};
+    struct reel_render *render = reel_conversion_render(conversion, NULL, &err);
+    if (!render) {
+        http_reply_error(r, &err);
+        return;
+    }
+    http_reply_stream(
+        r, &(struct http_stream){
+               .media_type = c->writer->media_type, .next = next_streamed, .free = free_render, .context = render});
+}
+
+static int64_t modified_ns(const struct inputs *in) {
+    int64_t latest = 0;
+    for (uint32_t i = 0; i < in->n; i++) {
+        latest = in->items[i].row.created_ns > latest ? in->items[i].row.created_ns : latest;
+    }
+    return latest;
+}
+
+static void reply_parts(struct http_request *r, struct conversion *c, const struct plan_request *q) {
+    struct reel_error err = {0};
+    char job[33] = "";
+    AUTO(parts_free)
+    struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    if (!parts && job[0]) {
+        api_reply_busy(r, job, "this conversion is being planned; try again");
+        return;
+    }
+    size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
+    if (stem > extension && strcasecmp(c->target + stem - extension, c->writer->extension) == 0) {
+        c->target[stem - extension] = '\0';
+    }
+    struct parts_archive *archive = parts ? parts_archive_new(parts, q, c->target, modified_ns(c->in), &err) : NULL;
+    if (!archive) {
+        http_reply_error(r, &err);
+        return;
+    }
+    http_reply_file(r, &(struct http_file){.length = parts_archive_length(archive),
+                                           .etag = c->etag,
+                                           .media_type = "application/x-tar",
+                                           .file_name = c->in->name,
+                                           .modified_ns = modified_ns(c->in),
+                                           .fd = -1,
+                                           .read = parts_archive_read,
+                                           .free = parts_archive_free,
+                                           .context = archive});
+}
+
+static void reply_planned(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {
+    struct reel_error err = {0};
+    char job[33] = "";
+    struct plan_request q = {.key = c->etag, .conversion = conversion};
+    if (c->split) {
+        reply_parts(r, c, &q);
+        return;
+    }
+    AUTO(reel_plan_free)
+    struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    if (!plan && job[0]) {
+        api_reply_busy(r, job, "this conversion is being planned; try again");
+        return;
+    }
+    struct reel_render *render = plan ? reel_conversion_render(conversion, plan, &err) : NULL;
+    if (!render) {
+        http_reply_error(r, &err);
+        return;
+    }
+    http_reply_file(r, &(struct http_file){.length = reel_plan_length(plan),
+                                           .etag = c->etag,
+                                           .media_type = c->writer->media_type,
+                                           .file_name = c->in->name,
+                                           .modified_ns = modified_ns(c->in),
+                                           .fd = -1,
+                                           .read = read_planned,
+                                           .expect = expect,
+                                           .ahead = read_ahead,
+                                           .free = free_render,
+                                           .context = render});
+}
+
+/* Only the plan knows how many messages are left out. False: replied. */
+static bool count_left_out(struct http_request *r, const struct plan_request *q, struct reel_loss *loss) {
+    struct reel_error err = {0};
+    char job[33] = "";
+    AUTO(reel_plan_free)
+    struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    if (!plan && job[0]) {
+        api_reply_busy(r, job, "the messages are being checked; try again");
+    } else if (!plan) {
+        http_reply_error(r, &err);
+    } else {
+        reel_plan_report(plan, loss);
+    }
+    return plan;
+}
+
+static void reply_report(struct http_request *r, const struct conversion *c, bool accepted,
+                         const struct reel_loss *loss, const struct reel_error *err) {
+    json_t *body = json_pack("{s:s, s:s, s:b, s:o}", "target", c->writer->name, "media_type", c->writer->media_type,
+                             "accepted", accepted, "report", view_loss(loss));
+    if (!accepted) {
+        json_object_set_new(body, "reason", json_string(err->text));
+    }
+    http_reply_json(r, 200, body);
+}
+
+void api_convert_inputs(struct http_request *r, struct inputs *in) {
+    AUTO_STRUCT(conversion_done) struct conversion c = {0};
+    struct reel_error err = {0};
+    bool report = false, check = false;
+    if (!read_conversion(r, in, &c) || !reserve(r, in, c.writer)) {
+        return;
+    }
+    struct reel_selection plain = without_initial_state(&c);
+    bool streamed = c.writer->needs & REEL_STREAMED;
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
+    AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+    AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);
+    if (!stream || !loss || !conversion || !conversion_tag(&c, stream->view_version)) {
+        if (err.code == REEL_OK) {
+            reel_fail_memory(&err);
+        }
+        http_reply_error(r, &err);
+        return;
+    }
+    bool accepted = reel_writer_accepts(c.writer, stream, loss, &err);
+    if (http_param_bool(r, "report", &report) && report) {
+        bool leaves_out = stream->left_out || c.writer->leaves_out;
+        bool counts = http_param_bool(r, "check", &check) && check && leaves_out && !streamed && !c.split;
+        if (accepted && counts &&
+            !count_left_out(r, &(struct plan_request){.key = c.etag, .conversion = conversion}, loss)) {
+            return;
+        }
+        reply_report(r, &c, accepted, loss, &err);
+    } else if (!accepted) {
+        http_reply_problem_with(r, 422, "target-cannot-hold", err.text, json_pack("{s:o}", "report", view_loss(loss)));
+    } else if (!api_note_matches(r, in->recordings, in->n, &plain)) {
+        return;
+    } else if (streamed && c.split) {
+        http_reply_bad_param(r, "split", "%s exports are not split: their length is not known before they are written",
+                             c.writer->name);
+    } else if (api_reserve_threads(r, conversion)) {
+        (streamed ? reply_streamed : reply_planned)(r, &c, conversion);
+    }
+}
+
+bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns,
+                     uint64_t *size, char etag[64]) {
+    struct api_recording item = *a; /* lent */
+    struct inputs inputs = {.items = &item, .recordings = &item.recording, .n = 1, .name = name}, *in = &inputs;
+    AUTO_STRUCT(conversion_done) struct conversion c = {0};
+    struct reel_error ignored = {0};
+    char job[33] = "";
+    if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
+        return false;
+    }
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, 1, &c.q.selection, &ignored);
+    if (!stream || !conversion_tag(&c, stream->view_version) ||
+        !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
+        return false;
+    }
+    AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &ignored);
+    const struct plan_request q = {.key = c.etag, .conversion = conversion};
+    bool costly = c.writer->is_costly && c.writer->is_costly(stream);
+    AUTO(reel_plan_free)
+    struct reel_plan *plan = costly       ? plans_find(http_app(r)->derived, c.etag)
+                             : conversion ? plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored)
+                                          : NULL;
+    *size = plan ? reel_plan_length(plan) : 0;
+    memcpy(etag, c.etag, sizeof c.etag);
+    return plan;
+}
+
+/* The selection is this cut of the recording's own time. */
+static void set_cut(struct conversion *c, const int64_t cut[2]) {
+    c->q.selection.start_ns = cut[0];
+    c->q.selection.end_ns = cut[1];
+    c->q.has_start = c->options.is_cut = true;
+    set_initial_state(c);
+    c->options.start_ns = cut[0];
+}
+
+struct reel_conversion *api_member(struct http_request *r, const struct api_recording *a, const char *name,
+                                   const int64_t *cut, char etag[64], struct reel_error *err) {
+    struct api_recording item = *a; /* lent */
+    struct inputs in = {.items = &item, .recordings = &item.recording, .n = 1, .name = name};
+    AUTO_STRUCT(conversion_done) struct conversion c = {0};
+    if (!cut && a->row.clock == REEL_CLOCK_RELATIVE && (http_param(r, "start") || http_param(r, "end"))) {
+        reel_fail(err, REEL_ARGUMENT, "its times are relative, start and end are not");
+        return NULL;
+    }
+    if (!read_conversion(r, &in, &c)) {
+        return NULL;
+    }
+    if (c.writer->needs & REEL_STREAMED) {
+        http_reply_bad_param(r, "as", "%s has no length before it is written; ask for a file format, for example mcap",
+                             c.writer->name);
+        return NULL;
+    }
+    if (cut) {
+        set_cut(&c, cut);
+    }
+    struct reel_selection plain = without_initial_state(&c);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in.recordings, 1, &plain, err);
+    if (!stream || !reel_writer_accepts(c.writer, stream, NULL, err)) {
+        return NULL;
+    }
+    if (!conversion_tag(&c, stream->view_version)) {
+        http_reply_no_memory(r);
+        return NULL;
+    }
+    memcpy(etag, c.etag, sizeof c.etag);
+    struct reel_conversion *conversion = conversion_of(r, &c, err);
+    if (conversion) {
+        conversion->max_threads = 1; /* the archive reads one member after the other, and reserves the memory of one */
+    }
+    return conversion;
+}

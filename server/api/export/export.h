@@ -1,0 +1,36 @@
+/* Files of recordings, for other routes than their own. */
+#ifndef SERVER_API_EXPORT_EXPORT_H
+#define SERVER_API_EXPORT_EXPORT_H
+
+#include "api/common.h"
+
+/* file.c: replies with an original file. */
+void api_reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part);
+
+/* convert.c: replies with the recording `key` (as catalog_get() takes it) as the file `name`; parameters of the request
+ * apply. */
+void api_export(struct http_request *r, const char *key, const char *name);
+/* The length and the entity tag of a whole recording as the file `name`, for a request without parameters. False: its
+ * format is not planned or cannot hold the recording, or the plan is not ready after wait_ns; it is then being made,
+ * unless that is costly. */
+bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns,
+                     uint64_t *size, char etag[64]);
+/* A recording as a member `name` of an archive: the conversion that the request asks for, or (`cut` set) its part from
+ * cut[0] to cut[1] of the recording's own time. etag: names its bytes. NULL with err: it cannot be had; NULL without:
+ * replied. */
+struct reel_conversion *api_member(struct http_request *r, const struct api_recording *a, const char *name,
+                                   const int64_t *cut, char etag[64], struct reel_error *err);
+
+/* ---- the handlers */
+/* tar.c */
+void api_recordings_tar(struct http_request *r);
+/* file.c */
+void api_file(struct http_request *r);
+/* inputs.c */
+void api_convert(struct http_request *r);
+void api_merge(struct http_request *r);
+void api_search_export(struct http_request *r);
+/* zip.c */
+void api_search_zip(struct http_request *r);
+
+#endif

@@ -1,0 +1,28 @@
+/* The recordings of one conversion. inputs.c finds them, convert.c replies with what they make together. */
+#ifndef SERVER_API_EXPORT_INPUTS_H
+#define SERVER_API_EXPORT_INPUTS_H
+
+#include "api/common.h"
+
+struct inputs {
+    struct api_recording *items;
+    struct reel_recording **recordings; /* of the items */
+    struct reel_source_option *sources; /* of a merge */
+    const char **ids;
+    uint32_t n;
+    bool merged;
+    const char *name;              /* of the export */
+    enum reel_prefixing prefixing; /* of a merge, unless the request says otherwise */
+};
+
+void inputs_free(struct inputs *in); /* NULL is fine */
+REEL_DEFINE_AUTO(struct inputs, inputs_free);
+
+/* Those that the request names by recording=ID, opened. NULL: replied. */
+struct inputs *inputs_named(struct http_request *r, const char *name);
+/* What the request's search finds and can be read, opened; the others are counted in X-Left-Out. NULL: replied. */
+struct inputs *inputs_found(struct http_request *r, const char *name);
+/* Replies with the conversion of them that the request asks for. */
+void api_convert_inputs(struct http_request *r, struct inputs *in);
+
+#endif

@@ -1,0 +1,81 @@
+/* See query.h. */
+#include "api/recordings/query.h"
+
+/* False: replied. */
+static bool read_time(struct http_request *r, const char *name, bool *has, int64_t *ns) {
+    struct reel_time t;
+    *has = http_param_time(r, name, &t);
+    if (*has && (t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END)) {
+        http_reply_bad_param(r, name, "a time across recordings cannot be relative to one of them");
+        return false;
+    }
+    *ns = *has ? reel_time_resolve(&t, 0, 0, reel_now_ns()) : 0;
+    return true;
+}
+
+static bool read_times(struct http_request *r, struct catalog_query *q) {
+    bool good = read_time(r, "start", &q->has_start, &q->start_ns) && read_time(r, "end", &q->has_end, &q->end_ns) &&
+                read_time(r, "created_after", &q->created.has_min, &q->created.min) &&
+                read_time(r, "created_before", &q->created.has_max, &q->created.max);
+    if (good && q->has_start && q->has_end && q->end_ns < q->start_ns) {
+        http_reply_bad_param(r, "end", "must not be before start");
+        return false;
+    }
+    q->created.max -= q->created.has_max && q->created.max > INT64_MIN; /* that time is excluded */
+    return good;
+}
+
+static bool read_list(struct http_request *r, const char *name, const char **out, uint32_t *n) {
+    size_t given = http_params(r, name, out, API_GLOBS_MAX);
+    *n = (uint32_t)given;
+    if (given > API_GLOBS_MAX) {
+        http_reply_bad_param(r, name, "at most %d of them", API_GLOBS_MAX);
+    }
+    return given <= API_GLOBS_MAX;
+}
+
+static void read_range(struct http_request *r, const char *min, const char *max, struct catalog_range *out) {
+    uint64_t value;
+    out->has_min = http_param_u64(r, min, &value);
+    out->min = out->has_min && value < INT64_MAX ? (int64_t)value : INT64_MAX;
+    out->has_max = http_param_u64(r, max, &value);
+    out->max = out->has_max && value < INT64_MAX ? (int64_t)value : INT64_MAX;
+}
+
+bool recordings_read_query(struct http_request *r, struct recordings_query *out) {
+    uint64_t limit = 100;
+    struct catalog_query *q = &out->q;
+    if (http_param_u64(r, "limit", &limit) && limit == 0) {
+        http_reply_bad_param(r, "limit", "1 to 1000");
+        return false;
+    }
+    *q = (struct catalog_query){.words = http_param(r, "q"),
+                                .format = http_param(r, "format"),
+                                .collection = http_param(r, "collection"),
+                                .group = http_param(r, "group"),
+                                .allowed = http_caller(r)->collections,
+                                .topics = out->topics,
+                                .types = out->types,
+                                .topic_patterns = out->topic_patterns,
+                                .type_patterns = out->type_patterns,
+                                .tags = out->tags,
+                                .match_any = http_param(r, "match") && strcmp(http_param(r, "match"), "any") == 0,
+                                .sort = http_param(r, "sort"),
+                                .limit = limit > 1000 ? 1000 : (uint32_t)limit,
+                                .cursor = http_param(r, "cursor")};
+    if (!read_list(r, "topic", out->topics, &q->n_topics) || !read_list(r, "type", out->types, &q->n_types) ||
+        !read_list(r, "topic_re", out->topic_patterns, &q->n_topic_patterns) ||
+        !read_list(r, "type_re", out->type_patterns, &q->n_type_patterns) ||
+        !read_list(r, "tag", out->tags, &q->n_tags)) {
+        return false;
+    }
+    read_range(r, "min_size", "max_size", &q->size);
+    read_range(r, "min_messages", "max_messages", &q->messages);
+    q->duration.has_min = http_param_duration(r, "min_duration", &q->duration.min);
+    q->duration.has_max = http_param_duration(r, "max_duration", &q->duration.max);
+    q->has_state = http_param(r, "state") && recording_state_parse(http_param(r, "state"), &q->state);
+    http_param_u64(r, "offset", &q->offset);
+    http_param_bool(r, "count", &q->count);
+    http_param_bool(r, "damaged", &q->damaged_only);
+    return read_times(r, q);
+}

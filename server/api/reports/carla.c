@@ -1,0 +1,115 @@
+/* /carla: the queries of CARLA's own tools, answered by reading the stored log; no simulator is needed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/answer.h"
+#include "api/common.h"
+#include "api/reports/reports.h"
+#include "api/table.h"
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "reel/carla.h"
+
+static bool read_number(struct http_request *r, const char *name, double *out) {
+    const char *text = http_param(r, name);
+    if (!text) {
+        return true;
+    }
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(value) || value < 0) {
+        http_reply_bad_param(r, name, "a number, 0 or more");
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool read_question(struct http_request *r, struct reel_carla_question *q) {
+    struct reel_error err = {0};
+    const char *dialect = http_param(r, "dialect"), *type1 = http_param(r, "type1"), *type2 = http_param(r, "type2"),
+               *frame = http_param(r, "frame");
+    http_param_bool(r, "all", &q->all);
+    if (dialect && !reel_carla_dialect_named(dialect, &q->dialect, &err)) {
+        http_reply_bad_param(r, "dialect", "%s", err.text);
+        return false;
+    }
+    q->type1 = type1 ? type1[0] : q->type1;
+    q->type2 = type2 ? type2[0] : q->type2;
+    q->ros_frame = frame && strcmp(frame, "ros") == 0;
+    return read_number(r, "min_time", &q->min_time_s) && read_number(r, "min_distance", &q->min_distance_cm);
+}
+
+static bool step(void *pass, bool *done, struct reel_error *err) {
+    return reel_carla_step(pass, done, err);
+}
+static void free_pass(void *pass) {
+    reel_carla_free(pass);
+}
+
+static void answer(struct http_request *r, const struct reel_carla_question *q, struct reel_recording *recording,
+                   int form, const char *media) {
+    struct reel_error err = {0};
+    AUTO(api_answer_free) struct api_answer *out = api_answer_new(form, &err);
+    struct reel_carla *pass =
+        out ? reel_carla_open(recording, q, api_answer_text(out), api_answer_rows(out), &err) : NULL;
+    if (!pass) {
+        http_reply_error(r, &err);
+        return;
+    }
+    if (reel_index_info(reel_recording_index(recording))->damaged) {
+        http_add_header(r, "X-Recording-Damaged",
+                        "true"); /* the answer covers what could be read; /scan lists the rest */
+    }
+    api_answer_reply(r, TAKE(out), &(struct api_pass){.pass = pass, .step = step, .free = free_pass}, media);
+}
+
+static void reply(struct http_request *r, struct reel_carla_question q) {
+    struct api_recording a;
+    int form;
+    bool has_text = q.topic <= REEL_CARLA_BLOCKED;
+    const char *media = api_table_form(r, has_text ? API_TABLE_TEXT : REEL_TABLE_JSON,
+                                       q.topic == REEL_CARLA_TRAJECTORY ? REEL_TABLE_GEOJSON : REEL_TABLE_JSON, &form);
+    if (!media || !read_question(r, &q) || !api_open_messages(r, &a)) {
+        return;
+    }
+    struct reel_error err = {0};
+    struct reel_time at;
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));
+    q.at_ns = info->end_ns;
+    if (http_param_time(r, "at", &at) && !reel_time_within(&at, info->start_ns, info->end_ns, &q.at_ns, &err)) {
+        http_reply_error(r, &err);
+    } else {
+        answer(r, &q, a.recording, form, media);
+    }
+    api_recording_done(&a);
+}
+
+void api_carla_info(struct http_request *r) {
+    reply(r, reel_carla_question(REEL_CARLA_INFO));
+}
+void api_carla_collisions(struct http_request *r) {
+    reply(r, reel_carla_question(REEL_CARLA_COLLISIONS));
+}
+void api_carla_blocked(struct http_request *r) {
+    reply(r, reel_carla_question(REEL_CARLA_BLOCKED));
+}
+void api_carla_actors(struct http_request *r) {
+    reply(r, reel_carla_question(REEL_CARLA_ACTORS));
+}
+
+void api_carla_state(struct http_request *r) {
+    reply(r, reel_carla_question(REEL_CARLA_STATE));
+}
+
+void api_carla_trajectory(struct http_request *r) {
+    struct reel_carla_question q = reel_carla_question(REEL_CARLA_TRAJECTORY);
+    uint64_t actor = 0;
+    if (!number_u64(http_segment(r, "actor"), &actor) || actor > UINT32_MAX) {
+        http_reply_problem(r, 404, "not-found", "an actor is named by its number, as in …/carla/actors");
+        return;
+    }
+    q.actor = (uint32_t)actor;
+    reply(r, q);
+}

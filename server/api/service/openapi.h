@@ -1,0 +1,12 @@
+/* The OpenAPI document: the components of server/api/openapi.yaml, and the paths of the route table. */
+#ifndef SERVER_API_SERVICE_OPENAPI_H
+#define SERVER_API_SERVICE_OPENAPI_H
+
+#include <jansson.h>
+
+#include "reel/error.h"
+
+/* Adds the member paths to a copy of the document of the components. The caller releases the result. */
+json_t *openapi_document(const json_t *components, struct reel_error *err);
+
+#endif

@@ -1,0 +1,183 @@
+/* The page and the OpenAPI document, which are built into the program. They contain nothing of the archive, so they
+ * need no token; the requests that the page then sends do. */
+#include "api/service/page.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/common.h"
+#include "api/service/openapi.h"
+#include "api/service/service.h"
+#include "app.h"
+#include "base/cleanup.h"
+
+static const char not_built[] =
+    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><base href=\"/\"><title>Reel</title><h1>Reel</h1><p>The "
+    "server runs. It was "
+    "built without its "
+    "page: "
+    "install Node 18 or newer with npm, and build again (<code>./dev run</code> does both).</p><p>All of the API "
+    "works: "
+    "<a href=\"api/v1/recordings\">recordings</a>, <a href=\"api/v1\">the service document</a>.</p></html>\n";
+
+static const struct page_file *find(const char *name) {
+    for (const struct page_file *f = page_files; f->name; f++) {
+        if (strcmp(f->name, name) == 0) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    (void)err;
+    memcpy(buffer, (const unsigned char *)context + offset, size);
+    return true;
+}
+
+/* Only scripts of this server, connections to this server, and its images and those of --map-tiles. The worker that
+ * computes checksums may compile WebAssembly; the page may not. */
+static void add_guards(struct http_request *r, const char *name) {
+    bool hashes = strncmp(name, "assets/hash_worker", strlen("assets/hash_worker")) == 0;
+    const char *tiles = http_app(r)->config.map_tiles;
+    size_t origin =
+        tiles ? (size_t)(strchr(strstr(tiles, "://") + 3, '/') - tiles) : 0; /* cmd_serve.c has checked it */
+    AUTO_MEM char *policy = NULL;
+    int n = asprintf(
+        &policy,
+        "default-src 'self'; img-src 'self' data: blob:%s%.*s; object-src 'none'; base-uri 'self'; form-action 'self'; "
+        "frame-ancestors 'none'",
+        origin ? " " : "", (int)origin, tiles ? tiles : "");
+    http_add_header(r, "Content-Security-Policy",
+                    hashes || n < 0 ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" : policy);
+    http_add_header(r, "Cross-Origin-Opener-Policy", "same-origin");
+    http_add_header(r, "Permissions-Policy", "camera=(), geolocation=(), microphone=()");
+    http_add_header(r, "X-Frame-Options", "DENY");
+}
+
+static void reply(struct http_request *r, const struct page_file *f) {
+    bool packed = f->gzip && http_accepts_coding(r, "gzip");
+    const unsigned char *begin = packed ? f->gzip : f->plain, *end = packed ? f->gzip_end : f->plain_end;
+    char etag[80];
+    snprintf(etag, sizeof etag, "\"%s%s\"", f->hash, packed ? "-gzip" : "");
+    add_guards(r, f->name);
+    http_add_header(r, "Cache-Control", "public, max-age=31536000, immutable"); /* its name holds its hash */
+    http_add_header(r, "Vary", "Accept-Encoding");
+    if (packed) {
+        http_add_header(r, "Content-Encoding", "gzip");
+    }
+    struct http_file file = {.length = (uint64_t)(end - begin),
+                             .etag = etag,
+                             .media_type = f->media_type,
+                             .fd = -1,
+                             .read = read_bytes,
+                             .context = (void *)(uintptr_t)begin};
+    http_reply_file(r, &file);
+}
+
+/* The addresses in the page are relative to its <base>, which is the only thing in it that depends on the server. */
+static char *index_of(const struct page_file *f, const char *prefix) {
+    static const char base[] = "<base href=\"/";
+    const char *text = f ? (const char *)f->plain : not_built;
+    size_t size = f ? (size_t)(f->plain_end - f->plain) : sizeof not_built - 1;
+    const char *mark = memmem(text, size, base, sizeof base - 1);
+    size_t head = mark ? (size_t)(mark - text) + sizeof base - 2 : 0; /* up to the slash */
+    char *out = NULL;
+    return asprintf(&out, "%.*s%s%.*s", (int)head, text, prefix, (int)(size - head), text + head) >= 0 ? out : NULL;
+}
+
+void api_page(struct http_request *r) {
+    char *text = index_of(find("index.html"), http_prefix(r)), etag[64];
+    if (!text) {
+        http_reply_no_memory(r);
+        return;
+    }
+    api_etag(text, etag);
+    add_guards(r, "");
+    http_add_header(r, "Cache-Control", "no-cache");
+    http_add_header(r, "Vary", "Accept");
+    http_reply_file(r, &(struct http_file){.length = strlen(text),
+                                           .etag = etag,
+                                           .media_type = "text/html; charset=utf-8",
+                                           .fd = -1,
+                                           .read = read_bytes,
+                                           .free = free,
+                                           .context = text});
+}
+
+static bool prefers_html(struct http_request *r) {
+    static const char *const offers[] = {"application/json", "text/html", NULL};
+    const char *media = http_negotiate(r, offers);
+    return media && strcmp(media, "text/html") == 0;
+}
+
+/* An address that somebody has typed: the page says that it is not there, and leads back. */
+bool api_page_unknown(struct http_request *r) {
+    bool browses = strcmp(http_method(r), "GET") == 0 && strncmp(http_path(r), "/api/", 5) != 0 && prefers_html(r);
+    AUTO_MEM char *text = browses ? index_of(find("index.html"), http_prefix(r)) : NULL;
+    if (text) {
+        add_guards(r, "");
+        http_reply_text(r, 404, "text/html; charset=utf-8", text);
+    }
+    return text != NULL;
+}
+
+/* Clients that prefer HTML get the page, all others the service document. */
+void api_root(struct http_request *r) {
+    if (prefers_html(r)) {
+        api_page(r);
+    } else {
+        http_add_header(r, "Vary", "Accept");
+        api_service(r);
+    }
+}
+
+/* ---- the OpenAPI document */
+
+static json_t *document;
+static char document_etag[64];
+
+static void make_document(void) {
+    const struct page_file *f = find("openapi.json");
+    struct reel_error err = {0};
+    json_auto_t *components = f ? json_loadb((const char *)f->plain, (size_t)(f->plain_end - f->plain), 0, NULL) : NULL;
+    document = components ? openapi_document(components, &err) : NULL;
+    char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
+    if (text) {
+        api_etag(text, document_etag);
+    }
+    free(text);
+}
+
+json_t *page_openapi(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_document);
+    return document;
+}
+
+void api_openapi(struct http_request *r) {
+    json_t *whole = page_openapi();
+    if (whole) {
+        add_guards(r, "");
+        http_add_header(r, "Cache-Control", "no-cache");
+        http_add_header(r, "ETag", document_etag);
+        http_reply_json(r, 200, json_incref(whole));
+    } else {
+        http_reply_problem(r, 404, "not-found",
+                           "This server was built without its page, and the document's components come with it "
+                           "(server/api/openapi.yaml in the source).");
+    }
+}
+
+void api_page_asset(struct http_request *r) {
+    char name[160];
+    int n = snprintf(name, sizeof name, "assets/%s", http_segment(r, "name"));
+    const struct page_file *f = n > 0 && (size_t)n < sizeof name ? find(name) : NULL;
+    if (f) {
+        reply(r, f);
+    } else {
+        http_reply_problem(r, 404, "not-found", "The page has no such file: load it again.");
+    }
+}

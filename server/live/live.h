@@ -1,0 +1,68 @@
+/* Live recordings: rows arrive over HTTP, and the recording can be read while it grows. Each is an MCAP file
+ * live/<id>.mcap in the data folder with an index that grows with it; in the catalog it has the state `recording`. When
+ * it is finished the file becomes a blob, its index the pack, and the recording is like any other.
+ *
+ * Threads: every function may be called from any thread. */
+#ifndef SERVER_LIVE_LIVE_H
+#define SERVER_LIVE_LIVE_H
+
+#include "app.h"
+#include "reel/reader.h"
+#include "reel/rows.h"
+#include "work/jobs.h"
+
+enum { LIVE_MAX = 64 /* recordings that grow at a time */, LIVE_BODY_MAX = 16 << 20, LIVE_KEY_MAX = 255 };
+
+struct live *live_new(struct app *app, struct reel_error *err);
+/* Those that the catalog has are opened again, by jobs; a thread syncs what was appended with durable=false, keeps the
+ * catalog's row up to date and finishes what has been silent for --live-expiry. */
+bool live_start(struct live *live, struct reel_error *err);
+void live_wake(struct live *live); /* before the end: nobody waits any more; NULL is fine */
+void live_stop(struct live *live);
+void live_free(struct live *live); /* NULL is fine */
+
+struct live_request {
+    const char *collection, *name;
+    const char *group;                             /* NULL: none */
+    const struct catalog_annotations *annotations; /* NULL: none */
+    bool replace;                                  /* a name that is taken gets a new revision */
+};
+/* `out` is the new row. REEL_CONFLICT: the name is taken; REEL_LIMIT: too many grow already. */
+bool live_create(struct live *live, const struct live_request *q, struct catalog_recording *out,
+                 struct reel_error *err);
+
+enum live_media { LIVE_JSON, LIVE_MSGPACK, LIVE_MCAP };
+struct live_batch {
+    enum live_media media;
+    struct reel_bytes body;
+    const char *key; /* Idempotency-Key; "": none */
+    bool durable;    /* wait until it is on the disk */
+};
+struct live_appended {
+    uint64_t messages;
+    int64_t last_ns; /* time of the last message; 0: none */
+    bool repeated;   /* it was appended before, with this key */
+};
+/* A batch is appended whole or not at all. REEL_CONFLICT: the recording is finished, or a topic has another type;
+ * REEL_BUSY: it is being opened after a restart. */
+bool live_append(struct live *live, const struct catalog_recording *r, const struct live_batch *batch,
+                 struct live_appended *out, struct reel_error *err);
+
+/* Job "finish" of the recording (jobs_add() gives the one that runs). */
+bool live_finish(struct live *live, const struct catalog_recording *r, char job[JOB_ID_TEXT], struct reel_error *err);
+bool live_finish_run(struct app *app, const struct job_call *call, struct reel_error *err);
+bool live_open_run(struct app *app, const struct job_call *call, struct reel_error *err); /* job "live" */
+/* Job "unattended": recordings of servers that are gone are missing, until that server comes back with the file. */
+bool live_unattended_run(struct app *app, const struct job_call *call, struct reel_error *err);
+
+/* The recording as it is now; a reference for the caller. */
+struct reel_recording *live_get(struct live *live, const struct catalog_recording *r, struct reel_error *err);
+/* Sets what the row knows only from time to time: size, times, messages; and a content that is another one after each
+ * change. */
+void live_fill(struct live *live, struct catalog_recording *r);
+/* Waits until the recording has more than `messages`, at most timeout_ns. *more; *growing: it is not finished. */
+void live_wait(struct live *live, const char *id, uint64_t messages, int64_t timeout_ns, bool *more, bool *growing);
+/* Its files go: it is purged. */
+void live_drop(struct live *live, const char *id);
+
+#endif

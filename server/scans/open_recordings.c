@@ -1,0 +1,232 @@
+/* See recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of that lock, each
+ * by one thread. */
+#include "scans/open_recordings.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "scans/references.h"
+#include "scans/scan_job.h"
+#include "scans/scanning.h"
+#include "work/locks.h"
+
+#define OPENING_LOCK "here-opening" /* by content */
+
+enum { RECORDINGS_OPEN_MAX = 256 };
+
+struct opened {
+    char content[SHA256_HEX];
+    struct reel_recording *recording;
+    uint64_t used; /* time of the last use, counted in calls */
+};
+
+struct recordings {
+    struct app *app;
+    pthread_mutex_t mutex;
+    struct opened items[RECORDINGS_OPEN_MAX];
+    unsigned count;
+    uint64_t memory, calls; /* memory: of their indexes */
+};
+
+struct recordings *recordings_new(struct app *app, struct reel_error *err) {
+    struct recordings *all = calloc(1, sizeof *all);
+    if (!all) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    all->app = app;
+    pthread_mutex_init(&all->mutex, NULL);
+    return all;
+}
+
+/* A pack that a reader has found corrupted goes with it, so that the next request rebuilds it, also after a restart. */
+static void drop(struct recordings *all, struct opened *o) {
+    all->memory -= reel_index_info(reel_recording_index(o->recording))->memory;
+    reel_index_discard(reel_recording_index(o->recording));
+    reel_recording_free(o->recording);
+    *o = all->items[--all->count];
+}
+
+void recordings_free(struct recordings *all) {
+    if (!all) {
+        return;
+    }
+    while (all->count > 0) {
+        drop(all, &all->items[0]);
+    }
+    pthread_mutex_destroy(&all->mutex);
+    free(all);
+}
+
+/* The mutex is held in these. */
+static struct opened *find(struct recordings *all, const char *content) {
+    for (unsigned i = 0; i < all->count; i++) {
+        if (strcmp(all->items[i].content, content) == 0) {
+            if (reel_index_is_corrupted(reel_recording_index(all->items[i].recording))) {
+                drop(all, &all->items[i]);
+                return NULL;
+            }
+            all->items[i].used = ++all->calls;
+            return &all->items[i];
+        }
+    }
+    return NULL;
+}
+static struct opened *add(struct recordings *all, const char *content, struct reel_recording *recording) {
+    uint64_t memory = reel_index_info(reel_recording_index(recording))->memory,
+             most = all->app->config.memory_bytes / 8;
+    while (all->count == RECORDINGS_OPEN_MAX || (all->count > 0 && all->memory + memory > most)) {
+        struct opened *oldest = &all->items[0];
+        for (unsigned i = 1; i < all->count; i++) {
+            struct opened *o = &all->items[i];
+            oldest = o->used < oldest->used ? o : oldest;
+        }
+        drop(all, oldest);
+    }
+    struct opened *o = &all->items[all->count++];
+    *o = (struct opened){.recording = reel_recording_ref(recording), .used = ++all->calls};
+    memcpy(o->content, content, sizeof o->content);
+    all->memory += memory;
+    return o;
+}
+
+void recordings_forget(struct recordings *all, const char *content) {
+    pthread_mutex_lock(&all->mutex);
+    struct opened *o = find(all, content);
+    if (o) {
+        drop(all, o);
+    }
+    pthread_mutex_unlock(&all->mutex);
+}
+
+static struct reel_recording *open_with(struct app *app, const struct catalog_recording *r, struct reel_index *index,
+                                        bool resting, struct reel_error *err) {
+    struct reel_source *(*open_part)(struct store *, const char *, const char *, struct reel_error *) =
+        resting ? store_resting_blob : store_open_blob;
+    AUTO(reel_index_free) struct reel_index *own = index;
+    AUTO_MEM struct reel_source **parts = calloc((size_t)r->n_parts + 1, sizeof(struct reel_source *));
+    if (!parts) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        parts[i] = open_part(app->store, r->parts[i].sha256, r->parts[i].file_name, err);
+        if (!parts[i]) {
+            while (i > 0) {
+                reel_source_free(parts[--i]);
+            }
+            return NULL;
+        }
+    }
+    struct reel_recording_options options = {
+        .cache = app->cache, .derived_folder = store_derived_folder(app->store), .derived_name = r->content};
+    return reel_recording_from_index(TAKE(own), parts, r->n_parts, &options, err);
+}
+
+/* Inserts the recording and returns another reference to it. */
+static struct reel_recording *put_in(struct recordings *all, const char *content, struct reel_recording *opened) {
+    pthread_mutex_lock(&all->mutex);
+    struct opened *o = find(all, content);
+    if (!o) {
+        o = add(all, content, opened);
+    }
+    struct reel_recording *shared = reel_recording_ref(o->recording);
+    pthread_mutex_unlock(&all->mutex);
+    reel_recording_free(opened);
+    return shared;
+}
+
+/* Waits a moment for the pack. False with job_id set: it takes longer. */
+static bool wait_for_pack(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns,
+                          char job_id[JOB_ID_TEXT], struct reel_error *err) {
+    struct reel_error why = {0};
+    char id[JOB_ID_TEXT];
+    if (!scan_missing(all->app, r, id, err)) {
+        return false;
+    }
+    if (jobs_wait(all->app->jobs, id, wait_ns, &why)) {
+        return true;
+    }
+    if (why.code != REEL_CONFLICT) {
+        return reel_error_pass(err, &why);
+    }
+    memcpy(job_id, id, sizeof id);
+    return reel_fail(err, REEL_CONFLICT,
+                     r->state == STATE_SCANNING ? "the recording is still being scanned"
+                                                : "the index of this recording is being rebuilt");
+}
+
+static struct reel_recording *find_open(struct recordings *all, const char *content) {
+    pthread_mutex_lock(&all->mutex);
+    struct opened *o = find(all, content);
+    struct reel_recording *shared = o ? reel_recording_ref(o->recording) : NULL;
+    pthread_mutex_unlock(&all->mutex);
+    return shared;
+}
+
+/* Opens the recording and inserts it. One thread at a time: an index with 65,535 channels takes 25 MB, and requests
+ * come in crowds. *has_pack: what failed are its files. */
+static struct reel_recording *open_shared(struct recordings *all, const struct catalog_recording *r, bool *has_pack,
+                                          struct reel_error *err) {
+    AUTO_LOCK struct key_lock lock = {0};
+    lock_take(all->app->locks, &lock, OPENING_LOCK, r->content);
+    struct reel_recording *shared = find_open(all, r->content);
+    if (shared) {
+        return shared;
+    }
+    struct reel_index *index = scan_open_pack(all->app, r->content, err);
+    *has_pack = index != NULL;
+    struct reel_recording *opened = index ? open_with(all->app, r, index, false, err) : NULL;
+    return opened ? put_in(all, r->content, opened) : NULL;
+}
+
+/* Opens it for one request: requests for many recordings would close those that all others share. */
+static struct reel_recording *open_resting(struct recordings *all, const struct catalog_recording *r, bool *has_pack,
+                                           struct reel_error *err) {
+    struct reel_index *index = scan_open_pack(all->app, r->content, err);
+    *has_pack = index != NULL;
+    if (index) {
+        reel_index_rest(index);
+    }
+    return index ? open_with(all->app, r, index, true, err) : NULL;
+}
+
+static struct reel_recording *get(struct recordings *all, const struct catalog_recording *r, bool resting,
+                                  int64_t wait_ns, char job[JOB_ID_TEXT], struct reel_error *err) {
+    job[0] = '\0';
+    if (r->state != STATE_READY && r->state != STATE_SCANNING) {
+        reel_fail(err, REEL_CONFLICT, "the recording is %s", recording_state_name(r->state));
+        return NULL;
+    }
+    struct reel_recording *opened = find_open(all, r->content);
+    if (opened) {
+        return opened;
+    }
+    struct reel_error why = {0};
+    bool has_pack = false;
+    opened = (resting ? open_resting : open_shared)(all, r, &has_pack, &why);
+    if (!opened && !has_pack && (why.code == REEL_NOT_FOUND || why.code == REEL_CHANGED)) {
+        if (!wait_for_pack(all, r, wait_ns, job, err)) {
+            return NULL;
+        }
+        opened = (resting ? open_resting : open_shared)(all, r, &has_pack, &why);
+    }
+    if (!opened && has_pack) {
+        references_check_files(all->app, r); /* one may be missing or changed */
+    }
+    if (!opened && err) {
+        reel_error_pass(err, &why);
+    }
+    return opened;
+}
+
+struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns,
+                                      char job[JOB_ID_TEXT], struct reel_error *err) {
+    return get(all, r, false, wait_ns, job, err);
+}
+
+struct reel_recording *recordings_get_resting(struct recordings *all, const struct catalog_recording *r,
+                                              int64_t wait_ns, char job[JOB_ID_TEXT], struct reel_error *err) {
+    return get(all, r, true, wait_ns, job, err);
+}

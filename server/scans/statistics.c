@@ -1,0 +1,119 @@
+/* See statistics.h. */
+#include "scans/statistics.h"
+
+#include <linux/ioprio.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "catalog/imports.h"
+#include "scans/open_recordings.h"
+#include "scans/scanning.h"
+
+#define STATISTICS_LOCK "statistics" /* by content: they are made once */
+enum { NICENESS = 15 };
+
+struct reel_statistics *statistics_open(struct app *app, const char *content, struct reel_error *err) {
+    int fd = store_open_statistics(app->store, content, err);
+    return fd >= 0 ? reel_statistics_open(fd, err) : NULL;
+}
+
+static bool make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
+                 struct reel_error *err) {
+    char job[JOB_ID_TEXT];
+    AUTO_MEM uint8_t *data = NULL;
+    size_t size;
+    AUTO(reel_recording_free) struct reel_recording *recording = recordings_get(app->recordings, r, 0, job, err);
+    return recording && reel_statistics_make(recording, progress, &data, &size, err) &&
+           store_keep_statistics(app->store, r->content, data, size, err);
+}
+
+bool statistics_make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
+                     struct reel_error *err) {
+    bool good;
+    {
+        AUTO_LOCK struct key_lock lock = {0};
+        lock_take(app->locks, &lock, STATISTICS_LOCK, r->content);
+        AUTO(reel_statistics_free) struct reel_statistics *there = statistics_open(app, r->content, NULL);
+        good = there || make(app, r, progress, err);
+    }
+    scan_tidy(app, r->content); /* it may have been purged meanwhile */
+    return good;
+}
+
+bool statistics_make_later(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT],
+                           struct reel_error *err) {
+    const struct job_spec spec = {
+        .kind = "statistics", .key = r->content, .collection = r->collection, .subject = r->id};
+    return jobs_add(app->jobs, &spec, id, err);
+}
+
+/* ---- the job */
+
+static bool make_one(struct app *app, const struct job_call *call, struct reel_error *err) {
+    char id[1][RECORDING_ID_TEXT];
+    uint32_t n = 0;
+    struct catalog_recording r = {0};
+    if (!catalog_recordings_of_content(app->catalog, call->key, id, 1, &n, err)) {
+        return false;
+    }
+    if (n == 0 || !catalog_get(app->catalog, id[0], &r, err)) {
+        return n == 0; /* it was deleted meanwhile */
+    }
+    bool good = r.state != STATE_READY || statistics_make(app, &r, call->progress, err);
+    catalog_recording_done(&r);
+    return good;
+}
+
+struct visit {
+    struct app *app;
+    const struct reel_progress *progress;
+    uint64_t done;
+    bool waits, stopped; /* waits: a recording is still being scanned, and is to be visited again */
+};
+
+static bool visit_recording(void *context, const struct catalog_recording *r) {
+    struct visit *v = context;
+    struct reel_error ignored = {0};
+    if (r->state == STATE_READY && r->messages > 0) {
+        statistics_make(v->app, r, v->progress, &ignored); /* a question says why there are none */
+    }
+    v->stopped = ignored.code == REEL_CANCELLED ||
+                 (v->progress->report && !v->progress->report(v->progress->context, ++v->done, 0));
+    v->waits = v->waits || v->stopped || r->state == STATE_SCANNING || r->state == STATE_RECORDING;
+    if (!v->waits) {
+        atomic_store(&v->app->statistics_row, r->row);
+    }
+    return !v->stopped;
+}
+
+/* Processor and disk are first for uploads and requests. The thread is the lane's. */
+static void yield_to_others(void) {
+    setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
+    syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, gettid(), IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+}
+
+bool statistics_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    yield_to_others();
+    if (call->key[0]) {
+        return make_one(app, call, err);
+    }
+    struct visit v = {.app = app, .progress = call->progress};
+    return catalog_each_after(app->catalog, atomic_load(&app->statistics_row), visit_recording, &v, err) &&
+           (!v.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
+}
+
+static bool any(void *context, const struct catalog_recording *r) {
+    (void)r;
+    *(bool *)context = true;
+    return false;
+}
+
+bool statistics_are_due(struct app *app) {
+    bool due = false;
+    struct reel_error ignored;
+    return !app->config.statistics_when_asked &&
+           catalog_each_after(app->catalog, atomic_load(&app->statistics_row), any, &due, &ignored) && due;
+}

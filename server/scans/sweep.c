@@ -1,0 +1,207 @@
+/* At start, in the background: reconciles disk and catalog after a crash. A file is removed only under its content's
+ * lock, after the catalog confirmed that it is unused. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "catalog/maintenance.h"
+#include "catalog/objects.h"
+#include "manifests/manifests.h"
+#include "scans/references.h"
+#include "scans/scan_job.h"
+#include "scans/scanning.h"
+#include "store/bucket_reference.h"
+#include "store/manifest.h"
+#include "store/sent.h"
+
+struct sweep {
+    struct app *app;
+    const struct reel_progress *progress;
+    uint64_t done;
+    int64_t yesterday_s;
+    int64_t ran_ns; /* the last clean stop; manifests written since may be from a run that crashed */
+    bool stopped;
+};
+
+static bool go_on(struct sweep *s) {
+    s->done++;
+    s->stopped = s->progress->report && !s->progress->report(s->progress->context, s->done, 0);
+    return !s->stopped;
+}
+
+/* Removes from the manifest of a content that is in use the recordings that never came into the catalog, or were just
+ * deleted from it. The content's lock is held. */
+static void forget_unknown(struct app *app, const char *content) {
+    struct reel_error ignored;
+    size_t i;
+    json_t *item;
+    json_t *manifest = store_load_manifest(app->store, content, &ignored);
+    json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
+        const char *id = json_string_value(json_object_get(item, "id"));
+        bool has = true;
+        if (id && catalog_has(app->catalog, id, &has, &ignored) && !has) {
+            store_forget_manifest(app->store, content, id, &ignored);
+        }
+    }
+    json_decref(manifest);
+}
+
+static void check_manifest(struct app *app, const char *content) {
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    if (lock_try(app->locks, &lock, CONTENT_LOCK, content)) { /* else its holder has called sweep_ahead() */
+        forget_unknown(app, content);
+    }
+}
+
+void sweep_ahead(struct app *app, const char *content) {
+    if (!app->swept && !store_is_bucket(app->store)) {
+        forget_unknown(app, content);
+    }
+}
+
+static bool visit_file(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+    struct sweep *s = context;
+    struct reel_error ignored;
+    bool is_blob = !*suffix || strcmp(suffix, ".ref") == 0, is_ours = is_blob || store_is_of_content(suffix),
+         used = true;
+    if (!is_ours) {
+        if (written_ns < s->app->started_ns) { /* a pack that was being built when the last server stopped */
+            store_remove_leftover(s->app->store, hex, suffix, &ignored);
+        }
+        return go_on(s);
+    }
+    if (!(is_blob ? catalog_blob_used : catalog_content_used)(s->app->catalog, hex, &used, &ignored) || used) {
+        if (used && strcmp(suffix, ".ref") == 0) {
+            references_note(s->app, hex);
+        }
+        if (used && strcmp(suffix, ".json") == 0 && written_ns >= s->ran_ns) {
+            check_manifest(s->app, hex); /* a crash between a manifest and its row */
+        }
+        return go_on(s);
+    }
+    scan_tidy(s->app, hex); /* checks again under the lock: an upload may be about to use it */
+    return go_on(s);
+}
+
+static bool parts_are_there(struct app *app, const struct catalog_recording *r) {
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        if (!store_has_blob(app->store, r->parts[i].sha256)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool visit_recording(void *context, const struct catalog_recording *r) {
+    struct sweep *s = context;
+    struct reel_error ignored;
+    if (r->state == STATE_CHANGED || (!store_is_bucket(s->app->store) && references_has(s->app, r))) {
+        struct catalog_recording now = *r;
+        now.problem = NULL;
+        references_update_state(s->app, &now);
+        free(now.problem);
+        return go_on(s);
+    }
+    bool there = parts_are_there(s->app, r);
+    if (r->state == STATE_READY && !there) {
+        catalog_set_state(s->app->catalog, r->id, STATE_MISSING, "the stored file is gone", &ignored);
+    } else if (r->state == STATE_MISSING && there &&
+               r->n_parts > 0) {               /* without parts it was live when its file was lost */
+        scan_again(s->app, r, NULL, &ignored); /* its file exists again */
+    }
+    return go_on(s);
+}
+
+int64_t sweep_last_stop(struct app *app) {
+    struct reel_error ignored;
+    AUTO_MEM char *text = catalog_maintenance(app->catalog, "stopped", &ignored);
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+void sweep_record_stop(struct app *app) {
+    struct reel_error ignored;
+    char now[24];
+    snprintf(now, sizeof now, "%lld", (long long)reel_now_ns());
+    catalog_set_maintenance(app->catalog, "stopped", now, &ignored);
+}
+
+/* Objects whose content no recording uses. What the catalog does not know at all stays: it may be newer than the
+ * catalog, which may have been restored; reel fsck lists it. */
+static bool sweep_objects(struct sweep *s, struct reel_error *err) {
+    char sha256[SHA256_HEX] = "";
+    struct reel_error none = {0};
+    while (!s->stopped && catalog_object_unused(s->app->catalog, sha256, sha256, &none)) {
+        scan_tidy(s->app, sha256);
+        go_on(s);
+    }
+    return s->stopped || none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
+}
+
+/* Its objects, or some of them, are not there; or it has no manifest. */
+static bool restores_nothing(struct app *app, const char *content) {
+    struct reel_error why = {0};
+    size_t i;
+    json_t *part;
+    json_auto_t *manifest = store_load_manifest(app->store, content, &why);
+    bool known = manifest || why.code == REEL_NOT_FOUND, whole = manifest;
+    json_array_foreach(json_object_get(manifest, "parts"), i, part) {
+        const char *object = json_string_value(json_object_get(part, "object"));
+        struct s3_object there;
+        bool has = object && store_find_object(app->store, object, &there, &why);
+        known = known && (has || !object || why.code == REEL_NOT_FOUND);
+        whole = whole && has;
+    }
+    return known && !whole;
+}
+
+/* Packs and manifests in the bucket, of a purge or an upload of several files that was cut off. What could restore a
+ * recording stays. Who writes them holds the lock. */
+static bool visit_content(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+    struct sweep *s = context;
+    struct app *app = s->app;
+    struct reel_error ignored;
+    bool used = true;
+    (void)suffix, (void)written_ns;
+    if (catalog_content_used(app->catalog, hex, &used, &ignored) && !used) {
+        AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+        if (lock_try(app->locks, &lock, CONTENT_LOCK, hex) &&
+            catalog_content_used(app->catalog, hex, &used, &ignored) && !used && restores_nothing(app, hex)) {
+            store_remove_content(app->store, hex, &ignored);
+        }
+    }
+    return go_on(s);
+}
+
+static bool visit_sent(void *context, const struct store_sent *sent) {
+    struct sweep *s = context;
+    struct reel_error ignored;
+    bool needed;
+    if (sent->at_s < s->yesterday_s && catalog_object_in_session(s->app->catalog, sent->name, &needed, &ignored) &&
+        !needed) {
+        store_remove_sent(s->app->store, sent, &ignored);
+    }
+    return go_on(s);
+}
+
+static bool sweep_files(struct sweep *s, struct reel_error *err) {
+    return !store_is_bucket(s->app->store)
+               ? store_each(s->app->store, visit_file, s, err)
+               : sweep_objects(s, err) && (s->stopped || store_each(s->app->store, visit_content, s, err)) &&
+                     (s->stopped || store_each_sent(s->app->store, false, visit_sent, s, err));
+}
+
+bool sweep_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    struct sweep s = {.app = app,
+                      .progress = call->progress,
+                      .ran_ns = sweep_last_stop(app),
+                      .yesterday_s = reel_now_ns() / 1000000000 - 24 * 3600};
+    struct reel_error ignored;
+    manifests_write_due(app, 0, call->progress, &ignored); /* left from the last run */
+    bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || sweep_files(&s, err)) &&
+                (!s.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
+    s.app->swept = good;
+    return good;
+}

@@ -1,0 +1,485 @@
+/* JSON of recordings, used by both the API and the command line. */
+#include "views/views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "http/json_text.h"
+#include "reel/time.h"
+#include "syntax/utf8.h"
+#include "views/annotations.h"
+
+#define EXACT_MAX (UINT64_C(1) << 53)
+
+const char *view_severity(enum reel_severity severity) {
+    return severity == REEL_LOSS ? "loss" : severity == REEL_WARNING ? "warning" : "note";
+}
+
+json_t *view_u64(uint64_t value) {
+    char text[24];
+    if (value <= EXACT_MAX) {
+        return json_integer((json_int_t)value);
+    }
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return json_string(text);
+}
+
+json_t *view_ns(int64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return json_string(text);
+}
+
+json_t *view_time(int64_t ns, enum reel_clock clock) {
+    char text[REEL_TIME_TEXT];
+    if (clock == REEL_CLOCK_RELATIVE) {
+        reel_time_seconds(ns, text);
+    } else {
+        reel_time_rfc3339(ns, text);
+    }
+    return json_string(text);
+}
+
+/* A summary does not have the size of the messages, unless there are none. */
+static json_t *known_bytes(uint64_t bytes, uint64_t messages, bool is_summary) {
+    return is_summary && bytes == 0 && messages > 0 ? json_null() : view_u64(bytes);
+}
+
+/* Sets members one by one; one failure (no memory) fails the document. */
+struct object {
+    json_t *json;
+    bool failed;
+};
+static struct object object_new(void) {
+    json_t *json = json_object();
+    return (struct object){.json = json, .failed = !json};
+}
+static void put(struct object *o, const char *key, json_t *value) {
+    o->failed = json_object_set_new(o->json, key, value) != 0 || o->failed;
+}
+static json_t *object_end(struct object *o) {
+    if (o->failed) {
+        json_decref(o->json);
+        return NULL;
+    }
+    return o->json;
+}
+
+/* Appends; on failure frees the array and returns NULL. */
+static json_t *append(json_t *array, json_t *value) {
+    if (json_array_append_new(array, value) != 0) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}
+
+/* start, end, start_ns, end_ns; null without messages. */
+static void put_span(struct object *o, const char *first, const char *last, bool any, int64_t first_ns, int64_t last_ns,
+                     enum reel_clock clock) {
+    char name[16];
+    put(o, first, any ? view_time(first_ns, clock) : json_null());
+    put(o, last, any ? view_time(last_ns, clock) : json_null());
+    snprintf(name, sizeof name, "%s_ns", first);
+    put(o, name, any ? view_ns(first_ns) : json_null());
+    snprintf(name, sizeof name, "%s_ns", last);
+    put(o, name, any ? view_ns(last_ns) : json_null());
+}
+
+/* ---- topics */
+
+enum { GAP_ENTRIES_MAX = 1000000 };
+
+struct topic_row {
+    const char *name;
+    uint32_t channel;
+};
+
+static int by_name(const void *a, const void *b) {
+    const struct topic_row *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->channel > y->channel) - (x->channel < y->channel);
+}
+
+/* One row per channel and topic, sorted. NULL: no memory. */
+static struct topic_row *list_topics(const struct reel_index *index, size_t *count) {
+    uint32_t n_channels = reel_index_info(index)->n_channels;
+    size_t n = 0;
+    for (uint32_t id = 0; id < n_channels; id++) {
+        n += reel_index_channel(index, id)->n_topics;
+    }
+    struct topic_row *rows = malloc((n ? n : 1) * sizeof *rows);
+    *count = n;
+    for (uint32_t id = 0, at = 0; rows && id < n_channels; id++) {
+        const struct reel_channel *c = reel_index_channel(index, id);
+        for (uint32_t t = 0; t < c->n_topics; t++) {
+            rows[at++] = (struct topic_row){.name = c->topics[t], .channel = id};
+        }
+    }
+    if (rows) {
+        qsort(rows, n, sizeof *rows, by_name);
+    }
+    return rows;
+}
+
+/* {"key": "value"}; a key that repeats gets an array. */
+static json_t *view_pairs(struct reel_pairs pairs) {
+    struct object o = object_new();
+    for (size_t i = 0; i < pairs.count && !o.failed; i++) {
+        json_t *before = json_object_get(o.json, pairs.items[i].key), *value = json_string(pairs.items[i].value);
+        if (!before) {
+            put(&o, pairs.items[i].key, value);
+        } else if (json_is_array(before)) {
+            o.failed = json_array_append_new(before, value) != 0;
+        } else {
+            put(&o, pairs.items[i].key, json_pack("[O,o]", before, value));
+        }
+    }
+    return object_end(&o);
+}
+
+/* Of the channel's own schema: "7" of channel 7 with one schema, "7.1" when it is the second of several. */
+static json_t *view_schema_id(const struct reel_channel *c) {
+    char text[32];
+    if (c->n_schemas == 0) {
+        return json_null();
+    }
+    snprintf(text, sizeof text, c->n_schemas > 1 ? "%u.%u" : "%u", c->id,
+             (unsigned)(reel_channel_schema(c) - c->schemas));
+    return json_string(text);
+}
+
+/* The longest time without a message, in seconds. If it is not in the index, it is computed from the entries, up to a
+ * limit per answer; beyond that `note` gives the reason. */
+static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n,
+                    uint64_t count, uint64_t *budget) {
+    const struct reel_channel_stats *stats = reel_index_stats(index, rows[0].channel);
+    uint64_t gap_ns = stats->max_gap_ns;
+    const char *note = NULL;
+    bool known = count > 1 && n == 1 && stats->knows_gap;
+    if (count > 1 && !known && reel_index_info(index)->is_summary) {
+        note = "unknown until the scan has finished";
+    } else if (count > 1 && !known && count > *budget) {
+        note = "too many messages in interleaved channels; coverage shows the gaps";
+    } else if (count > 1 && !known) {
+        AUTO_MEM uint32_t *channels = calloc(n, sizeof *channels);
+        for (size_t i = 0; channels && i < n; i++) {
+            channels[i] = rows[i].channel;
+        }
+        *budget -= count;
+        known = channels && reel_index_gap(index, channels, (uint32_t)n, &gap_ns, NULL);
+        note = known ? NULL : "the index could not be read";
+    }
+    put(o, "max_gap", known ? json_real((double)gap_ns / 1e9) : json_null());
+    if (note) {
+        put(o, "max_gap_note", json_string(note));
+    }
+}
+
+static json_t *view_channel(const struct reel_index *index, const struct topic_row *row, uint64_t *budget) {
+    const struct reel_channel *c = reel_index_channel(index, row->channel);
+    const struct reel_channel_stats *stats = reel_index_stats(index, c->id);
+    const struct reel_schema *schema = reel_channel_schema(c);
+    struct object o = object_new();
+    put(&o, "id", json_integer(c->id));
+    put(&o, "name", json_string(c->name));
+    put(&o, "type", json_string(c->type));
+    put(&o, "encoding", json_string(c->encoding));
+    put(&o, "schema_id", view_schema_id(c));
+    put(&o, "schema_name", schema ? json_string(schema->name) : json_null());
+    put(&o, "schema_encoding", schema ? json_string(schema->encoding) : json_null());
+    put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
+    put(&o, "messages", view_u64(stats->count));
+    put(&o, "payload_bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->is_summary));
+    put_gap(&o, index, row, 1, stats->count, budget);
+    put_span(&o, "start", "end", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
+    put(&o, "latched", json_boolean(c->latched));
+    put(&o, "metadata", view_pairs(c->metadata));
+    return object_end(&o);
+}
+
+static void add_stats(struct reel_channel_stats *sum, const struct reel_channel_stats *more) {
+    if (more->count > 0) {
+        sum->first_ns = sum->count == 0 || more->first_ns < sum->first_ns ? more->first_ns : sum->first_ns;
+        sum->last_ns = sum->count == 0 || more->last_ns > sum->last_ns ? more->last_ns : sum->last_ns;
+    }
+    sum->count += more->count;
+    sum->bytes += more->bytes;
+}
+
+/* About the bytes of the channel's text in the answer. */
+static size_t channel_text(const struct reel_channel *c) {
+    const struct reel_schema *schema = reel_channel_schema(c);
+    size_t size = 700 + strlen(c->name) + 2 * strlen(c->type) + 2 * strlen(c->encoding);
+    size += schema ? strlen(schema->name) + strlen(schema->encoding) : 0;
+    for (size_t i = 0; i < c->metadata.count; i++) {
+        size += strlen(c->metadata.items[i].key) + strlen(c->metadata.items[i].value);
+    }
+    return size;
+}
+
+/* What an answer with topics may still use. */
+struct topics_limits {
+    uint64_t gap_entries;
+    size_t channels, text;
+};
+
+static bool topics_take(struct topics_limits *left, const struct reel_channel *c) {
+    size_t text = channel_text(c);
+    if (left->channels == 0 || left->text == 0) {
+        return false;
+    }
+    left->channels--;
+    left->text -= text < left->text ? text : left->text;
+    return true;
+}
+
+/* The rows of one topic. Type, encoding and schema are those of the channel with only this topic, or else of the first;
+ * `channels` shows where they differ. */
+static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n,
+                          struct topics_limits *left) {
+    size_t chief = 0;
+    while (chief < n && strcmp(reel_index_channel(index, rows[chief].channel)->name, rows[0].name) != 0) {
+        chief++;
+    }
+    const struct reel_channel *first = reel_index_channel(index, rows[chief < n ? chief : 0].channel);
+    struct reel_channel_stats sum = {0};
+    bool latched = false;
+    json_t *channels = json_array();
+    size_t listed = 0;
+    for (size_t i = 0; i < n && channels; i++) {
+        const struct reel_channel *c = reel_index_channel(index, rows[i].channel);
+        add_stats(&sum, reel_index_stats(index, c->id));
+        latched = latched || c->latched;
+        if (i == listed && (topics_take(left, c) || i == 0)) {
+            channels = append(channels, view_channel(index, &rows[i], &left->gap_entries));
+            listed++;
+        }
+    }
+    double seconds = (double)((uint64_t)sum.last_ns - (uint64_t)sum.first_ns) / 1e9;
+    struct object o = object_new();
+    put(&o, "name", json_string(rows[0].name));
+    put(&o, "type", json_string(first->type));
+    put(&o, "encoding", json_string(first->encoding));
+    put(&o, "schema_id", view_schema_id(first));
+    put(&o, "messages", view_u64(sum.count));
+    put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->is_summary));
+    put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
+    put_gap(&o, index, rows, n, sum.count, &left->gap_entries);
+    put_span(&o, "start", "end", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
+    put(&o, "latched", json_boolean(latched));
+    put(&o, "channels", channels);
+    if (listed < n) {
+        put(&o, "more_channels", json_integer((json_int_t)(n - listed)));
+    }
+    return object_end(&o);
+}
+
+/* A walk over the topics of a slice, by name. */
+struct topics_walk {
+    const struct reel_index *index;
+    struct view_slice *slice; /* NULL: all */
+    struct topic_row *rows;
+    size_t n, at, count;
+    struct topics_limits left;
+};
+
+static bool walk_begin(struct topics_walk *w, const struct reel_index *index, struct view_slice *slice) {
+    const size_t channels = slice ? VIEW_ITEMS_MAX : SIZE_MAX, text = slice ? VIEW_TEXT_MAX : SIZE_MAX;
+    *w = (struct topics_walk){.index = index,
+                              .slice = slice,
+                              .at = slice ? slice->from : 0,
+                              .left = {.gap_entries = GAP_ENTRIES_MAX, .channels = channels, .text = text}};
+    return (w->rows = list_topics(index, &w->n)) != NULL;
+}
+
+static bool walk_has_more(const struct topics_walk *w) {
+    return w->at < w->n && w->left.channels > 0 && w->left.text > 0 && !(w->slice && w->count == w->slice->limit);
+}
+
+static json_t *walk_next(struct topics_walk *w) {
+    const struct topic_row *first = &w->rows[w->at];
+    size_t n = 1;
+    while (w->at + n < w->n && strcmp(first[n].name, first->name) == 0) {
+        n++;
+    }
+    w->at += n;
+    w->count++;
+    return view_topic(w->index, first, n, &w->left);
+}
+
+static void walk_end(struct topics_walk *w) {
+    if (w->slice) {
+        w->slice->next = w->at < w->n ? w->at : 0;
+    }
+    free(w->rows);
+}
+
+json_t *view_topics(const struct reel_index *index, struct view_slice *slice) {
+    struct topics_walk w;
+    json_t *topics = walk_begin(&w, index, slice) ? json_array() : NULL;
+    while (topics && walk_has_more(&w)) {
+        topics = append(topics, walk_next(&w));
+    }
+    walk_end(&w);
+    return topics;
+}
+
+static int put_piece(const char *data, size_t size, void *context) {
+    struct grow *out = context;
+    grow_put(out, data, size);
+    return out->failed ? -1 : 0;
+}
+
+bool view_topics_text(const struct reel_index *index, struct view_slice *slice, struct grow *out) {
+    struct topics_walk w;
+    bool good = walk_begin(&w, index, slice);
+    grow_put(out, "[", 1);
+    for (bool first = true; good && walk_has_more(&w); first = false) {
+        json_t *topic = walk_next(&w);
+        grow_put(out, ",", !first);
+        good = topic && json_text_write(topic, 0, put_piece, out);
+        json_decref(topic);
+    }
+    grow_put(out, "]", 1);
+    walk_end(&w);
+    return good && !out->failed;
+}
+
+/* ---- recordings */
+
+static void put_location(struct object *o, const struct catalog_recording *r) {
+    char content[SHA256_HEX + 8];
+    snprintf(content, sizeof content, "sha256:%s", r->content);
+    put(o, "id", json_string(r->id));
+    put(o, "collection", json_string(r->collection));
+    put(o, "name", json_string(r->name));
+    put(o, "revision", json_integer(r->revision));
+    put(o, "group", r->group && r->group[0] ? json_string(r->group) : json_null());
+    put(o, "state", json_string(recording_state_name(r->state)));
+    put(o, "problem", r->problem && r->problem[0] ? json_string(r->problem) : json_null());
+    put(o, "content", r->state == STATE_RECORDING ? json_null() : json_string(content));
+    put(o, "created", view_time(r->created_ns, REEL_CLOCK_WALL));
+    put(o, "updated", view_time(r->updated_ns, REEL_CLOCK_WALL));
+}
+
+static json_t *view_parts(const struct catalog_recording *r) {
+    json_t *parts = json_array();
+    for (uint32_t i = 0; i < r->n_parts && parts; i++) {
+        struct object o = object_new();
+        put(&o, "name", json_string(r->parts[i].file_name));
+        put(&o, "size", view_u64(r->parts[i].size));
+        if (r->parts[i].sha256[0]) {
+            put(&o, "sha256", json_string(r->parts[i].sha256));
+        }
+        parts = append(parts, object_end(&o));
+    }
+    return parts;
+}
+
+json_t *view_text(const char *text) {
+    struct grow out = {0};
+    const uint8_t *p = (const uint8_t *)text;
+    for (size_t left = text ? strlen(text) : 0, size; left > 0; p += size, left -= size) {
+        char escape[8];
+        size = utf8_length(p, left);
+        if (size > 0) {
+            grow_put(&out, p, size);
+        } else {
+            size = 1;
+            grow_put(&out, escape, (size_t)snprintf(escape, sizeof escape, "\\x%02x", *p));
+        }
+    }
+    json_t *value = out.size > 0 ? json_stringn((const char *)out.data, out.size) : json_null();
+    free(out.data);
+    return value;
+}
+
+static json_t *text_or_null(const char *text) {
+    return text && text[0] ? json_string(text) : json_null();
+}
+
+/* Whether a scan has verified the contents shown. Until then they are the summary of the file's own index, or empty. */
+static bool is_indexed(const struct catalog_recording *r, const struct reel_index *index) {
+    bool summary = r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->is_summary;
+    return r->format && r->format[0] && !summary && (index || r->state == STATE_READY || r->state == STATE_RECORDING);
+}
+
+json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index) {
+    struct object o = object_new();
+    bool any = r->messages > 0;
+    bool verified = is_indexed(r, index);
+    if (r->id[0]) {
+        put_location(&o, r);
+    } else {
+        put(&o, "name", json_string(r->name));
+    }
+    put(&o, "format", text_or_null(r->format));
+    put(&o, "container", text_or_null(r->container));
+    put(&o, "size", view_u64(r->size));
+    put(&o, "parts", view_parts(r));
+    put(&o, "clock", json_string(r->clock == REEL_CLOCK_RELATIVE ? "relative" : "wall"));
+    put(&o, "clock_note", text_or_null(r->clock_note));
+    put_span(&o, "start", "end", any, r->start_ns, r->end_ns, r->clock);
+    put(&o, "duration_ns", any ? view_u64((uint64_t)r->end_ns - (uint64_t)r->start_ns) : json_null());
+    put(&o, "indexed", json_boolean(verified));
+    put(&o, "messages", view_u64(r->messages));
+    put(&o, "payload_bytes", known_bytes(r->payload_bytes, r->messages, !verified));
+    put(&o, "channels", json_integer(r->n_channels));
+    put(&o, "damaged", verified ? json_boolean(r->damaged) : json_null());
+    put(&o, "lost_bytes", verified ? view_u64(r->lost_bytes) : json_null());
+    put(&o, "findings", verified ? view_u64(r->findings) : json_null());
+    if (r->id[0]) {
+        o.failed = !view_add_annotations(o.json, r) || o.failed;
+    }
+    return object_end(&o);
+}
+
+/* ---- scan report, conversion report */
+
+static json_t *view_findings(const struct reel_index *index) {
+    size_t n;
+    const struct reel_finding *items = reel_index_findings(index, &n);
+    json_t *findings = json_array();
+    for (size_t i = 0; i < n && findings; i++) {
+        struct object o = object_new();
+        put(&o, "severity", json_string(view_severity(items[i].severity)));
+        put(&o, "part", json_integer(items[i].part));
+        put(&o, "offset", view_u64(items[i].offset));
+        put(&o, "length", view_u64(items[i].length));
+        put(&o, "text", json_string(items[i].text));
+        findings = append(findings, object_end(&o));
+    }
+    return findings;
+}
+
+json_t *view_scan(const struct reel_index *index) {
+    const struct reel_index_info *info = reel_index_info(index);
+    struct object o = object_new();
+    put(&o, "format", json_string(info->format->name));
+    put(&o, "container", text_or_null(info->container));
+    put(&o, "messages", view_u64(info->messages));
+    put(&o, "damaged", json_boolean(info->damaged));
+    put(&o, "lost_bytes", view_u64(info->lost_bytes));
+    put(&o, "findings_total", view_u64(info->n_findings_total));
+    put(&o, "findings", view_findings(index));
+    return object_end(&o);
+}
+
+json_t *view_loss(const struct reel_loss *loss) {
+    static const char *const kinds[] = {[REEL_CHANGES] = "changes", [REEL_LOSES] = "loses", [REEL_REFUSES] = "refuses"};
+    size_t n;
+    const struct reel_loss_item *items = reel_loss_items(loss, &n);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n && i < VIEW_ITEMS_MAX && list; i++) {
+        struct object o = object_new();
+        put(&o, "kind", json_string(kinds[items[i].kind]));
+        put(&o, "channel", items[i].channel ? json_string(items[i].channel) : json_null());
+        put(&o, "text", json_string(items[i].text));
+        list = append(list, object_end(&o));
+    }
+    return list;
+}

@@ -1,0 +1,14 @@
+-- name: changes_after
+SELECT seq, time_ns, kind, recording, collection, name, detail_name, detail, detail_value FROM changes
+WHERE seq > :seq ORDER BY seq LIMIT :limit;
+
+-- name: change_job
+-- Kinds that begin with "job." have the id of the job instead of a recording's.
+INSERT INTO changes (kind, recording, collection, name, detail_name, detail)
+VALUES (:kind, :id, :collection, :subject, 'kind', :work);
+
+-- name: changes_ends
+-- The oldest and the newest that are kept; where there are none, between which two the next will be.
+-- scan: sqlite_sequence: a row a table
+SELECT coalesce((SELECT min(seq) FROM changes), (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'changes')),
+    coalesce((SELECT max(seq) FROM changes), (SELECT seq FROM sqlite_sequence WHERE name = 'changes'));

@@ -1,1 +1,0 @@
-SELECT NOT (SELECT is_called FROM recordings_row_seq);

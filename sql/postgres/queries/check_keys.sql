@@ -1,2 +1,0 @@
--- PostgreSQL holds its references itself.
-SELECT '' WHERE FALSE;

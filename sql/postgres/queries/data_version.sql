@@ -1,1 +1,0 @@
-SELECT commits FROM catalog_state;

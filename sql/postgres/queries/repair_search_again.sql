@@ -1,2 +1,0 @@
--- PostgreSQL holds its indexes itself.
-SELECT '' WHERE FALSE;

@@ -1,1 +1,0 @@
-DELETE FROM search WHERE row NOT IN (SELECT row FROM recordings);

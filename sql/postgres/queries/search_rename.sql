@@ -1,1 +1,0 @@
-UPDATE search SET text = search_text(:name, :collection) WHERE row = :row;

@@ -1,1 +1,0 @@
-SELECT state, count(*) FROM batch_items WHERE batch = :batch GROUP BY state;

@@ -1,1 +1,0 @@
-UPDATE batch_items SET state = :state, problem = :problem WHERE batch = :batch AND position = :position;

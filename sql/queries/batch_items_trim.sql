@@ -1,1 +1,0 @@
-DELETE FROM batch_items WHERE created_ns < :before;

@@ -1,2 +1,0 @@
--- Drops the description.
-DELETE FROM collections WHERE name = :name;

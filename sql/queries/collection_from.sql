@@ -1,2 +1,0 @@
--- The first collection at or after a name, in the order of its index.
-SELECT min(collection) FROM recordings WHERE collection >= :name;

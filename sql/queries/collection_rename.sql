@@ -1,1 +1,0 @@
-UPDATE collections SET name = :name WHERE name = :was;

@@ -1,1 +1,0 @@
-SELECT row, name FROM recordings WHERE collection = :name LIMIT :limit;

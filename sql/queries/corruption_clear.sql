@@ -1,1 +1,0 @@
-DELETE FROM corrupted_files WHERE sha256 = :sha256;

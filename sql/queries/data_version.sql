@@ -1,2 +1,0 @@
--- Another number after each commit of another connection, of any process.
-PRAGMA data_version

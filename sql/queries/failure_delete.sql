@@ -1,1 +1,0 @@
-DELETE FROM failures WHERE row = :row RETURNING row;

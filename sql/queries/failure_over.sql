@@ -1,1 +1,0 @@
-DELETE FROM failures WHERE folder = :folder AND name = :name;

@@ -1,1 +1,0 @@
-DELETE FROM imports WHERE folder = :folder AND name = :name;

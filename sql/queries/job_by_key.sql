@@ -1,1 +1,0 @@
-SELECT id FROM jobs WHERE kind = :kind AND key = :key AND state < 2;

@@ -1,1 +1,0 @@
-SELECT * FROM jobs WHERE row < :row ORDER BY row DESC LIMIT :limit;

@@ -1,1 +1,0 @@
-SELECT id FROM label_sets WHERE digest = :digest;

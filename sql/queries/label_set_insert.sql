@@ -1,1 +1,0 @@
-INSERT INTO label_sets (digest) VALUES (:digest) RETURNING id;

@@ -1,1 +1,0 @@
-DELETE FROM logins WHERE hash = :hash;

@@ -1,1 +1,0 @@
-INSERT INTO logins (hash, token, created_ns, expires_ns) VALUES (:hash, :token, :now, :expires);

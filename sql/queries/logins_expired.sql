@@ -1,1 +1,0 @@
-DELETE FROM logins WHERE expires_ns <= :now;

@@ -1,1 +1,0 @@
-INSERT INTO maintenance (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value;

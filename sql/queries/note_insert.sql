@@ -1,1 +1,0 @@
-INSERT INTO notes (id, recording, author, text, created_ns, updated_ns) VALUES (:id, :row, :author, :text, :created, :updated) RETURNING row;

@@ -1,1 +1,0 @@
-DELETE FROM objects WHERE sha256 = :sha256;

@@ -1,1 +1,0 @@
-SELECT location, etag, size FROM objects WHERE sha256 = :sha256;

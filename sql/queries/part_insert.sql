@@ -1,1 +1,0 @@
-INSERT INTO parts (recording, position, sha256, size, file_name) VALUES (:row, :position, :sha256, :size, :file_name);

@@ -1,1 +1,0 @@
-SELECT recording, sha256, size, file_name FROM parts WHERE recording {in ints :rows} ORDER BY recording, position;

@@ -1,1 +1,0 @@
-SELECT user_version FROM pragma_user_version;

@@ -1,2 +1,0 @@
--- Parts and label links go with it.
-DELETE FROM recordings WHERE row = :row;

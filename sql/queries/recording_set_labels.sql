@@ -1,1 +1,0 @@
-UPDATE recordings SET channel_labels = :channels, metadata_labels = :metadata WHERE row = :row;

@@ -1,1 +1,0 @@
-SELECT id FROM recordings WHERE content = :sha256 ORDER BY row LIMIT :limit;

@@ -1,1 +1,0 @@
-INSERT INTO label_search (label_search) VALUES ('rebuild');

@@ -1,1 +1,0 @@
-INSERT INTO search (search) VALUES ('rebuild');

@@ -1,1 +1,0 @@
-DELETE FROM responses WHERE expires_ns < :now;

@@ -1,9 +1,0 @@
--- Recordings of a collection from the oldest on, and whether a tag keeps them (:keep: a JSON object of keys and values; null is any value, the
--- key * is any key). What is being scanned is left alone.
-SELECT r.row, r.id, r.name, r.revision, r.size, r.created_ns, EXISTS (
-    SELECT 1 FROM recording_tags AS t
-    CROSS JOIN tag_keys AS k ON k.id = t.key
-    CROSS JOIN tag_values AS v ON v.id = t.value
-    CROSS JOIN json_each(:keep) AS keep
-    WHERE t.recording = r.row AND (keep.key = '*' OR keep.key = k.name) AND (keep.type = 'null' OR v.value = keep.value))
-FROM recordings AS r WHERE r.collection = :collection AND r.row > :row AND r.state NOT IN (0, 4) ORDER BY r.row LIMIT :limit;

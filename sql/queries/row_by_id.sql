@@ -1,1 +1,0 @@
-SELECT row FROM recordings WHERE id = :id;

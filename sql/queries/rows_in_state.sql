@@ -1,1 +1,0 @@
-SELECT row FROM recordings WHERE state = :state AND row > :row ORDER BY row LIMIT :limit;

@@ -1,1 +1,0 @@
-DELETE FROM saved WHERE kind = :kind AND collection = :collection AND name = :name;

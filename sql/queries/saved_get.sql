@@ -1,2 +1,0 @@
-SELECT kind, collection, name, value, author, created_ns, updated_ns FROM saved
-WHERE kind = :kind AND collection = :collection AND name = :name;

@@ -1,1 +1,0 @@
-UPDATE saved SET collection = :name WHERE kind = 'layout' AND collection = :was;

@@ -1,1 +1,0 @@
-DELETE FROM search WHERE rowid = :row;

@@ -1,1 +1,0 @@
-INSERT INTO search (rowid, text) VALUES (:row, search_text(:name, :collection));

@@ -1,1 +1,0 @@
-SELECT search_needle(:word, :phrase);

@@ -1,1 +1,0 @@
-SELECT address, beat_ns FROM servers WHERE id = :id;

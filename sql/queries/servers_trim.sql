@@ -1,2 +1,0 @@
--- scan: servers: a row for each server
-DELETE FROM servers WHERE beat_ns < :before;

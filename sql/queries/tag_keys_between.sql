@@ -1,1 +1,0 @@
-SELECT id, name FROM tag_keys WHERE name >= :from AND name <= :end;

@@ -1,1 +1,0 @@
-SELECT count(*) FROM recording_tags WHERE recording = :row;

@@ -1,1 +1,0 @@
-SELECT row, name, role, collections, created_ns, expires_ns, used_ns, revoked_ns FROM tokens WHERE row = :row;

@@ -1,1 +1,0 @@
-UPDATE tokens SET collections = :collections WHERE row = :row;

@@ -1,1 +1,0 @@
-UPDATE tokens SET used_ns = :now WHERE row = :row;

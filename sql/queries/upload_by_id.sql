@@ -1,1 +1,0 @@
-SELECT id, owner, idempotency_key, request, options, metadata, concat, draft, checked, length, confirmed, state, content, recording, created_ns, expires_ns, row, note, turn FROM uploads WHERE id = :id;

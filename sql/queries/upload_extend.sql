@@ -1,1 +1,0 @@
-UPDATE uploads SET expires_ns = :expires WHERE id = :id;

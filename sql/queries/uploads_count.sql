@@ -1,2 +1,0 @@
--- scan: uploads: once at start; they are few
-SELECT count(*) FROM uploads;

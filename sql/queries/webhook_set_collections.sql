@@ -1,1 +1,0 @@
-UPDATE webhooks SET collections = :collections WHERE row = :row;
