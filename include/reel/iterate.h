@@ -179,9 +179,10 @@ bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *
 bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,
                           struct reel_error *err);
 
-/* The message of `channel_name` (glob) with index `index` in time order (negative: from the end), or the last at or
- * before time_ns. REEL_NOT_FOUND. */
+/* The stream's message with index `index` in time order (negative: from the end). REEL_NOT_FOUND. */
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err);
+/* The last message of the selection at or before time_ns, and a stream of the selection without messages in front, for
+ * its payload. Sampling (every_n, every_ns) is ignored. REEL_NOT_FOUND. */
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
                           struct reel_stream **stream, struct reel_message *out, struct reel_error *err);
 

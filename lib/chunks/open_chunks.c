@@ -123,9 +123,7 @@ static struct open_chunk *answer(struct open_chunks *set, struct open_chunk *o, 
         o->used = ++set->clock;
         return o;
     }
-    if (err) {
-        *err = o->why;
-    }
+    reel_error_pass(err, &o->why);
     if (--o->pins == 0) {
         opened_free(o);
     }

@@ -96,8 +96,7 @@ static bool make_member(struct reel_write *w, const struct reel_message *m, memb
     }
     bool good = decoder && m->size <= REEL_DECODED_MAX && make(decoder, payload, member, &why);
     if (!good && why.code != REEL_OK && !is_of_the_payload(why.code)) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     if (!good) {
         *member = (struct member){.data = payload, .extension = ".bin"};

@@ -119,11 +119,7 @@ static int compare_last(const void *a, const void *b) {
 
 /* The selection's start on the clock of one source. */
 static int64_t start_of(const struct reel_stream *s, const struct reel_selection *selection, uint32_t source) {
-    int64_t start;
-    bool before =
-        s->shifts[source] > 0; /* a start outside the 64-bit range is before, or after, all messages of the source */
-    return __builtin_sub_overflow(selection->start_ns, s->shifts[source], &start) ? (before ? INT64_MIN : INT64_MAX)
-                                                                                  : start;
+    return merge_unshifted(selection->start_ns, s->shifts[source]);
 }
 
 static bool find_last(const struct reel_stream *s, const struct reel_selection *selection, struct last *last, size_t *n,

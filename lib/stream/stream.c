@@ -74,6 +74,36 @@ static uint64_t kept_of(const struct stream *s, uint64_t n) {
     return s->every_n > 1 ? n / s->every_n + (n % s->every_n > 0) : n;
 }
 
+static bool has_since(const struct stream *s) {
+    return s->since_bytes > 0 || s->since_offset > 0 || s->since_chunks > 0;
+}
+static bool is_new(const struct stream *s, const struct reel_entry *e) {
+    return e->chunk == 0 ? e->offset >= s->since_bytes
+                         : e->chunk > s->since_chunks || (e->chunk == s->since_chunks && e->offset >= s->since_offset);
+}
+
+/* Adds the messages of each channel in [from, to), as merge_count(); of those that are new only a walk finds out. The
+ * merge is then somewhere else. */
+static bool count_between(struct stream *s, const struct merge_position *from, const struct merge_position *to,
+                          uint64_t *counts, struct reel_error *err) {
+    if (!has_since(s)) {
+        return merge_count(s->merge, from, to, counts, err);
+    }
+    struct reel_entry entry;
+    struct merge_position at;
+    uint32_t channel;
+    enum reel_step step;
+    merge_seek(s->merge, from);
+    while ((step = merge_next(s->merge, &entry, &at.source, &channel, err)) == REEL_STEP_MESSAGE) {
+        at.key = pack_key_of(&entry);
+        if (merge_compare(&at, to) >= 0) {
+            break;
+        }
+        counts[channel] += is_new(s, &entry);
+    }
+    return step != REEL_STEP_ERROR;
+}
+
 /* Sets the sampling state to what it would be had the stream run from its start to `to`. */
 static bool catch_up(struct stream *s, const struct merge_position *to, struct reel_error *err) {
     if (s->every_n <= 1 && s->every_ns <= 0) {
@@ -94,7 +124,7 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
         }
     }
     memset(s->seen, 0, s->base.n_channels * sizeof *s->seen);
-    if (!merge_count(s->merge, &s->start, &middle, before, err) || !merge_count(s->merge, &middle, to, s->seen, err)) {
+    if (!count_between(s, &s->start, &middle, before, err) || !count_between(s, &middle, to, s->seen, err)) {
         return false;
     }
     for (uint32_t i = 0; i < s->n_selected; i++) {
@@ -102,11 +132,6 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
         s->last_bucket[i] = kept_of(s, s->seen[i]) > kept_of(s, before[i]) ? bucket : -1;
     }
     return true;
-}
-
-static bool is_new(const struct stream *s, const struct reel_entry *e) {
-    return e->chunk == 0 ? e->offset >= s->since_bytes
-                         : e->chunk > s->since_chunks || (e->chunk == s->since_chunks && e->offset >= s->since_offset);
 }
 
 /* ---- the stream's own table */
@@ -152,8 +177,9 @@ static bool stream_seek(struct reel_stream *base, const struct reel_position *ma
             to = s->start;
         }
     }
+    bool good = catch_up(s, &to, err);
     merge_seek(s->merge, &to);
-    return catch_up(s, &to, err);
+    return good;
 }
 
 static void stream_free(struct reel_stream *base) {
@@ -182,7 +208,7 @@ bool stream_is_plain(const struct reel_stream *base) {
 
 bool stream_can_count(const struct reel_stream *base) {
     const struct stream *s = (const struct stream *)base;
-    return base->ops == &stream_ops && s->every_n <= 1 && s->every_ns <= 0 &&
+    return base->ops == &stream_ops && s->every_n <= 1 && s->every_ns <= 0 && !has_since(s) &&
            (!s->initial || s->initial->n_messages == 0);
 }
 
@@ -204,6 +230,14 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
     for (uint32_t i = 0; i < s->n_selected; i++) {
         *count += counts[i];
     }
+    return true;
+}
+
+bool stream_selects(struct reel_stream *base, const struct reel_message *m, bool *selects, struct reel_error *err) {
+    if (base->ops != &stream_ops) {
+        return where_selects(base, m, selects, err);
+    }
+    *selects = is_new((struct stream *)base, &m->entry);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "decode/condition.h"
 #include "decode/fields.h"
 #include "reel/series.h"
+#include "stream/stream.h"
 
 struct filter {
     struct reel_stream base;
@@ -73,6 +74,11 @@ static void filter_free(struct reel_stream *base) {
 }
 
 static const struct reel_stream_ops filter_ops = {.next = filter_next, .seek = filter_seek, .free = filter_free};
+
+bool where_selects(struct reel_stream *base, const struct reel_message *m, bool *selects, struct reel_error *err) {
+    struct filter *f = (struct filter *)base;
+    return stream_selects(f->below, m, selects, err) && (!*selects || holds(f, m, selects, err));
+}
 
 /* ---- opening */
 

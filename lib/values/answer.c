@@ -149,11 +149,12 @@ static bool open_stream(struct walk *w, struct reel_error *err) {
 static bool read_values(struct walk *w, const struct condition_reader *reader, const struct reel_message *m,
                         struct reel_error *err) {
     struct reel_bytes payload;
+    struct reel_error why = {0};
     bool decodes = reader->decoder && m->size <= REEL_DECODED_MAX;
-    if (decodes && !reel_stream_payload(w->stream, m, &payload, err)) {
+    if (decodes && !reel_stream_payload(w->stream, m, &payload, &why)) {
         decodes = false;
-        if (reel_is_transient(err->code)) {
-            return false;
+        if (reel_is_transient(why.code)) {
+            return reel_error_pass(err, &why);
         }
     }
     condition_reader_read(reader, decodes ? &payload : NULL, w->values);

@@ -95,6 +95,9 @@ class Convert(Case):
                 self.assertEqual(by_topic(read_bag(answer.body)), want)
         _, _, messages = read_mcap(self.get(self.path('lab', 'as/x.mcap?topic=/odom&' + where)).body)
         self.assertEqual(by_topic(messages), want)
+        last = [r for r in rows if r['data']['x'] <= x][-1]  # of those up to a time, the last for which it holds
+        at = 'as/x.ndjson?topic=/odom&at=%s&where=/odom.x%%3C%%3D%r' % (rows[-1]['log_time'], x)
+        self.assertEqual([r['log_time'] for r in self.get(self.path('lab', at)).rows()], [last['log_time']])
         words = self.get(self.path('lab', 'messages?topic=/robot/chatter')).rows()
         said = words[1]['data']['data']
         texts = self.get(self.path('lab', 'messages?topic=/robot/chatter&where=/robot/chatter.data=' + urllib.parse.quote(said))).rows()

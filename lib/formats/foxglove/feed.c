@@ -204,10 +204,7 @@ static int compare_messages(const void *a, const void *b) {
 
 static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, int64_t time_ns, struct lasts *lasts,
                        struct reel_error *err) {
-    int64_t shift = stream->shifts[0], own_ns;
-    if (__builtin_sub_overflow(time_ns, shift, &own_ns)) {
-        own_ns = shift > 0 ? INT64_MIN : INT64_MAX;
-    }
+    int64_t shift = stream->shifts[0], own_ns = merge_unshifted(time_ns, shift);
     if (!(lasts->items = calloc((size_t)stream->n_channels + 1, sizeof *lasts->items))) {
         return reel_fail_memory(err);
     }

@@ -131,8 +131,7 @@ static bool make_text(struct plain *v, const struct reel_message *m, const struc
     struct reel_bytes payload;
     if (!stream_decodable(v->below, m, &payload, &why)) {
         if (why.code != REEL_LIMIT) {
-            *err = why;
-            return false;
+            return reel_error_pass(err, &why);
         }
         payload = (struct reel_bytes){0};
     }

@@ -225,14 +225,13 @@ static void put_summary_offset(struct reel_sink *out, enum mcap_op op, uint64_t 
     *at = end;
 }
 
-/* Emits the end of the summary, its offsets, and the footer without the CRC. `metadata_part` is the one with the
- * metadata, `last` this one. */
-static void put_summary_back(struct reel_write *w, const struct mcap_model *model, uint64_t metadata_part,
-                             uint64_t last, struct reel_sink *out) {
+/* Emits the end of the summary, its offsets, and the footer without the CRC. `first` is the part with the metadata,
+ * `last` this one. */
+static void put_summary_back(struct reel_write *w, const struct mcap_model *model, uint64_t first, uint64_t last,
+                             struct reel_sink *out) {
     struct reel_sink count = {0};
     put_metadata(model, &count);
-    uint64_t metadata_at = reel_write_tail_offset(w, metadata_part), summary_at = metadata_at + count.pos,
-             at = summary_at;
+    uint64_t metadata_at = reel_write_tail_offset(w, first), summary_at = metadata_at + count.pos, at = summary_at;
     uint64_t last_at = reel_write_tail_offset(w, last), emitted = out->pos;
     put_attachment_indexes(w, out);
     uint64_t attachments_end = last_at + (out->pos - emitted);
@@ -244,7 +243,7 @@ static void put_summary_back(struct reel_write *w, const struct mcap_model *mode
     put_summary_offset(out, MCAP_SCHEMA, &at, summary_at + count.pos);
     mcap_put_channels(model, &count);
     put_summary_offset(out, MCAP_CHANNEL, &at, summary_at + count.pos);
-    put_summary_offset(out, MCAP_STATISTICS, &at, reel_write_tail_offset(w, metadata_part + 1));
+    put_summary_offset(out, MCAP_STATISTICS, &at, reel_write_tail_offset(w, first + 1));
     put_summary_offset(out, MCAP_CHUNK_INDEX, &at, last_at);
     put_summary_offset(out, MCAP_ATTACHMENT_INDEX, &at, attachments_end);
     put_summary_offset(out, MCAP_METADATA_INDEX, &at, offsets_at);

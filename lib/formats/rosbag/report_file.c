@@ -22,8 +22,12 @@ bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct ree
     if (!window_open(&w, recording->parts[0], TAIL_WINDOW, err)) {
         return false;
     }
-    if (bounds.end < strlen(BAG1_LINE) || !rosrecord_head(&w, strlen(BAG1_LINE), &bounds, &r, err)) {
-        return bounds.end < strlen(BAG1_LINE) || err->code == REEL_DAMAGED; /* no record, so no file header */
+    if (bounds.end < strlen(BAG1_LINE)) {
+        return true;
+    }
+    struct reel_error why = {0};
+    if (!rosrecord_head(&w, strlen(BAG1_LINE), &bounds, &r, &why)) {
+        return why.code == REEL_DAMAGED || reel_error_pass(err, &why); /* no record, so no file header */
     }
     struct cursor fields = cursor_of(r.header);
     while (rosrecord_field(&fields, &name, &value)) {
@@ -109,9 +113,10 @@ bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bo
         !window_open(&w.chunk, recording->parts[0], CHUNK_WINDOW, err)) {
         return false;
     }
-    *valid = walk(&w, err);
+    struct reel_error why = {0};
+    *valid = walk(&w, &why);
     if (!*valid) {
         *f = before;
     }
-    return *valid || err->code == REEL_DAMAGED;
+    return *valid || why.code == REEL_DAMAGED || reel_error_pass(err, &why);
 }

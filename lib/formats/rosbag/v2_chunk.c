@@ -122,12 +122,16 @@ static uint64_t raw_max(const struct reel_chunk *c) {
 
 /* The raw bytes; fewer than stated when decoding yields fewer. NULL with err. */
 static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
-    struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, err);
-    struct reel_error why = {0};
+    struct reel_error why = {0}, other = {0};
+    struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, &why);
     uint64_t size, stated = c->raw;
-    if (raw || err->code != REEL_DAMAGED ||
-        !codec_measure(c->codec, bag->source, c->offset, c->stored, raw_max(c), &size, &why)) {
+    if (raw) {
         return raw;
+    }
+    if (why.code != REEL_DAMAGED ||
+        !codec_measure(c->codec, bag->source, c->offset, c->stored, raw_max(c), &size, &other)) {
+        reel_error_pass(err, reel_is_transient(other.code) ? &other : &why);
+        return NULL;
     }
     c->raw = size;
     if ((raw = reel_scan_open_chunk(bag->scan, c, err))) {

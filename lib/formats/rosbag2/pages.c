@@ -279,11 +279,7 @@ bool ros2db_pages_check(struct ros2db_pages *p, uint32_t root, bool collect, boo
     for (unsigned i = 0; i <= LEVELS_MAX; i++) {
         free(w.stack[i].children);
     }
-    if (why.code != REEL_OK) {
-        *err = why;
-        return false;
-    }
-    return true;
+    return why.code == REEL_OK || reel_error_pass(err, &why);
 }
 
 bool ros2db_pages_open(struct ros2db_pages *p, struct reel_source *source, bool *usable, struct reel_error *err) {

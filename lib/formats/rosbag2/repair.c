@@ -407,10 +407,7 @@ static bool repair_with(struct repair_run *r, struct reel_source *source, uint32
                 (!usable || ros2db_pages_check(&r->pages, root, false, &whole, &why)) &&
                 (whole || find_leaves(r, root, &why));
     *out = good && !whole ? make_pages(r, root, &why) : NULL;
-    if (why.code != REEL_OK) {
-        *err = why;
-    }
-    return why.code == REEL_OK;
+    return why.code == REEL_OK || reel_error_pass(err, &why);
 }
 
 bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out,

@@ -140,8 +140,7 @@ static bool take_row(struct reading *r, struct reel_bytes text, bool last, struc
     bool good = r->media == REEL_ROWS_JSON ? row_parse_json(&r->parser, text, &row, &why)
                                            : row_parse_msgpack(&r->parser, text, &row, &why);
     if (!good && why.code == REEL_NO_MEMORY) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     if (!good) {
         report_row(r, last ? "the file ends in it" : why.text, offset, text.size);

@@ -57,9 +57,9 @@ static bool take_sets(struct mp4_video *v, const struct reel_pixels *pixels, str
             pixels->width, pixels->height, ENCODE_SIDE_MIN, ENCODE_WIDTH_MAX);
     }
     AUTO(encoder_free) struct encoder *encoder = encoder_new(width, height, err);
-    return encoder && encoder_put(encoder, pixels, &stream, err) &&
-           (mp4_take_sets(v, stream, w, err) || err->code != REEL_OK ||
-            reel_fail(err, REEL_UNSUPPORTED, "the encoder gave no frame"));
+    bool found;
+    return encoder && encoder_put(encoder, pixels, &stream, err) && mp4_take_sets(v, stream, w, &found, err) &&
+           (found || reel_fail(err, REEL_UNSUPPORTED, "the encoder gave no frame"));
 }
 
 bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {
