@@ -24,7 +24,8 @@ struct reel_progress {
 
 struct reel_open_options {
     size_t size;              /* sizeof(struct reel_open_options) */
-    const char *cache_folder; /* an existing folder where index packs are stored; NULL: the pack is a temporary file in
+    const char *cache_folder; /* an existing folder where index packs are stored, 40 hexadecimal digits and ".reel"
+                                 each; those not used for 30 days are deleted. NULL: the pack is a temporary file in
                                  $TMPDIR (or /tmp) that is gone when the recording is freed */
     bool rescan;              /* scan even if there is a pack */
     const struct reel_progress *progress; /* of the scan, in bytes; may be NULL */

@@ -9,7 +9,8 @@ extern "C" {
 #endif
 
 struct reel_play_options {
-    size_t size;        /* sizeof(struct reel_play_options) */
+    size_t size; /* sizeof(struct reel_play_options) */
+    /* 0, or from 0.001 to 1000000: */
     double speed;       /* 1: as recorded; 0: as fast as possible */
     double rate;        /* messages a second, whatever was recorded; 0: as recorded */
     double clock_hz;    /* messages a second of the topic /clock with the recording's time, as `rosbag play --clock`; 0:
@@ -30,7 +31,7 @@ static inline struct reel_play_options reel_play_defaults(void) {
 
 /* The controls of one playback; counted references. All of these functions may be called from any thread. */
 struct reel_play;
-/* `options` NULL: reel_play_defaults(). REEL_ARGUMENT: speeds and rates are numbers from 0 to 1000000. Free with
+/* `options` NULL: reel_play_defaults(). REEL_ARGUMENT: a number is not in its range. Free with
  * reel_play_free(). */
 struct reel_play *reel_play_new(const struct reel_play_options *options, struct reel_error *err);
 struct reel_play *reel_play_ref(struct reel_play *play);

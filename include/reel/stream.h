@@ -71,7 +71,9 @@ struct reel_selection {
     uint32_t n_channels;        /* 0: all */
     const char *const *renames; /* "FROM:TO": the topic FROM is called TO in the stream; globs mean the names before */
     uint32_t n_renames;
-    const char *const *where; /* "/topic.path>0.5": of this topic only messages for which it holds; all must hold */
+    /* "/topic.path>0.5", joined by "and", "or" and parentheses (reel_question_new()): of these topics only messages for
+     * which it holds, where conditions on other topics are left out; all must hold */
+    const char *const *where;
     uint32_t n_where;
     int64_t start_ns, end_ns; /* start_ns <= time < end_ns; REEL_TIME_MIN, REEL_TIME_MAX: open */
     uint64_t every_n;         /* each n-th message of a channel; 0, 1: all */

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/channel.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/options.h"
@@ -19,7 +20,7 @@
 
 enum { CLOCK_BYTES = 8, STATE_CHANNELS_MAX = 8 /* of one recording, besides its own */ };
 static const struct reel_channel unused = {.name = "", .type = "", .encoding = ""};
-static const double NS_PER_S = 1e9, SPEED_MAX = 1e6;
+static const double NS_PER_S = 1e9, SPEED_MIN = 1e-3, SPEED_MAX = 1e6; /* no time in ns overflows */
 static const int64_t SECOND_NS = 1000000000;
 
 struct reel_play {
@@ -64,7 +65,7 @@ struct player {
 /* ---- controls */
 
 static bool is_speed(double speed) {
-    return isfinite(speed) && speed >= 0 && speed <= SPEED_MAX;
+    return speed == 0 || (speed >= SPEED_MIN && speed <= SPEED_MAX);
 }
 
 struct reel_play *reel_play_new(const struct reel_play_options *given, struct reel_error *err) {
@@ -73,7 +74,7 @@ struct reel_play *reel_play_new(const struct reel_play_options *given, struct re
         return NULL;
     }
     if (!is_speed(options.speed) || !is_speed(options.rate) || !is_speed(options.clock_hz) || options.max_gap_ns < 0) {
-        reel_fail(err, REEL_ARGUMENT, "speeds and rates are numbers from 0 to 1000000");
+        reel_fail(err, REEL_ARGUMENT, "speeds and rates are 0 or numbers from 0.001 to 1000000");
         return NULL;
     }
     struct reel_play *play = calloc(1, sizeof *play);
@@ -133,7 +134,7 @@ bool reel_play_set(struct reel_play *play, const struct reel_play_change *given,
         return false;
     }
     if ((change->set & REEL_PLAY_SPEED) && !is_speed(change->speed)) {
-        return reel_fail(err, REEL_ARGUMENT, "speed: a number from 0 (as fast as possible) to 1000000");
+        return reel_fail(err, REEL_ARGUMENT, "speed: 0 (as fast as possible), or a number from 0.001 to 1000000");
     }
     pthread_mutex_lock(&play->mutex);
     struct reel_play_state *s = &play->state;
@@ -213,16 +214,12 @@ static struct reel_stream *current(const struct player *p) {
     return p->jumped ? p->jumped : p->below;
 }
 
-static bool is_same(const struct reel_channel *a, const struct reel_channel *b) {
-    return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0;
-}
-
 /* The state at a position may be in a channel of its own. */
 static bool find_position(struct player *p, const struct reel_channel *c, uint32_t source, uint32_t *position,
                           struct reel_error *err) {
     uint32_t n = p->below->n_channels + p->spare;
     for (*position = 0; *position < n && p->channels[*position] != &unused; ++*position) {
-        if (p->sources[*position] == source && is_same(p->channels[*position], c)) {
+        if (p->sources[*position] == source && channel_same(p->channels[*position], c)) {
             return true;
         }
     }
@@ -245,7 +242,7 @@ static bool note_positions(struct player *p, struct reel_error *err) {
     for (uint32_t i = 0; i < p->jumped->n_channels; i++) {
         const struct reel_channel *c = p->jumped->channels[i];
         p->positions[i] = i;
-        if ((i >= p->below->n_channels || !is_same(p->below->channels[i], c)) &&
+        if ((i >= p->below->n_channels || !channel_same(p->below->channels[i], c)) &&
             !find_position(p, c, p->jumped->channel_source[i], &p->positions[i], err)) {
             return false;
         }

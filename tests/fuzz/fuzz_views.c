@@ -13,7 +13,8 @@ enum { MESSAGES_MAX = 500, PAYLOAD_MAX = 1 << 20 };
 
 static const struct reel_visitor_ops nothing;
 
-static void check_json(const struct reel_channel *channel, struct reel_bytes payload) {
+static void check_json(const struct reel_channel *channel, struct reel_bytes all) {
+    AUTO_EXACT struct reel_bytes payload = exact_copy(all);
     struct reel_error err = {0};
     struct reel_visitor visitor = {.ops = &nothing};
     AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(channel, &err);

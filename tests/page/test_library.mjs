@@ -451,51 +451,6 @@ async function scrollsMany() {
     }
 }
 
-async function requiresAToken() {
-    const closed = await Server.start();
-    try {
-        const bag = fs.readFileSync(path.join(demo, 'demo.bag'));
-        await closed.json('/recordings/by-name/lab/demo.bag', { method: 'PUT', body: bag });
-        const { token } = await closed.json('/tokens', { method: 'POST', body: '{"name":"ann","role":"admin"}' });
-        const allow = [/status of 401/];
-        await withPage(closed, '/?q=demo', { allow }, async (page) => {
-            const field = page.getByLabel('Token');
-            await field.fill('reel_wrong');
-            await field.press('Enter');
-            await page.getByText('Invalid token').waitFor();
-            await checkAxeInBothThemes(page);
-            await field.fill(token);
-            await page.getByRole('button', { name: 'Log in' }).click();
-            await namesAre(page, ['demo.bag']); // the view that was requested
-            await page.reload();
-            await namesAre(page, ['demo.bag']);
-            assert.equal(
-                await page
-                    .evaluate(() => document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage))
-                    .then((kept) => kept.includes('reel_')),
-                false,
-                'no script can read it',
-            );
-            const tab = await page.context().newPage();
-            await tab.goto(closed.base + '/?q=demo');
-            await namesAre(tab, ['demo.bag']); // without asking again
-            await tab.getByRole('button', { name: 'Log out' }).click();
-            await tab.getByLabel('Token').waitFor();
-            await page.reload();
-            await page.getByLabel('Token').waitFor(); // the login has ended for all tabs
-            await page.getByLabel('Token').fill(token);
-            await page.getByRole('button', { name: 'Log in' }).click();
-            await namesAre(page, ['demo.bag']);
-            await closed.json('/tokens/ann', { method: 'DELETE', token });
-            await page.reload();
-            await page.getByText('Your session has expired').waitFor(); // by revocation
-        });
-        await checkView(closed, '/', 'login', (page) => page.getByLabel('Token').waitFor(), { allow });
-    } finally {
-        await closed.end();
-    }
-}
-
 async function looksRight() {
     const ready = (page) => namesAre(page, ALL);
     await checkView(server, '/', 'library', ready);
@@ -538,6 +493,5 @@ export const tests = {
     updates_after_changes: updatesAfterChanges,
     zooms_in_time: zoomsInTime,
     looks_right: looksRight,
-    requires_a_token: requiresAToken,
     scrolls_many: scrollsMany,
 };

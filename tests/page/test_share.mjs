@@ -20,6 +20,11 @@ async function openShare(page) {
     await page.getByRole('button', { name: 'Share' }).click();
     return page.getByRole('dialog', { name: 'Share this recording' });
 }
+/** From the first token on the archive requires a login. */
+async function requireLogin() {
+    const ann = JSON.stringify({ name: 'ann', role: 'admin' });
+    token ??= (await server.json('/tokens', { method: 'POST', body: ann })).token;
+}
 async function logIn(page) {
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Log in' }).click();
@@ -51,10 +56,7 @@ export const tests = {
         });
     },
     async somebody_outside_sees_this_recording_only() {
-        ({ token } = await server.json('/tokens', {
-            method: 'POST',
-            body: JSON.stringify({ name: 'ann', role: 'admin' }),
-        }));
+        await requireLogin();
         let link;
         await withPage(
             server,
@@ -107,6 +109,7 @@ export const tests = {
         }
     },
     async it_ends_while_it_is_shown() {
+        await requireLogin();
         const made = await server.json('/tokens', {
             method: 'POST',
             body: JSON.stringify({ name: 'bob', role: 'read' }),

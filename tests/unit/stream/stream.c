@@ -1,7 +1,9 @@
 /* stream/stream.h against a naive oracle: what a stream gives, and that it can be taken up again at any message. */
 #include "base/bytes.h"
 #include "makers/toy_oracle.h"
+#include "reel/play.h"
 #include "stream/initial_state.h"
+#include <math.h>
 
 enum { TOYS_MAX = 4 };
 
@@ -424,6 +426,25 @@ static void an_empty_recording_does_not_move_the_origin(void **state) {
     close_field(&f);
 }
 
+/* Times are divided by them. */
+static void speeds_have_bounds(void **state) {
+    (void)state;
+    static const double good[] = {0, 1e-3, 1, 1e6}, bad[] = {-1, 1e-300, 9e-4, 1.1e6, INFINITY, NAN};
+    struct reel_error err = {0};
+    for (size_t i = 0; i < 3 * (sizeof good / sizeof *good + sizeof bad / sizeof *bad); i++) {
+        size_t k = i / 3, n = sizeof good / sizeof *good;
+        double value = k < n ? good[k] : bad[k - n];
+        const struct reel_play_options options = {.size = sizeof options,
+                                                  .speed = i % 3 == 0 ? value : 1,
+                                                  .rate = i % 3 == 1 ? value : 0,
+                                                  .clock_hz = i % 3 == 2 ? value : 0};
+        struct reel_play *play = reel_play_new(&options, &err);
+        assert_int_equal(play != NULL, k < n);
+        assert_true(play || err.code == REEL_ARGUMENT);
+        reel_play_free(play);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_recordings_come_in_order),
@@ -438,6 +459,7 @@ int main(void) {
         cmocka_unit_test(the_state_at_the_cut_comes_first),
         cmocka_unit_test(many_channels_of_one_topic_are_no_burden),
         cmocka_unit_test(an_empty_recording_does_not_move_the_origin),
+        cmocka_unit_test(speeds_have_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ export const text = {
         help: 'Enter your access token. You stay logged in for 30 days, or until you log out.',
         token: 'Token',
         button: 'Log in',
-        ended: 'Your session has expired. Log in again.',
+        ended: 'Your session has ended. Log in again.',
         invalid: 'Invalid token. Check that you copied all of it, or ask your administrator for a new one.',
         checking: 'Logging in…',
     },
