@@ -12,7 +12,7 @@
 #include "reel/format.h"
 #include "reel/iterate.h"
 #include "scans/references.h"
-#include "store/bucket_reference.h"
+#include "store/bucket/reference.h"
 
 static const char scheme[] = "s3://";
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/bucket/send.h"
 #include "store/store_internal.h"
+#include "store/store_ops.h"
 
 enum { ID_TEXT = 32, RUN_TEXT = 128 };
 
@@ -18,9 +18,10 @@ static bool is_partial(const char *name) {
     return strspn(name, "0123456789abcdef") == ID_TEXT && strcmp(name + ID_TEXT, ".part") == 0;
 }
 
-bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH]) {
-    return strspn(id, "0123456789abcdef") == ID_TEXT && id[ID_TEXT] == '\0' &&
-           store_path(store, out, "incoming/%s.part", id);
+bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH], struct reel_error *err) {
+    return (strspn(id, "0123456789abcdef") == ID_TEXT && id[ID_TEXT] == '\0' &&
+            store_path(store, out, "incoming/%s.part", id)) ||
+           reel_fail(err, REEL_ARGUMENT, "not an upload's id");
 }
 
 static DIR *open_incoming(const struct store *store, struct reel_error *err) {
@@ -32,10 +33,10 @@ static DIR *open_incoming(const struct store *store, struct reel_error *err) {
     return d;
 }
 
-bool store_sweep_incoming(const struct store *store, struct reel_error *err) {
+bool store_sweep_incoming(const struct store *store, bool sessions, struct reel_error *err) {
     DIR *d = open_incoming(store, err);
     for (struct dirent *e; d && (e = readdir(d));) {
-        if (e->d_name[0] != '.' && (store->bucket || !is_partial(e->d_name))) {
+        if (e->d_name[0] != '.' && (sessions || !is_partial(e->d_name))) {
             unlinkat(dirfd(d), e->d_name, 0);
         }
     }
@@ -57,20 +58,20 @@ bool store_each_partial(struct store *store, void (*visit)(void *context, const 
 
 void store_remove_partial(struct store *store, const char *id, const char *note) {
     char path[STORE_PATH];
-    if (store->bucket && note[0]) {
-        sending_forget(store->bucket, note);
+    if (store->ops->upload->forget && note[0]) {
+        store->ops->upload->forget(store, note);
     }
-    if (store_partial_path(store, id, path)) {
+    if (store_partial_path(store, id, path, NULL)) {
         unlink(path);
     }
 }
 
 bool store_blob_to_partial(struct store *store, const char *sha256, const char *id, struct reel_error *err) {
     char from[STORE_PATH], to[STORE_PATH];
-    if (!store_content_path(store, sha256, "", from, sizeof from) || !store_partial_path(store, id, to)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    if (!store_content_path(store, sha256, "", from, sizeof from, err) || !store_partial_path(store, id, to, err)) {
+        return false;
     }
-    return rename(from, to) == 0 ? store_sync_incoming(store, err) && store_sync_bucket(store, sha256, err)
+    return rename(from, to) == 0 ? store_sync_incoming(store, err) && store_sync_place(store, sha256, err)
                                  : reel_fail_errno(err, "the stored file cannot be returned to its upload session");
 }
 

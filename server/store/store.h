@@ -131,7 +131,6 @@ bool store_renew_pack(struct store *store, const char *content, struct reel_erro
 int store_open_pack(struct store *store, const char *content, bool again, char *out, size_t size,
                     struct reel_error *err);
 /* Field statistics of a content (reel/values.h). -1 with REEL_NOT_FOUND: there are none. */
-#define STORE_STATISTICS_SUFFIX ".stats"
 int store_open_statistics(struct store *store, const char *content, struct reel_error *err);
 bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
                            struct reel_error *err);

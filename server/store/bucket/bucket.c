@@ -15,7 +15,7 @@
 #include "base/disk.h"
 #include "base/hex.h"
 
-enum { SENDERS = 8, PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, SIGNED_S = 300, ASK_MS = 2000 };
+enum { SENDERS = 8, PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, ASK_MS = 2000 };
 #define ASKED_NS (5 * INT64_C(1000000000)) /* so long an answer holds */
 
 struct bucket {
@@ -34,10 +34,7 @@ struct bucket {
     struct reel_error answer;
 };
 
-void bucket_set_directory(struct bucket *b, const struct store_directory *directory) {
-    b->directory = *directory;
-}
-const struct store_directory *bucket_directory(const struct bucket *b) {
+struct store_directory *bucket_directory(struct bucket *b) {
     return &b->directory;
 }
 struct s3 *bucket_s3(struct bucket *b) {
@@ -63,10 +60,6 @@ struct s3_name bucket_located(const struct bucket *b, const char *location, char
     return (struct s3_name){bucket, key};
 }
 
-static bool is_ours(const struct store_object *o) {
-    return strncmp(o->location, "s3://", 5) != 0;
-}
-
 bool bucket_owns(const struct bucket *b, const char *bucket, const char *key) {
     static const char *const folders[] = {"objects/", "packs/", "statistics/", "manifests/", "notes/", "incoming/"};
     size_t n = strlen(b->prefix);
@@ -81,7 +74,11 @@ bool bucket_owns(const struct bucket *b, const char *bucket, const char *key) {
 
 /* ---- contents */
 
-static bool is_unchanged(struct bucket *b, const struct store_object *o, struct reel_error *err) {
+bool bucket_find(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err) {
+    return b->directory.find(b->directory.context, sha256, out, err);
+}
+
+bool bucket_is_unchanged(struct bucket *b, const struct store_object *o, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
     struct s3_object there;
     if (!s3_head(b->s3, bucket_located(b, o->location, bucket, key), &there, err)) {
@@ -89,24 +86,6 @@ static bool is_unchanged(struct bucket *b, const struct store_object *o, struct 
     }
     bool same = there.size == o->size && (!o->etag[0] || strcmp(there.etag, o->etag) == 0);
     return same || reel_fail(err, REEL_CHANGED, "the object %s in bucket %s is not what it was", key, bucket);
-}
-
-struct reel_source *bucket_source(struct bucket *b, const char *sha256, const char *name, struct reel_error *err) {
-    struct store_object o;
-    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    if (!b->directory.find(b->directory.context, sha256, &o, err) || (!is_ours(&o) && !is_unchanged(b, &o, err))) {
-        return NULL;
-    }
-    struct s3_name at = bucket_located(b, o.location, bucket, key);
-    const struct blocks_object object = {
-        .content = sha256, .bucket = at.bucket, .key = at.key, .etag = o.etag[0] ? o.etag : NULL, .size = o.size};
-    struct reel_error why = {0};
-    struct reel_source *source = blocks_source(b->blocks, &object, name, &why);
-    if (!source &&
-        (why.code == REEL_NO_SPACE || why.code == REEL_IO)) { /* the cache's disk is full or broken: past it */
-        return bucket_direct(b, &o, name, err);
-    }
-    return source ? source : (reel_error_pass(err, &why), NULL);
 }
 
 struct object_source {
@@ -142,41 +121,7 @@ struct reel_source *bucket_direct(struct bucket *b, const struct store_object *o
 }
 
 bool bucket_check(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err) {
-    return b->directory.find(b->directory.context, sha256, out, err) && is_unchanged(b, out, err);
-}
-
-bool bucket_is_borrowed(struct bucket *b, const char *sha256) {
-    struct store_object o;
-    struct reel_error ignored;
-    return b->directory.find(b->directory.context, sha256, &o, &ignored) && !is_ours(&o);
-}
-
-bool bucket_sign_address(struct bucket *b, const char *sha256, const char *file_name, char *out, size_t size,
-                         struct reel_error *err) {
-    struct store_object o;
-    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    if (!b->directory.find(b->directory.context, sha256, &o, err)) {
-        return false;
-    }
-    if (!is_ours(&o)) { /* it may have changed */
-        return reel_fail(err, REEL_NOT_FOUND, "the object is one of others");
-    }
-    return s3_presign(b->s3, bucket_located(b, o.location, bucket, key), file_name, "application/octet-stream",
-                      SIGNED_S, out, size, err);
-}
-
-bool bucket_remove(struct bucket *b, const char *sha256, struct reel_error *err) {
-    struct store_object o;
-    struct reel_error none = {0};
-    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    if (!b->directory.find(b->directory.context, sha256, &o, &none)) {
-        return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
-    }
-    blocks_forget(b->blocks, sha256);
-    /* The entry first: what is left behind when this ends between the two is swept, an entry without its object would
-     * be a loss. */
-    return b->directory.remove(b->directory.context, sha256, err) &&
-           (!is_ours(&o) || s3_delete(b->s3, bucket_located(b, o.location, bucket, key), err));
+    return bucket_find(b, sha256, out, err) && bucket_is_unchanged(b, out, err);
 }
 
 /* ---- small objects, and files */
@@ -191,12 +136,6 @@ char *bucket_get_text(struct bucket *b, const char *folder, const char *name, si
     char key[S3_KEY_MAX + 1];
     size_t size;
     return s3_get_all(b->s3, bucket_name(b, folder, name, key), max, &size, NULL, err);
-}
-
-bool bucket_has(struct bucket *b, const char *folder, const char *name, struct reel_error *err) {
-    char key[S3_KEY_MAX + 1];
-    struct s3_object there;
-    return s3_head(b->s3, bucket_name(b, folder, name, key), &there, err);
 }
 
 bool bucket_delete(struct bucket *b, const char *folder, const char *name, struct reel_error *err) {

@@ -1,5 +1,5 @@
-/* See bucket_reference.h. */
-#include "store/bucket_reference.h"
+/* See reference.h. */
+#include "store/bucket/reference.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ bool store_find_object(struct store *store, const char *location, struct s3_obje
 
 bool store_keep_object(struct store *store, const char *sha256, const struct store_object *object,
                        struct reel_error *err) {
-    const struct store_directory *d = store->bucket ? bucket_directory(store->bucket) : NULL;
+    const struct store_directory *d = store->directory;
     struct store_object there;
     struct reel_error why = {0};
     bool added;

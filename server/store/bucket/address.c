@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
+#include "store/store_ops.h"
 
 enum { ADDRESS_MAX = 1200 };
 
@@ -28,7 +29,7 @@ static bool read_mark(const struct store *store, char out[ADDRESS_MAX], struct r
 
 static bool is_content(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     (void)hex, (void)written_ns;
-    *(bool *)context = *(bool *)context || strcmp(suffix, ".reel") != 0;
+    *(bool *)context = *(bool *)context || strcmp(suffix, STORE_PACK) != 0;
     return !*(bool *)context;
 }
 
@@ -61,7 +62,7 @@ struct counting {
 static bool count_pack(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     struct counting *c = context;
     char path[STORE_PATH];
-    if (strcmp(suffix, ".reel") == 0 && store_content_path(c->store, hex, suffix, path, sizeof path)) {
+    if (strcmp(suffix, STORE_PACK) == 0 && store_content_path(c->store, hex, suffix, path, sizeof path, NULL)) {
         blocks_find_file(c->blocks, hex, path, written_ns);
     }
     return true;
@@ -90,7 +91,9 @@ bool store_use_bucket(struct store *store, const char *address, uint64_t cache_b
         return false;
     }
     store->bucket = b;
-    return reads_only || store_sweep_incoming(store, err); /* files of sessions, too: they are copies */
+    store->directory = bucket_directory(b);
+    store->ops = &store_in_bucket;
+    return reads_only || store_sweep_incoming(store, true, err); /* files of sessions, too: they are copies */
 }
 
 bool store_is_bucket(const struct store *store) {
@@ -98,7 +101,9 @@ bool store_is_bucket(const struct store *store) {
 }
 
 void store_set_directory(struct store *store, const struct store_directory *directory) {
-    bucket_set_directory(store->bucket, directory);
+    if (store->directory) {
+        *store->directory = *directory;
+    }
 }
 
 bool store_answers(struct store *store, struct reel_error *err) {
@@ -108,12 +113,6 @@ bool store_answers(struct store *store, struct reel_error *err) {
 char *store_archive_id(struct store *store, const char *id, struct reel_error *err) {
     return id ? bucket_first_text(store->bucket, "notes", "archive-id", id, err)
               : bucket_get_text(store->bucket, "notes", "archive-id", 4096, err);
-}
-
-bool store_sign_address(struct store *store, const char *sha256, const char *file_name, char *out, size_t size,
-                        struct reel_error *err) {
-    return store->bucket ? bucket_sign_address(store->bucket, sha256, file_name, out, size, err)
-                         : reel_fail(err, REEL_NOT_FOUND, "the files are not in a bucket");
 }
 
 bool store_count(struct store *store, struct s3_figures *requests, struct blocks_figures *cache) {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "store/store.h"
 #include "store/store_internal.h"
 
 struct resting {
@@ -23,11 +22,8 @@ static void resting_free(struct reel_source *base) {
 }
 static const struct reel_source_ops resting_ops = {.read = resting_read, .free = resting_free};
 
-struct reel_source *store_resting_blob(struct store *store, const char *sha256, const char *file_name,
+struct reel_source *store_open_resting(struct store *store, const char *sha256, const char *file_name,
                                        struct reel_error *err) {
-    if (store->bucket) { /* its sources hold no file */
-        return store_open_blob(store, sha256, file_name, err);
-    }
     size_t name_size = strlen(file_name) + 1, sha256_size = strlen(sha256) + 1;
     struct resting *s = calloc(1, sizeof *s + name_size + sha256_size);
     if (!s) {

@@ -1,5 +1,5 @@
 /* See sent.h. */
-#include "store/sent.h"
+#include "store/bucket/sent.h"
 
 #include <string.h>
 
