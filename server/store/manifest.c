@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "store/directory.h"
 #include "store/store_internal.h"
-#include "store/store_ops.h"
 
 /* ---- reading */
 

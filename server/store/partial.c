@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "store/store_internal.h"
-#include "store/store_ops.h"
 
 enum { ID_TEXT = 32, RUN_TEXT = 128 };
 
@@ -19,41 +18,47 @@ static bool is_partial(const char *name) {
 }
 
 bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH], struct reel_error *err) {
-    return (strspn(id, "0123456789abcdef") == ID_TEXT && id[ID_TEXT] == '\0' &&
-            store_path(store, out, "incoming/%s.part", id)) ||
-           reel_fail(err, REEL_ARGUMENT, "not an upload's id");
+    if (strspn(id, "0123456789abcdef") != ID_TEXT || id[ID_TEXT]) {
+        return reel_fail(err, REEL_ARGUMENT, "not an upload's id");
+    }
+    return store_path(store, out, "incoming/%s.part", id);
 }
 
-static DIR *open_incoming(const struct store *store, struct reel_error *err) {
+bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id),
+                         void *context, struct reel_error *err) {
     char path[STORE_PATH];
-    DIR *d = store_path(store, path, "incoming") ? opendir(path) : NULL;
+    AUTO_FOLDER DIR *d = opendir(store_path(store, path, "incoming"));
     if (!d) {
-        reel_fail_errno(err, "the store cannot read its folder of uploads");
+        return errno == ENOENT || reel_fail_errno(err, "the store cannot read its folder of uploads");
     }
-    return d;
-}
-
-bool store_sweep_incoming(const struct store *store, bool sessions, struct reel_error *err) {
-    DIR *d = open_incoming(store, err);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (e->d_name[0] != '.' && (sessions || !is_partial(e->d_name))) {
-            unlinkat(dirfd(d), e->d_name, 0);
+    for (struct dirent *e; (e = readdir(d));) {
+        char id[ID_TEXT + 1];
+        snprintf(id, sizeof id, "%.*s", ID_TEXT, e->d_name);
+        if (e->d_name[0] != '.') {
+            visit(context, e->d_name, is_partial(e->d_name) ? id : NULL);
         }
     }
-    return d ? closedir(d) == 0 : false;
+    return true;
 }
 
-bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context,
-                        struct reel_error *err) {
-    DIR *d = open_incoming(store, err);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (is_partial(e->d_name)) {
-            char id[ID_TEXT + 1];
-            snprintf(id, sizeof id, "%.*s", ID_TEXT, e->d_name);
-            visit(context, id);
-        }
+bool store_remove_incoming(const struct store *store, const char *name, struct reel_error *err) {
+    char path[STORE_PATH];
+    return store_unlink(store_path(store, path, "incoming/%s", name), err);
+}
+
+static void remove_any(void *store, const char *name, const char *id) {
+    (void)id;
+    store_remove_incoming(store, name, NULL);
+}
+
+static void remove_of_no_session(void *store, const char *name, const char *id) {
+    if (!id) {
+        store_remove_incoming(store, name, NULL);
     }
-    return d ? closedir(d) == 0 : false;
+}
+
+bool store_sweep_incoming(struct store *store, bool sessions, struct reel_error *err) {
+    return store_each_incoming(store, sessions ? remove_any : remove_of_no_session, store, err);
 }
 
 void store_remove_partial(struct store *store, const char *id, const char *note) {

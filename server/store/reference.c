@@ -13,7 +13,6 @@
 #include "base/hex.h"
 #include "store/roots.h"
 #include "store/store_internal.h"
-#include "store/store_ops.h"
 
 enum { EDGE_BYTES = 1 << 20 };
 

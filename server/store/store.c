@@ -14,23 +14,20 @@
 #include "base/disk.h"
 #include "base/ownership.h"
 #include "store/bucket/bucket.h"
-#include "store/manifest.h"
 #include "store/store_internal.h"
-#include "store/store_ops.h"
 
+enum { FOLDER_MAX = STORE_PATH - NAME_MAX - 32 }; /* so that the path of no file is too long */
 REEL_DEFINE_AUTO(struct store, store_close);
+
 /* ---- paths */
 
-bool store_path(const struct store *store, char out[STORE_PATH], const char *format, ...) {
-    int used = snprintf(out, STORE_PATH, "%s/", store->folder);
-    if (used < 0 || used >= STORE_PATH) {
-        return false;
-    }
+const char *store_path(const struct store *store, char out[STORE_PATH], const char *format, ...) {
     va_list args;
+    int used = snprintf(out, STORE_PATH, "%s/", store->folder);
     va_start(args, format);
-    int more = vsnprintf(out + used, (size_t)(STORE_PATH - used), format, args);
+    vsnprintf(out + used, (size_t)(STORE_PATH - used), format, args);
     va_end(args);
-    return more >= 0 && more < STORE_PATH - used;
+    return out;
 }
 
 bool store_is_hex(const char *name) {
@@ -55,9 +52,7 @@ bool store_make_folder(const char *path, const char *parent, struct reel_error *
 
 bool store_make_place(const struct store *store, const char *hex, struct reel_error *err) {
     char path[STORE_PATH], parent[STORE_PATH];
-    return store_path(store, path, "blobs/%.2s", hex) && store_path(store, parent, "blobs")
-               ? store_make_folder(path, parent, err)
-               : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    return store_make_folder(store_path(store, path, "blobs/%.2s", hex), store_path(store, parent, "blobs"), err);
 }
 
 bool store_live_folder(const struct store *store, char *out, size_t size, struct reel_error *err) {
@@ -68,14 +63,12 @@ bool store_live_folder(const struct store *store, char *out, size_t size, struct
 
 bool store_sync_place(const struct store *store, const char *hex, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "blobs/%.2s", hex) ? disk_sync_folder(folder, err)
-                                                        : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    return disk_sync_folder(store_path(store, folder, "blobs/%.2s", hex), err);
 }
 
 bool store_sync_incoming(const struct store *store, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "incoming") ? disk_sync_folder(folder, err)
-                                                 : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    return disk_sync_folder(store_path(store, folder, "incoming"), err);
 }
 
 bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix,
@@ -93,15 +86,14 @@ bool store_publish(const struct store *store, const char *from, const char *hex,
 /* To a file in the data folder itself. */
 static bool publish_copy(const struct store *store, const char *from, const char *name, struct reel_error *err) {
     char to[STORE_PATH];
-    if (!store_path(store, to, "%s", name)) {
-        return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
-    }
-    return rename(from, to) == 0 ? disk_sync_folder(store->folder, err)
-                                 : reel_fail_errno(err, "the store cannot rename a file to its final name");
+    return rename(from, store_path(store, to, "%s", name)) == 0
+               ? disk_sync_folder(store->folder, err)
+               : reel_fail_errno(err, "the store cannot rename a file to its final name");
 }
 
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {
-    int fd = store_path(store, path, "incoming/XXXXXX") ? mkostemp(path, O_CLOEXEC) : -1;
+    store_path(store, path, "incoming/XXXXXX");
+    int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0) {
         reel_fail_errno(err, "the store cannot make a file");
         return -1;
@@ -130,7 +122,7 @@ bool store_write_text(const struct store *store, const char *name, const char *s
 
 static bool take_lock(struct store *store, struct reel_error *err) {
     char path[STORE_PATH];
-    store->lock = store_path(store, path, "lock") ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
+    store->lock = open(store_path(store, path, "lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (store->lock < 0) {
         return reel_fail_errno(err, "the data folder cannot be locked");
     }
@@ -144,19 +136,15 @@ static bool take_lock(struct store *store, struct reel_error *err) {
 
 static bool make_folders(const struct store *store, struct reel_error *err) {
     static const char *const names[] = {"blobs", "incoming", "derived"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    bool good = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names && good; i++) {
         char path[STORE_PATH];
-        if (!store_path(store, path, "%s", names[i])) {
-            return reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
-        }
-        if (!store_make_folder(path, store->folder, err)) {
-            return false;
-        }
+        good = store_make_folder(store_path(store, path, "%s", names[i]), store->folder, err);
     }
-    return true;
+    return good;
 }
 
-struct store *store_open(const char *folder, struct reel_error *err) {
+struct store *store_new(const char *folder, struct reel_error *err) {
     AUTO(store_close) struct store *store = calloc(1, sizeof *store);
     if (!store) {
         reel_fail_memory(err);
@@ -165,16 +153,23 @@ struct store *store_open(const char *folder, struct reel_error *err) {
     store->lock = -1;
     store->ops = &store_in_folder;
     store_init_locks(store);
-    if (!store_make_folder(folder, NULL, err)) {
-        return NULL;
-    }
     store->folder = realpath(folder, NULL);
     if (!store->folder || asprintf(&store->derived, "%s/derived", store->folder) < 0) {
         store->derived = NULL;
         reel_fail_errno(err, "the data folder cannot be used");
         return NULL;
     }
-    if (!take_lock(store, err) || !make_folders(store, err) || !store_sweep_incoming(store, false, err)) {
+    if (strlen(store->folder) > FOLDER_MAX) {
+        reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
+        return NULL;
+    }
+    return TAKE(store);
+}
+
+struct store *store_open(const char *folder, struct reel_error *err) {
+    AUTO(store_close)
+    struct store *store = store_make_folder(folder, NULL, err) ? store_new(folder, err) : NULL;
+    if (!store || !take_lock(store, err) || !make_folders(store, err) || !store_sweep_incoming(store, false, err)) {
         return NULL;
     }
     store_sweep_derived(store);
@@ -247,12 +242,56 @@ bool store_remove_blob(struct store *store, const char *sha256, struct reel_erro
 
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err) {
     for (unsigned i = 0; i < STORE_KINDS; i++) {
-        if (!store->ops->remove_file(store, content, store_kinds[i].suffix, err)) {
+        if (!store_remove_file(store, content, store_kinds[i].suffix, err)) {
             return false;
         }
     }
     store_remove_derived(store, content);
     return true;
+}
+
+/* ---- packs and statistics: files that are read in place, with a bucket copies */
+
+bool store_place_file(struct store *store, const char *content, const char *suffix, char *out, size_t size,
+                      struct reel_error *err) {
+    return store->ops->place(store, content, suffix, out, size, err);
+}
+
+bool store_keep_file(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
+    return !store->ops->keep || store->ops->keep(store, content, suffix, err);
+}
+
+int store_open_file(struct store *store, const char *content, const char *suffix, bool again, char *out, size_t size,
+                    struct reel_error *err) {
+    return store->ops->open_file(store, content, suffix, again, out, size, err);
+}
+
+bool store_remove_file(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
+    return store->ops->remove_file(store, content, suffix, err);
+}
+
+bool store_renew_pack(struct store *store, const char *content, struct reel_error *err) {
+    uint64_t size;
+    struct reel_error why = {0};
+    return store->ops->size(store, content, STORE_PACK, &size, &why) ||
+           (why.code == REEL_NOT_FOUND ? store_keep_file(store, content, STORE_PACK, err) : reel_error_pass(err, &why));
+}
+
+/* They are not flushed: what a power failure damages is refused by its checksum, and made again. */
+bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
+                           struct reel_error *err) {
+    char from[STORE_PATH], to[STORE_PATH];
+    AUTO_FD int fd =
+        store_place_file(store, content, STORE_STATISTICS, to, sizeof to, err) ? store_new_file(store, from, err) : -1;
+    if (fd < 0) {
+        return false;
+    }
+    bool good = (disk_write_all(fd, data, size) || reel_fail_errno(err, "statistics cannot be written")) &&
+                (rename(from, to) == 0 || reel_fail_errno(err, "statistics cannot be kept"));
+    if (!good) {
+        unlink(from);
+    }
+    return good && store_keep_file(store, content, STORE_STATISTICS, err);
 }
 
 /* ---- all files */

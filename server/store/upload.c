@@ -102,7 +102,7 @@ bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *
     u->written = size;
     u->started = u->started < size ? u->started : size;
     u->sure = u->sure < size ? u->sure : size;
-    return u->ops->cut(u, err);
+    return !u->ops->cut || u->ops->cut(u, err);
 }
 
 bool store_upload_mark(struct store_upload *u, struct reel_error *err) {
@@ -136,10 +136,15 @@ void store_upload_noted(struct store_upload *u) {
     }
 }
 
-bool upload_write(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
+bool store_notes_uploads(const struct store *store) {
+    return store->ops->upload->noted;
+}
+
+bool upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
+    const uint8_t *from = data;
     int64_t began_ns = clock_ns();
     for (size_t at = 0; at < size;) {
-        ssize_t n = write(u->fd, data + at, size - at < WRITE_BYTES ? size - at : WRITE_BYTES);
+        ssize_t n = write(u->fd, from + at, size - at < WRITE_BYTES ? size - at : WRITE_BYTES);
         if (n < 0 && errno != EINTR) {
             return reel_fail_errno(err, "the upload cannot be stored");
         }
@@ -167,25 +172,20 @@ bool store_upload_write(struct store_upload *u, const void *data, size_t size, s
         return reel_fail_memory(err);
     }
     while (size > 0) {
-        if (u->held == 0 && size >= BUFFER_BYTES) { /* large pieces are not buffered */
-            if (!u->ops->put(u, at, BUFFER_BYTES, err)) {
-                return false;
-            }
-            at += BUFFER_BYTES;
-            size -= BUFFER_BYTES;
-            continue;
-        }
         size_t n = size < BUFFER_BYTES - u->held ? size : BUFFER_BYTES - u->held;
-        memcpy(u->buffer + u->held, at, n);
+        bool large = n == BUFFER_BYTES; /* it is not buffered */
+        if (!large) {
+            memcpy(u->buffer + u->held, at, n);
+        }
         u->held += n;
-        at += n;
-        size -= n;
         if (u->held == BUFFER_BYTES) {
             u->held = 0;
-            if (!u->ops->put(u, u->buffer, BUFFER_BYTES, err)) {
+            if (!u->ops->put(u, large ? at : u->buffer, BUFFER_BYTES, err)) {
                 return false;
             }
         }
+        at += n;
+        size -= n;
     }
     return true;
 }
@@ -226,7 +226,7 @@ bool upload_hash_all(struct store_upload *u, struct reel_error *err) {
 }
 
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err) {
-    if (!store_upload_flush(u, err) || !u->ops->finish(u, err)) {
+    if (!store_upload_flush(u, err) || (u->ops->finish && !u->ops->finish(u, err))) {
         return false;
     }
     memcpy(sha256, u->sha256, sizeof u->sha256);

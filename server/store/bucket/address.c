@@ -9,15 +9,13 @@
 #include "base/cleanup.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
-#include "store/store_ops.h"
 
 enum { ADDRESS_MAX = 1200 };
 
 static bool read_mark(const struct store *store, char out[ADDRESS_MAX], struct reel_error *err) {
     char path[STORE_PATH];
     out[0] = '\0';
-    AUTO_FD int fd =
-        store_path(store, path, STORE_MARK) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENAMETOOLONG, -1);
+    AUTO_FD int fd = open(store_path(store, path, STORE_MARK), O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return errno == ENOENT || reel_fail_errno(err, "the file %s cannot be read", STORE_MARK);
     }
@@ -80,9 +78,7 @@ bool store_use_bucket(struct store *store, const char *address, uint64_t cache_b
         return reel_fail(err, REEL_CONFLICT, "the data folder belongs to the store %s, not to %s", known, address);
     }
     bool reads_only = store->lock < 0; /* a server may be using its cache */
-    if (!store_path(store, folder, reads_only ? "objects.command" : "objects")) {
-        return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
-    }
+    store_path(store, folder, reads_only ? "objects.command" : "objects");
     struct bucket *b = bucket_open(address ? address : known, reads_only, folder, cache_bytes, err);
     struct counting c = {.store = store, .blocks = b ? bucket_blocks(b) : NULL};
     if (!b || (!known[0] && !write_mark(store, address, err)) ||

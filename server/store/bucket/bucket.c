@@ -81,11 +81,9 @@ bool bucket_find(struct bucket *b, const char *sha256, struct store_object *out,
 bool bucket_is_unchanged(struct bucket *b, const struct store_object *o, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
     struct s3_object there;
-    if (!s3_head(b->s3, bucket_located(b, o->location, bucket, key), &there, err)) {
-        return false;
-    }
-    bool same = there.size == o->size && (!o->etag[0] || strcmp(there.etag, o->etag) == 0);
-    return same || reel_fail(err, REEL_CHANGED, "the object %s in bucket %s is not what it was", key, bucket);
+    return s3_head(b->s3, bucket_located(b, o->location, bucket, key), &there, err) &&
+           ((there.size == o->size && (!o->etag[0] || strcmp(there.etag, o->etag) == 0)) ||
+            reel_fail(err, REEL_CHANGED, "the object %s in bucket %s is not what it was", key, bucket));
 }
 
 struct object_source {
@@ -190,46 +188,20 @@ bool bucket_get_file(struct bucket *b, const char *folder, const char *name, int
     return true;
 }
 
-struct visiting {
-    size_t before; /* length of the prefix and the folder */
-    bool (*visit)(void *context, const char *name, const struct s3_object *object);
-    void *context;
-};
-
-static bool visit_key(void *context, const char *key, const struct s3_object *object) {
-    const struct visiting *v = context;
-    return strlen(key) < v->before || v->visit(v->context, key + v->before, object);
-}
-
 bool bucket_each(struct bucket *b, const char *folder,
                  bool (*visit)(void *context, const char *name, const struct s3_object *object), void *context,
                  struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
-    struct visiting v = {.visit = visit, .context = context};
     bucket_name(b, folder, "", key);
-    v.before = strlen(key);
-    return s3_list(b->s3, b->name, key, "", visit_key, &v, err);
-}
-
-struct visiting_uploads {
-    size_t before;
-    bool (*visit)(void *context, const char *name, const char *upload, int64_t begun_s);
-    void *context;
-};
-
-static bool visit_upload(void *context, const char *key, const char *upload, int64_t begun_s) {
-    const struct visiting_uploads *v = context;
-    return strlen(key) < v->before || v->visit(v->context, key + v->before, upload, begun_s);
+    return s3_list(b->s3, b->name, key, strlen(key), visit, context, err);
 }
 
 bool bucket_each_upload(struct bucket *b,
                         bool (*visit)(void *context, const char *name, const char *upload, int64_t begun_s),
                         void *context, struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
-    struct visiting_uploads v = {.visit = visit, .context = context};
     bucket_name(b, "objects", "", key);
-    v.before = strlen(key);
-    return s3_uploads(b->s3, b->name, key, visit_upload, &v, err);
+    return s3_uploads(b->s3, b->name, key, strlen(key), visit, context, err);
 }
 
 /* ---- the threads that send parts */

@@ -1,13 +1,13 @@
 /* The files of a store in a bucket: a content is the object that the directory names, what there is of it an object of
  * its name. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "store/bucket/bucket.h"
-#include "store/bucket/copies.h"
 #include "store/store_internal.h"
-#include "store/store_ops.h"
 
 enum { SIGNED_S = 300, ASIDE_BYTES_MAX = 64 << 20 };
 
@@ -99,6 +99,16 @@ bool store_sign_address(struct store *store, const char *sha256, const char *fil
 
 /* ---- files by name */
 
+/* Of the objects with this suffix; NULL: they are named in another way. */
+static const char *folder_of(const char *suffix) {
+    for (unsigned i = 0; suffix && i < STORE_KINDS; i++) {
+        if (strcmp(suffix, store_kinds[i].suffix) == 0) {
+            return store_kinds[i].folder;
+        }
+    }
+    return suffix ? NULL : "notes";
+}
+
 struct visiting {
     bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns);
     void *context;
@@ -130,7 +140,7 @@ static bool size_of(const struct store *store, const char *hex, const char *suff
     struct store_object o;
     struct s3_object there = {0};
     char key[S3_KEY_MAX + 1];
-    const char *folder = bucket_folder_of(suffix);
+    const char *folder = folder_of(suffix);
     if (folder) {
         bool found = s3_head(bucket_s3(store->bucket), bucket_name(store->bucket, folder, hex, key), &there, err);
         *size = there.size;
@@ -147,7 +157,7 @@ static bool size_of(const struct store *store, const char *hex, const char *suff
 /* A manifest goes to lost+found/; a pack or statistics, which can be made again, are removed; an object stays until
  * nothing names it. */
 static bool set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
-    const char *folder = bucket_folder_of(suffix);
+    const char *folder = folder_of(suffix);
     if (!folder || strcmp(suffix, STORE_MANIFEST) != 0) {
         return !folder || bucket_delete(store->bucket, folder, hex, err);
     }
@@ -158,14 +168,111 @@ static bool set_aside(const struct store *store, const char *hex, const char *su
 
 static bool write_text(const struct store *store, const char *name, const char *suffix, const char *text,
                        struct reel_error *err) {
-    return bucket_put_text(store->bucket, bucket_folder_of(suffix), name, text, err);
+    return bucket_put_text(store->bucket, folder_of(suffix), name, text, err);
 }
 
 static bool load(const struct store *store, const char *name, const char *suffix, json_t **out,
                  struct reel_error *err) {
-    AUTO_MEM char *text = bucket_get_text(store->bucket, bucket_folder_of(suffix), name, STORE_TEXT_MAX, err);
+    AUTO_MEM char *text = bucket_get_text(store->bucket, folder_of(suffix), name, STORE_TEXT_MAX, err);
     *out = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
     return text;
+}
+
+/* ---- packs and statistics: copies of packs lie in blobs/ and are counted by the cache, those of statistics in
+ * derived/ */
+
+static bool is_pack(const char *suffix) {
+    return strcmp(suffix, STORE_PACK) == 0;
+}
+
+static bool path_of(const struct store *store, const char *content, const char *suffix, char *out, size_t size,
+                    struct reel_error *err) {
+    if (strcmp(suffix, STORE_STATISTICS) != 0) {
+        return store_content_path(store, content, suffix, out, size, err);
+    }
+    int used = snprintf(out, size, "%s/%s%s", store->derived, content, suffix);
+    return (used > 0 && (size_t)used < size) || reel_fail(err, REEL_ARGUMENT, "not a content address");
+}
+
+static bool place(struct store *store, const char *content, const char *suffix, char *out, size_t size,
+                  struct reel_error *err) {
+    if (!path_of(store, content, suffix, out, size, err)) {
+        return false;
+    }
+    if (!is_pack(suffix)) {
+        return true;
+    }
+    blocks_hold_file(bucket_blocks(store->bucket), content, out, true);
+    return store_make_place(store, content, err);
+}
+
+static bool keep(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
+    char path[STORE_PATH];
+    if (!path_of(store, content, suffix, path, sizeof path, err) ||
+        !bucket_put_file(store->bucket, folder_of(suffix), content, path, err)) {
+        return false;
+    }
+    if (is_pack(suffix)) {
+        blocks_hold_file(bucket_blocks(store->bucket), content, path, false);
+    }
+    return true;
+}
+
+static bool fetch(struct store *store, const char *content, const char *suffix, const char *to,
+                  struct reel_error *err) {
+    char from[STORE_PATH];
+    AUTO_FD int fd = store_new_file(store, from, err);
+    if (fd < 0) {
+        return false;
+    }
+    bool good = bucket_get_file(store->bucket, folder_of(suffix), content, fd, err) &&
+                (!is_pack(suffix) || store_make_place(store, content, err)) &&
+                (rename(from, to) == 0 || reel_fail_errno(err, "a copy of an object cannot be kept"));
+    if (!good) {
+        unlink(from);
+    }
+    return good;
+}
+
+/* The cache may have removed it since it was opened. */
+static bool note_use(struct store *store, const char *content, const char *path, int fd) {
+    struct stat st;
+    futimens(fd, NULL); /* the order of use, after a restart */
+    blocks_use_file(bucket_blocks(store->bucket), content, path);
+    return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
+/* One that is open stays. What was removed before it was counted is fetched once more. */
+static int open_file(struct store *store, const char *content, const char *suffix, bool again, char *out, size_t size,
+                     struct reel_error *err) {
+    if (!path_of(store, content, suffix, out, size, err)) {
+        return -1;
+    }
+    for (unsigned tries = 0; tries < 3; tries++) {
+        int fd = again && tries == 0 ? -1 : open(out, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0 && (!is_pack(suffix) || note_use(store, content, out, fd))) {
+            return fd;
+        }
+        if (fd >= 0) {
+            close(fd);
+        }
+        if (!fetch(store, content, suffix, out, err)) {
+            return -1;
+        }
+    }
+    reel_fail(err, REEL_BUSY, "the cache of indexes has no room");
+    return -1;
+}
+
+static bool remove_file(struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
+    char path[STORE_PATH];
+    if (!path_of(store, hex, suffix, path, sizeof path, err)) {
+        return false;
+    }
+    if (is_pack(suffix)) {
+        blocks_drop_file(bucket_blocks(store->bucket), hex);
+    }
+    return store_unlink(path, err) && bucket_delete(store->bucket, folder_of(suffix), hex, err);
 }
 
 const struct store_ops store_in_bucket = {.upload = &store_upload_in_bucket,
@@ -182,7 +289,7 @@ const struct store_ops store_in_bucket = {.upload = &store_upload_in_bucket,
                                           .set_aside = set_aside,
                                           .write_text = write_text,
                                           .load = load,
-                                          .remove_file = copy_remove,
-                                          .place = copy_place,
-                                          .keep = copy_keep,
-                                          .open_file = copy_open};
+                                          .remove_file = remove_file,
+                                          .place = place,
+                                          .keep = keep,
+                                          .open_file = open_file};

@@ -38,7 +38,7 @@ bool store_each_object(struct store *store, const char *url,
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
     struct listing l = {.bucket = store->bucket, .name = bucket, .visit = visit, .context = context};
     return has_bucket(store, err) && s3_address(url, bucket, key, err) &&
-           s3_list(bucket_s3(store->bucket), bucket, key, "", visit_object, &l, err);
+           s3_list(bucket_s3(store->bucket), bucket, key, 0, visit_object, &l, err);
 }
 
 struct reel_source *store_open_object(struct store *store, const struct store_object *object, const char *name,

@@ -24,81 +24,17 @@ static bool open_session(struct store_upload *u, bool create, const char *note, 
     return u->sending;
 }
 
-/* The process that hashed the content ended after the object was complete, and before it was entered. */
-static bool enter_noted(struct store *store, const char *sha256, const char *note, uint64_t size,
-                        struct reel_error *err) {
-    const struct store_directory *d = store->directory;
-    struct store_object o = {.size = size};
-    struct s3_object there;
-    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    bool added;
-    if (!sending_location(note, false, o.location)) {
-        return reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone");
-    }
-    return s3_head(bucket_s3(store->bucket), bucket_located(store->bucket, o.location, bucket, key), &there, err) &&
-           (there.size == size || reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone")) &&
-           d->add(d->context, sha256, &o, false, &added, err);
-}
-
-/* ---- an upload whose bytes the bucket has: they are only counted */
-
-static bool count(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
-    (void)data, (void)err;
-    u->written += size;
-    return true;
-}
-
-static bool confirm_known(struct store_upload *u, bool full, uint64_t *sure, char **note, struct reel_error *err) {
-    (void)full, (void)note, (void)err;
-    *sure = u->written;
-    return true;
-}
-
-static bool do_nothing(struct store_upload *u, struct reel_error *err) {
-    (void)u, (void)err;
-    return true;
-}
-
-static bool keep_known(struct store_upload *u, bool replace, struct reel_error *err) {
-    return !replace || upload_may_be_kept(u, err);
-}
-
-static const struct store_upload_ops known_ops = {
-    .put = count, .cut = do_nothing, .sync = confirm_known, .finish = do_nothing, .keep = keep_known};
-
-static struct store_upload *known(struct store *store, const char *sha256, const char *note, uint64_t size,
-                                  struct reel_error *err) {
-    struct store_object there;
-    struct reel_error why = {0};
-    if (!bucket_check(store->bucket, sha256, &there, &why)) {
-        if (why.code != REEL_NOT_FOUND) {
-            reel_error_pass(err, &why);
-            return NULL;
-        }
-        if (!enter_noted(store, sha256, note, size, err)) {
-            return NULL;
-        }
-    }
-    struct store_upload *u = upload_new(store, err);
-    if (u) {
-        u->ops = &known_ops;
-        u->placed = u->lasting = true;
-        u->written = u->hashed = size;
-        snprintf(u->sha256, sizeof u->sha256, "%s", sha256);
-    }
-    return u;
-}
-
 /* ---- bytes */
 
-static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
+static bool put(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
+    const uint8_t *at = data;
     while (size > 0) {
         uint64_t left = sending_next(u->sending) - u->written;
         size_t n = size < left ? size : (size_t)left;
-        if (!upload_write(u, data, n, err) || (n == left && !sending_grow(u->sending, &u->hash, err))) {
+        if (!upload_write(u, at, n, err) || (n == left && !sending_grow(u->sending, &u->hash, err))) {
             return false;
         }
-        data += n;
+        at += n;
         size -= n;
     }
     return true;
@@ -210,6 +146,61 @@ static struct reel_source *open_partial(struct store *store, const char *id, con
 
 static void forget(struct store *store, const char *note) {
     sending_forget(store->bucket, note);
+}
+
+/* ---- an upload whose bytes the bucket has: they are only counted */
+
+static bool count(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
+    (void)data, (void)err;
+    u->written += size;
+    return true;
+}
+
+static bool confirm_known(struct store_upload *u, bool full, uint64_t *sure, char **note, struct reel_error *err) {
+    (void)full, (void)note, (void)err;
+    *sure = u->written;
+    return true;
+}
+
+static const struct store_upload_ops known_ops = {.put = count, .sync = confirm_known, .keep = keep};
+
+/* The process that hashed the content ended after the object was complete, and before it was entered. */
+static bool enter_noted(struct store *store, const char *sha256, const char *note, uint64_t size,
+                        struct reel_error *err) {
+    const struct store_directory *d = store->directory;
+    struct store_object o = {.size = size};
+    struct s3_object there;
+    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
+    bool added;
+    if (!sending_location(note, false, o.location)) {
+        return reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone");
+    }
+    return s3_head(bucket_s3(store->bucket), bucket_located(store->bucket, o.location, bucket, key), &there, err) &&
+           (there.size == size || reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone")) &&
+           d->add(d->context, sha256, &o, false, &added, err);
+}
+
+static struct store_upload *known(struct store *store, const char *sha256, const char *note, uint64_t size,
+                                  struct reel_error *err) {
+    struct store_object there;
+    struct reel_error why = {0};
+    if (!bucket_check(store->bucket, sha256, &there, &why)) {
+        if (why.code != REEL_NOT_FOUND) {
+            reel_error_pass(err, &why);
+            return NULL;
+        }
+        if (!enter_noted(store, sha256, note, size, err)) {
+            return NULL;
+        }
+    }
+    struct store_upload *u = upload_new(store, err);
+    if (u) {
+        u->ops = &known_ops;
+        u->placed = u->lasting = true;
+        u->written = u->hashed = size;
+        snprintf(u->sha256, sizeof u->sha256, "%s", sha256);
+    }
+    return u;
 }
 
 const struct store_upload_ops store_upload_in_bucket = {.begin = begin,

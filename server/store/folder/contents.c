@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,7 +13,6 @@
 #include "store/manifest.h"
 #include "store/reference.h"
 #include "store/store_internal.h"
-#include "store/store_ops.h"
 
 enum { AGAIN_MAX = 1000 };
 #define RESERVE_BYTES (UINT64_C(64) << 20)
@@ -62,6 +62,44 @@ static bool examine(struct store *store, const char *sha256, uint64_t *size, str
     return true;
 }
 
+/* ---- one that is opened for each read */
+
+struct resting {
+    struct reel_source base;
+    struct store *store;
+    char *sha256; /* behind the name */
+    char name[];
+};
+
+static bool resting_read(struct reel_source *base, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    struct resting *s = (struct resting *)base;
+    AUTO(reel_source_free) struct reel_source *file = open_blob(s->store, s->sha256, s->name, err);
+    return file && reel_source_read(file, offset, buffer, size, err);
+}
+static void resting_free(struct reel_source *base) {
+    free(base);
+}
+static const struct reel_source_ops resting_ops = {.read = resting_read, .free = resting_free};
+
+static struct reel_source *open_resting(struct store *store, const char *sha256, const char *file_name,
+                                        struct reel_error *err) {
+    size_t name_size = strlen(file_name) + 1, sha256_size = strlen(sha256) + 1;
+    struct resting *s = calloc(1, sizeof *s + name_size + sha256_size);
+    if (!s) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    memcpy(s->name, file_name, name_size);
+    s->sha256 = memcpy(s->name + name_size, sha256, sha256_size);
+    s->store = store;
+    s->base = (struct reel_source){.ops = &resting_ops, .name = s->name};
+    if (!examine(store, sha256, &s->base.size, err)) {
+        free(s);
+        return NULL;
+    }
+    return &s->base;
+}
+
 static bool has(struct store *store, const char *sha256) {
     char path[STORE_PATH];
     return store_content_path(store, sha256, "", path, sizeof path, NULL) &&
@@ -94,7 +132,7 @@ static uint64_t room(struct store *store) {
 static bool visit_folder(const struct store *store, const char *folder,
                          bool (*visit)(void *, const char *, const char *, int64_t), void *context) {
     char path[STORE_PATH];
-    AUTO_FOLDER DIR *d = store_path(store, path, "blobs/%s", folder) ? opendir(path) : NULL;
+    AUTO_FOLDER DIR *d = opendir(store_path(store, path, "blobs/%s", folder));
     bool more = true;
     for (struct dirent *e; more && d && (e = readdir(d));) {
         char hex[STORE_HEX + 1];
@@ -111,7 +149,7 @@ static bool visit_folder(const struct store *store, const char *folder,
 static bool each(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t), void *context,
                  struct reel_error *err) {
     char path[STORE_PATH];
-    AUTO_FOLDER DIR *d = store_path(store, path, "blobs") ? opendir(path) : NULL;
+    AUTO_FOLDER DIR *d = opendir(store_path(store, path, "blobs"));
     if (!d) {
         return reel_fail_errno(err, "the store cannot read its folder of blobs");
     }
@@ -146,10 +184,7 @@ static bool move_to_free_name(const struct store *store, const char *from, const
         if (i > 0) {
             snprintf(again, sizeof again, ".%u", i);
         }
-        if (!store_path(store, to, "lost+found/%s%s%s", hex, suffix, again)) {
-            return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
-        }
-        if (disk_rename_new(from, to)) {
+        if (disk_rename_new(from, store_path(store, to, "lost+found/%s%s%s", hex, suffix, again))) {
             return true;
         }
         if (errno != EEXIST) {
@@ -162,19 +197,18 @@ static bool move_to_free_name(const struct store *store, const char *from, const
 static bool set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
     char from[STORE_PATH], folder[STORE_PATH];
     return store_content_path(store, hex, suffix, from, sizeof from, err) &&
-           (store_path(store, folder, "lost+found") || reel_fail(err, REEL_ARGUMENT, "the store's path is too long")) &&
-           store_make_folder(folder, store->folder, err) && move_to_free_name(store, from, hex, suffix, err);
+           store_make_folder(store_path(store, folder, "lost+found"), store->folder, err) &&
+           move_to_free_name(store, from, hex, suffix, err);
 }
 
 static bool load(const struct store *store, const char *name, const char *suffix, json_t **out,
                  struct reel_error *err) {
     char path[STORE_PATH];
     struct stat st;
-    if (suffix ? !store_content_path(store, name, suffix, path, sizeof path, err)
-               : !store_path(store, path, "%s", name)) {
-        return suffix ? false : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    if (suffix && !store_content_path(store, name, suffix, path, sizeof path, err)) {
+        return false;
     }
-    if (stat(path, &st) != 0) {
+    if (stat(suffix ? path : store_path(store, path, "%s", name), &st) != 0) {
         return reel_fail(err, errno == ENOENT ? REEL_NOT_FOUND : REEL_IO, "the manifest is not there");
     }
     *out = st.st_size <= STORE_TEXT_MAX ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -206,7 +240,7 @@ static int open_file(struct store *store, const char *content, const char *suffi
 
 const struct store_ops store_in_folder = {.upload = &store_upload_in_folder,
                                           .open = open_blob,
-                                          .open_resting = store_open_resting,
+                                          .open_resting = open_resting,
                                           .open_stored = open_stored,
                                           .examine = examine,
                                           .has = has,

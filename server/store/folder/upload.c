@@ -81,7 +81,7 @@ static bool open_session(struct store_upload *u, bool create, const char *note, 
     return true;
 }
 
-static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
+static bool put(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
     if (!upload_write(u, data, size, err)) {
         return false;
     }
