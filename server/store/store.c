@@ -118,6 +118,21 @@ bool store_write_text(const struct store *store, const char *name, const char *s
     return good;
 }
 
+bool store_write_unsynced(const struct store *store, const char *path, const void *data, size_t size,
+                          struct reel_error *err) {
+    char from[STORE_PATH];
+    AUTO_FD int fd = store_new_file(store, from, err);
+    if (fd < 0) {
+        return false;
+    }
+    bool good = (disk_write_all(fd, data, size) && rename(from, path) == 0) ||
+                reel_fail_errno(err, "the store cannot write a file");
+    if (!good) {
+        unlink(from);
+    }
+    return good;
+}
+
 /* ---- opening */
 
 static bool take_lock(struct store *store, struct reel_error *err) {
@@ -277,21 +292,12 @@ bool store_renew_pack(struct store *store, const char *content, struct reel_erro
            (why.code == REEL_NOT_FOUND ? store_keep_file(store, content, STORE_PACK, err) : reel_error_pass(err, &why));
 }
 
-/* They are not flushed: what a power failure damages is refused by its checksum, and made again. */
+/* What a power failure damages is refused by its checksum, and made again. */
 bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
                            struct reel_error *err) {
-    char from[STORE_PATH], to[STORE_PATH];
-    AUTO_FD int fd =
-        store_place_file(store, content, STORE_STATISTICS, to, sizeof to, err) ? store_new_file(store, from, err) : -1;
-    if (fd < 0) {
-        return false;
-    }
-    bool good = (disk_write_all(fd, data, size) || reel_fail_errno(err, "statistics cannot be written")) &&
-                (rename(from, to) == 0 || reel_fail_errno(err, "statistics cannot be kept"));
-    if (!good) {
-        unlink(from);
-    }
-    return good && store_keep_file(store, content, STORE_STATISTICS, err);
+    char to[STORE_PATH];
+    return store_place_file(store, content, STORE_STATISTICS, to, sizeof to, err) &&
+           store_write_unsynced(store, to, data, size, err) && store_keep_file(store, content, STORE_STATISTICS, err);
 }
 
 /* ---- all files */

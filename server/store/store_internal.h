@@ -124,6 +124,9 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
 /* Writes a new file that replaces blobs/ab/<name><suffix> or, without a suffix, `name` in the data folder. */
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
                       struct reel_error *err);
+/* A new file at `path`, which may be lost. */
+bool store_write_unsynced(const struct store *store, const char *path, const void *data, size_t size,
+                          struct reel_error *err);
 
 #define STORE_MARK "store-bucket" /* in the data folder: the address of its bucket */
 #define STORE_MOVING "moving"     /* switch.h */
