@@ -20,14 +20,13 @@ struct store {
     pthread_mutex_t manifests[MANIFEST_LOCKS];
     const struct roots *roots; /* borrowed; reference.h */
     const struct store_ops *ops;
-    /* With the files in a bucket, else NULL: */
-    struct bucket *bucket;
-    struct store_directory *directory;
+    struct bucket *bucket;             /* where the files are; NULL: in the folder */
+    struct store_directory *directory; /* of the bucket */
 };
 
-/* What a store does in one way with its files in the folder (folder/) and in another with them in a bucket (bucket/).
- * Each is called by the function of store.h that has its type, or as its comment says; NULL where that has nothing more
- * to do. */
+/* The operations that differ between a store with its files in the folder (folder/) and one with them in a bucket
+ * (bucket/). Most have the name and the type of the function that calls them, whose header describes them. NULL: there
+ * is nothing to do. */
 struct store_upload_ops {
     __typeof__(store_upload_flush) *begin; /* its file is open */
     bool (*open)(struct store_upload *u, bool create, const char *note, struct reel_error *err);

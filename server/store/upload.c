@@ -80,11 +80,8 @@ struct store_upload *store_upload_open(struct store *store, const char *id, bool
 
 struct store_upload *store_upload_known(struct store *store, const char *sha256, const char *note, uint64_t size,
                                         struct reel_error *err) {
-    if (store->ops->upload->known) {
-        return store->ops->upload->known(store, sha256, note, size, err);
-    }
-    reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone");
-    return NULL;
+    return store->ops->upload->known ? store->ops->upload->known(store, sha256, note, size, err)
+                                     : (reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone"), NULL);
 }
 
 uint64_t store_upload_size(const struct store_upload *u) {

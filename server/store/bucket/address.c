@@ -51,17 +51,12 @@ static bool write_mark(struct store *store, const char *address, struct reel_err
     return store_mark_bucket(store, address, err);
 }
 
-struct counting {
-    const struct store *store;
-    struct blocks *blocks;
-};
-
 /* What a server of this folder has fetched before. */
 static bool count_pack(void *context, const char *hex, const char *suffix, int64_t written_ns) {
-    struct counting *c = context;
+    const struct store *store = context;
     char path[STORE_PATH];
-    if (strcmp(suffix, STORE_PACK) == 0 && store_content_path(c->store, hex, suffix, path, sizeof path, NULL)) {
-        blocks_find_file(c->blocks, hex, path, written_ns);
+    if (strcmp(suffix, STORE_PACK) == 0 && store_content_path(store, hex, suffix, path, sizeof path, NULL)) {
+        blocks_find_file(store->bucket->blocks, hex, path, written_ns);
     }
     return true;
 }
@@ -79,15 +74,13 @@ bool store_use_bucket(struct store *store, const char *address, uint64_t cache_b
     }
     bool reads_only = store->lock < 0; /* a server may be using its cache */
     store_path(store, folder, reads_only ? "objects.command" : "objects");
-    struct bucket *b = bucket_open(address ? address : known, reads_only, folder, cache_bytes, err);
-    struct counting c = {.store = store, .blocks = b ? bucket_blocks(b) : NULL};
-    if (!b || (!known[0] && !write_mark(store, address, err)) ||
-        (!reads_only && !store_each(store, count_pack, &c, err))) {
-        bucket_close(b);
+    store->bucket = bucket_open(address ? address : known, reads_only, folder, cache_bytes, err);
+    if (!store->bucket || (!known[0] && !write_mark(store, address, err)) ||
+        (!reads_only && !store_each(store, count_pack, store, err))) {
+        bucket_close(TAKE(store->bucket));
         return false;
     }
-    store->bucket = b;
-    store->directory = bucket_directory(b);
+    store->directory = &store->bucket->directory;
     store->ops = &store_in_bucket;
     return reads_only || store_sweep_incoming(store, true, err); /* files of sessions, too: they are copies */
 }
@@ -113,8 +106,8 @@ char *store_archive_id(struct store *store, const char *id, struct reel_error *e
 
 bool store_count(struct store *store, struct s3_figures *requests, struct blocks_figures *cache) {
     if (store->bucket) {
-        s3_count(bucket_s3(store->bucket), requests);
-        blocks_count(bucket_blocks(store->bucket), cache);
+        s3_count(store->bucket->s3, requests);
+        blocks_count(store->bucket->blocks, cache);
     }
     return store->bucket;
 }

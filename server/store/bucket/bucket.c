@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,34 +14,8 @@
 #include "base/disk.h"
 #include "base/hex.h"
 
-enum { SENDERS = 8, PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, ASK_MS = 2000 };
+enum { PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, ASK_MS = 2000 };
 #define ASKED_NS (5 * INT64_C(1000000000)) /* so long an answer holds */
-
-struct bucket {
-    char name[S3_BUCKET_MAX], prefix[S3_KEY_MAX + 1]; /* prefix: "" or with its slash */
-    struct s3 *s3;
-    struct blocks *blocks;
-    struct store_directory directory;
-    pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t wake;
-    struct bucket_task *tasks, **tasks_end;
-    pthread_t threads[SENDERS];
-    unsigned n_threads;
-    bool stopping;
-    pthread_mutex_t asking; /* guards what follows */
-    int64_t asked_ns;       /* 0: never */
-    struct reel_error answer;
-};
-
-struct store_directory *bucket_directory(struct bucket *b) {
-    return &b->directory;
-}
-struct s3 *bucket_s3(struct bucket *b) {
-    return b->s3;
-}
-struct blocks *bucket_blocks(struct bucket *b) {
-    return b->blocks;
-}
 
 struct s3_name bucket_name(const struct bucket *b, const char *folder, const char *name, char out[S3_KEY_MAX + 1]) {
     snprintf(out, S3_KEY_MAX + 1, "%.*s%s/%s", S3_KEY_MAX / 2, b->prefix, folder, name);
@@ -306,7 +279,7 @@ struct bucket *bucket_open(const char *address, bool reads_only, const char *cac
     b->tasks_end = &b->tasks;
     bool good = set_address(b, address, err) && (b->s3 = s3_open(err)) && (reads_only || probe(b, err)) &&
                 (b->blocks = blocks_open(cache_folder, cache_bytes, b->s3, err));
-    while (good && b->n_threads < SENDERS) {
+    while (good && b->n_threads < BUCKET_SENDERS) {
         int failed = pthread_create(&b->threads[b->n_threads], NULL, send_tasks, b);
         b->n_threads += failed == 0;
         good = failed == 0 || (errno = failed, reel_fail_errno(err, "a thread cannot be started"));

@@ -7,21 +7,35 @@
 #ifndef SERVER_STORE_BUCKET_BUCKET_H
 #define SERVER_STORE_BUCKET_BUCKET_H
 
+#include <pthread.h>
 #include <string.h>
 
 #include "store/bucket/blocks.h"
 #include "store/directory.h"
 #include "store/s3/s3.h"
 
-struct bucket;
+enum { BUCKET_SENDERS = 8 };
+struct bucket {
+    char name[S3_BUCKET_MAX], prefix[S3_KEY_MAX + 1]; /* prefix: "" or with its slash */
+    struct s3 *s3;
+    struct blocks *blocks;
+    struct store_directory directory; /* to be set before a content is asked for */
+    pthread_mutex_t mutex;            /* guards what follows */
+    pthread_cond_t wake;
+    struct bucket_task *tasks, **tasks_end;
+    pthread_t threads[BUCKET_SENDERS];
+    unsigned n_threads;
+    bool stopping;
+    pthread_mutex_t asking; /* guards what follows */
+    int64_t asked_ns;       /* 0: never */
+    struct reel_error answer;
+};
+
 /* `address`: s3://BUCKET or s3://BUCKET/PREFIX. Makes sure that the service answers and keeps conditions, unless it is
  * only read. */
 struct bucket *bucket_open(const char *address, bool reads_only, const char *cache_folder, uint64_t cache_bytes,
                            struct reel_error *err);
-void bucket_close(struct bucket *b);                        /* after its sources and uploads; NULL is fine */
-struct store_directory *bucket_directory(struct bucket *b); /* empty; to be set before a content is asked for */
-struct s3 *bucket_s3(struct bucket *b);
-struct blocks *bucket_blocks(struct bucket *b);
+void bucket_close(struct bucket *b); /* after its sources and uploads; NULL is fine */
 
 /* Asks whether the service answers and has this archive, at most every few seconds, and waits at most two. REEL_BUSY:
  * it does not answer.

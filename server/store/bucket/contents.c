@@ -25,7 +25,7 @@ static struct reel_source *open_blob(struct store *store, const char *sha256, co
     const struct blocks_object object = {
         .content = sha256, .bucket = at.bucket, .key = at.key, .etag = o.etag[0] ? o.etag : NULL, .size = o.size};
     struct reel_error why = {0};
-    struct reel_source *source = blocks_source(bucket_blocks(b), &object, name, &why);
+    struct reel_source *source = blocks_source(b->blocks, &object, name, &why);
     if (!source &&
         (why.code == REEL_NO_SPACE || why.code == REEL_IO)) { /* the cache's disk is full or broken: past it */
         return bucket_direct(b, &o, name, err);
@@ -72,11 +72,11 @@ static bool remove_blob(struct store *store, const char *sha256, struct reel_err
     if (!bucket_find(b, sha256, &o, &none)) {
         return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
     }
-    blocks_forget(bucket_blocks(b), sha256);
+    blocks_forget(b->blocks, sha256);
     /* The entry first: what is left behind when this ends between the two is swept, an entry without its object would
      * be a loss. */
     return store->directory->remove(store->directory->context, sha256, err) &&
-           (bucket_is_borrowed(&o) || s3_delete(bucket_s3(b), bucket_located(b, o.location, bucket, key), err));
+           (bucket_is_borrowed(&o) || s3_delete(b->s3, bucket_located(b, o.location, bucket, key), err));
 }
 
 bool store_sign_address(struct store *store, const char *sha256, const char *file_name, char *out, size_t size,
@@ -93,7 +93,7 @@ bool store_sign_address(struct store *store, const char *sha256, const char *fil
     if (bucket_is_borrowed(&o)) { /* it may have changed */
         return reel_fail(err, REEL_NOT_FOUND, "the object is one of others");
     }
-    return s3_presign(bucket_s3(b), bucket_located(b, o.location, bucket, key), file_name, "application/octet-stream",
+    return s3_presign(b->s3, bucket_located(b, o.location, bucket, key), file_name, "application/octet-stream",
                       SIGNED_S, out, size, err);
 }
 
@@ -142,7 +142,7 @@ static bool size_of(const struct store *store, const char *hex, const char *suff
     char key[S3_KEY_MAX + 1];
     const char *folder = folder_of(suffix);
     if (folder) {
-        bool found = s3_head(bucket_s3(store->bucket), bucket_name(store->bucket, folder, hex, key), &there, err);
+        bool found = s3_head(store->bucket->s3, bucket_name(store->bucket, folder, hex, key), &there, err);
         *size = there.size;
         return found;
     }
@@ -202,7 +202,7 @@ static bool place(struct store *store, const char *content, const char *suffix, 
     if (!is_pack(suffix)) {
         return true;
     }
-    blocks_hold_file(bucket_blocks(store->bucket), content, out, true);
+    blocks_hold_file(store->bucket->blocks, content, out, true);
     return store_make_place(store, content, err);
 }
 
@@ -213,7 +213,7 @@ static bool keep(struct store *store, const char *content, const char *suffix, s
         return false;
     }
     if (is_pack(suffix)) {
-        blocks_hold_file(bucket_blocks(store->bucket), content, path, false);
+        blocks_hold_file(store->bucket->blocks, content, path, false);
     }
     return true;
 }
@@ -238,7 +238,7 @@ static bool fetch(struct store *store, const char *content, const char *suffix, 
 static bool note_use(struct store *store, const char *content, const char *path, int fd) {
     struct stat st;
     futimens(fd, NULL); /* the order of use, after a restart */
-    blocks_use_file(bucket_blocks(store->bucket), content, path);
+    blocks_use_file(store->bucket->blocks, content, path);
     return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
@@ -270,7 +270,7 @@ static bool remove_file(struct store *store, const char *hex, const char *suffix
         return false;
     }
     if (is_pack(suffix)) {
-        blocks_drop_file(bucket_blocks(store->bucket), hex);
+        blocks_drop_file(store->bucket->blocks, hex);
     }
     return store_unlink(path, err) && bucket_delete(store->bucket, folder_of(suffix), hex, err);
 }

@@ -80,9 +80,9 @@ static bool enter(struct store_upload *u, const char *location, const struct sto
     if (!added) { /* another upload of these bytes was faster */
         sending_abandon(u->sending);
     } else if (before) {
-        blocks_forget(bucket_blocks(b), u->sha256);
+        blocks_forget(b->blocks, u->sha256);
         if (!bucket_is_borrowed(before)) {
-            s3_delete(bucket_s3(b), bucket_located(b, before->location, bucket, key), &ignored);
+            s3_delete(b->s3, bucket_located(b, before->location, bucket, key), &ignored);
         }
     }
     return true;
@@ -112,7 +112,7 @@ static bool keep(struct store_upload *u, bool replace, struct reel_error *err) {
     if (!location || !enter(u, location, has ? &before : NULL, err)) {
         return false;
     }
-    if (!blocks_adopt(bucket_blocks(b), u->sha256, u->written, sending_kept(u->sending), u->path)) {
+    if (!blocks_adopt(b->blocks, u->sha256, u->written, sending_kept(u->sending), u->path)) {
         unlink(u->path);
     }
     return true;
@@ -175,7 +175,7 @@ static bool enter_noted(struct store *store, const char *sha256, const char *not
     if (!sending_location(note, false, o.location)) {
         return reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone");
     }
-    return s3_head(bucket_s3(store->bucket), bucket_located(store->bucket, o.location, bucket, key), &there, err) &&
+    return s3_head(store->bucket->s3, bucket_located(store->bucket, o.location, bucket, key), &there, err) &&
            (there.size == size || reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone")) &&
            d->add(d->context, sha256, &o, false, &added, err);
 }
