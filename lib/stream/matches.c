@@ -8,7 +8,7 @@
 #include "reel/model.h"
 #include "reel/reader.h"
 
-enum { CHANNELS_MAX = 10000 }; /* compared with a topic */
+enum { CHANNELS_MAX = 10000 }; /* compared with a topic for similar names */
 
 static bool is_name(const char *glob) {
     return glob[strcspn(glob, "*?")] == '\0';
@@ -19,13 +19,15 @@ static bool is_unknown(struct reel_recording *const *recordings, uint32_t n, con
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index *index = reel_recording_index(recordings[i]);
         uint32_t n_channels = reel_index_info(index)->n_channels;
-        for (uint32_t k = 0; k < n_channels && k < CHANNELS_MAX; k++) {
+        for (uint32_t k = 0; k < n_channels; k++) {
             const struct reel_channel *channel = reel_index_channel(index, k);
             for (uint32_t t = 0; t < channel->n_topics; t++) {
                 if (reel_topic_match(topic, channel->topics[t])) {
                     return false;
                 }
-                near_add(near, topic, channel->topics[t]);
+                if (k < CHANNELS_MAX) {
+                    near_add(near, topic, channel->topics[t]);
+                }
             }
         }
     }

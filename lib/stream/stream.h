@@ -6,11 +6,16 @@
 
 /* False for views and for conditions on payloads: what they give depends on more than the index. */
 bool stream_is_plain(const struct reel_stream *stream);
-/* False for views, sampled streams and streams with a front: their messages cannot be counted without walking. */
+/* False for views, sampled streams, streams of new messages (since_*) and streams with an initial state: their messages
+ * cannot be counted without walking. */
 bool stream_can_count(const struct reel_stream *stream);
 /* Counts messages with time < before_ns (REEL_TIME_MAX: all) from the index, without walking. Requires
  * stream_can_count(). */
 bool stream_count(struct reel_stream *stream, int64_t before_ns, uint64_t *count, struct reel_error *err);
+
+/* Whether a message of the recording, within the selection's time range, is one of the stream's, a view's aside.
+ * Sampling is not considered. */
+bool stream_selects(struct reel_stream *stream, const struct reel_message *m, bool *selects, struct reel_error *err);
 
 /* The whole payload, to be decoded to values; REEL_LIMIT over REEL_DECODED_MAX. Valid until the next call on the
  * stream. */

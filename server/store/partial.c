@@ -9,19 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
+#include "base/hex.h"
 #include "store/store_internal.h"
 
 enum { ID_TEXT = 32, RUN_TEXT = 128 };
 
 static bool is_partial(const char *name) {
-    return strspn(name, "0123456789abcdef") == ID_TEXT && strcmp(name + ID_TEXT, ".part") == 0;
+    return hex_span(name) == ID_TEXT && strcmp(name + ID_TEXT, ".part") == 0;
 }
 
 bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH], struct reel_error *err) {
-    if (strspn(id, "0123456789abcdef") != ID_TEXT || id[ID_TEXT]) {
-        return reel_fail(err, REEL_ARGUMENT, "not an upload's id");
-    }
-    return store_path(store, out, "incoming/%s.part", id);
+    store_path(store, out, "incoming/%.32s.part", id);
+    return hex_is(id, ID_TEXT) || reel_fail(err, REEL_ARGUMENT, "not an upload's id");
 }
 
 bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id),
@@ -102,7 +102,7 @@ bool store_same_run(struct store *store, bool *same, struct reel_error *err) {
     }
     ssize_t n = pread(store->lock, before, sizeof before - 1, 0); /* who has the lock may write into it */
     *same = n > 0 && strcmp(before, now) == 0;
-    if (!*same && (ftruncate(store->lock, 0) != 0 || pwrite(store->lock, now, strlen(now), 0) != (ssize_t)strlen(now) ||
+    if (!*same && (ftruncate(store->lock, 0) != 0 || !disk_write_at(store->lock, now, strlen(now), 0) ||
                    fsync(store->lock) != 0)) {
         return reel_fail_errno(err, "the store cannot note its run");
     }

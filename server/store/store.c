@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/hex.h"
 #include "base/ownership.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
@@ -30,13 +31,9 @@ const char *store_path(const struct store *store, char out[STORE_PATH], const ch
     return out;
 }
 
-bool store_is_hex(const char *name) {
-    return strlen(name) == STORE_HEX && strspn(name, "0123456789abcdef") == STORE_HEX;
-}
-
 bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size,
                         struct reel_error *err) {
-    int used = store_is_hex(hex) ? snprintf(out, size, "%s/blobs/%.2s/%s%s", store->folder, hex, hex, suffix) : -1;
+    int used = hex_is(hex, STORE_HEX) ? snprintf(out, size, "%s/blobs/%.2s/%s%s", store->folder, hex, hex, suffix) : -1;
     return (used > 0 && (size_t)used < size) || reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 

@@ -100,7 +100,6 @@ struct store *store_new(const char *folder, struct reel_error *err);
 /* folder/NAME… into `out`, which is returned. NAME has at most a folder and a name of NAME_MAX. */
 __attribute__((format(printf, 3, 4))) const char *store_path(const struct store *store, char out[STORE_PATH],
                                                              const char *format, ...);
-bool store_is_hex(const char *name); /* as SHA-256 is written */
 /* blobs/ab/<hex><suffix>. REEL_ARGUMENT: `hex` is no SHA-256. */
 bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size,
                         struct reel_error *err);

@@ -6,7 +6,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/hex.h"
 #include "reel/scan.h"
 #include "store/s3/s3.h"
 #include "store/upload_internal.h"
@@ -19,7 +18,7 @@ enum {
 
 void upload_hash_restart(struct store_upload *u) {
     u->hashed = 0;
-    sha256_start(&u->hash);
+    digest_start(&u->hash, DIGEST_SHA256);
 }
 
 static _Thread_local int64_t elapsed_ns;
@@ -150,7 +149,7 @@ bool upload_write(struct store_upload *u, const void *data, size_t size, struct 
     }
     upload_waited(began_ns);
     if (u->hashed == u->written - size) {
-        sha256_add(&u->hash, data, size);
+        digest_add(&u->hash, data, size);
         u->hashed = u->written;
     }
     return true;
@@ -202,7 +201,7 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
                           : reel_fail_memory(err);
         }
         if (n > 0) {
-            sha256_add(&u->hash, buffer, (size_t)n);
+            digest_add(&u->hash, buffer, (size_t)n);
             u->hashed += (uint64_t)n;
         }
         if (progress && progress->report && !progress->report(progress->context, u->hashed, u->written)) {
@@ -213,12 +212,10 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
 }
 
 bool upload_hash_all(struct store_upload *u, struct reel_error *err) {
-    uint8_t raw[32];
     if (!store_upload_hash(u, NULL, err)) {
         return false;
     }
-    sha256_end(&u->hash, raw);
-    hex_write(raw, sizeof raw, u->sha256);
+    digest_end_hex(&u->hash, u->sha256);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
 
@@ -118,7 +119,7 @@ struct visiting {
 
 static bool visit_object(void *context, const char *name, const struct s3_object *object) {
     struct visiting *v = context;
-    v->stopped = store_is_hex(name) && !v->visit(v->context, name, v->suffix, object->modified_s * 1000000000);
+    v->stopped = hex_is(name, STORE_HEX) && !v->visit(v->context, name, v->suffix, object->modified_s * 1000000000);
     return !v->stopped;
 }
 

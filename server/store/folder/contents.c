@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/hex.h"
 #include "store/manifest.h"
 #include "store/reference.h"
 #include "store/store_internal.h"
@@ -138,8 +139,7 @@ static bool visit_folder(const struct store *store, const char *folder,
         char hex[STORE_HEX + 1];
         struct stat st;
         snprintf(hex, sizeof hex, "%.*s", STORE_HEX, e->d_name);
-        if (strspn(hex, "0123456789abcdef") == STORE_HEX &&
-            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        if (hex_span(hex) == STORE_HEX && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
             more = visit(context, hex, e->d_name + STORE_HEX, store_stamp(st.st_mtim));
         }
     }

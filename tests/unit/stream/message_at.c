@@ -1,4 +1,5 @@
 /* One message by its place or by a time, against the oracle; and entries newest first. */
+#include "base/cleanup.h"
 #include "makers/toy_oracle.h"
 
 static const enum toy_order orders[] = {TOY_REGULAR, TOY_TIES, TOY_JITTER, TOY_REVERSED, TOY_RANDOM, TOY_EXTREME};
@@ -80,7 +81,7 @@ static void the_state_in_front_counts_too(void **state) {
         struct reel_stream *s = reel_stream_open(&r, 1, &q, &err);
         assert_true(reel_message_at_index(s, i, &m, &err));
         int64_t place = i < 0 ? 54 + i : i;
-        assert_true(place < 4 ? m.front == place + 1 : m.entry.offset == t.entries[50 + place - 4].offset);
+        assert_true(place < 4 ? m.initial == place + 1 : m.entry.offset == t.entries[50 + place - 4].offset);
         reel_stream_free(s);
     }
     toy_has_state = false;
@@ -103,6 +104,12 @@ static void messages_by_time(void **state) {
             q.topics = topics;
             q.n_topics = round % 3;
             struct wanted *w;
+            if (round >= 50) {
+                int64_t one = t.entries[toy_next(&seed) % 800].time_ns,
+                        other = t.entries[toy_next(&seed) % 800].time_ns;
+                q.start_ns = one < other ? one : other;
+                q.end_ns = one < other ? other : one;
+            }
             size_t n = oracle_stream(toys, 1, &q, &w), best = n;
             int64_t at = round == 0 ? INT64_MIN : t.entries[toy_next(&seed) % 800].time_ns;
             at = at < INT64_MAX - 2 && round % 2 ? at + 1 : at;
@@ -112,7 +119,6 @@ static void messages_by_time(void **state) {
             struct reel_stream *s = NULL;
             struct reel_message m;
             q.last_per_topic = q.state_at_cut = toy_has_state = true; /* play no part here */
-            q.start_ns = 0;
             bool found = reel_message_at_time(r, &q, at, &s, &m, &err);
             assert_int_equal(found, best < n);
             assert_true(found ? oracle_agrees(&w[best], s, &m) : err.code == REEL_NOT_FOUND && s == NULL);
@@ -125,6 +131,62 @@ static void messages_by_time(void **state) {
         reel_recording_free(r);
         toy_free(&t);
     }
+}
+
+/* Of a recording that grows, what has come since an earlier size. */
+static void only_new_messages_are_counted(void **state) {
+    (void)state;
+    struct toy t = {0};
+    struct reel_error err = {0};
+    struct reel_message m;
+    enum { N = 100, OLD = 60 };
+    toy_random(&t, 1, 1, N, TOY_REGULAR);
+    struct reel_recording *r = toy_open(&t, NULL);
+    struct reel_selection q = reel_select_all;
+    q.since_bytes = t.entries[OLD].offset;
+    for (int64_t i = -(N - OLD) - 1; i <= N - OLD; i++) {
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &q, &err);
+        bool there = i >= -(N - OLD) && i < N - OLD;
+        assert_int_equal(reel_message_at_index(s, i, &m, &err), there);
+        assert_true(!there || m.entry.offset == t.entries[i < 0 ? N + i : OLD + i].offset);
+    }
+    AUTO(reel_stream_free) struct reel_stream *at = NULL;
+    assert_false(reel_message_at_time(r, &q, t.entries[OLD - 1].time_ns, &at, &m, &err));
+    reel_recording_free(r);
+    toy_free(&t);
+}
+
+/* A stream continued anywhere goes on as it would have, also when it is sampled. */
+static void new_messages_are_sampled_from_the_first_one(void **state) {
+    (void)state;
+    struct toy t = {0};
+    struct reel_error err = {0};
+    toy_random(&t, 1, 2, 100, TOY_REGULAR);
+    struct reel_recording *r = toy_open(&t, NULL);
+    for (int by_time = 0; by_time < 2; by_time++) {
+        struct reel_selection q = reel_select_all;
+        q.since_bytes = t.entries[61].offset;
+        q.every_n = by_time ? 0 : 3;
+        q.every_ns = by_time ? 7000 : 0;
+        struct reel_message expected[100], m;
+        size_t n = 0;
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &q, &err);
+        while (reel_stream_next(s, &expected[n], &err) == REEL_STEP_MESSAGE) {
+            n++;
+        }
+        assert_in_range(n, 5, 30);
+        for (size_t i = 0; i < n; i++) {
+            struct reel_position mark = reel_position_of(&expected[i]);
+            assert_true(reel_stream_seek(s, &mark, &err));
+            for (size_t k = i; k < n; k++) {
+                assert_true(reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE);
+                assert_int_equal(m.entry.offset, expected[k].entry.offset);
+            }
+            assert_true(reel_stream_next(s, &m, &err) == REEL_STEP_END);
+        }
+    }
+    reel_recording_free(r);
+    toy_free(&t);
 }
 
 struct backwards {
@@ -159,11 +221,11 @@ static void entries_newest_first(void **state) {
             struct wanted *w;
             size_t n = oracle_stream(toys, 1, &q, &w);
             struct backwards b = {.w = w, .left = n, .stop_after = round % 2 ? SIZE_MAX : 10};
-            assert_true(reel_reader_back(reader, 1, q.end_ns, visit, &b, &err));
+            assert_true(reel_reader_reverse(reader, 1, q.end_ns, visit, &b, &err));
             assert_true(b.left == 0 || b.stop_after == 0);
             free(w);
         }
-        assert_false(reel_reader_back(reader, 2, 0, visit, NULL, &err));
+        assert_false(reel_reader_reverse(reader, 2, 0, visit, NULL, &err));
         assert_int_equal(err.code, REEL_ARGUMENT);
         reel_reader_free(reader);
         reel_recording_free(r);
@@ -177,6 +239,8 @@ int main(void) {
         cmocka_unit_test(messages_by_place_in_many_segments),
         cmocka_unit_test(the_state_in_front_counts_too),
         cmocka_unit_test(messages_by_time),
+        cmocka_unit_test(only_new_messages_are_counted),
+        cmocka_unit_test(new_messages_are_sampled_from_the_first_one),
         cmocka_unit_test(entries_newest_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

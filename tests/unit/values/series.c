@@ -308,6 +308,71 @@ static void a_field_is_a_topic_and_a_path(void **state) {
     toy_free(&toy);
 }
 
+static bool note_field(void *context, const struct reel_field *field) {
+    snprintf((char *)context + strlen(context), 64, "%s ", field->path);
+    return true;
+}
+
+/* Without a schema the first message has the fields: of a topic's second channel, however many messages come before. */
+static void each_channel_of_a_topic_has_its_fields(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    char fields[256] = "";
+    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_channel(&toy, &(struct reel_channel){.name = "/j", .type = "one", .encoding = "json"});
+    toy_channel(&toy, &(struct reel_channel){.name = "/j", .type = "two", .encoding = "json"});
+    enum { N = 1500 };
+    for (uint32_t i = 0; i <= N; i++) {
+        const char *text = i < N ? "{\"a\":1}" : "{\"b\":{\"c\":2}}";
+        toy_message(&toy, i < N ? 0 : 1, 1000 * (int64_t)i, i, text, strlen(text));
+    }
+    recording = toy_open(&toy);
+    assert_true(reel_topic_fields(recording, "/j", note_field, fields, &err));
+    assert_string_equal(fields, "a b.c ");
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
+/* v is 0, 1, 2 … at 0, 1000, 2000 … */
+static double rising(size_t i) {
+    return (double)i;
+}
+static void check_last(const char *const *where, int64_t start_ns, int64_t end_ns, int64_t at_ns, int64_t expected) {
+    struct reel_error err = {0};
+    struct reel_message m;
+    AUTO(reel_stream_free) struct reel_stream *stream = NULL;
+    struct reel_selection q = reel_select_all;
+    q.where = where;
+    q.n_where = where ? 1 : 0;
+    q.start_ns = start_ns;
+    q.end_ns = end_ns;
+    bool found = reel_message_at_time(recording, &q, at_ns, &stream, &m, &err);
+    assert_int_equal(found, expected >= 0);
+    if (found) {
+        assert_int_equal(m.time_ns, expected);
+    } else {
+        assert_int_equal(err.code, REEL_NOT_FOUND);
+    }
+}
+static void the_last_message_before_a_time_is_one_of_the_selection(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    const char *const low[] = {"/v.v<3"}, *const none[] = {"/v.v<0"}, *const other[] = {"/v.v>=2000"};
+    recording = make(&toy, 3000, rising);
+    check_last(NULL, REEL_TIME_MIN, REEL_TIME_MAX, 1499500, 1499000);
+    check_last(low, REEL_TIME_MIN, REEL_TIME_MAX, 1499500, 2000);
+    check_last(low, 1000, 2000, 1499500, 1000);
+    check_last(low, 3000, REEL_TIME_MAX, 1499500, -1);
+    check_last(none, REEL_TIME_MIN, REEL_TIME_MAX, 1499500, -1);
+    check_last(other, REEL_TIME_MIN, REEL_TIME_MAX, 1499500, -1);
+    check_last(NULL, 5000, 9000, 1499500, 8000);
+    check_last(NULL, 5000, 9000, 4999, -1);
+    check_last(NULL, REEL_TIME_MIN, 9000, INT64_MAX, 8000);
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_found_by_path),
@@ -319,6 +384,8 @@ int main(void) {
         cmocka_unit_test(times_as_far_apart_as_can_be),
         cmocka_unit_test(only_what_is_not_there_is_not_found),
         cmocka_unit_test(a_field_is_a_topic_and_a_path),
+        cmocka_unit_test(each_channel_of_a_topic_has_its_fields),
+        cmocka_unit_test(the_last_message_before_a_time_is_one_of_the_selection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,43 @@ static void other_names_are_no_view(void **state) {
     assert_non_null(strstr(err.text, "foxglove"));
 }
 
+/* The positions put in front, of each recording one, as the hero sees them: the same bytes each time they are given. */
+static unsigned fronts_of(struct reel_stream *s, const uint8_t **owned) {
+    struct reel_error err = {0};
+    struct reel_message m;
+    unsigned n = 0;
+    assert_true(reel_stream_seek(s, &(struct reel_position){.time_ns = REEL_TIME_MIN, .initial = 1}, &err));
+    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE && m.initial > 0) {
+        if (strcmp(s->channels[m.channel]->name, "/position") == 0) {
+            assert_true(n < 4 && m.owned);
+            owned[n++] = m.owned;
+        }
+    }
+    return n;
+}
+
+static void what_an_actor_sees_is_made_once(void **state) {
+    (void)state;
+    MAKER m = make_world(STYLE, 5);
+    RECORDING *r = carla_read(&m);
+    struct reel_error err = {0};
+    struct reel_recording *const two[] = {r, r};
+    struct reel_selection q = reel_select_all;
+    q.start_ns = at_frame(3);
+    q.state_at_cut = true;
+    AUTO(reel_stream_free)
+    struct reel_stream *s = reel_carla_follow(reel_stream_open(two, 2, &q, &err), 24, &err);
+    assert_non_null(s);
+    const uint8_t *first[4] = {0}, *again[4] = {0};
+    assert_int_equal(fronts_of(s, first), 2);
+    assert_ptr_not_equal(first[0], first[1]);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(fronts_of(s, again), 2);
+        assert_ptr_equal(again[0], first[0]);
+        assert_ptr_equal(again[1], first[1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(originals_stay_and_topics_join),
@@ -247,6 +284,7 @@ int main(void) {
         cmocka_unit_test(damage_is_passed_over),
         cmocka_unit_test(of_several_recordings_topics_are_distinguished),
         cmocka_unit_test(other_names_are_no_view),
+        cmocka_unit_test(what_an_actor_sees_is_made_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
