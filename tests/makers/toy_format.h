@@ -263,7 +263,10 @@ static const struct reel_format toy_format = {
 #define TOY_MORE_FORMATS
 #endif
 const struct reel_format *const reel_formats[] = {&toy_format, TOY_MORE_FORMATS NULL};
-const struct reel_writer *const reel_writers[] = {NULL};
+#ifndef TOY_MORE_WRITERS
+#define TOY_MORE_WRITERS
+#endif
+const struct reel_writer *const reel_writers[] = {TOY_MORE_WRITERS NULL};
 
 /* --- its recordings
  * --------------------------------------------------------------------------------------------------- */

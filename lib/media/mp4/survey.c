@@ -98,7 +98,7 @@ static bool grow_samples(struct mp4_video *v, struct reel_write *w, struct reel_
 
 /* What was recorded as H.264 or H.265 stays so. */
 static bool is_whole(const struct reel_write *w, struct reel_error *err) {
-    if (w->options->width > 0 || w->options->fps > 0 || w->stream->thinned) {
+    if (reel_write_option_u64(w, "width") > 0 || reel_write_option_u64(w, "fps") > 0 || w->stream->thinned) {
         return reel_fail(err, REEL_UNSUPPORTED,
                          "frames of H.264 and H.265 depend on those before them: none is left out or made smaller; "
                          "send neither width nor "

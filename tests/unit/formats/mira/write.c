@@ -188,7 +188,8 @@ static void large_messages_are_compressed_on_request(void **state) {
     }
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
-    const struct reel_write_options small_blocks = {.compression = "zlib", .block_bytes = 10000};
+    const struct reel_write_value size = {.name = "block_size", .text = "", .number = 10000};
+    const struct reel_write_options small_blocks = {.compression = "zlib", .values = &size, .n_values = 1};
     MAKER out = render(r, &selection_all, &small_blocks, 300);
     assert_true(out.size < t.m.size / 2);
     RECORDING *again = bag_scan(&out);
