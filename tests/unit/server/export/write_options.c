@@ -143,10 +143,10 @@ static void the_help_lists_it(void **state) {
     fclose(f);
     assert_int_equal(code, CLI_DONE);
     assert_non_null(
-        strstr(content(path), "  --grain-size N            .grain: so many grains on a line (default 7)\n"));
-    assert_non_null(strstr(content(path), "  --bright                  .grain: print it bright\n"));
+        strstr(content(path), "  --grain-size N              .grain: so many grains on a line (default 7)\n"));
+    assert_non_null(strstr(content(path), "  --bright                    .grain: print it bright\n"));
     assert_non_null(
-        strstr(content(path), "  --paper KIND              matt, glossy: .grain: the paper (default matt)\n"));
+        strstr(content(path), "  --paper KIND                matt, glossy: .grain: the paper (default matt)\n"));
 }
 
 /* ---- HTTP */
