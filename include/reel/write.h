@@ -43,6 +43,9 @@ REEL_DEFINE_AUTO(struct reel_loss, reel_loss_free);
 __attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind,
                                                          const struct reel_channel *channel, const char *text,
                                                          ...); /* loss, channel may be NULL */
+/* Notes that the list is not complete where `why` is transient, such as no memory: reel_writer_accepts() fails with it.
+ */
+void reel_loss_fail(struct reel_loss *loss, const struct reel_error *why);
 struct reel_loss_item {
     enum reel_loss_kind kind;
     const char *channel; /* topic, or NULL: the whole file */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/transient.h"
 #include "reel/format.h"
 #include "reel/write.h"
 
@@ -40,19 +39,22 @@ const struct reel_format *reel_format_probe(struct reel_source *source, struct r
         reel_fail(err, REEL_NOT_MINE, "the file is empty");
         return NULL;
     }
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
     const struct reel_format *best = NULL;
     int best_bits = 0;
     for (size_t i = 0; reel_formats[i]; i++) {
-        int bits = reel_formats[i]->probe(bytes_of(head, size), source);
+        int bits = reel_formats[i]->probe(bytes_of(head, size), source, err);
+        if (bits < 0) {
+            return NULL;
+        }
         if (bits > best_bits) {
             best = reel_formats[i];
             best_bits = bits;
         }
     }
-    bool good = transient_watch_end(&watch, best || fail_unknown(err), err);
-    return good ? best : NULL;
+    if (!best) {
+        fail_unknown(err);
+    }
+    return best;
 }
 
 const struct reel_writer *reel_writer_named(const char *extension, const char *variant, struct reel_error *err) {

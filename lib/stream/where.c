@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "decode/condition.h"
+#include "decode/decoder.h"
 #include "decode/fields.h"
 #include "reel/series.h"
 #include "stream/stream.h"
@@ -36,7 +37,6 @@ static bool close_value(void *context, uint32_t column) {
 static bool holds(struct filter *f, const struct reel_message *m, bool *out, struct reel_error *err) {
     uint32_t mask = f->masks[m->channel];
     struct reel_bytes payload;
-    struct reel_error ignored;
     *out = true;
     if (mask == 0 || m->front > 0) {
         return true;
@@ -56,8 +56,10 @@ static bool holds(struct filter *f, const struct reel_message *m, bool *out, str
         struct field_picker picker = {.set = f->paths[i], .open = open_value, .close = close_value, .context = &found};
         value_start(&found);
         field_picker_start(&picker);
-        reel_decode(f->decoders[m->channel], payload, &picker.visitor,
-                    &ignored); /* what is damaged has what was found before */
+        if (!decode_try(f->decoders[m->channel], payload, &picker.visitor, NULL,
+                        err)) { /* what is damaged has what was found before */
+            return false;
+        }
         *out = condition_holds(&f->conditions[i], &found);
     }
     return true;

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/limits.h"
-#include "base/transient.h"
+#include "decode/decoder.h"
 #include "reel/iterate.h"
 #include "values/bound.h"
 
@@ -105,8 +105,8 @@ static bool evaluate(struct walk *w, int64_t time_ns, bool *holds, struct reel_e
 
 static bool open_reading(struct walk *w, struct lane *lane, struct reading *reading, const struct reel_channel *channel,
                          struct reel_error *err) {
-    reading->decoder = reel_decoder_open(channel, NULL); /* none: it has no values */
-    if (!(reading->paths = field_set_new(NULL, 0, err))) {
+    if (!decoder_try(channel, &reading->decoder, err) || /* none: it has no values */
+        !(reading->paths = field_set_new(NULL, 0, err))) {
         return false;
     }
     for (uint32_t k = 0; k < w->b->question->n_conditions; k++) {
@@ -181,11 +181,10 @@ static bool read_values(struct walk *w, const struct reading *reading, const str
         return true;
     }
     if (!reel_stream_payload(w->stream, m, &payload, &why)) {
-        return !reel_is_transient(why.code) || reel_error_pass(err, &why);
+        return reel_error_ignore(err, &why);
     }
     field_picker_start(&picker);
-    reel_decode(reading->decoder, payload, &picker.visitor, NULL);
-    return true;
+    return decode_try(reading->decoder, payload, &picker.visitor, NULL, err);
 }
 
 static bool step_message(struct walk *w, struct lane *lane, struct reading *reading, const struct reel_message *m,
@@ -349,15 +348,8 @@ static bool answer(const struct reel_question *q, struct reel_statistics *s, con
 
 bool reel_question_answer(const struct reel_question *question, struct reel_statistics *statistics,
                           const struct reel_ask *ask, struct reel_answer *out, struct reel_error *err) {
-    struct transient_watch watch;
-    struct reel_error own = {0};
     *out = (struct reel_answer){0};
-    transient_watch_begin(&watch);
-    bool good = answer(question, statistics, ask, out, &own);
-    if (!good && err) {
-        reel_error_pass(err, &own);
-    }
-    return transient_watch_end(&watch, good, err) || (reel_answer_done(out), false);
+    return answer(question, statistics, ask, out, err) || (reel_answer_done(out), false);
 }
 
 void reel_answer_done(struct reel_answer *a) {

@@ -136,7 +136,8 @@ struct ros2db_files {
 /* The kind of a file, from its first bytes. */
 enum ros2db_kind ros2db_kind_of(struct reel_bytes head);
 /* True when an archive or a packed file holds files of a bag. Reads only a little of it. */
-bool ros2db_holds_bag(enum ros2db_kind kind, struct reel_bytes head, struct reel_source *source);
+bool ros2db_holds_bag(enum ros2db_kind kind, struct reel_bytes head, struct reel_source *source, bool *holds,
+                      struct reel_error *err);
 /* Finds the files of the bag in the scan's parts, and adds chunks for files that are not parts. */
 bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struct arena *arena, struct reel_error *err);
 void ros2db_files_free(struct ros2db_files *files);

@@ -158,7 +158,7 @@ sqlite3_stmt *ros2db_prepare(struct ros2db *db, const char *sql, struct reel_err
 
 bool ros2db_has_column(const struct ros2db *db, const char *table, const char *column) {
     int rc = sqlite3_table_column_metadata(db->sqlite, "main", table, column, NULL, NULL, NULL, NULL, NULL);
-    return rc == SQLITE_NOMEM ? reel_fail_memory(NULL) : rc == SQLITE_OK;
+    return rc == SQLITE_OK;
 }
 
 /* Checks the columns of a table. Computed columns are refused: they are SQL from the file. */

@@ -319,8 +319,9 @@ static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
     return add_metadata(&s, err);
 }
 
-static int ros2db_probe(struct reel_bytes head, struct reel_source *source) {
+static int ros2db_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
     enum ros2db_kind kind = ros2db_kind_of(head);
+    bool holds;
     switch (kind) {
     case ROS2DB_DATABASE:
         return 8 * SQLITE_MAGIC_SIZE;
@@ -330,7 +331,7 @@ static int ros2db_probe(struct reel_bytes head, struct reel_source *source) {
     case ROS2DB_GZIP:
     case ROS2DB_ZIP:
     case ROS2DB_TAR:
-        return ros2db_holds_bag(kind, head, source) ? PROBE_ARCHIVE_BITS : 0;
+        return !ros2db_holds_bag(kind, head, source, &holds, err) ? -1 : holds ? PROBE_ARCHIVE_BITS : 0;
     default:
         return 0;
     }
