@@ -143,7 +143,7 @@ bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *
     return true;
 }
 
-bool render_section(struct reel_render *r, const struct reel_mark *first, uint64_t before, uint64_t count,
+bool render_section(struct reel_render *r, const struct reel_position *first, uint64_t before, uint64_t count,
                     struct reel_error *err) {
     struct run *run = &r->run;
     bool follows = r->stage == AT_END && r->messages == before;

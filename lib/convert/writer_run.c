@@ -74,7 +74,7 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
         }
     }
     if (run->taken++ == 0) {
-        run->first = reel_mark_of(m);
+        run->first = reel_position_of(m);
     }
     if (w->planning) {
         count(&run->plan->counts, m);
@@ -93,7 +93,7 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
     }
 }
 
-bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, uint64_t count, struct reel_sink *out,
+bool run_pack(struct run *run, uint64_t group, const struct reel_position *first, uint64_t count, struct reel_sink *out,
               struct reel_error *err) {
     if (run->stream_group != group && !reel_stream_seek(run->w.stream, first, err)) {
         return false;
@@ -122,7 +122,7 @@ bool run_has_more(struct run *run, bool *more, struct reel_error *err) {
 }
 
 bool run_return_pending(struct run *run, struct reel_error *err) {
-    struct reel_mark mark = reel_mark_of(&run->pending);
+    struct reel_position mark = reel_position_of(&run->pending);
     bool pending = run->has_pending;
     run->has_pending = false;
     return !pending || reel_stream_seek(run->w.stream, &mark, err);

@@ -2,6 +2,7 @@
  * with all rounds of a loop one after the other. A message is due when `anchor` plus its distance in tape time, divided
  * by the speed, is reached. */
 #include "reel/play.h"
+#include "base/thread.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -73,11 +74,7 @@ struct reel_play *reel_play_new(const struct reel_play_options *options, struct 
         reel_fail_memory(err);
         return NULL;
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&play->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&play->changed);
     pthread_mutex_init(&play->mutex, NULL);
     memcpy(&play->options, options, options->size < sizeof play->options ? options->size : sizeof play->options);
     play->state = (struct reel_play_state){.paused = options->paused, .loop = options->loop, .speed = options->speed};
@@ -257,7 +254,7 @@ static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) 
         recordings[i] = reel_reader_recording(p->below->readers[i]);
     }
     selection.start_ns = position_ns;
-    selection.front = NULL;
+    selection.initial = NULL;
     selection.state_at_cut = true;
     selection.last_per_topic = selection.last_per_topic || p->play->options.latch;
     p->jumped = open_below(p->play, recordings, n, &selection, err);
@@ -266,8 +263,8 @@ static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) 
 
 /* Goes on at a position; at the start as the first time. */
 static bool go_to(struct player *p, int64_t position_ns, struct reel_error *err) {
-    const struct reel_front *front = p->below->front;
-    struct reel_mark start = {.time_ns = position_ns, .front = front && front->n_messages > 0};
+    const struct reel_initial_state *initial = p->below->initial;
+    struct reel_position start = {.time_ns = position_ns, .initial = initial && initial->n_messages > 0};
     p->waits = p->any = false;
     p->last_ns = position_ns;
     reel_stream_free(TAKE(p->jumped));
@@ -398,7 +395,7 @@ static enum reel_step play_next(struct reel_stream *base, struct reel_message *m
 }
 
 /* Only to read a message again: it is given at once. */
-static bool play_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool play_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct player *p = (struct player *)base;
     p->waits = p->due = false;
     p->at_once = true;

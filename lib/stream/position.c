@@ -7,13 +7,13 @@ enum { MARK_BYTES = 8 + 8 + 4 * 4 };
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-bool reel_cursor_encode(const struct reel_mark *mark, char *out, size_t size) {
+bool reel_cursor_encode(const struct reel_position *mark, char *out, size_t size) {
     uint8_t raw[MARK_BYTES + 1] = {0};
     store_u64le(raw, (uint64_t)mark->time_ns);
     store_u64le(raw + 8, mark->offset);
     store_u32le(raw + 16, mark->source);
     store_u32le(raw + 20, mark->chunk);
-    store_u32le(raw + 24, mark->front);
+    store_u32le(raw + 24, mark->initial);
     store_u32le(raw + 28, mark->again);
     if (size < REEL_CURSOR_ROOM) {
         return false;
@@ -31,7 +31,7 @@ static int sextet(char c) {
     return found ? (int)(found - alphabet) : -1;
 }
 
-bool reel_cursor_decode(const char *text, struct reel_mark *mark) {
+bool reel_cursor_decode(const char *text, struct reel_position *mark) {
     uint8_t raw[MARK_BYTES];
     uint32_t bits = 0, held = 0;
     size_t size = 0;
@@ -53,12 +53,12 @@ bool reel_cursor_decode(const char *text, struct reel_mark *mark) {
     if (size != sizeof raw || held >= 6 || (bits & ((1U << held) - 1)) != 0) {
         return false;
     }
-    *mark = (struct reel_mark){
+    *mark = (struct reel_position){
         .time_ns = (int64_t)load_u64le(raw),
         .offset = load_u64le(raw + 8),
         .source = load_u32le(raw + 16),
         .chunk = load_u32le(raw + 20),
-        .front = load_u32le(raw + 24),
+        .initial = load_u32le(raw + 24),
         .again = load_u32le(raw + 28),
     };
     return true;

@@ -8,7 +8,7 @@ static bool copy_texts(const char *const **texts, uint32_t n, struct arena *aren
 bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
                     struct arena *arena) {
     *copy = *selection;
-    copy->front = NULL;
+    copy->initial = NULL;
     if (selection->n_channels > 0) {
         copy->channels = arena_copy(arena, selection->channels, selection->n_channels * sizeof *selection->channels);
     }

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "reel/iterate.h"
 
-/* `front` is not copied: NULL. False: no memory. */
+/* `initial` is not copied: NULL. False: no memory. */
 bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
                     struct arena *arena);
 

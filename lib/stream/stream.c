@@ -1,4 +1,4 @@
-/* The basic stream: channels that the selection matches, the front, the merge, sampling. See reel/iterate.h. */
+/* The basic stream: channels that the selection matches, the initial state, the merge, sampling. See reel/iterate.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,10 +24,10 @@ struct stream {
     enum reel_clock *clocks;
     int64_t *shifts;
     size_t cap_channels, cap_sources;
-    uint32_t n_selected; /* channels of the recordings; those of the front follow */
+    uint32_t n_selected; /* channels of the recordings; those of the initial state follow */
     struct merge *merge;
-    struct reel_front *front;
-    size_t front_at;
+    struct reel_initial_state *initial;
+    size_t initial_at;
     struct merge_position start;
     int64_t end_ns;
     int64_t origin_ns; /* origin of the every_ns intervals */
@@ -39,13 +39,13 @@ struct stream {
     int64_t *last_bucket; /* every_ns: interval of each channel's last message; -1 = none */
 };
 
-struct reel_mark reel_mark_of(const struct reel_message *m) {
-    return (struct reel_mark){.time_ns = m->entry.time_ns,
-                              .offset = m->entry.offset,
-                              .source = m->source,
-                              .chunk = m->entry.chunk,
-                              .front = m->front,
-                              .again = m->again};
+struct reel_position reel_position_of(const struct reel_message *m) {
+    return (struct reel_position){.time_ns = m->entry.time_ns,
+                                  .offset = m->entry.offset,
+                                  .source = m->source,
+                                  .chunk = m->entry.chunk,
+                                  .initial = m->initial,
+                                  .again = m->again};
 }
 
 /* ---- sampling */
@@ -138,8 +138,8 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
 
 static enum reel_step stream_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
-    if (s->front && s->front_at < s->front->n_messages) {
-        *m = s->front->messages[s->front_at++];
+    if (s->initial && s->initial_at < s->initial->n_messages) {
+        *m = s->initial->messages[s->initial_at++];
         return REEL_STEP_MESSAGE;
     }
     for (;;) {
@@ -156,7 +156,7 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
         m->time_ns = m->entry.time_ns;
         m->size = m->entry.size;
         m->before_start = false;
-        m->front = m->again = 0;
+        m->initial = m->again = 0;
         m->owned = NULL;
         if ((s->every_n <= 1 && s->every_ns <= 0) || !sampled_out(s, m)) {
             return REEL_STEP_MESSAGE;
@@ -164,15 +164,15 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
     }
 }
 
-static bool stream_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool stream_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
     struct merge_position to = {.key = {.time_ns = mark->time_ns, .chunk = mark->chunk, .offset = mark->offset},
                                 .source = mark->source};
-    if (mark->front > 0) {
-        s->front_at = mark->front - 1;
+    if (mark->initial > 0) {
+        s->initial_at = mark->initial - 1;
         to = s->start;
     } else {
-        s->front_at = s->front ? s->front->n_messages : 0;
+        s->initial_at = s->initial ? s->initial->n_messages : 0;
         if (to.key.time_ns < s->start.key.time_ns) {
             to = s->start;
         }
@@ -185,7 +185,7 @@ static bool stream_seek(struct reel_stream *base, const struct reel_mark *mark, 
 static void stream_free(struct reel_stream *base) {
     struct stream *s = (struct stream *)base;
     merge_free(s->merge);
-    reel_front_free(s->front);
+    reel_initial_state_free(s->initial);
     for (uint32_t i = 0; i < s->base.n_sources; i++) {
         reel_reader_free(s->readers[i]);
     }
@@ -209,7 +209,7 @@ bool stream_is_plain(const struct reel_stream *base) {
 bool stream_can_count(const struct reel_stream *base) {
     const struct stream *s = (const struct stream *)base;
     return base->ops == &stream_ops && s->every_n <= 1 && s->every_ns <= 0 && !has_since(s) &&
-           (!s->front || s->front->n_messages == 0);
+           (!s->initial || s->initial->n_messages == 0);
 }
 
 bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, struct reel_error *err) {
@@ -425,24 +425,24 @@ static bool open_sources(struct stream *s, struct reel_recording *const *recordi
     return (s->merge = merge_new(segments.items, segments.count, err)) != NULL;
 }
 
-static bool open_front(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
-    if (q->front) {
-        s->front = reel_front_ref(q->front);
+static bool open_initial_state(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
+    if (q->initial) {
+        s->initial = reel_initial_state_ref(q->initial);
     } else if ((q->last_per_topic || q->state_at_cut || q->key_frames) && q->start_ns != REEL_TIME_MIN) {
-        if (!(s->front = front_make(&s->base, q, err))) {
+        if (!(s->initial = initial_state_make(&s->base, q, err))) {
             return false;
         }
     }
-    s->base.front = s->front;
-    for (size_t i = 0; s->front && i < s->front->n_channels; i++) {
-        if (!add_channel(s, s->front->channels[i], s->front->channel_source[i], err)) {
+    s->base.initial = s->initial;
+    for (size_t i = 0; s->initial && i < s->initial->n_channels; i++) {
+        if (!add_channel(s, s->initial->channels[i], s->initial->channel_source[i], err)) {
             return false;
         }
     }
     return true;
 }
 
-/* Last, so that front messages are matched by the names of the formats. */
+/* Last, so that initial messages are matched by the names of the formats. */
 static bool open_names(struct stream *s, const struct naming *naming, const struct reel_selection *q,
                        struct reel_error *err) {
     for (uint32_t i = 0; i < s->base.n_channels; i++) {
@@ -484,8 +484,9 @@ struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, u
     s->end_ns = selection->end_ns;
     struct naming naming;
     bool good = naming_open(&naming, recordings, n_recordings, selection, err) &&
-                open_sources(s, recordings, n_recordings, selection, &naming, err) && open_front(s, selection, err) &&
-                open_names(s, &naming, selection, err) && open_sampling(s, selection, err);
+                open_sources(s, recordings, n_recordings, selection, &naming, err) &&
+                open_initial_state(s, selection, err) && open_names(s, &naming, selection, err) &&
+                open_sampling(s, selection, err);
     naming_close(&naming);
     if (!good) {
         stream_free(&s->base);
@@ -508,7 +509,7 @@ void reel_stream_free(struct reel_stream *stream) {
 enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err) {
     return stream->ops->next(stream, m, err);
 }
-bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, struct reel_error *err) {
+bool reel_stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err) {
     return stream->ops->seek(stream, mark, err);
 }
 

@@ -6,8 +6,8 @@
 
 /* False for views and for conditions on payloads: what they give depends on more than the index. */
 bool stream_is_plain(const struct reel_stream *stream);
-/* False for views, sampled streams, streams of new messages (since_*) and streams with a front: their messages cannot be
- * counted without walking. */
+/* False for views, sampled streams, streams of new messages (since_*) and streams with an initial state: their messages
+ * cannot be counted without walking. */
 bool stream_can_count(const struct reel_stream *stream);
 /* Counts messages with time < before_ns (REEL_TIME_MAX: all) from the index, without walking. Requires
  * stream_can_count(). */

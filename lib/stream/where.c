@@ -38,7 +38,7 @@ static bool holds(struct filter *f, const struct reel_message *m, bool *out, str
     uint32_t mask = f->masks[m->channel];
     struct reel_bytes payload;
     *out = true;
-    if (mask == 0 || m->front > 0) {
+    if (mask == 0 || m->initial > 0) {
         return true;
     }
     if (m->size > REEL_DECODED_MAX) {
@@ -82,7 +82,7 @@ static enum reel_step filter_next(struct reel_stream *base, struct reel_message 
     }
 }
 
-static bool filter_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool filter_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     return reel_stream_seek(((struct filter *)base)->below, mark, err);
 }
 

@@ -221,7 +221,7 @@ static bool go_on(struct walk *w) {
 }
 
 static bool find_place(struct walk *w, const struct pack_key *at, struct reel_error *err) {
-    const struct reel_mark mark = {.time_ns = at->time_ns, .offset = at->offset, .chunk = at->chunk};
+    const struct reel_position mark = {.time_ns = at->time_ns, .offset = at->offset, .chunk = at->chunk};
     if (!w->stream && !open_stream(w, err)) {
         return false;
     }

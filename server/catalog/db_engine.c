@@ -151,6 +151,12 @@ bool db_migrate(struct db *db, struct reel_error *err) {
     return version == newest || (engine->set_tables(h, newest, err) && db_commit(h, err));
 }
 
+void db_analyze(struct db *db) {
+    if (db->engine->analyze) {
+        db->engine->analyze(db);
+    }
+}
+
 bool db_is_current(struct db *db, struct reel_error *err) {
     size_t newest = *db->engine->n_migrations;
     uint64_t version;

@@ -448,5 +448,9 @@ bool catalog_move(const char *from, const char *to, const struct reel_progress *
     for (size_t i = 0; good && i < sizeof tables / sizeof *tables; i++) {
         good = copy_table(&m, &tables[i], err);
     }
-    return good && copy_numbers(&m, err) && create_end(writes, err) && db_commit(writes, err);
+    good = good && copy_numbers(&m, err) && create_end(writes, err) && db_commit(writes, err);
+    if (good) {
+        db_analyze(target);
+    }
+    return good;
 }

@@ -2,6 +2,7 @@
  * it is written, "b BYTES KEY" with the size of the file, and one after it, "e MESSAGES LAST KEY". When the second is
  * missing the process was killed in between: the file is cut back to that size, and the client, which has had no
  * answer, sends the batch again. */
+#include "base/clock.h"
 #include "live/live_internal.h"
 
 #include <dirent.h>
@@ -50,7 +51,7 @@ struct live_item *live_item_new(const char *id, struct reel_error *err) {
     pthread_mutex_init(&item->sync, NULL);
     item->keys_fd = -1;
     item->users = 1;
-    item->appended_at_ns = live_clock_ns();
+    item->appended_at_ns = clock_ns();
     return item;
 }
 

@@ -123,7 +123,7 @@ static void convert_all(struct reel_recording *recording) {
             continue;
         }
         struct reel_selection q = reel_select_all;
-        q.front = reel_plan_front(plan);
+        q.initial = reel_plan_initial_state(plan);
         stream = reel_writer_stream(writer, &recording, 1, &q, &err);
         AUTO(reel_render_free) struct reel_render *render = reel_render_new(plan, writer, &options, stream, &err);
         assert_non_null(render);

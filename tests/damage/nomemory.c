@@ -208,7 +208,7 @@ static bool run_writer(struct reel_recording *recording, const struct stage *sta
     if (accepted && !(w->needs & REEL_STREAMED)) {
         plan = reel_plan_new(w, &options, stream, NULL, err);
         reel_stream_free(stream);
-        q.front = plan ? reel_plan_front(plan) : NULL;
+        q.initial = plan ? reel_plan_initial_state(plan) : NULL;
         stream = plan ? reel_writer_stream(w, &recording, 1, &q, err) : NULL;
     } else if (!accepted) {
         reel_stream_free(stream);

@@ -195,7 +195,7 @@ static bool write_all(struct reel_recording *recording, const struct reel_writer
     struct reel_plan *plan = stream && !*refused && !streamed ? reel_plan_new(w, &options, stream, NULL, err) : NULL;
     if (!streamed || *refused) {
         reel_stream_free(stream);
-        q.front = plan ? reel_plan_front(plan) : NULL;
+        q.initial = plan ? reel_plan_initial_state(plan) : NULL;
         stream = plan ? reel_writer_stream(w, &recording, 1, &q, err) : NULL;
     }
     AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(plan, w, &options, stream, err) : NULL;

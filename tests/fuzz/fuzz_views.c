@@ -40,7 +40,7 @@ static void check_message(struct reel_stream *stream, const struct reel_message 
 /* Takes the stream up at a message that it has already given, and reads that message's payload out of turn. */
 static void check_again(struct reel_stream *stream, const struct reel_message *then, uint32_t own) {
     struct reel_error err = {0};
-    struct reel_mark mark = reel_mark_of(then);
+    struct reel_position mark = reel_position_of(then);
     struct reel_message m;
     check_message(stream, then, own);
     fuzz_expect(reel_stream_seek(stream, &mark, &err), "seek", &err);

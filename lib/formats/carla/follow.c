@@ -14,7 +14,7 @@
 
 enum { FOLLOW_VERSION = 1 }; /* part of every ETag: raise it when any output byte changes */
 
-struct front { /* a payload put in front, and as the actor sees it */
+struct initial { /* a payload put in front, and as the actor sees it */
     const uint8_t *owned, *seen;
 };
 
@@ -25,7 +25,7 @@ struct follow {
     uint32_t actor;
     struct carla_layout *layouts; /* by channel; vec 0: not one of positions */
     struct arena arena;
-    struct front *fronts; /* the same in every round of a loop */
+    struct initial *fronts; /* the same in every round of a loop */
     size_t n_fronts, cap_fronts;
     uint8_t *payload;
     size_t room;
@@ -160,7 +160,7 @@ static bool give(struct follow *f, struct reel_message *m, struct reel_error *er
         if (!copy || !GROW_ARRAY(f->fronts, f->n_fronts, f->cap_fronts)) {
             return reel_fail_memory(err);
         }
-        f->fronts[f->n_fronts++] = (struct front){m->owned, copy};
+        f->fronts[f->n_fronts++] = (struct initial){m->owned, copy};
     }
     m->owned = f->fronts[i].seen;
     return true;
@@ -199,7 +199,7 @@ static bool follow_payload(struct reel_stream *base, const struct reel_message *
            reel_fail(err, REEL_CHANGED, "the message at %llu is another now", (unsigned long long)m->entry.offset);
 }
 
-static bool follow_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool follow_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     return reel_stream_seek(((struct follow *)base)->below, mark, err);
 }
 

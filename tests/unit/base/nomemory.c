@@ -54,7 +54,7 @@ static bool render_all(struct reel_recording *r, const struct reel_writer *write
         return false;
     }
     struct reel_selection again = *q;
-    again.front = reel_plan_front(plan);
+    again.initial = reel_plan_initial_state(plan);
     struct reel_stream *second = reel_stream_open(&r, 1, &again, err);
     AUTO(reel_render_free)
     struct reel_render *render = second ? reel_render_new(plan, writer, &options, second, err) : NULL;

@@ -154,7 +154,7 @@ static struct output render_alone(const struct reel_writer *writer, struct reel_
     AUTO(reel_plan_free)
     struct reel_plan *plan = writer->needs & REEL_STREAMED ? NULL : reel_plan_new(writer, o, s, NULL, &err);
     struct reel_selection again = *q;
-    again.front = plan ? reel_plan_front(plan) : NULL;
+    again.initial = plan ? reel_plan_initial_state(plan) : NULL;
     AUTO(reel_render_free)
     struct reel_render *render =
         reel_render_new(plan, writer, o, reel_writer_stream(writer, &r, 1, &again, &err), &err);

@@ -22,10 +22,10 @@ static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_wri
 static uint8_t *whole(struct reel_recording *r, struct reel_plan *plan, const struct reel_writer *writer,
                       const struct reel_selection *q) {
     struct reel_error err = {0};
-    struct reel_selection with_front = *q;
-    with_front.front = reel_plan_front(plan);
+    struct reel_selection with_initial_state = *q;
+    with_initial_state.initial = reel_plan_initial_state(plan);
     struct reel_render *render =
-        reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &with_front, &err), &err);
+        reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &with_initial_state, &err), &err);
     uint8_t *all = malloc(reel_plan_length(plan) + 1);
     assert_true(reel_render_read(render, 0, all, reel_plan_length(plan), &err));
     reel_render_free(render);
@@ -98,17 +98,17 @@ static void a_plan_outlives_its_stream_and_shares_its_front(void **state) {
     q.state_at_cut = toy_has_state = true;
     struct reel_plan *plan = plan_of(r, &toy_planned, &options, &q), *second = reel_plan_ref(plan);
     reel_plan_free(second);
-    struct reel_front *front = reel_plan_front(plan);
-    assert_non_null(front);
-    assert_int_equal(front->n_messages, 4);
-    assert_int_equal(front->references, 1);
+    struct reel_initial_state *initial = reel_plan_initial_state(plan);
+    assert_non_null(initial);
+    assert_int_equal(initial->n_messages, 4);
+    assert_int_equal(initial->references, 1);
     uint8_t *all = whole(r, plan, &toy_planned, &q); /* made by a stream that takes the front over */
     toy_has_state = false;
     uint8_t *same = whole(r, plan, &toy_planned, &q); /* state_at would add nothing now */
     assert_memory_equal(all, same, reel_plan_length(plan));
     assert_true(load_u64le(all + 8) == 204);
     struct reel_plan *other = plan_of(r, &toy_planned, &options, &reel_select_all);
-    assert_null(reel_plan_front(other));
+    assert_null(reel_plan_initial_state(other));
     reel_plan_free(other);
     free(all);
     free(same);

@@ -21,7 +21,7 @@ struct output { /* a planned output and its whole */
 static struct reel_render *render_of(const struct output *o) {
     struct reel_error err = {0};
     struct reel_selection q = o->selection;
-    q.front = reel_plan_front(o->plan);
+    q.initial = reel_plan_initial_state(o->plan);
     struct reel_render *r =
         reel_render_new(o->plan, o->writer, &options, reel_stream_open(&o->recording, 1, &q, &err), &err);
     assert_non_null(r);

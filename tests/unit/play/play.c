@@ -10,8 +10,8 @@
 /* The state: one message on each of `n_states` channels. */
 static unsigned n_states;
 
-static bool own_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
-                         struct reel_error *err) {
+static bool own_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                         struct reel_initial_state *initial, struct reel_error *err) {
     const uint64_t extra[REEL_ENTRY_EXTRAS] = {0};
     (void)reader;
     (void)wanted;
@@ -21,7 +21,7 @@ static bool own_state_at(struct reel_reader *reader, int64_t time_ns, const bool
         const struct reel_channel own = {.name = name, .type = "toy/State", .encoding = "toy"};
         uint8_t *data = calloc(1, 1);
         assert_non_null(data);
-        if (!reel_front_add(front, &own, time_ns, data, 1, extra, err)) {
+        if (!reel_initial_state_add(initial, &own, time_ns, data, 1, extra, err)) {
             return false;
         }
     }

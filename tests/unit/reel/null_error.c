@@ -249,11 +249,11 @@ static void indexes_and_readers(void **state) {
     assert_false(reel_reader_copy(reader, m.entry.chunk, m.entry.offset, &byte, 1, NULL));
     assert_false(reel_reader_payload(reader, &m.entry, &bytes, NULL));
     assert_false(reel_reader_describe(reader, &m.entry, &d, NULL));
-    assert_false(reel_reader_back(reader, UINT32_MAX, 0, ignore_entry, NULL, NULL));
+    assert_false(reel_reader_reverse(reader, UINT32_MAX, 0, ignore_entry, NULL, NULL));
     assert_false(reel_stream_payload(stream, &m, &bytes, NULL));
     assert_false(reel_stream_copy(stream, &m, 0, &byte, 1, NULL));
     assert_false(reel_stream_describe(stream, &m, &d, NULL));
-    assert_true(reel_stream_seek(stream, &(struct reel_mark){0}, NULL));
+    assert_true(reel_stream_seek(stream, &(struct reel_position){0}, NULL));
     assert_false(reel_message_at_index(stream, INT64_MAX, &m, NULL));
     struct reel_stream *other = NULL;
     assert_false(reel_message_at_time(recording, &reel_select_all, INT64_MIN, &other, &m, NULL));
@@ -632,11 +632,11 @@ static void fronts(void **state) {
     struct reel_selection q = reel_select_all;
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     q.start_ns = info->end_ns;
-    q.state_at_cut = true; /* front_make() calls reel_front_add() */
+    q.state_at_cut = true; /* initial_state_make() calls reel_initial_state_add() */
     assert_null(reel_stream_open(&recording, 1, &q, NULL));
     broken = false;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &q, NULL);
-    assert_true(stream && stream->front);
+    assert_true(stream && stream->initial);
 }
 
 int main(void) {

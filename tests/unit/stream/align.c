@@ -195,9 +195,9 @@ static void shifted_is_as_if_recorded_so(void **state) {
                 assert_int_equal(reel_stream_next(got, &y, &err), REEL_STEP_MESSAGE);
                 assert_true(x.time_ns == y.time_ns && x.source == y.source && x.channel == y.channel &&
                             x.entry.offset == y.entry.offset);
-                assert_true(x.before_start == y.before_start && x.front == y.front);
+                assert_true(x.before_start == y.before_start && x.initial == y.initial);
                 if (n % 997 == 3) { /* and from any place on */
-                    struct reel_mark mark = reel_mark_of(&y);
+                    struct reel_position mark = reel_position_of(&y);
                     assert_true(reel_stream_seek(got, &mark, &err) &&
                                 reel_stream_next(got, &y, &err) == REEL_STEP_MESSAGE);
                     assert_true(x.entry.offset == y.entry.offset && x.source == y.source);

@@ -81,7 +81,7 @@ static void the_state_in_front_counts_too(void **state) {
         struct reel_stream *s = reel_stream_open(&r, 1, &q, &err);
         assert_true(reel_message_at_index(s, i, &m, &err));
         int64_t place = i < 0 ? 54 + i : i;
-        assert_true(place < 4 ? m.front == place + 1 : m.entry.offset == t.entries[50 + place - 4].offset);
+        assert_true(place < 4 ? m.initial == place + 1 : m.entry.offset == t.entries[50 + place - 4].offset);
         reel_stream_free(s);
     }
     toy_has_state = false;
@@ -176,7 +176,7 @@ static void new_messages_are_sampled_from_the_first_one(void **state) {
         }
         assert_in_range(n, 5, 30);
         for (size_t i = 0; i < n; i++) {
-            struct reel_mark mark = reel_mark_of(&expected[i]);
+            struct reel_position mark = reel_position_of(&expected[i]);
             assert_true(reel_stream_seek(s, &mark, &err));
             for (size_t k = i; k < n; k++) {
                 assert_true(reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE);
@@ -221,11 +221,11 @@ static void entries_newest_first(void **state) {
             struct wanted *w;
             size_t n = oracle_stream(toys, 1, &q, &w);
             struct backwards b = {.w = w, .left = n, .stop_after = round % 2 ? SIZE_MAX : 10};
-            assert_true(reel_reader_back(reader, 1, q.end_ns, visit, &b, &err));
+            assert_true(reel_reader_reverse(reader, 1, q.end_ns, visit, &b, &err));
             assert_true(b.left == 0 || b.stop_after == 0);
             free(w);
         }
-        assert_false(reel_reader_back(reader, 2, 0, visit, NULL, &err));
+        assert_false(reel_reader_reverse(reader, 2, 0, visit, NULL, &err));
         assert_int_equal(err.code, REEL_ARGUMENT);
         reel_reader_free(reader);
         reel_recording_free(r);

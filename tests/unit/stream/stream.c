@@ -192,13 +192,13 @@ static void check_marks(const struct field *f, const struct reel_selection *q, s
     struct wanted *wanted;
     struct reel_error err = {0};
     size_t n = oracle_stream(f->pointers, f->n, q, &wanted);
-    struct reel_mark *marks = malloc((n + 1) * sizeof *marks);
+    struct reel_position *marks = malloc((n + 1) * sizeof *marks);
     struct reel_stream *s = open_stream(f, q);
     struct reel_message m;
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(oracle_agrees(&wanted[i], s, &m));
-        marks[i] = reel_mark_of(&m);
+        marks[i] = reel_position_of(&m);
     }
     uint64_t seed = 4;
     for (size_t i = 0; i < n; i += step) {
@@ -278,12 +278,12 @@ static void a_mark_before_the_start_or_behind_the_end(void **state) {
     struct wanted *wanted;
     size_t n = oracle_stream(f.pointers, 1, &q, &wanted);
     struct reel_stream *s = open_stream(&f, &q);
-    assert_true(reel_stream_seek(s, &(struct reel_mark){.time_ns = 5, .offset = 99}, &err));
+    assert_true(reel_stream_seek(s, &(struct reel_position){.time_ns = 5, .offset = 99}, &err));
     expect(&f, s, wanted, 0, n, 5);
-    assert_true(
-        reel_stream_seek(s, &(struct reel_mark){.time_ns = INT64_MAX, .offset = 99, .source = 7, .chunk = 9}, &err));
+    assert_true(reel_stream_seek(
+        s, &(struct reel_position){.time_ns = INT64_MAX, .offset = 99, .source = 7, .chunk = 9}, &err));
     expect(&f, s, wanted, n, n, 5);
-    assert_true(reel_stream_seek(s, &(struct reel_mark){.front = 70000}, &err)); /* nothing stands in front */
+    assert_true(reel_stream_seek(s, &(struct reel_position){.initial = 70000}, &err)); /* nothing stands in front */
     expect(&f, s, wanted, 0, n, 5);
     reel_stream_free(s);
     free(wanted);
@@ -331,14 +331,14 @@ static void the_state_at_the_cut_comes_first(void **state) {
     q.exclude = exclude;
     q.n_exclude = 1;
     struct reel_stream *s = open_stream(&f, &q);
-    assert_non_null(s->front);
+    assert_non_null(s->initial);
     assert_int_equal(s->n_channels, 10); /* 4 selected of each, and /state of each, once */
     struct reel_message m;
-    struct reel_mark marks[8];
+    struct reel_position marks[8];
     for (int i = 0; i < 8; i++) { /* channels 0, 1, 3, 4 of both */
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
-        assert_true(m.before_start && m.front == (uint32_t)i + 1 && m.owned && m.size == 8 && m.time_ns == q.start_ns &&
-                    m.source == (uint32_t)i / 4);
+        assert_true(m.before_start && m.initial == (uint32_t)i + 1 && m.owned && m.size == 8 &&
+                    m.time_ns == q.start_ns && m.source == (uint32_t)i / 4);
         uint32_t channel = (const uint32_t[]){0, 1, 3, 4}[i % 4];
         assert_string_equal(s->channels[m.channel]->name, channel % 2 ? "/state" : channel ? "/topic/4" : "/topic/0");
         assert_int_equal(s->channel_source[m.channel], m.source);
@@ -349,16 +349,16 @@ static void the_state_at_the_cut_comes_first(void **state) {
         struct reel_bytes payload;
         assert_true(reel_stream_payload(s, &m, &payload, &err) && reel_stream_copy(s, &m, 0, &annotations, 8, &err));
         assert_true(annotations == count && payload.size == 8 && m.entry.extra[0] == 7 && m.entry.extra[1] == 8);
-        marks[i] = reel_mark_of(&m);
+        marks[i] = reel_position_of(&m);
     }
     /* another stream takes the front as it is, and goes on at each place of it */
-    struct reel_front *front = reel_front_ref(s->front);
+    struct reel_initial_state *initial = reel_initial_state_ref(s->initial);
     reel_stream_free(s);
     toy_has_state = false;
-    q.front = front;
+    q.initial = initial;
     s = open_stream(&f, &q);
-    reel_front_free(front);
-    q.front = NULL;
+    reel_initial_state_free(initial);
+    q.initial = NULL;
     q.state_at_cut = false;
     struct wanted *wanted;
     size_t n = oracle_stream(f.pointers, 2, &q, &wanted);
@@ -366,7 +366,7 @@ static void the_state_at_the_cut_comes_first(void **state) {
         assert_true(reel_stream_seek(s, &marks[i], &err));
         for (int k = i; k < 8; k++) {
             assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
-            assert_int_equal(m.front, k + 1);
+            assert_int_equal(m.initial, k + 1);
         }
         expect(&f, s, wanted, 0, n, 100);
     }
@@ -399,7 +399,7 @@ static void many_channels_of_one_topic_are_no_burden(void **state) {
     q = reel_select_all;
     q.every_n = 2;
     s = open_stream(&f, &q);
-    assert_true(reel_stream_seek(s, &(struct reel_mark){.time_ns = CHANNELS - 5}, &err));
+    assert_true(reel_stream_seek(s, &(struct reel_position){.time_ns = CHANNELS - 5}, &err));
     for (int i = 0; i < 5; i++) {
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
     }

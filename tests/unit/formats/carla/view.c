@@ -238,8 +238,8 @@ static unsigned fronts_of(struct reel_stream *s, const uint8_t **owned) {
     struct reel_error err = {0};
     struct reel_message m;
     unsigned n = 0;
-    assert_true(reel_stream_seek(s, &(struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1}, &err));
-    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE && m.front > 0) {
+    assert_true(reel_stream_seek(s, &(struct reel_position){.time_ns = REEL_TIME_MIN, .initial = 1}, &err));
+    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE && m.initial > 0) {
         if (strcmp(s->channels[m.channel]->name, "/position") == 0) {
             assert_true(n < 4 && m.owned);
             owned[n++] = m.owned;

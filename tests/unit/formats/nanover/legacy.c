@@ -441,7 +441,7 @@ static void the_view_yields_current_messages(void **state) {
         assert_true(reel_stream_copy(s, &m[i], 3, piece, sizeof piece, &err));
         assert_true(reel_stream_payload(s, &m[i], &payload, &err));
         assert_memory_equal(piece, payload.data + 3, sizeof piece);
-        struct reel_mark mark = reel_mark_of(&m[i]);
+        struct reel_position mark = reel_position_of(&m[i]);
         struct reel_message again;
         assert_true(reel_stream_seek(s, &mark, &err));
         assert_picture(next_payload(s, &again), wanted[i]);

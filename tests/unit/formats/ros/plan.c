@@ -65,7 +65,7 @@ static struct reel_plan *plan_of(struct toy *toy, const struct reel_selection *s
 static uint8_t *render(struct toy *toy, struct reel_plan *plan, struct reel_selection selection) {
     struct reel_error err = {0};
     struct reel_recording *recording = toy_open(toy);
-    selection.front = reel_plan_front(plan);
+    selection.initial = reel_plan_initial_state(plan);
     struct reel_render *render =
         reel_render_new(plan, &reel_writer_mcap, &(struct reel_write_options){.compression = ""},
                         stream_of(recording, selection), &err);

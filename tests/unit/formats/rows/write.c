@@ -196,7 +196,7 @@ static void read_in_pages(struct reel_recording *recording, uint64_t limit, cons
     struct reel_error err = {0};
     struct toy all = {0};
     struct reel_write_options options = {.separated = true, .limit = limit};
-    struct reel_mark mark;
+    struct reel_position mark;
     bool more = true, resumed = false;
     for (uint64_t given = 0; more;) {
         struct reel_stream *stream = toy_stream(recording, NULL);
@@ -305,13 +305,13 @@ static void a_large_payload_between_small_ones(void **state) {
 
 static void cursors_come_back_equal_and_others_are_refused(void **state) {
     (void)state;
-    struct reel_mark mark = {.time_ns = INT64_MIN + 5,
-                             .offset = UINT64_MAX - 1,
-                             .source = 1,
-                             .chunk = 2,
-                             .front = 3,
-                             .again = 0xfffefdfc},
-                     back = {0};
+    struct reel_position mark = {.time_ns = INT64_MIN + 5,
+                                 .offset = UINT64_MAX - 1,
+                                 .source = 1,
+                                 .chunk = 2,
+                                 .initial = 3,
+                                 .again = 0xfffefdfc},
+                         back = {0};
     char text[REEL_CURSOR_ROOM];
     assert_false(reel_cursor_encode(&mark, text, sizeof text - 1));
     assert_true(reel_cursor_encode(&mark, text, sizeof text));
@@ -319,7 +319,7 @@ static void cursors_come_back_equal_and_others_are_refused(void **state) {
     assert_int_equal(strcspn(text, "+/="), strlen(text));
     assert_true(reel_cursor_decode(text, &back));
     assert_true(back.time_ns == mark.time_ns && back.offset == mark.offset && back.source == 1 && back.chunk == 2 &&
-                back.front == 3 && back.again == mark.again);
+                back.initial == 3 && back.again == mark.again);
     char bad[REEL_CURSOR_ROOM + 1];
     assert_false(reel_cursor_decode("", &back));
     snprintf(bad, sizeof bad, "%sA", text);
