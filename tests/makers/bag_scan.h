@@ -16,7 +16,7 @@
 
 #define BAG_PACK REEL_SCRATCH "/bag.pack"
 #ifndef BAG_FORMAT
-#define BAG_FORMAT &reel_format_rosbag1
+#define BAG_FORMAT &reel_format_rosbag_v1
 #endif
 
 /* The bytes must outlive the recording. NULL with err when the scan fails. */

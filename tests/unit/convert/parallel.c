@@ -18,7 +18,7 @@ extern const struct reel_format reel_format_carla;
 #include "makers/tables.h"
 #include "reel/convert.h"
 
-extern const struct reel_writer reel_writer_mcap, reel_writer_rosbag2_0, reel_writer_rosbag12, reel_writer_mira,
+extern const struct reel_writer reel_writer_mcap, reel_writer_rosbag_v2, reel_writer_rosbag_v1, reel_writer_mira,
     reel_writer_tide, reel_writer_tide2, reel_writer_nanover, reel_writer_carla, reel_writer_ndjson, reel_writer_json,
     reel_writer_json_seq, reel_writer_events, reel_writer_csv, reel_writer_msgpack, reel_writer_parquet,
     reel_writer_arrow;
@@ -204,14 +204,14 @@ static void check_all(const struct trial *trials, size_t n, bool huge, const str
 }
 
 static const struct trial fast[] = {{&reel_writer_mcap, ""},         {&reel_writer_mcap, "zstd"},
-                                    {&reel_writer_rosbag2_0, "lz4"}, {&reel_writer_ndjson, ""},
+                                    {&reel_writer_rosbag_v2, "lz4"}, {&reel_writer_ndjson, ""},
                                     {&reel_writer_json, ""},         {&reel_writer_mcap, "lz4"},
-                                    {&reel_writer_rosbag12, ""},     {&reel_writer_mira, ""},
-                                    {&reel_writer_rosbag2_0, ""},    {&reel_writer_tide2, ""},
+                                    {&reel_writer_rosbag_v1, ""},    {&reel_writer_mira, ""},
+                                    {&reel_writer_rosbag_v2, ""},    {&reel_writer_tide2, ""},
                                     {&reel_writer_tide, ""},         {&reel_writer_json_seq, ""},
                                     {&reel_writer_events, ""},       {&reel_writer_csv, ""},
                                     {&reel_writer_msgpack, ""}},
-                          slow[] = {{&reel_writer_rosbag2_0, "bz2"},
+                          slow[] = {{&reel_writer_rosbag_v2, "bz2"},
                                     {&reel_writer_mira, "zlib"},
                                     {&reel_writer_tide2, "gzip"}};
 
@@ -386,7 +386,7 @@ static void left_in_the_middle(void **state) {
         const char *compression;
     } all[] = {{&reel_writer_mcap, ""},
                {&reel_writer_mcap, "zstd"},
-               {&reel_writer_rosbag2_0, "lz4"},
+               {&reel_writer_rosbag_v2, "lz4"},
                {&reel_writer_ndjson, ""}};
     for (size_t i = 0; i < sizeof all / sizeof *all && i < TRIALS; i++) {
         const struct reel_write_options o = {.compression = all[i].compression};

@@ -268,9 +268,9 @@ static bool holds(const struct log *l, const char *text) {
 
 static void tide_types_reach_every_file(void **state) {
     (void)state;
-    static const struct reel_writer *const writers[] = {&reel_writer_mcap,     &reel_writer_rosbag2_0,
-                                                        &reel_writer_rosbag12, &reel_writer_tide2,
-                                                        &reel_writer_tide,     &reel_writer_mira};
+    static const struct reel_writer *const writers[] = {&reel_writer_mcap,      &reel_writer_rosbag_v2,
+                                                        &reel_writer_rosbag_v1, &reel_writer_tide2,
+                                                        &reel_writer_tide,      &reel_writer_mira};
     LOG l = {0};
     make_log(&l);
     RECORDING *r = log_scan(&l);
@@ -313,7 +313,7 @@ static void mcap_has_one_definition_with_its_dependencies(void **state) {
 
 static void bags_have_one_definition_with_its_dependencies(void **state) {
     (void)state;
-    static const struct reel_writer *const writers[] = {&reel_writer_rosbag2_0, &reel_writer_rosbag12};
+    static const struct reel_writer *const writers[] = {&reel_writer_rosbag_v2, &reel_writer_rosbag_v1};
     LOG l = {0};
     make_log(&l);
     RECORDING *r = log_scan(&l);

@@ -23,7 +23,7 @@ static struct reel_stream *open_stream(struct reel_recording *r, const struct re
 static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_selection *selection,
                                  struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, selection);
-    return reel_plan_new(&reel_writer_rosbag12, &options, s, NULL, err);
+    return reel_plan_new(&reel_writer_rosbag_v1, &options, s, NULL, err);
 }
 
 /* The whole output; then random ranges of it, each compared. */
@@ -37,13 +37,15 @@ static struct maker render(struct reel_recording *r, const struct reel_selection
     out.size = out.room = reel_plan_length(plan);
     out.data = malloc(out.size);
     AUTO(reel_render_free)
-    struct reel_render *whole = reel_render_new(plan, &reel_writer_rosbag12, &options, open_stream(r, selection), &err);
+    struct reel_render *whole =
+        reel_render_new(plan, &reel_writer_rosbag_v1, &options, open_stream(r, selection), &err);
     assert_non_null(whole);
     if (!reel_render_read(whole, 0, out.data, out.size, &err)) {
         fail_msg("%s", err.text);
     }
     AUTO(reel_render_free)
-    struct reel_render *parts = reel_render_new(plan, &reel_writer_rosbag12, &options, open_stream(r, selection), &err);
+    struct reel_render *parts =
+        reel_render_new(plan, &reel_writer_rosbag_v1, &options, open_stream(r, selection), &err);
     assert_non_null(parts);
     uint64_t random = 7;
     for (unsigned i = 0; i < ranges; i++) {
@@ -145,7 +147,7 @@ static void what_cannot_be_stored_is_reported(void **state) {
     struct reel_channel c = {.name = "/t", .type = "T", .encoding = "cdr"};
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     size_t count;
-    assert_true(reel_writer_rosbag12.accepts(&c, loss));
+    assert_true(reel_writer_rosbag_v1.accepts(&c, loss));
     const struct reel_loss_item *items = reel_loss_items(loss, &count);
     assert_int_equal(count, 1);
     assert_int_equal(items[0].kind, REEL_CHANGES);
@@ -153,17 +155,17 @@ static void what_cannot_be_stored_is_reported(void **state) {
     c.encoding = "ros1";
     c.metadata = (struct reel_pairs){
         .items = (struct reel_pair[]){{"callerid", "/n"}, {"offered_qos", "1"}, {"a=b", "1"}}, .count = 3};
-    assert_true(reel_writer_rosbag12.accepts(&c, loss));
+    assert_true(reel_writer_rosbag_v1.accepts(&c, loss));
     items = reel_loss_items(loss, &count);
     assert_int_equal(count, 4);
     assert_int_equal(items[3].kind, REEL_LOSES);
     assert_non_null(strstr(items[3].text, "a=b")); /* the other one is a field of the definition */
-    assert_true(reel_writer_rosbag12.accepts(&c, NULL));
+    assert_true(reel_writer_rosbag_v1.accepts(&c, NULL));
     c.encoding = "cdr"; /* its schema must fit a record header */
     c.schemas = &(struct reel_schema){
         .name = "T", .encoding = "x", .hash = "", .data = {.data = (const uint8_t *)"", .size = 1 << 20}};
     c.n_schemas = 1;
-    assert_false(reel_writer_rosbag12.accepts(&c, loss));
+    assert_false(reel_writer_rosbag_v1.accepts(&c, loss));
     items = reel_loss_items(loss, &count);
     assert_int_equal(items[count - 1].kind, REEL_REFUSES);
 }
@@ -233,7 +235,7 @@ static void further_header_fields_are_written_back(void **state) {
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
     struct reel_error err = {0};
     size_t count;
-    assert_true(reel_writer_accepts(&reel_writer_rosbag12, s, loss, &err));
+    assert_true(reel_writer_accepts(&reel_writer_rosbag_v1, s, loss, &err));
     reel_loss_items(loss, &count);
     assert_int_equal(count, 0);
 }

@@ -1,6 +1,6 @@
 /* Damaged ROS bags 2.0: crashed recorders, cut files, chunks that do not decode, lengths that lie, garbage – what is
  * whole is kept, what is lost is reported. */
-#define BAG_FORMAT &reel_format_rosbag2_0
+#define BAG_FORMAT &reel_format_rosbag_v2
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "makers/bag_scan.h"

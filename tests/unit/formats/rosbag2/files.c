@@ -1,4 +1,4 @@
-/* formats/ros2db_files.c, ros2db_scan.c and tar.c: bags of several files, in archives, packed whole or message by
+/* formats/rosbag2_files.c, rosbag2_scan.c and tar.c: bags of several files, in archives, packed whole or message by
  * message, of databases and of MCAP. */
 #include <zstd.h>
 

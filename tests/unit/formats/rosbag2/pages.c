@@ -1,4 +1,4 @@
-/* formats/ros2db: one damaged byte in a page of the table messages costs messages of that page, and no others. */
+/* formats/rosbag2: one damaged byte in a page of the table messages costs messages of that page, and no others. */
 #include "makers/db3_scan.h"
 
 enum { PAGE = 512, MESSAGES = 240, LARGE = 1500, OVERFLOWS = 8 };

@@ -1,5 +1,5 @@
-/* formats/ros2db_*.c on one database: every schema version, channels, times, payloads of any size, rows that are not as
- * they should be, and what an MCAP file made of it says. */
+/* formats/rosbag2_*.c on one database: every schema version, channels, times, payloads of any size, rows that are not
+ * as they should be, and what an MCAP file made of it says. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "makers/db3_scan.h"
