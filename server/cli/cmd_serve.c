@@ -211,6 +211,7 @@ static int run(int argc, char **argv) {
     char prefix[HTTP_PREFIX];
     int first, code;
     const struct cli_option options[] = {
+#include "serve_options.inc"
         {0},
     };
     if (!cli_options_and_environment(&cli_serve, options, &sources, argc, argv, &first, &code)) {
