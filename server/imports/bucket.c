@@ -13,7 +13,7 @@
 #include "index/format.h"
 #include "recordings/names.h"
 #include "scans/references.h"
-#include "store/bucket_reference.h"
+#include "store/bucket/reference.h"
 #include "stream/stream.h"
 
 static const char scheme[] = "s3://";

@@ -204,7 +204,7 @@ static bool rebuild_pack(struct scrub *s, const char *content, struct reel_error
     uint32_t n = 0;
     struct catalog_recording r;
     s->result.corrupted_packs++;
-    if (!store_remove_pack(s->app->store, content, err)) {
+    if (!store_remove_file(s->app->store, content, STORE_PACK, err)) {
         return false;
     }
     if (!s->app->jobs) {

@@ -123,7 +123,7 @@ static bool visit(struct search *s, const struct catalog_recording *row) {
     if (!answer) {
         if (err.code == REEL_CHANGED) {
             struct reel_error ignored;
-            store_remove_statistics(http_app(s->r)->store, row->content, &ignored);
+            store_remove_file(http_app(s->r)->store, row->content, STORE_STATISTICS, &ignored);
         }
         leave(s, row, &err);
         return true;

@@ -15,8 +15,7 @@ enum { ADDRESS_MAX = 1200 };
 static bool read_mark(const struct store *store, char out[ADDRESS_MAX], struct reel_error *err) {
     char path[STORE_PATH];
     out[0] = '\0';
-    AUTO_FD int fd =
-        store_path(store, path, STORE_MARK) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENAMETOOLONG, -1);
+    AUTO_FD int fd = open(store_path(store, path, STORE_MARK), O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return errno == ENOENT || reel_fail_errno(err, "the file %s cannot be read", STORE_MARK);
     }
@@ -28,7 +27,7 @@ static bool read_mark(const struct store *store, char out[ADDRESS_MAX], struct r
 
 static bool is_content(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     (void)hex, (void)written_ns;
-    *(bool *)context = *(bool *)context || strcmp(suffix, ".reel") != 0;
+    *(bool *)context = *(bool *)context || strcmp(suffix, STORE_PACK) != 0;
     return !*(bool *)context;
 }
 
@@ -52,17 +51,12 @@ static bool write_mark(struct store *store, const char *address, struct reel_err
     return store_mark_bucket(store, address, err);
 }
 
-struct counting {
-    const struct store *store;
-    struct blocks *blocks;
-};
-
 /* What a server of this folder has fetched before. */
 static bool count_pack(void *context, const char *hex, const char *suffix, int64_t written_ns) {
-    struct counting *c = context;
+    const struct store *store = context;
     char path[STORE_PATH];
-    if (strcmp(suffix, ".reel") == 0 && store_content_path(c->store, hex, suffix, path, sizeof path)) {
-        blocks_find_file(c->blocks, hex, path, written_ns);
+    if (strcmp(suffix, STORE_PACK) == 0 && store_content_path(store, hex, suffix, path, sizeof path, NULL)) {
+        blocks_find_file(store->bucket->blocks, hex, path, written_ns);
     }
     return true;
 }
@@ -79,18 +73,16 @@ bool store_use_bucket(struct store *store, const char *address, uint64_t cache_b
         return reel_fail(err, REEL_CONFLICT, "the data folder belongs to the store %s, not to %s", known, address);
     }
     bool reads_only = store->lock < 0; /* a server may be using its cache */
-    if (!store_path(store, folder, reads_only ? "objects.command" : "objects")) {
-        return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
-    }
-    struct bucket *b = bucket_open(address ? address : known, reads_only, folder, cache_bytes, err);
-    struct counting c = {.store = store, .blocks = b ? bucket_blocks(b) : NULL};
-    if (!b || (!known[0] && !write_mark(store, address, err)) ||
-        (!reads_only && !store_each(store, count_pack, &c, err))) {
-        bucket_close(b);
+    store_path(store, folder, reads_only ? "objects.command" : "objects");
+    store->bucket = bucket_open(address ? address : known, reads_only, folder, cache_bytes, err);
+    if (!store->bucket || (!known[0] && !write_mark(store, address, err)) ||
+        (!reads_only && !store_each(store, count_pack, store, err))) {
+        bucket_close(TAKE(store->bucket));
         return false;
     }
-    store->bucket = b;
-    return reads_only || store_sweep_incoming(store, err); /* files of sessions, too: they are copies */
+    store->directory = &store->bucket->directory;
+    store->ops = &store_in_bucket;
+    return reads_only || store_sweep_incoming(store, true, err); /* files of sessions, too: they are copies */
 }
 
 bool store_is_bucket(const struct store *store) {
@@ -98,7 +90,9 @@ bool store_is_bucket(const struct store *store) {
 }
 
 void store_set_directory(struct store *store, const struct store_directory *directory) {
-    bucket_set_directory(store->bucket, directory);
+    if (store->directory) {
+        *store->directory = *directory;
+    }
 }
 
 bool store_answers(struct store *store, struct reel_error *err) {
@@ -110,16 +104,10 @@ char *store_archive_id(struct store *store, const char *id, struct reel_error *e
               : bucket_get_text(store->bucket, "notes", "archive-id", 4096, err);
 }
 
-bool store_sign_address(struct store *store, const char *sha256, const char *file_name, char *out, size_t size,
-                        struct reel_error *err) {
-    return store->bucket ? bucket_sign_address(store->bucket, sha256, file_name, out, size, err)
-                         : reel_fail(err, REEL_NOT_FOUND, "the files are not in a bucket");
-}
-
 bool store_count(struct store *store, struct s3_figures *requests, struct blocks_figures *cache) {
     if (store->bucket) {
-        s3_count(bucket_s3(store->bucket), requests);
-        blocks_count(bucket_blocks(store->bucket), cache);
+        s3_count(store->bucket->s3, requests);
+        blocks_count(store->bucket->blocks, cache);
     }
     return store->bucket;
 }

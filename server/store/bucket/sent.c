@@ -1,5 +1,5 @@
 /* See sent.h. */
-#include "store/sent.h"
+#include "store/bucket/sent.h"
 
 #include <string.h>
 
@@ -49,8 +49,7 @@ bool store_each_sent(struct store *store, bool objects, bool (*visit)(void *cont
 bool store_remove_sent(struct store *store, const struct store_sent *sent, struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
     if (sent->kind == SENT_PARTS) {
-        return s3_abort(bucket_s3(store->bucket), bucket_name(store->bucket, "objects", sent->name, key), sent->upload,
-                        err);
+        return s3_abort(store->bucket->s3, bucket_name(store->bucket, "objects", sent->name, key), sent->upload, err);
     }
     return bucket_delete(store->bucket, sent->kind == SENT_END ? "incoming" : "objects", sent->name, err);
 }

@@ -1,5 +1,6 @@
-/* Objects of other buckets, or of other people in the same one, whose content is read where it is: what reference.h is
- * for files of this machine. The store has to be a bucket, and reads them with its own credentials. */
+/* Objects of other buckets, or of other people in the same one, whose content is read where it is: what
+ * store/reference.h is for files of this machine. The store has to be a bucket, and reads them with its own
+ * credentials. */
 #ifndef SERVER_STORE_BUCKET_REFERENCE_H
 #define SERVER_STORE_BUCKET_REFERENCE_H
 

@@ -1,7 +1,7 @@
 /* What uploads have put into the bucket: objects, the ends of uploads that may go on (incoming/), and parts of objects
  * that are not complete. Names are 32 hex digits that nobody else chooses. */
-#ifndef SERVER_STORE_SENT_H
-#define SERVER_STORE_SENT_H
+#ifndef SERVER_STORE_BUCKET_SENT_H
+#define SERVER_STORE_BUCKET_SENT_H
 
 #include "store/store.h"
 

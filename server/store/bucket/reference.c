@@ -1,5 +1,5 @@
-/* See bucket_reference.h. */
-#include "store/bucket_reference.h"
+/* See reference.h. */
+#include "store/bucket/reference.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ bool store_each_object(struct store *store, const char *url,
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
     struct listing l = {.bucket = store->bucket, .name = bucket, .visit = visit, .context = context};
     return has_bucket(store, err) && s3_address(url, bucket, key, err) &&
-           s3_list(bucket_s3(store->bucket), bucket, key, "", visit_object, &l, err);
+           s3_list(store->bucket->s3, bucket, key, 0, visit_object, &l, err);
 }
 
 struct reel_source *store_open_object(struct store *store, const struct store_object *object, const char *name,
@@ -49,12 +49,12 @@ struct reel_source *store_open_object(struct store *store, const struct store_ob
 bool store_find_object(struct store *store, const char *location, struct s3_object *out, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
     return has_bucket(store, err) &&
-           s3_head(bucket_s3(store->bucket), bucket_located(store->bucket, location, bucket, key), out, err);
+           s3_head(store->bucket->s3, bucket_located(store->bucket, location, bucket, key), out, err);
 }
 
 bool store_keep_object(struct store *store, const char *sha256, const struct store_object *object,
                        struct reel_error *err) {
-    const struct store_directory *d = store->bucket ? bucket_directory(store->bucket) : NULL;
+    const struct store_directory *d = store->directory;
     struct store_object there;
     struct reel_error why = {0};
     bool added;
@@ -89,7 +89,7 @@ static void fetch(struct bucket_task *task) {
     struct range *r = (struct range *)task;
     struct hashing *h = r->of;
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    r->good = s3_get(bucket_s3(h->bucket), bucket_located(h->bucket, h->object->location, bucket, key), h->object->etag,
+    r->good = s3_get(h->bucket->s3, bucket_located(h->bucket, h->object->location, bucket, key), h->object->etag,
                      r->offset, r->data, r->size, &r->err);
     pthread_mutex_lock(&h->mutex);
     r->over = true;
