@@ -5,10 +5,10 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/each.h"
-#include "reel/convert.h"
-#include "reel/nanover.h"
-#include "reel/split.h"
-#include "reel/view.h"
+#include "convert/conversion.h"
+#include "convert/split.h"
+#include "formats/nanover/question.h"
+#include "stream/view.h"
 
 enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 #define NO_RUN UINT64_MAX

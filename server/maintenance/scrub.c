@@ -229,7 +229,7 @@ static bool check_pack(struct scrub *s, const char *content, struct reel_error *
     AUTO(reel_index_free) struct reel_index *index = scan_open_summary(s->app, content, &why);
     bool verified = index && reel_index_verify(index, &why);
     if (index) {
-        s->read += reel_index_info(index)->pack_bytes;
+        s->read += index->pack_bytes;
     }
     if (verified || why.code == REEL_NOT_FOUND) {
         return limit_rate(s, err);

@@ -14,8 +14,8 @@
 #include "scans/scan_job.h"
 #include "scans/scanning.h"
 #include "store/bucket/reference.h"
-#include "store/manifest.h"
 #include "store/bucket/sent.h"
+#include "store/manifest.h"
 
 struct sweep {
     struct app *app;

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
+#include "read/reader.h"
 #include "reel/error.h"
-#include "reel/reader.h"
 
 struct store;
 struct store_upload;

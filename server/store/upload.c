@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/disk.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 #include "store/s3/s3.h"
 #include "store/upload_internal.h"
 

@@ -11,7 +11,10 @@
 
 #include "api/contents/contents.h"
 #include "base/cleanup.h"
+#include "decode/encoding.h"
+#include "syntax/json_out.h"
 #include "work/derived_cache.h"
+#include "values/series.h"
 
 enum {
     FIELDS_MAX = 16,

@@ -4,8 +4,8 @@
 #ifndef SERVER_STORE_BUCKET_REFERENCE_H
 #define SERVER_STORE_BUCKET_REFERENCE_H
 
-#include "reel/scan.h"
-#include "reel/source.h"
+#include "base/source.h"
+#include "index/scan.h"
 #include "store/directory.h"
 #include "store/s3/s3.h"
 #include "store/store.h"

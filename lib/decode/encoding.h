@@ -1,91 +1,10 @@
 /* A payload as a stream of values: a decoder walks it once and calls a visitor. Nothing builds a tree. */
-#ifndef REEL_ENCODING_H
-#define REEL_ENCODING_H
+#ifndef REEL_DECODE_ENCODING_H
+#define REEL_DECODE_ENCODING_H
 
 #include "reel/cleanup.h"
-#include "reel/error.h"
-#include "reel/model.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-enum reel_number {
-    REEL_BOOL,
-    REEL_I8,
-    REEL_U8,
-    REEL_I16,
-    REEL_U16,
-    REEL_I32,
-    REEL_U32,
-    REEL_I64,
-    REEL_U64,
-    REEL_F32,
-    REEL_F64
-};
-/* Bytes of one in an array. */
-static inline unsigned reel_number_size(enum reel_number type) {
-    static const uint8_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-    return sizes[type];
-}
-
-/* A time or a duration of a type that the schema's language has for it. */
-struct reel_stamp {
-    int64_t seconds, nanoseconds; /* as in the payload, not normalised; of a time since 1970 */
-    const char *nanoseconds_name; /* the language's: "nsec", "nanosec" */
-    bool is_duration;
-};
-
-/* A visitor receives the values: it fills the table and embeds struct reel_visitor first in its own state. Each
- * callback returns false to end the walk: the visitor needs no more, or reached its own ceiling. Every payload is one
- * value; a map is begin_map, (key, value)…, end_map. Values whose callback is NULL are ignored. */
-struct reel_visitor;
-struct reel_visitor_ops {
-    bool (*begin_map)(struct reel_visitor *v);
-    bool (*key)(
-        struct reel_visitor *v,
-        struct reel_bytes name); /* any bytes: a visitor that writes text shows what is no UTF-8 in its own way */
-    bool (*end_map)(struct reel_visitor *v);
-    bool (*begin_list)(struct reel_visitor *v);
-    bool (*end_list)(struct reel_visitor *v);
-    bool (*null)(struct reel_visitor *v);
-    bool (*boolean)(struct reel_visitor *v, bool value);
-    bool (*integer)(struct reel_visitor *v, int64_t value);
-    bool (*natural)(struct reel_visitor *v, uint64_t value);
-    bool (*real)(struct reel_visitor *v, double value);
-    bool (*real32)(struct reel_visitor *v, float value); /* 9 significant digits are exact */
-    bool (*text)(struct reel_visitor *v, struct reel_bytes value);
-    bool (*binary)(struct reel_visitor *v, struct reel_bytes value);
-    /* A packed array: little-endian numbers back to back, data.size / reel_number_size(type) of them. columns > 1: rows
-     * of so many each (a position is 3 columns); the last row may be short. A list of numbers otherwise. */
-    bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
-    bool (*stamp)(struct reel_visitor *v,
-                  const struct reel_stamp *value); /* the map {"sec", nanoseconds_name} otherwise */
-};
-struct reel_visitor {
-    const struct reel_visitor_ops *ops;
-};
-
-/* A packed array as single values, in lists; for visitors that have nothing better to do with it. Also what happens
- * when `numbers` is NULL.
- */
-bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
-
-/* A stamp as a map; also what happens when `stamp` is NULL. */
-bool reel_stamp_expand(struct reel_visitor *v, const struct reel_stamp *value);
-
-/* One little-endian number of the type. */
-bool reel_number_visit(struct reel_visitor *v, enum reel_number type, const uint8_t *at);
-
-/* A field that every message of a channel has, for columns and for lists of what can be plotted. */
-struct reel_field {
-    const char *path; /* keys joined by '.', indexes of fixed-length arrays as numbers: "pose.covariance.35" */
-    const char *type; /* "float64", "string", "time", "uint8[]"; the schema's own word where there is one */
-    const char *unit; /* "m", "rad", "nm"; "" = unknown or none */
-    bool numeric;     /* one number (a bool counts): can be plotted */
-};
-/* Asked for each field, in the order of the payload; false ends it. */
-typedef bool (*reel_field_visit)(void *context, const struct reel_field *field);
+#include "reel/values.h"
+#include "syntax/visitor.h"
 
 /* A part of the shape that a schema gives its payloads. In pre-order: a struct, its members with their names, its end;
  * a list, then its element. */
@@ -136,8 +55,8 @@ struct reel_encoding {
     bool (*shape)(const void *state, reel_shape_visit visit, void *context);
 
     /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages
-     * with time < time_ns of channels with wanted[channel.id]. Adds to `initial` (reel/iterate.h). Encodings that share
-     * the function share the state: it is called once for the channels of all of them. */
+     * with time < time_ns of channels with wanted[channel.id]. Adds to `initial` (stream/stream.h). Encodings that
+     * share the function share the state: it is called once for the channels of all of them. */
     bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted,
                      struct reel_initial_state *initial, struct reel_error *err);
 
@@ -185,14 +104,5 @@ bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit vi
  */
 bool reel_decoder_shape(const struct reel_decoder *decoder, reel_shape_visit visit, void *context, bool *exact);
 unsigned reel_encodings_version(void); /* changes when any decoder does */
-
-/* The shortest decimal that reads back to the same number, with NUL; "NaN", "Infinity", "-Infinity". */
-enum { REEL_NUMBER_TEXT = 48 };
-void reel_number_text(double value, char out[REEL_NUMBER_TEXT]);
-void reel_number_text32(float value, char out[REEL_NUMBER_TEXT]); /* of a float32, which needs fewer digits */
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,16 +1,12 @@
 /* The questions of NanoVer's own tools, asked of any recording that holds NanoVer messages, whatever file they came in:
  * the whole frame or state of a moment, its frames, where simulations begin anew, how the state changes, energies. All
  * fail with REEL_UNSUPPORTED where there are no NanoVer messages. */
-#ifndef REEL_NANOVER_H
-#define REEL_NANOVER_H
+#ifndef REEL_FORMATS_NANOVER_QUESTION_H
+#define REEL_FORMATS_NANOVER_QUESTION_H
 
-#include "reel/iterate.h"
-#include "reel/table.h"
-#include "reel/write.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "convert/writer.h"
+#include "stream/stream.h"
+#include "tables/table.h"
 
 enum reel_nanover_part { REEL_NANOVER_FRAME, REEL_NANOVER_STATE };
 
@@ -58,9 +54,5 @@ REEL_DEFINE_AUTO(struct reel_nanover, reel_nanover_free);
  * with REEL_CANCELLED.
  */
 bool reel_nanover_step(struct reel_nanover *pass, bool *done, struct reel_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

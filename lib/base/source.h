@@ -1,16 +1,12 @@
 /* A source answers positional reads of a fixed-size run of bytes: a file, memory, a slice of another source, and
  * whatever hides behind the interface because it has no contiguous bytes. Sources are immutable and may be read from
  * many threads. */
-#ifndef REEL_SOURCE_H
-#define REEL_SOURCE_H
+#ifndef REEL_BASE_SOURCE_H
+#define REEL_BASE_SOURCE_H
 
 #include "reel/bytes.h"
 #include "reel/cleanup.h"
 #include "reel/error.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct reel_source;
 
@@ -52,9 +48,5 @@ int reel_source_fd(struct reel_source *source);
 
 void reel_source_free(struct reel_source *source); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_source, reel_source_free);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,14 +9,10 @@
  * its first message, of values (encoding json or msgpack) or of bytes (encoding ""). Times are RFC 3339, integers
  * (nanoseconds since 1970) or other numbers (seconds); without log_time a message has the time of its arrival. Other
  * members are ignored, and so are rows whose first member begins with '$'. */
-#ifndef REEL_ROWS_H
-#define REEL_ROWS_H
+#ifndef REEL_FORMATS_ROWS_APPEND_H
+#define REEL_FORMATS_ROWS_APPEND_H
 
 #include "reel/record.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum reel_row_media {
     REEL_ROWS_JSON,    /* one object a line, or one array of objects */
@@ -45,9 +41,5 @@ bool reel_rows_append_recording(struct reel_rows *rows, struct reel_recording *r
                                 struct reel_error *err);
 /* How many bytes of `text` are complete rows; the rest waits for more. */
 size_t reel_rows_whole(enum reel_row_media media, struct reel_bytes text);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

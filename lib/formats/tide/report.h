@@ -1,14 +1,10 @@
 /* The reports of RSBag's own tools: the channels of a TIDE file (scope, wire schema, source, types, rate), and its
  * participants. */
-#ifndef REEL_TIDE_H
-#define REEL_TIDE_H
+#ifndef REEL_FORMATS_TIDE_REPORT_H
+#define REEL_FORMATS_TIDE_REPORT_H
 
-#include "reel/iterate.h"
-#include "reel/table.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "stream/stream.h"
+#include "tables/table.h"
 
 /* From the index alone: a row a channel, in the order of the file. `types`: the file's TYPE blocks for it, the envelope
  * first, as JSON. REEL_UNSUPPORTED: no TIDE file; REEL_CANCELLED: the table stopped. */
@@ -20,9 +16,5 @@ bool reel_tide_channels(const struct reel_index *index, const struct reel_table 
  * REEL_UNSUPPORTED: no RSB events; REEL_LIMIT. */
 char *reel_tide_introspection(struct reel_recording *recording, const struct reel_selection *selection,
                               struct reel_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,16 +1,12 @@
 /* Tables, emitted row by row. */
-#ifndef REEL_TABLE_H
-#define REEL_TABLE_H
+#ifndef REEL_TABLES_TABLE_H
+#define REEL_TABLES_TABLE_H
 
 #include <string.h>
 
 #include "reel/bytes.h"
 #include "reel/cleanup.h"
 #include "reel/error.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum reel_cell_kind {
     REEL_CELL_NULL,
@@ -101,9 +97,5 @@ struct reel_table_text *reel_table_text_new(enum reel_table_form form, const str
 void reel_table_text_free(struct reel_table_text *text); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_table_text, reel_table_text_free);
 const struct reel_table *reel_table_of_text(const struct reel_table_text *text);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,13 +1,9 @@
 /* A view converts the messages of a stream for another program, or adds messages for it. It is a stream that wraps
  * another one, and is chosen in the selection. */
-#ifndef REEL_VIEW_H
-#define REEL_VIEW_H
+#ifndef REEL_STREAM_VIEW_H
+#define REEL_STREAM_VIEW_H
 
-#include "reel/iterate.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "stream/stream.h"
 
 /* How a 3D panel shows a recording best. */
 struct reel_view_camera {
@@ -31,17 +27,5 @@ struct reel_view {
 
 /* The table of views, NULL-terminated (formats/views.c). */
 extern const struct reel_view *const reel_views[];
-const struct reel_view *reel_view_named(const char *name, struct reel_error *err); /* REEL_ARGUMENT with the list */
-
-/* A CARLA recording seen from one actor: the positions of all actors (the channels of type carla/Position) are in the
- * actor's frame, which moves with it; positions from before its creation or after its end are left out. Other messages
- * are as recorded. Axes and units are CARLA's. Takes ownership of `below`, also when it fails. */
-struct reel_stream *reel_carla_follow(struct reel_stream *below, uint32_t actor, struct reel_error *err);
-/* REEL_NOT_FOUND: the recording never creates this actor. REEL_UNSUPPORTED: it is no CARLA recording. */
-bool reel_carla_has_actor(struct reel_recording *recording, uint32_t actor, struct reel_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

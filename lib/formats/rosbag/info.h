@@ -1,13 +1,9 @@
 /* What `rosbag info` prints of a recording of ROS, byte for byte for the bags that it reads, from the index alone. */
-#ifndef REEL_ROSBAG_INFO_H
-#define REEL_ROSBAG_INFO_H
+#ifndef REEL_FORMATS_ROSBAG_INFO_H
+#define REEL_FORMATS_ROSBAG_INFO_H
 
-#include "reel/reader.h"
-#include "reel/table.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "read/reader.h"
+#include "tables/table.h"
 
 struct reel_bag_question {
     const char *path; /* as its first line shall say */
@@ -22,9 +18,5 @@ char *reel_bag_info(struct reel_recording *recording, const struct reel_bag_ques
 /* Its topics as rows: topic, type, messages, connections, frequency_hz (null: unknown, as of topics with one message).
  * Fails alike; REEL_CANCELLED: the table stopped. */
 bool reel_bag_topics(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

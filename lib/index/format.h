@@ -1,22 +1,12 @@
 /* The interface of a container format: one const table at the end of its scan.c, listed in formats/formats.c. */
-#ifndef REEL_FORMAT_H
-#define REEL_FORMAT_H
+#ifndef REEL_INDEX_FORMAT_H
+#define REEL_INDEX_FORMAT_H
 
-#include "reel/model.h"
-#include "reel/source.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/source.h"
+#include "index/entry.h"
+#include "reel/stream.h"
 
 struct reel_scan;
-
-/* What only the record header holds; describe() fills what the format has. */
-struct reel_description {
-    int64_t publish_ns;   /* preset to log_time */
-    uint32_t sequence;    /* preset to 0 */
-    const char *frame_id; /* preset to NULL; points into `head` or the channel */
-};
 
 struct reel_growth_ops;
 
@@ -29,7 +19,7 @@ struct reel_format {
     int (*probe)(struct reel_bytes head, struct reel_source *source);
 
     /* Walks the parts, reports channels, chunks, entries, attachments, metadata and findings to the builder
-     * (reel/scan.h). Keeps what is good and notes what is damaged; fails only when nothing can be kept (REEL_NOT_MINE,
+     * (index/scan.h). Keeps what is good and notes what is damaged; fails only when nothing can be kept (REEL_NOT_MINE,
      * REEL_DAMAGED), on I/O, memory, or cancel. */
     bool (*scan)(struct reel_scan *scan, struct reel_error *err);
 
@@ -59,7 +49,7 @@ struct reel_format {
     bool times_last; /* times are stored behind the messages: in a file that is not complete they are estimates */
     bool is_folder;  /* such files are in a folder of their own, which names the recording */
 
-    const struct reel_growth_ops *growth; /* reading a file while it grows (reel/growing.h); NULL: cannot be done */
+    const struct reel_growth_ops *growth; /* reading a file while it grows (index/growing.h); NULL: cannot be done */
 
     unsigned version; /* of scan(): a pack made by an older one is rebuilt */
 };
@@ -67,14 +57,9 @@ struct reel_format {
 /* The table of formats, NULL-terminated (formats/formats.c). */
 extern const struct reel_format *const reel_formats[];
 
-const struct reel_format *reel_format_named(const char *name); /* NULL when there is none */
 bool reel_format_keeps(const struct reel_format *format, const char *contract);
 
 /* The format with the highest probe; REEL_NOT_MINE with the list of formats when none bids. */
 const struct reel_format *reel_format_probe(struct reel_source *source, struct reel_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

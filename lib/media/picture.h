@@ -1,13 +1,9 @@
 /* One message as a picture: compressed or raw images of ROS and Foxglove, whatever encoding their messages are in. */
-#ifndef REEL_PICTURE_H
-#define REEL_PICTURE_H
+#ifndef REEL_MEDIA_PICTURE_H
+#define REEL_MEDIA_PICTURE_H
 
-#include "reel/encoding.h"
-#include "reel/reader.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "decode/encoding.h"
+#include "read/reader.h"
 
 enum reel_picture_form {
     REEL_PICTURE_JPEG,
@@ -70,9 +66,5 @@ bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thu
 bool reel_thumbnail_fits(const struct reel_index *index); /* whether it has such a channel */
 
 enum { REEL_PICTURE_VERSION = 3 }; /* part of every ETag: raise it when one pixel changes */
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,16 +1,12 @@
 /* The one sink every writer appends to: a window on an endless output. Bytes that fall into [lo, hi) are stored, all
  * others are only counted. So one piece of writer code counts (empty window), renders whole groups, and renders any
  * part of a huge one. */
-#ifndef REEL_SINK_H
-#define REEL_SINK_H
+#ifndef REEL_BASE_SINK_H
+#define REEL_BASE_SINK_H
 
 #include <string.h>
 
 #include "reel/bytes.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct reel_sink {
     uint64_t pos;    /* bytes emitted so far */
@@ -71,9 +67,5 @@ static inline uint8_t *reel_sink_at(const struct reel_sink *s, uint64_t pos, uin
 static inline bool reel_sink_shows(const struct reel_sink *s, uint64_t pos, uint64_t size) { /* some of these bytes */
     return pos < s->hi && pos + size > s->lo;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,12 +1,8 @@
 /* A conversion in several parts, each a complete file: where one part ends and the next begins. */
-#ifndef REEL_SPLIT_H
-#define REEL_SPLIT_H
+#ifndef REEL_CONVERT_SPLIT_H
+#define REEL_CONVERT_SPLIT_H
 
-#include "reel/write.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "convert/writer.h"
 
 enum { REEL_SPLIT_MAX = 1000 }; /* parts */
 
@@ -28,9 +24,5 @@ struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel
                                    uint32_t n_recordings, const struct reel_selection *selection,
                                    const struct reel_write_options *options, const struct reel_split_rule *rule,
                                    const struct reel_progress *progress, uint32_t *count, struct reel_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

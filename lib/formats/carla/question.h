@@ -1,14 +1,10 @@
 /* The questions of CARLA's own tools, answered from a stored recorder file in one pass: the text that the simulator
  * prints, byte for byte, or rows. */
-#ifndef REEL_CARLA_H
-#define REEL_CARLA_H
+#ifndef REEL_FORMATS_CARLA_QUESTION_H
+#define REEL_FORMATS_CARLA_QUESTION_H
 
-#include "reel/reader.h"
-#include "reel/table.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "read/reader.h"
+#include "tables/table.h"
 
 /* Whose words: CARLA's text changed with its versions. */
 enum reel_carla_dialect {
@@ -60,9 +56,5 @@ REEL_DEFINE_AUTO(struct reel_carla, reel_carla_free);
 /* Continues for a bounded number of packets; *done: all is emitted. A sink that takes no more: false with
  * REEL_CANCELLED. REEL_NOT_FOUND: the actor of a trajectory is not in the file; no row was emitted then. */
 bool reel_carla_step(struct reel_carla *pass, bool *done, struct reel_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,14 +1,10 @@
 /* The index of a file that is still being written: what is appended is scanned once, and at any moment there is an
  * index of what has been read so far. */
-#ifndef REEL_GROWING_H
-#define REEL_GROWING_H
+#ifndef REEL_INDEX_GROWING_H
+#define REEL_INDEX_GROWING_H
 
-#include "reel/index.h"
-#include "reel/scan.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "index/index.h"
+#include "index/scan.h"
 
 /* One thread at a time. */
 struct reel_growing;
@@ -37,9 +33,5 @@ struct reel_growth_ops {
     bool (*finish)(void *state, struct reel_error *err);
     void (*close)(void *state); /* also after a failed open() */
 };
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,16 +5,12 @@
  * Groups, in file order: the head (0), runs of messages, the parts of the tail. A group of at most REEL_GROUP_WHOLE_MAX
  * bytes is rendered whole into memory, so that a writer may patch a checksum into it; a larger one (one huge message)
  * is rendered in windows. */
-#ifndef REEL_WRITE_H
-#define REEL_WRITE_H
+#ifndef REEL_CONVERT_WRITER_H
+#define REEL_CONVERT_WRITER_H
 
-#include "reel/iterate.h"
-#include "reel/scan.h"
-#include "reel/sink.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/sink.h"
+#include "reel/convert.h"
+#include "stream/stream.h"
 
 enum {
     REEL_NEEDS_PAYLOAD_TO_PLAN = 1, /* planning renders through the hashing sink: out->crc is right while planning */
@@ -34,21 +30,9 @@ enum {
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
-/* The conversion report: what a conversion would lose or change. */
-enum reel_loss_kind { REEL_CHANGES, REEL_LOSES, REEL_REFUSES };
-struct reel_loss;
-struct reel_loss *reel_loss_new(void);
-void reel_loss_free(struct reel_loss *loss);
-REEL_DEFINE_AUTO(struct reel_loss, reel_loss_free);
 __attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind,
                                                          const struct reel_channel *channel, const char *text,
                                                          ...); /* loss, channel may be NULL */
-struct reel_loss_item {
-    enum reel_loss_kind kind;
-    const char *channel; /* topic, or NULL: the whole file */
-    const char *text;
-};
-const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_t *count);
 
 enum reel_time_format {
     REEL_TIME_RFC3339,
@@ -69,10 +53,10 @@ struct reel_write_options {
     uint64_t compress_from;             /* messages of fewer bytes are not compressed */
     const char *const *compress_topics; /* globs of the topics that are compressed; none: all */
     uint32_t n_compress_topics;
-    uint64_t limit;            /* REEL_STREAMED only: stop after this many messages, 0 = all */
-    bool channels;             /* rows: first, a row {"$channel": …} for each channel, as reel/rows.h reads them */
-    bool raw;                  /* text targets: payloads as bytes, not decoded */
-    bool prompt;               /* text targets: reel_render_next() gives each message as soon as the stream does */
+    uint64_t limit; /* REEL_STREAMED only: stop after this many messages, 0 = all */
+    bool channels;  /* rows: first, a row {"$channel": …} for each channel, as formats/rows/append.h reads them */
+    bool raw;       /* text targets: payloads as bytes, not decoded */
+    bool prompt;    /* text targets: reel_render_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
     uint32_t width;                /* REEL_DRAWS only: no wider than this, 0 = as they are */
@@ -202,11 +186,6 @@ bool reel_write_walk(struct reel_write *w, uint64_t group,
 
 /* The table of writers, NULL-terminated (formats/formats.c). */
 extern const struct reel_writer *const reel_writers[];
-const struct reel_writer *reel_writer_named(const char *extension, const char *variant,
-                                            struct reel_error *err); /* REEL_UNSUPPORTED with the list */
-/* The writer that a file name's ending asks for; the longest ending wins (".nanover.zip"), which may be all of the name
- * ("images.zip"). */
-const struct reel_writer *reel_writer_for_file(const char *file_name, const char *variant, struct reel_error *err);
 
 /* The stream that this writer takes, through its view. Whoever plans, renders or asks what is accepted opens his stream
  * so. */
@@ -259,9 +238,5 @@ void reel_render_expect(struct reel_render *render, uint64_t end);
 /* The next at most `size` bytes of a streamed output; *got 0 = complete. */
 bool reel_render_next(struct reel_render *render, void *buffer, size_t size, size_t *got, struct reel_error *err);
 uint64_t reel_render_messages(const struct reel_render *render); /* given so far */
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

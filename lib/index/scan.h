@@ -1,18 +1,10 @@
 /* The builder's side that format readers see: scan() reports here, in any order it meets things; everything is copied.
  */
-#ifndef REEL_SCAN_H
-#define REEL_SCAN_H
+#ifndef REEL_INDEX_SCAN_H
+#define REEL_INDEX_SCAN_H
 
-#include "reel/format.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-struct reel_progress { /* report() may be NULL; returning false cancels (REEL_CANCELLED) */
-    bool (*report)(void *context, uint64_t done, uint64_t total);
-    void *context;
-};
+#include "index/format.h"
+#include "reel/open.h"
 
 struct reel_builder;
 
@@ -101,9 +93,5 @@ bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const str
  * only a scan can find. */
 bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
                        const char *pack_path, const struct reel_progress *progress, struct reel_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
