@@ -158,7 +158,7 @@ static bool read_values(struct walk *w, const struct condition_reader *reader, c
             return reel_error_pass(err, &why);
         }
     }
-    condition_reader_read(reader, decodes ? &payload : NULL, w->values);
+    condition_reader_read(reader, &w->b->question->all, decodes ? &payload : NULL, w->values);
     return true;
 }
 

@@ -123,10 +123,7 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
 }
 /* Its parts can be asked for, too; they have no statistics. */
 static bool on_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
-    struct value time;
-    value_start(&time);
-    visit_stamp(&time.visitor, value);
-    return number(v, time.number, FIELD_TIMES | FIELD_OPAQUE);
+    return number(v, value_of_stamp(value), FIELD_TIMES | FIELD_OPAQUE);
 }
 static bool opaque(struct reel_visitor *v) {
     struct collected_field *f = find_new(self(v));
