@@ -6,8 +6,8 @@
 
 #include "base/grow.h"
 #include "base/threads.h"
+#include "convert/conversion.h"
 #include "convert/plan.h"
-#include "reel/convert.h"
 
 enum {
     AHEAD_PIECE = 4 << 20, /* intended size of a piece, less for many threads … */

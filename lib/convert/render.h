@@ -3,8 +3,8 @@
 #ifndef REEL_CONVERT_RENDER_H
 #define REEL_CONVERT_RENDER_H
 
+#include "convert/conversion.h"
 #include "convert/writer_run.h"
-#include "reel/convert.h"
 
 struct reel_render {
     struct run run;

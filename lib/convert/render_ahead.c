@@ -129,12 +129,12 @@ size_t render_ahead_read(struct render_ahead *a, uint8_t *buffer, size_t size) {
 static bool next_section(void *context, struct ahead_piece *piece, struct reel_error *err) {
     struct render_ahead *a = context;
     struct reel_message m = a->first;
-    enum reel_step step = a->has_first ? REEL_STEP_MESSAGE : reel_stream_next(a->index, &m, err);
+    enum reel_step step = a->has_first ? REEL_STEP_MESSAGE : stream_next(a->index, &m, err);
     a->has_first = false;
     piece->first = reel_position_of(&m);
     piece->before = a->messages;
     piece->count = 0;
-    for (uint64_t bytes = 0; step == REEL_STEP_MESSAGE; step = reel_stream_next(a->index, &m, err)) {
+    for (uint64_t bytes = 0; step == REEL_STEP_MESSAGE; step = stream_next(a->index, &m, err)) {
         if (piece->count > 0 && (bytes + m.size > AHEAD_ROWS || piece->count == AHEAD_ROWS_MAX)) {
             a->first = m;
             a->has_first = true;

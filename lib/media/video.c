@@ -5,9 +5,9 @@
 #include "base/grow.h"
 #include "base/limits.h"
 #include "decode/decoder.h"
-#include "reel/iterate.h"
-#include "reel/picture.h"
+#include "media/picture.h"
 #include "stream/initial_state.h"
+#include "stream/stream.h"
 #include "syntax/nal.h"
 
 static bool type_is(const struct reel_channel *channel, const char *one, const char *other) {

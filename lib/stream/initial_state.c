@@ -5,9 +5,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/channel.h"
 #include "base/cleanup.h"
+#include "decode/encoding.h"
 #include "index/pack_model.h"
-#include "reel/encoding.h"
 #include "stream/merge.h"
 
 struct reel_initial_state *reel_initial_state_ref(struct reel_initial_state *initial) {
@@ -30,22 +31,18 @@ void reel_initial_state_free(struct reel_initial_state *f) {
 }
 REEL_DEFINE_AUTO(struct reel_initial_state, reel_initial_state_free);
 
-static bool same_channel(const struct reel_channel *a, const struct reel_channel *b) {
-    return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0;
-}
-
 /* Position of the channel in the stream; a channel outside the selection is appended to the initial state's own
  * channels. */
 static bool position_of_channel(struct reel_initial_state *f, const struct reel_channel *channel, uint32_t *position,
                                 struct reel_error *err) {
     for (uint32_t i = 0; i < f->stream->n_channels; i++) {
-        if (f->stream->channel_source[i] == f->source && same_channel(f->stream->channels[i], channel)) {
+        if (f->stream->channel_source[i] == f->source && channel_same(f->stream->channels[i], channel)) {
             *position = i;
             return true;
         }
     }
     for (uint32_t i = 0; i < f->n_channels; i++) {
-        if (f->channel_source[i] == f->source && same_channel(f->channels[i], channel)) {
+        if (f->channel_source[i] == f->source && channel_same(f->channels[i], channel)) {
             *position = f->stream->n_channels + i;
             return true;
         }

@@ -177,7 +177,7 @@ static bool run_number(struct rosbag_v1_run *run, const struct reel_stream *stre
     return true;
 }
 
-static bool rosbag_v1_open(struct reel_write *w, struct reel_error *err) {
+static bool open_writer(struct reel_write *w, struct reel_error *err) {
     struct rosbag_v1_run *run = w->run;
     struct rosbag_v1_totals *totals = w->totals;
     size_t n = (size_t)w->stream->n_channels + 1;
@@ -209,7 +209,7 @@ static bool rosbag_v1_open(struct reel_write *w, struct reel_error *err) {
     return totals->topic_messages != NULL;
 }
 
-static void rosbag_v1_close(struct reel_write *w) {
+static void close_writer(struct reel_write *w) {
     struct rosbag_v1_run *run = w->run;
     arena_free(&run->arena);
 }
@@ -407,8 +407,8 @@ const struct reel_writer reel_writer_rosbag_v1 = {
     .run_size = sizeof(struct rosbag_v1_run),
     .accepts = rosbag_v1_accepts,
     .accepts_all = rosbag_v1_accepts_all,
-    .open = rosbag_v1_open,
-    .close = rosbag_v1_close,
+    .open = open_writer,
+    .close = close_writer,
     .head = rosbag_v1_head,
     .messages = rosbag_v1_messages,
     .tail_parts = rosbag_v1_tail_parts,
