@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/transient.h"
 #include "convert/conversion.h"
 #include "convert/group_store.h"
 #include "convert/pipeline.h"
@@ -90,17 +89,15 @@ static bool pack_group(struct reel_render *render, struct ahead_piece *piece, ui
 static bool pack_groups(void *context, struct reel_render *render, struct ahead_piece *piece, struct reel_error *err) {
     (void)context;
     uint64_t room = 0;
-    struct transient_watch watch;
     for (uint32_t i = 0; i < piece->n_groups; i++) {
         room += piece->groups[i].packs ? piece->groups[i].size : 0;
     }
-    transient_watch_begin(&watch);
     bool good = ahead_room(piece, (size_t)room, err);
     for (uint32_t i = 0; good && i < piece->n_groups; i++) {
         room -= piece->groups[i].packs ? piece->groups[i].size : 0;
         good = !piece->groups[i].packs || pack_group(render, piece, i, room, err);
     }
-    return transient_watch_end(&watch, good, err);
+    return good;
 }
 
 /* ---- their places */
@@ -208,9 +205,7 @@ struct reel_plan *packing_plan(struct reel_conversion *c, const struct reel_keep
     plan->kept = keep ? kept_new(keep) : NULL;
     AUTO_STRUCT(packing_done)
     struct packing p = {.conversion = c, .plan = plan, .run.plan = plan, .output = output, .keeps = plan->kept != NULL};
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    return transient_watch_end(&watch, plan_all(&p, stream, progress, err), err) ? reel_plan_ref(plan) : NULL;
+    return plan_all(&p, stream, progress, err) ? reel_plan_ref(plan) : NULL;
 }
 
 struct reel_plan *reel_conversion_plan(struct reel_conversion *c, const struct reel_keep *keep,

@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "base/limits.h"
-#include "base/transient.h"
 #include "convert/group_store.h"
 
 struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer,
@@ -251,9 +250,7 @@ bool reel_render_read(struct reel_render *r, uint64_t offset, void *buffer, size
         }
         render_ahead_free(TAKE(r->ahead)); /* what follows is rendered here, up to where it fails */
     }
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    if (!transient_watch_end(&watch, read_groups(r, offset + done, (uint8_t *)buffer + done, size - done, err), err)) {
+    if (!read_groups(r, offset + done, (uint8_t *)buffer + done, size - done, err)) {
         r->held = r->held_end = 0;
         return false;
     }

@@ -1,7 +1,6 @@
 /* Rendering rows: a streamed output from front to back, or a section of its messages. */
 #include <string.h>
 
-#include "base/transient.h"
 #include "convert/render.h"
 
 enum {
@@ -137,9 +136,7 @@ bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *
     if (r->stage == BROKEN) {
         return reel_fail(err, REEL_CANCELLED, "the output has broken off before");
     }
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    if (!transient_watch_end(&watch, read_streamed(r, buffer, size, got, err), err)) {
+    if (!read_streamed(r, buffer, size, got, err)) {
         r->stage = BROKEN;
         return false;
     }

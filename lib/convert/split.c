@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "convert/writer_run.h"
@@ -20,7 +20,7 @@ static bool parse_size(const char *text, uint64_t *bytes) {
                  {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
     size_t digits = strspn(text, "0123456789");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcasecmp(text + digits, units[i].unit) == 0) {
+        if (ascii_casecmp(text + digits, units[i].unit) == 0) {
             return number_u64_of(text, digits, bytes) && !__builtin_mul_overflow(*bytes, units[i].bytes, bytes) &&
                    *bytes > 0;
         }

@@ -33,6 +33,9 @@ enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 __attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind,
                                                          const struct reel_channel *channel, const char *text,
                                                          ...); /* loss, channel may be NULL */
+/* Notes that the list is not complete where `why` is transient, such as no memory: reel_writer_accepts() fails with it.
+ */
+void reel_loss_fail(struct reel_loss *loss, const struct reel_error *why);
 
 enum reel_time_format {
     REEL_TIME_RFC3339,

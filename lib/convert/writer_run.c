@@ -1,7 +1,6 @@
 /* The functions that a writer calls while it emits (convert/writer.h), the same for planning and rendering. */
 #include "convert/writer_run.h"
 #include "base/cleanup.h"
-#include "base/transient.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -66,9 +65,7 @@ bool run_open(struct run *run, const struct reel_writer *writer, const struct re
     if (!(run->w.run = calloc(1, writer->run_size ? writer->run_size : 1))) {
         return reel_fail_memory(err);
     }
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    return transient_watch_end(&watch, !writer->open || writer->open(&run->w, err), err);
+    return !writer->open || writer->open(&run->w, err);
 }
 
 void run_close(struct run *run) {

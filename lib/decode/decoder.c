@@ -1,11 +1,12 @@
 /* Finds the encoding of a channel and decodes payloads with it. */
+#include "decode/decoder.h"
+
+#include "base/ascii.h"
 #include "base/bytes.h"
-#include "decode/encoding.h"
 #include "syntax/visitor.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel) {
     for (size_t i = 0; reel_encodings[i]; i++) {
@@ -27,7 +28,7 @@ static const struct reel_encoding *of_language(struct reel_bytes language) {
     for (size_t i = 0; reel_encodings[i]; i++) {
         for (const char *const *l = reel_encodings[i]->languages; l && *l; l++) {
             size_t size = strlen(*l);
-            if (size > longest && language.size >= size && strncasecmp((const char *)language.data, *l, size) == 0) {
+            if (size > longest && language.size >= size && ascii_ncasecmp((const char *)language.data, *l, size) == 0) {
                 longest = size;
                 found = reel_encodings[i];
             }
@@ -84,6 +85,22 @@ bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct
     bool whole = d->how->decode(d->state, payload, v, &own);
     reel_error_pass(err, &own);
     return whole;
+}
+
+bool decoder_try(const struct reel_channel *channel, struct reel_decoder **out, struct reel_error *err) {
+    struct reel_error why = {0};
+    *out = reel_decoder_open(channel, &why);
+    return reel_error_ignore(err, &why);
+}
+
+bool decode_try(const struct reel_decoder *d, struct reel_bytes payload, struct reel_visitor *v, bool *whole,
+                struct reel_error *err) {
+    struct reel_error why = {0};
+    bool good = reel_decode(d, payload, v, &why);
+    if (whole) {
+        *whole = good;
+    }
+    return good || reel_error_ignore(err, &why);
 }
 
 bool reel_decode_extent(const struct reel_decoder *d, struct reel_bytes payload, size_t *size, struct reel_error *err) {

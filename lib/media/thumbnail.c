@@ -1,8 +1,8 @@
 /* Pictures of a recording at a glance. Small ones are made of what cameras record; an image that would cost more than
  * that is left out. */
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "media/image.h"
 #include "media/video.h"
@@ -17,8 +17,8 @@ static bool has_pictures(const struct reel_channel *channel) {
 }
 
 static bool is_measured(const struct reel_channel *channel) {
-    return strcasestr(channel->name, "depth") || strcasestr(channel->name, "disparity") ||
-           strcasestr(channel->name, "mask");
+    return ascii_contains(channel->name, "depth") || ascii_contains(channel->name, "disparity") ||
+           ascii_contains(channel->name, "mask");
 }
 
 /* Whether people rather look at a than at b: at what a camera sees, and at what has more images. */

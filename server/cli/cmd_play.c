@@ -26,9 +26,8 @@ static bool go_on(void) {
 }
 
 static bool read_number(const char *name, const char *text, double *out, struct reel_error *err) {
-    char *end = NULL;
-    double value = text ? strtod(text, &end) : 0;
-    if (text && (end == text || *end || !(value > 0))) {
+    double value = 0;
+    if (text && !(number_real(text, &value) && value > 0)) {
         return reel_fail(err, REEL_ARGUMENT, "--%s %s: a number above 0 is expected", name, text);
     }
     *out = text ? value : *out;

@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "formats/nanover/payload.h"
 #include "index/scan.h"
@@ -55,6 +56,7 @@ static inline const char *picture_bin(msgpack_packer *pk, const char *p) {
 }
 
 static inline const char *picture_value(msgpack_packer *pk, const char *p) {
+    C_LOCALE;
     char *end;
     size_t n;
     switch (*p) {

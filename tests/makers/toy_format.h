@@ -243,7 +243,8 @@ static inline void toy_describe(struct reel_bytes head, const struct reel_entry 
     out->publish_ns = (int64_t)cursor_u64le(&c);
 }
 
-static inline int toy_probe(struct reel_bytes head, struct reel_source *source) {
+static inline int toy_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     (void)source;
     return bytes_start(head, bytes_text("TOY1")) ? 32 : 0;
 }

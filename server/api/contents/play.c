@@ -12,6 +12,7 @@
 #include "api/contents/contents.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "formats/carla/follow.h"
 #include "http/json_text.h"
 #include "peers/peers.h"
@@ -187,9 +188,8 @@ static void player_free(void *context) {
 /* A number in [min, max]; false: replied. */
 static bool read_number(struct http_request *r, const char *name, double min, double max, double *out) {
     const char *text = http_param(r, name);
-    char *end = NULL;
-    double value = text ? strtod(text, &end) : 0;
-    if (text && (end == text || *end || !(value >= min && value <= max))) {
+    double value = 0;
+    if (text && !(number_real(text, &value) && value >= min && value <= max)) {
         http_reply_bad_param(r, name, "a number from %g to %g", min, max);
         return false;
     }

@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 #include "decode/encoding.h"
 #include "syntax/json_out.h"
-#include "work/derived_cache.h"
 #include "values/series.h"
+#include "work/derived_cache.h"
 
 enum {
     FIELDS_MAX = 16,

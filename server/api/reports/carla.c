@@ -16,9 +16,8 @@ static bool read_number(struct http_request *r, const char *name, double *out) {
     if (!text) {
         return true;
     }
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(value) || value < 0) {
+    double value;
+    if (!number_real(text, &value) || !isfinite(value) || value < 0) {
         http_reply_bad_param(r, name, "a number, 0 or more");
         return false;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "store/s3/s3_internal.h"
 #include "store/s3/xml.h"
@@ -38,6 +39,7 @@ static bool unescape(const char *text, char *out, size_t size) {
 }
 
 static int64_t moment(const char *text) {
+    C_LOCALE;
     struct tm t = {0};
     return strptime(text, "%Y-%m-%dT%H:%M:%S", &t) ? (int64_t)timegm(&t) : 0;
 }

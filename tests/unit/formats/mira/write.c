@@ -139,7 +139,7 @@ static void relative_clocks_begin_at_zero(void **state) {
     format_now = &reel_format_mira;
     struct reel_error err = {0};
     struct reel_source *source = reel_source_from_memory(bytes_of(out.data, out.size), "a.tape", &err);
-    assert_true(reel_format_mira.probe(bytes_of(out.data, out.size), source) > 0);
+    assert_true(reel_format_mira.probe(bytes_of(out.data, out.size), source, NULL) > 0);
     reel_source_free(source);
     RECORDING *again = bag_scan(&out);
     assert_int_equal(bag_info(again)->clock, REEL_CLOCK_RELATIVE);

@@ -1,4 +1,5 @@
 /* NanoVer's older form: which file is which, the pair, damage, and what each message becomes. */
+#include "base/c_locale.h"
 #include "makers/legacy_maker.h"
 
 #include <math.h>
@@ -133,6 +134,7 @@ static void states_become_updates_and_removals(void **state) {
     msgpack_unpacked_init(&parsed); /* a picture has no bool */
     assert_int_equal(msgpack_unpack_next(&parsed, (const char *)out.data, out.size, NULL), MSGPACK_UNPACK_SUCCESS);
     char shown[512];
+    C_LOCALE;
     assert_true(msgpack_object_print_buffer(shown, sizeof shown, parsed.data) > 0);
     assert_string_equal(shown, "{\"state\"=>{\"updates\"=>{\"list\"=>[\"hello\", nil], \"map\"=>{\"yes\"=>true, "
                                "\"gone\"=>nil}, \"seven\"=>7.000000}, "
