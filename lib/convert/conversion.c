@@ -66,10 +66,10 @@ struct thread_client *conversion_client(const struct reel_conversion *base) {
     return ((const struct conversion *)base)->client;
 }
 
-struct reel_stream *conversion_stream(const struct reel_conversion *c, struct reel_front *front,
+struct reel_stream *conversion_stream(const struct reel_conversion *c, struct reel_initial_state *initial,
                                       struct reel_error *err) {
     struct reel_selection q = c->selection;
-    q.front = front;
+    q.initial = initial;
     return reel_writer_stream(c->writer, c->recordings, c->n_recordings, &q, err);
 }
 

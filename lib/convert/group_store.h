@@ -3,7 +3,7 @@
 #ifndef REEL_CONVERT_GROUP_STORE_H
 #define REEL_CONVERT_GROUP_STORE_H
 
-#include "reel/write.h"
+#include "convert/writer.h"
 
 struct kept *kept_new(const struct reel_keep *keep); /* NULL: no memory */
 void kept_free(struct kept *kept);                   /* no render uses it any more; NULL is fine */

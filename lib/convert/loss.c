@@ -1,5 +1,6 @@
 /* The list of what a conversion would lose or change. It owns its texts, so it may outlive the recording. */
-#include "reel/write.h"
+#include "base/c_locale.h"
+#include "convert/writer.h"
 
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -39,6 +40,7 @@ static bool loss_grow(struct reel_loss *loss) {
 
 void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struct reel_channel *channel,
                    const char *text, ...) {
+    C_LOCALE;
     if (!loss || (loss->count == loss->capacity && !loss_grow(loss))) {
         return;
     }

@@ -10,7 +10,7 @@
 struct ahead {
     struct reel_conversion *conversion;
     struct reel_plan *plan;
-    struct reel_front *front;
+    struct reel_initial_state *initial;
     const struct ahead_ops *ops;
     void *context;
     struct thread_client *client; /* NULL: the reader does the work */
@@ -26,7 +26,7 @@ struct ahead {
     struct ahead_piece pieces[];
 };
 
-struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_front *front,
+struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_initial_state *initial,
                         bool shared, const struct ahead_ops *ops, void *context, struct reel_error *err) {
     struct thread_client *client = shared ? conversion_client(conversion) : NULL;
     unsigned depth = client ? conversion_threads(conversion) + 2 : 1;
@@ -40,7 +40,7 @@ struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *pl
     }
     a->conversion = conversion;
     a->plan = plan;
-    a->front = front;
+    a->initial = initial;
     a->ops = ops;
     a->context = context;
     a->client = client;
@@ -114,7 +114,7 @@ bool ahead_grow(struct ahead_piece *piece, uint64_t size, struct reel_error *err
 
 static struct reel_render *open_render(struct ahead *a, struct reel_error *err) {
     struct reel_conversion *c = a->conversion;
-    struct reel_stream *stream = conversion_stream(c, a->front, err);
+    struct reel_stream *stream = conversion_stream(c, a->initial, err);
     return stream ? reel_render_new(a->plan, c->writer, &c->options, stream, err) : NULL;
 }
 

@@ -6,8 +6,8 @@
 
 #include "base/grow.h"
 #include "base/threads.h"
+#include "convert/conversion.h"
 #include "convert/plan.h"
-#include "reel/convert.h"
 
 enum {
     AHEAD_PIECE = 4 << 20, /* intended size of a piece, less for many threads … */
@@ -33,7 +33,7 @@ struct ahead_piece {
     /* Of a planned output: */
     uint64_t offset;
     /* Of rows: */
-    struct reel_mark first;
+    struct reel_position first;
     uint64_t before, count;
     bool too_large;
     /* Of an output that is being planned: */
@@ -53,9 +53,9 @@ struct ahead_ops {
     bool (*work)(void *context, struct reel_render *render, struct ahead_piece *piece, struct reel_error *err);
 };
 
-/* `plan` and `front` may be NULL. With `shared` false the work is done by the reader, one piece at a time. All pointers
- * must outlive it. */
-struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_front *front,
+/* `plan` and `initial` may be NULL. With `shared` false the work is done by the reader, one piece at a time. All
+ * pointers must outlive it. */
+struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_initial_state *initial,
                         bool shared, const struct ahead_ops *ops, void *context, struct reel_error *err);
 void ahead_free(struct ahead *ahead); /* waits for what is being rendered; NULL is fine */
 REEL_DEFINE_AUTO(struct ahead, ahead_free);

@@ -5,7 +5,7 @@
 #include "convert/writer_run.h"
 
 struct planned { /* a group before it has its place */
-    struct reel_mark first;
+    struct reel_position first;
     uint32_t count;
     bool packs;    /* its size and note are known when it has been packed */
     uint64_t size; /* until then, as many bytes as it can have */

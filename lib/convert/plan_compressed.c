@@ -107,7 +107,7 @@ typedef bool put_fn(void *context, const void *data, size_t size, struct reel_er
 /* Gives the output [from, to) of the plan, which is not packed. */
 static bool put_rendered(struct packing *p, put_fn *put, uint64_t from, uint64_t to, struct reel_error *err) {
     if (!p->render) {
-        struct reel_stream *stream = conversion_stream(p->conversion, p->plan->front, err);
+        struct reel_stream *stream = conversion_stream(p->conversion, p->plan->initial, err);
         p->render = stream ? reel_render_new(p->plan, p->plan->writer, &p->plan->options, stream, err) : NULL;
         p->buffer = p->buffer ? p->buffer : malloc(OUTPUT_PIECE);
         if (!p->render || !p->buffer) {
@@ -153,7 +153,7 @@ static bool place_groups(struct packing *p, const struct ahead_piece *piece, str
 static bool pack_all(struct packing *p, struct reel_error *err) {
     static const struct ahead_ops ops = {.next = next_groups, .work = pack_groups};
     bool shared = reel_conversion_threads(p->conversion) > 0;
-    AUTO(ahead_free) struct ahead *ahead = ahead_new(p->conversion, p->plan, p->plan->front, shared, &ops, p, err);
+    AUTO(ahead_free) struct ahead *ahead = ahead_new(p->conversion, p->plan, p->plan->initial, shared, &ops, p, err);
     struct reel_error failed = {0};
     struct ahead_piece *piece = NULL;
     if (!ahead) {

@@ -2,7 +2,7 @@
 #ifndef REEL_CONVERT_PLAN_COMPRESSED_H
 #define REEL_CONVERT_PLAN_COMPRESSED_H
 
-#include "reel/convert.h"
+#include "convert/conversion.h"
 
 /* `output` NULL: only plans, as reel_conversion_plan(). Else it also gets the bytes, in one pass; the writer has
  * REEL_HEAD_FIRST, or REEL_HEAD_LAST and the output rewrite(). */

@@ -117,7 +117,7 @@ static bool emit(struct reel_render *r, const struct stretch *s, struct reel_sin
     if (s->kind == TAIL) {
         return writer->tail(&run->w, s->index, out, err);
     }
-    if (run->stream_group != s->index && !reel_stream_seek(r->stream, &r->plan->marks[s->index], err)) {
+    if (run->stream_group != s->index && !stream_seek(r->stream, &r->plan->marks[s->index], err)) {
         return false;
     }
     run->stream_group = UINT64_MAX;

@@ -3,8 +3,8 @@
 #ifndef REEL_CONVERT_RENDER_H
 #define REEL_CONVERT_RENDER_H
 
+#include "convert/conversion.h"
 #include "convert/writer_run.h"
-#include "reel/convert.h"
 
 struct reel_render {
     struct run run;
@@ -38,7 +38,7 @@ uint64_t render_piece_end(const struct reel_plan *plan, uint64_t offset, uint64_
 
 /* Sections of rows: reel_render_next() gives the rows of `count` messages from `first` on, before which there are
  * `before`. */
-bool render_section(struct reel_render *r, const struct reel_mark *first, uint64_t before, uint64_t count,
+bool render_section(struct reel_render *r, const struct reel_position *first, uint64_t before, uint64_t count,
                     struct reel_error *err);
 
 /* ---- render_ahead.c */

@@ -53,7 +53,7 @@ static size_t copy_bytes(struct render_ahead *a, uint8_t *to, size_t size) {
 }
 
 struct reel_render *reel_conversion_render(struct reel_conversion *c, struct reel_plan *plan, struct reel_error *err) {
-    struct reel_stream *stream = conversion_stream(c, plan ? plan->front : NULL, err);
+    struct reel_stream *stream = conversion_stream(c, plan ? plan->initial : NULL, err);
     struct reel_render *render = stream ? reel_render_new(plan, c->writer, &c->options, stream, err) : NULL;
     if (render) {
         render->conversion = reel_conversion_ref(c);
@@ -97,7 +97,7 @@ bool reel_render_ahead(struct reel_render *r, uint64_t offset, uint64_t end) {
     AUTO(render_ahead_free) struct render_ahead *a = calloc(1, sizeof *a);
     if (a) {
         *a = (struct render_ahead){.plan = r->plan, .at = offset, .next = offset, .end = end};
-        a->pieces = ahead_new(r->conversion, r->plan, r->plan->front, true, &ops, a, NULL);
+        a->pieces = ahead_new(r->conversion, r->plan, r->plan->initial, true, &ops, a, NULL);
         r->ahead = a->pieces ? TAKE(a) : NULL;
     }
     return r->ahead;
@@ -129,12 +129,12 @@ size_t render_ahead_read(struct render_ahead *a, uint8_t *buffer, size_t size) {
 static bool next_section(void *context, struct ahead_piece *piece, struct reel_error *err) {
     struct render_ahead *a = context;
     struct reel_message m = a->first;
-    enum reel_step step = a->has_first ? REEL_STEP_MESSAGE : reel_stream_next(a->index, &m, err);
+    enum reel_step step = a->has_first ? REEL_STEP_MESSAGE : stream_next(a->index, &m, err);
     a->has_first = false;
-    piece->first = reel_mark_of(&m);
+    piece->first = reel_position_of(&m);
     piece->before = a->messages;
     piece->count = 0;
-    for (uint64_t bytes = 0; step == REEL_STEP_MESSAGE; step = reel_stream_next(a->index, &m, err)) {
+    for (uint64_t bytes = 0; step == REEL_STEP_MESSAGE; step = stream_next(a->index, &m, err)) {
         if (piece->count > 0 && (bytes + m.size > AHEAD_ROWS || piece->count == AHEAD_ROWS_MAX)) {
             a->first = m;
             a->has_first = true;
@@ -184,8 +184,8 @@ bool render_ahead_rows(struct reel_render *r, bool *begun, struct reel_error *er
     if (!a) {
         return reel_fail_memory(err);
     }
-    if (!(a->index = conversion_stream(r->conversion, r->stream->front, err)) ||
-        !(a->pieces = ahead_new(r->conversion, NULL, r->stream->front, true, &ops, a, err))) {
+    if (!(a->index = conversion_stream(r->conversion, r->stream->initial, err)) ||
+        !(a->pieces = ahead_new(r->conversion, NULL, r->stream->initial, true, &ops, a, err))) {
         return false;
     }
     r->ahead = TAKE(a);

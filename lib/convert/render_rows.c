@@ -26,7 +26,7 @@ static bool emit_streamed(struct reel_render *r, uint64_t from, struct reel_erro
     } else if (r->stage == AT_TAIL) {
         good = writer->tail(&run->w, r->tail_part, &out, err);
     } else {
-        if (from > 0 && !reel_stream_seek(r->stream, &run->first, err)) {
+        if (from > 0 && !stream_seek(r->stream, &run->first, err)) {
             return false;
         }
         run->has_pending = run->has_pending && from == 0;
@@ -143,11 +143,11 @@ bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *
     return true;
 }
 
-bool render_section(struct reel_render *r, const struct reel_mark *first, uint64_t before, uint64_t count,
+bool render_section(struct reel_render *r, const struct reel_position *first, uint64_t before, uint64_t count,
                     struct reel_error *err) {
     struct run *run = &r->run;
     bool follows = r->stage == AT_END && r->messages == before;
-    if (!follows && !reel_stream_seek(r->stream, first, err)) {
+    if (!follows && !stream_seek(r->stream, first, err)) {
         return false;
     }
     if (!r->begun && !run->w.writer->head(&run->w, &(struct reel_sink){.pos = 0}, err)) {

@@ -1,9 +1,9 @@
 /* Opens a stream for a writer: the requested view first, then the conversion of encodings, then the view that the
  * writer itself adds. */
+#include "convert/writer.h"
 #include "chunks/codec.h"
-#include "reel/encoding.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "decode/encoding.h"
+#include "stream/view.h"
 
 static struct reel_stream *convert_to(const char *name, struct reel_stream *stream, struct reel_error *err) {
     for (size_t i = 0; reel_encodings[i]; i++) {

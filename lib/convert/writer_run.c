@@ -1,4 +1,4 @@
-/* The functions that a writer calls while it emits (reel/write.h), the same for planning and rendering. */
+/* The functions that a writer calls while it emits (convert/writer.h), the same for planning and rendering. */
 #include "convert/writer_run.h"
 #include "base/cleanup.h"
 
@@ -68,13 +68,13 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
         *m = run->pending;
         run->has_pending = false;
     } else {
-        enum reel_step step = reel_stream_next(w->stream, m, err);
+        enum reel_step step = stream_next(w->stream, m, err);
         if (step != REEL_STEP_MESSAGE) {
             return step;
         }
     }
     if (run->taken++ == 0) {
-        run->first = reel_mark_of(m);
+        run->first = reel_position_of(m);
     }
     if (w->planning) {
         count(&run->plan->counts, m);
@@ -93,9 +93,9 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
     }
 }
 
-bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, uint64_t count, struct reel_sink *out,
+bool run_pack(struct run *run, uint64_t group, const struct reel_position *first, uint64_t count, struct reel_sink *out,
               struct reel_error *err) {
-    if (run->stream_group != group && !reel_stream_seek(run->w.stream, first, err)) {
+    if (run->stream_group != group && !stream_seek(run->w.stream, first, err)) {
         return false;
     }
     bool planning = run->w.planning;
@@ -116,16 +116,16 @@ bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, ui
 }
 
 bool run_has_more(struct run *run, bool *more, struct reel_error *err) {
-    enum reel_step step = run->has_pending ? REEL_STEP_MESSAGE : reel_stream_next(run->w.stream, &run->pending, err);
+    enum reel_step step = run->has_pending ? REEL_STEP_MESSAGE : stream_next(run->w.stream, &run->pending, err);
     *more = run->has_pending = step == REEL_STEP_MESSAGE;
     return step != REEL_STEP_ERROR;
 }
 
 bool run_return_pending(struct run *run, struct reel_error *err) {
-    struct reel_mark mark = reel_mark_of(&run->pending);
+    struct reel_position mark = reel_position_of(&run->pending);
     bool pending = run->has_pending;
     run->has_pending = false;
-    return !pending || reel_stream_seek(run->w.stream, &mark, err);
+    return !pending || stream_seek(run->w.stream, &mark, err);
 }
 
 /* Copies a payload that is only partly needed, or hashed, in pieces; pieces outside the window are not read. */
@@ -258,13 +258,13 @@ bool reel_write_walk(struct reel_write *w, uint64_t group,
         return reel_fail(err, REEL_ARGUMENT, "the %s writer has no group %llu", w->writer->name,
                          (unsigned long long)group);
     }
-    if (run->stream_group != group && !reel_stream_seek(w->stream, &plan->marks[group], err)) {
+    if (run->stream_group != group && !stream_seek(w->stream, &plan->marks[group], err)) {
         return false;
     }
     run->stream_group = UINT64_MAX;
     for (uint32_t i = 0; i < plan->groups[group].count; i++) {
         struct reel_message m;
-        enum reel_step step = reel_stream_next(w->stream, &m, err);
+        enum reel_step step = stream_next(w->stream, &m, err);
         if (step == REEL_STEP_END) {
             return reel_fail(err, REEL_CHANGED, "the recording has fewer messages than were planned");
         }

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
-#include "reel/write.h"
+#include "convert/writer.h"
 
 struct tail_part {
     uint64_t offset, size;
@@ -22,14 +22,14 @@ struct reel_plan {
     void *totals;
     uint64_t head_size;
     struct reel_group *groups;
-    struct reel_mark *marks; /* position of each group's first message */
+    struct reel_position *marks; /* position of each group's first message */
     size_t n_groups, cap_groups, cap_marks;
     struct tail_part *tail;
     size_t n_tail, cap_tail;
     uint64_t length, messages;
     uint64_t unfit, left_out; /* messages that do not fit their definition, and those that the writer leaves out */
     struct reel_write_counts counts;
-    struct reel_front *front;
+    struct reel_initial_state *initial;
     struct kept *kept; /* bytes of packed groups; NULL: none */
 };
 
@@ -39,7 +39,7 @@ struct run {
     struct reel_message pending;
     bool has_pending;
     uint64_t taken, quota;                /* messages of this group: so far, at most */
-    struct reel_mark first;               /* mark of this group's first message */
+    struct reel_position first;           /* mark of this group's first message */
     uint8_t *scratch;                     /* payload pieces for hashing */
     struct grow note;                     /* planning and packing: note of the current group */
     bool packs;                           /* planning: the writer has called reel_write_pack() for this group */
@@ -57,7 +57,7 @@ bool run_open(struct run *run, const struct reel_writer *writer, const struct re
 void run_close(struct run *run); /* does not free the stream */
 void run_begin_group(struct run *run, uint64_t group, uint64_t quota);
 /* Emits group `group` of a writer that packs it; its note is then in run->note. */
-bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, uint64_t count, struct reel_sink *out,
+bool run_pack(struct run *run, uint64_t group, const struct reel_position *first, uint64_t count, struct reel_sink *out,
               struct reel_error *err);
 /* Sets *more when another message follows; that message is kept as pending. */
 bool run_has_more(struct run *run, bool *more, struct reel_error *err);

@@ -3,7 +3,7 @@
 #ifndef REEL_DECODE_DECODER_H
 #define REEL_DECODE_DECODER_H
 
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 /* As reel_decoder_open(); a channel that cannot be decoded is no error: *out is NULL. */
 bool decoder_try(const struct reel_channel *channel, struct reel_decoder **out, struct reel_error *err);

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "index/pack_model.h"
+#include "reel/cleanup.h"
 
 struct builder_lane { /* entries of one channel that are not packed yet */
     struct reel_entry *entries;
@@ -16,7 +17,7 @@ struct builder_lane { /* entries of one channel that are not packed yet */
 
 struct reel_builder {
     struct pack_model model;
-    bool no_memory; /* for a finding: the index would lack it */
+    bool no_memory;             /* for a finding: the index would lack it */
     struct builder_lane *lanes; /* one per channel */
     size_t cap_lanes;
     size_t lane_bytes;         /* memory of all lanes */

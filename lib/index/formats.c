@@ -3,10 +3,25 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "reel/format.h"
-#include "reel/write.h"
+#include "base/cleanup.h"
+#include "convert/writer.h"
+#include "index/format.h"
 
 enum { PROBE_BYTES = 64 << 10 };
+
+const struct reel_format *reel_format_at(size_t i) {
+    size_t n = 0;
+    while (n < i && reel_formats[n]) {
+        n++;
+    }
+    return reel_formats[n];
+}
+const char *reel_format_name(const struct reel_format *format) {
+    return format->name;
+}
+const char *reel_format_title(const struct reel_format *format) {
+    return format->title;
+}
 
 const struct reel_format *reel_format_named(const char *name) {
     for (size_t i = 0; reel_formats[i]; i++) {
@@ -30,13 +45,17 @@ static bool fail_unknown(struct reel_error *err) {
 }
 
 const struct reel_format *reel_format_probe(struct reel_source *source, struct reel_error *err) {
-    uint8_t head[PROBE_BYTES];
-    size_t size = source->size < sizeof head ? (size_t)source->size : sizeof head;
-    if (!reel_source_read(source, 0, head, size, err)) {
-        return NULL;
-    }
+    size_t size = source->size < PROBE_BYTES ? (size_t)source->size : PROBE_BYTES;
     if (size == 0) {
         reel_fail(err, REEL_NOT_MINE, "the file is empty");
+        return NULL;
+    }
+    AUTO_MEM uint8_t *head = malloc(size); /* of exactly this size, so that sanitizers see what reads past it */
+    if (!head) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    if (!reel_source_read(source, 0, head, size, err)) {
         return NULL;
     }
     const struct reel_format *best = NULL;
@@ -55,6 +74,29 @@ const struct reel_format *reel_format_probe(struct reel_source *source, struct r
         fail_unknown(err);
     }
     return best;
+}
+
+const struct reel_writer *reel_writer_at(size_t i) {
+    size_t n = 0;
+    while (n < i && reel_writers[n]) {
+        n++;
+    }
+    return reel_writers[n];
+}
+const char *reel_writer_name(const struct reel_writer *writer) {
+    return writer->name;
+}
+const char *reel_writer_extension(const struct reel_writer *writer) {
+    return writer->extension;
+}
+const char *reel_writer_version(const struct reel_writer *writer) {
+    return writer->variant ? writer->variant : "";
+}
+const char *reel_writer_media_type(const struct reel_writer *writer) {
+    return writer->media_type;
+}
+const char *reel_writer_compressions(const struct reel_writer *writer) {
+    return writer->compressions ? writer->compressions : "";
 }
 
 const struct reel_writer *reel_writer_named(const char *extension, const char *variant, struct reel_error *err) {

@@ -5,9 +5,9 @@
 #include "base/grow.h"
 #include "base/limits.h"
 #include "decode/decoder.h"
-#include "reel/iterate.h"
-#include "reel/picture.h"
+#include "media/picture.h"
 #include "stream/initial_state.h"
+#include "stream/stream.h"
 #include "syntax/nal.h"
 
 static bool type_is(const struct reel_channel *channel, const char *one, const char *other) {
@@ -97,7 +97,7 @@ static bool frames_before(struct reel_reader *reader, const struct reel_channel 
     if (!decoder_try(channel, &decoder, err)) {
         return false;
     }
-    bool good = !decoder || reel_reader_back(reader, channel->id, start_ns, collect, &b, err);
+    bool good = !decoder || reel_reader_reverse(reader, channel->id, start_ns, collect, &b, err);
     AUTO_MEM struct reel_entry *found = b.entries;
     good = good && (!b.no_memory || reel_fail_memory(err)) && (!decoder || find_key(reader, decoder, &b, n, err));
     *entries = good ? TAKE(found) : NULL;

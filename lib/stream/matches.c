@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "base/suggest.h"
-#include "reel/iterate.h"
+#include "read/reader.h"
 #include "reel/model.h"
-#include "reel/reader.h"
+#include "stream/selection.h"
 
 enum { CHANNELS_MAX = 10000 }; /* compared with a topic for similar names */
 
@@ -34,13 +35,16 @@ static bool is_unknown(struct reel_recording *const *recordings, uint32_t n, con
     return true;
 }
 
-bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n,
-                            const struct reel_selection *selection, bool *any, char why[REEL_MATCHES_TEXT],
-                            struct reel_error *err) {
+bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *given,
+                            bool *any, char why[REEL_MATCHES_TEXT], struct reel_error *err) {
+    struct reel_selection own, *selection = &own;
     struct reel_message m;
     char list[REEL_MATCHES_TEXT / 2];
+    if (!selection_read(&own, given, err)) {
+        return false;
+    }
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);
-    enum reel_step step = stream ? reel_stream_next(stream, &m, err) : REEL_STEP_ERROR;
+    enum reel_step step = stream ? stream_next(stream, &m, err) : REEL_STEP_ERROR;
     *any = step != REEL_STEP_END;
     why[0] = '\0';
     if (step != REEL_STEP_END) {

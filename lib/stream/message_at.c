@@ -20,9 +20,10 @@ static bool count_all(struct reel_stream *s, uint64_t *total, struct reel_error 
     }
     struct reel_message m;
     enum reel_step step;
-    for (*total = 0; (step = reel_stream_next(s, &m, err)) == REEL_STEP_MESSAGE; ++*total) {
+    for (*total = 0; (step = stream_next(s, &m, err)) == REEL_STEP_MESSAGE; ++*total) {
     }
-    return step == REEL_STEP_END && reel_stream_seek(s, &(struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1}, err);
+    return step == REEL_STEP_END &&
+           stream_seek(s, &(struct reel_position){.time_ns = REEL_TIME_MIN, .initial = 1}, err);
 }
 
 /* Seeks to a time shortly before the message at `skip`, and subtracts from `skip` the number of messages before that
@@ -41,7 +42,7 @@ static bool narrow(struct reel_stream *s, uint64_t total, uint64_t *skip, struct
         *(is_later ? &before_low : &before_high) = before;
     }
     *skip -= before_low;
-    return before_low == 0 || reel_stream_seek(s, &(struct reel_mark){.time_ns = low}, err);
+    return before_low == 0 || stream_seek(s, &(struct reel_position){.time_ns = low}, err);
 }
 
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out,
@@ -69,7 +70,7 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
         }
     }
     for (uint64_t i = 0;; i++) {
-        enum reel_step step = reel_stream_next(stream, out, err);
+        enum reel_step step = stream_next(stream, out, err);
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END ? not_there(index, i + (skip - left), err) : false;
         }
@@ -108,9 +109,9 @@ static bool consider(void *context, const struct reel_entry *entry) {
 
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
                           struct reel_stream **stream, struct reel_message *out, struct reel_error *err) {
-    struct reel_selection plain = *selection; /* the stream has no front */
+    struct reel_selection plain = *selection; /* the stream has no initial state */
     plain.last_per_topic = plain.state_at_cut = plain.key_frames = false;
-    plain.front = NULL;
+    plain.initial = NULL;
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &plain, err);
     if (!s) {
         return false;
@@ -119,8 +120,8 @@ bool reel_message_at_time(struct reel_recording *recording, const struct reel_se
     struct search search = {.stream = s, .start_ns = selection->start_ns, .err = err};
     for (uint32_t i = 0; i < s->n_channels; i++) {
         search.channel = i;
-        if (!reel_reader_back(s->readers[0], s->channels[i]->id, merge_unshifted(before, s->shifts[0]), consider,
-                              &search, err) ||
+        if (!reel_reader_reverse(s->readers[0], s->channels[i]->id, merge_unshifted(before, s->shifts[0]), consider,
+                                 &search, err) ||
             search.failed) {
             return false;
         }

@@ -3,9 +3,12 @@
 #define REEL_STREAM_SELECTION_H
 
 #include "base/arena.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
-/* `front` is not copied: NULL. False: no memory. */
+/* The selection that a program has passed to a public function, which may be of an older version; NULL: all. */
+bool selection_read(struct reel_selection *out, const struct reel_selection *given, struct reel_error *err);
+
+/* `initial` is not copied: NULL. False: no memory. */
 bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
                     struct arena *arena);
 

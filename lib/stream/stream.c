@@ -1,18 +1,22 @@
-/* The basic stream: channels that the selection matches, the front, the merge, sampling. See reel/iterate.h. */
+/* The basic stream: channels that the selection matches, the initial state, the merge, sampling. See stream/stream.h.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "base/limits.h"
 #include "read/reader.h"
 #include "stream/initial_state.h"
 #include "stream/merge.h"
 #include "stream/merge_names.h"
+#include "stream/selection.h"
 #include "stream/stream.h"
 #include "stream/where.h"
 
-const struct reel_selection reel_select_all = {.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX};
+const struct reel_selection selection_all = {
+    .size = sizeof(struct reel_selection), .start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX};
 
 struct stream {
     struct reel_stream base;
@@ -24,28 +28,27 @@ struct stream {
     enum reel_clock *clocks;
     int64_t *shifts;
     size_t cap_channels, cap_sources;
-    uint32_t n_selected; /* channels of the recordings; those of the front follow */
+    uint32_t n_selected; /* channels of the recordings; those of the initial state follow */
     struct merge *merge;
-    struct reel_front *front;
-    size_t front_at;
+    struct reel_initial_state *initial;
+    size_t initial_at;
     struct merge_position start;
     int64_t end_ns;
     int64_t origin_ns; /* origin of the every_ns intervals */
     uint64_t every_n;
     int64_t every_ns;
-    uint64_t since_bytes, since_offset;
-    uint32_t since_chunks;
-    uint64_t *seen;       /* every_n: number of messages seen of each channel */
-    int64_t *last_bucket; /* every_ns: interval of each channel's last message; -1 = none */
+    struct reel_since since; /* zeros: all messages */
+    uint64_t *seen;          /* every_n: number of messages seen of each channel */
+    int64_t *last_bucket;    /* every_ns: interval of each channel's last message; -1 = none */
 };
 
-struct reel_mark reel_mark_of(const struct reel_message *m) {
-    return (struct reel_mark){.time_ns = m->entry.time_ns,
-                              .offset = m->entry.offset,
-                              .source = m->source,
-                              .chunk = m->entry.chunk,
-                              .front = m->front,
-                              .again = m->again};
+struct reel_position reel_position_of(const struct reel_message *m) {
+    return (struct reel_position){.time_ns = m->entry.time_ns,
+                                  .offset = m->entry.offset,
+                                  .source = m->source,
+                                  .chunk = m->entry.chunk,
+                                  .initial = m->initial,
+                                  .again = m->again};
 }
 
 /* ---- sampling */
@@ -75,11 +78,11 @@ static uint64_t kept_of(const struct stream *s, uint64_t n) {
 }
 
 static bool has_since(const struct stream *s) {
-    return s->since_bytes > 0 || s->since_offset > 0 || s->since_chunks > 0;
+    return s->since.bytes > 0 || s->since.offset > 0 || s->since.chunks > 0;
 }
 static bool is_new(const struct stream *s, const struct reel_entry *e) {
-    return e->chunk == 0 ? e->offset >= s->since_bytes
-                         : e->chunk > s->since_chunks || (e->chunk == s->since_chunks && e->offset >= s->since_offset);
+    return e->chunk == 0 ? e->offset >= s->since.bytes
+                         : e->chunk > s->since.chunks || (e->chunk == s->since.chunks && e->offset >= s->since.offset);
 }
 
 /* Adds the messages of each channel in [from, to), as merge_count(); of those that are new only a walk finds out. The
@@ -136,10 +139,10 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
 
 /* ---- the stream's own table */
 
-static enum reel_step stream_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
+static enum reel_step plain_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
-    if (s->front && s->front_at < s->front->n_messages) {
-        *m = s->front->messages[s->front_at++];
+    if (s->initial && s->initial_at < s->initial->n_messages) {
+        *m = s->initial->messages[s->initial_at++];
         return REEL_STEP_MESSAGE;
     }
     for (;;) {
@@ -156,7 +159,7 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
         m->time_ns = m->entry.time_ns;
         m->size = m->entry.size;
         m->before_start = false;
-        m->front = m->again = 0;
+        m->initial = m->again = 0;
         m->owned = NULL;
         if ((s->every_n <= 1 && s->every_ns <= 0) || !sampled_out(s, m)) {
             return REEL_STEP_MESSAGE;
@@ -164,15 +167,15 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
     }
 }
 
-static bool stream_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool plain_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
     struct merge_position to = {.key = {.time_ns = mark->time_ns, .chunk = mark->chunk, .offset = mark->offset},
                                 .source = mark->source};
-    if (mark->front > 0) {
-        s->front_at = mark->front - 1;
+    if (mark->initial > 0) {
+        s->initial_at = mark->initial - 1;
         to = s->start;
     } else {
-        s->front_at = s->front ? s->front->n_messages : 0;
+        s->initial_at = s->initial ? s->initial->n_messages : 0;
         if (to.key.time_ns < s->start.key.time_ns) {
             to = s->start;
         }
@@ -182,10 +185,10 @@ static bool stream_seek(struct reel_stream *base, const struct reel_mark *mark, 
     return good;
 }
 
-static void stream_free(struct reel_stream *base) {
+static void plain_free(struct reel_stream *base) {
     struct stream *s = (struct stream *)base;
     merge_free(s->merge);
-    reel_front_free(s->front);
+    reel_initial_state_free(s->initial);
     for (uint32_t i = 0; i < s->base.n_sources; i++) {
         reel_reader_free(s->readers[i]);
     }
@@ -200,16 +203,16 @@ static void stream_free(struct reel_stream *base) {
     free(s);
 }
 
-static const struct reel_stream_ops stream_ops = {.next = stream_next, .seek = stream_seek, .free = stream_free};
+static const struct reel_stream_ops plain_ops = {.next = plain_next, .seek = plain_seek, .free = plain_free};
 
 bool stream_is_plain(const struct reel_stream *base) {
-    return base->ops == &stream_ops;
+    return base->ops == &plain_ops;
 }
 
 bool stream_can_count(const struct reel_stream *base) {
     const struct stream *s = (const struct stream *)base;
-    return base->ops == &stream_ops && s->every_n <= 1 && s->every_ns <= 0 && !has_since(s) &&
-           (!s->front || s->front->n_messages == 0);
+    return base->ops == &plain_ops && s->every_n <= 1 && s->every_ns <= 0 && !has_since(s) &&
+           (!s->initial || s->initial->n_messages == 0);
 }
 
 bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, struct reel_error *err) {
@@ -234,7 +237,7 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
 }
 
 bool stream_selects(struct reel_stream *base, const struct reel_message *m, bool *selects, struct reel_error *err) {
-    if (base->ops != &stream_ops) {
+    if (base->ops != &plain_ops) {
         return where_selects(base, m, selects, err);
     }
     *selects = is_new((struct stream *)base, &m->entry);
@@ -425,24 +428,24 @@ static bool open_sources(struct stream *s, struct reel_recording *const *recordi
     return (s->merge = merge_new(segments.items, segments.count, err)) != NULL;
 }
 
-static bool open_front(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
-    if (q->front) {
-        s->front = reel_front_ref(q->front);
+static bool open_initial_state(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
+    if (q->initial) {
+        s->initial = reel_initial_state_ref(q->initial);
     } else if ((q->last_per_topic || q->state_at_cut || q->key_frames) && q->start_ns != REEL_TIME_MIN) {
-        if (!(s->front = front_make(&s->base, q, err))) {
+        if (!(s->initial = initial_state_make(&s->base, q, err))) {
             return false;
         }
     }
-    s->base.front = s->front;
-    for (size_t i = 0; s->front && i < s->front->n_channels; i++) {
-        if (!add_channel(s, s->front->channels[i], s->front->channel_source[i], err)) {
+    s->base.initial = s->initial;
+    for (size_t i = 0; s->initial && i < s->initial->n_channels; i++) {
+        if (!add_channel(s, s->initial->channels[i], s->initial->channel_source[i], err)) {
             return false;
         }
     }
     return true;
 }
 
-/* Last, so that front messages are matched by the names of the formats. */
+/* Last, so that initial messages are matched by the names of the formats. */
 static bool open_names(struct stream *s, const struct naming *naming, const struct reel_selection *q,
                        struct reel_error *err) {
     for (uint32_t i = 0; i < s->base.n_channels; i++) {
@@ -455,9 +458,7 @@ static bool open_names(struct stream *s, const struct naming *naming, const stru
 }
 
 static bool open_sampling(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
-    s->since_bytes = q->since_bytes;
-    s->since_offset = q->since_offset;
-    s->since_chunks = q->since_chunks;
+    s->since = q->since ? *q->since : (struct reel_since){0};
     s->every_n = q->every_n;
     s->every_ns = q->every_ns;
     s->base.thinned = q->every_n > 1 || q->every_ns > 0;
@@ -473,22 +474,28 @@ static bool open_sampling(struct stream *s, const struct reel_selection *q, stru
 }
 
 struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings,
-                                     const struct reel_selection *selection, struct reel_error *err) {
+                                     const struct reel_selection *given, struct reel_error *err) {
+    struct reel_selection own;
+    const struct reel_selection *selection = &own;
+    if (!selection_read(&own, given, err)) {
+        return NULL;
+    }
     struct stream *s = calloc(1, sizeof *s);
     if (!s) {
         reel_fail_memory(err);
         return NULL;
     }
-    s->base.ops = &stream_ops;
+    s->base.ops = &plain_ops;
     s->start = (struct merge_position){.key = {.time_ns = selection->start_ns}};
     s->end_ns = selection->end_ns;
     struct naming naming;
     bool good = naming_open(&naming, recordings, n_recordings, selection, err) &&
-                open_sources(s, recordings, n_recordings, selection, &naming, err) && open_front(s, selection, err) &&
-                open_names(s, &naming, selection, err) && open_sampling(s, selection, err);
+                open_sources(s, recordings, n_recordings, selection, &naming, err) &&
+                open_initial_state(s, selection, err) && open_names(s, &naming, selection, err) &&
+                open_sampling(s, selection, err);
     naming_close(&naming);
     if (!good) {
-        stream_free(&s->base);
+        plain_free(&s->base);
         return NULL;
     }
     if (selection->start_ns != REEL_TIME_MIN) {
@@ -505,15 +512,18 @@ void reel_stream_free(struct reel_stream *stream) {
         stream->ops->free(stream);
     }
 }
-enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err) {
+enum reel_step stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err) {
     return stream->ops->next(stream, m, err);
 }
-bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, struct reel_error *err) {
+bool stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err) {
     return stream->ops->seek(stream, mark, err);
 }
 
 bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer,
                       size_t size, struct reel_error *err) {
+    if (offset > m->size || size > m->size - offset) {
+        return reel_fail(err, REEL_ARGUMENT, "these bytes are not all in the message, which has %u", m->size);
+    }
     if (m->owned || stream->ops->payload) {
         struct reel_bytes whole;
         if (!reel_stream_payload(stream, m, &whole, err)) {
@@ -551,8 +561,8 @@ bool stream_decodable(struct reel_stream *stream, const struct reel_message *m, 
     return stream_may_decode(m->size, err) && reel_stream_payload(stream, m, out, err);
 }
 
-bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,
-                          struct reel_error *err) {
+bool stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,
+                     struct reel_error *err) {
     if (m->owned) {
         *out = (struct reel_description){.publish_ns = m->time_ns};
         return true;

@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/hash_table.h"
+#include "index/growing.h"
 #include "live/live.h"
-#include "reel/growing.h"
 
 #define LIVE_LOCK "here-live" /* by id: while the files of a recording are opened or finished */
 #define LIVE_MCAP_SUFFIX ".mcap"
@@ -66,7 +66,6 @@ void live_item_remove(struct live *live, struct live_item *item); /* from the li
 void live_announce(struct live *live);
 /* What was appended is on the disk. */
 bool live_sync(struct live_item *item, struct reel_error *err);
-int64_t live_clock_ns(void);
 /* The recording as it is now; its mutex is held. */
 struct reel_recording *live_item_show(struct live *live, struct live_item *item, struct reel_error *err);
 /* The list's mutex is held. */

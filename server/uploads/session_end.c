@@ -11,14 +11,14 @@
 
 /* ---- removed */
 
-/* The row may have changed before the mutex was taken: it is read again. */
-/* Of an upload that is no more: in a bucket, what it had sent may have become the object of its content. */
+/* Of an upload that is no more: what its note named may have become the object of its content. */
 static void tidy(struct app *app, const char *content) {
-    if (content[0] && store_is_bucket(app->store)) {
+    if (content[0] && store_notes_uploads(app->store)) {
         scan_tidy(app, content);
     }
 }
 
+/* The row may have changed before the mutex was taken: it is read again. */
 static bool sweep_locked(struct app *app, struct session *s, int64_t expired_ns, struct reel_error *err) {
     AUTO_STRUCT(catalog_upload_done) struct catalog_upload u = {0};
     struct reel_error none = {0};
@@ -44,9 +44,7 @@ bool session_sweep_one(struct app *app, const char *id, int64_t expired_ns, stru
     if (!s) {
         return false;
     }
-    pthread_mutex_lock(&s->mutex);
     bool ok = sweep_locked(app, s, expired_ns, err);
-    pthread_mutex_unlock(&s->mutex);
     session_release(app->sessions, s);
     return ok;
 }
@@ -78,7 +76,7 @@ static bool become_recording(struct app *app, struct session *s, struct catalog_
                          u->content, options.sha256);
     }
     struct catalog_upload row = *u;
-    row.offset = store_is_bucket(app->store) ? s->sure : u->offset; /* what the note describes */
+    row.offset = store_notes_uploads(app->store) ? s->sure : u->offset; /* what the note describes */
     if (!catalog_upload_update(app->catalog, &row, err)) {
         out->again = true;
         return false;
@@ -154,7 +152,7 @@ static void finish_locked(struct app *app, struct session *s, struct catalog_upl
         catalog_upload_remove(app->catalog, u->id, &ignored);
         session_discard(app, s, u->note);
         tidy(app, u->content);
-    } else if (store_is_bucket(app->store)) {
+    } else if (store_notes_uploads(app->store)) {
         session_close_file(s); /* it may be an object already: the row and the directory know */
     }
 }
@@ -170,9 +168,7 @@ void session_finish(struct app *app, const struct catalog_upload *u, int64_t wai
         reel_fail_memory(err);
         return;
     }
-    pthread_mutex_lock(&s->mutex);
     finish_locked(app, s, &now, wait_ns, out, err);
-    pthread_mutex_unlock(&s->mutex);
     session_release(app->sessions, s);
     free(now.note);
     if (out->ingest.outcome != INGEST_REFUSED) {

@@ -103,7 +103,13 @@ class Convert(Case):
         texts = self.get(self.path('lab', 'messages?topic=/robot/chatter&where=/robot/chatter.data=' + urllib.parse.quote(said))).rows()
         self.assertEqual(texts, [r for r in words if r['data']['data'] == said])
         self.assertEqual(self.get(self.path('lab', 'messages?topic=/odom&where=/odom.nothing>1')).rows(), [])
-        for bad, words in (('/odom', 'no condition'), ('/nothing.x%3E1', 'no topic'), ('%3E1', 'no condition')):
+        most = sorted(r['data']['x'] for r in rows)[-2]
+        ends = 'where=' + urllib.parse.quote('(/odom.x<=%r or /odom.x>%r) and /robot/chatter.data="%s"' % (x, most, said))
+        both = [r for r in rows if r['data']['x'] <= x or r['data']['x'] > most]
+        self.assertLess(0, len(both) < len(rows))
+        self.assertEqual(self.get(self.path('lab', 'messages?topic=/odom&' + ends)).rows(), both)
+        self.assertEqual(self.get(self.path('lab', 'messages?topic=/robot/chatter&' + ends)).rows(), texts)
+        for bad, words in (('/odom', 'a condition'), ('/nothing.x%3E1', 'no topic'), ('%3E1', 'a condition'), ('/odom.x%3E1%20or', 'a condition')):
             self.assertProblem(self.server.get(self.path('lab', 'messages?where=' + bad)), 400, words)
 
     def parts(self, source, query):

@@ -5,5 +5,5 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    return fuzz_scan(data, size, &reel_format_rosbag1);
+    return fuzz_scan(data, size, &reel_format_rosbag_v1);
 }

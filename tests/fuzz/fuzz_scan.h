@@ -5,8 +5,9 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "exact.h"
+#include "index/scan.h"
+#include "stream/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +24,11 @@ static inline void fuzz_expect(bool good, const char *what, const struct reel_er
 static inline void fuzz_read_all(struct reel_recording *recording) {
     enum { PAYLOAD_MAX = 1 << 20, MESSAGES_MAX = 20000 };
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, &err);
     fuzz_expect(stream != NULL, "open the stream", &err);
     struct reel_message m;
     int64_t last = INT64_MIN;
-    for (unsigned i = 0; i < MESSAGES_MAX && reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE; i++) {
+    for (unsigned i = 0; i < MESSAGES_MAX && stream_next(stream, &m, &err) == REEL_STEP_MESSAGE; i++) {
         struct reel_description description;
         struct reel_bytes payload;
         fuzz_expect(m.time_ns >= last && m.channel < stream->n_channels, "messages in order of time", &err);
@@ -36,7 +37,7 @@ static inline void fuzz_read_all(struct reel_recording *recording) {
             bool read = reel_stream_payload(stream, &m, &payload, &err); /* a chunk that does not decode is an error */
             fuzz_expect(!read || payload.size == m.size, "a payload of the size that was scanned", &err);
         }
-        reel_stream_describe(stream, &m, &description, &err);
+        stream_describe(stream, &m, &description, &err);
     }
 }
 
@@ -69,11 +70,18 @@ static inline struct reel_recording *fuzz_open(struct reel_bytes data, const str
     return recording;
 }
 
+/* With the first bytes of the source, in memory of their own size. */
+static inline void fuzz_probe(const struct reel_format *format, struct reel_source *source, struct reel_bytes bytes) {
+    AUTO_EXACT struct reel_bytes head = exact_copy(bytes_of(bytes.data, bytes.size < 65536 ? bytes.size : 65536));
+    format->probe(head, source);
+}
+
 static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_format *format) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
     fuzz_expect(source != NULL, "make the source", &err);
-    format->probe(bytes_of(data, size < 65536 ? size : 65536), source);
+    fuzz_probe(format, source, bytes_of(data, size));
+    fuzz_probe(format, source, bytes_of(data, size / 2));
     if (format->summary && reel_scan_summary(&source, 1, format, fuzz_pack(), NULL, &err)) {
         struct reel_index *summary = reel_index_open(fuzz_pack(), &err);
         fuzz_expect(summary && reel_index_info(summary)->is_summary, "open the summary", &err);

@@ -25,7 +25,7 @@ static inline void free_tape(struct tape *t) {
 #define RECORDING AUTO(reel_recording_free) struct reel_recording
 
 static inline struct reel_recording *scan_bag(const struct maker *m) {
-    format_now = &reel_format_rosbag1;
+    format_now = &reel_format_rosbag_v1;
     struct reel_recording *r = bag_scan(m);
     format_now = &reel_format_mira;
     return r;

@@ -25,9 +25,10 @@
 
 #include "base/bytes.h"
 #include "base/grow.h"
-#include "reel/encoding.h"
-#include "reel/scan.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "decode/encoding.h"
+#include "index/scan.h"
+#include "stream/initial_state.h"
 
 enum { TOY_HEAD = 4, TOY_PARTS_MAX = 4 };
 enum toy_order { TOY_REGULAR, TOY_TIES, TOY_JITTER, TOY_REVERSED, TOY_RANDOM, TOY_EXTREME };
@@ -184,7 +185,7 @@ static inline bool toy_count_one(void *context, const struct reel_entry *entry) 
 /* The state: how many messages stood before the cut, for each wanted channel, and one message on a channel of its own.
  */
 static inline bool toy_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted,
-                                struct reel_front *front, struct reel_error *err) {
+                                struct reel_initial_state *initial, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     const uint64_t extra[REEL_ENTRY_EXTRAS] = {7, 8};
     struct reel_channel own = {.id = 77777, .name = "/state", .type = "toy/State", .encoding = "toy"};
@@ -193,15 +194,15 @@ static inline bool toy_state_at(struct reel_reader *reader, int64_t time_ns, con
         if (!count) {
             return reel_fail_memory(err);
         }
-        if (!wanted[i] || !reel_reader_back(reader, i, time_ns, toy_count_one, count, err)) {
+        if (!wanted[i] || !reel_reader_reverse(reader, i, time_ns, toy_count_one, count, err)) {
             free(count);
             if (wanted[i]) {
                 return false;
             }
             continue;
         }
-        if (!reel_front_add(front, i % 2 ? &own : reel_index_channel(index, i), time_ns, (uint8_t *)count,
-                            sizeof *count, extra, err)) {
+        if (!reel_initial_state_add(initial, i % 2 ? &own : reel_index_channel(index, i), time_ns, (uint8_t *)count,
+                                    sizeof *count, extra, err)) {
             return false;
         }
     }

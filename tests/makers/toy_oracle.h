@@ -2,19 +2,20 @@
 #ifndef REEL_TESTS_TOY_ORACLE_H
 #define REEL_TESTS_TOY_ORACLE_H
 
+#include "base/glob.h"
 #include "makers/toy.h"
 
 struct wanted {
     struct reel_entry entry;
     uint32_t source;
-    bool front;
+    bool initial;
 };
 
 static inline int oracle_compare(const void *a, const void *b) {
     const struct wanted *x = a, *y = b;
     const struct reel_entry *e = &x->entry, *f = &y->entry;
-    if (x->front != y->front) {
-        return x->front ? -1 : 1;
+    if (x->initial != y->initial) {
+        return x->initial ? -1 : 1;
     }
     if (e->time_ns != f->time_ns) {
         return e->time_ns < f->time_ns ? -1 : 1;
@@ -77,7 +78,7 @@ static inline size_t oracle_last(const struct toy *t, uint32_t source, const str
             }
         }
         if (found && (t->channels[c].latched || !newer_elsewhere)) {
-            best.front = true;
+            best.initial = true;
             out[n++] = best;
         }
     }
@@ -97,7 +98,7 @@ static inline size_t oracle_sample(const struct toy *const *toys, uint32_t n_toy
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t s = w[i].source, c = w[i].entry.channel;
-        if (w[i].front) {
+        if (w[i].initial) {
             w[kept++] = w[i];
             continue;
         }
@@ -143,7 +144,7 @@ static inline bool oracle_agrees(const struct wanted *w, const struct reel_strea
     return m->source == w->source && s->channel_source[m->channel] == w->source &&
            s->channels[m->channel]->id == w->entry.channel && m->time_ns == w->entry.time_ns &&
            m->size == w->entry.size && m->entry.offset == w->entry.offset && m->entry.chunk == w->entry.chunk &&
-           m->before_start == w->front && (m->front > 0) == w->front;
+           m->before_start == w->initial && (m->initial > 0) == w->initial;
 }
 
 #endif

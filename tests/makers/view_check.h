@@ -5,9 +5,9 @@
 #define TESTS_VIEW_CHECK_H
 
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "makers/tables.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "stream/view.h"
 
 struct view_seen {
     struct reel_message m;
@@ -30,7 +30,7 @@ static inline void view_list_free(struct view_list *l) {
 
 static inline struct reel_selection view_all(void) {
     struct reel_error err = {0};
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.view = reel_view_named("foxglove", &err);
     assert_non_null(q.view);
     return q;
@@ -49,7 +49,7 @@ static inline void view_run(struct view_list *l, struct reel_stream *s) {
     struct reel_error err = {0};
     struct reel_message m;
     enum reel_step step;
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         if (!reel_stream_payload(s, &m, &payload, &err)) {
             fail_msg("%s", err.text);
@@ -98,7 +98,7 @@ static inline void assert_view_has(const struct view_list *l, const char *topic,
 }
 
 static inline void assert_same_message(const struct view_seen *a, const struct view_seen *b, const char *what) {
-    struct reel_mark x = reel_mark_of(&a->m), y = reel_mark_of(&b->m);
+    struct reel_position x = reel_position_of(&a->m), y = reel_position_of(&b->m);
     if (memcmp(&x, &y, sizeof x) != 0 || strcmp(a->topic, b->topic) != 0 || a->m.size != b->m.size ||
         memcmp(a->data, b->data, a->m.size) != 0) {
         fail_msg("%s: %s at %lld (%u): %.300s\n is %s at %lld (%u): %.300s", what, a->topic, (long long)a->m.time_ns,
@@ -112,10 +112,10 @@ static inline void view_check_seek(struct reel_recording *r, const struct reel_s
     size_t step = whole->count > 300 ? whole->count / 100 : 1;
     for (size_t i = whole->count; i > 0;
          i = i > step ? i - step : 0) { /* backwards: nothing that was met before helps */
-        struct reel_mark mark = reel_mark_of(&whole->items[i - 1].m);
+        struct reel_position mark = reel_position_of(&whole->items[i - 1].m);
         struct reel_error err = {0};
         VIEW_LIST rest = {.count = 0};
-        if (!reel_stream_seek(s, &mark, &err)) {
+        if (!stream_seek(s, &mark, &err)) {
             fail_msg("%s", err.text);
         }
         view_run(&rest, s);

@@ -4,12 +4,12 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "decode/encoding.h"
 #include "formats/mcap/write.h"
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/md5.h"
 #include "formats/ros/rename.h"
 #include "formats/ros/text.h"
-#include "reel/encoding.h"
 
 #include <stdlib.h>
 
@@ -158,7 +158,7 @@ static bool make_channel_pairs(struct mcap_model *model, uint32_t channel, struc
         ids[i] = mcap_id(model->first.schema + model->schema_of[first + 1 + i]);
     }
     const struct mcap_schema *s = &model->schemas[first];
-    char md5[MD5_TEXT];
+    char md5[MD5_HEX];
     struct reel_error why = {0};
     bool summed = is_ros1(c) && c->n_schemas > 1 && ros_md5(c->type, s->data, md5, &why);
     if (!reel_error_ignore(err, &why)) {

@@ -1,13 +1,13 @@
 /* Common to the framed ROS bags 1.2 and 2.0: a record is a header of named fields, and data. Reads one, and searches
- * for the next one after damage. Layouts: rosbag1_wire.h, rosbag2_0.h. */
+ * for the next one after damage. Layouts: rosbag_v1_wire.h, rosbag_v2.h. */
 #ifndef REEL_FORMATS_ROS_BAG_RECORD_H
 #define REEL_FORMATS_ROS_BAG_RECORD_H
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "base/sink.h"
 #include "base/window.h"
-#include "reel/scan.h"
-#include "reel/sink.h"
+#include "index/scan.h"
 
 enum { ROSRECORD_MIN = 8 }; /* header_len and data_len */
 

@@ -9,11 +9,11 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "convert/writer.h"
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/translate.h"
 #include "formats/ros/write.h"
-#include "reel/iterate.h"
-#include "reel/write.h"
+#include "stream/stream.h"
 
 enum {
     VERSION = 1, /* part of every ETag: raise it when any output byte changes */
@@ -35,10 +35,10 @@ struct converted {
     struct ros_relay **relays; /* by channel; NULL: as it is */
     uint8_t *payload;
     size_t room;
-    struct reel_mark held; /* whose payload that is; a large one is copied piece by piece */
+    struct reel_position held; /* whose payload that is; a large one is copied piece by piece */
     bool holds;
     uint64_t left_out;
-    struct reel_mark last_left_out; /* the furthest one */
+    struct reel_position last_left_out; /* the furthest one */
     struct reel_loss *losses;
 };
 
@@ -76,7 +76,7 @@ static bool measure(struct converted *v, struct reel_message *m, size_t *size, b
     }
     v->holds = false;
     if (!m->owned && payload.size < LARGE_BYTES && ros_relay_put(relay, payload, v->payload, v->room, size, &why)) {
-        v->held = reel_mark_of(m); /* most likely it is asked for next */
+        v->held = reel_position_of(m); /* most likely it is asked for next */
         return *fits = v->holds = true;
     }
     *fits = (why.code == REEL_OK || why.code == REEL_CHANGED) &&
@@ -84,9 +84,9 @@ static bool measure(struct converted *v, struct reel_message *m, size_t *size, b
     return *fits ? !m->owned || convert_owned(v, m, payload, *size, err) : reel_error_ignore(err, &why);
 }
 
-/* Whether `a` comes before `b` in the stream (reel/iterate.h); messages put in front come first. */
-static bool is_before(const struct reel_mark *a, const struct reel_mark *b) {
-    return a->front != b->front       ? a->front > 0 && (b->front == 0 || a->front < b->front)
+/* Whether `a` comes before `b` in the stream (stream/stream.h); messages put in front come first. */
+static bool is_before(const struct reel_position *a, const struct reel_position *b) {
+    return a->initial != b->initial   ? a->initial > 0 && (b->initial == 0 || a->initial < b->initial)
            : a->time_ns != b->time_ns ? a->time_ns < b->time_ns
            : a->source != b->source   ? a->source < b->source
            : a->chunk != b->chunk     ? a->chunk < b->chunk
@@ -95,7 +95,7 @@ static bool is_before(const struct reel_mark *a, const struct reel_mark *b) {
 
 /* Counts a message once, however often the stream is read from an earlier one on. */
 static void leave_out(struct converted *v, const struct reel_message *m) {
-    struct reel_mark mark = reel_mark_of(m);
+    struct reel_position mark = reel_position_of(m);
     if (v->left_out == 0 || is_before(&v->last_left_out, &mark)) {
         v->last_left_out = mark;
         v->left_out++;
@@ -107,7 +107,7 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
     for (;;) {
         bool fits;
         size_t size;
-        enum reel_step step = reel_stream_next(v->below, m, err);
+        enum reel_step step = stream_next(v->below, m, err);
         if (step != REEL_STEP_MESSAGE || !v->relays[m->channel]) {
             return step;
         }
@@ -122,8 +122,8 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
     }
 }
 
-static bool converted_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
-    return reel_stream_seek(((struct converted *)base)->below, mark, err);
+static bool converted_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
+    return stream_seek(((struct converted *)base)->below, mark, err);
 }
 
 static bool converted_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
@@ -134,7 +134,7 @@ static bool converted_payload(struct reel_stream *base, const struct reel_messag
     if (!v->relays[m->channel]) {
         return reel_stream_payload(v->below, m, out, err);
     }
-    struct reel_mark mark = reel_mark_of(m);
+    struct reel_position mark = reel_position_of(m);
     *out = bytes_of(v->payload, m->size);
     if (v->holds && m->size <= v->room && memcmp(&mark, &v->held, sizeof mark) == 0) {
         return true;

@@ -144,7 +144,7 @@ static struct ros_definition *read_result(struct ros_translating *t, enum ros_di
 }
 
 static bool add_hash(struct ros_translating *t, const struct ros_definition *d) {
-    char md5[MD5_TEXT];
+    char md5[MD5_HEX];
     if (d->dialect == ROS_2) {
         t->out->hash = ros_rihs01(t->arena, d, t->err);
         return t->out->hash;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "decode/encoding.h"
 #include "formats/ros/wrap.h"
-#include "reel/encoding.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 enum {
     STAMPS_MAX = 8 << 20, /* messages of one topic used for a median: 64 MiB of time stamps */
@@ -66,7 +66,7 @@ static bool measure(struct reel_reader *reader, const struct reel_channel *const
         return reel_fail_memory(err);
     }
     for (size_t i = 0; i < n; i++) {
-        if (!reel_reader_back(reader, channels[i]->id, REEL_TIME_MAX, keep_stamp, &s, err)) {
+        if (!reel_reader_reverse(reader, channels[i]->id, REEL_TIME_MAX, keep_stamp, &s, err)) {
             return false;
         }
     }

@@ -1,4 +1,4 @@
-/* Appends rows to a recorder (reel/rows.h). A batch is parsed whole before its first row is recorded. */
+/* Appends rows to a recorder (formats/rows/append.h). A batch is parsed whole before its first row is recorded. */
 #include "formats/rows/row.h"
 
 #include <stdlib.h>
@@ -7,7 +7,9 @@
 #include "base/grow.h"
 #include "base/hash_table.h"
 #include "base/limits.h"
-#include "syntax/json_spans.h"
+#include "index/format.h"
+#include "stream/stream.h"
+#include "syntax/json_scan.h"
 #include "syntax/msgpack.h"
 
 struct topic {
@@ -184,9 +186,9 @@ static bool take_lines(struct batch *b, struct reel_bytes body, struct reel_erro
         end = newline ? (size_t)(newline - body.data) : body.size;
         size_t size = end - at,
                from = at + (size > 0 && body.data[at] == 0x1e); /* json-seq puts a record separator in front */
-        struct json_spans blank = {.at = body.data + from, .end = body.data + end};
-        json_spans_white(&blank);
-        if (blank.at < blank.end && !take_row(b, bytes_of(body.data + from, end - from), REEL_ROWS_JSON, err)) {
+        struct cursor line = cursor_of(bytes_of(body.data + from, end - from));
+        json_space(&line);
+        if (!cursor_done(&line) && !take_row(b, bytes_of(body.data + from, end - from), REEL_ROWS_JSON, err)) {
             return false;
         }
     }
@@ -194,15 +196,14 @@ static bool take_lines(struct batch *b, struct reel_bytes body, struct reel_erro
 }
 
 static bool take_array(struct batch *b, struct reel_bytes body, struct reel_error *err) {
-    struct json_spans s = json_spans_of(body, '[', ']');
+    struct json_items s = json_items_of(body, '[', ']');
     struct reel_bytes row;
-    while (json_spans_next(&s, &row)) {
+    while (json_next(&s, &row)) {
         if (!take_row(b, row, REEL_ROWS_JSON, err)) {
             return false;
         }
     }
-    json_spans_white(&s);
-    return (!s.failed && s.at == s.end) ||
+    return json_items_end(&s) ||
            reel_fail(err, REEL_ARGUMENT, "after row %llu: this is no JSON array of rows", (unsigned long long)b->row);
 }
 
@@ -228,7 +229,7 @@ static bool add_topics(struct batch *b, struct reel_error *err) {
         const char *name = t->name;
         const struct reel_channel made = {
             .name = name, .topics = &name, .n_topics = 1, .type = "", .encoding = t->encoding};
-        if (!reel_recorder_channel(b->rows->recorder, t->declared ? t->declared : &made, &t->id, err)) {
+        if (!reel_recorder_copy_channel(b->rows->recorder, t->declared ? t->declared : &made, &t->id, err)) {
             return false;
         }
         t->known = true;
@@ -239,7 +240,8 @@ static bool add_topics(struct batch *b, struct reel_error *err) {
 static bool record_messages(struct batch *b, struct reel_rows_added *added, struct reel_error *err) {
     for (size_t i = 0; i < b->n; i++) {
         const struct message *m = &b->messages[i];
-        const struct reel_record record = {.channel = m->topic->id,
+        const struct reel_record record = {.size = sizeof record,
+                                           .channel = m->topic->id,
                                            .sequence = m->sequence,
                                            .log_time_ns = m->log_ns,
                                            .publish_time_ns = m->publish_ns,
@@ -259,9 +261,9 @@ bool reel_rows_append(struct reel_rows *rows, enum reel_row_media media, struct 
     AUTO_STRUCT(batch_done) struct batch b = {.rows = rows, .arena.max = BATCH_MEMORY_MAX};
     b.pending_end = &b.pending;
     *added = (struct reel_rows_added){0};
-    struct json_spans s = {.at = body.data, .end = body.data + body.size};
-    json_spans_white(&s);
-    bool is_array = s.at < s.end && *s.at == '[';
+    struct cursor c = cursor_of(body);
+    json_space(&c);
+    bool is_array = !cursor_done(&c) && *c.at == '[';
     return row_parser_open(&b.parser, &b.arena, now_ns, err) &&
            (media == REEL_ROWS_MSGPACK ? take_maps(&b, body, err)
             : is_array                 ? take_array(&b, body, err)
@@ -304,7 +306,7 @@ static bool add_channels(struct reel_rows *rows, const struct reel_stream *strea
         const struct reel_channel *c = stream->channels[i];
         struct topic *t = topic_named(rows, c->name, err);
         if (!t->known &&
-            (!reel_recorder_channel(rows->recorder, c, &t->id, err) || !describe(t, c->type, c->encoding, err))) {
+            (!reel_recorder_copy_channel(rows->recorder, c, &t->id, err) || !describe(t, c->type, c->encoding, err))) {
             return false;
         }
         t->known = true;
@@ -316,7 +318,7 @@ static bool add_channels(struct reel_rows *rows, const struct reel_stream *strea
 bool reel_rows_append_recording(struct reel_rows *rows, struct reel_recording *recording, struct reel_rows_added *added,
                                 struct reel_error *err) {
     *added = (struct reel_rows_added){0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, err);
     AUTO_MEM uint32_t *ids = stream ? calloc((size_t)stream->n_channels + 1, sizeof *ids) : NULL;
     if (!stream) {
         return false;
@@ -330,10 +332,10 @@ bool reel_rows_append_recording(struct reel_rows *rows, struct reel_recording *r
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     struct reel_message m;
     enum reel_step step;
-    while ((step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
         struct reel_description d = {.publish_ns = m.time_ns};
-        struct reel_record record = {.channel = ids[m.channel], .log_time_ns = m.time_ns};
-        if ((info->format->describe && !reel_stream_describe(stream, &m, &d, err)) ||
+        struct reel_record record = {.size = sizeof record, .channel = ids[m.channel], .log_time_ns = m.time_ns};
+        if ((info->format->describe && !stream_describe(stream, &m, &d, err)) ||
             !reel_stream_payload(stream, &m, &record.payload, err)) {
             return false;
         }

@@ -147,7 +147,7 @@ static void *keep(void *w, size_t size) {
 bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns *columns, struct columns_groups *groups,
                   struct reel_error *err) {
     struct reel_message m;
-    struct reel_mark first = {0};
+    struct reel_position first = {0};
     enum reel_step step;
     const struct columns_fixed fixed = {
         .times = true, .recording = w->options->source_ids != NULL, .topic = rows_several_topics(w->stream)};
@@ -157,8 +157,8 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
     if (!add_shapes(run, w, columns, err)) {
         return false;
     }
-    while ((step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
-        first = columns->rows == 0 ? reel_mark_of(&m) : first;
+    while ((step = stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
+        first = columns->rows == 0 ? reel_position_of(&m) : first;
         bool report = columns->rows % PROGRESS_ROWS == PROGRESS_ROWS - 1;
         uint64_t bytes = 0;
         if (!survey_message(run, w, &m, columns, &bytes, err) ||
@@ -167,7 +167,7 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
             return false;
         }
     }
-    if (step == REEL_STEP_ERROR || (columns->rows > 0 && !reel_stream_seek(w->stream, &first, err))) {
+    if (step == REEL_STEP_ERROR || (columns->rows > 0 && !stream_seek(w->stream, &first, err))) {
         return false;
     }
     return columns_settle(columns, &fixed) || reel_fail_memory(err);

@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/export/conversion.h"
 #include "api/export/export.h"
 #include "api/export/plans.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
-#include "reel/nanover.h"
-#include "reel/view.h"
+#include "formats/nanover/question.h"
+#include "stream/view.h"
 #include "views/views.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
@@ -135,13 +135,13 @@ static bool read_at(struct http_request *r, const struct inputs *in, struct conv
 }
 
 /* What a cut has in front of its messages. */
-static void set_front(struct conversion *c) {
+static void set_initial_state(struct conversion *c) {
     c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
     c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
 }
 
 /* The selection without that: it is made once, with the plan or the rows. */
-static struct reel_selection without_front(const struct conversion *c) {
+static struct reel_selection without_initial_state(const struct conversion *c) {
     struct reel_selection plain = c->q.selection;
     plain.state_at_cut = plain.last_per_topic = plain.key_frames = false;
     return plain;
@@ -176,7 +176,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
                                : strcmp(prefix, "clash") == 0  ? REEL_PREFIX_CLASH
                                : strcmp(prefix, "always") == 0 ? REEL_PREFIX_ALWAYS
                                                                : REEL_PREFIX_NEVER;
-    set_front(c);
+    set_initial_state(c);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
     http_param_bool(r, "raw", &raw);
@@ -259,7 +259,7 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
         return;
     }
     size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
-    if (stem > extension && strcasecmp(c->target + stem - extension, c->writer->extension) == 0) {
+    if (stem > extension && ascii_casecmp(c->target + stem - extension, c->writer->extension) == 0) {
         c->target[stem - extension] = '\0';
     }
     struct parts_archive *archive = parts ? parts_archive_new(parts, q, c->target, modified_ns(c->in), &err) : NULL;
@@ -343,7 +343,7 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     if (!read_conversion(r, in, &c) || !reserve(r, in, c.writer)) {
         return;
     }
-    struct reel_selection plain = without_front(&c);
+    struct reel_selection plain = without_initial_state(&c);
     bool streamed = c.writer->needs & REEL_STREAMED;
     AUTO(reel_stream_free)
     struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
@@ -410,7 +410,7 @@ static void set_cut(struct conversion *c, const int64_t cut[2]) {
     c->q.selection.start_ns = cut[0];
     c->q.selection.end_ns = cut[1];
     c->q.has_start = c->options.is_cut = true;
-    set_front(c);
+    set_initial_state(c);
     c->options.start_ns = cut[0];
 }
 
@@ -434,7 +434,7 @@ struct reel_conversion *api_member(struct http_request *r, const struct api_reco
     if (cut) {
         set_cut(&c, cut);
     }
-    struct reel_selection plain = without_front(&c);
+    struct reel_selection plain = without_initial_state(&c);
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in.recordings, 1, &plain, err);
     if (!stream || !reel_writer_accepts(c.writer, stream, NULL, err)) {
         return NULL;

@@ -4,13 +4,14 @@
 #include "api/recordings/search_values.h"
 
 #include <math.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/paging.h"
 #include "api/recordings/recordings.h"
+#include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/grow.h"
 #include "base/hex.h"
 #include "catalog/notes.h"
@@ -106,32 +107,34 @@ static struct reel_statistics *get_statistics(struct search *s, const struct cat
 static bool visit(struct search *s, const struct catalog_recording *row) {
     struct opening opening = {.s = s, .row = row};
     const struct reel_progress progress = {.report = has_time, .context = s};
-    const struct reel_ask ask = {.intervals_max = (uint32_t)s->intervals_max,
-                                 .open = open_recording,
-                                 .context = &opening,
-                                 .progress = &progress};
-    AUTO_STRUCT(reel_answer_done) struct reel_answer answer = {0};
+    const struct reel_question_options options = {.size = sizeof options,
+                                                  .intervals_max = (uint32_t)s->intervals_max,
+                                                  .open = open_recording,
+                                                  .context = &opening,
+                                                  .progress = &progress};
     struct reel_error err = {0};
     s->searched++;
     AUTO(reel_statistics_free) struct reel_statistics *statistics = get_statistics(s, row);
     if (!statistics) {
         return true;
     }
-    if (!reel_question_answer(s->question, statistics, &ask, &answer, &err)) {
+    AUTO(reel_answer_free)
+    struct reel_answer *answer = reel_question_answer(s->question, statistics, &options, &err);
+    if (!answer) {
         if (err.code == REEL_CHANGED) {
             struct reel_error ignored;
-            store_remove_statistics(http_app(s->r)->store, row->content, &ignored);
+            store_remove_file(http_app(s->r)->store, row->content, STORE_STATISTICS, &ignored);
         }
         leave(s, row, &err);
         return true;
     }
-    if (answer.total == 0 && !answer.complete) {
+    if (answer->total == 0 && !answer->complete) {
         const struct reel_error late = {
             .text = "it takes longer than a request may: send Prefer: wait=60, or narrow the search"};
         leave(s, row, &late);
         return true;
     }
-    return answer.total == 0 || s->found(s, row, &answer);
+    return answer->total == 0 || s->found(s, row, answer);
 }
 
 /* ---- the search */
@@ -291,7 +294,7 @@ void search_values_list(struct http_request *r, struct recordings_query *query, 
 static bool event_id(const struct search *s, const struct catalog_recording *row, const struct reel_interval *i,
                      char out[33], struct reel_error *err) {
     const char *where[WHERE_MAX], *duration = http_param(s->r, "for");
-    uint8_t digest[SHA256_DIGEST_LENGTH];
+    uint8_t digest[DIGEST_SHA256];
     AUTO_STRUCT(grow_done) struct grow text = {0};
     size_t n = http_params(s->r, "where", where, WHERE_MAX);
     grow_put(&text, row->id, sizeof row->id);
@@ -301,7 +304,7 @@ static bool event_id(const struct search *s, const struct catalog_recording *row
     grow_text(&text, duration ? duration : "");
     grow_u64(&text, (uint64_t)i->start_ns);
     grow_u64(&text, (uint64_t)i->end_ns);
-    SHA256(text.data, text.size, digest);
+    digest_of(DIGEST_SHA256, bytes_of(text.data, text.size), digest);
     hex_write(digest, 16, out);
     return !text.failed || reel_fail_memory(err);
 }

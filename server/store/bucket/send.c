@@ -39,7 +39,7 @@ struct sending {
     uint64_t sent_bytes, held_from, kept_from;       /* held_from: nothing from here on is freed */
     uint64_t sure;                                   /* what the last note describes */
     char (*etags)[S3_ETAG_MAX];
-    struct sha256 *hashes; /* [n]: after n parts */
+    struct digest *hashes; /* [n]: after n parts */
     unsigned room;
     bool complete;
     char tail[NAME_TEXT], old_tail[NAME_TEXT]; /* objects below incoming/ */
@@ -127,7 +127,7 @@ static void run_part(struct bucket_task *task) {
     struct reel_error why = {0};
     const uint64_t from = bytes_of(t->number - 1);
     const struct s3_body body = {.fd = s->fd, .offset = from, .size = size_of(t->number)};
-    bool good = s3_part(bucket_s3(s->bucket), name_of(s, bucket, key), s->upload, t->number, &body, etag, &why);
+    bool good = s3_part(s->bucket->s3, name_of(s, bucket, key), s->upload, t->number, &body, etag, &why);
     pthread_mutex_lock(&s->mutex);
     if (good) {
         memcpy(s->etags[t->number - 1], etag, sizeof etag);
@@ -157,7 +157,7 @@ static bool settle(struct sending *s, struct reel_error *err) {
 
 static bool begin(struct sending *s, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    return s->upload[0] || s3_begin(bucket_s3(s->bucket), name_of(s, bucket, key), s->upload, err);
+    return s->upload[0] || s3_begin(s->bucket->s3, name_of(s, bucket, key), s->upload, err);
 }
 
 /* Room for one more; no part is in flight while the table moves. */
@@ -191,7 +191,7 @@ static void free_sent(struct sending *s) {
     }
 }
 
-bool sending_grow(struct sending *s, const struct sha256 *hash, struct reel_error *err) {
+bool sending_grow(struct sending *s, const struct digest *hash, struct reel_error *err) {
     if (!size_of(s->sent + 1)) {
         return reel_fail(err, REEL_LIMIT, "an object in S3 has at most %" PRIu64 " bytes", bytes_of(S3_PARTS_MAX));
     }
@@ -216,11 +216,11 @@ bool sending_grow(struct sending *s, const struct sha256 *hash, struct reel_erro
     return good;
 }
 
-uint64_t sending_hash(const struct sending *s, struct sha256 *out) {
+uint64_t sending_hash(const struct sending *s, struct digest *out) {
     if (s->sent > 0) {
         *out = s->hashes[s->sent];
     } else {
-        sha256_start(out);
+        digest_start(out, DIGEST_SHA256);
     }
     return s->sent_bytes;
 }
@@ -241,14 +241,14 @@ bool sending_cut(struct sending *s, uint64_t size, struct reel_error *err) {
 /* ---- across processes */
 
 static char *write_note(const struct sending *s) {
-    char state[SHA256_STATE_TEXT];
+    char state[SHA256_HEX];
     json_auto_t *etags = json_array();
     for (unsigned i = 0; i < s->sent; i++) {
         json_array_append_new(etags, json_string(s->etags[i]));
     }
-    struct sha256 hash;
+    struct digest hash;
     sending_hash(s, &hash);
-    sha256_state(&hash, state);
+    digest_state(&hash, state);
     json_auto_t *note = json_pack("{s:s, s:s, s:s, s:s, s:b, s:O}", "object", s->location, "upload", s->upload, "hash",
                                   state, "tail", s->tail, "complete", s->complete, "etags", etags);
     return note ? json_dumps(note, JSON_COMPACT) : NULL;
@@ -276,7 +276,7 @@ static bool send_tail(struct sending *s, uint64_t size, struct reel_error *err) 
     s->tail[0] = '\0';
     return body.size == 0 ||
            (make_name("", s->tail, err) &&
-            s3_put(bucket_s3(s->bucket), bucket_name(s->bucket, "incoming", s->tail, key), &body, false, err));
+            s3_put(s->bucket->s3, bucket_name(s->bucket, "incoming", s->tail, key), &body, false, err));
 }
 
 char *sending_confirm(struct sending *s, uint64_t size, bool parts_only, uint64_t *sure, struct reel_error *err) {
@@ -327,11 +327,11 @@ static bool read_note(struct sending *s, const json_t *note) {
     s->complete = good && complete;
     return good && json_is_array(etags) && copy(s->location, sizeof s->location, location) &&
            copy(s->upload, sizeof s->upload, upload) && copy(s->tail, sizeof s->tail, tail) && read_etags(s, etags) &&
-           sha256_restore(&s->hashes[s->sent], hash, s->sent_bytes);
+           digest_restore(&s->hashes[s->sent], hash, s->sent_bytes);
 }
 
 /* Gets the bytes behind the last part. */
-static bool get_tail(struct sending *s, uint64_t *size, struct sha256 *hash, struct reel_error *err) {
+static bool get_tail(struct sending *s, uint64_t *size, struct digest *hash, struct reel_error *err) {
     size_t n = 0;
     *size = sending_hash(s, hash);
     if (!s->tail[0]) {
@@ -339,18 +339,18 @@ static bool get_tail(struct sending *s, uint64_t *size, struct sha256 *hash, str
     }
     AUTO_MEM char *bytes = NULL;
     char key[S3_KEY_MAX + 1];
-    bytes = s3_get_all(bucket_s3(s->bucket), bucket_name(s->bucket, "incoming", s->tail, key),
-                       (size_t)size_of(s->sent + 1), &n, NULL, err);
+    bytes = s3_get_all(s->bucket->s3, bucket_name(s->bucket, "incoming", s->tail, key), (size_t)size_of(s->sent + 1),
+                       &n, NULL, err);
     if (!bytes || lseek(s->fd, (off_t)s->sent_bytes, SEEK_SET) < 0 || !disk_write_all(s->fd, bytes, n)) {
         return bytes ? reel_fail_errno(err, "the upload's file cannot be written") : false;
     }
-    sha256_add(hash, bytes, n);
+    digest_add(hash, bytes, n);
     *size += n;
     s->sure = *size;
     return true;
 }
 
-struct sending *sending_resume(struct bucket *b, int fd, const char *text, uint64_t *size, struct sha256 *hash,
+struct sending *sending_resume(struct bucket *b, int fd, const char *text, uint64_t *size, struct digest *hash,
                                struct reel_error *err) {
     json_auto_t *note = json_loads(text, 0, NULL);
     struct sending *s = new_sending(b, fd, err);
@@ -385,14 +385,14 @@ static bool send_rest(struct sending *s, uint64_t size, struct reel_error *err) 
     struct s3_name name = name_of(s, bucket, key);
     const struct s3_body body = {.fd = s->fd, .offset = s->sent_bytes, .size = size - s->sent_bytes};
     if (s->sent == 0) {
-        return s3_put(bucket_s3(s->bucket), name, &body, false, err);
+        return s3_put(s->bucket->s3, name, &body, false, err);
     }
     if (!make_place(s, err) || !settle(s, err)) {
         return false;
     }
     unsigned parts = s->sent + (body.size > 0);
-    return (body.size == 0 || s3_part(bucket_s3(s->bucket), name, s->upload, parts, &body, s->etags[s->sent], err)) &&
-           s3_complete(bucket_s3(s->bucket), name, s->upload, (const char(*)[S3_ETAG_MAX])s->etags, parts, err);
+    return (body.size == 0 || s3_part(s->bucket->s3, name, s->upload, parts, &body, s->etags[s->sent], err)) &&
+           s3_complete(s->bucket->s3, name, s->upload, (const char(*)[S3_ETAG_MAX])s->etags, parts, err);
 }
 
 static void remove_tails(struct sending *s) {
@@ -417,9 +417,9 @@ void sending_abandon(struct sending *s) {
     settle(s, &ignored);
     remove_tails(s);
     if (s->complete) {
-        s3_delete(bucket_s3(s->bucket), name_of(s, bucket, key), &ignored);
+        s3_delete(s->bucket->s3, name_of(s, bucket, key), &ignored);
     } else if (s->upload[0]) {
-        s3_abort(bucket_s3(s->bucket), name_of(s, bucket, key), s->upload, &ignored);
+        s3_abort(s->bucket->s3, name_of(s, bucket, key), s->upload, &ignored);
     }
     s->upload[0] = '\0';
 }

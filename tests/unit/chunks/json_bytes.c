@@ -60,6 +60,10 @@ static void other_text_stays(void **state) {
 static void cut_digits_end_with_their_line(void **state) {
     (void)state;
     check("{\"$base64\":\"Zm9\n{\"$base64\":\"Zm9v\"}\n", "{\"$base64\":\"fo\0\n{\"$base64\":\"foo\0\"}\n");
+    check("{\"$base64\":\"Zm9\\\n{\"$base64\":\"Zm9v\"}\n", "{\"$base64\":\"fo\0\0\n{\"$base64\":\"foo\0\"}\n");
+    check("\"$base64\":\"Zm9\\u00\n\"$base64\":\"Zm9v\"", "\"$base64\":\"fo\0\0\0\0\0\n\"$base64\":\"foo\0\"");
+    check("\"$base64\":\"Zm9\\u0\",\"$base64\":\"Zm9v\"", "\"$base64\":\"fo\0\0\0\0\",\"$base64\":\"foo\0\"");
+    check("\"$base64\":\"Zm\\q9v\\\"Zm9v\"", "\"$base64\":\"foofoo\0\0\0\0\0\0\"");
 }
 
 int main(void) {

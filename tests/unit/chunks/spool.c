@@ -37,7 +37,7 @@ static void chunks_come_whole(void **state) {
     struct reel_source *parts[TOY_PARTS_MAX];
     toy_with_chunks(&t, 1, 4, 50000, 0);
     assert_true(toy_sources(&t, parts, &err));
-    assert_int_equal(system("rm -rf " FOLDER "; mkdir " FOLDER), 0);
+    assert_int_equal(system("rm -rf '" FOLDER "'; mkdir '" FOLDER "'"), 0);
     for (uint32_t i = 0; i < 4; i++) {
         const struct reel_chunk *c = &t.chunks[i];
         check_source(spool_chunk(c, parts[0], &err), 2 + i, 50000);
@@ -103,7 +103,7 @@ static void temporary_files_need_no_tmpfile(void **state) {
     struct reel_source *parts[TOY_PARTS_MAX];
     toy_with_chunks(&t, 1, 4, 50000, 0);
     assert_true(toy_sources(&t, parts, &err));
-    assert_int_equal(system("rm -rf " FOLDER "; mkdir " FOLDER), 0);
+    assert_int_equal(system("rm -rf '" FOLDER "'; mkdir '" FOLDER "'"), 0);
     assert_int_equal(setenv("TMPDIR", FOLDER, 1), 0);
     for (size_t i = 0; i < 3; i++) {
         tmpfile_errno = errors[i];

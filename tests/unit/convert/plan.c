@@ -22,10 +22,10 @@ static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_wri
 static uint8_t *whole(struct reel_recording *r, struct reel_plan *plan, const struct reel_writer *writer,
                       const struct reel_selection *q) {
     struct reel_error err = {0};
-    struct reel_selection with_front = *q;
-    with_front.front = reel_plan_front(plan);
+    struct reel_selection with_initial_state = *q;
+    with_initial_state.initial = reel_plan_initial_state(plan);
     struct reel_render *render =
-        reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &with_front, &err), &err);
+        reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &with_initial_state, &err), &err);
     uint8_t *all = malloc(reel_plan_length(plan) + 1);
     assert_true(reel_render_read(render, 0, all, reel_plan_length(plan), &err));
     reel_render_free(render);
@@ -65,7 +65,7 @@ static void lengths_are_exact_and_bytes_right(void **state) {
             toy_add_message(&t, 0, (uint32_t)k % 4, t.entries[k * 50].time_ns + 1, TOY_LARGE - 10 + (uint32_t)k, 5);
         }
         struct reel_recording *r = toy_open(&t, NULL);
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         check(&t, r, writer, &q);
         q.topics = topics;
         q.n_topics = 1;
@@ -93,22 +93,22 @@ static void a_plan_outlives_its_stream_and_shares_its_front(void **state) {
     struct toy t = {0};
     toy_random(&t, 1, 4, 300, TOY_REGULAR);
     struct reel_recording *r = toy_open(&t, NULL);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = t.entries[100].time_ns;
     q.state_at_cut = toy_has_state = true;
     struct reel_plan *plan = plan_of(r, &toy_planned, &options, &q), *second = reel_plan_ref(plan);
     reel_plan_free(second);
-    struct reel_front *front = reel_plan_front(plan);
-    assert_non_null(front);
-    assert_int_equal(front->n_messages, 4);
-    assert_int_equal(front->references, 1);
+    struct reel_initial_state *initial = reel_plan_initial_state(plan);
+    assert_non_null(initial);
+    assert_int_equal(initial->n_messages, 4);
+    assert_int_equal(initial->references, 1);
     uint8_t *all = whole(r, plan, &toy_planned, &q); /* made by a stream that takes the front over */
     toy_has_state = false;
     uint8_t *same = whole(r, plan, &toy_planned, &q); /* state_at would add nothing now */
     assert_memory_equal(all, same, reel_plan_length(plan));
     assert_true(load_u64le(all + 8) == 204);
-    struct reel_plan *other = plan_of(r, &toy_planned, &options, &reel_select_all);
-    assert_null(reel_plan_front(other));
+    struct reel_plan *other = plan_of(r, &toy_planned, &options, &selection_all);
+    assert_null(reel_plan_initial_state(other));
     reel_plan_free(other);
     free(all);
     free(same);
@@ -137,7 +137,7 @@ static void progress_is_reported_and_can_cancel(void **state) {
     struct reel_recording *r = toy_open(&t, NULL);
     struct watch w = {0};
     for (int i = 0; i < 2; i++) {
-        struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+        struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
         struct reel_plan *plan =
             reel_plan_new(&toy_planned, &options, s, &(struct reel_progress){.report = report, .context = &w}, &err);
         reel_stream_free(s);
@@ -170,7 +170,7 @@ static void writers_that_fail_are_reported_and_closed(void **state) {
     struct reel_writer idle = toy_planned, closed = toy_planned;
     idle.messages = take_none;
     closed.open = refuse;
-    struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_null(reel_plan_new(&idle, &options, s, NULL, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
     assert_null(reel_plan_new(&closed, &options, s, NULL, &err));
@@ -192,7 +192,7 @@ static void options_are_copied(void **state) {
     const char *fields[] = {first, second}, *ids[] = {id};
     const struct reel_write_options o = {
         .compression = compression, .fields = fields, .n_fields = 2, .source_ids = ids};
-    struct reel_plan *plan = plan_of(r, &toy_planned, &o, &reel_select_all);
+    struct reel_plan *plan = plan_of(r, &toy_planned, &o, &selection_all);
     memset(compression, 'x', 4);
     memset(first, 'x', 6);
     memset(second, 'x', 6);

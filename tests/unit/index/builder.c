@@ -287,7 +287,7 @@ static void an_unfinished_pack_leaves_nothing(void **state) {
     struct reel_error err = {0};
     toy_random(&t, 1, 2, 10, TOY_REGULAR);
     const char *path = REEL_SCRATCH "/cancelled/x.pack";
-    assert_int_equal(system("rm -rf " REEL_SCRATCH "/cancelled; mkdir " REEL_SCRATCH "/cancelled"), 0);
+    assert_int_equal(system("rm -rf '" REEL_SCRATCH "/cancelled'; mkdir '" REEL_SCRATCH "/cancelled'"), 0);
     assert_false(toy_scan_to(&t, path, &err));
     assert_int_equal(err.code, REEL_CANCELLED);
     DIR *folder = opendir(REEL_SCRATCH "/cancelled");

@@ -12,6 +12,7 @@
 #include "base/grow.h"
 #include "makers/pb_maker.h"
 #include "media/image.h"
+#include "reel/open.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -441,6 +442,46 @@ static void of_protobuf(void **state) {
     ASSERT_PIXELS(image, 0, 1, 1, 3, 3, 2, 1);
 }
 
+/* ---- of a recording */
+
+#define ROW(time, pixels)                                                                                              \
+    "{\"topic\":\"/camera\",\"log_time\":" #time                                                                       \
+    ",\"data\":{\"width\":2,\"height\":1,\"encoding\":\"mono8\",\"step\":2,"                                           \
+    "\"data\":\"" pixels "\"}}\n"
+static void thumbnails_of_any_number_of_frames(void **state) {
+    (void)state;
+    static const char rows[] =
+        "{\"$channel\":{\"topic\":\"/camera\",\"type\":\"RawImage\",\"encoding\":\"json\"}}\n" ROW(1000, "AAA=")
+            ROW(2000, "////");
+    struct reel_error err = {0};
+    FILE *f = fopen(REEL_SCRATCH "/camera.ndjson", "w");
+    assert_true(f && fwrite(rows, sizeof rows - 1, 1, f) == 1 && fclose(f) == 0);
+    AUTO(reel_recording_free)
+    struct reel_recording *recording = reel_recording_open(REEL_SCRATCH "/camera.ndjson", NULL, &err);
+    assert_non_null(recording);
+    static const uint32_t good[] = {1, 10, PICTURE_SIDE_MAX / 2};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        PICTURE picture = {0};
+        const struct reel_thumbnail options = {.frames = good[i], .width = 100, .height = 100};
+        if (!reel_thumbnail_make(recording, &options, &picture, &err)) {
+            fail_msg("%u frames: %s", good[i], err.text);
+        }
+        assert_int_equal(picture.width, 2 * good[i]);
+        assert_int_equal(picture.height, 1);
+    }
+    static const struct {
+        uint32_t frames;
+        enum reel_code code;
+    } bad[] = {{0, REEL_ARGUMENT},           {PICTURE_SIDE_MAX / 2 + 1, REEL_LIMIT}, {PICTURE_SIDE_MAX + 1, REEL_LIMIT},
+               {UINT32_MAX / 2, REEL_LIMIT}, {UINT32_MAX / 2 + 1, REEL_LIMIT},       {UINT32_MAX, REEL_LIMIT}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        PICTURE picture = {0};
+        const struct reel_thumbnail options = {.frames = bad[i].frames, .width = 100, .height = 100};
+        assert_false(reel_thumbnail_make(recording, &options, &picture, &err));
+        assert_int_equal(err.code, bad[i].code);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(colours),
@@ -458,6 +499,7 @@ int main(void) {
         cmocka_unit_test(depths_of_ros),
         cmocka_unit_test(of_json),
         cmocka_unit_test(of_protobuf),
+        cmocka_unit_test(thumbnails_of_any_number_of_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,13 @@
 #define STYLE (&make_styles[5])
 
 /* The packet of `topic` among those put in front of a stream that begins at `start_ns`; nothing when there is none. */
-static struct reel_bytes front_of(struct reel_recording *r, int64_t start_ns, const char *topic, unsigned n) {
+static struct reel_bytes initial_of(struct reel_recording *r, int64_t start_ns, const char *topic, unsigned n) {
     static uint8_t copy[4 << 20];
-    struct reel_selection q = {.start_ns = start_ns, .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection q = {.size = sizeof q, .start_ns = start_ns, .end_ns = REEL_TIME_MAX, .state_at_cut = true};
     struct reel_error err = {0};
     struct reel_message m;
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &q);
-    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE && m.front > 0) {
+    while (stream_next(s, &m, &err) == REEL_STEP_MESSAGE && m.initial > 0) {
         assert_int_equal(m.time_ns, start_ns);
         if (strcmp(s->channels[m.channel]->name, topic) == 0 && n-- == 0) {
             assert_true(m.size <= sizeof copy);
@@ -64,9 +64,9 @@ static void actors_stand_where_they_were_last(void **state) {
     MAKER m = make_world(STYLE, 6);
     RECORDING *r = carla_read(&m);
     struct actor a[8];
-    assert_int_equal(actors_of(front_of(r, at_frame(1), "/event/add", 0), a, 8), 0);
-    assert_int_equal(actors_of(front_of(r, at_frame(2), "/event/add", 0), a, 8), 4);
-    assert_int_equal(actors_of(front_of(r, at_frame(4), "/event/add", 0), a, 8), 6);
+    assert_int_equal(actors_of(initial_of(r, at_frame(1), "/event/add", 0), a, 8), 0);
+    assert_int_equal(actors_of(initial_of(r, at_frame(2), "/event/add", 0), a, 8), 4);
+    assert_int_equal(actors_of(initial_of(r, at_frame(4), "/event/add", 0), a, 8), 6);
     const uint32_t ids[] = {1, 2, 24, 25, 26, 27};
     const float places[] = {10,  20,  300,
                             301, 302, 1}; /* after frame 3; the spectator, the light and the sensor do not move */
@@ -75,7 +75,7 @@ static void actors_stand_where_they_were_last(void **state) {
         assert_true(a[i].x == places[i]);
         assert_true(a[i].yaw == (i >= 2 && i <= 4 ? 3.0f : 90.0f));
     }
-    assert_int_equal(actors_of(front_of(r, at_frame(5), "/event/add", 0), a, 8), 5); /* the walker is gone */
+    assert_int_equal(actors_of(initial_of(r, at_frame(5), "/event/add", 0), a, 8), 5); /* the walker is gone */
     assert_int_equal(a[4].id, 27);
 }
 
@@ -92,7 +92,7 @@ static void an_attached_actor_keeps_its_place_at_the_parent(void **state) {
     make_frame(&m, STYLE, 3, true);
     RECORDING *r = carla_read(&m);
     struct actor a[8];
-    assert_int_equal(actors_of(front_of(r, at_frame(3), "/event/add", 0), a, 8), 6);
+    assert_int_equal(actors_of(initial_of(r, at_frame(3), "/event/add", 0), a, 8), 6);
     assert_true(a[5].id == 27 && a[5].x == 1);
     assert_true(a[3].id == 25 && a[3].x == 888);
 }
@@ -108,17 +108,17 @@ static void a_parent_that_is_gone_is_none(void **state) {
     make_end(&m);
     make_frame(&m, STYLE, 6, true);
     RECORDING *r = carla_read(&m);
-    struct reel_bytes parents = front_of(r, at_frame(5), "/event/parent", 0);
+    struct reel_bytes parents = initial_of(r, at_frame(5), "/event/parent", 0);
     assert_int_equal(parents.size, 10);
     assert_int_equal(load_u32le(parents.data + 2), 27);
     assert_int_equal(load_u32le(parents.data + 6), 24);
-    assert_int_equal(front_of(r, at_frame(6), "/event/parent", 0).size, 0);
-    assert_int_equal(load_u16le(front_of(r, at_frame(5), "/physics_control", 0).data), 1);
-    assert_int_equal(front_of(r, at_frame(6), "/physics_control", 0).size,
+    assert_int_equal(initial_of(r, at_frame(6), "/event/parent", 0).size, 0);
+    assert_int_equal(load_u16le(initial_of(r, at_frame(5), "/physics_control", 0).data), 1);
+    assert_int_equal(initial_of(r, at_frame(6), "/physics_control", 0).size,
                      0); /* with the actor its physics, doors and boxes */
-    assert_int_equal(front_of(r, at_frame(6), "/vehicle/door", 0).size, 0);
-    assert_int_equal(front_of(r, at_frame(6), "/bounding_box", 0).size, 0);
-    assert_int_equal(front_of(r, at_frame(6), "/trigger_volume", 0).size, 2 + 28);
+    assert_int_equal(initial_of(r, at_frame(6), "/vehicle/door", 0).size, 0);
+    assert_int_equal(initial_of(r, at_frame(6), "/bounding_box", 0).size, 0);
+    assert_int_equal(initial_of(r, at_frame(6), "/trigger_volume", 0).size, 2 + 28);
 }
 
 static void an_id_used_again_is_another_actor(void **state) {
@@ -133,9 +133,9 @@ static void an_id_used_again_is_another_actor(void **state) {
     make_frame(&m, STYLE, 6, true);
     RECORDING *r = carla_read(&m);
     struct actor a[8];
-    assert_int_equal(actors_of(front_of(r, at_frame(6), "/event/add", 0), a, 8), 6);
+    assert_int_equal(actors_of(initial_of(r, at_frame(6), "/event/add", 0), a, 8), 6);
     assert_true(a[5].id == 26 && a[5].x == 66); /* where it was created, not where the first 26 was last */
-    struct reel_bytes boxes = front_of(r, at_frame(6), "/bounding_box", 0);
+    struct reel_bytes boxes = initial_of(r, at_frame(6), "/bounding_box", 0);
     assert_int_equal(load_u16le(boxes.data), 1); /* the hero's; that of the first 26 is gone */
     assert_int_equal(load_u32le(boxes.data + 2), 24);
 }
@@ -155,17 +155,17 @@ static void the_last_packet_of_what_frames_write_anew(void **state) {
                                   "/walker/bones",
                                   "/visual_time"};
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
-        struct reel_bytes front = front_of(r, at_frame(4), topics[i], 0);
-        assert_true(bytes_equal(front, payload_of(r, topics[i], 2, &message)));
+        struct reel_bytes initial = initial_of(r, at_frame(4), topics[i], 0);
+        assert_true(bytes_equal(initial, payload_of(r, topics[i], 2, &message)));
     }
     float cloudiness;
-    memcpy(&cloudiness, front_of(r, at_frame(4), "/weather", 0).data + 2, 4);
+    memcpy(&cloudiness, initial_of(r, at_frame(4), "/weather", 0).data + 2, 4);
     assert_true(cloudiness == 10);
-    memcpy(&cloudiness, front_of(r, at_frame(5), "/weather", 0).data + 2, 4);
+    memcpy(&cloudiness, initial_of(r, at_frame(5), "/weather", 0).data + 2, 4);
     assert_true(cloudiness == 40);
     const char *const none[] = {"/collision", "/kinematics", "/platform_time", "/event/del", "/frame", "/frame_end"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        assert_int_equal(front_of(r, at_frame(4), none[i], 0).size, 0);
+        assert_int_equal(initial_of(r, at_frame(4), none[i], 0).size, 0);
     }
 }
 
@@ -175,10 +175,10 @@ static void physics_of_ue5_come_whole(void **state) {
     RECORDING *r = carla_read(&m);
     struct reel_message message;
     assert_true(
-        bytes_equal(front_of(r, at_frame(4), "/physics_control", 0), payload_of(r, "/physics_control", 0, &message)));
+        bytes_equal(initial_of(r, at_frame(4), "/physics_control", 0), payload_of(r, "/physics_control", 0, &message)));
     assert_true(
-        bytes_equal(front_of(r, at_frame(4), "/physics_control", 1), payload_of(r, "/physics_control", 1, &message)));
-    struct reel_bytes add = front_of(r, at_frame(4), "/event/add", 0);
+        bytes_equal(initial_of(r, at_frame(4), "/physics_control", 1), payload_of(r, "/physics_control", 1, &message)));
+    struct reel_bytes add = initial_of(r, at_frame(4), "/event/add", 0);
     double x;
     memcpy(&x, add.data + 2 + 5, 8);
     assert_true(load_u16le(add.data) == 6 && x == 10);
@@ -200,11 +200,12 @@ static void more_actors_than_a_packet_holds_are_refused(void **state) {
     }
     RECORDING *r = carla_read(&m);
     struct reel_error err = {0};
-    struct reel_selection q = {.start_ns = at_frame(3), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection q = {
+        .size = sizeof q, .start_ns = at_frame(3), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
     assert_null(reel_stream_open(&r, 1, &q, &err));
     assert_int_equal(err.code, REEL_LIMIT);
     assert_non_null(strstr(err.text, "80000 records make the state of /event/add"));
-    assert_int_equal(actors_of(front_of(r, at_frame(2), "/event/add", 0), NULL, 0), 40000);
+    assert_int_equal(actors_of(initial_of(r, at_frame(2), "/event/add", 0), NULL, 0), 40000);
 }
 
 /* Ids that were never alive count too. */
@@ -225,7 +226,8 @@ static void more_than_can_be_remembered_is_refused(void **state) {
     make_frame(&m, STYLE, 2, true);
     RECORDING *r = carla_read(&m);
     struct reel_error err = {0};
-    struct reel_selection q = {.start_ns = at_frame(2), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection q = {
+        .size = sizeof q, .start_ns = at_frame(2), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
     assert_null(reel_stream_open(&r, 1, &q, &err));
     assert_int_equal(err.code, REEL_LIMIT);
 }
@@ -236,13 +238,17 @@ static void only_what_is_wanted_is_made(void **state) {
     RECORDING *r = carla_read(&m);
     const char *topic = "/scene_light";
     struct reel_error err = {0};
-    struct reel_selection q = {
-        .topics = &topic, .n_topics = 1, .start_ns = at_frame(4), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection q = {.size = sizeof q,
+                               .topics = &topic,
+                               .n_topics = 1,
+                               .start_ns = at_frame(4),
+                               .end_ns = REEL_TIME_MAX,
+                               .state_at_cut = true};
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &q);
     struct reel_message message;
-    assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
+    assert_int_equal(stream_next(s, &message, &err), REEL_STEP_MESSAGE);
     assert_int_equal(message.size, 2 + 2 * 26);
-    assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(s, &message, &err), REEL_STEP_END);
 }
 
 int main(void) {

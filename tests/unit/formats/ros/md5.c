@@ -22,15 +22,15 @@ static void md5_of_the_rfc(void **state) {
         {"12345678901234567890123456789012345678901234567890123456789012345678901234567890",
          "57edf4a22be3c955ac49da2e2107b67a"},
     };
-    char out[MD5_TEXT];
+    char out[MD5_HEX];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        md5_hex(bytes_text(known[i][0]), out);
+        digest_hex(DIGEST_MD5, bytes_text(known[i][0]), out);
         assert_string_equal(out, known[i][1]);
     }
 }
 
 static const char *sum(const char *type, const char *definition) {
-    static char out[MD5_TEXT];
+    static char out[MD5_HEX];
     struct reel_error err = {0};
     if (!ros_md5(type, bytes_text(definition), out, &err)) {
         print_message("%s\n", err.text);

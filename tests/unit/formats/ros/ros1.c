@@ -281,18 +281,18 @@ static void every_message_of_the_samples(void **state) {
         const struct reel_format *format;
         unsigned long decoded, undefined; /* version 1.1 has no definitions */
     } samples[] = {
-        {"rosbag2.0/example.bag", &reel_format_rosbag2_0, 8647, 0},
-        {"rosbag2.0/example-lz4.bag", &reel_format_rosbag2_0, 8647, 0},
-        {"rosbag2.0/constants.bag", &reel_format_rosbag2_0, 1, 0},
-        {"rosbag2.0/example-unsorted-chunks.bag", &reel_format_rosbag2_0, 3, 0},
-        {"rosbag2.0/multiple_connections.bag", &reel_format_rosbag2_0, 6, 0},
-        {"rosbag1/ccny_gpsd_v1.2.bag", &reel_format_rosbag1, 267, 0},
-        {"rosbag1/ccny_ortho_scan_v1.2.bag", &reel_format_rosbag1, 3361, 0},
-        {"rosbag1/ccny_scan_splitter_v1.2.bag", &reel_format_rosbag1, 123, 0},
-        {"rosbag1/ekf_test_v1.1.bag", &reel_format_rosbag1, 0, 5930},
-        {"rosbag1/latched.bag", &reel_format_rosbag1, 140, 0},
-        {"rosbag1/unindexed_noheader.bag", &reel_format_rosbag1, 140, 0},
-        {"rosbag1/cut_in_data.bag", &reel_format_rosbag1, 139, 0},
+        {"rosbag2.0/example.bag", &reel_format_rosbag_v2, 8647, 0},
+        {"rosbag2.0/example-lz4.bag", &reel_format_rosbag_v2, 8647, 0},
+        {"rosbag2.0/constants.bag", &reel_format_rosbag_v2, 1, 0},
+        {"rosbag2.0/example-unsorted-chunks.bag", &reel_format_rosbag_v2, 3, 0},
+        {"rosbag2.0/multiple_connections.bag", &reel_format_rosbag_v2, 6, 0},
+        {"rosbag1/ccny_gpsd_v1.2.bag", &reel_format_rosbag_v1, 267, 0},
+        {"rosbag1/ccny_ortho_scan_v1.2.bag", &reel_format_rosbag_v1, 3361, 0},
+        {"rosbag1/ccny_scan_splitter_v1.2.bag", &reel_format_rosbag_v1, 123, 0},
+        {"rosbag1/ekf_test_v1.1.bag", &reel_format_rosbag_v1, 0, 5930},
+        {"rosbag1/latched.bag", &reel_format_rosbag_v1, 140, 0},
+        {"rosbag1/unindexed_noheader.bag", &reel_format_rosbag_v1, 140, 0},
+        {"rosbag1/cut_in_data.bag", &reel_format_rosbag_v1, 139, 0},
     };
     bool any = false;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {

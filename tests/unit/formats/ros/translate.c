@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/sha256.h"
+#include "base/digest.h"
 #include "formats/ros/standard.h"
 #include "formats/ros/translate.h"
 #include "makers/hex.h"
@@ -141,13 +141,13 @@ static void vectors(void **state) {
 
 static void sha256(void **state) {
     (void)state;
-    char text[SHA256_TEXT], many[201];
-    sha256_hex(bytes_text(""), text);
+    char text[SHA256_HEX], many[201];
+    digest_hex(DIGEST_SHA256, bytes_text(""), text);
     assert_string_equal(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    sha256_hex(bytes_text("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), text);
+    digest_hex(DIGEST_SHA256, bytes_text("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), text);
     assert_string_equal(text, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     memset(many, 'a', sizeof many);
-    sha256_hex(bytes_of(many, 200), text);
+    digest_hex(DIGEST_SHA256, bytes_of(many, 200), text);
     assert_string_equal(text, "c2a908d98f5df987ade41b5fce213067efbcc21ef2240212a41e54b5e7c28ae5");
 }
 

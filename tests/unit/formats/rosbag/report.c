@@ -1,11 +1,11 @@
 /* What `rosbag info` would print of made bags: what no sample shows. The real ones are compared with rosbag itself
  * (peers/peer_bag_info.py). */
-#define BAG_FORMAT &reel_format_rosbag2_0
+#define BAG_FORMAT &reel_format_rosbag_v2
 #include "makers/bag_scan.h"
 
 #include "base/cleanup.h"
+#include "formats/rosbag/info.h"
 #include "makers/rosbag2_0_maker.h"
-#include "reel/rosbag_info.h"
 
 #include <stdlib.h>
 

@@ -50,12 +50,12 @@ static void finish(struct bag *b) {
 
 static void assert_same(const struct maker *m) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(m->data, m->size));
-    INDEX *summary = summary_like_scan(&source, 1, &reel_format_rosbag1);
+    INDEX *summary = summary_like_scan(&source, 1, &reel_format_rosbag_v1);
     assert_non_null(summary);
 }
 static void assert_refused(const struct maker *m, const char *text) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(m->data, m->size));
-    summary_source_refused(source, &reel_format_rosbag1, text);
+    summary_source_refused(source, &reel_format_rosbag_v1, text);
 }
 
 static void contents_of_a_summary(void **state) {
@@ -64,7 +64,7 @@ static void contents_of_a_summary(void **state) {
     MAKER m = make_ten(records);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(m.data, m.size));
     struct reel_error err;
-    INDEX *summary = summary_try(&source, 1, &reel_format_rosbag1, &err);
+    INDEX *summary = summary_try(&source, 1, &reel_format_rosbag_v1, &err);
     assert_non_null(summary);
     const struct reel_index_info *info = reel_index_info(summary);
     assert_string_equal(info->container, "#ROSRECORD V1.2");
@@ -101,7 +101,7 @@ static void a_channel_is_also_a_node(void **state) {
         assert_same(&b.m);
         AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(b.m.data, b.m.size));
         struct reel_error err;
-        INDEX *summary = summary_try(&source, 1, &reel_format_rosbag1, &err);
+        INDEX *summary = summary_try(&source, 1, &reel_format_rosbag_v1, &err);
         assert_int_equal(reel_index_info(summary)->n_channels, n == 4 ? 4 : 5);
     }
 }
@@ -125,7 +125,7 @@ static void disorder_simulated_time_and_header_fields(void **state) {
     assert_same(&b.m);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(b.m.data, b.m.size));
     struct reel_error err;
-    INDEX *summary = summary_try(&source, 1, &reel_format_rosbag1, &err);
+    INDEX *summary = summary_try(&source, 1, &reel_format_rosbag_v1, &err);
     assert_int_equal(reel_index_info(summary)->clock, REEL_CLOCK_RELATIVE);
     assert_int_equal(reel_index_info(summary)->start_ns, INT64_C(9000000000));
     assert_int_equal(reel_index_info(summary)->end_ns, INT64_C(30000000000));
@@ -158,7 +158,7 @@ static void definitions_are_found(void **state) {
     assert_same(&b.m);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(b.m.data, b.m.size));
     struct reel_error err;
-    INDEX *summary = summary_try(&source, 1, &reel_format_rosbag1, &err);
+    INDEX *summary = summary_try(&source, 1, &reel_format_rosbag_v1, &err);
     assert_int_equal(reel_index_info(summary)->n_channels, 4);
     assert_true(bytes_is(reel_index_channel(summary, 0)->schemas[0].data, "string data # shared\n"));
     assert_true(bytes_is(reel_index_channel(summary, 2)->schemas[0].data, "float64 data\n"));
@@ -186,14 +186,14 @@ static void bags_of_foreign_channels(void **state) {
     RECORDING *r = bag_scan(&t.m);
     const struct reel_write_options options = {.compression = ""};
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = stream_of(r, &reel_select_all);
-    AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(&reel_writer_rosbag12, &options, s, NULL, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = stream_of(r, &selection_all);
+    AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(&reel_writer_rosbag_v1, &options, s, NULL, &err);
     assert_non_null(plan);
     MAKER out = {.size = reel_plan_length(plan)};
     out.data = malloc(out.size);
     AUTO(reel_render_free)
     struct reel_render *whole =
-        reel_render_new(plan, &reel_writer_rosbag12, &options, stream_of(r, &reel_select_all), &err);
+        reel_render_new(plan, &reel_writer_rosbag_v1, &options, stream_of(r, &selection_all), &err);
     assert_true(reel_render_read(whole, 0, out.data, out.size, &err));
     assert_same(&out);
 }
@@ -280,17 +280,17 @@ static void damaged_bags(void **state) {
     uint64_t from = b.m.size;
     finish(&b);
     assert_same(&b.m);
-    summary_of_damaged(bytes_of(b.m.data, b.m.size), from, &reel_format_rosbag1);
+    summary_of_damaged(bytes_of(b.m.data, b.m.size), from, &reel_format_rosbag_v1);
 }
 
 static void files_that_are_there(void **state) {
     (void)state;
     const char *const lying[] = {NULL}; /* their index says something else than their messages */
     struct summarized sum = {0};
-    assert_true(summary_folder(REEL_TESTS "/golden/rosbag-1.2", "/input.bag", &reel_format_rosbag1, lying, &sum));
+    assert_true(summary_folder(REEL_TESTS "/golden/rosbag-1.2", "/input.bag", &reel_format_rosbag_v1, lying, &sum));
     assert_int_equal(sum.damaged, 0);
     sum = (struct summarized){0};
-    if (summary_folder(REEL_TESTS "/../../shared/samples/rosbag1", ".bag", &reel_format_rosbag1, lying, &sum)) {
+    if (summary_folder(REEL_TESTS "/../../shared/samples/rosbag1", ".bag", &reel_format_rosbag_v1, lying, &sum)) {
         assert_int_equal(sum.same, 6); /* three of ccny, indexed, first_pos_is_message, latched */
         assert_int_equal(sum.refused, 4);
         assert_int_equal(sum.damaged, 0);
@@ -342,7 +342,7 @@ static void a_bag_of_20_gib(void **state) {
     put_head(&l, index_pos);
     assert_int_equal(fclose(l.file), 0);
     /* the index, 5 times 8 samples and 4 more looks of 512 bytes, and what windows on the index read again */
-    INDEX *summary = large_summary(path, &reel_format_rosbag1, TOPICS * (COUNT * 16 + 12 * 512 + 12 * (16 << 10)));
+    INDEX *summary = large_summary(path, &reel_format_rosbag_v1, TOPICS * (COUNT * 16 + 12 * 512 + 12 * (16 << 10)));
     const struct reel_index_info *info = reel_index_info(summary);
     assert_int_equal(info->messages, COUNT * TOPICS);
     assert_int_equal(info->n_channels, TOPICS);
@@ -388,7 +388,7 @@ static void a_bag_with_a_large_index(void **state) {
     }
     put_head(&l, index_pos);
     assert_int_equal(fclose(l.file), 0);
-    INDEX *summary = large_summary(path, &reel_format_rosbag1, 1 << 20);
+    INDEX *summary = large_summary(path, &reel_format_rosbag_v1, 1 << 20);
     const struct reel_index_info *info = reel_index_info(summary);
     assert_int_equal(info->messages, COUNT);
     assert_int_equal(info->n_channels, 1);

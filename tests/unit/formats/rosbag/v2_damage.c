@@ -1,6 +1,6 @@
 /* Damaged ROS bags 2.0: crashed recorders, cut files, chunks that do not decode, lengths that lie, garbage – what is
  * whole is kept, what is lost is reported. */
-#define BAG_FORMAT &reel_format_rosbag2_0
+#define BAG_FORMAT &reel_format_rosbag_v2
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "makers/bag_scan.h"
@@ -222,11 +222,11 @@ static void what_decodes_before_damage_is_kept(void **state) {
         memset(b.out.data + first_chunk(&b) + (end - first_chunk(&b)) * 3 / 4, 0xff, 700);
         RECORDING *r = bag_scan(&b.out);
         struct reel_error err = {0};
-        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
         assert_non_null(s);
         struct reel_message message;
         unsigned read = 0;
-        while (reel_stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
+        while (stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
             struct reel_bytes payload;
             assert_true(reel_stream_payload(s, &message, &payload, &err));
             read += payload.size == LONG;

@@ -1,6 +1,6 @@
 /* ROS bags 2.0: what is recognised, what becomes of connections, chunks and times, what the file says of itself
  * compared, and encrypted bags. */
-#define BAG_FORMAT &reel_format_rosbag2_0
+#define BAG_FORMAT &reel_format_rosbag_v2
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "makers/bag_scan.h"
@@ -16,7 +16,7 @@ static int probe(const char *text) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_text(text), "probed", &err);
     assert_non_null(source);
-    return reel_format_rosbag2_0.probe(bytes_text(text), source, NULL);
+    return reel_format_rosbag_v2.probe(bytes_text(text), source, NULL);
 }
 
 static void probe_accepts_2_and_refuses_3(void **state) {

@@ -6,7 +6,7 @@
 #include "makers/summary_check.h"
 
 #define BAG __attribute__((cleanup(make2_free))) struct make2
-#define FORMAT (&reel_format_rosbag2_0)
+#define FORMAT (&reel_format_rosbag_v2)
 
 static struct reel_bytes bytes_made(const struct make2 *b) {
     return bytes_of(b->out.data, b->out.size);

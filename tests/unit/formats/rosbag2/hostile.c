@@ -1,4 +1,4 @@
-/* formats/ros2db_open.c, ros2db_vfs.c, ros2db_walk.c on databases that are cut, damaged, or made to do harm. */
+/* formats/rosbag2_open.c, rosbag2_vfs.c, rosbag2_walk.c on databases that are cut, damaged, or made to do harm. */
 #include <time.h>
 
 #include "base/bytes.h"

@@ -1,24 +1,24 @@
-/* formats/ros2db_meta.c: metadata.yaml of every version, and YAML that is none, or too much. */
+/* formats/rosbag2_meta.c: metadata.yaml of every version, and YAML that is none, or too much. */
 #include <time.h>
 
 #include "base/bytes.h"
 #include "formats/rosbag2/container.h"
 #include "makers/db3_scan.h"
 
-static struct ros2db_meta meta;
+static struct rosbag2_meta meta;
 static struct arena arena;
 
 static bool read_text(const char *yaml, struct reel_error *err) {
-    ros2db_meta_free(&meta);
+    rosbag2_meta_free(&meta);
     arena_free(&arena);
-    meta = (struct ros2db_meta){0};
+    meta = (struct rosbag2_meta){0};
     arena = (struct arena){.max = REEL_MODEL_MAX};
     *err = (struct reel_error){0};
-    return ros2db_meta_read(&meta, &arena, bytes_text(yaml), err);
+    return rosbag2_meta_read(&meta, &arena, bytes_text(yaml), err);
 }
 static int done(void **state) {
     (void)state;
-    ros2db_meta_free(&meta);
+    rosbag2_meta_free(&meta);
     arena_free(&arena);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* formats/ros2db_source.c: pieces of rows, from many threads at once, and what is not there. */
+/* formats/rosbag2_source.c: pieces of rows, from many threads at once, and what is not there. */
 #include <pthread.h>
 
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-/* reel/rows.h: rows become messages, all of a batch or none. */
+/* formats/rows/append.h: rows become messages, all of a batch or none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,8 +10,11 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "exact.h"
+#include "formats/rows/append.h"
+#include "index/format.h"
 #include "reel/open.h"
-#include "reel/rows.h"
+#include "stream/stream.h"
 
 static struct reel_error err;
 static char path[512];
@@ -56,16 +59,16 @@ static char *recorded(void) {
     AUTO(reel_recording_free) struct reel_recording *r = reel_recording_open(path, NULL, &err);
     assert_non_null(r);
     assert_int_equal(reel_index_info(reel_recording_index(r))->n_findings_total, 0);
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct reel_message m;
-    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
+    while (stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
         const struct reel_channel *c = s->channels[m.channel];
         struct reel_description d = {.publish_ns = m.time_ns};
         struct reel_bytes payload;
-        assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
+        assert_true(stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
         fprintf(out, "%s %s %s %lld %lld %u %.*s\n", c->name, c->type, c->encoding, (long long)m.time_ns,
                 (long long)d.publish_ns, d.sequence, (int)payload.size, (const char *)payload.data);
     }
@@ -189,6 +192,32 @@ static void maps_of_messagepack(void **state) {
     assert_string_equal(text, "/m  msgpack 9 9 0 \x81\xa1x\xc3\n/m  msgpack 9 9 0 \x81\xa1x\xc3\n/b   10 10 0 hi\n");
 }
 
+/* Every beginning of a text, exactly as large as it is. */
+static void nothing_is_read_past_the_end(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "{\"topic\\\":\"/a\\\\\",\"data\":{\"x\":\"\\u00e9\\\\\"}}\n{\"$channel\":{\"topic\":\"/"
+        "b\",\"metadata\":{\"a\\\\\":\"b\\\"\"}}}",
+        "[{\"topic\":\"/a\\\"\",\"log_time\":\"2024-06-11\",\"data\":{\"$base64\":\"aGk=\"}} , "
+        "{\"a\":\"\\\\\",\"b\":[1,true]}]",
+        "\x83\xa5topic\xa2/m\xa8log_time\x09\xa4"
+        "data\x81\xa1x\xc3\x82\xa5topic\xd9\x02/b\xa4"
+        "data\xc4\x02hi"};
+    const struct reel_format *format = reel_format_named("rows");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (size_t size = 0; size <= strlen(texts[i]); size++) {
+            AUTO_EXACT struct reel_bytes text = exact_copy(bytes_of(texts[i], size));
+            AUTO(reel_source_free) struct reel_source *whole = reel_source_from_memory(bytes_text(texts[i]), "x", &err);
+            struct reel_rows_added added;
+            format->probe(text, whole);
+            reel_rows_append(rows, REEL_ROWS_JSON, text, 1, &added, &err);
+            reel_rows_append(rows, REEL_ROWS_MSGPACK, text, 1, &added, &err);
+            assert_true(reel_rows_whole(REEL_ROWS_JSON, text) <= size);
+            assert_true(reel_rows_whole(REEL_ROWS_MSGPACK, text) <= size);
+        }
+    }
+}
+
 static void what_was_recorded_can_be_appended(void **state) {
     (void)state;
     char other[600];
@@ -217,6 +246,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_batch_is_recorded_whole_or_not_at_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(arrays_and_sequences, set_up, tear_down),
         cmocka_unit_test_setup_teardown(maps_of_messagepack, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_read_past_the_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_recorded_can_be_appended, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void messages_before_the_start_say_so(void **state) {
     (void)state;
     struct toy toy = {0};
     struct reel_write_options options = {.time_format = REEL_TIME_NANOSECONDS};
-    struct reel_selection cut = reel_select_all;
+    struct reel_selection cut = selection_all;
     cut.start_ns = 20;
     cut.last_per_topic = true;
     toy_start(&toy, REEL_CLOCK_WALL);
@@ -164,7 +164,7 @@ static void several_recordings_are_named(void **state) {
         recordings[i] = toy_open(&toys[i]);
     }
     struct reel_write_options options = {.time_format = REEL_TIME_NANOSECONDS, .source_ids = ids};
-    struct reel_stream *stream = reel_stream_open(recordings, 2, &reel_select_all, &err);
+    struct reel_stream *stream = reel_stream_open(recordings, 2, &selection_all, &err);
     struct reel_render *render = reel_render_new(NULL, &reel_writer_ndjson, &options, stream, &err);
     assert_non_null(render);
     char text[4096] = "";
@@ -196,11 +196,11 @@ static void read_in_pages(struct reel_recording *recording, uint64_t limit, cons
     struct reel_error err = {0};
     struct toy all = {0};
     struct reel_write_options options = {.separated = true, .limit = limit};
-    struct reel_mark mark;
+    struct reel_position mark;
     bool more = true, resumed = false;
     for (uint64_t given = 0; more;) {
         struct reel_stream *stream = toy_stream(recording, NULL);
-        assert_true(!resumed || reel_stream_seek(stream, &mark, &err));
+        assert_true(!resumed || stream_seek(stream, &mark, &err));
         struct reel_render *render = reel_render_new(NULL, &reel_writer_ndjson, &options, stream, &err);
         struct toy page = {0};
         char piece[999];
@@ -305,13 +305,13 @@ static void a_large_payload_between_small_ones(void **state) {
 
 static void cursors_come_back_equal_and_others_are_refused(void **state) {
     (void)state;
-    struct reel_mark mark = {.time_ns = INT64_MIN + 5,
-                             .offset = UINT64_MAX - 1,
-                             .source = 1,
-                             .chunk = 2,
-                             .front = 3,
-                             .again = 0xfffefdfc},
-                     back = {0};
+    struct reel_position mark = {.time_ns = INT64_MIN + 5,
+                                 .offset = UINT64_MAX - 1,
+                                 .source = 1,
+                                 .chunk = 2,
+                                 .initial = 3,
+                                 .again = 0xfffefdfc},
+                         back = {0};
     char text[REEL_CURSOR_ROOM];
     assert_false(reel_cursor_encode(&mark, text, sizeof text - 1));
     assert_true(reel_cursor_encode(&mark, text, sizeof text));
@@ -319,7 +319,7 @@ static void cursors_come_back_equal_and_others_are_refused(void **state) {
     assert_int_equal(strcspn(text, "+/="), strlen(text));
     assert_true(reel_cursor_decode(text, &back));
     assert_true(back.time_ns == mark.time_ns && back.offset == mark.offset && back.source == 1 && back.chunk == 2 &&
-                back.front == 3 && back.again == mark.again);
+                back.initial == 3 && back.again == mark.again);
     char bad[REEL_CURSOR_ROOM + 1];
     assert_false(reel_cursor_decode("", &back));
     snprintf(bad, sizeof bad, "%sA", text);

@@ -1,5 +1,5 @@
 /* store/s3: signatures against the examples that the service's documentation publishes, escapes, XML, credentials;
- * store/sha256.h. What asks a real service is in tests/cluster. */
+ * base/digest.h. What asks a real service is in tests/cluster. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
+#include "base/digest.h"
 #include "base/hex.h"
 #include "store/s3/credentials.h"
 #include "store/s3/s3.h"
 #include "store/s3/sign.h"
 #include "store/s3/xml.h"
-#include "store/sha256.h"
 
 #define NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" /* SHA-256 of no bytes */
 
@@ -214,32 +214,28 @@ static void credentials_come_from_the_environment_or_files(void **state) {
 
 static void a_hash_goes_on_from_its_state(void **state) {
     (void)state;
-    char data[1000], text[SHA256_STATE_TEXT], one[65], other[65];
-    uint8_t raw[32];
+    char data[1000], text[SHA256_HEX], one[SHA256_HEX], other[SHA256_HEX];
     for (size_t i = 0; i < sizeof data; i++) {
         data[i] = (char)(i * 7);
     }
-    struct sha256 whole, part;
-    sha256_start(&whole);
-    sha256_end(&whole, raw);
-    hex_write(raw, 32, one);
+    struct digest whole, part;
+    digest_start(&whole, DIGEST_SHA256);
+    digest_end_hex(&whole, one);
     assert_string_equal(one, NOTHING);
-    sha256_add(&whole, data, sizeof data);
-    sha256_end(&whole, raw);
-    hex_write(raw, 32, one);
+    digest_add(&whole, data, sizeof data);
+    digest_end_hex(&whole, one);
     for (size_t at = 0; at < sizeof data; at += 64) {
-        sha256_start(&part);
-        sha256_add(&part, data, at);
-        sha256_state(&part, text);
-        assert_true(sha256_restore(&part, text, at));
-        sha256_add(&part, data + at, 13);
-        sha256_add(&part, data + at + 13, sizeof data - at - 13);
-        sha256_end(&part, raw);
-        hex_write(raw, 32, other);
+        digest_start(&part, DIGEST_SHA256);
+        digest_add(&part, data, at);
+        digest_state(&part, text);
+        assert_true(digest_restore(&part, text, at));
+        digest_add(&part, data + at, 13);
+        digest_add(&part, data + at + 13, sizeof data - at - 13);
+        digest_end_hex(&part, other);
         assert_string_equal(one, other);
     }
-    assert_false(sha256_restore(&part, text, 63));
-    assert_false(sha256_restore(&part, "abc", 64));
+    assert_false(digest_restore(&part, text, 63));
+    assert_false(digest_restore(&part, "abc", 64));
 }
 
 int main(void) {
