@@ -325,14 +325,14 @@ static void statistics_rule_nothing_out(void **state) {
 /* ---- a recording */
 
 static unsigned found(struct reel_recording *recording, const char *condition) {
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     struct reel_message m;
     unsigned n = 0;
     q.where = &condition;
     q.n_where = 1;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &q, &err);
     assert_non_null(stream);
-    while (reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE) {
+    while (stream_next(stream, &m, &err) == REEL_STEP_MESSAGE) {
         n++;
     }
     return n;

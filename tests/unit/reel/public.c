@@ -13,7 +13,7 @@
 
 #include "reel/reel.h"
 
-#define MCAP REEL_TESTS "/golden/mcap/attachment_crc/input.mcap"
+#define MCAP REEL_TESTS "/golden/mcap/zstd/input.mcap"
 #define SECOND INT64_C(1000000000)
 
 enum { MESSAGES = 20 };
