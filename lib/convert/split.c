@@ -97,7 +97,7 @@ static bool by_size(struct splitting *s, const struct reel_plan *plan, const str
     int64_t start = INT64_MIN;
     for (size_t g = 0; g < plan->n_groups; g++) {
         double added = (double)plan->groups[g].size * (1 + tail);
-        int64_t time = plan->marks[g].time_ns;
+        int64_t time = plan->positions[g].time_ns;
         if (g == 0 || (size + added > (double)bytes && time > start)) {
             if (!add_part(s, selection, options, time, err)) {
                 return false;

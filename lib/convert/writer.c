@@ -1,9 +1,11 @@
-/* Opens a stream for a writer: the requested view first, then the conversion of encodings, then the view that the
- * writer itself adds. */
+/* Opens streams for a writer: through the requested view first, then the conversion of encodings, then the view that
+ * the writer itself adds. */
+#include "convert/writer.h"
+#include "base/cleanup.h"
 #include "chunks/codec.h"
 #include "reel/encoding.h"
 #include "reel/view.h"
-#include "reel/write.h"
+#include "stream/stream.h"
 
 static struct reel_stream *convert_to(const char *name, struct reel_stream *stream, struct reel_error *err) {
     for (size_t i = 0; reel_encodings[i]; i++) {
@@ -16,18 +18,23 @@ static struct reel_stream *convert_to(const char *name, struct reel_stream *stre
     return NULL;
 }
 
-struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct reel_recording *const *recordings,
-                                       uint32_t n_recordings, const struct reel_selection *selection,
-                                       struct reel_error *err) {
+struct opened_selection *writer_selection(const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                          uint32_t n, const struct reel_selection *selection, struct reel_error *err) {
     struct reel_selection q = *selection;
     if (writer->needs & REEL_KEEPS_TOPICS) {
         q.prefixing = REEL_PREFIX_NEVER;
     }
-    struct reel_stream *stream = reel_stream_open(recordings, n_recordings, &q, err);
-    if (stream && q.view) {
-        stream = q.view->open(stream, recordings, n_recordings, &q, err);
+    return selection_open(recordings, n, &q, err);
+}
+
+struct reel_stream *writer_stream(const struct reel_writer *writer, struct opened_selection *o, bool with_front,
+                                  struct reel_error *err) {
+    const struct reel_selection *q = &o->selection;
+    struct reel_stream *stream = selection_stream(o, with_front, err);
+    if (stream && q->view) {
+        stream = q->view->open(stream, o->recordings, o->n_recordings, q, err);
     }
-    const char *encoding = q.encoding ? q.encoding : writer->encoding;
+    const char *encoding = q->encoding ? q->encoding : writer->encoding;
     if (stream && encoding && encoding[0]) {
         stream = convert_to(encoding, stream, err);
     }
@@ -36,4 +43,12 @@ struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct 
         stream->view_version ^= codec_encode_version();
     }
     return stream;
+}
+
+struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                       uint32_t n_recordings, const struct reel_selection *selection,
+                                       struct reel_error *err) {
+    AUTO(selection_free)
+    struct opened_selection *o = writer_selection(writer, recordings, n_recordings, selection, err);
+    return o && selection_make_front(o, selection->front, err) ? writer_stream(writer, o, true, err) : NULL;
 }

@@ -1,5 +1,4 @@
-/* The basic stream: channels that the selection matches, the front, the merge, sampling. See reel/iterate.h. */
-#include <stdio.h>
+/* The basic stream: the messages before the selection, the merge, sampling. See reel/iterate.h. */
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -7,8 +6,6 @@
 #include "base/limits.h"
 #include "read/reader.h"
 #include "stream/initial_state.h"
-#include "stream/merge.h"
-#include "stream/merge_names.h"
 #include "stream/stream.h"
 #include "stream/where.h"
 
@@ -16,17 +13,11 @@ const struct reel_selection reel_select_all = {.start_ns = REEL_TIME_MIN, .end_n
 
 struct stream {
     struct reel_stream base;
-    struct arena arena; /* renamed channels */
+    struct opened_selection *opened;
     struct reel_reader **readers;
     struct reader_set awake; /* those of them that hold memory */
-    const struct reel_channel **channels;
-    uint32_t *channel_source;
-    enum reel_clock *clocks;
-    int64_t *shifts;
-    size_t cap_channels, cap_sources;
-    uint32_t n_selected; /* channels of the recordings; those of the front follow */
     struct merge *merge;
-    struct reel_front *front;
+    struct reel_front *front; /* that of `opened`, or NULL */
     size_t front_at;
     struct merge_position start;
     int64_t end_ns;
@@ -80,7 +71,7 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
         return true;
     }
     AUTO_MEM uint64_t *before =
-        calloc(s->n_selected ? s->n_selected : 1, sizeof *before); /* the interval that contains `to` */
+        calloc(s->opened->n_selected ? s->opened->n_selected : 1, sizeof *before); /* the interval that contains `to` */
     if (!before) {
         return reel_fail_memory(err);
     }
@@ -97,7 +88,7 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
     if (!merge_count(s->merge, &s->start, &middle, before, err) || !merge_count(s->merge, &middle, to, s->seen, err)) {
         return false;
     }
-    for (uint32_t i = 0; i < s->n_selected; i++) {
+    for (uint32_t i = 0; i < s->opened->n_selected; i++) {
         s->seen[i] += before[i];
         s->last_bucket[i] = kept_of(s, s->seen[i]) > kept_of(s, before[i]) ? bucket : -1;
     }
@@ -159,16 +150,11 @@ static bool stream_seek(struct reel_stream *base, const struct reel_mark *mark, 
 static void stream_free(struct reel_stream *base) {
     struct stream *s = (struct stream *)base;
     merge_free(s->merge);
-    reel_front_free(s->front);
     for (uint32_t i = 0; i < s->base.n_sources; i++) {
         reel_reader_free(s->readers[i]);
     }
-    arena_free(&s->arena);
+    selection_free(s->opened);
     free(s->readers);
-    free(s->channels);
-    free(s->channel_source);
-    free(s->clocks);
-    free(s->shifts);
     free(s->seen);
     free(s->last_bucket);
     free(s);
@@ -187,7 +173,7 @@ bool stream_can_count(const struct reel_stream *base) {
 
 bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
-    AUTO_MEM uint64_t *counts = calloc(s->n_selected ? s->n_selected : 1, sizeof *counts);
+    AUTO_MEM uint64_t *counts = calloc(s->opened->n_selected ? s->opened->n_selected : 1, sizeof *counts);
     if (!counts) {
         return reel_fail_memory(err);
     }
@@ -200,7 +186,7 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
         return false;
     }
     *count = 0;
-    for (uint32_t i = 0; i < s->n_selected; i++) {
+    for (uint32_t i = 0; i < s->opened->n_selected; i++) {
         *count += counts[i];
     }
     return true;
@@ -208,221 +194,25 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
 
 /* ---- opening */
 
-static bool any_glob_matches(const char *const *globs, uint32_t n, const char *topic) {
-    for (uint32_t g = 0; g < n; g++) {
-        if (reel_topic_match(globs[g], topic)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Matches one name of a channel against the selection, with and without its prefix. */
-struct standing {
-    bool named, excluded;
-};
-static struct standing standing_of(const struct reel_selection *q, const char *prefix, const char *topic) {
-    struct standing s = {.named = any_glob_matches(q->topics, q->n_topics, topic),
-                         .excluded = any_glob_matches(q->exclude, q->n_exclude, topic)};
-    char full[2048];
-    if (prefix[0] != '\0' && naming_join(prefix, topic, full, sizeof full)) {
-        s.named |= any_glob_matches(q->topics, q->n_topics, full);
-        s.excluded |= any_glob_matches(q->exclude, q->n_exclude, full);
-    }
-    return s;
-}
-
-static bool selects(const struct reel_selection *q, const char *prefix, const char *topic) {
-    struct standing s = standing_of(q, prefix, topic);
-    return (q->n_topics == 0 || s.named) && !s.excluded;
-}
-
-/* A channel with several topics is shown under those that are selected: *shown is the channel itself when all are, a
- * renamed copy when some are, NULL when none is. */
-static bool select_channel(struct stream *s, const struct reel_selection *q, const char *prefix,
-                           const struct reel_channel *c, const struct reel_channel **shown, struct reel_error *err) {
-    char name[1024] = "";
-    size_t used = 0;
-    uint32_t matching = 0;
-    for (uint32_t t = 0; t < c->n_topics; t++) {
-        if (selects(q, prefix, c->topics[t])) {
-            matching++;
-            used += (size_t)snprintf(name + used, sizeof name - used, "%s%s", used > 0 ? "+" : "", c->topics[t]);
-            used = used < sizeof name ? used : sizeof name - 1;
-        }
-    }
-    struct standing own = standing_of(q, prefix, c->name);
-    *shown = !own.excluded && (matching == c->n_topics || own.named) ? c : NULL;
-    if (*shown || own.excluded || matching == 0) {
-        return true;
-    }
-    struct reel_channel *copy = arena_alloc(&s->arena, sizeof *copy);
-    const char *text = arena_text(&s->arena, name);
-    if (!copy || !text) {
-        return reel_fail_memory(err);
-    }
-    *copy = *c;
-    copy->name = text;
-    *shown = copy;
-    return true;
-}
-
-static bool add_channel(struct stream *s, const struct reel_channel *c, uint32_t source, struct reel_error *err) {
-    size_t n = s->base.n_channels;
-    if (!GROW_ARRAY(s->channels, n, s->cap_channels) || !GROW_ARRAY(s->channel_source, n, s->cap_sources)) {
-        return reel_fail_memory(err);
-    }
-    s->channels[n] = c;
-    s->channel_source[n] = source;
-    s->base.channels = s->channels;
-    s->base.channel_source = s->channel_source;
-    s->base.n_channels++;
-    return true;
-}
-
-struct segments { /* of all sources */
-    struct merge_segment *items;
-    size_t count, capacity;
-};
-
-/* Adds the segments of one channel that overlap the selection. */
-static bool add_segments(struct stream *s, const struct reel_index *index, uint32_t id, uint32_t source,
-                         const struct reel_selection *q, struct segments *segments, struct reel_error *err) {
-    for (size_t i = index->first_segment[id]; i < index->first_segment[id + 1]; i++) {
-        const struct pack_segment *segment = &index->model.segments[i];
-        int64_t shift = s->shifts[source], first = merge_shifted(segment->first.time_ns, shift),
-                last = merge_shifted(segment->last.time_ns, shift);
-        if (last < q->start_ns || (first >= q->end_ns && q->end_ns != REEL_TIME_MAX)) {
-            continue;
-        }
-        if (!GROW_ARRAY(segments->items, segments->count, segments->capacity)) {
-            return reel_fail_memory(err);
-        }
-        segments->items[segments->count++] = (struct merge_segment){
-            .segment = segment, .index = index, .source = source, .channel = s->base.n_channels, .shift_ns = shift};
-    }
-    return true;
-}
-
-static bool has_id(const struct reel_selection *q, uint32_t id) {
-    for (uint32_t i = 0; i < q->n_channels; i++) {
-        if (q->channels[i] == id) {
-            return true;
-        }
-    }
-    return q->n_channels == 0;
-}
-
-/* Adds the channels and segments of one recording. */
-static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source,
-                       const struct reel_selection *q, const struct naming *naming, struct segments *segments,
-                       struct reel_error *err) {
-    const struct reel_index *index = reel_recording_index(recording);
-    for (uint32_t id = 0; id < index->info.n_channels; id++) {
-        const struct reel_channel *own = reel_index_channel(index, id), *c;
-        if (!has_id(q, id)) {
-            continue;
-        }
-        if (!select_channel(s, q, naming_prefix(naming, own, source), own, &c, err)) {
-            return false;
-        }
-        if (c && (!add_segments(s, index, id, source, q, segments, err) || !add_channel(s, c, source, err))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Clock and shift of one source. No shifted time may overflow 64 bits. */
-static bool add_clock(struct stream *s, const struct reel_index_info *info, const struct reel_source_option *option,
-                      uint32_t source, struct reel_error *err) {
-    int64_t first, last;
-    s->clocks[source] = option && option->wall ? REEL_CLOCK_WALL : info->clock;
-    s->shifts[source] = option ? option->shift_ns : 0;
-    return (!__builtin_add_overflow(info->start_ns, s->shifts[source], &first) &&
-            !__builtin_add_overflow(info->end_ns, s->shifts[source], &last)) ||
-           reel_fail(err, REEL_ARGUMENT, "a shift of %lld ns takes times out of range", (long long)s->shifts[source]);
-}
-
-static void note_origin(struct stream *s, const struct reel_index_info *info, uint32_t source, bool *timed) {
-    int64_t start = info->start_ns + s->shifts[source];
-    if (info->messages > 0) {
-        s->origin_ns = !*timed || start < s->origin_ns ? start : s->origin_ns;
-        *timed = true;
-    }
-}
-
-static bool open_sources(struct stream *s, struct reel_recording *const *recordings, uint32_t n,
-                         const struct reel_selection *q, const struct naming *naming, struct reel_error *err) {
-    s->readers = calloc(n ? n : 1, sizeof *s->readers);
-    s->clocks = calloc(n ? n : 1, sizeof *s->clocks);
-    s->shifts = calloc(n ? n : 1, sizeof *s->shifts);
-    if (!s->readers || !s->clocks || !s->shifts) {
+static bool open_readers(struct stream *s, struct reel_error *err) {
+    const struct opened_selection *o = s->opened;
+    if (!(s->readers = calloc((size_t)o->n_recordings + 1, sizeof *s->readers))) {
         return reel_fail_memory(err);
     }
     s->base.readers = s->readers;
-    s->base.clocks = s->clocks;
-    s->base.shifts = s->shifts;
-    if (q->n_channels > 0 && n > 1) {
-        return reel_fail(err, REEL_ARGUMENT, "channels are selected by id in one recording only, not in %u", n);
-    }
-    struct segments segments = {.count = 0};
-    bool timed = false, good = true;
-    for (uint32_t i = 0; i < n && good; i++) {
-        const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
-        if (!(s->readers[i] = reel_reader_new(recordings[i], err))) {
-            free(segments.items);
+    for (; s->base.n_sources < o->n_recordings; s->base.n_sources++) {
+        struct reel_reader *reader = reel_reader_new(o->recordings[s->base.n_sources], err);
+        if (!reader) {
             return false;
         }
-        reader_join(s->readers[i], &s->awake);
-        s->base.n_sources++;
-        good = add_clock(s, info, q->sources ? &q->sources[i] : NULL, i, err) &&
-               add_source(s, recordings[i], i, q, naming, &segments, err);
-        if (good) {
-            note_origin(s, info, i, &timed);
-        }
-    }
-    s->n_selected = s->base.n_channels;
-    if (!good) {
-        free(segments.items);
-        return false;
-    }
-    return (s->merge = merge_new(segments.items, segments.count, err)) != NULL;
-}
-
-static bool open_front(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
-    if (q->front) {
-        s->front = reel_front_ref(q->front);
-    } else if ((q->last_per_topic || q->state_at_cut || q->key_frames) && q->start_ns != REEL_TIME_MIN) {
-        if (!(s->front = front_make(&s->base, q, err))) {
-            return false;
-        }
-    }
-    s->base.front = s->front;
-    for (size_t i = 0; s->front && i < s->front->n_channels; i++) {
-        if (!add_channel(s, s->front->channels[i], s->front->channel_source[i], err)) {
-            return false;
-        }
+        s->readers[s->base.n_sources] = reader;
+        reader_join(reader, &s->awake);
     }
     return true;
 }
 
-/* Last, so that front messages are matched by the names of the formats. */
-static bool open_names(struct stream *s, const struct naming *naming, const struct reel_selection *q,
-                       struct reel_error *err) {
-    for (uint32_t i = 0; i < s->base.n_channels; i++) {
-        if (!(s->channels[i] = naming_apply(naming, &s->arena, s->channels[i], s->channel_source[i])) ||
-            !(s->channels[i] = naming_rename(q, &s->arena, s->channels[i]))) {
-            return reel_fail_memory(err);
-        }
-    }
-    return true;
-}
-
-static bool open_sampling(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
-    s->since_bytes = q->since_bytes;
-    s->since_offset = q->since_offset;
-    s->since_chunks = q->since_chunks;
+static bool open_sampling(struct stream *s, struct reel_error *err) {
+    const struct reel_selection *q = &s->opened->selection;
     s->every_n = q->every_n;
     s->every_ns = q->every_ns;
     s->base.thinned = q->every_n > 1 || q->every_ns > 0;
@@ -437,33 +227,57 @@ static bool open_sampling(struct stream *s, const struct reel_selection *q, stru
     return true;
 }
 
-struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings,
-                                     const struct reel_selection *selection, struct reel_error *err) {
+/* What the stream reads of the selection for each message. */
+static void copy_limits(struct stream *s, const struct reel_selection *q) {
+    s->start = (struct merge_position){.key = {.time_ns = q->start_ns}};
+    s->end_ns = q->end_ns;
+    s->since_bytes = q->since_bytes;
+    s->since_offset = q->since_offset;
+    s->since_chunks = q->since_chunks;
+    s->origin_ns = s->opened->origin_ns;
+}
+
+struct reel_stream *selection_stream(struct opened_selection *o, bool with_front, struct reel_error *err) {
     struct stream *s = calloc(1, sizeof *s);
     if (!s) {
         reel_fail_memory(err);
         return NULL;
     }
-    s->base.ops = &stream_ops;
-    s->start = (struct merge_position){.key = {.time_ns = selection->start_ns}};
-    s->end_ns = selection->end_ns;
-    struct naming naming;
-    bool good = naming_open(&naming, recordings, n_recordings, selection, err) &&
-                open_sources(s, recordings, n_recordings, selection, &naming, err) && open_front(s, selection, err) &&
-                open_names(s, &naming, selection, err) && open_sampling(s, selection, err);
-    naming_close(&naming);
-    if (!good) {
+    s->opened = selection_ref(o);
+    s->front = with_front ? o->front : NULL;
+    s->base = (struct reel_stream){.ops = &stream_ops,
+                                   .channels = o->channels,
+                                   .channel_source = o->channel_source,
+                                   .n_channels = with_front ? o->n_channels : o->n_selected,
+                                   .clocks = o->clocks,
+                                   .shifts = o->shifts,
+                                   .front = s->front};
+    copy_limits(s, &o->selection);
+    if (!open_readers(s, err) || !open_sampling(s, err) || !(s->merge = merge_new(&o->segments, err))) {
         stream_free(&s->base);
         return NULL;
     }
-    if (selection->start_ns != REEL_TIME_MIN) {
-        s->origin_ns = selection->start_ns;
-    }
     merge_seek(s->merge, &s->start);
-    return selection->n_where > 0 ? where_stream(&s->base, selection, err) : &s->base;
+    return o->selection.n_where > 0 ? where_stream(&s->base, &o->selection, err) : &s->base;
+}
+
+struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings,
+                                     const struct reel_selection *selection, struct reel_error *err) {
+    AUTO(selection_free) struct opened_selection *o = selection_open(recordings, n_recordings, selection, err);
+    return o && selection_make_front(o, selection->front, err) ? selection_stream(o, true, err) : NULL;
 }
 
 /* ---- what works for every stream */
+
+static const struct reel_mark start_position = {.time_ns = REEL_TIME_MIN, .front = 1};
+
+bool stream_rewind(struct reel_stream *stream, struct reel_error *err) {
+    return reel_stream_seek(stream, &start_position, err);
+}
+bool stream_is_start(const struct reel_mark *position) {
+    return position->time_ns == start_position.time_ns && position->front == start_position.front &&
+           position->chunk == 0 && position->offset == 0;
+}
 
 void reel_stream_free(struct reel_stream *stream) {
     if (stream) {

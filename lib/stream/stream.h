@@ -2,7 +2,18 @@
 #ifndef REEL_STREAM_STREAM_H
 #define REEL_STREAM_STREAM_H
 
-#include "reel/iterate.h"
+#include "stream/selection.h"
+
+/* A stream of the selection, at its first message. `with_front`: with the messages that precede the selection;
+ * selection_make_front() has succeeded. */
+struct reel_stream *selection_stream(struct opened_selection *opened, bool with_front, struct reel_error *err);
+/* As reel_selection_matches(), by the first message that `stream` gives; it is one of this selection, at its start. */
+bool selection_matches(const struct opened_selection *opened, struct reel_stream *stream, bool *any,
+                       char why[REEL_MATCHES_TEXT], struct reel_error *err);
+/* Back to the first message, wherever the stream is. */
+bool stream_rewind(struct reel_stream *stream, struct reel_error *err);
+/* Whether a position is that of stream_rewind(): no message has it. */
+bool stream_is_start(const struct reel_mark *position);
 
 /* False for views and for conditions on payloads: what they give depends on more than the index. */
 bool stream_is_plain(const struct reel_stream *stream);

@@ -4,6 +4,7 @@
  * the middle: what it writes as a recording has, scanned, as many messages as the writer took.
  *
  * readable FORMAT runs tests/golden/FORMAT. */
+#include "any_output.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "reel/scan.h"
@@ -198,23 +199,15 @@ static bool write_all(struct reel_recording *recording, const struct reel_writer
         q.front = plan ? reel_plan_front(plan) : NULL;
         stream = plan ? reel_writer_stream(w, &recording, 1, &q, err) : NULL;
     }
-    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(plan, w, &options, stream, err) : NULL;
-    if (!render) {
-        return false;
-    }
-    if (plan) {
-        *size = (size_t)reel_plan_length(plan);
-        assert_true(*size <= OUTPUT_MAX);
-        return reel_render_read(render, 0, out, *size, err);
-    }
+    struct any_output any = {.at = 0};
+    bool good = stream && any_output_open(&any, plan, w, &options, stream, err);
     size_t got = 1;
-    for (*size = 0; got > 0; *size += got) {
+    for (*size = 0; good && got > 0; *size += good ? got : 0) {
         assert_true(*size < OUTPUT_MAX);
-        if (!reel_render_next(render, out + *size, OUTPUT_MAX - *size, &got, err)) {
-            return false;
-        }
+        good = any_output_next(&any, out + *size, OUTPUT_MAX - *size, &got, err);
     }
-    return true;
+    any_output_close(&any);
+    return good;
 }
 
 static void check_output(struct reel_recording *recording, const struct reel_writer *w, const struct reel_selection *q,

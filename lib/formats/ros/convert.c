@@ -14,6 +14,7 @@
 #include "formats/ros/write.h"
 #include "reel/iterate.h"
 #include "reel/write.h"
+#include "stream/stream.h"
 
 enum {
     VERSION = 1, /* part of every ETag: raise it when any output byte changes */
@@ -123,7 +124,9 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
 }
 
 static bool converted_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
-    return reel_stream_seek(((struct converted *)base)->below, mark, err);
+    struct converted *v = (struct converted *)base;
+    v->left_out = stream_is_start(mark) ? 0 : v->left_out;
+    return reel_stream_seek(v->below, mark, err);
 }
 
 static bool converted_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
