@@ -15,9 +15,9 @@ struct conversion {
     _Atomic uint32_t references;
     struct arena arena;
     struct thread_client *client;
-    pthread_mutex_t mutex;            /* of what follows */
-    struct opened_selection *opened;  /* NULL: not yet */
-    struct reel_stream *returned;     /* the latest one, for the next user; NULL: none */
+    pthread_mutex_t mutex;            /* of the members below */
+    struct opened_selection *opened;  /* NULL: no stream has been needed yet */
+    struct reel_stream *returned;     /* the stream that was returned last; NULL: none, or it is in use again */
     struct reel_stream *described[2]; /* of reel_conversion_stream(), without and with the front; NULL: none */
 };
 
@@ -88,7 +88,7 @@ static bool open_selection(struct conversion *c, struct reel_error *err) {
     return c->opened;
 }
 
-/* A stream that is not in use: one that has not been read, or *used, one that is anywhere. NULL: there is none. The
+/* Takes a stream that is not in use. *used: it was read before, and may be at any position. NULL: there is none. The
  * mutex is held. */
 static struct reel_stream *take_stream(struct conversion *c, bool *used) {
     bool front = selection_wants_front(&c->base.selection);
@@ -121,7 +121,7 @@ void conversion_return(struct reel_conversion *base, struct reel_stream *stream)
     struct conversion *c = (struct conversion *)base;
     if (c && stream) {
         pthread_mutex_lock(&c->mutex);
-        struct reel_stream *earlier = c->returned; /* freed, so that threads do not leave theirs behind */
+        struct reel_stream *earlier = c->returned; /* freed: only one stream waits, however many threads there were */
         c->returned = stream;
         stream = earlier;
         pthread_mutex_unlock(&c->mutex);
@@ -163,7 +163,7 @@ static double share_of(const struct reel_selection *q, int64_t first, int64_t la
     return to < from ? 0 : last > first ? (to - from) / ((double)last - (double)first) : 1;
 }
 
-/* About how many bytes of payload a selection has. */
+/* Estimates the payload bytes of a selection, as if the messages of each channel were spread evenly over its time. */
 static double payload_bytes(const struct opened_selection *o) {
     const struct reel_selection *q = &o->selection;
     double bytes = 0;

@@ -1,4 +1,5 @@
-/* The list of what a conversion would lose or change. It owns its texts, so it may outlive the recording. */
+/* The conversion report (reel/write.h): what a conversion would lose or change. It owns its texts, so it may outlive
+ * the recording. */
 #include "base/transient.h"
 #include "reel/write.h"
 
@@ -64,9 +65,9 @@ const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_
     return loss->items;
 }
 
-/* The first refusal from item `from` on, as an error. */
-static bool tell_refusal(const struct reel_writer *writer, const struct reel_loss *loss, size_t from,
-                         struct reel_error *err) {
+/* Sets the error from the first refusal among the items from `from` on. Returns false. */
+static bool report_refusal(const struct reel_writer *writer, const struct reel_loss *loss, size_t from,
+                           struct reel_error *err) {
     for (size_t i = from; i < loss->count; i++) {
         const struct reel_loss_item *item = &loss->items[i];
         if (item->kind == REEL_REFUSES) {
@@ -99,5 +100,5 @@ bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *s
     if (writer->accepts_all) {
         good &= writer->accepts_all(stream, list);
     }
-    return transient_watch_end(&watch, good || tell_refusal(writer, list, from, err), err);
+    return transient_watch_end(&watch, good || report_refusal(writer, list, from, err), err);
 }

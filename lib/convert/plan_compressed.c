@@ -184,7 +184,7 @@ static bool put_rendered(struct planning *p, put_fn *put, uint64_t from, uint64_
     return true;
 }
 
-/* Stores a group's bytes and passes them to the output, as far as there are such. `data` NULL: it is not packed. */
+/* Stores the bytes of a group, and passes them to the output, if there is one. `data` NULL: the group is not packed. */
 static bool put_group(struct planning *p, struct reel_group *group, const uint8_t *data, struct reel_error *err) {
     if (data && p->stores) {
         p->stores = group->kept = group_store_put(p->plan->store, group->offset, data, (size_t)group->size);
@@ -240,6 +240,7 @@ static bool plan_groups(struct planning *p, struct reel_error *err) {
 
 /* ---- the whole */
 
+/* Writes the tail, and the head once more if it depends on what follows. */
 static bool put_tail(struct planning *p, uint64_t tail_at, struct reel_error *err) {
     if (!put_rendered(p, p->output->write, tail_at, p->plan->length, err)) {
         return false;
@@ -251,10 +252,16 @@ static bool put_tail(struct planning *p, uint64_t tail_at, struct reel_error *er
     return put_rendered(p, p->output->rewrite, 0, p->plan->head_size, err);
 }
 
+static bool put_head(struct planning *p, struct reel_error *err) {
+    bool good = put_rendered(p, p->output->write, 0, p->plan->head_size, err);
+    reel_planned_output_free(TAKE(p->rendered)); /* leaves its stream to the groups */
+    return good;
+}
+
 static bool plan_all(struct planning *p, struct reel_stream *stream, const struct reel_progress *progress,
                      struct reel_error *err) {
-    if (!plan_head(&p->run, stream, progress, &p->estimated, err) ||
-        (p->output && !put_rendered(p, p->output->write, 0, p->plan->head_size, err)) || !plan_groups(p, err)) {
+    if (!plan_head(&p->run, stream, progress, &p->estimated, err) || (p->output && !put_head(p, err)) ||
+        !plan_groups(p, err)) {
         return false;
     }
     uint64_t tail_at = p->plan->length;

@@ -1,4 +1,5 @@
-/* See writer_run.h; and the functions of reel/write.h that a writer calls, the same for planning and rendering. */
+/* See writer_run.h. Here are also the functions of reel/write.h that a writer calls; they serve planning and rendering
+ * alike. */
 #include "convert/writer_run.h"
 #include "base/cleanup.h"
 #include "base/transient.h"
@@ -90,7 +91,7 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
     run->pending = *m;
     run->has_pending = true;
     run->taken--;
-    if (w->planning) { /* its time is counted again with the group that takes it */
+    if (w->planning) { /* first_ns and last_ns need no correction: the next group has the message */
         run->plan->counts.messages--;
         run->plan->counts.by_channel[m->channel]--;
     }
@@ -139,7 +140,8 @@ bool writer_run_return_pending(struct writer_run *run, struct reel_error *err) {
     return !pending || reel_stream_seek(run->w.stream, &position, err);
 }
 
-/* Copies a payload that is only partly needed, or hashed, in pieces; pieces outside the window are not read. */
+/* Copies, in pieces, a payload that is hashed or that the window shows only in part. What lies outside the window is
+ * read only for hashing. */
 static bool put_pieces(struct writer_run *run, const struct reel_message *m, struct reel_sink *out,
                        struct reel_error *err) {
     if (!run->scratch && !(run->scratch = malloc(PIECE))) {
