@@ -12,7 +12,8 @@ SET state = 1, attempts = attempts + 1, lease_owner = :owner, lease_until_ns = :
     cancel = 0
 WHERE row = (SELECT row FROM jobs
     WHERE state = 0 AND lane = :lane AND not_before_ns <= :now AND home IN ('', :home) ORDER BY row LIMIT 1)
-RETURNING *;
+RETURNING row, id, kind, key, lane, collection, subject, options, state, not_before_ns, attempts, lease_owner, lease_until_ns,
+    progress_done, progress_total, outcome, code, problem, created_ns, started_ns, ended_ns;
 
 -- name: job_renew
 UPDATE jobs SET lease_until_ns = :until, progress_done = :done, progress_total = :total, outcome = :outcome
@@ -36,13 +37,17 @@ UPDATE jobs SET cancel = 1, state = iif(state = 0, 4, state), ended_ns = iif(sta
 WHERE id = :id AND state < 2 RETURNING state;
 
 -- name: job_get
-SELECT * FROM jobs WHERE id = :id;
+SELECT row, id, kind, key, lane, collection, subject, options, state, not_before_ns, attempts, lease_owner, lease_until_ns,
+    progress_done, progress_total, outcome, code, problem, created_ns, started_ns, ended_ns
+FROM jobs WHERE id = :id;
 
 -- name: job_by_key
 SELECT id FROM jobs WHERE kind = :kind AND key = :key AND state < 2;
 
 -- name: jobs_before
-SELECT * FROM jobs WHERE row < :row ORDER BY row DESC LIMIT :limit;
+SELECT row, id, kind, key, lane, collection, subject, options, state, not_before_ns, attempts, lease_owner, lease_until_ns,
+    progress_done, progress_total, outcome, code, problem, created_ns, started_ns, ended_ns
+FROM jobs WHERE row < :row ORDER BY row DESC LIMIT :limit;
 
 -- name: jobs_cancelled
 -- scan: jobs: the index of running ones

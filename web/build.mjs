@@ -1,5 +1,5 @@
-// Builds the page: node web/build.mjs [--out DIR] [--check | --no-check]. Files are named by a hash of their content, so that browsers
-// may cache them forever. Unchanged files are not written again.
+// Builds the page: node web/build.mjs [--out DIR] [--check | --no-check]. Files are named by a hash of their content,
+// so that browsers may cache them forever. Unchanged files are not written again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -84,7 +84,8 @@ function collectLicences(files) {
     return name;
 }
 
-// `import url from './hash_worker?worker'` bundles hash_worker.ts as a separate script and returns its URL, for new Worker(url, {type: 'module'}).
+// `import url from './hash_worker?worker'` bundles hash_worker.ts as a separate script and returns its URL, for new
+// Worker(url, {type: 'module'}).
 function workers(files) {
     return {
         name: 'workers',
@@ -94,12 +95,20 @@ function workers(files) {
                 namespace: 'worker',
             }));
             build.onLoad({ filter: /.*/, namespace: 'worker' }, async (request) => {
-                const result = await esbuild.build({ ...common, entryPoints: [request.path], write: false, metafile: true });
+                const result = await esbuild.build({
+                    ...common,
+                    entryPoints: [request.path],
+                    write: false,
+                    metafile: true,
+                });
                 notePackages(result.metafile);
                 const bytes = result.outputFiles[0].contents;
                 const name = nameOf(path.basename(request.path, '.ts'), '.js', bytes);
                 files.set(name, bytes);
-                return { contents: `export default new URL(${JSON.stringify(name)}, document.baseURI).href`, watchFiles: [request.path] };
+                return {
+                    contents: `export default new URL(${JSON.stringify(name)}, document.baseURI).href`,
+                    watchFiles: [request.path],
+                };
             });
         },
     };
@@ -114,7 +123,12 @@ async function buildStyle(files) {
     const style = (f) => f.startsWith('style' + path.sep);
     const all = [...found.filter(style), ...found.filter((f) => !style(f))];
     const text = all.map((f) => `@import ${JSON.stringify('./' + f.split(path.sep).join('/'))};`).join('\n');
-    const stdin = { contents: text + '\n@import "uplot/dist/uPlot.min.css";', resolveDir: SRC, loader: 'css', sourcefile: 'all.css' };
+    const stdin = {
+        contents: text + '\n@import "uplot/dist/uPlot.min.css";',
+        resolveDir: SRC,
+        loader: 'css',
+        sourcefile: 'all.css',
+    };
     const result = await esbuild.build({ ...common, entryPoints: undefined, stdin, write: false, metafile: true });
     notePackages(result.metafile);
     const bytes = result.outputFiles[0].contents;
@@ -248,7 +262,9 @@ async function build() {
 }
 
 function check() {
-    const done = spawnSync(process.execPath, [path.join(HERE, 'node_modules/typescript/bin/tsc'), '-p', HERE], { stdio: 'inherit' });
+    const done = spawnSync(process.execPath, [path.join(HERE, 'node_modules/typescript/bin/tsc'), '-p', HERE], {
+        stdio: 'inherit',
+    });
     if (done.status !== 0) {
         process.exit(1);
     }

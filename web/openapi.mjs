@@ -1,5 +1,5 @@
-// The OpenAPI document: readComponents() reads server/api/openapi.yaml, to which the server adds the paths. `node openapi.mjs FILE` checks a whole document
-// (`reel routes --openapi` prints it) against redocly's rules.
+// The OpenAPI document: readComponents() reads server/api/openapi.yaml, to which the server adds the paths.
+// `node openapi.mjs FILE` checks a whole document (`reel routes --openapi` prints it) against redocly's rules.
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -8,8 +8,8 @@ import { createConfig, lintFromString, parseYaml } from '@redocly/openapi-core';
 
 const FILE = path.join(path.dirname(fileURLToPath(import.meta.url)), '../server/api/openapi.yaml');
 
-// redocly's recommended rules, except one that our addresses break on purpose: …/by-name/… and …/{id}/…: a literal segment takes precedence, and no
-// id is "by-name".
+// redocly's recommended rules, except one that our addresses break on purpose: …/by-name/… and …/{id}/…: a literal
+// segment takes precedence, and no id is "by-name".
 const RULES = { 'no-ambiguous-paths': 'off' };
 
 export function readComponents() {

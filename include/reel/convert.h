@@ -46,12 +46,13 @@ struct reel_conversion *reel_conversion_ref(struct reel_conversion *conversion);
 void reel_conversion_free(struct reel_conversion *conversion); /* gives one reference back; NULL is fine */
 REEL_DEFINE_AUTO(struct reel_conversion, reel_conversion_free);
 
-/* A stream of its selection, for the tables alone: reel_writer_accepts(), view_version. `with_front`: with the messages
- * before the selection, which may take long to make. It belongs to the conversion, and is valid until that is planned
- * or written. */
-struct reel_stream *reel_conversion_stream(struct reel_conversion *conversion, bool with_front, struct reel_error *err);
-/* As reel_selection_matches(). `with_front`: the messages before the selection count, too. */
-bool reel_conversion_matches(struct reel_conversion *conversion, bool with_front, bool *any,
+/* A stream of its selection, for the tables alone: reel_writer_accepts(), view_version. `with_initial_state`: with the
+ * messages before the selection, which may take long to make. It belongs to the conversion, and is valid until that is
+ * planned or written. */
+struct reel_stream *reel_conversion_stream(struct reel_conversion *conversion, bool with_initial_state,
+                                           struct reel_error *err);
+/* As reel_selection_matches(). `with_initial_state`: the messages before the selection count, too. */
+bool reel_conversion_matches(struct reel_conversion *conversion, bool with_initial_state, bool *any,
                              char why[REEL_MATCHES_TEXT], struct reel_error *err);
 /* How many threads it is rendered on besides the caller's: 0 when it is too small, by an estimate. */
 unsigned reel_conversion_threads(struct reel_conversion *conversion);

@@ -109,7 +109,7 @@ struct reel_shape {
 typedef bool (*reel_shape_visit)(void *context, const struct reel_shape *part); /* false ends it */
 
 struct reel_reader;
-struct reel_front;
+struct reel_initial_state;
 struct reel_stream;
 
 /* Everything that depends on the payload: one const table in the encoding's folder, listed in formats/encodings.c. */
@@ -136,10 +136,10 @@ struct reel_encoding {
     bool (*shape)(const void *state, reel_shape_visit visit, void *context);
 
     /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages
-     * with time < time_ns of channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). Encodings that share
+     * with time < time_ns of channels with wanted[channel.id]. Adds to `initial` (reel/iterate.h). Encodings that share
      * the function share the state: it is called once for the channels of all of them. */
-    bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
-                     struct reel_error *err);
+    bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                     struct reel_initial_state *initial, struct reel_error *err);
 
     /* Optional: the stream with messages of this encoding in place of those that can be converted to it (ROS 1 and ROS
      * 2). Takes `source` over, also when it fails; gives it back as it is when there is nothing to convert. */

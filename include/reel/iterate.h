@@ -59,8 +59,9 @@ struct reel_selection {
     uint32_t n_channels; /* 0 = all */
     const char *const *renames; /* "FROM:TO": the topic FROM is called TO in the stream; globs mean the names before */
     uint32_t n_renames;
-    const char *const
-        *where; /* "/topic.path>0.5": of this topic only the messages for which it holds; all conditions must */
+    /* "/topic.path>0.5", joined by "and", "or" and parentheses (reel/values.h): of these topics only the messages for
+     * which it holds, where conditions on other topics are left out; all must hold */
+    const char *const *where;
     uint32_t n_where;
     int64_t start_ns,
         end_ns; /* half-open [start, end); REEL_TIME_MIN / REEL_TIME_MAX when open. Ignored where has_* is false */
@@ -85,8 +86,8 @@ struct reel_selection {
         *view; /* reel/view.h; what a target's stream is seen through (reel_writer_stream()); NULL: as it is */
     const char *encoding; /* messages are converted to it where they can be (reel_encoding.convert): "cdr", "ros1"; "":
                            * none are; NULL: what the target's writer prefers */
-    struct reel_front *front; /* made by an earlier stream of the same selection (stream->front): not made again; NULL:
-                                 made when needed */
+    struct reel_initial_state *initial; /* made by an earlier stream of the same selection (stream->initial): not made
+                                 again; NULL: made when needed */
 };
 #define REEL_TIME_MIN INT64_MIN
 #define REEL_TIME_MAX INT64_MAX
@@ -99,23 +100,23 @@ struct reel_message {
     uint32_t source;      /* position of its recording in the stream */
     uint32_t size;        /* payload bytes */
     bool before_start;    /* put in front of the selection */
-    uint32_t front;       /* index among the messages put before the selection, from 1; 0: an ordinary message */
+    uint32_t initial;     /* index among the messages put before the selection, from 1; 0: an ordinary message */
     uint32_t again;       /* how many messages a view has made of the same one before it */
-    const uint8_t *owned; /* payload held by a view or front, alive as long as the stream; NULL: the bytes are where
-                             `entry` says, or the view makes them */
+    const uint8_t *owned; /* payload held by a view or initial state, alive as long as the stream; NULL: the bytes are
+                             where `entry` says, or the view makes them */
     struct reel_entry entry;
 };
 
 /* The position of a message in its stream. Plain data, valid for any stream opened with the same recordings and
  * selection. */
-struct reel_mark {
+struct reel_position {
     int64_t time_ns;
     uint64_t offset;
     uint32_t source, chunk;
-    uint32_t front; /* as in reel_message */
+    uint32_t initial; /* as in reel_message */
     uint32_t again;
 };
-struct reel_mark reel_mark_of(const struct reel_message *m);
+struct reel_position reel_position_of(const struct reel_message *m);
 
 enum reel_step { REEL_STEP_ERROR = -1, REEL_STEP_END = 0, REEL_STEP_MESSAGE = 1 };
 
@@ -125,7 +126,7 @@ struct reel_stream;
  */
 struct reel_stream_ops {
     enum reel_step (*next)(struct reel_stream *s, struct reel_message *m, struct reel_error *err);
-    bool (*seek)(struct reel_stream *s, const struct reel_mark *mark, struct reel_error *err);
+    bool (*seek)(struct reel_stream *s, const struct reel_position *mark, struct reel_error *err);
     void (*free)(struct reel_stream *s);
     /* Optional, for a view that makes payloads of other bytes: that of a message without `owned`, `m->size` bytes,
      * valid until the next call on the stream. Any message the stream has given may be asked for, also an earlier one.
@@ -143,7 +144,7 @@ struct reel_stream {
     struct reel_reader *const *readers; /* one a source, for payloads */
     const enum reel_clock *clocks;      /* one a source: what its times, shifted, count from */
     const int64_t *shifts;              /* one a source: added to its times */
-    struct reel_front *front;           /* what was put in front; NULL = nothing */
+    struct reel_initial_state *initial; /* what was put in front; NULL = nothing */
     bool thinned;                       /* by every_n or every_ns */
     uint32_t view_version;              /* part of every ETag */
     const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
@@ -167,7 +168,7 @@ bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n
 enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err);
 /* Goes on with the message at `mark` (or the first one after that position). What every_n / every_ns have counted up to
  * there is found from the index. */
-bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, struct reel_error *err);
+bool reel_stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err);
 
 /* Payload bytes [offset, offset + size) of m into the caller's memory. */
 bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer,
@@ -178,26 +179,28 @@ bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *
 bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,
                           struct reel_error *err);
 
-/* The message of `channel_name` (glob) with index `index` in time order (negative: from the end), or the last at or
- * before time_ns. REEL_NOT_FOUND. */
+/* The stream's message with index `index` in time order (negative: from the end). REEL_NOT_FOUND. */
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err);
+/* The last message of the selection at or before time_ns, and a stream of the selection without messages in front, for
+ * its payload. Sampling (every_n, every_ns) is ignored. REEL_NOT_FOUND. */
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
                           struct reel_stream **stream, struct reel_message *out, struct reel_error *err);
 
 /* Messages put in front, made once per (recordings, selection); counted references. */
-struct reel_front *reel_front_ref(struct reel_front *front);
-void reel_front_free(struct reel_front *front);
+struct reel_initial_state *reel_initial_state_ref(struct reel_initial_state *initial);
+void reel_initial_state_free(struct reel_initial_state *initial);
 
 /* What an encoding's state_at() adds: a message that the front will own. `data` comes from malloc and is taken over,
  * also on failure. The channel is copied and joined to the stream's channels; one equal to a channel of the recording
  * (same name, type, encoding) is that channel. */
-bool reel_front_add(struct reel_front *front, const struct reel_channel *channel, int64_t time_ns, uint8_t *data,
-                    size_t size, const uint64_t extra[REEL_ENTRY_EXTRAS], struct reel_error *err);
+bool reel_initial_state_add(struct reel_initial_state *initial, const struct reel_channel *channel, int64_t time_ns,
+                            uint8_t *data, size_t size, const uint64_t extra[REEL_ENTRY_EXTRAS],
+                            struct reel_error *err);
 
 /* Entries of one channel with time < before_ns, newest first; for state_at(). Stops when visit() returns false. */
-bool reel_reader_back(struct reel_reader *reader, uint32_t channel, int64_t before_ns,
-                      bool (*visit)(void *context, const struct reel_entry *entry), void *context,
-                      struct reel_error *err);
+bool reel_reader_reverse(struct reel_reader *reader, uint32_t channel, int64_t before_ns,
+                         bool (*visit)(void *context, const struct reel_entry *entry), void *context,
+                         struct reel_error *err);
 
 bool reel_glob_match(const char *glob, const char *text);
 /* The same for topics: one leading slash does not count on either side, because recordings from before 2010 often lack
@@ -206,8 +209,8 @@ bool reel_topic_match(const char *glob, const char *topic);
 
 /* A mark as a text for URLs and rows, and back; false: no room, or no text of ours. */
 enum { REEL_CURSOR_ROOM = 44 };
-bool reel_cursor_encode(const struct reel_mark *mark, char *out, size_t size);
-bool reel_cursor_decode(const char *text, struct reel_mark *mark);
+bool reel_cursor_encode(const struct reel_position *mark, char *out, size_t size);
+bool reel_cursor_decode(const char *text, struct reel_position *mark);
 
 #ifdef __cplusplus
 }

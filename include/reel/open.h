@@ -11,8 +11,9 @@ extern "C" {
 
 struct reel_open_options {
     size_t size;              /* sizeof(struct reel_open_options) */
-    const char *cache_folder; /* an existing folder where index packs are kept; NULL: the pack is a temporary file in
-                                 $TMPDIR (or /tmp) that is gone when the recording is freed */
+    const char *cache_folder; /* an existing folder where index packs are kept, 40 hexadecimal digits and ".reel" each;
+                                 those not used for 30 days are deleted. NULL: the pack is a temporary file in $TMPDIR
+                                 (or /tmp) that is gone when the recording is freed */
     bool rescan;              /* scan even if a pack is kept */
     const struct reel_progress *progress; /* of the scan; may be NULL */
 };

@@ -62,7 +62,8 @@ void reel_pixels_done(struct reel_pixels *pixels);
  * frame, from the middle. REEL_NOT_FOUND: it has no images; REEL_UNSUPPORTED, REEL_DAMAGED, REEL_LIMIT: they are not
  * drawn. */
 struct reel_thumbnail {
-    uint32_t frames, width, height; /* of each, at most */
+    uint32_t frames;        /* at least 1; REEL_LIMIT: side by side they are too wide for a picture */
+    uint32_t width, height; /* of each, at most */
 };
 bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thumbnail *options,
                          struct reel_picture *out, struct reel_error *err);

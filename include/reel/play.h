@@ -9,7 +9,8 @@ extern "C" {
 #endif
 
 struct reel_play_options {
-    size_t size;     /* sizeof(struct reel_play_options) */
+    size_t size; /* sizeof(struct reel_play_options) */
+    /* 0, or from 0.001 to 1000000: */
     double speed;    /* 1 = as recorded; 0 = as fast as possible */
     double rate;     /* messages a second, whatever was recorded; 0 = as recorded */
     double clock_hz; /* messages of the topic /clock a second with the recording's time, as `rosbag play --clock`; 0 =
@@ -56,7 +57,7 @@ void reel_play_get(struct reel_play *play, struct reel_play_state *out);
  * `play`. Time begins to count with the first message that is asked for. [start_ns, end_ns] is where positions may lie;
  * messages that were put before the selection are due at once. A new position begins with the state there: `selection`
  * must outlive the stream. Channels with an empty name at the end of the list are free for states that have channels of
- * their own. */
+ * their own; playback fails with REEL_LIMIT where there are too few. */
 struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_recording *const *recordings, uint32_t n,
                                      const struct reel_selection *selection, int64_t start_ns, int64_t end_ns,
                                      struct reel_error *err);

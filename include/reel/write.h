@@ -228,7 +228,7 @@ void reel_plan_free(struct reel_plan *plan); /* gives one reference back */
 uint64_t reel_plan_length(const struct reel_plan *plan);
 /* Adds what only planning finds: how many messages are left out. plan NULL: nothing. */
 void reel_plan_report(const struct reel_plan *plan, struct reel_loss *loss);
-struct reel_front *reel_plan_front(
+struct reel_initial_state *reel_plan_initial_state(
     const struct reel_plan *plan); /* for the selection of a stream to render with; NULL = none. Not a new reference */
 uint64_t reel_plan_memory(const struct reel_plan *plan); /* bytes it occupies, for caches */
 uint64_t reel_plan_kept(const struct reel_plan *plan);   /* bytes of packed groups that are kept (struct reel_keep) */

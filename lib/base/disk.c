@@ -69,6 +69,12 @@ bool disk_read_at(int fd, void *data, size_t size, uint64_t offset) {
     return true;
 }
 
+bool disk_allocate(int fd, uint64_t size) {
+    int failed = posix_fallocate(fd, 0, (off_t)size); /* does not set errno */
+    errno = failed ? failed : errno;
+    return failed == 0;
+}
+
 bool disk_rename_new(const char *from, const char *to) {
     int result = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
     if (result != 0 && errno == EINVAL) {

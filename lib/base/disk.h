@@ -18,6 +18,8 @@ bool disk_write_all(int fd, const void *data, size_t size);
 bool disk_write_at(int fd, const void *data, size_t size, uint64_t offset);
 /* Reads all of it; false: with errno, or 0 when the file ends before. */
 bool disk_read_at(int fd, void *data, size_t size, uint64_t offset);
+/* Makes the file `size` bytes long at least, with room on the disk for them; false with errno. */
+bool disk_allocate(int fd, uint64_t size);
 /* Copies a file, whole or not at all; *gone: there is none. */
 bool disk_copy(const char *from, const char *to, bool *gone, struct reel_error *err);
 /* Renames unless `to` exists; false with errno. On file systems without RENAME_NOREPLACE a name that is taken meanwhile

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define HEX_DIGITS "0123456789abcdef"
 
@@ -22,12 +23,20 @@ static inline void hex_write(const void *data, size_t size, char *out) {
     out[2 * size] = '\0';
 }
 
+/* How many lower-case digits the text begins with. */
+static inline size_t hex_span(const char *text) {
+    return strspn(text, HEX_DIGITS);
+}
+
+/* Whether the text is `size` lower-case digits. */
+static inline bool hex_is(const char *text, size_t size) {
+    return hex_span(text) == size && text[size] == '\0';
+}
+
 /* The value of a digit of either case; -1: not a digit. */
 static inline int hex_digit(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
+    unsigned digit = (unsigned)(uint8_t)c - '0', letter = ((unsigned)(uint8_t)c | 0x20) - 'a';
+    return digit < 10 ? (int)digit : letter < 6 ? (int)letter + 10 : -1;
 }
 
 /* Reads 2 * size lower-case digits. False: not such digits. */

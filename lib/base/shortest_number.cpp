@@ -1,4 +1,6 @@
-// The one file that is no C: the standard library of C++ has the shortest decimals of floating point numbers, that of C has not.
+// The one file that is no C: the standard library of C++ has the shortest decimals of floating point numbers, that of C has not, and Debian has no C
+// library for them. Per number of 17 digits: 32 ns by dragonbox, 42 ns by std::to_chars, 560 ns by printf with 15 to 17 digits until one reads back;
+// reading takes 23 ns by std::from_chars and 96 ns by strtod.
 #include "base/shortest_number.h"
 
 #include <dragonbox/dragonbox.h>
@@ -83,7 +85,7 @@ static char *put_fixed(char *out, const char *digits, int n, int exponent) {
     return out + n + 1;
 }
 
-// What std::to_chars writes, in a third of its time: the shorter of both forms. From 2^digits on it knows more digits of whole numbers than are needed.
+// What std::to_chars writes, in half to three quarters of its time: the shorter of both forms. From 2^digits on it knows more digits of whole numbers than are needed.
 template <typename T> static size_t shortest(T value, char *out) {
     constexpr T whole_max = static_cast<T>(UINT64_C(1) << std::numeric_limits<T>::digits);
     const T size = std::fabs(value);

@@ -1,9 +1,8 @@
-/* See near.h. */
+/* See suggest.h. */
 #include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static unsigned least(unsigned a, unsigned b) {
     return a < b ? a : b;
@@ -13,29 +12,53 @@ static unsigned char lower(char c) {
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
 }
 
-unsigned near_distance(const char *given, const char *name) {
-    size_t m = strnlen(given, NEAR_TEXT_MAX + 1), n = strnlen(name, NEAR_TEXT_MAX + 1);
-    size_t most = (m < n ? m : n) / 3 + 1;
-    if (m == 0 || m > NEAR_TEXT_MAX || n > NEAR_TEXT_MAX) {
-        return NEAR_NONE;
-    }
-    if (m >= 3 && strcasestr(name, given)) {
-        return (unsigned)(n - m > most ? most : n - m);
-    }
-    unsigned row[NEAR_TEXT_MAX + 1]; /* Levenshtein's, one row at a time */
-    for (size_t k = 0; k <= n; k++) {
-        row[k] = (unsigned)k;
-    }
-    for (size_t i = 1; i <= m; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t k = 1; k <= n; k++) {
-            unsigned above = row[k];
-            row[k] = least(least(above, row[k - 1]) + 1, diagonal + (lower(given[i - 1]) != lower(name[k - 1])));
-            diagonal = above;
+/* Letters and digits alone: "rosbag1" is the beginning of "rosbag-1.2". Returns their number. */
+static size_t squeeze(const char *text, char out[NEAR_TEXT_MAX + 1]) {
+    size_t n = 0;
+    for (; *text; text++) {
+        unsigned char c = lower(*text);
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c >= 0x80) {
+            out[n++] = (char)c;
         }
     }
-    return row[n] <= most ? row[n] : NEAR_NONE;
+    out[n] = '\0';
+    return n;
+}
+
+/* Characters to insert, delete, replace or exchange with the next one: three rows of the table at a time. */
+static unsigned edits(const char *a, size_t m, const char *b, size_t n) {
+    unsigned rows[3][NEAR_TEXT_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];
+    for (size_t k = 0; k <= n; k++) {
+        last[k] = (unsigned)k;
+    }
+    for (size_t i = 1; i <= m; i++) {
+        row[0] = (unsigned)i;
+        for (size_t k = 1; k <= n; k++) {
+            bool same = lower(a[i - 1]) == lower(b[k - 1]);
+            row[k] = least(least(last[k], row[k - 1]) + 1, last[k - 1] + !same);
+            if (i > 1 && k > 1 && lower(a[i - 1]) == lower(b[k - 2]) && lower(a[i - 2]) == lower(b[k - 1])) {
+                row[k] = least(row[k], before[k - 2] + 1);
+            }
+        }
+        unsigned *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[n];
+}
+
+unsigned near_distance(const char *given, const char *name) {
+    size_t m = strnlen(given, NEAR_TEXT_MAX + 1), n = strnlen(name, NEAR_TEXT_MAX + 1), shorter = m < n ? m : n;
+    char part[NEAR_TEXT_MAX + 1], whole[NEAR_TEXT_MAX + 1];
+    if (m > NEAR_TEXT_MAX || n > NEAR_TEXT_MAX) {
+        return NEAR_NONE;
+    }
+    if (squeeze(given, part) >= 3 && squeeze(name, whole) > 0 && strstr(whole, part)) {
+        return 0;
+    }
+    unsigned distance = edits(given, m, name, n);
+    return distance < shorter && distance <= shorter / 3 + 1 ? distance : NEAR_NONE;
 }
 
 void near_add(struct near *near, const char *given, const char *name) {
@@ -62,7 +85,7 @@ void near_add(struct near *near, const char *given, const char *name) {
 
 const char *near_text(const struct near *near, const char *before, char *out, size_t size) {
     out[0] = '\0';
-    for (unsigned i = 0; i < near->n && near->distances[i] <= near->distances[0] + 1; i++) {
+    for (unsigned i = 0; i < near->n && near->distances[i] == near->distances[0]; i++) {
         size_t used = strlen(out);
         snprintf(out + used, size - used, "%s%s", i ? ", " : before, near->names[i]);
     }

@@ -7,17 +7,18 @@
 
 enum { NEAR_TEXT_MAX = 128, NEAR_MAX = 3, NEAR_NONE = 1000 };
 
-/* How far a name is from the one that was given; NEAR_NONE: it was hardly meant. Ignores case. */
+/* How far a name is from the one that was given, which is part of it at 0; NEAR_NONE: it was hardly meant. Ignores
+ * case. */
 unsigned near_distance(const char *given, const char *name);
 
-/* The nearest names seen so far. */
+/* The nearest names seen so far, nearest first. */
 struct near {
     unsigned n;
     const char *names[NEAR_MAX]; /* borrowed */
     unsigned distances[NEAR_MAX];
 };
 void near_add(struct near *near, const char *given, const char *name);
-/* "" or `before` and the names, separated by commas. */
+/* "" or `before` and the names that are nearest, separated by commas. */
 const char *near_text(const struct near *near, const char *before, char *out, size_t size);
 
 #endif

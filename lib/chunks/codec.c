@@ -478,8 +478,7 @@ bool codec_measure_damaged(struct reel_chunk *chunk, struct reel_source *source,
     }
     d.damaged = true;
     if (!decoder_spool(&d, &why) && why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     chunk->raw = d.sound;
     chunk->damaged = true;

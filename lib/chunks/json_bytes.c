@@ -57,33 +57,25 @@ static void key_step(struct json_bytes *j, struct run *r) {
     }
 }
 
-static int hex_digit(uint8_t c) {
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 0;
-}
-
-/* The character that an escape stands for; 0 while it is not complete. */
-static unsigned unescape(struct json_bytes *j, uint8_t c) {
-    if (j->escape == JSON_BYTES_PLAIN) {
-        j->escape = c == '\\' ? JSON_BYTES_ESCAPE : JSON_BYTES_PLAIN;
-        return c == '\\' ? 0 : c;
+/* The character that a byte of the text ends; 0: none, or not one byte of UTF-8. */
+static uint8_t next_character(struct json_bytes *j, uint8_t c) {
+    if (j->n_escape == 0 && c != '\\') {
+        return c;
     }
-    if (j->escape == JSON_BYTES_ESCAPE) {
-        j->escape = c == 'u' ? JSON_BYTES_CODE : JSON_BYTES_PLAIN;
-        j->code = j->n_code = 0;
-        return c == 'u' ? 0 : c;
-    }
-    j->code = j->code << 4 | (unsigned)hex_digit(c);
-    if (++j->n_code < 4) {
+    j->escape[j->n_escape++] = c;
+    if (j->n_escape == 1 || (j->escape[1] == 'u' && j->n_escape < JSON_ESCAPE_MAX)) {
         return 0;
     }
-    j->escape = JSON_BYTES_PLAIN;
-    return j->code;
+    uint8_t character[JSON_ESCAPE_MAX];
+    size_t size = 0;
+    bool good = json_unescape(bytes_of(j->escape, j->n_escape), character, &size);
+    j->n_escape = 0;
+    return good && size == 1 ? character[0] : 0;
 }
 
 static void digit_step(struct json_bytes *j, struct run *r) {
     uint8_t c = *r->in;
-    if (j->escape == JSON_BYTES_PLAIN &&
-        (c == '"' || c < ' ')) { /* the end; a text that was cut off ends with its line */
+    if (c < ' ' || (c == '"' && j->n_escape != 1)) { /* the end; a text that was cut off ends with its line */
         for (; j->owed > 0 && r->out < r->out_end; j->owed--) {
             *r->out++ = 0;
         }
@@ -94,8 +86,7 @@ static void digit_step(struct json_bytes *j, struct run *r) {
     }
     r->in++;
     j->owed++;
-    unsigned plain = unescape(j, c);
-    int digit = plain > 0 && plain < 128 ? base64_digit((char)plain) : -1;
+    int digit = base64_digit((char)next_character(j, c));
     if (digit < 0) {
         return;
     }
@@ -108,22 +99,26 @@ static void digit_step(struct json_bytes *j, struct run *r) {
     }
 }
 
-/* Whole groups of four digits. */
+/* Whole groups of four digits, and one digit. */
 static void digits_step(struct json_bytes *j, struct run *r) {
-    while (j->escape == JSON_BYTES_PLAIN && j->n_bits == 0 && r->in_end - r->in >= 4 && r->out_end - r->out >= 3) {
-        int a = base64_digit((char)r->in[0]), b = base64_digit((char)r->in[1]);
-        int c = base64_digit((char)r->in[2]), d = base64_digit((char)r->in[3]);
+    const uint8_t *in = r->in;
+    uint8_t *out = r->out;
+    while (j->n_escape == 0 && j->n_bits == 0 && r->in_end - in >= 4 && r->out_end - out >= 3) {
+        int a = base64_digit((char)in[0]), b = base64_digit((char)in[1]);
+        int c = base64_digit((char)in[2]), d = base64_digit((char)in[3]);
         if ((a | b | c | d) < 0) {
             break;
         }
         unsigned v = (unsigned)a << 18 | (unsigned)b << 12 | (unsigned)c << 6 | (unsigned)d;
-        r->out[0] = (uint8_t)(v >> 16);
-        r->out[1] = (uint8_t)(v >> 8);
-        r->out[2] = (uint8_t)v;
-        r->in += 4;
-        r->out += 3;
-        j->owed++;
+        out[0] = (uint8_t)(v >> 16);
+        out[1] = (uint8_t)(v >> 8);
+        out[2] = (uint8_t)v;
+        in += 4;
+        out += 3;
     }
+    j->owed += (uint64_t)(in - r->in) / 4;
+    r->in = in;
+    r->out = out;
     if (r->in < r->in_end && r->out < r->out_end) {
         digit_step(j, r);
     }

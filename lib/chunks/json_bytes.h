@@ -2,18 +2,17 @@
 #ifndef REEL_CHUNKS_JSON_BYTES_H
 #define REEL_CHUNKS_JSON_BYTES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "syntax/json_scan.h"
 
 /* Decodes JSON text in which bytes stand as {"$base64": "…"} into text of the same length: the digits become their
  * bytes, zeros fill up the rest, everything else stays. So the position of the first digit in the text is that of the
  * first byte. Takes any text; what are no digits counts for nothing. */
 struct json_bytes { /* zeroed at the start of a text */
     enum { JSON_BYTES_TEXT, JSON_BYTES_KEY, JSON_BYTES_DIGITS } stage;
-    enum { JSON_BYTES_PLAIN, JSON_BYTES_ESCAPE, JSON_BYTES_CODE } escape; /* behind a backslash; behind \u */
-    unsigned matched;                                                     /* characters of the key */
-    unsigned bits, n_bits, code, n_code;
+    uint8_t escape[JSON_ESCAPE_MAX]; /* the begin of one; n_escape 0: none */
+    unsigned n_escape;
+    unsigned matched; /* characters of the key */
+    unsigned bits, n_bits;
     uint64_t owed; /* zeros after the bytes */
 };
 /* Advances input and output until one of both is used up. */

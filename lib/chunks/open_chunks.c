@@ -7,8 +7,8 @@
 #include "base/grow.h"
 #include "base/limits.h"
 
-bool opened_init(struct opened_set *set, struct reel_error *err) {
-    *set = (struct opened_set){0};
+bool open_chunks_init(struct open_chunks *set, struct reel_error *err) {
+    *set = (struct open_chunks){0};
     if (pthread_mutex_init(&set->lock, NULL) != 0) {
         return reel_fail_memory(err);
     }
@@ -19,7 +19,7 @@ bool opened_init(struct opened_set *set, struct reel_error *err) {
     return true;
 }
 
-static struct opened *find(const struct opened_set *set, uint32_t id) {
+static struct open_chunk *find(const struct open_chunks *set, uint32_t id) {
     for (size_t i = 0; i < set->count; i++) {
         if (set->items[i]->chunk == id) {
             return set->items[i];
@@ -28,7 +28,7 @@ static struct opened *find(const struct opened_set *set, uint32_t id) {
     return NULL;
 }
 
-static void remove_item(struct opened_set *set, const struct opened *o) {
+static void remove_item(struct open_chunks *set, const struct open_chunk *o) {
     for (size_t i = 0; i < set->count; i++) {
         if (set->items[i] == o) {
             set->items[i] = set->items[--set->count];
@@ -38,7 +38,7 @@ static void remove_item(struct opened_set *set, const struct opened *o) {
 }
 
 /* Removes the item from the set and returns its pin on the base. Caller holds the lock. */
-static void take_out(struct opened_set *set, struct opened *o) {
+static void take_out(struct open_chunks *set, struct open_chunk *o) {
     remove_item(set, o);
     set->spooled -= o->spooled;
     set->n_spooled -= o->spooled > 0;
@@ -47,17 +47,17 @@ static void take_out(struct opened_set *set, struct opened *o) {
     }
 }
 
-static void opened_free(struct opened *o) {
+static void opened_free(struct open_chunk *o) {
     reel_source_free(o->source);
     free(o);
 }
 
 /* The least recently used item without pins; closing it frees a file, or allows its base to be closed. */
-static struct opened *oldest(const struct opened_set *set, bool all) {
-    struct opened *found = NULL;
+static struct open_chunk *oldest(const struct open_chunks *set, bool all) {
+    struct open_chunk *found = NULL;
     for (size_t i = 0; i < set->count; i++) {
-        struct opened *o = set->items[i];
-        if (o->pins == 0 && o->state == OPENED_READY && (all || o->spooled > 0 || o->base) &&
+        struct open_chunk *o = set->items[i];
+        if (o->pins == 0 && o->state == OPEN_CHUNK_READY && (all || o->spooled > 0 || o->base) &&
             (!found || o->used < found->used)) {
             found = o;
         }
@@ -65,9 +65,9 @@ static struct opened *oldest(const struct opened_set *set, bool all) {
     return found;
 }
 
-static struct opened *over_the_ceiling(struct opened_set *set) {
+static struct open_chunk *over_the_ceiling(struct open_chunks *set) {
     bool over = set->n_spooled > REEL_OPENED_MAX || set->spooled > (uint64_t)REEL_OPENED_MIB_MAX << 20;
-    struct opened *o = over ? oldest(set, false) : NULL;
+    struct open_chunk *o = over ? oldest(set, false) : NULL;
     if (o) {
         take_out(set, o);
     }
@@ -75,16 +75,16 @@ static struct opened *over_the_ceiling(struct opened_set *set) {
 }
 
 /* Closing a large file takes time: do it without the lock. */
-static void trim(struct opened_set *set) {
-    for (struct opened *o; (o = over_the_ceiling(set));) {
+static void trim(struct open_chunks *set) {
+    for (struct open_chunk *o; (o = over_the_ceiling(set));) {
         pthread_mutex_unlock(&set->lock);
         opened_free(o);
         pthread_mutex_lock(&set->lock);
     }
 }
 
-void opened_done(struct opened_set *set) {
-    for (struct opened *o; (o = oldest(set, true));) {
+void open_chunks_done(struct open_chunks *set) {
+    for (struct open_chunk *o; (o = oldest(set, true));) {
         take_out(set, o);
         opened_free(o);
     }
@@ -94,8 +94,8 @@ void opened_done(struct opened_set *set) {
 }
 
 /* A new item, pinned and busy. Caller holds the lock. */
-static struct opened *add(struct opened_set *set, uint32_t id, struct reel_error *err) {
-    struct opened *o = GROW_ARRAY(set->items, set->count, set->capacity) ? calloc(1, sizeof *o) : NULL;
+static struct open_chunk *add(struct open_chunks *set, uint32_t id, struct reel_error *err) {
+    struct open_chunk *o = GROW_ARRAY(set->items, set->count, set->capacity) ? calloc(1, sizeof *o) : NULL;
     if (!o) {
         reel_fail_memory(err);
         return NULL;
@@ -107,8 +107,8 @@ static struct opened *add(struct opened_set *set, uint32_t id, struct reel_error
 }
 
 /* Publishes the result of open() to all threads that wait for it. Caller holds the lock. */
-static void finish(struct opened_set *set, struct opened *o, bool good) {
-    o->state = good ? OPENED_READY : OPENED_FAILED;
+static void finish(struct open_chunks *set, struct open_chunk *o, bool good) {
+    o->state = good ? OPEN_CHUNK_READY : OPEN_CHUNK_FAILED;
     set->spooled += o->spooled;
     set->n_spooled += o->spooled > 0;
     if (!good) {
@@ -118,28 +118,26 @@ static void finish(struct opened_set *set, struct opened *o, bool good) {
 }
 
 /* A failed item is freed by the last thread that waited for it. Caller holds the lock. */
-static struct opened *answer(struct opened_set *set, struct opened *o, struct reel_error *err) {
-    if (o->state == OPENED_READY) {
+static struct open_chunk *answer(struct open_chunks *set, struct open_chunk *o, struct reel_error *err) {
+    if (o->state == OPEN_CHUNK_READY) {
         o->used = ++set->clock;
         return o;
     }
-    if (err) {
-        *err = o->why;
-    }
+    reel_error_pass(err, &o->why);
     if (--o->pins == 0) {
         opened_free(o);
     }
     return NULL;
 }
 
-struct opened *opened_pin(struct opened_set *set, uint32_t id,
-                          bool (*open)(void *context, struct opened *o, struct reel_error *err), void *context,
-                          struct reel_error *err) {
+struct open_chunk *open_chunk_pin(struct open_chunks *set, uint32_t id,
+                                  bool (*open)(void *context, struct open_chunk *o, struct reel_error *err),
+                                  void *context, struct reel_error *err) {
     pthread_mutex_lock(&set->lock);
-    struct opened *o = find(set, id);
+    struct open_chunk *o = find(set, id);
     if (o) {
         o->pins++;
-        while (o->state == OPENED_BUSY) {
+        while (o->state == OPEN_CHUNK_BUSY) {
             pthread_cond_wait(&set->changed, &set->lock);
         }
     } else if ((o = add(set, id, err))) {
@@ -154,7 +152,7 @@ struct opened *opened_pin(struct opened_set *set, uint32_t id,
     return o;
 }
 
-void opened_unpin(struct opened_set *set, struct opened *o) {
+void open_chunk_unpin(struct open_chunks *set, struct open_chunk *o) {
     if (o) {
         pthread_mutex_lock(&set->lock);
         o->pins--;

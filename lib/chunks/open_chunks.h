@@ -9,35 +9,35 @@
 #include "reel/model.h"
 #include "reel/source.h"
 
-struct opened {
+struct open_chunk {
     uint32_t chunk;
     struct reel_source *source; /* NULL while it is being opened, or when that failed */
-    struct opened *base;        /* pinned: the source that contains its bytes; NULL: a part */
+    struct open_chunk *base;    /* pinned: the source that contains its bytes; NULL: a part */
     uint64_t spooled;           /* size of the file it was decoded to; 0: none */
     uint32_t pins;
     uint64_t used; /* time of the last pin */
-    enum { OPENED_BUSY, OPENED_READY, OPENED_FAILED } state;
+    enum { OPEN_CHUNK_BUSY, OPEN_CHUNK_READY, OPEN_CHUNK_FAILED } state;
     struct reel_error why; /* why it failed, for the threads that waited */
 };
 
-struct opened_set { /* the opened chunks of one recording */
+struct open_chunks { /* the opened chunks of one recording */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* an item became ready, or failed */
-    struct opened **items;
+    struct open_chunk **items;
     size_t count, capacity;
     uint64_t clock;
     uint64_t spooled; /* total of all items */
     uint32_t n_spooled;
 };
 
-bool opened_init(struct opened_set *set, struct reel_error *err);
-void opened_done(struct opened_set *set); /* no item may be pinned */
+bool open_chunks_init(struct open_chunks *set, struct reel_error *err);
+void open_chunks_done(struct open_chunks *set); /* no item may be pinned */
 
 /* Returns chunk `id`, pinned. When it is not open, calls open() outside of the lock; other threads that need the same
  * chunk wait for the result. */
-struct opened *opened_pin(struct opened_set *set, uint32_t id,
-                          bool (*open)(void *context, struct opened *o, struct reel_error *err), void *context,
-                          struct reel_error *err);
-void opened_unpin(struct opened_set *set, struct opened *o); /* `o` may be NULL */
+struct open_chunk *open_chunk_pin(struct open_chunks *set, uint32_t id,
+                                  bool (*open)(void *context, struct open_chunk *o, struct reel_error *err),
+                                  void *context, struct reel_error *err);
+void open_chunk_unpin(struct open_chunks *set, struct open_chunk *o); /* `o` may be NULL */
 
 #endif

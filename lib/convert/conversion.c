@@ -18,7 +18,7 @@ struct conversion {
     pthread_mutex_t mutex;            /* of the members below */
     struct opened_selection *opened;  /* NULL: no stream has been needed yet */
     struct reel_stream *returned;     /* the stream that was returned last; NULL: none, or it is in use again */
-    struct reel_stream *described[2]; /* of reel_conversion_stream(), without and with the front; NULL: none */
+    struct reel_stream *described[2]; /* of reel_conversion_stream(), without and with the initial state; NULL: none */
 };
 
 void reel_conversion_free(struct reel_conversion *base) {
@@ -91,20 +91,21 @@ static bool open_selection(struct conversion *c, struct reel_error *err) {
 /* Takes a stream that is not in use. *used: it was read before, and may be at any position. NULL: there is none. The
  * mutex is held. */
 static struct reel_stream *take_stream(struct conversion *c, bool *used) {
-    bool front = selection_wants_front(&c->base.selection);
-    struct reel_stream *unread = TAKE(c->described[front]);
-    if (front) {
+    bool initial = selection_wants_initial_state(&c->base.selection);
+    struct reel_stream *unread = TAKE(c->described[initial]);
+    if (initial) {
         reel_stream_free(TAKE(c->described[0]));
     }
     *used = !unread;
     return unread ? unread : TAKE(c->returned);
 }
 
-struct reel_stream *conversion_stream(struct reel_conversion *base, struct reel_front *front, struct reel_error *err) {
+struct reel_stream *conversion_stream(struct reel_conversion *base, struct reel_initial_state *initial,
+                                      struct reel_error *err) {
     struct conversion *c = (struct conversion *)base;
     bool used;
     pthread_mutex_lock(&c->mutex);
-    bool good = open_selection(c, err) && selection_make_front(c->opened, front, err);
+    bool good = open_selection(c, err) && selection_make_initial_state(c->opened, initial, err);
     struct reel_stream *stream = good ? take_stream(c, &used) : NULL;
     pthread_mutex_unlock(&c->mutex);
     if (!good || !stream) {
@@ -129,25 +130,27 @@ void conversion_return(struct reel_conversion *base, struct reel_stream *stream)
     reel_stream_free(stream);
 }
 
-struct reel_stream *reel_conversion_stream(struct reel_conversion *base, bool with_front, struct reel_error *err) {
+struct reel_stream *reel_conversion_stream(struct reel_conversion *base, bool with_initial_state,
+                                           struct reel_error *err) {
     struct conversion *c = (struct conversion *)base;
-    bool front = with_front && selection_wants_front(&base->selection);
+    bool initial = with_initial_state && selection_wants_initial_state(&base->selection);
     pthread_mutex_lock(&c->mutex);
-    if (!c->described[front] && open_selection(c, err) && (!front || selection_make_front(c->opened, NULL, err))) {
-        c->described[front] = writer_stream(base->writer, c->opened, front, err);
+    if (!c->described[initial] && open_selection(c, err) &&
+        (!initial || selection_make_initial_state(c->opened, NULL, err))) {
+        c->described[initial] = writer_stream(base->writer, c->opened, initial, err);
     }
-    struct reel_stream *stream = c->described[front];
+    struct reel_stream *stream = c->described[initial];
     pthread_mutex_unlock(&c->mutex);
     return stream;
 }
 
-bool reel_conversion_matches(struct reel_conversion *base, bool with_front, bool *any, char why[REEL_MATCHES_TEXT],
-                             struct reel_error *err) {
+bool reel_conversion_matches(struct reel_conversion *base, bool with_initial_state, bool *any,
+                             char why[REEL_MATCHES_TEXT], struct reel_error *err) {
     struct conversion *c = (struct conversion *)base;
     pthread_mutex_lock(&c->mutex);
-    bool good = open_selection(c, err) && (!with_front || selection_make_front(c->opened, NULL, err));
+    bool good = open_selection(c, err) && (!with_initial_state || selection_make_initial_state(c->opened, NULL, err));
     AUTO(reel_stream_free)
-    struct reel_stream *stream = good ? selection_stream(c->opened, with_front, err) : NULL;
+    struct reel_stream *stream = good ? selection_stream(c->opened, with_initial_state, err) : NULL;
     pthread_mutex_unlock(&c->mutex);
     *any = true;
     why[0] = '\0';

@@ -6,9 +6,9 @@
 #include "base/threads.h"
 #include "reel/convert.h"
 
-/* A stream at the first message: one that was returned, or a new one. `front`: the messages before the selection, as an
- * earlier stream made them; NULL: they are made once where the selection asks for them. On any thread. */
-struct reel_stream *conversion_stream(struct reel_conversion *conversion, struct reel_front *front,
+/* A stream at the first message: one that was returned, or a new one. `initial`: the initial state that an
+ * earlier stream had; NULL: it is made, once, if the selection asks for it. On any thread. */
+struct reel_stream *conversion_stream(struct reel_conversion *conversion, struct reel_initial_state *initial,
                                       struct reel_error *err);
 /* Takes a stream back; `conversion` NULL: frees it. On any thread; NULL is fine. */
 void conversion_return(struct reel_conversion *conversion, struct reel_stream *stream);

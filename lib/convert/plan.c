@@ -19,7 +19,7 @@ void reel_plan_free(struct reel_plan *plan) {
     free(plan->positions);
     free(plan->tail);
     group_store_free(plan->store);
-    reel_front_free(plan->front);
+    reel_initial_state_free(plan->initial);
     arena_free(&plan->arena);
     free(plan);
 }
@@ -45,16 +45,17 @@ void reel_plan_report(const struct reel_plan *plan, struct reel_loss *loss) {
 }
 
 uint64_t reel_plan_memory(const struct reel_plan *plan) {
-    uint64_t front = 0;
-    for (size_t i = 0; plan->front && i < plan->front->n_messages; i++) {
-        front += sizeof *plan->front->messages + (plan->front->messages[i].owned ? plan->front->messages[i].size : 0);
+    uint64_t initial = 0;
+    for (size_t i = 0; plan->initial && i < plan->initial->n_messages; i++) {
+        initial +=
+            sizeof *plan->initial->messages + (plan->initial->messages[i].owned ? plan->initial->messages[i].size : 0);
     }
-    return front + sizeof *plan + plan->cap_groups * sizeof *plan->groups +
+    return initial + sizeof *plan + plan->cap_groups * sizeof *plan->groups +
            plan->cap_positions * sizeof *plan->positions + plan->cap_tail * sizeof *plan->tail + plan->arena.used;
 }
 
-struct reel_front *reel_plan_front(const struct reel_plan *plan) {
-    return plan->front;
+struct reel_initial_state *reel_plan_initial_state(const struct reel_plan *plan) {
+    return plan->initial;
 }
 
 uint64_t reel_plan_kept(const struct reel_plan *plan) {
@@ -193,7 +194,7 @@ struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_w
         reel_fail_memory(err);
         return NULL;
     }
-    plan->front = stream->front ? reel_front_ref(stream->front) : NULL;
+    plan->initial = stream->initial ? reel_initial_state_ref(stream->initial) : NULL;
     return TAKE(plan);
 }
 

@@ -6,7 +6,7 @@
 #include "convert/writer_run.h"
 
 struct planned_group { /* a group that is not yet in the plan */
-    struct reel_mark first;
+    struct reel_position first;
     uint32_t count;
     bool packs;    /* its size and note are known when it has been packed */
     uint64_t size; /* until then, an upper bound */

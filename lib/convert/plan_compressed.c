@@ -110,7 +110,7 @@ static void close_packer(void *worker) {
 static void *open_packer(void *context, struct reel_error *err) {
     const struct planning *p = context;
     struct reel_plan *plan = p->plan;
-    struct reel_stream *stream = conversion_stream(p->conversion, plan->front, err);
+    struct reel_stream *stream = conversion_stream(p->conversion, plan->initial, err);
     struct packer *packer = stream ? calloc(1, sizeof *packer) : NULL;
     if (!packer) {
         conversion_return(p->conversion, stream);

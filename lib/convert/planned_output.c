@@ -65,7 +65,7 @@ struct reel_planned_output *reel_planned_output_new(struct reel_plan *plan, stru
 
 struct reel_planned_output *reel_conversion_output(struct reel_conversion *c, struct reel_plan *plan,
                                                    struct reel_error *err) {
-    struct reel_stream *stream = conversion_stream(c, plan->front, err);
+    struct reel_stream *stream = conversion_stream(c, plan->initial, err);
     return stream ? open_output(plan, c, stream, err) : NULL;
 }
 

@@ -136,9 +136,9 @@ static bool emit_window(struct reel_row_output *o, uint64_t from, struct reel_er
 
 struct row_piece {
     struct pipeline_piece base;
-    struct reel_mark first; /* message */
-    uint64_t before, count; /* messages before it, and in it */
-    bool too_large;         /* SECTION_TEXT_MAX: the reader renders it */
+    struct reel_position first; /* message */
+    uint64_t before, count;     /* messages before it, and in it */
+    bool too_large;             /* SECTION_TEXT_MAX: the reader renders it */
 };
 
 struct sections {
@@ -167,7 +167,7 @@ static bool next_section(void *context, struct pipeline_piece *base, struct reel
     struct reel_message m = s->first;
     enum reel_step step = s->has_first ? REEL_STEP_MESSAGE : reel_stream_next(s->index, &m, err);
     s->has_first = false;
-    piece->first = reel_mark_of(&m);
+    piece->first = reel_position_of(&m);
     piece->before = s->messages;
     piece->count = 0;
     piece->too_large = false;

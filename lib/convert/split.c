@@ -56,7 +56,7 @@ static bool add_part(struct splitting *s, const struct reel_selection *selection
     }
     struct reel_split_part *p = &s->parts[s->count];
     *p = (struct reel_split_part){.selection = *selection, .options = *options};
-    p->selection.front = NULL;
+    p->selection.initial = NULL;
     if (s->count > 0) {
         s->parts[s->count - 1].selection.end_ns = start_ns;
         p->selection.start_ns = p->options.start_ns = start_ns;
@@ -82,8 +82,9 @@ static bool by_duration(struct splitting *s, struct reel_stream *stream, const s
         if (__builtin_add_overflow(start, ns, &next)) {
             return true;
         }
-        step = reel_stream_seek(stream, &(struct reel_mark){.time_ns = next}, err) ? reel_stream_next(stream, &m, err)
-                                                                                   : REEL_STEP_ERROR;
+        step = reel_stream_seek(stream, &(struct reel_position){.time_ns = next}, err)
+                   ? reel_stream_next(stream, &m, err)
+                   : REEL_STEP_ERROR;
     }
     return step != REEL_STEP_ERROR;
 }
@@ -131,7 +132,7 @@ struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel
                                    const struct reel_progress *progress, uint32_t *count, struct reel_error *err) {
     struct splitting s = {.writer = writer, .plain = *selection};
     s.plain.last_per_topic = s.plain.state_at_cut = s.plain.key_frames = false;
-    s.plain.front = NULL;
+    s.plain.initial = NULL;
     AUTO(reel_stream_free)
     struct reel_stream *stream = reel_writer_stream(writer, recordings, n_recordings, &s.plain, err);
     if (!stream || !split(&s, stream, selection, options, rule, progress, err) ||

@@ -27,10 +27,10 @@ struct opened_selection *writer_selection(const struct reel_writer *writer, stru
     return selection_open(recordings, n, &q, err);
 }
 
-struct reel_stream *writer_stream(const struct reel_writer *writer, struct opened_selection *o, bool with_front,
+struct reel_stream *writer_stream(const struct reel_writer *writer, struct opened_selection *o, bool with_initial_state,
                                   struct reel_error *err) {
     const struct reel_selection *q = &o->selection;
-    struct reel_stream *stream = selection_stream(o, with_front, err);
+    struct reel_stream *stream = selection_stream(o, with_initial_state, err);
     if (stream && q->view) {
         stream = q->view->open(stream, o->recordings, o->n_recordings, q, err);
     }
@@ -50,5 +50,5 @@ struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct 
                                        struct reel_error *err) {
     AUTO(selection_free)
     struct opened_selection *o = writer_selection(writer, recordings, n_recordings, selection, err);
-    return o && selection_make_front(o, selection->front, err) ? writer_stream(writer, o, true, err) : NULL;
+    return o && selection_make_initial_state(o, selection->initial, err) ? writer_stream(writer, o, true, err) : NULL;
 }

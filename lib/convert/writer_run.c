@@ -78,7 +78,7 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
         }
     }
     if (run->taken++ == 0) {
-        run->first = reel_mark_of(m);
+        run->first = reel_position_of(m);
     }
     if (w->planning) {
         count(&run->plan->counts, m);
@@ -97,7 +97,7 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
     }
 }
 
-bool writer_run_emit_group(struct writer_run *run, uint64_t group, const struct reel_mark *first, uint64_t count,
+bool writer_run_emit_group(struct writer_run *run, uint64_t group, const struct reel_position *first, uint64_t count,
                            struct reel_sink *out, struct reel_error *err) {
     if (run->stream_group != group && !reel_stream_seek(run->w.stream, first, err)) {
         return false;
@@ -116,7 +116,7 @@ bool writer_run_emit_group(struct writer_run *run, uint64_t group, const struct 
     return true;
 }
 
-bool writer_run_pack_group(struct writer_run *run, uint64_t group, const struct reel_mark *first, uint64_t count,
+bool writer_run_pack_group(struct writer_run *run, uint64_t group, const struct reel_position *first, uint64_t count,
                            struct reel_sink *out, struct reel_error *err) {
     bool planning = run->w.planning;
     run->w.planning = false;
@@ -134,7 +134,7 @@ bool writer_run_has_more(struct writer_run *run, bool *more, struct reel_error *
 }
 
 bool writer_run_return_pending(struct writer_run *run, struct reel_error *err) {
-    struct reel_mark position = reel_mark_of(&run->pending);
+    struct reel_position position = reel_position_of(&run->pending);
     bool pending = run->has_pending;
     run->has_pending = false;
     return !pending || reel_stream_seek(run->w.stream, &position, err);

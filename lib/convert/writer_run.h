@@ -22,15 +22,15 @@ struct reel_plan {
     void *totals;       /* of the writer */
     uint64_t head_size;
     struct reel_group *groups;
-    struct reel_mark *positions; /* of each group's first message */
+    struct reel_position *positions; /* of each group's first message */
     size_t n_groups, cap_groups, cap_positions;
     struct tail_part *tail;
     size_t n_tail, cap_tail;
     uint64_t length, messages;
     uint64_t unfit, left_out; /* messages that do not fit their definition, and those that the writer leaves out */
     struct reel_write_counts counts;
-    struct reel_front *front;  /* messages put before the selection; NULL: none */
-    struct group_store *store; /* bytes of packed groups; NULL: none */
+    struct reel_initial_state *initial; /* messages before the selection; NULL: none */
+    struct group_store *store;          /* bytes of packed groups; NULL: none */
 };
 
 struct writer_run {
@@ -39,7 +39,7 @@ struct writer_run {
     struct reel_message pending;
     bool has_pending;
     uint64_t taken, quota;                /* messages of the current group: so far, at most */
-    struct reel_mark first;               /* position of its first message */
+    struct reel_position first;           /* position of its first message */
     uint8_t *scratch;                     /* pieces of payloads that are hashed or needed in part */
     struct grow note;                     /* of the current group, while it is planned or packed */
     bool packs;                           /* the writer has called reel_write_pack() for the group being planned */
@@ -62,10 +62,10 @@ void writer_run_close(struct writer_run *run); /* does not free the stream */
 void writer_run_begin_group(struct writer_run *run, uint64_t group, uint64_t quota);
 /* Emits the group of `count` messages from `first` on, wherever the stream is. Fails unless the writer takes exactly
  * so many. */
-bool writer_run_emit_group(struct writer_run *run, uint64_t group, const struct reel_mark *first, uint64_t count,
+bool writer_run_emit_group(struct writer_run *run, uint64_t group, const struct reel_position *first, uint64_t count,
                            struct reel_sink *out, struct reel_error *err);
 /* The same for a group that the writer packs (reel_write_pack()). Its note is then in run->note. */
-bool writer_run_pack_group(struct writer_run *run, uint64_t group, const struct reel_mark *first, uint64_t count,
+bool writer_run_pack_group(struct writer_run *run, uint64_t group, const struct reel_position *first, uint64_t count,
                            struct reel_sink *out, struct reel_error *err);
 
 /* Sets *more when another message follows; it becomes the pending message. */

@@ -4,27 +4,70 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "reel/time.h"
 
-/* ---- text */
+/* ---- text: any = all ("or" all)*; all = one ("and" one)*; one = "(" any ")" | FIELD OPERATOR VALUE. A value ends at
+ * " and ", " or " or ")", unless it is in double quotes. */
 
-/* Where the operator is in the text, and which. */
-static const char *find_operator(const char *text, enum comparison *comparison, size_t *size) {
+enum { NESTING_MAX = 32 };
+#define SPACES " \t\r\n"
+
+struct parser {
+    struct conditions *out;
+    const char *text, *at;
+    unsigned depth;
+    struct reel_error *err;
+};
+
+static void skip_spaces(struct parser *p) {
+    p->at += strspn(p->at, SPACES);
+}
+
+static bool refuse(struct parser *p, const char *expected) {
+    return reel_fail(p->err, REEL_ARGUMENT, "where: character %zu: %s is expected", (size_t)(p->at - p->text) + 1,
+                     expected);
+}
+
+/* "and" or "or" here, as a word of its own. */
+static bool is_word(const char *at, const char *word) {
+    size_t size = strlen(word);
+    return strncasecmp(at, word, size) == 0 && strchr(SPACES "(", at[size]); /* or the end, which strchr() finds, too */
+}
+
+/* Where the value ends that begins here, without spaces behind it. */
+static const char *value_end(const char *at) {
+    const char *end = at;
+    for (; *at && *at != ')'; at++) {
+        if (strchr(SPACES, *at)) {
+            const char *next = at + strspn(at, SPACES);
+            if (is_word(next, "and") || is_word(next, "or")) {
+                break;
+            }
+        } else {
+            end = at + 1;
+        }
+    }
+    return end;
+}
+
+/* Moves behind the operator that begins at *at, if one does. */
+static bool take_operator(const char **at, enum comparison *comparison) {
     static const struct {
         const char *sign;
         enum comparison comparison;
     } known[] = {{">=", IS_AT_LEAST}, {"<=", IS_AT_MOST}, {"!=", IS_NOT_EQUAL}, {"==", IS_EQUAL},
                  {"=", IS_EQUAL},     {">", IS_MORE},     {"<", IS_LESS}};
-    const char *at = strpbrk(text, "<>=!");
-    for (size_t i = 0; at && i < sizeof known / sizeof *known; i++) {
-        if (strncmp(at, known[i].sign, strlen(known[i].sign)) == 0) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t size = strlen(known[i].sign);
+        if (strncmp(*at, known[i].sign, size) == 0) {
             *comparison = known[i].comparison;
-            *size = strlen(known[i].sign);
-            return at;
+            *at += size;
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 /* What the value may mean besides a text: true and false are 1 and 0, as bools are. */
@@ -42,28 +85,123 @@ static void read_value(struct condition *c) {
     }
 }
 
-bool condition_parse(const char *text, struct condition *out, struct reel_error *err) {
-    size_t size = 0;
-    *out = (struct condition){0};
-    const char *at = find_operator(text, &out->comparison, &size);
-    if (!at || at == text) {
-        return reel_fail(err, REEL_ARGUMENT,
-                         "where: \"%.200s\" is no condition: /topic.path>0.5 is one; also <, >=, <=, = and !=", text);
+static bool parse_condition(struct parser *p, struct condition *c) {
+    size_t name = strcspn(p->at, "<>=!");
+    const char *value = p->at + name;
+    if (!take_operator(&value, &c->comparison) || name == 0) {
+        return refuse(p, "a condition, such as /topic.path>0.5,");
     }
-    out->field = strndup(text, (size_t)(at - text));
-    out->value = strdup(at + size);
-    if (!out->field || !out->value) {
-        condition_done(out);
-        return reel_fail_memory(err);
+    value += strspn(value, SPACES);
+    bool quoted = *value == '"';
+    value += quoted;
+    const char *end = quoted ? strchr(value, '"') : value_end(value);
+    if (!end || (!quoted && end == value)) {
+        return refuse(p, !end ? "a second \"" : "a value behind the operator");
     }
-    read_value(out);
+    while (name > 0 && strchr(SPACES, p->at[name - 1])) {
+        name--;
+    }
+    c->field = strndup(p->at, name);
+    c->value = strndup(value, (size_t)(end - value));
+    if (!c->field || !c->value) {
+        return reel_fail_memory(p->err);
+    }
+    read_value(c);
+    p->at = end + quoted;
     return true;
 }
 
-void condition_done(struct condition *c) {
-    free(c->field);
-    free(c->value);
-    *c = (struct condition){0};
+static bool add_node(struct parser *p, struct condition_node node, uint32_t *out) {
+    struct conditions *all = p->out;
+    if (all->n_nodes == CONDITION_NODES_MAX) {
+        return reel_fail(p->err, REEL_ARGUMENT, "where: at most %d conditions", CONDITIONS_MAX);
+    }
+    *out = all->n_nodes;
+    all->nodes[all->n_nodes++] = node;
+    return true;
+}
+
+static bool parse_any(struct parser *p, uint32_t *out);
+
+static bool parse_one(struct parser *p, uint32_t *out) {
+    skip_spaces(p);
+    if (*p->at == '(') {
+        p->at++;
+        if (++p->depth > NESTING_MAX) {
+            return reel_fail(p->err, REEL_ARGUMENT, "where: more than %d parentheses in each other", NESTING_MAX);
+        }
+        if (!parse_any(p, out)) {
+            return false;
+        }
+        skip_spaces(p);
+        if (*p->at != ')') {
+            return refuse(p, "\")\"");
+        }
+        p->at++;
+        p->depth--;
+        return true;
+    }
+    struct conditions *all = p->out;
+    if (all->n == CONDITIONS_MAX) {
+        return reel_fail(p->err, REEL_ARGUMENT, "where: at most %d conditions", CONDITIONS_MAX);
+    }
+    uint32_t i = all->n++;
+    return parse_condition(p, &all->items[i]) &&
+           add_node(p, (struct condition_node){.kind = NODE_CONDITION, .left = i}, out);
+}
+
+static bool parse_joined(struct parser *p, const char *word, bool (*parse)(struct parser *p, uint32_t *out),
+                         uint32_t *out) {
+    if (!parse(p, out)) {
+        return false;
+    }
+    for (skip_spaces(p); is_word(p->at, word); skip_spaces(p)) {
+        struct condition_node node = {.kind = word[0] == 'a' ? NODE_AND : NODE_OR, .left = *out};
+        p->at += strlen(word);
+        if (!parse(p, &node.right) || !add_node(p, node, out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool parse_all(struct parser *p, uint32_t *out) {
+    return parse_joined(p, "and", parse_one, out);
+}
+static bool parse_any(struct parser *p, uint32_t *out) {
+    return parse_joined(p, "or", parse_all, out);
+}
+
+static bool parse_texts(const char *const *where, uint32_t n, struct conditions *out, struct reel_error *err) {
+    for (uint32_t i = 0; i < n; i++) {
+        struct parser p = {.out = out, .text = where[i], .at = where[i], .err = err};
+        struct condition_node node = {.kind = NODE_AND, .left = out->root};
+        if (!parse_any(&p, &node.right) || (*p.at != '\0' && !refuse(&p, "\"and\", \"or\" or the end"))) {
+            return false;
+        }
+        out->root = node.right;
+        if (i > 0 && !add_node(&p, node, &out->root)) {
+            return false;
+        }
+    }
+    return n > 0 || reel_fail(err, REEL_ARGUMENT, "where: a condition is needed, such as /topic.path>0.5");
+}
+
+bool conditions_parse(const char *const *where, uint32_t n, struct conditions *out, struct reel_error *err) {
+    *out = (struct conditions){0};
+    bool good = parse_texts(where, n, out, err);
+    if (!good) {
+        conditions_done(out);
+    }
+    return good;
+}
+
+void conditions_done(struct conditions *c) {
+    for (uint32_t i = 0; i < c->n; i++) {
+        free(c->items[i].field);
+        free(c->items[i].value);
+    }
+    *c = (struct conditions){0};
 }
 
 /* ---- one value */
@@ -168,7 +306,7 @@ static bool number_holds(const struct condition *c, double number) {
     return has_order(c->comparison, (number > c->number) - (number < c->number));
 }
 
-bool condition_holds(const struct condition *c, const struct value *value) {
+static bool condition_holds(const struct condition *c, const struct value *value) {
     switch (value->kind) {
     case VALUE_NONE:
         return false;
@@ -199,4 +337,75 @@ enum truth condition_truth(const struct condition *c, const struct value_range *
     bool all = (range->numbers == 0 || numbers == TRUTH_YES) && (range->nans == 0 || nans) && range->missing == 0 &&
                !range->has_texts;
     return !some ? TRUTH_NO : all ? TRUTH_YES : TRUTH_MAYBE;
+}
+
+/* ---- all of them */
+
+/* A node stands behind those that it joins. */
+enum truth conditions_truth(const struct conditions *c, const enum truth each[CONDITIONS_MAX]) {
+    enum truth all[CONDITION_NODES_MAX];
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
+        const struct condition_node *n = &c->nodes[i];
+        if (n->kind == NODE_CONDITION) {
+            all[i] = each[n->left];
+            continue;
+        }
+        enum truth a = all[n->left], b = all[n->right];
+        bool first = b == TRUTH_NONE || (a != TRUTH_NONE && (n->kind == NODE_AND) == (a < b));
+        all[i] = first ? a : b;
+    }
+    return all[c->root];
+}
+
+bool condition_reader_add(struct condition_reader *r, uint32_t condition, const char *path, struct reel_error *err) {
+    char normal[FIELD_PATH_MAX];
+    if (!field_path_normal(path, normal)) {
+        return reel_fail(err, REEL_ARGUMENT, "where: \"%.64s\" is not a field", path);
+    }
+    if ((!r->paths && !(r->paths = field_set_new(NULL, 0, err))) || !field_set_add(r->paths, normal, err)) {
+        return false;
+    }
+    r->conditions |= UINT32_C(1) << condition;
+    for (uint32_t i = 0; i < field_set_count(r->paths); i++) {
+        if (strcmp(field_set_name(r->paths, i), normal) == 0) {
+            r->columns[condition] = i;
+        }
+    }
+    return true;
+}
+
+void condition_reader_done(struct condition_reader *r) {
+    reel_decoder_free(r->decoder);
+    field_set_free(r->paths);
+    *r = (struct condition_reader){0};
+}
+
+static struct reel_visitor *open_value(void *context, uint32_t column) {
+    return &((struct value *)context)[column].visitor;
+}
+static bool close_value(void *context, uint32_t column) {
+    (void)context;
+    (void)column;
+    return true;
+}
+
+void condition_reader_read(const struct condition_reader *r, const struct reel_bytes *payload,
+                           struct value values[CONDITIONS_MAX]) {
+    struct field_picker picker = {.set = r->paths, .open = open_value, .close = close_value, .context = values};
+    for (uint32_t i = 0; i < field_set_count(r->paths); i++) {
+        value_start(&values[i]);
+    }
+    if (r->decoder && payload) {
+        field_picker_start(&picker);
+        reel_decode(r->decoder, *payload, &picker.visitor, NULL); /* what is damaged has what was found before */
+    }
+}
+
+void condition_reader_truths(const struct condition_reader *r, const struct conditions *c,
+                             const struct value values[CONDITIONS_MAX], enum truth each[CONDITIONS_MAX]) {
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (r->conditions & UINT32_C(1) << i) {
+            each[i] = condition_holds(&c->items[i], &values[r->columns[i]]) ? TRUTH_YES : TRUTH_NO;
+        }
+    }
 }

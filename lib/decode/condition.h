@@ -1,10 +1,10 @@
-/* Conditions on a value of a message: "/topic.path>0.5". */
+/* Conditions on values of messages: "/topic.path>0.5", joined by "and", "or" and parentheses. */
 #ifndef REEL_DECODE_CONDITION_H
 #define REEL_DECODE_CONDITION_H
 
-#include "reel/encoding.h"
+#include "decode/fields.h"
 
-enum { CONDITIONS_MAX = 16, CONDITION_TEXT_MAX = 256 };
+enum { CONDITIONS_MAX = 16, CONDITION_NODES_MAX = 4 * CONDITIONS_MAX, CONDITION_TEXT_MAX = 256 };
 enum comparison { IS_EQUAL, IS_NOT_EQUAL, IS_LESS, IS_MORE, IS_AT_MOST, IS_AT_LEAST };
 
 struct condition {
@@ -15,9 +15,23 @@ struct condition {
     double number;           /* of a time: nanoseconds since 1970 */
 };
 
-/* REEL_ARGUMENT: it is no condition. */
-bool condition_parse(const char *text, struct condition *out, struct reel_error *err);
-void condition_done(struct condition *c);
+struct condition_node {
+    enum { NODE_CONDITION, NODE_AND, NODE_OR } kind;
+    uint32_t left, right; /* of a condition: left is its number */
+};
+struct conditions {
+    struct condition items[CONDITIONS_MAX];
+    struct condition_node nodes[CONDITION_NODES_MAX];
+    uint32_t n, n_nodes, root;
+};
+/* Of several texts all must hold. REEL_ARGUMENT: what is expected where. */
+bool conditions_parse(const char *const *where, uint32_t n, struct conditions *out, struct reel_error *err);
+void conditions_done(struct conditions *c);
+
+/* For which values of a set a condition holds: none, some or all of them. TRUTH_NONE: it is not about them. */
+enum truth { TRUTH_NO, TRUTH_MAYBE, TRUTH_YES, TRUTH_NONE };
+/* Whether the whole holds, where each condition does so; those with TRUTH_NONE are left out. */
+enum truth conditions_truth(const struct conditions *c, const enum truth each[CONDITIONS_MAX]);
 
 /* A visitor that keeps one value: a number or a bool, a time (as nanoseconds since 1970, to a double's precision), or a
  * text. A list or a map is none of them. */
@@ -31,10 +45,23 @@ struct value {
 };
 void value_start(struct value *value);
 
-bool condition_holds(const struct condition *c, const struct value *value);
+/* Reads the values of a channel's messages that conditions are about. */
+struct condition_reader {         /* zeroed = about none */
+    struct reel_decoder *decoder; /* owned; NULL: its messages have no values */
+    struct field_set *paths;
+    uint32_t conditions;              /* bits: those that are about the channel */
+    uint32_t columns[CONDITIONS_MAX]; /* of their values */
+};
+bool condition_reader_add(struct condition_reader *r, uint32_t condition, const char *path, struct reel_error *err);
+void condition_reader_done(struct condition_reader *r);
+/* By column. `payload` NULL: no values. */
+void condition_reader_read(const struct condition_reader *r, const struct reel_bytes *payload,
+                           struct value values[CONDITIONS_MAX]);
+/* Sets those that are about the channel. */
+void condition_reader_truths(const struct condition_reader *r, const struct conditions *c,
+                             const struct value values[CONDITIONS_MAX], enum truth each[CONDITIONS_MAX]);
 
-/* For which values of a set the condition holds: none, some or all of them. */
-enum truth { TRUTH_NO, TRUTH_MAYBE, TRUTH_YES };
+/* The values of a set of messages. */
 struct value_range {
     double min, max; /* of the numbers, where there are any */
     uint64_t numbers, nans;

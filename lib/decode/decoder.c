@@ -82,9 +82,7 @@ bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct
                  struct reel_error *err) {
     struct reel_error own = {0};
     bool whole = d->how->decode(d->state, payload, v, &own);
-    if (err) {
-        reel_error_pass(err, &own);
-    }
+    reel_error_pass(err, &own);
     return whole;
 }
 

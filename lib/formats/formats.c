@@ -3,8 +3,8 @@
 #include "reel/write.h"
 
 #define FORMATS(X)                                                                                                     \
-    X(rosbag1)                                                                                                         \
-    X(rosbag2_0)                                                                                                       \
+    X(rosbag_v1)                                                                                                       \
+    X(rosbag_v2)                                                                                                       \
     X(nanover)                                                                                                         \
     X(nanover_legacy)                                                                                                  \
     X(carla)                                                                                                           \
@@ -19,9 +19,9 @@
     X(mcap)                                                                                                            \
     X(rosbag2)                                                                                                         \
     X(rosbag2_sqlite3)                                                                                                 \
-    X(rosbag2_0)                                                                                                       \
-    X(rosbag2_0_named)                                                                                                 \
-    X(rosbag12)                                                                                                        \
+    X(rosbag_v2)                                                                                                       \
+    X(rosbag_v2_named)                                                                                                 \
+    X(rosbag_v1)                                                                                                       \
     X(nanover)                                                                                                         \
     X(carla)                                                                                                           \
     X(mira)                                                                                                            \

@@ -2,10 +2,11 @@
  * nothing; many would make every query open all segments. The segments are then merged, in passes of bounded fan-in,
  * into segments that do not overlap. The old ones stay as unused space in the pack: such recordings are rare, and
  * rebuilding the pack is cheaper than compacting it again. */
-#include <unistd.h>
+#include <errno.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/disk.h"
 #include "index/builder.h"
 
 enum { FAN_IN = 64 };
@@ -82,8 +83,9 @@ static bool advance(struct reel_builder *b, struct run *r, const struct pack_seg
         if (!(r->data = malloc(segment->size))) {
             return reel_fail_memory(err);
         }
-        if (pread(fileno(b->file), r->data, segment->size, (off_t)segment->offset) != (ssize_t)segment->size) {
-            return reel_fail_errno(err, "could not read back the index");
+        if (!disk_read_at(fileno(b->file), r->data, segment->size, segment->offset)) {
+            return errno == 0 ? reel_fail(err, REEL_IO, "the index became shorter while it was written")
+                              : reel_fail_errno(err, "could not read back the index");
         }
         if (!pack_cursor_open(&r->cursor, bytes_of(r->data, segment->size), segment->count, segment->channel)) {
             return reel_fail(err, REEL_IO, "the index read back is not what was written");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "base/transient.h"
 #include "reel/format.h"
 #include "reel/write.h"
@@ -31,13 +32,17 @@ static bool fail_unknown(struct reel_error *err) {
 }
 
 const struct reel_format *reel_format_probe(struct reel_source *source, struct reel_error *err) {
-    uint8_t head[PROBE_BYTES];
-    size_t size = source->size < sizeof head ? (size_t)source->size : sizeof head;
-    if (!reel_source_read(source, 0, head, size, err)) {
-        return NULL;
-    }
+    size_t size = source->size < PROBE_BYTES ? (size_t)source->size : PROBE_BYTES;
     if (size == 0) {
         reel_fail(err, REEL_NOT_MINE, "the file is empty");
+        return NULL;
+    }
+    AUTO_MEM uint8_t *head = malloc(size); /* of exactly this size, so that sanitizers see what reads past it */
+    if (!head) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    if (!reel_source_read(source, 0, head, size, err)) {
         return NULL;
     }
     struct transient_watch watch;

@@ -198,8 +198,10 @@ bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes paylo
                                                 .numbers = on_numbers};
     *out = (struct reel_image){0};
     struct collector c = {.visitor = {&ops}, .image = out, .payload = payload};
-    if (!reel_decode(decoder, payload, &c.visitor, err) && !c.no_memory) {
-        return err->code != REEL_OK ? false : reel_fail(err, REEL_DAMAGED, "the message ends early");
+    struct reel_error why = {0};
+    if (!reel_decode(decoder, payload, &c.visitor, &why) && !c.no_memory) {
+        return why.code != REEL_OK ? reel_error_pass(err, &why)
+                                   : reel_fail(err, REEL_DAMAGED, "the message ends early");
     }
     return sort_out(&c, err);
 }

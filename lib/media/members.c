@@ -62,12 +62,12 @@ static void member_name(const struct reel_write *w, uint64_t group, const struct
  * known before. */
 static bool find_ties(struct reel_write *w, struct members_totals *totals, struct reel_error *err) {
     struct reel_message m;
-    struct reel_mark first = {0};
+    struct reel_position first = {0};
     int64_t last_ns = 0;
     enum reel_step step;
     uint64_t n = 0;
     for (; (step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE; n++) {
-        first = n == 0 ? reel_mark_of(&m) : first;
+        first = n == 0 ? reel_position_of(&m) : first;
         totals->numbered |= n > 0 && reel_write_time(w, &m) == last_ns;
         last_ns = reel_write_time(w, &m);
     }
@@ -96,8 +96,7 @@ static bool make_member(struct reel_write *w, const struct reel_message *m, memb
     }
     bool good = decoder && m->size <= REEL_DECODED_MAX && make(decoder, payload, member, &why);
     if (!good && why.code != REEL_OK && !is_of_the_payload(why.code)) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     if (!good) {
         *member = (struct member){.data = payload, .extension = ".bin"};

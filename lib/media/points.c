@@ -234,9 +234,10 @@ bool points_make(const struct reel_decoder *decoder, struct reel_bytes payload, 
     }
     c->visitor.ops = &ops;
     c->payload = payload;
-    if (!reel_decode(decoder, payload, &c->visitor, err)) {
-        return err->code != REEL_OK
-                   ? false
+    struct reel_error why = {0};
+    if (!reel_decode(decoder, payload, &c->visitor, &why)) {
+        return why.code != REEL_OK
+                   ? reel_error_pass(err, &why)
                    : reel_fail(err, REEL_LIMIT, "the point cloud has more than %d fields", FIELDS_MAX_OF_CLOUD);
     }
     if (c->no_data) {

@@ -105,9 +105,10 @@ static bool read_frame(const struct strip *s, uint32_t channel, int64_t time_ns,
 /* The first frame decides the size of all; what is larger is cut, and what is smaller stands on black. */
 static bool put(struct strip *s, uint32_t tile, const struct reel_pixels *frame, struct reel_error *err) {
     if (!s->canvas.data) {
+        uint64_t width = (uint64_t)frame->width * s->options->frames;
         s->width = frame->width;
         s->height = frame->height;
-        if (!pixels_new(s->width * s->options->frames, s->height, 3, &s->canvas, err)) {
+        if (!picture_fits(width, s->height, err) || !pixels_new((uint32_t)width, s->height, 3, &s->canvas, err)) {
             return false;
         }
     }
@@ -133,7 +134,7 @@ static bool is_of_the_image(enum reel_code code) {
 /* Frames that cannot be drawn stay black; with the first one the channel is given up. */
 static bool draw_channel(struct strip *s, uint32_t channel, struct reel_error *err) {
     const struct reel_channel_stats *stats = reel_index_stats(reel_recording_index(s->recording), channel);
-    const uint64_t span = (uint64_t)stats->last_ns - (uint64_t)stats->first_ns, step = span / (2 * s->options->frames);
+    const uint64_t span = (uint64_t)stats->last_ns - (uint64_t)stats->first_ns, step = span / s->options->frames / 2;
     for (uint32_t i = 0; i < s->options->frames; i++) {
         AUTO_STRUCT(reel_pixels_done) struct reel_pixels frame = {0};
         struct reel_error why = {0};
@@ -156,6 +157,9 @@ bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thu
     bool good = false;
     struct strip s = {.recording = recording, .options = options};
     *out = (struct reel_picture){0};
+    if (options->frames == 0) {
+        return reel_fail(err, REEL_ARGUMENT, "a thumbnail has one frame at least");
+    }
     reel_fail(&why, REEL_NOT_FOUND, "the recording has no images");
     for (uint32_t i = 0; i < n && !good && is_of_the_image(why.code); i++) {
         why = (struct reel_error){0};

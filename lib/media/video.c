@@ -93,7 +93,7 @@ static bool frames_before(struct reel_reader *reader, const struct reel_channel 
     struct before b = {0};
     *n = 0;
     *entries = NULL;
-    bool good = !decoder || reel_reader_back(reader, channel->id, start_ns, collect, &b, err);
+    bool good = !decoder || reel_reader_reverse(reader, channel->id, start_ns, collect, &b, err);
     AUTO_MEM struct reel_entry *found = b.entries;
     good = good && (!b.no_memory || reel_fail_memory(err)) && (!decoder || find_key(reader, decoder, &b, n, err));
     *entries = good ? TAKE(found) : NULL;

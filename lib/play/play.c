@@ -2,6 +2,7 @@
  * with all rounds of a loop one after the other. A message is due when `anchor` plus its distance in tape time, divided
  * by the speed, is reached. */
 #include "reel/play.h"
+#include "base/thread.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -9,14 +10,15 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/channel.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "index/pack_model.h"
 #include "stream/initial_state.h"
 
-enum { CLOCK_BYTES = 8, SPARE = 8 };
+enum { CLOCK_BYTES = 8, STATE_CHANNELS_MAX = 8 /* of one recording, besides its own */ };
 static const struct reel_channel unused = {.name = "", .type = "", .encoding = ""};
-static const double NS_PER_S = 1e9, SPEED_MAX = 1e6;
+static const double NS_PER_S = 1e9, SPEED_MIN = 1e-3, SPEED_MAX = 1e6; /* no time in ns overflows */
 static const int64_t SECOND_NS = 1000000000;
 
 struct reel_play {
@@ -36,8 +38,10 @@ struct player {
     const struct reel_selection *selection;
     struct reel_stream *below;            /* from the start */
     struct reel_stream *jumped;           /* from a new position, NULL: none */
-    uint32_t *positions;                  /* of the channels of `jumped` among the player's; UINT32_MAX: no room */
-    const struct reel_channel **channels; /* those of `below`, SPARE for states at new positions, /clock */
+    uint32_t *positions;                  /* of the channels of `jumped` among the player's */
+    const struct reel_channel **channels; /* those of `below`, `spare` for states at new positions, /clock */
+    uint32_t *sources;                    /* of the channels */
+    uint32_t spare;
     struct reel_play *play;
     struct arena arena;
     struct reel_message next; /* of the current stream, not given yet */
@@ -57,13 +61,13 @@ struct player {
 /* ---- controls */
 
 static bool is_speed(double speed) {
-    return isfinite(speed) && speed >= 0 && speed <= SPEED_MAX;
+    return speed == 0 || (speed >= SPEED_MIN && speed <= SPEED_MAX);
 }
 
 struct reel_play *reel_play_new(const struct reel_play_options *options, struct reel_error *err) {
     if (!is_speed(options->speed) || !is_speed(options->rate) || !is_speed(options->clock_hz) ||
         options->max_gap_ns < 0) {
-        reel_fail(err, REEL_ARGUMENT, "speeds and rates are numbers from 0 to 1000000");
+        reel_fail(err, REEL_ARGUMENT, "speeds and rates are 0 or numbers from 0.001 to 1000000");
         return NULL;
     }
     struct reel_play *play = calloc(1, sizeof *play);
@@ -71,11 +75,7 @@ struct reel_play *reel_play_new(const struct reel_play_options *options, struct 
         reel_fail_memory(err);
         return NULL;
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&play->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&play->changed);
     pthread_mutex_init(&play->mutex, NULL);
     memcpy(&play->options, options, options->size < sizeof play->options ? options->size : sizeof play->options);
     play->state = (struct reel_play_state){.paused = options->paused, .loop = options->loop, .speed = options->speed};
@@ -118,7 +118,7 @@ static void anchor(struct reel_play *play, int64_t tape) {
 
 bool reel_play_set(struct reel_play *play, const struct reel_play_change *change, struct reel_error *err) {
     if ((change->set & REEL_PLAY_SPEED) && !is_speed(change->speed)) {
-        return reel_fail(err, REEL_ARGUMENT, "speed: a number from 0 (as fast as possible) to 1000000");
+        return reel_fail(err, REEL_ARGUMENT, "speed: 0 (as fast as possible), or a number from 0.001 to 1000000");
     }
     pthread_mutex_lock(&play->mutex);
     struct reel_play_state *s = &play->state;
@@ -197,22 +197,25 @@ static struct reel_stream *current(const struct player *p) {
     return p->jumped ? p->jumped : p->below;
 }
 
-static bool is_same(const struct reel_channel *a, const struct reel_channel *b) {
-    return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0;
-}
-
 /* The state at a position may be in a channel of its own. */
-static uint32_t position_of(struct player *p, const struct reel_channel *c) {
-    for (uint32_t i = 0; i < p->below->n_channels + SPARE; i++) {
-        struct reel_channel *copy = p->channels[i] == &unused ? arena_alloc(&p->arena, sizeof *copy) : NULL;
-        if (copy && pack_model_copy_channel(&p->arena, c, copy)) {
-            p->channels[i] = copy;
-        }
-        if (is_same(p->channels[i], c)) {
-            return i;
+static bool find_position(struct player *p, const struct reel_channel *c, uint32_t source, uint32_t *position,
+                          struct reel_error *err) {
+    uint32_t n = p->below->n_channels + p->spare;
+    for (*position = 0; *position < n && p->channels[*position] != &unused; ++*position) {
+        if (p->sources[*position] == source && channel_same(p->channels[*position], c)) {
+            return true;
         }
     }
-    return UINT32_MAX;
+    if (*position == n) {
+        return reel_fail(err, REEL_LIMIT, "states at new positions have more than %u channels of their own", p->spare);
+    }
+    struct reel_channel *copy = arena_alloc(&p->arena, sizeof *copy);
+    if (!copy || !pack_model_copy_channel(&p->arena, c, copy)) {
+        return reel_fail_memory(err);
+    }
+    p->channels[*position] = copy;
+    p->sources[*position] = source;
+    return true;
 }
 
 static bool note_positions(struct player *p, struct reel_error *err) {
@@ -221,7 +224,11 @@ static bool note_positions(struct player *p, struct reel_error *err) {
     }
     for (uint32_t i = 0; i < p->jumped->n_channels; i++) {
         const struct reel_channel *c = p->jumped->channels[i];
-        p->positions[i] = i < p->below->n_channels && is_same(p->below->channels[i], c) ? i : position_of(p, c);
+        p->positions[i] = i;
+        if ((i >= p->below->n_channels || !channel_same(p->below->channels[i], c)) &&
+            !find_position(p, c, p->jumped->channel_source[i], &p->positions[i], err)) {
+            return false;
+        }
     }
     return true;
 }
@@ -244,7 +251,7 @@ static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) 
         recordings[i] = reel_reader_recording(p->below->readers[i]);
     }
     selection.start_ns = position_ns;
-    selection.front = NULL;
+    selection.initial = NULL;
     selection.state_at_cut = true;
     selection.last_per_topic = selection.last_per_topic || p->play->options.latch;
     p->jumped = open_below(p->play, recordings, n, &selection, err);
@@ -253,8 +260,8 @@ static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) 
 
 /* Goes on at a position; at the start as the first time. */
 static bool go_to(struct player *p, int64_t position_ns, struct reel_error *err) {
-    const struct reel_front *front = p->below->front;
-    struct reel_mark start = {.time_ns = position_ns, .front = front && front->n_messages > 0};
+    const struct reel_initial_state *initial = p->below->initial;
+    struct reel_position start = {.time_ns = position_ns, .initial = initial && initial->n_messages > 0};
     p->waits = p->any = false;
     p->last_ns = position_ns;
     reel_stream_free(TAKE(p->jumped));
@@ -272,7 +279,7 @@ static enum reel_step fetch(struct player *p, struct reel_error *err) {
         if (step == REEL_STEP_MESSAGE) {
             p->next_tape = p->play->tape_ns + (p->next.before_start ? 0 : distance(p, p->next.time_ns));
             p->next.channel = p->jumped ? p->positions[p->next.channel] : p->next.channel;
-            p->waits = p->next.channel != UINT32_MAX;
+            p->waits = true;
         } else if (!p->play->state.loop || p->empty) {
             return REEL_STEP_END;
         } else {
@@ -385,7 +392,7 @@ static enum reel_step play_next(struct reel_stream *base, struct reel_message *m
 }
 
 /* Only to read a message again: it is given at once. */
-static bool play_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool play_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct player *p = (struct player *)base;
     p->waits = p->due = false;
     p->at_once = true;
@@ -424,18 +431,17 @@ static const struct reel_channel *clock_channel(void) {
 }
 
 static bool make_channels(struct player *p) {
-    uint32_t n = p->below->n_channels, all = n + SPARE + (p->play->options.clock_hz > 0);
-    const struct reel_channel **channels = arena_alloc(&p->arena, (all + 1) * sizeof *channels);
-    uint32_t *sources = arena_alloc(&p->arena, (all + 1) * sizeof *sources);
-    if (!channels || !sources) {
+    p->spare = STATE_CHANNELS_MAX * p->below->n_sources;
+    uint32_t n = p->below->n_channels, all = n + p->spare + (p->play->options.clock_hz > 0);
+    p->base.channels = p->channels = arena_alloc(&p->arena, ((size_t)all + 1) * sizeof *p->channels);
+    p->base.channel_source = p->sources = arena_alloc(&p->arena, ((size_t)all + 1) * sizeof *p->sources);
+    if (!p->channels || !p->sources) {
         return false;
     }
     for (uint32_t i = 0; i < all; i++) {
-        channels[i] = i < n ? p->below->channels[i] : i < n + SPARE ? &unused : clock_channel();
-        sources[i] = i < n ? p->below->channel_source[i] : 0;
+        p->channels[i] = i < n ? p->below->channels[i] : i < n + p->spare ? &unused : clock_channel();
+        p->sources[i] = i < n ? p->below->channel_source[i] : 0;
     }
-    p->base.channels = p->channels = channels;
-    p->base.channel_source = sources;
     p->base.n_channels = all;
     return true;
 }
@@ -459,8 +465,10 @@ struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_recordi
     p->play = reel_play_ref(play);
     p->last_ns = start_ns;
     p->empty = true;
+    pthread_mutex_lock(&play->mutex);
     play->state.start_ns = play->state.position_ns = start_ns;
     play->state.end_ns = end_ns;
+    pthread_mutex_unlock(&play->mutex);
     if (!make_channels(p)) {
         reel_stream_free(&p->base);
         reel_fail_memory(err);

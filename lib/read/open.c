@@ -11,13 +11,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/grow.h"
 #include "base/hex.h"
 #include "base/limits.h"
 #include "base/options.h"
-#include "base/sha1.h"
 
-enum { KEPT_DAYS = 30 };
+enum { KEPT_DAYS = 30, PACK_DIGITS = SHA1_HEX - 1 };
+#define PACK_SUFFIX ".reel"
 
 struct files {
     const char *const *paths;
@@ -44,39 +47,33 @@ static void reel_auto_files_done(struct files *f) {
     free(f->pack);
 }
 
-static const char *name_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] != '\0' ? slash + 1 : path;
-}
-
+/* Of the files that were opened: another one may have their name by now. */
 static bool stat_all(const struct files *f, struct stat *st, struct reel_error *err) {
     for (uint32_t i = 0; i < f->n; i++) {
-        if (stat(f->paths[i], &st[i]) != 0) {
-            return reel_fail_errno(err, "%s", name_of(f->paths[i]));
+        if (fstat(reel_source_fd(f->sources[i]), &st[i]) != 0) {
+            return reel_fail_errno(err, "%s", f->sources[i]->name);
         }
     }
     return true;
 }
 
-static bool pack_name(const struct files *f, char out[2 * SHA1_SIZE + 1]) {
-    AUTO_MEM char *text = NULL;
-    size_t size = 0;
-    uint8_t digest[SHA1_SIZE];
-    FILE *to = open_memstream(&text, &size);
-    if (!to) {
-        return false;
-    }
+/* False: no memory. */
+static bool pack_name(const struct files *f, char out[SHA1_HEX]) {
+    AUTO_STRUCT(grow_done) struct grow text = {0};
     for (uint32_t i = 0; i < f->n; i++) {
         AUTO_MEM char *whole = realpath(f->paths[i], NULL);
         const struct stat *st = &f->st[i];
-        fprintf(to, "%s%s\n%ju %ju %jd %jd.%09ld", i ? "\n" : "", whole ? whole : f->paths[i], (uintmax_t)st->st_dev,
-                (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+        char identity[128]; /* five numbers of 64 bits */
+        snprintf(identity, sizeof identity, "\n%ju %ju %jd %jd.%09ld", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
+                 (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+        grow_text(&text, i ? "\n" : "");
+        grow_text(&text, whole ? whole : f->paths[i]);
+        grow_text(&text, identity);
     }
-    if (fclose(to) != 0) {
+    if (text.failed) {
         return false;
     }
-    sha1_of((struct reel_bytes){.data = (const uint8_t *)text, .size = size}, digest);
-    hex_write(digest, sizeof digest, out);
+    digest_hex(DIGEST_SHA1, bytes_of(text.data, text.size), out);
     return true;
 }
 
@@ -95,12 +92,12 @@ static bool make_temporary_folder(struct files *f, struct reel_error *err) {
 }
 
 static bool choose_pack(struct files *f, const char *cache_folder, struct reel_error *err) {
-    char name[2 * SHA1_SIZE + 1];
+    char name[SHA1_HEX];
     if (!cache_folder && !make_temporary_folder(f, err)) {
         return false;
     }
     if ((cache_folder && !(f->folder = strdup(cache_folder))) || !pack_name(f, name) ||
-        asprintf(&f->pack, "%s/%s.reel", f->folder, name) < 0) {
+        asprintf(&f->pack, "%s/%s" PACK_SUFFIX, f->folder, name) < 0) {
         f->pack = NULL;
         return reel_fail_memory(err);
     }
@@ -125,6 +122,11 @@ static bool open_files(struct files *f, const char *const *paths, uint32_t n, co
     return stat_all(f, f->st, err) && choose_pack(f, cache_folder, err);
 }
 
+/* A name that choose_pack() makes. The folder is the caller's and may contain other files. */
+static bool is_pack_name(const char *name) {
+    return hex_span(name) == PACK_DIGITS && strcmp(name + PACK_DIGITS, PACK_SUFFIX) == 0;
+}
+
 /* Packs that were not opened for a month are removed when a new one is made, so that the folder does not grow for ever.
  */
 static void remove_old_packs(const char *folder) {
@@ -132,7 +134,7 @@ static void remove_old_packs(const char *folder) {
     time_t oldest = time(NULL) - (time_t)KEPT_DAYS * 86400;
     for (struct dirent *e; dir && (e = readdir(dir));) {
         struct stat st;
-        if (strstr(e->d_name, ".reel") && fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (is_pack_name(e->d_name) && fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(st.st_mode) && st.st_mtime < oldest) {
             unlinkat(dirfd(dir), e->d_name, 0);
         }

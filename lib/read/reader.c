@@ -27,7 +27,7 @@ struct reel_reader {
     struct reel_chunk *rows; /* REEL_SEGMENT_ENTRIES chunk rows around the last one used */
     uint32_t rows_first, rows_count;
     struct cache_block *block; /* pinned, of block->chunk */
-    struct opened *held;       /* pinned: the source of the last read */
+    struct open_chunk *held;   /* pinned: the source of the last read */
     struct reel_source *window_source;
     uint8_t *window;
     uint64_t window_offset;
@@ -46,7 +46,7 @@ static void release(struct reel_recording *r) {
     if (r->own_cache) {
         reel_cache_free(r->cache);
     }
-    opened_done(&r->opened);
+    open_chunks_done(&r->open_chunk);
     for (uint32_t i = 0; i < r->n_parts; i++) {
         reel_source_free(r->parts[i]);
     }
@@ -98,7 +98,7 @@ struct reel_recording *reel_recording_from_index(struct reel_index *index, struc
     static _Atomic uint64_t numbers;
     struct reel_recording *r = calloc(1, sizeof *r);
     struct reel_source **copy = malloc((n_parts ? n_parts : 1) * sizeof *copy);
-    if (!r || !copy || !opened_init(&r->opened, NULL)) {
+    if (!r || !copy || !open_chunks_init(&r->open_chunk, NULL)) {
         free(r);
         free(copy);
         for (uint32_t i = 0; i < n_parts; i++) {
@@ -143,11 +143,11 @@ struct opening {
     const struct reel_chunk *row;
 };
 
-static bool open_chunk(void *context, struct opened *o, struct reel_error *err);
+static bool open_chunk(void *context, struct open_chunk *o, struct reel_error *err);
 
 /* What contains chunk `id`: a part, or an earlier chunk, which is pinned as *pinned. */
 static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const struct reel_chunk *row,
-                                   struct opened **pinned, struct reel_error *err) {
+                                   struct open_chunk **pinned, struct reel_error *err) {
     *pinned = NULL;
     if (row->part < r->n_parts) {
         return r->parts[row->part];
@@ -157,7 +157,7 @@ static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const 
         reel_fail(err, REEL_CHANGED, "the index knows no file %u", row->part);
         return NULL;
     }
-    *pinned = opened_pin(&r->opened, in, open_chunk, &(struct opening){.recording = r}, err);
+    *pinned = open_chunk_pin(&r->open_chunk, in, open_chunk, &(struct opening){.recording = r}, err);
     return *pinned ? (*pinned)->source : NULL;
 }
 
@@ -181,8 +181,8 @@ static struct reel_source *open_source(struct reel_recording *r, uint32_t id, co
     return spool_file(row, base, path, err);
 }
 
-/* For opened_pin(). Reads the chunk's row when the caller does not have it. */
-static bool open_chunk(void *context, struct opened *o, struct reel_error *err) {
+/* For open_chunk_pin(). Reads the chunk's row when the caller does not have it. */
+static bool open_chunk(void *context, struct open_chunk *o, struct reel_error *err) {
     struct reel_recording *r = ((struct opening *)context)->recording;
     const struct reel_chunk *row = ((struct opening *)context)->row;
     AUTO_MEM struct reel_chunk *rows = row ? NULL : malloc(index_chunk_rows(r->index) * sizeof *rows);
@@ -225,7 +225,7 @@ static void leave(struct reel_reader *r) {
     r->set->awake--;
 }
 
-static void hold(struct reel_reader *r, struct opened *o);
+static void hold(struct reel_reader *r, struct open_chunk *o);
 
 /* Gives back what a next read gets again. */
 static void rest(struct reel_reader *r) {
@@ -287,12 +287,12 @@ static const struct reel_chunk *chunk_row(struct reel_reader *r, uint32_t id, st
 
 /* Takes over the pin on `o` and drops the previous one. Also drops a window on the previous source, which may now be
  * closed. */
-static void hold(struct reel_reader *r, struct opened *o) {
+static void hold(struct reel_reader *r, struct open_chunk *o) {
     if (r->held && r->window_source == r->held->source) {
         r->window_source = NULL;
         r->window_size = 0;
     }
-    opened_unpin(&r->recording->opened, r->held);
+    open_chunk_unpin(&r->recording->open_chunk, r->held);
     r->held = o;
 }
 
@@ -300,7 +300,7 @@ static struct reel_source *hold_chunk(struct reel_reader *r, uint32_t id, const 
                                       struct reel_error *err) {
     if (!r->held || r->held->chunk != id) {
         const struct opening opening = {.recording = r->recording, .row = row};
-        struct opened *o = opened_pin(&r->recording->opened, id, open_chunk, (void *)&opening, err);
+        struct open_chunk *o = open_chunk_pin(&r->recording->open_chunk, id, open_chunk, (void *)&opening, err);
         if (!o) {
             return NULL;
         }
@@ -315,7 +315,7 @@ static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const s
     if (r->held && row->part == (REEL_CHUNK_PART | r->held->chunk)) {
         return r->held->source;
     }
-    struct opened *pinned;
+    struct open_chunk *pinned;
     struct reel_source *base = base_of(r->recording, id, row, &pinned, err);
     if (pinned) {
         hold(r, pinned);
@@ -325,11 +325,11 @@ static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const s
 
 static bool decode_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, uint8_t *data,
                          struct reel_error *err) {
-    struct opened *pinned;
+    struct open_chunk *pinned;
     struct reel_source *base = base_of(r->recording, id, row, &pinned, err);
     bool good = base && (codec_decode_chunk(row, base, data, err) ||
                          reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
-    opened_unpin(&r->recording->opened, pinned);
+    open_chunk_unpin(&r->recording->open_chunk, pinned);
     return good;
 }
 

@@ -16,7 +16,7 @@ struct reel_recording {
     bool own_cache;
     char *derived_folder, *derived_name;
     _Atomic uint32_t references;
-    struct opened_set opened;
+    struct open_chunks open_chunk;
 };
 
 /* Readers that are used in turns: only the latest REEL_STREAM_AWAKE of them hold memory. Of one thread. What a reader

@@ -93,9 +93,9 @@ static bool run(struct back *b, bool (*visit)(void *context, const struct reel_e
     }
 }
 
-bool reel_reader_back(struct reel_reader *reader, uint32_t channel, int64_t before_ns,
-                      bool (*visit)(void *context, const struct reel_entry *entry), void *context,
-                      struct reel_error *err) {
+bool reel_reader_reverse(struct reel_reader *reader, uint32_t channel, int64_t before_ns,
+                         bool (*visit)(void *context, const struct reel_entry *entry), void *context,
+                         struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     if (channel >= index->model.n_channels) {
         return reel_fail(err, REEL_ARGUMENT, "there is no channel %u", channel);

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/disk.h"
 #include "record/record.h"
 
 /* Copies the rows, without their keys, into `sorted`: those of key 0 first, then those of key 1 … */
@@ -54,7 +55,7 @@ bool recorder_put_tables(struct reel_recorder *r, const struct recorder_tables *
     if (!file) {
         return false;
     }
-    void *sorted = posix_fallocate(fileno(file), 0, (off_t)size) == 0
+    void *sorted = disk_allocate(fileno(file), size)
                        ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0)
                        : MAP_FAILED;
     bool good = sorted != MAP_FAILED ? sort_rows(t, sorted, err) && put_sorted(r, t, sorted, err)

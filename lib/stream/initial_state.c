@@ -1,21 +1,22 @@
-/* See front.h. Three kinds of front messages: the state at the cut, computed by the encodings of the channels, the last
- * message of each topic, and the frames of videos since their key frame. */
+/* See initial_state.h. Three kinds of messages: the state at the cut, computed by the encodings of the channels, the
+ * last message of each topic, and the frames of videos since their key frame. */
 #include "stream/initial_state.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/channel.h"
 #include "base/cleanup.h"
 #include "index/pack_model.h"
 #include "reel/encoding.h"
 #include "stream/merge.h"
 
-struct reel_front *reel_front_ref(struct reel_front *front) {
-    atomic_fetch_add(&front->references, 1);
-    return front;
+struct reel_initial_state *reel_initial_state_ref(struct reel_initial_state *initial) {
+    atomic_fetch_add(&initial->references, 1);
+    return initial;
 }
 
-void reel_front_free(struct reel_front *f) {
+void reel_initial_state_free(struct reel_initial_state *f) {
     if (!f || atomic_fetch_sub(&f->references, 1) != 1) {
         return;
     }
@@ -28,23 +29,20 @@ void reel_front_free(struct reel_front *f) {
     arena_free(&f->arena);
     free(f);
 }
-REEL_DEFINE_AUTO(struct reel_front, reel_front_free);
+REEL_DEFINE_AUTO(struct reel_initial_state, reel_initial_state_free);
 
-static bool same_channel(const struct reel_channel *a, const struct reel_channel *b) {
-    return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0;
-}
-
-/* Position of the channel in the stream; a channel outside the selection is appended to the front's own channels. */
-static bool position_of_channel(struct reel_front *f, const struct reel_channel *channel, uint32_t *position,
+/* Position of the channel in the stream; a channel outside the selection is appended to the initial state's own
+ * channels. */
+static bool position_of_channel(struct reel_initial_state *f, const struct reel_channel *channel, uint32_t *position,
                                 struct reel_error *err) {
     for (uint32_t i = 0; i < f->stream->n_channels; i++) {
-        if (f->stream->channel_source[i] == f->source && same_channel(f->stream->channels[i], channel)) {
+        if (f->stream->channel_source[i] == f->source && channel_same(f->stream->channels[i], channel)) {
             *position = i;
             return true;
         }
     }
     for (uint32_t i = 0; i < f->n_channels; i++) {
-        if (f->channel_source[i] == f->source && same_channel(f->channels[i], channel)) {
+        if (f->channel_source[i] == f->source && channel_same(f->channels[i], channel)) {
             *position = f->stream->n_channels + i;
             return true;
         }
@@ -61,8 +59,9 @@ static bool position_of_channel(struct reel_front *f, const struct reel_channel 
     return true;
 }
 
-bool reel_front_add(struct reel_front *f, const struct reel_channel *channel, int64_t time_ns, uint8_t *data,
-                    size_t size, const uint64_t extra[REEL_ENTRY_EXTRAS], struct reel_error *err) {
+bool reel_initial_state_add(struct reel_initial_state *f, const struct reel_channel *channel, int64_t time_ns,
+                            uint8_t *data, size_t size, const uint64_t extra[REEL_ENTRY_EXTRAS],
+                            struct reel_error *err) {
     AUTO_MEM uint8_t *owned = data;
     uint32_t position = 0;
     if (size > UINT32_MAX) {
@@ -120,11 +119,7 @@ static int compare_last(const void *a, const void *b) {
 
 /* The selection's start on the clock of one source. */
 static int64_t start_of(const struct reel_stream *s, const struct reel_selection *selection, uint32_t source) {
-    int64_t start;
-    bool before =
-        s->shifts[source] > 0; /* a start outside the 64-bit range is before, or after, all messages of the source */
-    return __builtin_sub_overflow(selection->start_ns, s->shifts[source], &start) ? (before ? INT64_MIN : INT64_MAX)
-                                                                                  : start;
+    return merge_unshifted(selection->start_ns, s->shifts[source]);
 }
 
 static bool find_last(const struct reel_stream *s, const struct reel_selection *selection, struct last *last, size_t *n,
@@ -134,7 +129,7 @@ static bool find_last(const struct reel_stream *s, const struct reel_selection *
         struct last l = {.channel = s->channels[i], .source = s->channel_source[i], .position = i};
         int64_t start = start_of(s, selection, l.source);
         l.not_before = lookback > 0 && start > INT64_MIN + lookback ? start - lookback : INT64_MIN;
-        if (!reel_reader_back(s->readers[l.source], l.channel->id, start, take_first, &l, err)) {
+        if (!reel_reader_reverse(s->readers[l.source], l.channel->id, start, take_first, &l, err)) {
             return false;
         }
         if (l.found) {
@@ -147,7 +142,7 @@ static bool find_last(const struct reel_stream *s, const struct reel_selection *
 
 /* Of several channels of one topic the newest message is used; but every latched publisher keeps its own last message.
  */
-static bool add_last(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
+static bool add_last(struct reel_initial_state *f, const struct reel_selection *selection, struct reel_error *err) {
     const struct reel_stream *s = f->stream;
     AUTO_MEM struct last *last = malloc((s->n_channels ? s->n_channels : 1) * sizeof *last);
     if (!last) {
@@ -181,7 +176,7 @@ static bool add_last(struct reel_front *f, const struct reel_selection *selectio
 
 /* ---- messages that others build on */
 
-static bool has_entry(const struct reel_front *f, uint32_t position, const struct reel_entry *entry) {
+static bool has_entry(const struct reel_initial_state *f, uint32_t position, const struct reel_entry *entry) {
     bool found = false;
     for (size_t i = 0; i < f->n_messages && !found; i++) {
         const struct reel_message *m = &f->messages[i];
@@ -191,7 +186,8 @@ static bool has_entry(const struct reel_front *f, uint32_t position, const struc
     return found;
 }
 
-static bool add_entry(struct reel_front *f, uint32_t position, struct reel_entry entry, struct reel_error *err) {
+static bool add_entry(struct reel_initial_state *f, uint32_t position, struct reel_entry entry,
+                      struct reel_error *err) {
     uint32_t source = f->stream->channel_source[position];
     if (!GROW_ARRAY(f->messages, f->n_messages, f->cap_messages)) {
         return reel_fail_memory(err);
@@ -206,7 +202,7 @@ static bool add_entry(struct reel_front *f, uint32_t position, struct reel_entry
     return true;
 }
 
-static bool add_before(struct reel_front *f, const struct reel_selection *selection, uint32_t position,
+static bool add_before(struct reel_initial_state *f, const struct reel_selection *selection, uint32_t position,
                        const struct reel_cut_rule *rule, struct reel_error *err) {
     const struct reel_stream *s = f->stream;
     uint32_t source = s->channel_source[position];
@@ -222,7 +218,7 @@ static bool add_before(struct reel_front *f, const struct reel_selection *select
     return good;
 }
 
-static bool add_by_rules(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
+static bool add_by_rules(struct reel_initial_state *f, const struct reel_selection *selection, struct reel_error *err) {
     for (const struct reel_cut_rule *const *rule = reel_cut_rules; *rule; rule++) {
         for (uint32_t i = 0; i < f->stream->n_channels; i++) {
             if ((*rule)->applies(f->stream->channels[i]) && !add_before(f, selection, i, *rule, err)) {
@@ -258,7 +254,7 @@ static bool select_channels(const struct reel_stream *s, uint32_t source, const 
     return any;
 }
 
-static bool add_state_of(struct reel_front *f, const struct reel_selection *selection, uint32_t source,
+static bool add_state_of(struct reel_initial_state *f, const struct reel_selection *selection, uint32_t source,
                          struct reel_error *err) {
     const struct reel_stream *s = f->stream;
     uint32_t n = reel_index_info(reel_recording_index(reel_reader_recording(s->readers[source])))->n_channels;
@@ -277,7 +273,7 @@ static bool add_state_of(struct reel_front *f, const struct reel_selection *sele
     return true;
 }
 
-static bool add_state(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
+static bool add_state(struct reel_initial_state *f, const struct reel_selection *selection, struct reel_error *err) {
     for (uint32_t source = 0; source < f->stream->n_sources; source++) {
         if (!add_state_of(f, selection, source, err)) {
             return false;
@@ -296,18 +292,19 @@ static int compare_messages(const void *a, const void *b) {
     }
     struct pack_key p = pack_key_of(&x->entry), q = pack_key_of(&y->entry);
     int order = pack_key_compare(&p, &q);
-    return order != 0 ? order : (x->front > y->front) - (x->front < y->front); /* keeps the order of insertion */
+    return order != 0 ? order
+                      : (x->initial > y->initial) - (x->initial < y->initial); /* keeps the order of insertion */
 }
 
-static void number_messages(struct reel_front *f) {
+static void number_messages(struct reel_initial_state *f) {
     for (size_t i = 0; i < f->n_messages; i++) {
-        f->messages[i].front = (uint32_t)i + 1;
+        f->messages[i].initial = (uint32_t)i + 1;
     }
 }
 
-struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection,
-                              struct reel_error *err) {
-    AUTO(reel_front_free) struct reel_front *f = calloc(1, sizeof *f);
+struct reel_initial_state *initial_state_make(const struct reel_stream *stream, const struct reel_selection *selection,
+                                              struct reel_error *err) {
+    AUTO(reel_initial_state_free) struct reel_initial_state *f = calloc(1, sizeof *f);
     if (!f) {
         reel_fail_memory(err);
         return NULL;

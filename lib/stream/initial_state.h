@@ -1,5 +1,5 @@
-/* The front of a stream: messages inserted before the first message of a selection. Computed once, shared by plan and
- * renders. */
+/* The initial state of a stream: messages inserted before the first message of a selection. Computed once, shared by
+ * plan and renders. */
 #ifndef REEL_STREAM_INITIAL_STATE_H
 #define REEL_STREAM_INITIAL_STATE_H
 
@@ -7,16 +7,15 @@
 #include "base/grow.h"
 #include "reel/iterate.h"
 
-struct reel_front {
+struct reel_initial_state {
     _Atomic uint32_t references;
-    struct arena arena; /* channels that exist only in the front */
+    struct arena arena; /* channels that exist only in it */
     const struct reel_channel **channels;
     uint32_t *channel_source;
     size_t n_channels, cap_channels, cap_sources;
-    struct reel_message
-        *messages; /* sorted by time; .channel counts the stream's channels first, then the front's own */
+    struct reel_message *messages; /* sorted by time; .channel counts the stream's channels first, then its own */
     size_t n_messages, cap_messages;
-    /* only during front_make(): */
+    /* only during initial_state_make(): */
     const struct reel_stream *stream;
     uint32_t source;
 };
@@ -31,8 +30,8 @@ struct reel_cut_rule {
 };
 extern const struct reel_cut_rule *const reel_cut_rules[]; /* NULL-terminated */
 
-/* The front that the selection requires; may hold no message. NULL on failure. */
-struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection,
-                              struct reel_error *err);
+/* The initial state that the selection requires; may hold no message. NULL on failure. */
+struct reel_initial_state *initial_state_make(const struct reel_stream *stream, const struct reel_selection *selection,
+                                              struct reel_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/suggest.h"
 #include "stream/stream.h"
 
-enum { CHANNELS_MAX = 10000 }; /* compared with a topic */
+enum { CHANNELS_MAX = 10000 }; /* compared with a topic for similar names */
 
 static bool is_name(const char *glob) {
     return glob[strcspn(glob, "*?")] == '\0';
@@ -17,13 +17,15 @@ static bool is_unknown(struct reel_recording *const *recordings, uint32_t n, con
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index *index = reel_recording_index(recordings[i]);
         uint32_t n_channels = reel_index_info(index)->n_channels;
-        for (uint32_t k = 0; k < n_channels && k < CHANNELS_MAX; k++) {
+        for (uint32_t k = 0; k < n_channels; k++) {
             const struct reel_channel *channel = reel_index_channel(index, k);
             for (uint32_t t = 0; t < channel->n_topics; t++) {
                 if (reel_topic_match(topic, channel->topics[t])) {
                     return false;
                 }
-                near_add(near, topic, channel->topics[t]);
+                if (k < CHANNELS_MAX) {
+                    near_add(near, topic, channel->topics[t]);
+                }
             }
         }
     }
@@ -59,7 +61,7 @@ bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n
     AUTO(selection_free) struct opened_selection *o = selection_open(recordings, n, selection, err);
     AUTO(reel_stream_free)
     struct reel_stream *stream =
-        o && selection_make_front(o, selection->front, err) ? selection_stream(o, true, err) : NULL;
+        o && selection_make_initial_state(o, selection->initial, err) ? selection_stream(o, true, err) : NULL;
     *any = true;
     why[0] = '\0';
     return stream && selection_matches(o, stream, any, why, err);

@@ -38,6 +38,10 @@ static int compare_positions(const struct pack_key *a, uint32_t a_source, const 
     return pack_key_compare(a, b);
 }
 
+int merge_compare(const struct merge_position *a, const struct merge_position *b) {
+    return compare_positions(&a->key, a->source, &b->key, b->source);
+}
+
 static int compare_first(const void *a, const void *b) {
     const struct merge_segment *x = a, *y = b;
     return compare_positions(&x->first, x->source, &y->first, y->source);

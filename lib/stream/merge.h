@@ -19,6 +19,12 @@ static inline int64_t merge_shifted(int64_t time_ns, int64_t shift_ns) {
     return (int64_t)((uint64_t)time_ns + (uint64_t)shift_ns);
 }
 
+/* A time of the stream on the recording's own clock; out of range, it is before or after all messages there. */
+static inline int64_t merge_unshifted(int64_t time_ns, int64_t shift_ns) {
+    int64_t own;
+    return __builtin_sub_overflow(time_ns, shift_ns, &own) ? (shift_ns > 0 ? INT64_MIN : INT64_MAX) : own;
+}
+
 struct merge_position { /* position of a message in the stream's order */
     struct pack_key key;
     uint32_t source;
@@ -34,6 +40,9 @@ bool merge_segments_add(struct merge_segments *segments, const struct merge_segm
 /* To be called once, after all were added. */
 bool merge_segments_sort(struct merge_segments *segments, struct reel_error *err);
 void merge_segments_done(struct merge_segments *segments);
+
+/* In the stream's order: negative, 0 or positive. */
+int merge_compare(const struct merge_position *a, const struct merge_position *b);
 
 struct merge;
 

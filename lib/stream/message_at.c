@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "read/reader.h"
+#include "stream/merge.h"
 #include "stream/stream.h"
 
 enum { WALKED_MAX = 20000 }; /* below this many messages, walk instead of counting again */
@@ -40,7 +41,7 @@ static bool narrow(struct reel_stream *s, uint64_t total, uint64_t *skip, struct
         *(is_later ? &before_low : &before_high) = before;
     }
     *skip -= before_low;
-    return before_low == 0 || reel_stream_seek(s, &(struct reel_mark){.time_ns = low}, err);
+    return before_low == 0 || reel_stream_seek(s, &(struct reel_position){.time_ns = low}, err);
 }
 
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out,
@@ -78,42 +79,56 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
     }
 }
 
-struct newest {
-    bool found;
-    struct reel_entry entry;
+struct search { /* of one channel after the other, for the newest message of all */
+    struct reel_stream *stream;
+    int64_t start_ns;
+    uint32_t channel;
+    bool found, failed;
+    struct reel_message newest;
+    struct reel_error *err;
 };
 
-static bool take_newest(void *context, const struct reel_entry *entry) {
-    *(struct newest *)context = (struct newest){.found = true, .entry = *entry};
-    return false;
+/* The entries of a channel, newest first. False: the older ones do not matter. */
+static bool consider(void *context, const struct reel_entry *entry) {
+    struct search *s = context;
+    struct reel_message m = {.channel = s->channel, .size = entry->size, .entry = *entry};
+    m.time_ns = m.entry.time_ns = merge_shifted(entry->time_ns, s->stream->shifts[0]);
+    struct pack_key key = pack_key_of(&m.entry), newest = pack_key_of(&s->newest.entry);
+    if (m.time_ns < s->start_ns || (s->found && pack_key_compare(&key, &newest) < 0)) {
+        return false;
+    }
+    bool selected;
+    s->failed = !stream_selects(s->stream, &m, &selected, s->err);
+    if (!s->failed && selected) {
+        s->newest = m;
+        s->found = true;
+    }
+    return !s->failed && !selected;
 }
 
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
                           struct reel_stream **stream, struct reel_message *out, struct reel_error *err) {
-    struct reel_selection plain = *selection; /* the stream has no front */
+    struct reel_selection plain = *selection; /* the stream has no initial state */
     plain.last_per_topic = plain.state_at_cut = plain.key_frames = false;
-    plain.front = NULL;
+    plain.initial = NULL;
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &plain, err);
     if (!s) {
         return false;
     }
-    bool found = false;
+    int64_t before = time_ns < selection->end_ns && time_ns < INT64_MAX ? time_ns + 1 : selection->end_ns;
+    struct search search = {.stream = s, .start_ns = selection->start_ns, .err = err};
     for (uint32_t i = 0; i < s->n_channels; i++) {
-        struct newest newest = {0};
-        if (!reel_reader_back(s->readers[0], s->channels[i]->id, time_ns == INT64_MAX ? time_ns : time_ns + 1,
-                              take_newest, &newest, err)) {
+        search.channel = i;
+        if (!reel_reader_reverse(s->readers[0], s->channels[i]->id, merge_unshifted(before, s->shifts[0]), consider,
+                                 &search, err) ||
+            search.failed) {
             return false;
         }
-        struct pack_key now = pack_key_of(&newest.entry), best = pack_key_of(&out->entry);
-        if (newest.found && (!found || pack_key_compare(&now, &best) > 0)) {
-            *out = (struct reel_message){
-                .time_ns = newest.entry.time_ns, .channel = i, .size = newest.entry.size, .entry = newest.entry};
-            found = true;
-        }
     }
-    if (!found) {
+    if (!search.found) {
         return reel_fail(err, REEL_NOT_FOUND, "there is no message at or before that time");
     }
+    *out = search.newest;
     *stream = TAKE(s);
     return true;
 }

@@ -18,7 +18,7 @@ static bool copy_texts(const char *const **texts, uint32_t n, struct arena *aren
 bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
                     struct arena *arena) {
     *copy = *selection;
-    copy->front = NULL;
+    copy->initial = NULL;
     if (selection->n_channels > 0) {
         copy->channels = arena_copy(arena, selection->channels, selection->n_channels * sizeof *selection->channels);
     }
@@ -151,17 +151,19 @@ static bool add_source(struct opened_selection *o, uint32_t source, struct reel_
     return true;
 }
 
-/* Makes the tables of streams: the channels under their names in the stream, then those that only the front has. */
-static bool name_channels(struct opened_selection *o, const struct reel_front *front, struct reel_error *err) {
-    size_t n = o->n_selected, all = n + (front ? front->n_channels : 0);
+/* Makes the tables of streams: the channels under their names in the stream, then those that only the initial state
+ * has. */
+static bool name_channels(struct opened_selection *o, const struct reel_initial_state *initial,
+                          struct reel_error *err) {
+    size_t n = o->n_selected, all = n + (initial ? initial->n_channels : 0);
     const struct reel_channel **channels = arena_alloc(&o->arena, (all + 1) * sizeof *channels);
     uint32_t *sources = arena_alloc(&o->arena, (all + 1) * sizeof *sources);
     if (!channels || !sources) {
         return reel_fail_memory(err);
     }
     for (size_t i = 0; i < all; i++) {
-        const struct reel_channel *c = i < n ? o->unnamed[i] : front->channels[i - n];
-        sources[i] = i < n ? o->unnamed_source[i] : front->channel_source[i - n];
+        const struct reel_channel *c = i < n ? o->unnamed[i] : initial->channels[i - n];
+        sources[i] = i < n ? o->unnamed_source[i] : initial->channel_source[i - n];
         if (!(c = naming_apply(&o->naming, &o->arena, c, sources[i])) ||
             !(channels[i] = naming_rename(&o->selection, &o->arena, c))) {
             return reel_fail_memory(err);
@@ -247,19 +249,19 @@ void selection_free(struct opened_selection *o) {
     merge_segments_done(&o->segments);
     free(o->unnamed);
     free(o->unnamed_source);
-    reel_front_free(o->front);
+    reel_initial_state_free(o->initial);
     arena_free(&o->arena);
     free(o);
 }
 
 /* ---- messages before the selection */
 
-bool selection_wants_front(const struct reel_selection *q) {
+bool selection_wants_initial_state(const struct reel_selection *q) {
     return (q->last_per_topic || q->state_at_cut || q->key_frames) && q->start_ns != REEL_TIME_MIN;
 }
 
 /* Makes them from the channels under the names of the formats. */
-static struct reel_front *make_front(const struct opened_selection *o, struct reel_error *err) {
+static struct reel_initial_state *make_initial_state(const struct opened_selection *o, struct reel_error *err) {
     AUTO_MEM struct reel_reader **readers = calloc((size_t)o->n_recordings + 1, sizeof *readers);
     const struct reel_stream stream = {.channels = o->unnamed,
                                        .channel_source = o->unnamed_source,
@@ -276,26 +278,27 @@ static struct reel_front *make_front(const struct opened_selection *o, struct re
         }
         good = readers[i];
     }
-    struct reel_front *front = good ? front_make(&stream, &o->selection, err) : NULL;
+    struct reel_initial_state *initial = good ? initial_state_make(&stream, &o->selection, err) : NULL;
     for (uint32_t i = 0; readers && i < o->n_recordings; i++) {
         reel_reader_free(readers[i]);
     }
-    return front;
+    return initial;
 }
 
-bool selection_make_front(struct opened_selection *o, struct reel_front *front, struct reel_error *err) {
-    if (o->has_front) {
+bool selection_make_initial_state(struct opened_selection *o, struct reel_initial_state *initial,
+                                  struct reel_error *err) {
+    if (o->has_initial_state) {
         return true;
     }
-    if (front) {
-        front = reel_front_ref(front);
-    } else if (selection_wants_front(&o->selection) && !(front = make_front(o, err))) {
+    if (initial) {
+        initial = reel_initial_state_ref(initial);
+    } else if (selection_wants_initial_state(&o->selection) && !(initial = make_initial_state(o, err))) {
         return false;
     }
-    if (front && front->n_channels > 0 && !name_channels(o, front, err)) {
-        reel_front_free(front);
+    if (initial && initial->n_channels > 0 && !name_channels(o, initial, err)) {
+        reel_initial_state_free(initial);
         return false;
     }
-    o->front = front;
-    return o->has_front = true;
+    o->initial = initial;
+    return o->has_initial_state = true;
 }

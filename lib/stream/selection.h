@@ -6,41 +6,43 @@
 #include "stream/merge.h"
 #include "stream/merge_names.h"
 
-/* `front` is not copied: NULL. False: no memory. */
+/* `initial` is not copied: NULL. False: no memory. */
 bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
                     struct arena *arena);
 
 struct opened_selection {
     _Atomic uint32_t references;
     struct arena arena;
-    struct reel_selection selection; /* without `front` */
+    struct reel_selection selection; /* without `initial` */
     struct reel_recording **recordings;
     uint32_t n_recordings;
     struct naming naming;
     const struct reel_channel **unnamed; /* the selected channels before they are prefixed and renamed */
     uint32_t *unnamed_source, n_selected;
     size_t cap_unnamed, cap_sources;
-    const struct reel_channel *
-        *channels; /* tables of streams: the selected channels, then those that only the front has */
+    /* Tables of streams: the selected channels, then those that only the initial state has. */
+    const struct reel_channel **channels;
     uint32_t *channel_source, n_channels;
     enum reel_clock *clocks;
     int64_t *shifts;
     struct merge_segments segments;
-    int64_t origin_ns;        /* of the every_ns intervals */
-    bool has_front;           /* selection_make_front() has succeeded */
-    struct reel_front *front; /* NULL: none */
+    int64_t origin_ns;                  /* of the every_ns intervals */
+    bool has_initial_state;             /* selection_make_initial_state() has succeeded */
+    struct reel_initial_state *initial; /* NULL: none */
 };
 
-/* Streams of it need not be opened while this goes on; everything is copied, and each recording gets a reference. */
+/* The selection is copied, and each recording gets a reference. */
 struct opened_selection *selection_open(struct reel_recording *const *recordings, uint32_t n,
                                         const struct reel_selection *selection, struct reel_error *err);
 struct opened_selection *selection_ref(struct opened_selection *opened);
 void selection_free(struct opened_selection *opened); /* returns one reference; NULL is fine */
 REEL_DEFINE_AUTO(struct opened_selection, selection_free);
 
-/* Adds the messages that precede the selection: `front`, or those that the selection asks for. Does nothing when it has
- * succeeded before. By one thread at a time; streams without these messages may be in use. */
-bool selection_make_front(struct opened_selection *opened, struct reel_front *front, struct reel_error *err);
-bool selection_wants_front(const struct reel_selection *selection);
+/* Adds the initial state: `initial`, or, if that is NULL, the one that the selection asks for. Does nothing after it
+ * has succeeded once. Only one thread may call it, or open streams, at that time; streams without the initial state may
+ * be in use. */
+bool selection_make_initial_state(struct opened_selection *opened, struct reel_initial_state *initial,
+                                  struct reel_error *err);
+bool selection_wants_initial_state(const struct reel_selection *selection); /* it asks for one */
 
 #endif

@@ -17,8 +17,8 @@ struct stream {
     struct reel_reader **readers;
     struct reader_set awake; /* those of them that hold memory */
     struct merge *merge;
-    struct reel_front *front; /* that of `opened`, or NULL */
-    size_t front_at;
+    struct reel_initial_state *initial; /* that of `opened`, or NULL */
+    size_t initial_at;
     struct merge_position start;
     int64_t end_ns;
     int64_t origin_ns; /* origin of the every_ns intervals */
@@ -30,13 +30,13 @@ struct stream {
     int64_t *last_bucket; /* every_ns: interval of each channel's last message; -1 = none */
 };
 
-struct reel_mark reel_mark_of(const struct reel_message *m) {
-    return (struct reel_mark){.time_ns = m->entry.time_ns,
-                              .offset = m->entry.offset,
-                              .source = m->source,
-                              .chunk = m->entry.chunk,
-                              .front = m->front,
-                              .again = m->again};
+struct reel_position reel_position_of(const struct reel_message *m) {
+    return (struct reel_position){.time_ns = m->entry.time_ns,
+                                  .offset = m->entry.offset,
+                                  .source = m->source,
+                                  .chunk = m->entry.chunk,
+                                  .initial = m->initial,
+                                  .again = m->again};
 }
 
 /* ---- sampling */
@@ -65,6 +65,36 @@ static uint64_t kept_of(const struct stream *s, uint64_t n) {
     return s->every_n > 1 ? n / s->every_n + (n % s->every_n > 0) : n;
 }
 
+static bool has_since(const struct stream *s) {
+    return s->since_bytes > 0 || s->since_offset > 0 || s->since_chunks > 0;
+}
+static bool is_new(const struct stream *s, const struct reel_entry *e) {
+    return e->chunk == 0 ? e->offset >= s->since_bytes
+                         : e->chunk > s->since_chunks || (e->chunk == s->since_chunks && e->offset >= s->since_offset);
+}
+
+/* Adds the messages of each channel in [from, to), as merge_count(); of those that are new only a walk finds out. The
+ * merge is then somewhere else. */
+static bool count_between(struct stream *s, const struct merge_position *from, const struct merge_position *to,
+                          uint64_t *counts, struct reel_error *err) {
+    if (!has_since(s)) {
+        return merge_count(s->merge, from, to, counts, err);
+    }
+    struct reel_entry entry;
+    struct merge_position at;
+    uint32_t channel;
+    enum reel_step step;
+    merge_seek(s->merge, from);
+    while ((step = merge_next(s->merge, &entry, &at.source, &channel, err)) == REEL_STEP_MESSAGE) {
+        at.key = pack_key_of(&entry);
+        if (merge_compare(&at, to) >= 0) {
+            break;
+        }
+        counts[channel] += is_new(s, &entry);
+    }
+    return step != REEL_STEP_ERROR;
+}
+
 /* Sets the sampling state to what it would be had the stream run from its start to `to`. */
 static bool catch_up(struct stream *s, const struct merge_position *to, struct reel_error *err) {
     if (s->every_n <= 1 && s->every_ns <= 0) {
@@ -85,7 +115,7 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
         }
     }
     memset(s->seen, 0, s->base.n_channels * sizeof *s->seen);
-    if (!merge_count(s->merge, &s->start, &middle, before, err) || !merge_count(s->merge, &middle, to, s->seen, err)) {
+    if (!count_between(s, &s->start, &middle, before, err) || !count_between(s, &middle, to, s->seen, err)) {
         return false;
     }
     for (uint32_t i = 0; i < s->opened->n_selected; i++) {
@@ -95,17 +125,12 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
     return true;
 }
 
-static bool is_new(const struct stream *s, const struct reel_entry *e) {
-    return e->chunk == 0 ? e->offset >= s->since_bytes
-                         : e->chunk > s->since_chunks || (e->chunk == s->since_chunks && e->offset >= s->since_offset);
-}
-
 /* ---- the stream's own table */
 
 static enum reel_step stream_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
-    if (s->front && s->front_at < s->front->n_messages) {
-        *m = s->front->messages[s->front_at++];
+    if (s->initial && s->initial_at < s->initial->n_messages) {
+        *m = s->initial->messages[s->initial_at++];
         return REEL_STEP_MESSAGE;
     }
     for (;;) {
@@ -122,7 +147,7 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
         m->time_ns = m->entry.time_ns;
         m->size = m->entry.size;
         m->before_start = false;
-        m->front = m->again = 0;
+        m->initial = m->again = 0;
         m->owned = NULL;
         if ((s->every_n <= 1 && s->every_ns <= 0) || !sampled_out(s, m)) {
             return REEL_STEP_MESSAGE;
@@ -130,21 +155,22 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
     }
 }
 
-static bool stream_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool stream_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
     struct merge_position to = {.key = {.time_ns = mark->time_ns, .chunk = mark->chunk, .offset = mark->offset},
                                 .source = mark->source};
-    if (mark->front > 0) {
-        s->front_at = mark->front - 1;
+    if (mark->initial > 0) {
+        s->initial_at = mark->initial - 1;
         to = s->start;
     } else {
-        s->front_at = s->front ? s->front->n_messages : 0;
+        s->initial_at = s->initial ? s->initial->n_messages : 0;
         if (to.key.time_ns < s->start.key.time_ns) {
             to = s->start;
         }
     }
+    bool good = catch_up(s, &to, err);
     merge_seek(s->merge, &to);
-    return catch_up(s, &to, err);
+    return good;
 }
 
 static void stream_free(struct reel_stream *base) {
@@ -168,7 +194,8 @@ bool stream_is_plain(const struct reel_stream *base) {
 
 bool stream_can_count(const struct reel_stream *base) {
     const struct stream *s = (const struct stream *)base;
-    return base->ops == &stream_ops && s->every_n <= 1 && s->every_ns <= 0 && (!s->front || s->front->n_messages == 0);
+    return base->ops == &stream_ops && s->every_n <= 1 && s->every_ns <= 0 && !has_since(s) &&
+           (!s->initial || s->initial->n_messages == 0);
 }
 
 bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, struct reel_error *err) {
@@ -189,6 +216,14 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
     for (uint32_t i = 0; i < s->opened->n_selected; i++) {
         *count += counts[i];
     }
+    return true;
+}
+
+bool stream_selects(struct reel_stream *base, const struct reel_message *m, bool *selects, struct reel_error *err) {
+    if (base->ops != &stream_ops) {
+        return where_selects(base, m, selects, err);
+    }
+    *selects = is_new((struct stream *)base, &m->entry);
     return true;
 }
 
@@ -237,21 +272,21 @@ static void copy_limits(struct stream *s, const struct reel_selection *q) {
     s->origin_ns = s->opened->origin_ns;
 }
 
-struct reel_stream *selection_stream(struct opened_selection *o, bool with_front, struct reel_error *err) {
+struct reel_stream *selection_stream(struct opened_selection *o, bool with_initial_state, struct reel_error *err) {
     struct stream *s = calloc(1, sizeof *s);
     if (!s) {
         reel_fail_memory(err);
         return NULL;
     }
     s->opened = selection_ref(o);
-    s->front = with_front ? o->front : NULL;
+    s->initial = with_initial_state ? o->initial : NULL;
     s->base = (struct reel_stream){.ops = &stream_ops,
                                    .channels = o->channels,
                                    .channel_source = o->channel_source,
-                                   .n_channels = with_front ? o->n_channels : o->n_selected,
+                                   .n_channels = with_initial_state ? o->n_channels : o->n_selected,
                                    .clocks = o->clocks,
                                    .shifts = o->shifts,
-                                   .front = s->front};
+                                   .initial = s->initial};
     copy_limits(s, &o->selection);
     if (!open_readers(s, err) || !open_sampling(s, err) || !(s->merge = merge_new(&o->segments, err))) {
         stream_free(&s->base);
@@ -264,18 +299,18 @@ struct reel_stream *selection_stream(struct opened_selection *o, bool with_front
 struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings,
                                      const struct reel_selection *selection, struct reel_error *err) {
     AUTO(selection_free) struct opened_selection *o = selection_open(recordings, n_recordings, selection, err);
-    return o && selection_make_front(o, selection->front, err) ? selection_stream(o, true, err) : NULL;
+    return o && selection_make_initial_state(o, selection->initial, err) ? selection_stream(o, true, err) : NULL;
 }
 
 /* ---- what works for every stream */
 
-static const struct reel_mark start_position = {.time_ns = REEL_TIME_MIN, .front = 1};
+static const struct reel_position start_position = {.time_ns = REEL_TIME_MIN, .initial = 1};
 
 bool stream_rewind(struct reel_stream *stream, struct reel_error *err) {
     return reel_stream_seek(stream, &start_position, err);
 }
-bool stream_is_start(const struct reel_mark *position) {
-    return position->time_ns == start_position.time_ns && position->front == start_position.front &&
+bool stream_is_start(const struct reel_position *position) {
+    return position->time_ns == start_position.time_ns && position->initial == start_position.initial &&
            position->chunk == 0 && position->offset == 0;
 }
 
@@ -287,7 +322,7 @@ void reel_stream_free(struct reel_stream *stream) {
 enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err) {
     return stream->ops->next(stream, m, err);
 }
-bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, struct reel_error *err) {
+bool reel_stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err) {
     return stream->ops->seek(stream, mark, err);
 }
 

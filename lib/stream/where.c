@@ -4,61 +4,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "decode/condition.h"
 #include "decode/fields.h"
 #include "reel/series.h"
+#include "stream/stream.h"
 
 struct filter {
     struct reel_stream base;
     struct reel_stream *below;
-    struct condition conditions[CONDITIONS_MAX];
-    struct field_set *paths[CONDITIONS_MAX]; /* one path each */
-    uint32_t n;
-    uint32_t *masks; /* by channel: its conditions */
-    struct reel_decoder **decoders;
+    struct conditions conditions;
+    struct condition_reader *readers; /* by channel */
 };
-
-static struct reel_visitor *open_value(void *context, uint32_t column) {
-    (void)column;
-    return &((struct value *)context)->visitor;
-}
-static bool close_value(void *context, uint32_t column) {
-    (void)context;
-    (void)column;
-    return true;
-}
 
 /* ---- the stream */
 
 static bool holds(struct filter *f, const struct reel_message *m, bool *out, struct reel_error *err) {
-    uint32_t mask = f->masks[m->channel];
+    const struct condition_reader *reader = &f->readers[m->channel];
+    struct value values[CONDITIONS_MAX];
+    enum truth each[CONDITIONS_MAX];
     struct reel_bytes payload;
-    struct reel_error ignored;
     *out = true;
-    if (mask == 0 || m->front > 0) {
+    if (reader->conditions == 0 || m->initial > 0) {
         return true;
     }
-    if (m->size > REEL_DECODED_MAX) {
-        *out = false;
-        return true;
-    }
-    if (!reel_stream_payload(f->below, m, &payload, err)) {
+    bool decodes = m->size <= REEL_DECODED_MAX;
+    if (decodes && !reel_stream_payload(f->below, m, &payload, err)) {
         return false;
     }
-    for (uint32_t i = 0; i < f->n && *out; i++) {
-        if (!(mask & UINT32_C(1) << i)) {
-            continue;
-        }
-        struct value found;
-        struct field_picker picker = {.set = f->paths[i], .open = open_value, .close = close_value, .context = &found};
-        value_start(&found);
-        field_picker_start(&picker);
-        reel_decode(f->decoders[m->channel], payload, &picker.visitor,
-                    &ignored); /* what is damaged has what was found before */
-        *out = condition_holds(&f->conditions[i], &found);
+    for (uint32_t i = 0; i < f->conditions.n; i++) {
+        each[i] = TRUTH_NONE;
     }
+    condition_reader_read(reader, decodes ? &payload : NULL, values);
+    condition_reader_truths(reader, &f->conditions, values, each);
+    *out = conditions_truth(&f->conditions, each) == TRUTH_YES;
     return true;
 }
 
@@ -79,32 +58,34 @@ static enum reel_step filter_next(struct reel_stream *base, struct reel_message 
     }
 }
 
-static bool filter_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool filter_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     return reel_stream_seek(((struct filter *)base)->below, mark, err);
 }
 
 static void filter_free(struct reel_stream *base) {
     struct filter *f = (struct filter *)base;
-    for (uint32_t i = 0; f->decoders && i < f->base.n_channels; i++) {
-        reel_decoder_free(f->decoders[i]);
+    for (uint32_t i = 0; f->readers && i < f->base.n_channels; i++) {
+        condition_reader_done(&f->readers[i]);
     }
-    for (uint32_t i = 0; i < f->n; i++) {
-        field_set_free(f->paths[i]);
-        condition_done(&f->conditions[i]);
-    }
-    free(f->decoders);
-    free(f->masks);
+    conditions_done(&f->conditions);
+    free(f->readers);
     reel_stream_free(f->below);
     free(f);
 }
 
 static const struct reel_stream_ops filter_ops = {.next = filter_next, .seek = filter_seek, .free = filter_free};
 
+bool where_selects(struct reel_stream *base, const struct reel_message *m, bool *selects, struct reel_error *err) {
+    struct filter *f = (struct filter *)base;
+    return stream_selects(f->below, m, selects, err) && (!*selects || holds(f, m, selects, err));
+}
+
 /* ---- opening */
 
-/* The channels that a condition's topic means, in the recording of `source`; the name is the recording's own, before
- * renames. */
-static bool mark_channels(struct filter *f, uint32_t source, const char *topic, uint32_t bit, struct reel_error *err) {
+/* Adds a condition to the channels that its topic means, in the recording of `source`; the name is the recording's own,
+ * before renames. */
+static bool add_to_channels(struct filter *f, uint32_t condition, uint32_t source, const char *topic, const char *path,
+                            struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(f->below->readers[source]));
     for (uint32_t i = 0; i < f->base.n_channels; i++) {
         const struct reel_channel *c = f->base.channels[i], *own;
@@ -116,35 +97,31 @@ static bool mark_channels(struct filter *f, uint32_t source, const char *topic, 
         for (uint32_t t = 0; t < own->n_topics && !is; t++) {
             is = strcmp(own->topics[t], topic) == 0;
         }
-        if (is) {
-            f->masks[i] |= bit;
-            if (!f->decoders[i] && !(f->decoders[i] = reel_decoder_open(own, err))) {
-                return reel_error_at(err, "where: %s", topic);
-            }
+        struct condition_reader *reader = &f->readers[i];
+        if (is && !reader->decoder && !(reader->decoder = reel_decoder_open(own, err))) {
+            return reel_error_at(err, "where: %s", topic);
+        }
+        if (is && !condition_reader_add(reader, condition, path, err)) {
+            return false;
         }
     }
     return true;
 }
 
-static bool add_condition(struct filter *f, const char *text, struct reel_error *err) {
-    struct condition *c = &f->conditions[f->n];
-    struct field_set **path = &f->paths[f->n];
-    if (!condition_parse(text, c, err)) {
-        return false;
-    }
-    uint32_t bit = UINT32_C(1) << f->n++;
+static bool bind(struct filter *f, uint32_t condition, struct reel_error *err) {
+    const char *field = f->conditions.items[condition].field;
     bool any = false;
     for (uint32_t s = 0; s < f->below->n_sources; s++) {
-        const char *topic, *name;
-        if (!reel_series_split(reel_reader_recording(f->below->readers[s]), c->field, &topic, &name, NULL)) {
+        const char *topic, *path;
+        if (!reel_series_split(reel_reader_recording(f->below->readers[s]), field, &topic, &path, NULL)) {
             continue;
         }
         any = true;
-        if ((!*path && !(*path = field_set_new(&name, 1, err))) || !mark_channels(f, s, topic, bit, err)) {
+        if (!add_to_channels(f, condition, s, topic, path, err)) {
             return false;
         }
     }
-    return any || reel_fail(err, REEL_ARGUMENT, "where: \"%.200s\" begins with no topic of this recording", c->field);
+    return any || reel_fail(err, REEL_ARGUMENT, "where: \"%.200s\" begins with no topic of this recording", field);
 }
 
 struct reel_stream *where_stream(struct reel_stream *below, const struct reel_selection *q, struct reel_error *err) {
@@ -157,13 +134,10 @@ struct reel_stream *where_stream(struct reel_stream *below, const struct reel_se
     f->base = *below;
     f->base.ops = &filter_ops;
     f->below = below;
-    f->masks = calloc((size_t)below->n_channels + 1, sizeof *f->masks);
-    f->decoders = calloc((size_t)below->n_channels + 1, sizeof(struct reel_decoder *));
-    bool good = (f->masks && f->decoders) || reel_fail_memory(err);
-    good = good && (q->n_where <= CONDITIONS_MAX ||
-                    reel_fail(err, REEL_ARGUMENT, "where: at most %d conditions", CONDITIONS_MAX));
-    for (uint32_t i = 0; good && i < q->n_where; i++) {
-        good = add_condition(f, q->where[i], err);
+    f->readers = calloc((size_t)below->n_channels + 1, sizeof *f->readers);
+    bool good = f->readers ? conditions_parse(q->where, q->n_where, &f->conditions, err) : reel_fail_memory(err);
+    for (uint32_t i = 0; good && i < f->conditions.n; i++) {
+        good = bind(f, i, err);
     }
     if (!good) {
         filter_free(&f->base);

@@ -8,5 +8,7 @@
  * why a topic cannot be decoded. */
 struct reel_stream *where_stream(struct reel_stream *below, const struct reel_selection *selection,
                                  struct reel_error *err);
+/* stream_selects() of such a stream. */
+bool where_selects(struct reel_stream *stream, const struct reel_message *m, bool *selects, struct reel_error *err);
 
 #endif

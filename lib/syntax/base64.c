@@ -74,6 +74,26 @@ void base64url_write(struct reel_bytes data, char *out) {
     out[BASE64_TEXT(data.size) - padding] = '\0';
 }
 
+bool base64url_read(struct reel_bytes text, uint8_t *out, size_t *size) {
+    uint32_t bits = 0;
+    unsigned held = 0; /* bits that are not written yet */
+    *size = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        const char *digit = memchr(for_url, text.data[i], sizeof for_url - 1);
+        if (!digit) {
+            return false;
+        }
+        bits = bits << 6 | (uint32_t)(digit - for_url);
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            out[(*size)++] = (uint8_t)(bits >> held);
+            bits &= (1U << held) - 1;
+        }
+    }
+    return held < 6 && bits == 0;
+}
+
 bool base64url_only(const char *text, size_t size) {
     for (size_t i = 0; i < size; i++) {
         if (!memchr(for_url, text[i], sizeof for_url - 1)) {

@@ -1,4 +1,4 @@
-/* Base64 (RFC 4648): reads and writes the standard alphabet with padding, writes the URL-safe alphabet without. */
+/* Base64 (RFC 4648): the standard alphabet with padding, and the URL-safe alphabet without. */
 #ifndef REEL_SYNTAX_BASE64_H
 #define REEL_SYNTAX_BASE64_H
 
@@ -15,6 +15,9 @@ void base64_write(struct reel_bytes data, char *out);
 
 /* URL-safe alphabet, no padding, with a NUL: at most BASE64_TEXT(data.size) + 1 bytes. */
 void base64url_write(struct reel_bytes data, char *out);
+/* Reads what that writes; `out` has room for text.size * 3 / 4 bytes. False: anything else, also bits left over that
+ * are not 0. */
+bool base64url_read(struct reel_bytes text, uint8_t *out, size_t *size);
 bool base64url_only(const char *text, size_t size);
 
 #endif

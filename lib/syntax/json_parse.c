@@ -5,9 +5,9 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/cursor.h"
 #include "base/limits.h"
 #include "base/shortest_number.h"
+#include "syntax/json_scan.h"
 #include "syntax/visitor.h"
 
 enum { TEXT_ROOM = 2048 }; /* texts with escapes up to this size need no allocation */
@@ -30,11 +30,6 @@ static bool fail(struct json_in *j, const char *why) {
 static int peek(const struct json_in *j) {
     return cursor_done(&j->at) ? -1 : *j->at.at;
 }
-static void skip_space(struct json_in *j) {
-    for (int c = peek(j); c == ' ' || c == '\n' || c == '\r' || c == '\t'; c = peek(j)) {
-        cursor_u8(&j->at);
-    }
-}
 static bool take(struct json_in *j, char c) {
     bool met = peek(j) == c;
     if (met) {
@@ -52,125 +47,41 @@ static bool take_word(struct json_in *j, const char *word) {
 
 /* ---- texts */
 
-/* Reads four hexadecimal digits; -1: not hexadecimal. */
-static int32_t hex4(struct cursor *c) {
-    int32_t value = 0;
-    for (int i = 0; i < 4; i++) {
-        uint8_t d = cursor_u8(c);
-        int digit = d >= '0' && d <= '9'   ? d - '0'
-                    : d >= 'a' && d <= 'f' ? d - 'a' + 10
-                    : d >= 'A' && d <= 'F' ? d - 'A' + 10
-                                           : -1;
-        if (digit < 0) {
-            return -1;
-        }
-        value = value << 4 | digit;
-    }
-    return value;
-}
-
-static size_t put_character(uint8_t *to, uint32_t c) {
-    if (c < 0x80) {
-        to[0] = (uint8_t)c;
-        return 1;
-    }
-    size_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    static const uint8_t marks[] = {0, 0xc0, 0xe0, 0xf0};
-    to[0] = (uint8_t)(marks[more] | c >> (6 * more));
-    for (size_t i = 1; i <= more; i++) {
-        to[i] = (uint8_t)(0x80 | (c >> (6 * (more - i)) & 0x3f));
-    }
-    return more + 1;
-}
-
-/* Reads what follows "\u". Returns 0 when it is invalid. */
-static size_t put_escaped_character(struct cursor *c, uint8_t *to) {
-    int32_t high = hex4(c);
-    if (high < 0) {
-        return 0;
-    }
-    struct cursor ahead = *c;
-    if (high >= 0xd800 && high < 0xdc00 && cursor_u8(&ahead) == '\\' && cursor_u8(&ahead) == 'u') {
-        int32_t low = hex4(&ahead);
-        if (low >= 0xdc00 && low < 0xe000) {
-            *c = ahead;
-            return put_character(to, 0x10000 + (((uint32_t)high & 0x3ff) << 10 | ((uint32_t)low & 0x3ff)));
-        }
-    }
-    return put_character(to, (uint32_t)high);
-}
-
-/* Decodes escapes; the result is never longer than `raw`. False: an invalid escape. */
-static bool unescape(struct reel_bytes raw, uint8_t *to, size_t *size) {
-    static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    struct cursor c = cursor_of(raw);
-    size_t n = 0;
-    while (!cursor_done(&c)) {
-        uint8_t byte = cursor_u8(&c);
-        if (byte != '\\') {
-            to[n++] = byte;
-            continue;
-        }
-        byte = cursor_u8(&c);
-        const char *name = byte ? strchr(names, byte) : NULL;
-        size_t put = 1;
-        if (name) {
-            to[n] = (uint8_t)meant[name - names];
-        } else if (byte != 'u' || (put = put_escaped_character(&c, to + n)) == 0) {
-            return false;
-        }
-        n += put;
-    }
-    *size = n;
-    return true;
-}
-
-/* Reads up to the closing quote; the opening one was read. */
-static bool read_raw(struct json_in *j, struct reel_bytes *raw, bool *escaped) {
-    const uint8_t *begin = j->at.at;
-    *escaped = false;
-    for (int c = peek(j); c != '"'; c = peek(j)) {
-        if (c < 0x20) {
-            return fail(j, c < 0 ? "ends inside a text" : "a control character inside a text");
-        }
-        *escaped |= c == '\\';
-        cursor_take(&j->at, c == '\\' && cursor_left(&j->at) > 1 ? 2 : 1);
-    }
-    *raw = bytes_of(begin, (size_t)(j->at.at - begin));
-    cursor_u8(&j->at);
-    return true;
-}
-
 typedef bool (*visit_text_fn)(struct reel_visitor *v, struct reel_bytes text);
 
+/* The opening quote is the next byte. */
 static bool read_text(struct json_in *j, visit_text_fn visit) {
-    struct reel_bytes raw;
-    bool escaped;
-    if (!read_raw(j, &raw, &escaped)) {
-        return false;
+    struct json_string text;
+    bool ends = json_string(&j->at, &text);
+    if (text.control) {
+        j->at.at = text.control;
+        return fail(j, "a control character inside a text");
     }
-    if (!escaped) {
-        return visit(j->v, raw);
+    if (!ends) {
+        return fail(j, "ends inside a text");
     }
-    AUTO_MEM uint8_t *own = raw.size > TEXT_ROOM ? malloc(raw.size) : NULL;
-    if (raw.size > TEXT_ROOM && !own) {
+    if (!text.escaped) {
+        return visit(j->v, text.raw);
+    }
+    AUTO_MEM uint8_t *own = text.raw.size > TEXT_ROOM ? malloc(text.raw.size) : NULL;
+    if (text.raw.size > TEXT_ROOM && !own) {
         return reel_fail_memory(j->err);
     }
     uint8_t *to = own ? own : j->room;
     size_t size;
-    return unescape(raw, to, &size) ? visit(j->v, bytes_of(to, size))
-                                    : fail(j, "an escape that is none in the text before");
+    return json_unescape(text.raw, to, &size) ? visit(j->v, bytes_of(to, size))
+                                              : fail(j, "an escape that is none in the text before");
 }
 
 static bool read_key(struct json_in *j) {
-    skip_space(j);
-    if (!take(j, '"')) {
+    json_space(&j->at);
+    if (peek(j) != '"') {
         return fail(j, "a key is missing");
     }
     if (!read_text(j, visit_key)) {
         return false;
     }
-    skip_space(j);
+    json_space(&j->at);
     return take(j, ':') || fail(j, "a colon is missing");
 }
 
@@ -237,7 +148,7 @@ static bool read_number(struct json_in *j) {
 
 static bool read_single(struct json_in *j) {
     int c = peek(j);
-    if (take(j, '"')) {
+    if (c == '"') {
         return read_text(j, visit_text);
     }
     if (c == '-' || (c >= '0' && c <= '9')) {
@@ -261,7 +172,7 @@ static bool end_container(struct json_in *j) {
 
 /* Reads a value, or the beginning of a map or list up to its first value: then *inside is set. */
 static bool read_value(struct json_in *j, bool *inside) {
-    skip_space(j);
+    json_space(&j->at);
     bool map = take(j, '{');
     *inside = false;
     if (!map && !take(j, '[')) {
@@ -275,7 +186,7 @@ static bool read_value(struct json_in *j, bool *inside) {
     if (!(map ? visit_begin_map(j->v) : visit_begin_list(j->v))) {
         return false;
     }
-    skip_space(j);
+    json_space(&j->at);
     if (take(j, map ? '}' : ']')) {
         return end_container(j);
     }
@@ -287,7 +198,7 @@ static bool read_value(struct json_in *j, bool *inside) {
 static bool read_on(struct json_in *j) {
     while (j->depth > 0) {
         bool map = j->maps[j->depth - 1];
-        skip_space(j);
+        json_space(&j->at);
         if (take(j, ',')) {
             return !map || read_key(j);
         }
@@ -315,7 +226,7 @@ bool json_parse(struct reel_bytes text, struct reel_visitor *v, struct reel_erro
             return false;
         }
     } while (j.depth > 0);
-    skip_space(&j);
+    json_space(&j.at);
     return cursor_done(&j.at) || reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many",
                                            text.size - cursor_left(&j.at), text.size, cursor_left(&j.at));
 }

@@ -75,17 +75,22 @@ static const char *header_name(struct tar *tar, const uint8_t *header) {
     return arena_utf8(tar->arena, bytes_of(whole, used + name.size));
 }
 
+/* Decimal digits; UINT64_MAX when they are too many. */
+static uint64_t decimal(struct cursor *c) {
+    uint64_t v = 0;
+    for (; !cursor_done(c) && *c->at >= '0' && *c->at <= '9'; c->at++) {
+        v = v > UINT64_MAX / 10 - 1 ? UINT64_MAX : v * 10 + (uint64_t)(*c->at - '0');
+    }
+    return v;
+}
+
 /* Repeated "27 path=bag/metadata.yaml
 ". */
 static bool read_pax(struct tar *tar, struct reel_bytes text, struct extension *x, struct reel_error *err) {
     struct cursor c = cursor_of(text);
     while (!cursor_done(&c)) {
         const uint8_t *start = c.at;
-        uint64_t length = 0;
-        for (; !cursor_done(&c) && *c.at >= '0' && *c.at <= '9' && length < EXTENSION_MAX; c.at++) {
-            length = length * 10 + (uint64_t)(*c.at - '0');
-        }
-        uint64_t used = (uint64_t)(c.at - start);
+        uint64_t length = decimal(&c), used = (uint64_t)(c.at - start);
         struct cursor record = cursor_sub(&c, length > used ? length - used : UINT64_MAX);
         if (record.failed || cursor_left(&record) < 2) {
             return true; /* malformed: use the header's own fields */
@@ -97,11 +102,9 @@ static bool read_pax(struct tar *tar, struct reel_bytes text, struct extension *
                 return arena_fail(tar->arena, err);
             }
         } else if (bytes_start(pair, bytes_text("size="))) {
+            struct cursor digits = cursor_of(bytes_of(pair.data + 5, pair.size - 5));
             x->sized = true;
-            x->size = 0;
-            for (size_t i = 5; i < pair.size && pair.data[i] >= '0' && pair.data[i] <= '9'; i++) {
-                x->size = x->size > UINT64_MAX / 20 ? UINT64_MAX / 2 : x->size * 10 + (uint64_t)(pair.data[i] - '0');
-            }
+            x->size = decimal(&digits);
         }
     }
     return true;

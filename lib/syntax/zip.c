@@ -325,11 +325,7 @@ bool zip_contents_walk(struct zip_contents *contents, struct reel_source *source
     while (contents->count < most) {
         struct reel_error why = {.code = REEL_OK};
         if (!local_member(contents, source, at, &at, &why)) {
-            if (contents->count == 0 || why.code != REEL_NOT_MINE) {
-                *err = why;
-                return false;
-            }
-            return true;
+            return (contents->count > 0 && why.code == REEL_NOT_MINE) || reel_error_pass(err, &why);
         }
     }
     return true;

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
+#include "syntax/csv.h"
 #include "syntax/json_out.h"
 #include "syntax/utf8.h"
 #include "tables/rows.h"
@@ -76,15 +77,7 @@ static bool cell_text(struct reel_visitor *v, struct reel_bytes value) {
     if (run->json.depth > 0) {
         return run->base_ops->text(v, value);
     }
-    for (size_t at = 0, size; at < value.size; at += size ? size : 1) {
-        size = utf8_length(value.data + at, value.size - at);
-        char escape[8];
-        if (size > 0) {
-            grow_put(&run->values, value.data + at, size);
-        } else {
-            grow_put(&run->values, escape, (size_t)snprintf(escape, sizeof escape, "\\x%02x", value.data[at]));
-        }
-    }
+    utf8_put(&run->values, value);
     return run->values.size <= ROWS_TEXT_MAX;
 }
 static bool cell_binary(struct reel_visitor *v, struct reel_bytes value) {
@@ -168,37 +161,6 @@ static bool close_cell(void *context, uint32_t column) {
 
 /* ---- lines */
 
-static void put_text(struct grow *row, const char *text) {
-    grow_put(row, text, strlen(text));
-}
-
-static bool needs_quotes(struct reel_bytes value) {
-    for (size_t i = 0; i < value.size; i++) {
-        uint8_t c = value.data[i];
-        if (c == ',' || c == '"' || c == '\n' || c == '\r') {
-            return true;
-        }
-    }
-    return value.size > 0 && (value.data[0] == ' ' || value.data[value.size - 1] == ' ');
-}
-
-static void put_value(struct grow *row, struct reel_bytes value) {
-    if (!needs_quotes(value)) {
-        grow_put(row, value.data, value.size);
-        return;
-    }
-    put_text(row, "\"");
-    for (size_t i = 0, plain = 0; i <= value.size; i++) {
-        if (i == value.size || value.data[i] == '"') {
-            grow_put(row, value.data + plain, i - plain);
-            put_text(row,
-                     i < value.size ? "\"" : ""); /* the quote is written again as the start of the next plain run */
-            plain = i;
-        }
-    }
-    put_text(row, "\"");
-}
-
 static bool put_facts(struct reel_write *w, const struct reel_message *m, struct reel_error *err) {
     struct csv_run *run = w->run;
     char sequence[16];
@@ -207,17 +169,17 @@ static bool put_facts(struct reel_write *w, const struct reel_message *m, struct
         return false;
     }
     put_time(run, m, reel_write_time(w, m), &run->row);
-    put_text(&run->row, ",");
+    grow_text(&run->row, ",");
     put_time(run, m, d.publish_ns, &run->row);
     snprintf(sequence, sizeof sequence, ",%u", d.sequence);
-    put_text(&run->row, sequence);
+    grow_text(&run->row, sequence);
     if (w->options->source_ids) {
-        put_text(&run->row, ",");
-        put_value(&run->row, bytes_text(w->options->source_ids[m->source]));
+        grow_text(&run->row, ",");
+        csv_put(&run->row, bytes_text(w->options->source_ids[m->source]));
     }
     if (run->topics) {
-        put_text(&run->row, ",");
-        put_value(&run->row, bytes_text(w->stream->channels[m->channel]->name));
+        grow_text(&run->row, ",");
+        csv_put(&run->row, bytes_text(w->stream->channels[m->channel]->name));
     }
     return true;
 }
@@ -235,9 +197,9 @@ static bool raw_cell(struct reel_write *w, const struct reel_message *m, struct 
         return false;
     }
     run->values.size = 0;
-    put_text(&run->values, framed ? "{\"$base64\":\"" : "");
+    grow_text(&run->values, framed ? "{\"$base64\":\"" : "");
     json_put_base64(&run->values, payload);
-    put_text(&run->values, framed ? "\"}" : "");
+    grow_text(&run->values, framed ? "\"}" : "");
     *c = (struct cell){.start = 0, .size = run->values.size};
     return true;
 }
@@ -282,10 +244,10 @@ static bool put_line(struct reel_write *w, const struct reel_message *m, struct 
         return false;
     }
     for (uint32_t i = 0; i < field_set_count(run->fields) + run->whole; i++) {
-        put_text(&run->row, ",");
-        put_value(&run->row, bytes_of(run->values.data + run->cells[i].start, run->cells[i].size));
+        grow_text(&run->row, ",");
+        csv_put(&run->row, bytes_of(run->values.data + run->cells[i].start, run->cells[i].size));
     }
-    put_text(&run->row, "\r\n");
+    grow_text(&run->row, "\r\n");
     if (run->row.failed || run->values.failed) {
         return reel_fail_memory(err);
     }
@@ -343,20 +305,20 @@ static void put_field_name(struct csv_run *run, const char *name) {
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         taken = taken || strcmp(name, ours[i]) == 0;
     }
-    put_text(&run->row, taken ? ",data." : ",");
-    put_value(&run->row, bytes_text(name[0] ? name : "value"));
+    grow_text(&run->row, taken ? ",data." : ",");
+    csv_put(&run->row, bytes_text(name[0] ? name : "value"));
 }
 
 static bool csv_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct csv_run *run = w->run;
     run->row.size = 0;
-    put_text(&run->row, "log_time,publish_time,sequence");
-    put_text(&run->row, w->options->source_ids ? ",recording" : "");
-    put_text(&run->row, run->topics ? ",topic" : "");
+    grow_text(&run->row, "log_time,publish_time,sequence");
+    grow_text(&run->row, w->options->source_ids ? ",recording" : "");
+    grow_text(&run->row, run->topics ? ",topic" : "");
     for (uint32_t i = 0; i < field_set_count(run->fields); i++) {
         put_field_name(run, field_set_name(run->fields, i));
     }
-    put_text(&run->row, run->whole ? ",data\r\n" : "\r\n");
+    grow_text(&run->row, run->whole ? ",data\r\n" : "\r\n");
     if (run->row.failed) {
         return reel_fail_memory(err);
     }

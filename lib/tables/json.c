@@ -21,8 +21,8 @@ struct rows_run {
     struct field_set *fields; /* NULL: all fields */
     struct field_picker picker;
     struct json_out json;
-    struct grow row;         /* the current row, up to the payload or complete */
-    struct reel_mark row_of; /* message of that row, so that another window on it does not decode it again */
+    struct grow row;             /* the current row, up to the payload or complete */
+    struct reel_position row_of; /* message of that row, so that another window on it does not decode it again */
     bool row_decoded;
     bool any;                    /* a channel has been written */
     bool ended;                  /* the tail has been written */
@@ -150,15 +150,15 @@ static bool make_row(struct reel_write *w, const struct reel_message *m, bool *d
     return add_values(w, m, decoded, err) && (!row->failed || reel_fail_memory(err));
 }
 
-static bool same_mark(const struct reel_mark *a, const struct reel_mark *b) {
+static bool same_mark(const struct reel_position *a, const struct reel_position *b) {
     return a->time_ns == b->time_ns && a->offset == b->offset && a->source == b->source && a->chunk == b->chunk &&
-           a->front == b->front && a->again == b->again;
+           a->initial == b->initial && a->again == b->again;
 }
 
 static bool put_object(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
                        struct reel_error *err) {
     struct rows_run *run = w->run;
-    struct reel_mark mark = reel_mark_of(m);
+    struct reel_position mark = reel_position_of(m);
     bool decoded = run->row_decoded && run->row.size > ROWS_KEPT && same_mark(&mark, &run->row_of);
     if (!decoded) {
         if (run->row.capacity > ROWS_KEPT) {
@@ -258,7 +258,7 @@ static bool find_next(struct reel_write *w, struct reel_error *err) {
     run->ended = true;
     enum reel_step step = reel_stream_next(w->stream, &m, err);
     if (step == REEL_STEP_MESSAGE) {
-        struct reel_mark mark = reel_mark_of(&m);
+        struct reel_position mark = reel_position_of(&m);
         reel_cursor_encode(&mark, run->next, sizeof run->next);
     }
     return step != REEL_STEP_ERROR;

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "reel/table.h"
+#include "syntax/csv.h"
 #include "syntax/json_out.h"
 #include "tables/table_columns.h"
 
@@ -26,23 +27,6 @@ static bool flush(struct reel_table_text *t) {
     bool good = !t->line.failed && t->sink.put(t->sink.context, (const char *)t->line.data, t->line.size);
     t->line.size = 0;
     return good;
-}
-
-/* Quotes only where CSV requires them. */
-static void put_csv(struct reel_table_text *t, struct reel_bytes text) {
-    bool quoted = false;
-    for (size_t i = 0; i < text.size && !quoted; i++) {
-        quoted = memchr("\",\r\n", text.data[i], 4) != NULL;
-    }
-    if (!quoted) {
-        grow_put(&t->line, text.data, text.size);
-        return;
-    }
-    put(t, "\"");
-    for (size_t i = 0; i < text.size; i++) {
-        grow_put(&t->line, text.data[i] == '"' ? "\"\"" : (const char *)text.data + i, text.data[i] == '"' ? 2 : 1);
-    }
-    put(t, "\"");
 }
 
 /* Values that are not finite are quoted in JSON, but not in CSV. */
@@ -73,10 +57,10 @@ static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
         put(t, csv ? "" : "null");
         break;
     case REEL_CELL_TEXT:
-        csv ? put_csv(t, cell->text) : json_put_string(&t->line, cell->text);
+        csv ? csv_put(&t->line, cell->text) : json_put_string(&t->line, cell->text);
         break;
     case REEL_CELL_JSON:
-        csv ? put_csv(t, cell->text) : grow_put(&t->line, cell->text.data, cell->text.size);
+        csv ? csv_put(&t->line, cell->text) : grow_put(&t->line, cell->text.data, cell->text.size);
         break;
     case REEL_CELL_INTEGER:
         csv ? put_integer(t, cell->integer) : json_put_integer(&t->line, cell->integer); /* which quotes large ones */
@@ -127,7 +111,7 @@ static bool put_columns(void *context, const char *const *names, unsigned n) {
     }
     for (unsigned i = 0; i < n && t->form == REEL_TABLE_CSV; i++) {
         put(t, i > 0 ? "," : "");
-        put_csv(t, bytes_text(names[i]));
+        csv_put(&t->line, bytes_text(names[i]));
     }
     put(t, t->form == REEL_TABLE_CSV ? "\r\n" : t->form == REEL_TABLE_JSON ? "[" : "");
     return flush(t);

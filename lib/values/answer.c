@@ -12,11 +12,9 @@
 
 enum { REPORT_EACH = 256 };
 
-struct reading { /* how a lane's messages are decoded */
-    struct reel_decoder *decoder;
-    struct field_set *paths;
-    uint32_t columns[CONDITIONS_MAX]; /* of the conditions' values */
-    uint32_t left;                    /* messages of the current block that are to be read */
+struct reading {
+    struct condition_reader reader; /* of a lane's messages */
+    uint32_t left;                  /* messages of the current block that are to be read */
 };
 struct walk {
     struct bound *b;
@@ -40,8 +38,7 @@ struct walk {
 
 static void walk_done(struct walk *w) {
     for (uint32_t i = 0; w->readings && i < w->b->n_lanes; i++) {
-        reel_decoder_free(w->readings[i].decoder);
-        field_set_free(w->readings[i].paths);
+        condition_reader_done(&w->readings[i].reader);
     }
     free(w->readings);
     free(w->lanes);
@@ -92,7 +89,7 @@ static bool close_interval(struct walk *w, int64_t end_ns, struct reel_error *er
 
 /* The question after a step. */
 static bool evaluate(struct walk *w, int64_t time_ns, bool *holds, struct reel_error *err) {
-    *holds = question_truth(w->b->question, w->state) == TRUTH_YES;
+    *holds = conditions_truth(&w->b->question->all, w->state) == TRUTH_YES;
     w->out->until_ns = time_ns;
     if (*holds && !w->open) {
         w->open = true;
@@ -103,23 +100,12 @@ static bool evaluate(struct walk *w, int64_t time_ns, bool *holds, struct reel_e
 
 /* ---- reading */
 
-static bool open_reading(struct walk *w, struct lane *lane, struct reading *reading, const struct reel_channel *channel,
-                         struct reel_error *err) {
-    reading->decoder = reel_decoder_open(channel, NULL); /* none: it has no values */
-    if (!(reading->paths = field_set_new(NULL, 0, err))) {
-        return false;
-    }
-    for (uint32_t k = 0; k < w->b->question->n_conditions; k++) {
-        if (!(lane->conditions & UINT32_C(1) << k)) {
-            continue;
-        }
-        if (!field_set_add(reading->paths, w->b->paths[k], err)) {
+static bool open_reader(struct walk *w, struct lane *lane, struct condition_reader *reader,
+                        const struct reel_channel *channel, struct reel_error *err) {
+    reader->decoder = reel_decoder_open(channel, NULL); /* none: it has no values */
+    for (uint32_t k = 0; k < w->b->question->all.n; k++) {
+        if ((lane->conditions & UINT32_C(1) << k) && !condition_reader_add(reader, k, w->b->paths[k], err)) {
             return false;
-        }
-        for (uint32_t c = 0; c < field_set_count(reading->paths); c++) {
-            if (strcmp(field_set_name(reading->paths, c), w->b->paths[k]) == 0) {
-                reading->columns[k] = c;
-            }
         }
     }
     return true;
@@ -135,7 +121,7 @@ static bool open_lanes(struct walk *w, struct reel_error *err) {
             return reel_fail(err, REEL_CHANGED, "the statistics are of another recording");
         }
         w->lanes[at] = i;
-        if (!open_reading(w, &w->b->lanes[i], &w->readings[i], w->stream->channels[at], err)) {
+        if (!open_reader(w, &w->b->lanes[i], &w->readings[i].reader, w->stream->channels[at], err)) {
             return false;
         }
     }
@@ -159,52 +145,35 @@ static bool open_stream(struct walk *w, struct reel_error *err) {
            (w->stream = reel_stream_open(&w->recording, 1, &q, err)) && open_lanes(w, err);
 }
 
-static struct reel_visitor *open_value(void *context, uint32_t column) {
-    return &((struct walk *)context)->values[column].visitor;
-}
-static bool close_value(void *context, uint32_t column) {
-    (void)context;
-    (void)column;
-    return true;
-}
-
 /* The values that the lane's conditions are about; none where the payload cannot be read or decoded. */
-static bool read_values(struct walk *w, const struct reading *reading, const struct reel_message *m,
+static bool read_values(struct walk *w, const struct condition_reader *reader, const struct reel_message *m,
                         struct reel_error *err) {
-    struct field_picker picker = {.set = reading->paths, .open = open_value, .close = close_value, .context = w};
     struct reel_bytes payload;
-    for (uint32_t i = 0; i < field_set_count(reading->paths); i++) {
-        value_start(&w->values[i]);
-    }
-    if (!reading->decoder || m->size > REEL_DECODED_MAX) {
-        return true;
-    }
-    if (!reel_stream_payload(w->stream, m, &payload, err)) {
-        return !reel_is_transient(err->code);
-    }
-    field_picker_start(&picker);
-    reel_decode(reading->decoder, payload, &picker.visitor, NULL);
-    return true;
-}
-
-static bool step_message(struct walk *w, struct lane *lane, struct reading *reading, const struct reel_message *m,
-                         struct reel_error *err) {
-    bool holds;
-    if (!read_values(w, reading, m, err)) {
-        return false;
-    }
-    for (uint32_t k = 0; k < w->b->question->n_conditions; k++) {
-        if (lane->conditions & UINT32_C(1) << k) {
-            const struct value *value = &w->values[reading->columns[k]];
-            w->state[k] = condition_holds(&w->b->question->conditions[k], value) ? TRUTH_YES : TRUTH_NO;
+    struct reel_error why = {0};
+    bool decodes = reader->decoder && m->size <= REEL_DECODED_MAX;
+    if (decodes && !reel_stream_payload(w->stream, m, &payload, &why)) {
+        decodes = false;
+        if (reel_is_transient(why.code)) {
+            return reel_error_pass(err, &why);
         }
     }
+    condition_reader_read(reader, decodes ? &payload : NULL, w->values);
+    return true;
+}
+
+static bool step_message(struct walk *w, struct lane *lane, const struct condition_reader *reader,
+                         const struct reel_message *m, struct reel_error *err) {
+    bool holds;
+    if (!read_values(w, reader, m, err)) {
+        return false;
+    }
+    condition_reader_truths(reader, &w->b->question->all, w->values, w->state);
     if (!evaluate(w, m->time_ns, &holds, err)) {
         return false;
     }
     w->now.count += holds;
     if (holds && (lane->conditions & 1)) {
-        const struct value *value = &w->values[reading->columns[0]];
+        const struct value *value = &w->values[reader->columns[0]];
         bool is_number = value->kind == VALUE_NUMBER || value->kind == VALUE_TIME;
         add_values(&w->now, is_number && !isnan(value->number), value->number, value->number);
     }
@@ -221,7 +190,7 @@ static bool go_on(struct walk *w) {
 }
 
 static bool find_place(struct walk *w, const struct pack_key *at, struct reel_error *err) {
-    const struct reel_mark mark = {.time_ns = at->time_ns, .offset = at->offset, .chunk = at->chunk};
+    const struct reel_position mark = {.time_ns = at->time_ns, .offset = at->offset, .chunk = at->chunk};
     if (!w->stream && !open_stream(w, err)) {
         return false;
     }
@@ -254,7 +223,7 @@ static bool read_messages(struct walk *w, const struct pack_key *begin, const st
         struct reading *reading = &w->readings[lane];
         if (reading->left > 0) {
             w->active -= --reading->left == 0;
-            if (!step_message(w, &w->b->lanes[lane], reading, m, err)) {
+            if (!step_message(w, &w->b->lanes[lane], &reading->reader, m, err)) {
                 return false;
             }
         }
@@ -268,7 +237,7 @@ static bool read_messages(struct walk *w, const struct pack_key *begin, const st
 static bool step_block(struct walk *w, struct lane *lane, const struct bound_event *e, struct reel_error *err) {
     const struct block block = statistics_block(lane->channel, e->number);
     bool holds;
-    for (uint32_t k = 0; k < w->b->question->n_conditions; k++) {
+    for (uint32_t k = 0; k < w->b->question->all.n; k++) {
         if (lane->conditions & UINT32_C(1) << k) {
             w->state[k] = bound_truth(w->b, lane, k, e->number);
         }
@@ -326,6 +295,25 @@ static bool walk_events(struct walk *w, struct reel_error *err) {
         }
     }
     return !w->open || close_interval(w, w->out->until_ns, err); /* it was to stop here */
+}
+
+/* ---- questions */
+
+struct reel_question *reel_question_new(const char *const *where, uint32_t n, int64_t for_ns, struct reel_error *err) {
+    AUTO(reel_question_free) struct reel_question *q = calloc(1, sizeof *q);
+    if (!q) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    q->for_ns = for_ns;
+    return conditions_parse(where, n, &q->all, err) ? TAKE(q) : NULL;
+}
+
+void reel_question_free(struct reel_question *q) {
+    if (q) {
+        conditions_done(&q->all);
+    }
+    free(q);
 }
 
 static bool answer(const struct reel_question *q, struct reel_statistics *s, const struct reel_ask *ask,

@@ -84,7 +84,7 @@ static struct lane *lane_of(struct bound *b, struct channel_statistics *c, size_
 }
 
 static bool bind(struct bound *b, uint32_t condition, size_t *capacity, struct reel_error *err) {
-    const char *text = b->question->conditions[condition].field;
+    const char *text = b->question->all.items[condition].field;
     struct reel_bytes field = without_slash(bytes_text(text));
     size_t size = topic_size(b->statistics, field);
     const char *path = (const char *)field.data + size;
@@ -128,7 +128,7 @@ enum truth bound_truth(const struct bound *b, const struct lane *lane, uint32_t 
         return field == FIELD_ABSENT ? TRUTH_NO : TRUTH_MAYBE;
     }
     const struct cell cell = statistics_cell(lane->channel, (uint32_t)field, block);
-    return cell_truth(&b->question->conditions[condition], &lane->channel->fields[field], &cell,
+    return cell_truth(&b->question->all.items[condition], &lane->channel->fields[field], &cell,
                       statistics_block(lane->channel, block).messages);
 }
 
@@ -137,18 +137,18 @@ static bool may_hold(const struct bound *b) {
     enum truth all[CONDITIONS_MAX] = {TRUTH_NO};
     for (uint32_t i = 0; i < b->n_lanes; i++) {
         const struct lane *lane = &b->lanes[i];
-        for (uint32_t k = 0; k < b->question->n_conditions; k++) {
+        for (uint32_t k = 0; k < b->question->all.n; k++) {
             int32_t field = lane->fields[k];
             if (!(lane->conditions & UINT32_C(1) << k) || field == FIELD_ABSENT) {
                 continue;
             }
             const struct field_statistics *f = field >= 0 ? &lane->channel->fields[field] : NULL;
-            if (!f || cell_truth(&b->question->conditions[k], f, &f->all, lane->channel->messages) != TRUTH_NO) {
+            if (!f || cell_truth(&b->question->all.items[k], f, &f->all, lane->channel->messages) != TRUTH_NO) {
                 all[k] = TRUTH_MAYBE;
             }
         }
     }
-    return question_truth(b->question, all) != TRUTH_NO;
+    return conditions_truth(&b->question->all, all) != TRUTH_NO;
 }
 
 bool bound_open(struct bound *b, const struct reel_question *q, struct reel_statistics *s, bool *may,
@@ -156,7 +156,7 @@ bool bound_open(struct bound *b, const struct reel_question *q, struct reel_stat
     size_t capacity = 0;
     b->question = q;
     b->statistics = s;
-    for (uint32_t i = 0; i < q->n_conditions; i++) {
+    for (uint32_t i = 0; i < q->all.n; i++) {
         if (!bind(b, i, &capacity, err)) {
             return false;
         }
@@ -189,7 +189,7 @@ static bool is_about(const struct lane *lane, uint32_t condition) {
 }
 
 static void add_ends(struct bound *b) {
-    for (uint32_t k = 0; k < b->question->n_conditions; k++) {
+    for (uint32_t k = 0; k < b->question->all.n; k++) {
         int64_t last_ns = INT64_MIN;
         bool any = false;
         for (uint32_t i = 0; i < b->n_lanes; i++) {
@@ -255,7 +255,7 @@ static void close_block(struct sweep *w, struct lane *lane) {
 }
 
 static void count_lane(struct sweep *w, const struct lane *lane, int by) {
-    for (uint32_t k = 0; k < w->b->question->n_conditions && lane->block != UINT32_MAX; k++) {
+    for (uint32_t k = 0; k < w->b->question->all.n && lane->block != UINT32_MAX; k++) {
         if (is_about(lane, k)) {
             w->lanes[k][bound_truth(w->b, lane, k, lane->block)] += (uint32_t)by;
         }
@@ -302,10 +302,10 @@ bool bound_decide(struct bound *b, struct reel_error *err) {
         } else {
             begin_block(&w, &b->lanes[e->lane], e->number);
         }
-        for (uint32_t k = 0; k < b->question->n_conditions; k++) {
+        for (uint32_t k = 0; k < b->question->all.n; k++) {
             all[k] = ended & UINT32_C(1) << k ? TRUTH_NO : joined_truth(w.lanes[k]);
         }
-        w.spans[question_truth(b->question, all)]++;
+        w.spans[conditions_truth(&b->question->all, all)]++;
     }
     return true;
 }

@@ -3,9 +3,15 @@
 #ifndef REEL_VALUES_BOUND_H
 #define REEL_VALUES_BOUND_H
 
+#include "decode/condition.h"
 #include "decode/fields.h"
-#include "values/question.h"
+#include "reel/values.h"
 #include "values/statistics.h"
+
+struct reel_question {
+    struct conditions all;
+    int64_t for_ns;
+};
 
 /* Whether the whole question holds at every message of a block and until the next one, at none of them, or the block
  * has to be read. */

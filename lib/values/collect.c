@@ -290,11 +290,12 @@ static void open_channel(struct collection *all, struct collected_channel *c) {
 static bool decode(struct collection *all, struct collected_channel *c, const struct reel_message *m, struct walk *w,
                    struct reel_error *err) {
     struct reel_bytes payload;
+    struct reel_error why = {0};
     if (m->size > REEL_DECODED_MAX || !c->decoder) {
         return true;
     }
-    if (!reel_stream_payload(all->stream, m, &payload, err)) {
-        return !reel_is_transient(err->code); /* damaged: it has no values */
+    if (!reel_stream_payload(all->stream, m, &payload, &why)) {
+        return !reel_is_transient(why.code) || reel_error_pass(err, &why); /* damaged: it has no values */
     }
     w->channel = c;
     w->next = w->depth = w->skipped = w->length = 0;

@@ -147,29 +147,24 @@ static bool report_field(void *context, const struct reel_field *field) {
            (field_set_count(t->reported) == before || t->visit(t->context, field));
 }
 
-static bool report_first_message(struct reel_recording *recording, const char *topic, uint32_t channel,
-                                 const struct reel_decoder *decoder, struct field_reports *t, struct reel_error *err) {
+static bool report_first_message(struct reel_recording *recording, uint32_t channel, const struct reel_decoder *decoder,
+                                 struct field_reports *t, struct reel_error *err) {
     struct reel_selection q = reel_select_all;
-    q.topics = &topic;
-    q.n_topics = 1;
+    q.channels = &channel;
+    q.n_channels = 1;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &q, err);
     struct reel_message m;
     struct reel_bytes payload;
-    enum reel_step step = REEL_STEP_ERROR;
-    enum { LOOKED_AT = 1000 }; /* messages of other channels with this topic */
-    for (unsigned i = 0; stream && i < LOOKED_AT && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE;
-         i++) {
-        if (stream->channels[m.channel]->id != channel) {
-            continue;
-        }
-        struct leaves l = {.visitor.ops = &ops, .visit = report_field, .context = t};
-        if (!stream_decodable(stream, &m, &payload, err)) {
-            return false;
-        }
-        reel_decode(decoder, payload, &l.visitor, NULL);
-        return true;
+    enum reel_step step = stream ? reel_stream_next(stream, &m, err) : REEL_STEP_ERROR;
+    if (step != REEL_STEP_MESSAGE) {
+        return step == REEL_STEP_END;
     }
-    return step != REEL_STEP_ERROR;
+    if (!stream_decodable(stream, &m, &payload, err)) {
+        return false;
+    }
+    struct leaves l = {.visitor.ops = &ops, .visit = report_field, .context = t};
+    reel_decode(decoder, payload, &l.visitor, NULL);
+    return true;
 }
 
 static bool has_topic(const struct reel_channel *c, const char *topic) {
@@ -199,7 +194,7 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
         if (decoder) {
             reel_decoder_fields(decoder, report_field, &t);
         }
-        if (decoder && !t.any && !report_first_message(recording, topic, i, decoder, &t, err)) {
+        if (decoder && !t.any && !report_first_message(recording, i, decoder, &t, err)) {
             return false;
         }
     }

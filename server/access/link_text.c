@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "http/http.h"
 #include "syntax/base64.h"
 
@@ -56,7 +57,7 @@ static bool read_claim(const char *sig, const char *exp, struct link_claim *out)
 
 bool link_key_read(const char *key, char recording[LINK_RECORDING], struct link_claim *out) {
     uint64_t expires_s;
-    size_t size = strspn(key, "0123456789abcdef");
+    size_t size = hex_span(key);
     if (size != LINK_RECORDING - 1 || key[size] != '.') {
         return false;
     }

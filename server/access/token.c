@@ -3,11 +3,11 @@
 
 #include <jansson.h>
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/digest.h"
 #include "reel/time.h"
 #include "syntax/base64.h"
 
@@ -36,7 +36,7 @@ bool token_well_formed(const char *text, size_t size) {
 }
 
 void token_hash(const char *text, uint8_t hash[TOKEN_HASH]) {
-    SHA256((const unsigned char *)text, TOKEN_TEXT - 1, hash);
+    digest_of(DIGEST_SHA256, bytes_of(text, TOKEN_TEXT - 1), hash);
 }
 
 /* ---- creating */

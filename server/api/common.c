@@ -1,13 +1,14 @@
 /* See common.h. */
 #include "api/common.h"
 
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
+#include "base/hex.h"
 #include "base/limits.h"
 #include "base/number.h"
 #include "live/live.h"
@@ -478,23 +479,17 @@ bool api_digest_from_base64(const char *text, size_t size, uint8_t digest[32]) {
 }
 
 void api_etag(const char *text, char out[64]) {
-    uint8_t digest[SHA256_DIGEST_LENGTH];
+    uint8_t digest[DIGEST_SHA256];
     char base64[45];
-    SHA256((const unsigned char *)text, strlen(text), digest);
+    digest_of(DIGEST_SHA256, bytes_text(text), digest);
     api_base64_digest(digest, base64);
     snprintf(out, 64, "\"sha256-%s\"", base64);
-}
-
-static uint8_t hex_value(char c) {
-    return (uint8_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
 void api_digest_texts(const char *sha256_hex, char etag[64], char repr_digest[72]) {
     uint8_t digest[32];
     char base64[45];
-    for (unsigned i = 0; i < 32; i++) {
-        digest[i] = (uint8_t)(hex_value(sha256_hex[2 * i]) << 4 | hex_value(sha256_hex[2 * i + 1]));
-    }
+    hex_read(sha256_hex, sizeof digest, digest);
     api_base64_digest(digest, base64);
     snprintf(etag, 64, "\"sha256-%s\"", base64);
     snprintf(repr_digest, 72, "sha-256=:%s:", base64);

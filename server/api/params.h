@@ -147,7 +147,7 @@
          .repeats = true,                                                                                              \
          .max = 16,                                                                                                    \
          .help = "Only the messages of a topic for which this holds: /odom.twist.twist.linear.x>0.5; <, >=, <=, = "    \
-                 "and != too."},                                                                                       \
+                 "and != too, joined by and, or and parentheses. Conditions on other topics are left out."},           \
         {.name = "rename",                                                                                             \
          .type = HTTP_TEXT,                                                                                            \
          .repeats = true,                                                                                              \

@@ -38,6 +38,11 @@ static void join(void) {
     }
 }
 
+static bool ends_with(const char *path, const char *end) {
+    size_t n = strlen(path), size = strlen(end);
+    return n >= size && strcmp(path + n - size, end) == 0;
+}
+
 const char *api_hint(const struct http_request *r) {
     static const char base[] = "/api/v1/recordings", by_name[] = "/api/v1/recordings/by-name/";
     const char *path = http_path(r), *method = http_method(r);
@@ -52,9 +57,14 @@ const char *api_hint(const struct http_request *r) {
     if (strcmp(method, "PUT") == 0) {
         return "Uploads go to /recordings/by-name/COLLECTION/NAME.";
     }
-    return path[sizeof base - 1] == '/' && (!path[sizeof base] || path[sizeof base] == '/')
-               ? "The id is empty; recordings are listed at /recordings."
-               : NULL;
+    if (path[sizeof base - 1] == '/' && (!path[sizeof base] || path[sizeof base] == '/')) {
+        return "The id is empty; recordings are listed at /recordings.";
+    }
+    return ends_with(path, "/file")
+               ? "An original file is at /recordings/{id}/file/NAME; `links.file` of the recording is "
+                 "the address of its first one."
+           : ends_with(path, "/as") ? "An export has a name, such as /recordings/{id}/as/x.mcap."
+                                    : NULL;
 }
 
 const struct http_route *api_routes(void) {

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/digest.h"
 #include "catalog/annotations.h"
 #include "reel/index.h"
 
@@ -23,7 +24,7 @@ enum recording_state {
 const char *recording_state_name(enum recording_state state);
 bool recording_state_parse(const char *name, enum recording_state *out);
 
-enum { RECORDING_ID_TEXT = 33, SHA256_HEX = 65 };
+enum { RECORDING_ID_TEXT = 33 };
 
 struct catalog_part { /* one stored file */
     char sha256[SHA256_HEX];

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/hex.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/jobs.h"
@@ -32,28 +32,22 @@ static bool mark_copy(const char *path, uint64_t *recordings, struct reel_error 
     return good;
 }
 
-static void digest_free(EVP_MD_CTX *ctx) {
-    EVP_MD_CTX_free(ctx);
-}
-REEL_DEFINE_AUTO(EVP_MD_CTX, digest_free);
-
 static bool hash_file(int fd, struct catalog_copy *out, struct reel_error *err) {
     AUTO_MEM uint8_t *buffer = malloc(READ_BYTES);
-    AUTO(digest_free) EVP_MD_CTX *hash = EVP_MD_CTX_new();
-    uint8_t raw[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
+    struct digest hash;
     ssize_t got;
-    if (!buffer || !hash || EVP_DigestInit_ex(hash, EVP_sha256(), NULL) != 1) {
+    if (!buffer) {
         return reel_fail_memory(err);
     }
+    digest_start(&hash, DIGEST_SHA256);
     while ((got = read(fd, buffer, READ_BYTES)) > 0) {
         out->bytes += (uint64_t)got;
-        EVP_DigestUpdate(hash, buffer, (size_t)got);
+        digest_add(&hash, buffer, (size_t)got);
     }
-    if (got < 0 || EVP_DigestFinal_ex(hash, raw, &n) != 1) {
+    if (got < 0) {
         return reel_fail_errno(err, "the copy of the catalog cannot be read back");
     }
-    hex_write(raw, n, out->sha256);
+    digest_end_hex(&hash, out->sha256);
     return true;
 }
 

@@ -66,6 +66,8 @@ bool db_single_file(struct db *db, struct reel_error *err);
 /* Brings the tables to the newest version, in one transaction; refuses those that a newer program, or another one, has
  * made. */
 bool db_migrate(struct db *db, struct reel_error *err);
+/* Collects the statistics that PostgreSQL plans queries by, of tables with rows that have none. */
+void db_analyze(struct db *db);
 /* REEL_UNSUPPORTED: they are not of the newest version. */
 bool db_is_current(struct db *db, struct reel_error *err);
 

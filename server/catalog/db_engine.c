@@ -151,6 +151,12 @@ bool db_migrate(struct db *db, struct reel_error *err) {
     return version == newest || (engine->set_tables(h, newest, err) && db_commit(h, err));
 }
 
+void db_analyze(struct db *db) {
+    if (db->engine->analyze) {
+        db->engine->analyze(db);
+    }
+}
+
 bool db_is_current(struct db *db, struct reel_error *err) {
     size_t newest = *db->engine->n_migrations;
     uint64_t version;
@@ -219,13 +225,6 @@ void db_set_path(struct db_statement *s, const char *name, const char *path) {
     db_set_blob(s, name, path ? path : "", path ? strlen(path) : 0);
 }
 
-static int nibble(char c) {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 void db_set_hex(struct db_statement *s, const char *name, const char *hex) {
     if (s->n_raw == sizeof s->raw / sizeof s->raw[0]) {
         abort(); /* no statement has so many */
@@ -233,7 +232,7 @@ void db_set_hex(struct db_statement *s, const char *name, const char *hex) {
     uint8_t *raw = s->raw[s->n_raw++];
     size_t size = 0;
     for (; size < DB_HEX_BYTES_MAX && hex[0] && hex[1]; hex += 2) {
-        int high = nibble(hex[0]), low = nibble(hex[1]);
+        int high = hex_digit(hex[0]), low = hex_digit(hex[1]);
         if (high < 0 || low < 0) {
             break;
         }

@@ -48,6 +48,7 @@ struct db_engine {
     bool (*set_tables)(struct db_handle *h, uint64_t version, struct reel_error *err);
     bool (*script)(struct db_handle *h, const char *sql, struct reel_error *err);
     bool (*patient)(struct db_handle *h, struct reel_error *err); /* NULL: its statements may take long anyway */
+    void (*analyze)(struct db *db);                               /* as db_analyze(); NULL: nothing */
     /* COPY … FROM STDIN (FORMAT binary). NULL: rows are inserted one by one. */
     bool (*copy_in)(struct db_handle *h, const char *sql, struct reel_error *err);
     bool (*copy_put)(struct db_handle *h, const void *data, size_t size, struct reel_error *err);

@@ -19,7 +19,7 @@ void catalog_job_done(struct catalog_job *job) {
     *job = (struct catalog_job){0};
 }
 
-/* The columns of SELECT *, in the order of the table. */
+/* The columns of job_get, job_claim and jobs_before. */
 enum column {
     ROW,
     ID,
@@ -30,12 +30,10 @@ enum column {
     SUBJECT,
     OPTIONS,
     STATE,
-    AGAIN,
     NOT_BEFORE,
     ATTEMPTS,
     LEASE_OWNER,
     LEASE_UNTIL,
-    CANCEL,
     DONE,
     TOTAL,
     OUTCOME,

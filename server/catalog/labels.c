@@ -1,11 +1,11 @@
 /* How a recording is found: its topics and types, and its file's metadata, each as a set of labels that recordings
  * share; and its name as words. What a single text adds is bounded, whatever the file contains. */
 #include <jansson.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "catalog/catalog_internal.h"
 
 enum {
@@ -122,15 +122,13 @@ static void sort_once(struct labels *l) {
     l->n = kept;
 }
 
-static bool digest(const struct labels *l, uint8_t out[EVP_MAX_MD_SIZE], struct reel_error *err) {
-    EVP_MD_CTX *hash = EVP_MD_CTX_new();
-    bool good = hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1;
-    for (size_t i = 0; i < l->n && good; i++) {
-        good = EVP_DigestUpdate(hash, l->items[i], strlen(l->items[i]) + 1) == 1;
+static void hash_labels(const struct labels *l, uint8_t out[DIGEST_SHA256]) {
+    struct digest hash;
+    digest_start(&hash, DIGEST_SHA256);
+    for (size_t i = 0; i < l->n; i++) {
+        digest_add(&hash, l->items[i], strlen(l->items[i]) + 1);
     }
-    good = good && EVP_DigestFinal_ex(hash, out, NULL) == 1;
-    EVP_MD_CTX_free(hash);
-    return good || reel_fail_memory(err);
+    digest_end(&hash, out);
 }
 
 /* `statement` of a set's digest; *id 0: no row. */
@@ -198,13 +196,14 @@ static bool fill_set(struct db_handle *h, int64_t set, const struct labels *l, s
 
 /* The set of these labels, which may be new; 0 for none. */
 static bool find_set(struct db_handle *h, struct labels *l, int64_t *set, struct reel_error *err) {
-    uint8_t hash[EVP_MAX_MD_SIZE];
+    uint8_t hash[DIGEST_SHA256];
     *set = 0;
     if (l->n == 0) {
         return true;
     }
     sort_once(l);
-    if (!digest(l, hash, err) || !query_set(h, "label_set_find", hash, set, err)) {
+    hash_labels(l, hash);
+    if (!query_set(h, "label_set_find", hash, set, err)) {
         return false;
     }
     return *set || (query_set(h, "label_set_insert", hash, set, err) && fill_set(h, *set, l, err));

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/suggest.h"
 #include "catalog/list_names.h"
-#include "catalog/similar.h"
 #include "reel/format.h"
 #include "reel/iterate.h"
 
@@ -25,6 +25,20 @@ static void add_once(json_t *names, const char *name) {
         }
     }
     json_array_append_new(names, json_string(name));
+}
+
+/* ": did you mean a, b?" of the names nearest to `text`, or "". Written to `out` and returned. */
+static const char *suggestion(const char *text, const json_t *names, char *out, size_t size) {
+    struct near near = {0};
+    json_t *name;
+    size_t i;
+    json_array_foreach((json_t *)names, i, name) {
+        near_add(&near, text, json_string_value(name));
+    }
+    near_text(&near, ": did you mean ", out, size);
+    size_t used = strlen(out);
+    snprintf(out + used, size - used, "%s", near.n > 0 ? "?" : "");
+    return out;
 }
 
 /* All that this program reads, and all that the catalog has. */
@@ -57,9 +71,9 @@ bool list_find_formats(struct db_handle *h, const char *name, bool glob, json_t 
     if (*name == '\0') { /* not known yet */
         add_once(names, "");
     }
-    char similar[200];
+    char meant[200];
     return json_array_size(names) > found || reel_fail(err, REEL_ARGUMENT, "there is no format \"%.60s\"%s", name,
-                                                       similar_text(name, all, similar, sizeof similar));
+                                                       suggestion(name, all, meant, sizeof meant));
 }
 
 static bool find_collections(struct db_handle *h, const char *glob, json_t *names, struct reel_error *err) {
@@ -207,10 +221,10 @@ static bool check_key(struct db_handle *h, const struct list_query *query, const
     }
     db_done(TAKE(s));
     json_auto_t *names = json_array();
-    char similar[200];
+    char meant[200];
     return all_keys(h, query, names, err) &&
            search_fail(query->q, t->at, err, "there is no key and no tag \"%.60s\"%s", t->key.text,
-                       similar_text(t->key.text, names, similar, sizeof similar));
+                       suggestion(t->key.text, names, meant, sizeof meant));
 }
 
 /* ---- text */

@@ -125,8 +125,11 @@ static bool rename_database(const char *from, const char *to, struct reel_error 
     for (size_t i = 0; i < sizeof side_files / sizeof *side_files; i++) {
         char side[PATH_MAX], beside[PATH_MAX];
         if (snprintf(side, sizeof side, "%s%s", from, side_files[i]) >= PATH_MAX ||
-            snprintf(beside, sizeof beside, "%s%s", to, side_files[i]) >= PATH_MAX ||
-            (rename(side, beside) != 0 && errno != ENOENT)) {
+            snprintf(beside, sizeof beside, "%s%s", to, side_files[i]) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return reel_fail_errno(err, "%s%s cannot be renamed", from, side_files[i]);
+        }
+        if (rename(side, beside) != 0 && errno != ENOENT) {
             return reel_fail_errno(err, "%s%s cannot be renamed", from, side_files[i]);
         }
     }

@@ -2,12 +2,12 @@
  * key `row` in PostgreSQL and `rowid` in SQLite. Triggers stand still meanwhile: what they keep is copied. */
 #include "catalog/move.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/grow.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/db_engine.h"
@@ -261,14 +261,14 @@ static void read_cells(struct move *m, struct db_statement *s, const struct tabl
     }
 }
 
-static void hash_row(EVP_MD_CTX *hash, const struct cell *cells, unsigned n) {
+static void hash_row(struct digest *hash, const struct cell *cells, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
         uint8_t kind = (uint8_t)cells[i].kind;
         uint64_t size = cells[i].size;
-        EVP_DigestUpdate(hash, &kind, 1);
-        EVP_DigestUpdate(hash, &cells[i].number, sizeof cells[i].number);
-        EVP_DigestUpdate(hash, &size, sizeof size);
-        EVP_DigestUpdate(hash, cells[i].data ? cells[i].data : "", cells[i].size);
+        digest_add(hash, &kind, 1);
+        digest_add(hash, &cells[i].number, sizeof cells[i].number);
+        digest_add(hash, &size, sizeof size);
+        digest_add(hash, cells[i].data ? cells[i].data : "", cells[i].size);
     }
 }
 
@@ -280,7 +280,7 @@ static bool report(const struct move *m, struct reel_error *err) {
 
 /* All rows of a table of `h`, in the order of its key, into the hash and, with `bulk`, into the other database. */
 static bool walk(struct move *m, struct db_handle *h, const struct table *table, struct bulk *bulk,
-                 uint8_t digest[EVP_MAX_MD_SIZE], uint64_t *rows, struct reel_error *err) {
+                 uint8_t digest[DIGEST_SHA256], uint64_t *rows, struct reel_error *err) {
     char sql[SQL_MAX + 200];
     struct cell cells[COLUMNS_MAX + 1];
     const char *key = table->key ? table->key : db_is_postgres(h) ? "row" : "rowid";
@@ -288,22 +288,21 @@ static bool walk(struct move *m, struct db_handle *h, const struct table *table,
     snprintf(sql, sizeof sql, "SELECT %s%s%s FROM %s ORDER BY %s", table->key ? "" : key, table->key ? "" : ", ",
              m->columns, table->name, key);
     AUTO_EACH struct each each = {0};
-    EVP_MD_CTX *hash = EVP_MD_CTX_new();
-    bool good = each_open(&each, h, sql, err) &&
-                ((hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1) || reel_fail_memory(err));
+    struct digest hash;
+    digest_start(&hash, DIGEST_SHA256);
+    bool good = each_open(&each, h, sql, err);
     enum db_step step = DB_END;
     for (*rows = 0; good && (step = each_next(&each, err)) == DB_ROW; ++*rows) {
         read_cells(m, each.s, table, cells);
-        hash_row(hash, cells, n);
+        hash_row(&hash, cells, n);
         good = !bulk || (bulk_row(bulk, cells, n, err) && (m->out->rows++, report(m, err)));
     }
-    good = good && step == DB_END && EVP_DigestFinal_ex(hash, digest, NULL) == 1;
-    EVP_MD_CTX_free(hash);
-    return good;
+    digest_end(&hash, digest);
+    return good && step == DB_END;
 }
 
 static bool copy_table(struct move *m, const struct table *table, struct reel_error *err) {
-    uint8_t before[EVP_MAX_MD_SIZE], after[EVP_MAX_MD_SIZE];
+    uint8_t before[DIGEST_SHA256], after[DIGEST_SHA256];
     char columns[SQL_MAX + 10];
     uint64_t n, n_after;
     if (!find_columns(m, table, err)) {
@@ -318,7 +317,7 @@ static bool copy_table(struct move *m, const struct table *table, struct reel_er
     bool good = bulk_open(&bulk, m->to, table->name, columns, m->n_columns + first_of(table), err) &&
                 walk(m, m->from, table, &bulk, before, &n, err) && bulk_end(&bulk, err) &&
                 walk(m, m->to, table, NULL, after, &n_after, err) &&
-                ((n == n_after && memcmp(before, after, 32) == 0) ||
+                ((n == n_after && memcmp(before, after, sizeof before) == 0) ||
                  reel_fail(err, REEL_CHANGED, "what was written is not what was read"));
     m->out->tables++;
     return good || reel_error_at(err, "table %s", table->name);
@@ -448,5 +447,9 @@ bool catalog_move(const char *from, const char *to, const struct reel_progress *
     for (size_t i = 0; good && i < sizeof tables / sizeof *tables; i++) {
         good = copy_table(&m, &tables[i], err);
     }
-    return good && copy_numbers(&m, err) && create_end(writes, err) && db_commit(writes, err);
+    good = good && copy_numbers(&m, err) && create_end(writes, err) && db_commit(writes, err);
+    if (good) {
+        db_analyze(target);
+    }
+    return good;
 }

@@ -54,7 +54,11 @@ struct catalog *catalog_open(const char *path, struct reel_error *err) {
     }
     c->db = db_open(path, err);
     c->rows = rows_new(err);
-    return c->db && c->rows && db_migrate(c->db, err) ? TAKE(c) : NULL;
+    if (!c->db || !c->rows || !db_migrate(c->db, err)) {
+        return NULL;
+    }
+    db_analyze(c->db);
+    return TAKE(c);
 }
 
 void catalog_close(struct catalog *c) {

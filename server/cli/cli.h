@@ -196,7 +196,8 @@ static inline struct reel_threads *cli_threads(uint64_t n, struct reel_error *er
     {.name = "channel", .kind = CLI_LIST, .to = &(s).channels, .value = "ID", \
      .help = "only the channel with this id, as reel info --json lists them; may be repeated"}, \
     {.name = "where", .kind = CLI_LIST, .to = &(s).where, .value = "CONDITION", \
-     .help = "of a topic only the messages for which it holds: /odom.twist.twist.linear.x>0.5; may be repeated"}, \
+     .help = "of a topic only the messages for which it holds: /odom.twist.twist.linear.x>0.5, joined by and, or and parentheses; " \
+             "may be repeated"}, \
     {.name = "rename", .kind = CLI_LIST, .to = &(s).renames, .value = "FROM:TO", .help = "give a topic another name; may be repeated"}, \
     {.name = "start", .kind = CLI_TIME, .to = &(s).start, .value = "TIME", \
      .help = "start time: RFC 3339, 1274213891.5s, +2.5s (after the recording's start) or -2.5s (before its end)"}, \

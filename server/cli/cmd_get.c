@@ -9,13 +9,13 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/disk.h"
 #include "base/grow.h"
 #include "base/hex.h"
 #include "cli/cli.h"
 #include "cli/push_http.h"
 #include "recordings/names.h"
-#include "store/sha256.h"
 #include "syntax/base64.h"
 
 enum { PAGE_BYTES_MAX = 64 << 20, PIECE = 1 << 20, ETAG_ROOM = 64 };
@@ -48,25 +48,23 @@ static bool refuse_status(const struct push_answer *a, struct reel_error *err) {
 
 /* ---- files */
 
-static bool digest_of(int fd, char hex[65], struct reel_error *err) {
+static bool hash_file(int fd, char hex[65], struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(PIECE);
-    uint8_t digest[32];
-    struct sha256 hash;
+    struct digest hash;
     ssize_t n = piece ? 1 : -1;
     off_t at = 0;
     if (!piece) {
         return reel_fail_memory(err);
     }
-    sha256_start(&hash);
+    digest_start(&hash, DIGEST_SHA256);
     for (; n > 0; at += n) {
         n = pread(fd, piece, PIECE, at);
         if (n < 0 || cli_interrupted()) {
             return n < 0 ? reel_fail_errno(err, "cannot be read") : reel_fail(err, REEL_CANCELLED, "interrupted");
         }
-        sha256_add(&hash, piece, (size_t)n);
+        digest_add(&hash, piece, (size_t)n);
     }
-    sha256_end(&hash, digest);
-    hex_write(digest, sizeof digest, hex);
+    digest_end_hex(&hash, hex);
     return true;
 }
 
@@ -76,7 +74,7 @@ static bool is_there(const char *path, const char *sha256, uint64_t size, struct
     struct stat st;
     char hex[65];
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == size &&
-           digest_of(fd, hex, err) && strcmp(hex, sha256) == 0;
+           hash_file(fd, hex, err) && strcmp(hex, sha256) == 0;
 }
 
 /* The entity tag of originals is their digest. */
@@ -158,7 +156,7 @@ static bool get_file(struct get *g, char *path, const char *url, const char *sha
     if (fd < 0) {
         return err->code != REEL_OK ? false : reel_fail_errno(err, "%s", part);
     }
-    if ((size > 0 && !receive_rest(g, fd, url, sha256, size, err)) || !digest_of(fd, hex, err)) {
+    if ((size > 0 && !receive_rest(g, fd, url, sha256, size, err)) || !hash_file(fd, hex, err)) {
         return false;
     }
     if (strcmp(hex, sha256) != 0) {

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/thread.h"
 #include "cli/cli.h"
 #include "cli/push_file.h"
 #include "cli/push_http.h"
@@ -195,9 +196,7 @@ static void run_all(struct pushing *p, unsigned jobs) {
     }
     p->failed += n == 0 && p->all->n > 0;
     while (p->running > 0) {
-        int64_t until = reel_now_ns() + (int64_t)STEP_MS * 1000000;
-        const struct timespec at = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
-        pthread_cond_timedwait(&p->ended, &p->mutex, &at);
+        condition_wait(&p->ended, &p->mutex, clock_deadline((int64_t)STEP_MS * 1000000));
         if (p->on_terminal) {
             show(p, started_ns);
         }
@@ -309,7 +308,7 @@ static int push_paths(struct pushing *p, const struct paths *files, uint64_t job
     p->total = size_of_all(files);
     p->on_terminal = isatty(STDERR_FILENO) == 1 && !p->quiet;
     pthread_mutex_init(&p->mutex, NULL);
-    pthread_cond_init(&p->ended, NULL);
+    condition_init(&p->ended);
     run_all(p, (unsigned)jobs);
     pthread_cond_destroy(&p->ended);
     pthread_mutex_destroy(&p->mutex);

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "base/hex.h"
 #include "cli/push_http.h"
 
 enum { ID_SIZE = 32 };
@@ -66,7 +67,7 @@ static bool make_address(struct grow *out, struct push_http *http, const char *u
     const char *query = strchr(url, '?'), *at = strstr(url, collection);
     size_t path = query ? (size_t)(query - url) : strlen(url), before = at ? (size_t)(at - url) : 0,
            id = before + sizeof collection - 1;
-    bool good = at && before < path && strspn(url + id, "0123456789abcdef") == ID_SIZE;
+    bool good = at && before < path && hex_span(url + id) == ID_SIZE;
     const char *rest = good ? url + id + ID_SIZE : "";
     if (!good || (*rest && *rest != '?' && strncmp(rest, "/", 1) != 0)) {
         return reel_fail(err, REEL_ARGUMENT,

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/hex.h"
 #include "cli/cli.h"
 #include "syntax/base64.h"
@@ -31,9 +31,9 @@ struct push {
     struct push_file *file;
     _Atomic uint64_t *sent;
     int fd;
-    uint64_t size, at; /* at: next byte to send */
-    uint64_t counted;  /* of *sent */
-    EVP_MD_CTX *hash;  /* of the file's first `hashed` bytes */
+    uint64_t size, at;  /* at: next byte to send */
+    uint64_t counted;   /* of *sent */
+    struct digest hash; /* of the file's first `hashed` bytes */
     uint64_t hashed;
     char sha256[65]; /* once the whole file is hashed; else "" */
     char key[96];
@@ -46,20 +46,17 @@ static void push_done(struct push *p) {
     if (p->fd >= 0) {
         close(p->fd);
     }
-    EVP_MD_CTX_free(p->hash);
     free(p->metadata);
 }
 
 /* ---- the file */
 
 /* Hashes the part of these bytes that has not been hashed yet. */
-static bool hash_more(struct push *p, uint64_t at, const void *data, size_t size) {
-    if (at > p->hashed || at + size <= p->hashed) {
-        return true;
+static void hash_more(struct push *p, uint64_t at, const void *data, size_t size) {
+    if (at <= p->hash.size && at + size > p->hash.size) {
+        size_t known = (size_t)(p->hash.size - at);
+        digest_add(&p->hash, (const uint8_t *)data + known, size - known);
     }
-    size_t known = (size_t)(p->hashed - at);
-    p->hashed = at + size;
-    return EVP_DigestUpdate(p->hash, (const uint8_t *)data + known, size - known) == 1;
 }
 
 /* Hashes everything before `end`; bytes that an earlier run sent are read again. */
@@ -68,9 +65,9 @@ static bool hash_up_to(struct push *p, uint64_t end, struct reel_error *err) {
     if (!buffer) {
         return reel_fail_memory(err);
     }
-    while (p->hashed < end) {
-        uint64_t left = end - p->hashed;
-        ssize_t n = pread(p->fd, buffer, left < READ_BYTES ? (size_t)left : READ_BYTES, (off_t)p->hashed);
+    while (p->hash.size < end) {
+        uint64_t left = end - p->hash.size;
+        ssize_t n = pread(p->fd, buffer, left < READ_BYTES ? (size_t)left : READ_BYTES, (off_t)p->hash.size);
         if (n <= 0) {
             return n == 0 ? reel_fail(err, REEL_CHANGED, "the file became shorter")
                           : reel_fail_errno(err, "cannot be read");
@@ -78,25 +75,19 @@ static bool hash_up_to(struct push *p, uint64_t end, struct reel_error *err) {
         if (cli_interrupted()) {
             return reel_fail(err, REEL_CANCELLED, "interrupted");
         }
-        if (!hash_more(p, p->hashed, buffer, (size_t)n)) {
-            return reel_fail_memory(err);
-        }
+        hash_more(p, p->hash.size, buffer, (size_t)n);
     }
     return true;
 }
 
 static bool hash_all(struct push *p, struct reel_error *err) {
-    uint8_t raw[EVP_MAX_MD_SIZE];
     if (p->sha256[0]) {
         return true;
     }
     if (!hash_up_to(p, p->size, err)) {
         return false;
     }
-    if (EVP_DigestFinal_ex(p->hash, raw, NULL) != 1) {
-        return reel_fail_memory(err);
-    }
-    hex_write(raw, 32, p->sha256);
+    digest_end_hex(&p->hash, p->sha256);
     return true;
 }
 
@@ -108,9 +99,7 @@ static bool read_piece(void *context, void *buffer, size_t size, size_t *got) {
         return n < 0 ? reel_fail_errno(p->err, "cannot be read")
                      : reel_fail(p->err, REEL_CHANGED, "the file became shorter while it was being sent");
     }
-    if (!hash_more(p, p->at, buffer, (size_t)n)) {
-        return reel_fail_memory(p->err);
-    }
+    hash_more(p, p->at, buffer, (size_t)n);
     p->at += (uint64_t)n;
     if (p->at > p->counted) {
         atomic_fetch_add(p->sent, p->at - p->counted);
@@ -156,7 +145,6 @@ static bool make_metadata(struct push *p, struct reel_error *err) {
 
 static bool make_key(struct push *p, const struct stat *st, struct reel_error *err) {
     char host[256] = "", whole[PATH_MAX];
-    uint8_t raw[EVP_MAX_MD_SIZE];
     AUTO_MEM char *text = NULL;
     gethostname(host, sizeof host - 1);
     if (!realpath(p->file->path, whole)) {
@@ -164,12 +152,12 @@ static bool make_key(struct push *p, const struct stat *st, struct reel_error *e
     }
     int n = asprintf(&text, "%s\n%s\n%lld\n%lld.%09ld\n%s", host, whole, (long long)st->st_size,
                      (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, p->metadata);
-    if (n < 0 || EVP_Digest(text, (size_t)n, raw, NULL, EVP_sha256(), NULL) != 1) {
-        text = n < 0 ? NULL : text;
+    if (n < 0) {
+        text = NULL;
         return reel_fail_memory(err);
     }
     strcpy(p->key, "Idempotency-Key: push-");
-    hex_write(raw, 32, p->key + strlen(p->key));
+    digest_hex(DIGEST_SHA256, bytes_of(text, (size_t)n), p->key + strlen(p->key));
     return true;
 }
 
@@ -180,10 +168,7 @@ static bool open_file(struct push *p, struct reel_error *err) {
         return reel_fail_errno(err, "cannot be opened");
     }
     p->size = (uint64_t)st.st_size;
-    p->hash = EVP_MD_CTX_new();
-    if (!p->hash || EVP_DigestInit_ex(p->hash, EVP_sha256(), NULL) != 1) {
-        return reel_fail_memory(err);
-    }
+    digest_start(&p->hash, DIGEST_SHA256);
     return S_ISREG(st.st_mode) ? make_metadata(p, err) && make_key(p, &st, err)
                                : reel_fail(err, REEL_ARGUMENT, "is not a regular file");
 }

@@ -55,7 +55,7 @@ static enum reel_step noted_next(struct reel_stream *base, struct reel_message *
     }
     return step;
 }
-static bool noted_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool noted_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct noted *n = (struct noted *)base;
     n->follow->messages--; /* a long row is read in pieces */
     return reel_stream_seek(n->below, mark, err);

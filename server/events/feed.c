@@ -1,6 +1,7 @@
 /* See feed.h. feed->mutex is never held during a database query, because commits wait for it. */
 #include "events/feed.h"
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -73,12 +74,8 @@ struct feed *feed_open(struct catalog *c, struct reel_error *err) {
         reel_fail_memory(err);
         return NULL;
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&f->poll, &attributes);
-    pthread_cond_init(&f->news, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&f->poll);
+    condition_init(&f->news);
     pthread_mutex_init(&f->mutex, NULL);
     f->catalog = c;
     catalog_on_commit(c, on_commit, f);
@@ -138,7 +135,7 @@ enum feed_news feed_wait(struct feed *f, int64_t seq, int64_t timeout_ns) {
         f->committed = true;
         pthread_cond_signal(&f->poll);
     }
-    while (!f->stop && f->last <= seq && pthread_cond_timedwait(&f->news, &f->mutex, &until) == 0) {
+    while (!f->stop && f->last <= seq && condition_wait(&f->news, &f->mutex, until)) {
     }
     f->waiting -= waits;
     enum feed_news news = f->stop ? FEED_OVER : f->last > seq ? FEED_NEWS : FEED_QUIET;

@@ -1,5 +1,6 @@
 /* The watchdog: to the library, a client that sends a byte a second is not idle and could stay forever. The watchdog
  * only shuts sockets down; the connection's own thread then cleans up. */
+#include "base/thread.h"
 #include "http/http_internal.h"
 
 #include <linux/sockios.h>
@@ -187,12 +188,8 @@ static void *watch_run(void *context) {
 
 bool deadline_start(struct http_server *server, struct reel_error *err) {
     struct http_watch *watch = &server->watch;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&watch->mutex, NULL);
-    pthread_cond_init(&watch->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&watch->wake);
     atomic_store(&watch->rate_window_ms, HTTP_RATE_WINDOW_MS);
     atomic_store(&watch->reader_window_ms, HTTP_READER_WINDOW_MS);
     watch->running = pthread_create(&watch->thread, NULL, watch_run, watch) == 0;

@@ -1,15 +1,12 @@
 /* The memory that responses hold together. A request reserves what it is about to allocate, and waits while there is
  * not enough left. */
+#include "base/thread.h"
 #include "http/http_internal.h"
 
 #include <time.h>
 
 void memory_open(struct http_memory *m, uint64_t max) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&m->released, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&m->released);
     pthread_mutex_init(&m->mutex, NULL);
     m->max = max ? max : UINT64_MAX;
 }
@@ -28,13 +25,11 @@ void memory_free(struct http_memory *m) {
 
 /* True when `bytes` fit into the first `most` bytes. The mutex is held. */
 static bool wait_for_room(struct http_memory *m, uint64_t most, uint64_t bytes) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += HTTP_MEMORY_WAIT_S;
+    struct timespec until = clock_deadline(INT64_C(1000000000) * HTTP_MEMORY_WAIT_S);
     bool in_time = true;
     m->waiting++;
     while (in_time && !m->closed && m->held + bytes > most) {
-        in_time = pthread_cond_timedwait(&m->released, &m->mutex, &until) == 0;
+        in_time = condition_wait(&m->released, &m->mutex, until);
     }
     m->waiting--;
     return m->held + bytes <= most;

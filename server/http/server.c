@@ -88,7 +88,8 @@ static bool listen_on(struct http_server *server, struct reel_error *err) {
     int on = 1;
     if (server->fd < 0 || setsockopt(server->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
         bind(server->fd, found->ai_addr, found->ai_addrlen) != 0 || listen(server->fd, BACKLOG) != 0) {
-        return reel_fail_errno(err, "cannot listen on %s", listen_text);
+        const char *hint = errno == EADDRINUSE ? " (another program does; choose another address with --listen)" : "";
+        return reel_fail_errno(err, "cannot listen on %s%s", listen_text, hint);
     }
     return read_address(server, err);
 }

@@ -1,11 +1,12 @@
 /* Imports objects of a bucket, which stay where they are: s3://BUCKET/KEY is one, s3://BUCKET/PREFIX/ all below it. An
  * object that is known by its ETag is not read again. */
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/hex.h"
 #include "imports/import_internal.h"
 #include "recordings/names.h"
@@ -40,10 +41,8 @@ bool import_may_read(const struct app *app, const char *url, struct reel_error *
 /* ---- what is known of an object */
 
 /* What the table of imports has instead of a hash of the first and last bytes. */
-static void fingerprint_of(const char *etag, char out[65]) {
-    uint8_t digest[SHA256_DIGEST_LENGTH];
-    SHA256((const uint8_t *)etag, strlen(etag), digest);
-    hex_write(digest, sizeof digest, out);
+static void fingerprint_of(const char *etag, char out[SHA256_HEX]) {
+    digest_hex(DIGEST_SHA256, bytes_text(etag), out);
 }
 
 /* Whether it was imported, or passed over, as it is now. If it has changed since, its recordings are marked so. */

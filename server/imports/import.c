@@ -1,5 +1,6 @@
 /* See import.h: the state of an import. Its files are imported by workers; adding another waits while many are under
  * way, so memory and work stay bounded however many files there are. */
+#include "base/thread.h"
 #include "imports/import_internal.h"
 
 #include <stdio.h>
@@ -81,11 +82,7 @@ bool import_unit_add(struct import_unit *u, const struct folder_file *file) {
 
 void run_begin(struct import_run *run) {
     pthread_mutex_init(&run->mutex, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&run->over, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&run->over);
 }
 void run_end(struct import_run *run) {
     pthread_cond_destroy(&run->over);

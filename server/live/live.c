@@ -1,6 +1,7 @@
 /* See live.h. Two locks for each recording, so that many writers share one wait for the disk: the first is held while a
  * batch is written into the page cache and indexed, the second by whoever waits for the disk on behalf of all that was
  * written until then. */
+#include "base/thread.h"
 #include "live/live_internal.h"
 
 #include <errno.h>
@@ -24,15 +25,8 @@
 
 static const int64_t OPEN_WAIT_NS = 5000000000;
 
-int64_t live_clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 struct live *live_new(struct app *app, struct reel_error *err) {
     struct live *live = calloc(1, sizeof *live);
-    pthread_condattr_t by_clock;
     if (!live) {
         reel_fail_memory(err);
         return NULL;
@@ -40,10 +34,7 @@ struct live *live_new(struct app *app, struct reel_error *err) {
     live->app = app;
     live_remove_leftovers(app);
     pthread_mutex_init(&live->mutex, NULL);
-    pthread_condattr_init(&by_clock);
-    pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&live->changed, &by_clock);
-    pthread_condattr_destroy(&by_clock);
+    condition_init(&live->changed);
     return live;
 }
 
@@ -293,7 +284,7 @@ static bool write_batch(struct live *live, struct live_item *item, const struct 
         good = reel_growing_read(item->growing, bytes, NULL, good ? err : &why) && good;
         atomic_store(&item->bytes, bytes);
         atomic_fetch_add(&item->messages, added.messages);
-        item->appended_at_ns = live_clock_ns();
+        item->appended_at_ns = clock_ns();
     }
     *out = (struct live_appended){.messages = added.messages, .last_ns = added.last_ns};
     return (!b->key[0] || live_key_end(item, b->key, good ? out : NULL, good ? err : &why)) && good;
@@ -386,7 +377,7 @@ void live_wait_for_change(struct live *live, int64_t until_ns) {
 }
 
 void live_wait(struct live *live, const char *id, uint64_t messages, int64_t timeout_ns, bool *more, bool *growing) {
-    int64_t until_ns = live_clock_ns() + timeout_ns;
+    int64_t until_ns = clock_ns() + timeout_ns;
     struct live_item *item = live_item_find(live, id);
     *more = *growing = false;
     if (!item) {
@@ -402,7 +393,7 @@ void live_wait(struct live *live, const char *id, uint64_t messages, int64_t tim
         if (!*more && *growing && !live->stopping) {
             live_wait_for_change(live, until_ns);
         }
-    } while (!*more && *growing && !live->stopping && live_clock_ns() < until_ns);
+    } while (!*more && *growing && !live->stopping && clock_ns() < until_ns);
     pthread_mutex_unlock(&live->mutex);
     live_item_release(live, item);
 }

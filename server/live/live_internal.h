@@ -66,7 +66,6 @@ void live_item_remove(struct live *live, struct live_item *item); /* from the li
 void live_announce(struct live *live);
 /* What was appended is on the disk. */
 bool live_sync(struct live_item *item, struct reel_error *err);
-int64_t live_clock_ns(void);
 /* The recording as it is now; its mutex is held. */
 struct reel_recording *live_item_show(struct live *live, struct live_item *item, struct reel_error *err);
 /* The list's mutex is held. */

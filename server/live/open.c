@@ -2,6 +2,7 @@
  * it is written, "b BYTES KEY" with the size of the file, and one after it, "e MESSAGES LAST KEY". When the second is
  * missing the process was killed in between: the file is cut back to that size, and the client, which has had no
  * answer, sends the batch again. */
+#include "base/clock.h"
 #include "live/live_internal.h"
 
 #include <dirent.h>
@@ -16,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/hex.h"
 #include "base/ownership.h"
 #include "reel/open.h"
 #include "work/jobs.h"
@@ -50,7 +52,7 @@ struct live_item *live_item_new(const char *id, struct reel_error *err) {
     pthread_mutex_init(&item->sync, NULL);
     item->keys_fd = -1;
     item->users = 1;
-    item->appended_at_ns = live_clock_ns();
+    item->appended_at_ns = clock_ns();
     return item;
 }
 
@@ -250,11 +252,18 @@ void live_remove_files(struct app *app, const char *id) {
     }
 }
 
+/* An index that grew in a process that was killed. */
+static bool is_leftover(const char *name) {
+    static const char suffix[] = LIVE_PACK_SUFFIX ".tmp-";
+    return strspn(name, HEX_DIGITS) == RECORDING_ID_TEXT - 1 &&
+           strncmp(name + RECORDING_ID_TEXT - 1, suffix, sizeof suffix - 1) == 0;
+}
+
 void live_remove_leftovers(struct app *app) {
     char folder[PATH_MAX];
     DIR *d = store_live_folder(app->store, folder, sizeof folder, NULL) ? opendir(folder) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
-        if (strstr(e->d_name, LIVE_PACK_SUFFIX ".tmp-")) { /* an index that grew in a process that was killed */
+        if (is_leftover(e->d_name)) {
             unlinkat(dirfd(d), e->d_name, 0);
         }
     }

@@ -1,6 +1,7 @@
 /* Looks after live recordings: syncs what was appended with durable=false, keeps the catalog's rows up to date,
  * finishes what is silent. */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "live/live_internal.h"
 #include "scans/scanning.h"
 #include "work/jobs.h"
@@ -21,7 +22,7 @@ static void save(struct live *live, struct live_item *item) {
     pthread_mutex_lock(&item->mutex);
     uint64_t messages = atomic_load(&item->messages);
     bool changed = messages != item->saved_messages;
-    item->saved_at_ns = live_clock_ns();
+    item->saved_at_ns = clock_ns();
     shown = changed && r.state == STATE_RECORDING && !item->finishing ? live_item_show(live, item, &ignored) : NULL;
     pthread_mutex_unlock(&item->mutex);
     if (shown && scan_fill(&r, reel_recording_index(shown), &ignored)) {
@@ -37,7 +38,7 @@ static void save(struct live *live, struct live_item *item) {
 }
 
 static void look_after(struct live *live, struct live_item *item) {
-    int64_t now = live_clock_ns(), expiry_ns = (int64_t)live->app->config.live_expiry_s * 1000000000;
+    int64_t now = clock_ns(), expiry_ns = (int64_t)live->app->config.live_expiry_s * 1000000000;
     struct reel_error ignored;
     pthread_mutex_lock(&item->mutex);
     bool open = item->recorder && !item->finishing;
@@ -79,9 +80,9 @@ static void *run(void *context) {
             look_after(live, items[i]);
             live_item_release(live, items[i]);
         }
-        int64_t until_ns = live_clock_ns() + TICK_NS;
+        int64_t until_ns = clock_ns() + TICK_NS;
         pthread_mutex_lock(&live->mutex);
-        while (!live->stopping && live_clock_ns() < until_ns) {
+        while (!live->stopping && clock_ns() < until_ns) {
             live_wait_for_change(live, until_ns);
         }
     }

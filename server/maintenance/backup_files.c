@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/disk.h"
 #include "base/hex.h"
 #include "catalog/maintenance.h"
@@ -50,14 +50,14 @@ static bool copy_stored(struct backup_files *f, const char *hex, const char *suf
 
 struct listing {
     FILE *file;
-    EVP_MD_CTX *hash;
+    struct digest hash;
 };
 
 static bool add_line(struct listing *l, const char *sha256, struct reel_error *err) {
     char line[192];
     int n = snprintf(line, sizeof line, "%s  blobs/%.2s/%s\n", sha256, sha256, sha256);
-    bool good = EVP_DigestUpdate(l->hash, line, (size_t)n) == 1 && fputs(line, l->file) >= 0;
-    return good || reel_fail_errno(err, "the list of files cannot be written");
+    digest_add(&l->hash, line, (size_t)n);
+    return fputs(line, l->file) >= 0 || reel_fail_errno(err, "the list of files cannot be written");
 }
 
 static bool list_and_copy(struct backup_files *f, struct catalog *copied, struct listing *l, struct reel_error *err) {
@@ -88,23 +88,17 @@ static bool list_and_copy(struct backup_files *f, struct catalog *copied, struct
 
 static bool write_list(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     char path[PATH_MAX];
-    uint8_t raw[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
     if (!disk_join(path, folder, "blobs.txt", err)) {
         return false;
     }
-    struct listing l = {.file = fopen(path, "we"), .hash = EVP_MD_CTX_new()};
-    bool good = l.file && l.hash && EVP_DigestInit_ex(l.hash, EVP_sha256(), NULL) == 1
-                    ? list_and_copy(f, copied, &l, err)
-                    : reel_fail_errno(err, "the list of files cannot be written");
-    good = good && (EVP_DigestFinal_ex(l.hash, raw, &n) == 1 || reel_fail_memory(err));
-    EVP_MD_CTX_free(l.hash);
+    struct listing l = {.file = fopen(path, "we")};
+    digest_start(&l.hash, DIGEST_SHA256);
+    bool good =
+        l.file ? list_and_copy(f, copied, &l, err) : reel_fail_errno(err, "the list of files cannot be written");
     if (l.file && fclose(l.file) != 0 && good) {
         good = reel_fail_errno(err, "the list of files cannot be written");
     }
-    if (good) {
-        hex_write(raw, n, f->list_sha256);
-    }
+    digest_end_hex(&l.hash, f->list_sha256);
     return good;
 }
 

@@ -1,6 +1,7 @@
 /* Reads one recording from a manifest. A manifest is untrusted: invalid members are skipped or rejected. */
 #include <string.h>
 
+#include "base/hex.h"
 #include "catalog/notes.h"
 #include "maintenance/rebuild.h"
 #include "recordings/names.h"
@@ -13,7 +14,7 @@ void rebuilt_done(struct rebuilt *b) {
 }
 
 static bool is_hex(const char *text, size_t size) {
-    return text && strspn(text, "0123456789abcdef") == size && text[size] == '\0';
+    return text && hex_is(text, size);
 }
 
 static const char *text_of(const json_t *object, const char *key) {

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/hex.h"
 #include "catalog/maintenance.h"
 #include "catalog/notes.h"
 #include "maintenance/settings.h"
@@ -37,7 +38,7 @@ struct finding {
 static bool add_entry(struct finding *f, const char *content, const json_t *item) {
     const char *id = json_string_value(json_object_get(item, "id"));
     bool has = false;
-    if (!id || strspn(id, "0123456789abcdef") != RECORDING_ID_TEXT - 1 || id[RECORDING_ID_TEXT - 1]) {
+    if (!id || !hex_is(id, RECORDING_ID_TEXT - 1)) {
         return true; /* reported when the manifest itself is checked */
     }
     if (!catalog_has(f->app->catalog, id, &has, &f->error)) {

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/hex.h"
 #include "catalog/imports.h"
 #include "catalog/maintenance.h"
@@ -118,16 +118,16 @@ static bool limit_rate(struct scrub *s, struct reel_error *err) {
 /* False: it was stopped, or S3 does not answer. *unread: the disk failed. */
 static bool hash_file(struct scrub *s, struct reel_source *source, char out[SHA256_HEX], struct reel_error *unread,
                       struct reel_error *err) {
-    EVP_MD_CTX *hash = EVP_MD_CTX_new();
-    uint8_t raw[EVP_MAX_MD_SIZE];
+    struct digest hash;
     uint64_t at = 0;
-    bool good = hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1, stopped = false;
-    while (good && !stopped && at < source->size) {
+    bool stopped = false;
+    digest_start(&hash, DIGEST_SHA256);
+    while (!stopped && at < source->size) {
         size_t n = source->size - at < READ_BYTES ? (size_t)(source->size - at) : READ_BYTES;
         if (!reel_source_read(source, at, s->buffer, n, unread)) {
             break;
         }
-        good = EVP_DigestUpdate(hash, s->buffer, n) == 1;
+        digest_add(&hash, s->buffer, n);
         if (reel_source_fd(source) >= 0) { /* so that the page cache keeps the data of requests */
             (void)posix_fadvise(reel_source_fd(source), (off_t)at, (off_t)n, POSIX_FADV_DONTNEED);
         }
@@ -136,8 +136,6 @@ static bool hash_file(struct scrub *s, struct reel_source *source, char out[SHA2
         s->result.bytes += n;
         stopped = !limit_rate(s, err);
     }
-    good = good && EVP_DigestFinal_ex(hash, raw, NULL) == 1;
-    EVP_MD_CTX_free(hash);
     if (!stopped && unread->code == REEL_BUSY) {
         stopped = true;
         reel_error_pass(err, unread);
@@ -146,8 +144,8 @@ static bool hash_file(struct scrub *s, struct reel_source *source, char out[SHA2
         s->result.bytes -= at; /* it is read again */
         return false;
     }
-    hex_write(raw, 32, out);
-    return good || reel_fail_memory(err);
+    digest_end_hex(&hash, out);
+    return true;
 }
 
 static bool report_corruption(struct scrub *s, const char *sha256, const char *text, struct reel_error *err) {

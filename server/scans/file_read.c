@@ -28,8 +28,8 @@ bool file_read_all(struct file_read *in, struct reel_error *err) {
         if (n > 0 && in->upload && !store_upload_write(in->upload, buffer, (size_t)n, err)) {
             return false;
         }
-        if (n > 0 && in->hash && EVP_DigestUpdate(in->hash, buffer, (size_t)n) != 1) {
-            return reel_fail_memory(err);
+        if (n > 0 && in->hash) {
+            digest_add(in->hash, buffer, (size_t)n);
         }
         done += n > 0 ? (uint64_t)n : 0;
         if (in->progress && in->progress->report && !in->progress->report(in->progress->context, done, in->is->size)) {
@@ -46,15 +46,11 @@ bool file_read_unchanged(const struct file_read *in, struct reel_error *err) {
 }
 
 bool file_read_hash(struct file_read *in, char sha256[SHA256_HEX], struct reel_error *err) {
-    uint8_t raw[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    in->hash = EVP_MD_CTX_new();
-    bool good = in->hash && EVP_DigestInit_ex(in->hash, EVP_sha256(), NULL) == 1 ? file_read_all(in, err)
-                                                                                 : reel_fail_memory(err);
-    good = good && (EVP_DigestFinal_ex(in->hash, raw, &n) == 1 || reel_fail_memory(err));
-    EVP_MD_CTX_free(TAKE(in->hash));
-    if (good) {
-        hex_write(raw, n, sha256);
-    }
+    struct digest hash;
+    digest_start(&hash, DIGEST_SHA256);
+    in->hash = &hash;
+    bool good = file_read_all(in, err);
+    in->hash = NULL;
+    digest_end_hex(&hash, sha256);
     return good;
 }

@@ -2,8 +2,7 @@
 #ifndef SERVER_SCANS_FILE_READ_H
 #define SERVER_SCANS_FILE_READ_H
 
-#include <openssl/evp.h>
-
+#include "base/digest.h"
 #include "catalog/catalog.h"
 #include "reel/scan.h"
 #include "store/reference.h"
@@ -12,7 +11,7 @@ struct file_read {
     int fd;
     struct store_reference *is;  /* size, times and inode of the file when it was opened */
     struct store_upload *upload; /* NULL: only hashed */
-    EVP_MD_CTX *hash;            /* NULL: the upload hashes */
+    struct digest *hash;         /* NULL: the upload hashes */
     const struct reel_progress *progress;
 };
 bool file_read_all(struct file_read *in, struct reel_error *err); /* REEL_CHANGED: it is still being written */

@@ -3,13 +3,13 @@
 #include "scans/scanning.h"
 
 #include <limits.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/hex.h"
+#include "base/digest.h"
 #include "base/order.h"
 #include "scans/open_recordings.h"
 #include "scans/references.h"
@@ -53,7 +53,6 @@ bool content_of_parts(struct catalog_recording *r, struct reel_error *err) {
         return true;
     }
     AUTO_MEM char *text = malloc((size_t)r->n_parts * SHA256_HEX);
-    uint8_t digest[SHA256_DIGEST_LENGTH];
     if (!text) {
         return reel_fail_memory(err);
     }
@@ -61,8 +60,7 @@ bool content_of_parts(struct catalog_recording *r, struct reel_error *err) {
         memcpy(text + (size_t)i * SHA256_HEX, r->parts[i].sha256, SHA256_HEX - 1);
         text[(size_t)(i + 1) * SHA256_HEX - 1] = '\n';
     }
-    SHA256((const uint8_t *)text, (size_t)r->n_parts * SHA256_HEX, digest);
-    hex_write(digest, sizeof digest, r->content);
+    digest_hex(DIGEST_SHA256, bytes_of(text, (size_t)r->n_parts * SHA256_HEX), r->content);
     return true;
 }
 

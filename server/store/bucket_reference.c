@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/hex.h"
 #include "store/bucket/bucket.h"
-#include "store/sha256.h"
 #include "store/store_internal.h"
 
 enum { RANGE_BYTES = 4 << 20, RANGES = 4 }; /* fetched at a time */
@@ -118,7 +118,7 @@ static void await(struct hashing *h, struct range *r) {
     pthread_mutex_unlock(&h->mutex);
 }
 
-static bool hash_ranges(struct hashing *h, const struct reel_progress *progress, struct sha256 *hash,
+static bool hash_ranges(struct hashing *h, const struct reel_progress *progress, struct digest *hash,
                         struct reel_error *err) {
     uint64_t done = 0, size = h->object->size;
     for (unsigned i = 0; done < size; i = (i + 1) % RANGES) {
@@ -127,7 +127,7 @@ static bool hash_ranges(struct hashing *h, const struct reel_progress *progress,
         if (!r->good) {
             return reel_error_pass(err, &r->err);
         }
-        sha256_add(hash, r->data, r->size);
+        digest_add(hash, r->data, r->size);
         done += r->size;
         if (progress && !progress->report(progress->context, done, size)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
@@ -139,8 +139,7 @@ static bool hash_ranges(struct hashing *h, const struct reel_progress *progress,
 
 bool store_hash_object(struct store *store, const struct store_object *object, const struct reel_progress *progress,
                        char sha256[65], struct reel_error *err) {
-    uint8_t digest[32];
-    struct sha256 hash;
+    struct digest hash;
     struct hashing h = {.bucket = store->bucket,
                         .object = object,
                         .mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -153,12 +152,11 @@ bool store_hash_object(struct store *store, const struct store_object *object, c
         h.ranges[i] = (struct range){.task = {.run = fetch}, .of = &h, .data = data + (size_t)i * RANGE_BYTES};
         begin(&h, &h.ranges[i]);
     }
-    sha256_start(&hash);
+    digest_start(&hash, DIGEST_SHA256);
     bool good = hash_ranges(&h, progress, &hash, err);
     for (unsigned i = 0; i < RANGES; i++) {
         await(&h, &h.ranges[i]);
     }
-    sha256_end(&hash, digest);
-    hex_write(digest, sizeof digest, sha256);
+    digest_end_hex(&hash, sha256);
     return good;
 }

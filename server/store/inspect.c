@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/hex.h"
 #include "reel/cleanup.h"
 #include "store/bucket/bucket.h"
 #include "store/store_internal.h"
@@ -149,7 +150,7 @@ bool store_each_incoming(const struct store *store, void (*visit)(void *context,
     }
     for (struct dirent *e; (e = readdir(d));) {
         char id[ID_TEXT + 1];
-        bool partial = strspn(e->d_name, "0123456789abcdef") == ID_TEXT && strcmp(e->d_name + ID_TEXT, ".part") == 0;
+        bool partial = hex_span(e->d_name) == ID_TEXT && strcmp(e->d_name + ID_TEXT, ".part") == 0;
         snprintf(id, sizeof id, "%.*s", ID_TEXT, e->d_name);
         if (e->d_name[0] != '.') {
             visit(context, e->d_name, partial ? id : NULL);

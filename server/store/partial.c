@@ -9,18 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
+#include "base/hex.h"
 #include "store/bucket/send.h"
 #include "store/store_internal.h"
 
 enum { ID_TEXT = 32, RUN_TEXT = 128 };
 
 static bool is_partial(const char *name) {
-    return strspn(name, "0123456789abcdef") == ID_TEXT && strcmp(name + ID_TEXT, ".part") == 0;
+    return hex_span(name) == ID_TEXT && strcmp(name + ID_TEXT, ".part") == 0;
 }
 
 bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH]) {
-    return strspn(id, "0123456789abcdef") == ID_TEXT && id[ID_TEXT] == '\0' &&
-           store_path(store, out, "incoming/%s.part", id);
+    return hex_is(id, ID_TEXT) && store_path(store, out, "incoming/%s.part", id);
 }
 
 static DIR *open_incoming(const struct store *store, struct reel_error *err) {
@@ -96,7 +97,7 @@ bool store_same_run(struct store *store, bool *same, struct reel_error *err) {
     }
     ssize_t n = pread(store->lock, before, sizeof before - 1, 0); /* who has the lock may write into it */
     *same = n > 0 && strcmp(before, now) == 0;
-    if (!*same && (ftruncate(store->lock, 0) != 0 || pwrite(store->lock, now, strlen(now), 0) != (ssize_t)strlen(now) ||
+    if (!*same && (ftruncate(store->lock, 0) != 0 || !disk_write_at(store->lock, now, strlen(now), 0) ||
                    fsync(store->lock) != 0)) {
         return reel_fail_errno(err, "the store cannot note its run");
     }

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/hex.h"
 #include "store/bucket/bucket.h"
 #include "store/roots.h"
@@ -26,7 +26,8 @@ const struct roots *store_roots(const struct store *store) {
 
 /* ---- what a file is like */
 
-static bool digest_edge(EVP_MD_CTX *hash, int fd, uint64_t at, uint64_t size, uint8_t *buffer, struct reel_error *err) {
+static bool digest_edge(struct digest *hash, int fd, uint64_t at, uint64_t size, uint8_t *buffer,
+                        struct reel_error *err) {
     for (uint64_t done = 0; done < size;) {
         ssize_t n = pread(fd, buffer, (size_t)(size - done), (off_t)(at + done));
         if (n < 0 && errno != EINTR) {
@@ -35,37 +36,32 @@ static bool digest_edge(EVP_MD_CTX *hash, int fd, uint64_t at, uint64_t size, ui
         if (n == 0) {
             return reel_fail(err, REEL_CHANGED, "the file has become shorter while it was read");
         }
-        if (n > 0 && EVP_DigestUpdate(hash, buffer, (size_t)n) != 1) {
-            return reel_fail_memory(err);
+        if (n > 0) {
+            digest_add(hash, buffer, (size_t)n);
+            done += (uint64_t)n;
         }
-        done += n > 0 ? (uint64_t)n : 0;
     }
     return true;
 }
 
-static bool digest_edges(EVP_MD_CTX *hash, int fd, uint64_t size, uint8_t *buffer, struct reel_error *err) {
+static bool digest_edges(struct digest *hash, int fd, uint64_t size, uint8_t *buffer, struct reel_error *err) {
     uint8_t length[8];
     uint64_t first = size < EDGE_BYTES ? size : EDGE_BYTES,
              last = size - first < EDGE_BYTES ? size - first : EDGE_BYTES;
     for (unsigned i = 0; i < sizeof length; i++) {
         length[i] = (uint8_t)(size >> (8 * i));
     }
-    if (EVP_DigestInit_ex(hash, EVP_sha256(), NULL) != 1 || EVP_DigestUpdate(hash, length, sizeof length) != 1) {
-        return reel_fail_memory(err);
-    }
+    digest_add(hash, length, sizeof length);
     return digest_edge(hash, fd, 0, first, buffer, err) && digest_edge(hash, fd, size - last, last, buffer, err);
 }
 
 bool store_fingerprint(int fd, uint64_t size, char out[65], struct reel_error *err) {
-    uint8_t raw[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
     AUTO_MEM uint8_t *buffer = malloc(EDGE_BYTES);
-    EVP_MD_CTX *hash = EVP_MD_CTX_new();
-    bool good = buffer && hash ? digest_edges(hash, fd, size, buffer, err) : reel_fail_memory(err);
-    good = good && (EVP_DigestFinal_ex(hash, raw, &n) == 1 || reel_fail_memory(err));
-    EVP_MD_CTX_free(hash);
+    struct digest hash;
+    digest_start(&hash, DIGEST_SHA256);
+    bool good = buffer ? digest_edges(&hash, fd, size, buffer, err) : reel_fail_memory(err);
     if (good) {
-        hex_write(raw, n, out);
+        digest_end_hex(&hash, out);
     }
     return good;
 }

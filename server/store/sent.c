@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "store/bucket/bucket.h"
 #include "store/manifest.h"
 #include "store/store_internal.h"
@@ -18,7 +19,7 @@ struct visiting {
 };
 
 static bool is_ours(const char *name) {
-    return strlen(name) == NAME_DIGITS && strspn(name, "0123456789abcdef") == NAME_DIGITS;
+    return hex_is(name, NAME_DIGITS);
 }
 
 static bool visit_object(void *context, const char *name, const struct s3_object *object) {

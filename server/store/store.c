@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/hex.h"
 #include "base/ownership.h"
 #include "store/bucket/bucket.h"
 #include "store/reference.h"
@@ -37,7 +38,7 @@ bool store_path(const struct store *store, char out[STORE_PATH], const char *for
 }
 
 bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size) {
-    if (strlen(hex) != HASH_TEXT || strspn(hex, "0123456789abcdef") != HASH_TEXT) {
+    if (!hex_is(hex, HASH_TEXT)) {
         return false;
     }
     int used = snprintf(out, size, "%s/blobs/%.2s/%s%s", store->folder, hex, hex, suffix);
@@ -350,8 +351,7 @@ static bool visit_bucket(const struct store *store, const char *bucket,
         char hex[HASH_TEXT + 1];
         struct stat st;
         snprintf(hex, sizeof hex, "%.*s", HASH_TEXT, e->d_name);
-        if (strspn(hex, "0123456789abcdef") == HASH_TEXT &&
-            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        if (hex_span(hex) == HASH_TEXT && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
             more = visit(context, hex, e->d_name + HASH_TEXT, store_stamp(st.st_mtim));
         }
     }
@@ -367,7 +367,7 @@ struct visiting {
 
 static bool visit_object(void *context, const char *name, const struct s3_object *object) {
     struct visiting *v = context;
-    bool content = strlen(name) == HASH_TEXT && strspn(name, "0123456789abcdef") == HASH_TEXT;
+    bool content = hex_is(name, HASH_TEXT);
     v->stopped = content && !v->visit(v->context, name, v->suffix, object->modified_s * 1000000000);
     return !v->stopped;
 }

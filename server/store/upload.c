@@ -13,12 +13,12 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/hex.h"
 #include "base/ownership.h"
 #include "reel/scan.h"
 #include "store/bucket/send.h"
 #include "store/reference.h"
-#include "store/sha256.h"
 #include "store/store_internal.h"
 #include "store/upload_internal.h"
 
@@ -31,7 +31,7 @@ enum {
 
 static void hash_restart(struct store_upload *u) {
     u->hashed = 0;
-    sha256_start(&u->hash);
+    digest_start(&u->hash, DIGEST_SHA256);
 }
 
 static _Thread_local int64_t elapsed_ns;
@@ -264,7 +264,7 @@ static bool put_piece(struct store_upload *u, const uint8_t *data, size_t size, 
     if (u->known) {
         u->written += size;
     } else if (u->hashed == u->written - size) {
-        sha256_add(&u->hash, data, size);
+        digest_add(&u->hash, data, size);
         u->hashed = u->written;
     }
     if (u->written - u->started >= WRITEBACK_BYTES && !u->sending) {
@@ -339,7 +339,7 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
                           : reel_fail_memory(err);
         }
         if (n > 0) {
-            sha256_add(&u->hash, buffer, (size_t)n);
+            digest_add(&u->hash, buffer, (size_t)n);
             u->hashed += (uint64_t)n;
         }
         if (progress && progress->report && !progress->report(progress->context, u->hashed, u->written)) {
@@ -350,13 +350,11 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
 }
 
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err) {
-    uint8_t raw[32];
     if (!store_upload_flush(u, err) || (!u->known && !store_upload_hash(u, NULL, err))) {
         return false;
     }
     if (!u->known) {
-        sha256_end(&u->hash, raw);
-        hex_write(raw, sizeof raw, u->sha256);
+        digest_end_hex(&u->hash, u->sha256);
     }
     if (!u->sending && !u->known) {
         hash_restart(u);

@@ -2,8 +2,8 @@
 #ifndef SERVER_STORE_UPLOAD_INTERNAL_H
 #define SERVER_STORE_UPLOAD_INTERNAL_H
 
+#include "base/digest.h"
 #include "store/bucket/send.h"
-#include "store/sha256.h"
 #include "store/store_internal.h"
 
 struct store_upload {
@@ -19,7 +19,7 @@ struct store_upload {
     uint64_t written, started;  /* bytes given to write(), bytes whose writeback has been started */
     uint64_t sure;              /* bytes flushed: they survive a power failure */
     uint64_t hashed;            /* bytes hashed so far; store_upload_hash() reads the others back */
-    struct sha256 hash, marked; /* marked: its state at store_upload_mark() */
+    struct digest hash, marked; /* marked: its state at store_upload_mark() */
     char sha256[65];            /* "" until finished */
     struct sending *sending;    /* to the bucket; NULL: this store has none */
     bool known;                 /* the bucket has all bytes already, and the file none: only their number is counted */

@@ -382,17 +382,7 @@ static json_t *view_parts(const struct catalog_recording *r) {
 
 json_t *view_text(const char *text) {
     struct grow out = {0};
-    const uint8_t *p = (const uint8_t *)text;
-    for (size_t left = text ? strlen(text) : 0, size; left > 0; p += size, left -= size) {
-        char escape[8];
-        size = utf8_length(p, left);
-        if (size > 0) {
-            grow_put(&out, p, size);
-        } else {
-            size = 1;
-            grow_put(&out, escape, (size_t)snprintf(escape, sizeof escape, "\\x%02x", *p));
-        }
-    }
+    utf8_put(&out, bytes_text(text ? text : ""));
     json_t *value = out.size > 0 ? json_stringn((const char *)out.data, out.size) : json_null();
     free(out.data);
     return value;

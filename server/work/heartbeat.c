@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "catalog/batches.h"
 #include "reel/time.h"
 #include "work/jobs_internal.h"
@@ -127,10 +128,9 @@ static bool is_poked(const struct jobs *jobs) {
 static void sleep_until(struct jobs *jobs, int64_t due_ns) {
     struct timespec until = clock_deadline(due_ns - clock_ns()), pause = clock_deadline(POKE_PAUSE_NS);
     pthread_mutex_lock(&jobs->mutex);
-    while (!jobs_stopping(jobs) && !is_poked(jobs) &&
-           pthread_cond_timedwait(&jobs->heartbeat_wake, &jobs->mutex, &until) == 0) {
+    while (!jobs_stopping(jobs) && !is_poked(jobs) && condition_wait(&jobs->heartbeat_wake, &jobs->mutex, until)) {
     }
-    while (!jobs_stopping(jobs) && pthread_cond_timedwait(&jobs->heartbeat_wake, &jobs->mutex, &pause) == 0) {
+    while (!jobs_stopping(jobs) && condition_wait(&jobs->heartbeat_wake, &jobs->mutex, pause)) {
     }
     pthread_mutex_unlock(&jobs->mutex);
 }

@@ -1,4 +1,5 @@
 /* See jobs.h. */
+#include "base/thread.h"
 #include "work/jobs_internal.h"
 
 #include <stdio.h>
@@ -31,14 +32,6 @@ void job_unref(struct job *job) {
     }
 }
 
-static void monotonic_cond(pthread_cond_t *cond) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 struct job *job_new(struct jobs *jobs, const struct job_kind *kind, enum job_lane lane, struct reel_error *err) {
     struct job *job = calloc(1, sizeof *job);
     if (!job) {
@@ -51,7 +44,7 @@ struct job *job_new(struct jobs *jobs, const struct job_kind *kind, enum job_lan
     atomic_init(&job->refs, 1);
     job->row.created_ns = reel_now_ns();
     snprintf(job->row.kind, sizeof job->row.kind, "%s", kind->name);
-    monotonic_cond(&job->ended);
+    condition_init(&job->ended);
     pthread_mutex_init(&job->mutex, NULL);
     return job;
 }
@@ -113,7 +106,7 @@ bool job_wait(struct job *job, int64_t timeout_ns) {
     struct timespec deadline = clock_deadline(timeout_ns);
     int64_t began_ns = clock_ns();
     pthread_mutex_lock(&job->mutex);
-    while (!job->over && pthread_cond_timedwait(&job->ended, &job->mutex, &deadline) == 0) {
+    while (!job->over && condition_wait(&job->ended, &job->mutex, deadline)) {
     }
     bool over = job->over;
     pthread_mutex_unlock(&job->mutex);
@@ -319,7 +312,7 @@ bool jobs_wait(struct jobs *jobs, const char *id, int64_t timeout_ns, struct ree
             return gone || (there ? row_result(&row, err) : reel_error_pass(err, &none));
         }
         pthread_mutex_lock(&jobs->mutex);
-        while (jobs->changes == changes && pthread_cond_timedwait(&jobs->changed, &jobs->mutex, &until) == 0) {
+        while (jobs->changes == changes && condition_wait(&jobs->changed, &jobs->mutex, until)) {
         }
         pthread_mutex_unlock(&jobs->mutex);
     }
@@ -378,8 +371,8 @@ struct jobs *jobs_open(const struct jobs_options *options, struct reel_error *er
     jobs->kinds = options->kinds;
     jobs->ended = options->ended;
     pthread_mutex_init(&jobs->mutex, NULL);
-    monotonic_cond(&jobs->changed);
-    monotonic_cond(&jobs->heartbeat_wake);
+    condition_init(&jobs->changed);
+    condition_init(&jobs->heartbeat_wake);
     open_lanes(jobs, n < 1 ? 1 : n > SCANS_MAX ? SCANS_MAX : n);
     (void)gethostname(host, sizeof host - 1);
     snprintf(jobs->home, sizeof jobs->home, "%s", options->home ? options->home : "");

@@ -2,14 +2,15 @@
  * at most. */
 #include "work/locks.h"
 
-#include <openssl/sha.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/hex.h"
 #include "catalog/locks.h"
 
@@ -43,12 +44,10 @@ void locks_free(struct locks *locks) {
 }
 
 static void make_key(char key[LOCK_KEY], const char *what, const char *name) {
-    uint8_t digest[SHA256_DIGEST_LENGTH];
-    char hex[2 * SHA256_DIGEST_LENGTH + 1];
+    char hex[SHA256_HEX];
     int n = snprintf(key, LOCK_KEY, "%s:%s", what, name);
     if (n >= LOCK_KEY) {
-        SHA256((const uint8_t *)name, strlen(name), digest);
-        hex_write(digest, sizeof digest, hex);
+        digest_hex(DIGEST_SHA256, bytes_text(name), hex);
         snprintf(key, LOCK_KEY, "%.20s:%s", what, hex);
     }
 }
@@ -64,9 +63,9 @@ static bool is_shared(const struct locks *locks, const struct key_lock *lock) {
 }
 
 static int64_t number_of(const char *key) {
-    uint8_t digest[SHA256_DIGEST_LENGTH];
+    uint8_t digest[DIGEST_SHA256];
     int64_t number;
-    SHA256((const uint8_t *)key, strlen(key), digest);
+    digest_of(DIGEST_SHA256, bytes_text(key), digest);
     memcpy(&number, digest, sizeof number);
     return number;
 }

@@ -232,7 +232,6 @@ def many_recordings(lab, engines):
     at, store = engines.archive('million')
     seconds, _ = timed(lab.program, 'migrate', '--data', local.data, '--to', at, '--store', store, timeout=3000)
     yield Row('reel migrate of %d recordings to PostgreSQL' % count, '%.0f s' % seconds, '', None, '', None)
-    engines.database.sql('ANALYZE', 'million')
     size = int(engines.database.sql("SELECT pg_database_size('million')")[0]) / count
     yield Row('catalog in PostgreSQL, bytes a recording', '%.0f B' % size, '', None, '', None)
     there = engines.server('million')

@@ -116,6 +116,12 @@ class Away(unittest.TestCase):
             self.assertEqual({'one.bag'}, self.names())
             self.assertEqual(self.server.put('one.bag', data(1)).status, 200)
 
+    def test_a_server_analyzes_tables_without_statistics(self):
+        self.server.added('one.bag', data(1))
+        self.server.stop()
+        self.start().stop()
+        self.assertEqual(self.postgres.sql("SELECT count(*) > 0 FROM pg_stats WHERE tablename = 'recordings'", 'archive'), ['t'])
+
     def test_no_password_is_told(self):
         secret = self.postgres.password
         self.postgres.crash()

@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "real_samples.h"
+#include "makers/real_samples.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/write.h"
@@ -123,7 +123,7 @@ static void convert_all(struct reel_recording *recording) {
             continue;
         }
         struct reel_selection q = reel_select_all;
-        q.front = reel_plan_front(plan);
+        q.initial = reel_plan_initial_state(plan);
         stream = reel_writer_stream(writer, &recording, 1, &q, &err);
         AUTO(reel_planned_output_free) struct reel_planned_output *render = reel_planned_output_new(plan, stream, &err);
         assert_non_null(render);

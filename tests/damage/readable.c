@@ -4,7 +4,7 @@
  * the middle: what it writes as a recording has, scanned, as many messages as the writer took.
  *
  * readable FORMAT runs tests/golden/FORMAT. */
-#include "any_output.h"
+#include "makers/any_output.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "reel/scan.h"
@@ -196,7 +196,7 @@ static bool write_all(struct reel_recording *recording, const struct reel_writer
     struct reel_plan *plan = stream && !*refused && !streamed ? reel_plan_new(w, &options, stream, NULL, err) : NULL;
     if (!streamed || *refused) {
         reel_stream_free(stream);
-        q.front = plan ? reel_plan_front(plan) : NULL;
+        q.initial = plan ? reel_plan_initial_state(plan) : NULL;
         stream = plan ? reel_writer_stream(w, &recording, 1, &q, err) : NULL;
     }
     struct any_output any = {.at = 0};

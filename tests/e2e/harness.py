@@ -95,12 +95,12 @@ in_a_folder = unittest.skipIf(STORE, 'the store is not a folder')
 
 
 class Server:
-    def __init__(self, data=None, *args, env=None, wrapper=(), pass_fds=(), host='127.0.0.1'):
+    def __init__(self, data=None, *args, env=None, wrapper=(), program=REEL, pass_fds=(), host='127.0.0.1'):
         self.own, self.host = data is None, host
         self.data = data or tempfile.mkdtemp(prefix='reel-e2e-')
         with tempfile.NamedTemporaryFile() as file:  # opened twice: reading through the server's descriptor would move its write position
             writes, self.log = open(file.name, 'ab'), open(file.name, 'rb')
-        command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', host + ':0', *([] if '--catalog' in args else catalog_of(self.data)), *store_of(self.data), *args]
+        command = [*wrapper, program, 'serve', '--data', self.data, '--listen', host + ':0', *([] if '--catalog' in args else catalog_of(self.data)), *store_of(self.data), *args]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writes, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
         writes.close()
         atexit.register(self.process.kill)  # should the tests end in the middle

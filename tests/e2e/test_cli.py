@@ -2,10 +2,11 @@
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 import unittest
 
-from harness import API, Server, payload, reel, time_ns
+from harness import API, REEL, Server, payload, reel, time_ns
 from samples import SECOND, T0, bag, by_topic, lab_messages, nanover, nanover_messages, read_bag, read_mcap, read_nanover
 
 LAB = lab_messages(4, blob=5000)
@@ -58,9 +59,7 @@ class CommandLine(unittest.TestCase):
         self.assertNotEqual(reel('cat', self.at('lab.bag'), '--output', 'papyrus', check=False).returncode, 0)
 
     def test_cat_ends_quietly_when_nobody_reads(self):
-        import subprocess
-        from harness import REEL
-        done = subprocess.run('%s cat %s | head -n 1' % (REEL, self.at('lab.bag')), shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run(['sh', '-c', '"$1" cat "$2" | head -n 1', 'sh', REEL, self.at('lab.bag')], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         self.assertEqual((len(done.stdout.splitlines()), done.stderr), (1, b''))
 
     def test_convert(self):

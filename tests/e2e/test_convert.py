@@ -95,12 +95,21 @@ class Convert(Case):
                 self.assertEqual(by_topic(read_bag(answer.body)), want)
         _, _, messages = read_mcap(self.get(self.path('lab', 'as/x.mcap?topic=/odom&' + where)).body)
         self.assertEqual(by_topic(messages), want)
+        last = [r for r in rows if r['data']['x'] <= x][-1]  # of those up to a time, the last for which it holds
+        at = 'as/x.ndjson?topic=/odom&at=%s&where=/odom.x%%3C%%3D%r' % (rows[-1]['log_time'], x)
+        self.assertEqual([r['log_time'] for r in self.get(self.path('lab', at)).rows()], [last['log_time']])
         words = self.get(self.path('lab', 'messages?topic=/robot/chatter')).rows()
         said = words[1]['data']['data']
         texts = self.get(self.path('lab', 'messages?topic=/robot/chatter&where=/robot/chatter.data=' + urllib.parse.quote(said))).rows()
         self.assertEqual(texts, [r for r in words if r['data']['data'] == said])
         self.assertEqual(self.get(self.path('lab', 'messages?topic=/odom&where=/odom.nothing>1')).rows(), [])
-        for bad, words in (('/odom', 'no condition'), ('/nothing.x%3E1', 'no topic'), ('%3E1', 'no condition')):
+        most = sorted(r['data']['x'] for r in rows)[-2]
+        ends = 'where=' + urllib.parse.quote('(/odom.x<=%r or /odom.x>%r) and /robot/chatter.data="%s"' % (x, most, said))
+        both = [r for r in rows if r['data']['x'] <= x or r['data']['x'] > most]
+        self.assertLess(0, len(both) < len(rows))
+        self.assertEqual(self.get(self.path('lab', 'messages?topic=/odom&' + ends)).rows(), both)
+        self.assertEqual(self.get(self.path('lab', 'messages?topic=/robot/chatter&' + ends)).rows(), texts)
+        for bad, words in (('/odom', 'a condition'), ('/nothing.x%3E1', 'no topic'), ('%3E1', 'a condition'), ('/odom.x%3E1%20or', 'a condition')):
             self.assertProblem(self.server.get(self.path('lab', 'messages?where=' + bad)), 400, words)
 
     def parts(self, source, query):

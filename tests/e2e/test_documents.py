@@ -129,6 +129,8 @@ class Documents(unittest.TestCase):
 
     def test_five_minutes(self):
         self.recordings('run.bag')
+        os.makedirs(os.path.join(self.folder, 'build/release'))
+        os.symlink(REEL, os.path.join(self.folder, 'build/release/reel'))
         output = self.script(re.sub(r'^U=.*\n', '', chapter('README.md', 'Five minutes'), flags=re.M), U=self.served())
         self.assertIn('"log_time"', output)
         self.assertTrue(os.path.getsize(os.path.join(self.folder, 'run.mcap')) > 1000)

@@ -167,8 +167,9 @@ class Grafana(Case):
         self.assertEqual(self.query({'target': 'events', 'payload': {'recording': self.mol}})[0]['rows'], [])
         year = {'from': '2020-01-01T00:00:00Z', 'to': '2021-01-01T00:00:00Z'}
         self.assertEqual(self.query({'target': 'events'}, range=year)[0]['rows'], [])
-        old = self.post('annotations', {'annotation': {'query': self.lab}, 'range': RANGE})
-        self.assertEqual([[a['time'], a['timeEnd'], a['title'], a['text'], a['tags']] for a in old], [row[:5]])
+        for query in (self.lab, 'events', 'annotations', ''):
+            old = self.post('annotations', {'annotation': {'query': query}, 'range': RANGE})
+            self.assertEqual([[a['time'], a['timeEnd'], a['title'], a['text'], a['tags']] for a in old], [row[:5]], query)
 
     def test_what_cannot_be(self):
         self.assertProblem(self.query({'target': ''}, filters=[{'key': 'City', 'operator': '=', 'value': 'Berlin'}], status=400), 400, 'City')

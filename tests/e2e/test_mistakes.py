@@ -2,6 +2,7 @@
 import os
 import tempfile
 
+import legacy
 from harness import API, Case, curl
 from samples import bag, lab_messages
 
@@ -16,6 +17,9 @@ class Mistakes(Case):
             with open(path, 'wb') as f:
                 f.write(data)
         cls.ident = cls.server.added('x.bag', bag(lab_messages(1)))
+        traj, state = legacy.pair()
+        cls.server.added('run.traj', traj)
+        cls.pair = cls.server.put('run.state', state, '?part_of=run.traj').json()['id']
 
     def check(self, status, word, *args):
         path = args[-1]
@@ -34,6 +38,10 @@ class Mistakes(Case):
 
     def test_reading(self):
         self.check(406, 'such as x.mcap', '/recordings/%s/as/mcap' % self.ident)
+        self.check(404, 'such as /recordings/{id}/as/x.mcap', '/recordings/%s/as' % self.ident)
+        self.check(404, 'recordings/{id}/file/NAME; `links.file` of the recording', '/recordings/%s/file' % self.ident)
+        for name in ('', 'y'):
+            self.check(404, 'this recording has no file \\"%s\\": its files are run.' % name, '/recordings/%s/file/%s' % (self.pair, name))
         self.check(400, '1 to 1000.', '/recordings?limit=abc')
         self.check(400, 'from 1 to 1000000', '/recordings/%s/messages?limit=abc' % self.ident)
         for path in ('/recordings/%s/messages' % self.ident, '/recordings/%s/as/x.mcap' % self.ident, '/recordings/%s/events' % self.ident):

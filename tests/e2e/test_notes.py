@@ -173,7 +173,13 @@ class Notes(Case):
         for headers in ({}, {'Content-Type': 'application/json'}):
             answer = self.server.request('PUT', API + path + 'json', '{"value": "r1"}', headers)
             self.assertEqual(answer.json(), {'key': 'json', 'value': 'r1'})
-        self.assertProblem(self.server.request('PUT', API + path + 'json', '{"valu": "r1"}', {'Content-Type': 'application/json'}), 400, 'value')
+        for body, value in (('"v"', 'v'), (' "r\u00e4 \\"2\\""\n', 'rä "2"'), ('plain', 'plain'), ('5', '5')):
+            answer = self.server.request('PUT', API + path + 'json', body.encode(), {'Content-Type': 'application/json'})
+            self.assertEqual(answer.json(), {'key': 'json', 'value': value})
+        answer = self.server.request('PUT', API + path + 'json', '"v"', {'Content-Type': 'text/plain'})
+        self.assertEqual(answer.json(), {'key': 'json', 'value': '"v"'})
+        for body, words in (('{"valu": "r1"}', 'value'), ('"v', 'no JSON text'), ('"a\\u0000b"', 'no JSON text'), ('""', 'missing'), ('"%s"' % ('x' * 257), '256')):
+            self.assertProblem(self.server.request('PUT', API + path + 'json', body, {'Content-Type': 'application/json'}), 400, words)
         self.assertEqual(send(self.server, 'DELETE', path + 'json').status, 204)
         for body in (b'', b'\n'):
             self.assertProblem(send(self.server, 'PUT', path + 'k', body), 400, 'value is missing')

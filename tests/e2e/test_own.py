@@ -2,14 +2,24 @@
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import unittest
 
-from harness import API, Server, files_below, reel, in_a_folder
+from harness import API, REEL, Server, files_below, reel, in_a_folder
 from samples import bag, lab_messages
 
 NOBODY = 65534
 AS_NOBODY = ('setpriv', '--reuid', str(NOBODY), '--regid', str(NOBODY), '--clear-groups')
+
+
+def copy_program(folder):
+    """The program, and the library of ours that it needs: NOBODY cannot read them in a clone below /root."""
+    loaded = subprocess.run(['ldd', REEL], stdout=subprocess.PIPE, check=True).stdout.decode()
+    ours = [path for path in re.findall(r'=> (.+) \(0x', loaded) if path.startswith(os.path.dirname(REEL) + '/')]
+    for path in (REEL, *ours):
+        shutil.copy(path, folder)
+    return os.path.join(folder, os.path.basename(REEL))
 
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which('setpriv'), 'needs root and setpriv')
@@ -48,7 +58,7 @@ class Own(unittest.TestCase):
     def served(self, token=None):
         """By its owner: what is there is read, more is taken."""
         who = {'Authorization': 'Bearer ' + token} if token else {}
-        server = Server(self.data, wrapper=AS_NOBODY)
+        server = Server(self.data, wrapper=AS_NOBODY, program=copy_program(self.folder), env={'LD_LIBRARY_PATH': self.folder})
         self.addCleanup(server.stop, None)
         names = [i['name'] for i in server.get(API + '/recordings', **who).json()['items']]
         self.assertEqual(server.get('%s/recordings/%s/messages' % (API, self.rid), **who).status, 200)

@@ -21,6 +21,7 @@ from harness import API, PATIENCE, REEL, Server, eventually, reel
 from samples import bag, lab_messages
 
 LIBRARY = os.path.join(os.path.dirname(REEL), 'lib', 'libfailing.so')
+PRELOAD = {'LD_PRELOAD': os.path.basename(LIBRARY), 'LD_LIBRARY_PATH': os.path.dirname(LIBRARY)}  # a path in LD_PRELOAD would end at its first space
 KINDS = {'write': 1, 'sync': 2, 'rename': 4, 'open': 8, 'truncate': 16, 'unlink': 32, 'mkdir': 64, 'read': 128, 'lock': 256}
 CHANGES = sum(KINDS[k] for k in ('write', 'rename', 'open', 'truncate', 'unlink', 'mkdir'))
 IN_MEMORY = '/dev/shm'  # thousands of fsyncs that need no disk
@@ -83,7 +84,7 @@ class World:
         self.start()
 
     def start(self):
-        env = {'LD_PRELOAD': LIBRARY, 'REEL_FAILING': os.path.join(self.folder, 'control'),
+        env = {**PRELOAD, 'REEL_FAILING': os.path.join(self.folder, 'control'),
                'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'}
         self.server = Server(self.data, *self.args, env=env)
         self.test.addCleanup(self.server.stop, None)
@@ -562,7 +563,7 @@ class Commands(unittest.TestCase):
         self.data, block = os.path.join(self.folder, 'data'), os.path.join(self.folder, 'control')
         os.mkdir(self.data)
         self.faults = Faults(block, self.data)
-        self.env = {**os.environ, 'LD_PRELOAD': LIBRARY, 'REEL_FAILING': block, 'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'}
+        self.env = {**os.environ, **PRELOAD, 'REEL_FAILING': block, 'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'}
 
     def fails(self, *command):
         """Every change of it in turn; after each, what is in the data folder."""

@@ -9,7 +9,7 @@ import unittest
 
 from faults import LONG, SEED
 from check import Check, lose_catalog
-from fault_inject import KINDS, LIBRARY, Faults
+from fault_inject import KINDS, LIBRARY, PRELOAD, Faults
 from harness import REEL, Server, eventually
 from load import Cut, Load
 
@@ -31,7 +31,7 @@ class Steps(unittest.TestCase):
         self.data, self.root, control = (os.path.join(self.folder, name) for name in ('data', 'root', 'control'))
         os.mkdir(self.root)
         self.faults = Faults(control, self.folder)
-        self.env = {'LD_PRELOAD': LIBRARY, 'REEL_FAILING': control}
+        self.env = {**PRELOAD, 'REEL_FAILING': control}
         self.load = Load(self.root, self.rng.randrange(1 << 30), workers=1)
 
     def start(self):

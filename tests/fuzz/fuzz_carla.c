@@ -3,8 +3,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "fuzz_scan.h"
+#include "makers/tables.h"
 #include "reel/write.h"
-#include "tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

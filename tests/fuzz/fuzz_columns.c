@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/hash_table.h"
+#include "exact.h"
 #include "tables/arrow/arrow.h"
 #include "tables/columns/survey.h"
 #include "tables/parquet/parquet.h"
@@ -24,11 +25,12 @@ static void *take(void *arena, size_t size) {
     return arena_alloc(arena, size);
 }
 
-static struct reel_bytes row_at(const uint8_t **at, const uint8_t *end) {
+/* Free it by exact_free(). */
+static struct reel_bytes copy_row_at(const uint8_t **at, const uint8_t *end) {
     const uint8_t *begin = *at, *stop = memchr(begin, '\n', (size_t)(end - begin));
     stop = stop ? stop : end;
     *at = stop < end ? stop + 1 : end;
-    return bytes_of(begin, (size_t)(stop - begin));
+    return exact_copy(bytes_of(begin, (size_t)(stop - begin)));
 }
 
 static void fill(struct columns_fill *f, const struct columns *c, const struct reel_decoder *decoder,
@@ -36,7 +38,7 @@ static void fill(struct columns_fill *f, const struct columns *c, const struct r
     const uint8_t *at = data;
     columns_fill_clear(f);
     for (unsigned i = 0; at < data + size && i < ROWS_MAX; i++) {
-        struct reel_bytes row = row_at(&at, data + size);
+        AUTO_EXACT struct reel_bytes row = copy_row_at(&at, data + size);
         if (columns_can_decode(decoder, row, NULL)) {
             columns_fill_start(f);
             expect(reel_decode(decoder, row, &f->visitor, NULL), "a row does not fit the columns that were made of it");
@@ -84,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint8_t *at = data;
     expect(columns_init(&c, take, &arena), "no memory");
     for (unsigned i = 0; at < data + size && i < ROWS_MAX; i++) {
-        struct reel_bytes row = row_at(&at, data + size);
+        AUTO_EXACT struct reel_bytes row = copy_row_at(&at, data + size);
         c.rows++;
         if (columns_can_decode(decoder, row, NULL)) {
             columns_survey_start(&survey, &c);

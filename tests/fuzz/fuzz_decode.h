@@ -1,5 +1,6 @@
 /* One fuzz run of a decoder with a definition: u8 which language, u32 length, definition, the rest is the payload.
- * Nothing may crash, leak or hang; the values are well nested and not far more than there are bytes for. */
+ * Nothing may crash, leak or hang; the values are well nested and not far more than there are bytes for. Definition and
+ * payload are decoded from memory of their own size. */
 #ifndef TESTS_FUZZ_DECODE_H
 #define TESTS_FUZZ_DECODE_H
 
@@ -10,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/limits.h"
+#include "exact.h"
 #include "reel/encoding.h"
 
 struct fuzz_meter {
@@ -54,7 +56,15 @@ static inline void fuzz_must(bool holds, const char *what) {
     }
 }
 
-static inline int fuzz_decode_payload(const struct reel_channel *channel, struct reel_bytes payload) {
+/* A channel has one schema or none. */
+static inline int fuzz_decode_payload(const struct reel_channel *channel, struct reel_bytes all) {
+    AUTO_EXACT struct reel_bytes payload = exact_copy(all);
+    AUTO_EXACT struct reel_bytes definition =
+        exact_copy(channel->n_schemas > 0 ? channel->schemas->data : bytes_of(NULL, 0));
+    struct reel_schema schema = channel->n_schemas > 0 ? *channel->schemas : (struct reel_schema){0};
+    struct reel_channel own = *channel;
+    schema.data = definition;
+    own.schemas = channel->n_schemas > 0 ? &schema : NULL;
     static const struct reel_visitor_ops ops = {.begin_map = fuzz_deeper,
                                                 .end_map = fuzz_higher,
                                                 .begin_list = fuzz_deeper,
@@ -65,7 +75,7 @@ static inline int fuzz_decode_payload(const struct reel_channel *channel, struct
                                                 .natural = fuzz_natural,
                                                 .real = fuzz_real};
     struct reel_error err = {0};
-    AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(channel, &err);
+    AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&own, &err);
     fuzz_must((d != NULL) == (err.code == REEL_OK), "what is not opened says why");
     if (!d) {
         return 0;

@@ -5,9 +5,9 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "fuzz_scan.h"
+#include "makers/tables.h"
 #include "reel/carla.h"
 #include "syntax/json_out.h"
-#include "tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

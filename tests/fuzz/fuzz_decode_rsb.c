@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "exact.h"
 #include "formats/protobuf/text.h"
 #include "formats/tide/rsb.h"
 
@@ -63,8 +64,8 @@ static void must(bool holds, const char *what) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct cursor c = cursor_of(bytes_of(data, size));
     uint8_t kind = cursor_u8(&c) % (sizeof kinds / sizeof *kinds);
-    struct reel_bytes text = cursor_string32(&c);
-    struct reel_bytes payload = bytes_of(c.at, cursor_left(&c));
+    AUTO_EXACT struct reel_bytes text = exact_copy(cursor_string32(&c));
+    AUTO_EXACT struct reel_bytes payload = exact_copy(bytes_of(c.at, cursor_left(&c)));
     if (c.failed) {
         return 0;
     }

@@ -1,6 +1,6 @@
 /* Fuzzes the reader of NanoVer archives. */
 #include "fuzz_scan.h"
-#include "tables.h"
+#include "makers/tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "fuzz_scan.h"
-#include "tables.h"
+#include "makers/tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

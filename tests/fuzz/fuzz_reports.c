@@ -163,7 +163,8 @@ static void all_series(struct reel_recording *recording) {
     }
 }
 
-static void draw_picture(const struct reel_decoder *decoder, struct reel_bytes payload) {
+static void draw_picture(const struct reel_decoder *decoder, struct reel_bytes all) {
+    AUTO_EXACT struct reel_bytes payload = exact_copy(all);
     struct reel_error err = {0};
     struct reel_image image = {0};
     struct reel_picture picture = {0};

@@ -18,8 +18,8 @@ static bool lay_out(const struct ros_relay *relay, struct reel_bytes payload, st
         return false;
     }
     fuzz_must(size <= 16 * payload.size + (64 << 10) + 4, "nothing grows without bounds");
-    size_t half = payload.size / 2;
-    bool known = ros_relay_size(relay, bytes_of(payload.data, half), payload.size, &again, &needs_more, &err);
+    AUTO_EXACT struct reel_bytes half = exact_copy(bytes_of(payload.data, payload.size / 2));
+    bool known = ros_relay_size(relay, half, payload.size, &again, &needs_more, &err);
     fuzz_must(known ? again == size : needs_more, "the beginning tells the size, or that it does not");
     uint8_t *to = malloc(size > 0 ? size : 1);
     fuzz_must(to && ros_relay_put(relay, payload, to, size, &again, &err) && again == size,
@@ -62,8 +62,9 @@ static void convert(const struct reel_channel *channel, enum ros_dialect to, str
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct cursor c = cursor_of(bytes_of(data, size));
     bool to_ros2 = cursor_u8(&c) & 1;
-    struct reel_bytes definition = cursor_string32(&c), before = cursor_string32(&c),
-                      payload = bytes_of(c.at, cursor_left(&c));
+    AUTO_EXACT struct reel_bytes definition = exact_copy(cursor_string32(&c));
+    struct reel_bytes before = cursor_string32(&c);
+    AUTO_EXACT struct reel_bytes payload = exact_copy(bytes_of(c.at, cursor_left(&c)));
     if (c.failed) {
         return 0;
     }

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "exact.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 
@@ -69,11 +70,18 @@ static inline struct reel_recording *fuzz_open(struct reel_bytes data, const str
     return recording;
 }
 
+/* With the first bytes of the source, in memory of their own size. */
+static inline void fuzz_probe(const struct reel_format *format, struct reel_source *source, struct reel_bytes bytes) {
+    AUTO_EXACT struct reel_bytes head = exact_copy(bytes_of(bytes.data, bytes.size < 65536 ? bytes.size : 65536));
+    format->probe(head, source);
+}
+
 static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_format *format) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
     fuzz_expect(source != NULL, "make the source", &err);
-    format->probe(bytes_of(data, size < 65536 ? size : 65536), source);
+    fuzz_probe(format, source, bytes_of(data, size));
+    fuzz_probe(format, source, bytes_of(data, size / 2));
     if (format->summary && reel_scan_summary(&source, 1, format, fuzz_pack(), NULL, &err)) {
         struct reel_index *summary = reel_index_open(fuzz_pack(), &err);
         fuzz_expect(summary && reel_index_info(summary)->is_summary, "open the summary", &err);

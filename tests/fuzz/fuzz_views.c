@@ -13,7 +13,8 @@ enum { MESSAGES_MAX = 500, PAYLOAD_MAX = 1 << 20 };
 
 static const struct reel_visitor_ops nothing;
 
-static void check_json(const struct reel_channel *channel, struct reel_bytes payload) {
+static void check_json(const struct reel_channel *channel, struct reel_bytes all) {
+    AUTO_EXACT struct reel_bytes payload = exact_copy(all);
     struct reel_error err = {0};
     struct reel_visitor visitor = {.ops = &nothing};
     AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(channel, &err);
@@ -40,7 +41,7 @@ static void check_message(struct reel_stream *stream, const struct reel_message 
 /* Takes the stream up at a message that it has already given, and reads that message's payload out of turn. */
 static void check_again(struct reel_stream *stream, const struct reel_message *then, uint32_t own) {
     struct reel_error err = {0};
-    struct reel_mark mark = reel_mark_of(then);
+    struct reel_position mark = reel_position_of(then);
     struct reel_message m;
     check_message(stream, then, own);
     fuzz_expect(reel_stream_seek(stream, &mark, &err), "seek", &err);

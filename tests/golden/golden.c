@@ -7,9 +7,9 @@
  * independent readers. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "makers/tables.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
-#include "tables.h"
 
 #include <dirent.h>
 #include <fcntl.h>

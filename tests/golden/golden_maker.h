@@ -2,7 +2,7 @@
 #ifndef TESTS_GOLDEN_MAKER_H
 #define TESTS_GOLDEN_MAKER_H
 
-#include "bag_maker.h"
+#include "makers/bag_maker.h"
 
 #include <errno.h>
 #include <stdbool.h>

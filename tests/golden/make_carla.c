@@ -1,7 +1,7 @@
 /* Makes the inputs of golden/carla, one quirk each, and nothing else: `make_carla FOLDER` writes FOLDER/CASE/input.log,
  * `make_carla --check FOLDER` compares with what is there. README.md describes each case. Shares no code with the
  * reader. */
-#include "carla_maker.h"
+#include "makers/carla_maker.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * `make_mcap --check FOLDER` compares with what is there. README.md describes each case. Shares no code with the
  * reader. */
 #include "golden/golden_maker.h"
-#include "mcap_maker.h"
+#include "makers/mcap_maker.h"
 
 static void begin(struct maker *m) {
     mcap_header(m, "", "");

@@ -1,7 +1,7 @@
 /* Makes the inputs of golden/mira, one quirk each, and nothing else: `make_mira FOLDER` writes FOLDER/CASE/input.tape,
  * `make_mira --check FOLDER` compares with what is there. README.md describes each case. Shares no code with the
  * reader. */
-#include "mira_maker.h"
+#include "makers/mira_maker.h"
 
 #include <errno.h>
 #include <stdio.h>

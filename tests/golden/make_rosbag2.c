@@ -3,9 +3,9 @@
  */
 #include "golden_maker.h"
 
-#include "archive_maker.h"
 #include "base/bytes.h"
-#include "db3_maker.h"
+#include "makers/archive_maker.h"
+#include "makers/db3_maker.h"
 
 enum { PAGE = 512 };
 #define T0 INT64_C(1700000000000000000)

@@ -2,7 +2,7 @@
  * FOLDER/CASE/input.*, `make_rosbag2_0
  * --check FOLDER` compares with what is there. No line is shared with the reader. */
 #include "golden/golden_maker.h"
-#include "rosbag2_0_maker.h"
+#include "makers/rosbag2_0_maker.h"
 
 #define T0 1300000000u /* 2011-03-13: when 2.0 was new */
 

@@ -1,6 +1,6 @@
 /* Makes the golden inputs of TIDE logs; README.md describes each case. Shares no code with the reader. */
 #include "golden_maker.h"
-#include "tide_maker.h"
+#include "makers/tide_maker.h"
 
 /* ---- old layout ---- */
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The statements of sql/: each is used by its name in the sources of the catalog, a name that is used has a statement, and cmake/EmbedSql.cmake refuses
-files that are not as it says. Prints what is wrong and exits with 1 when there is something."""
+"""The statements of sql/: each is used by its name in the sources of the catalog, a name that is used has a statement, each names the
+columns it gives (they are read by position: a column that a migration adds must not move others), and cmake/EmbedSql.cmake refuses files that are not
+as it says. Prints what is wrong and exits with 1 when there is something."""
 import pathlib
 import re
 import subprocess
@@ -11,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAME = re.compile(r'^-- name: (\w+)$', re.M)
 LITERAL = re.compile(r'"([a-z0-9_]+)"')
 CALL = re.compile(r'\bdb_statement\(\s*[^",]+,\s*"(\w+)"')
+ALL_COLUMNS = re.compile(r'\b(SELECT|RETURNING)\s+(\w+\.)?\*|,\s*\w+\.\*', re.I)
 ONE = '-- name: one\n-- What it does.\nSELECT 1;\n'
 REFUSED = [  # the text of sql/wrong.sql, and of the message
     ('', 'wrong.sql: no statements'),
@@ -33,6 +35,12 @@ def unused(wrong):
         wrong += ['%s: there is no statement %s' % (path, name) for name in CALL.findall(text) if name not in names]
     wrong += ['%s: %s is not used' % (path, name) for name, path in names.items() if name not in literals]
     return len(names)
+
+
+def unnamed(wrong):
+    for path in sorted((ROOT / 'sql').rglob('*.sql')):
+        text = re.sub(r'--[^\n]*', '', path.read_text(encoding='utf-8'))
+        wrong += ['%s: %s: name the columns' % (path, ' '.join(found.group().split())) for found in ALL_COLUMNS.finditer(text)]
 
 
 def embed(folder):
@@ -61,6 +69,7 @@ def refused(wrong):
 def main():
     wrong = []
     n = unused(wrong)
+    unnamed(wrong)
     refused(wrong)
     print('\n'.join(wrong + ['%d statements' % n]))
     return 1 if wrong else 0

@@ -2,10 +2,12 @@
 """Checks by symbols that the parts of libreel call one way: ./symbols.py FOLDER, with the objects of libreel in a build tree.
 
 Each folder of lib may use what stands before it in ORDER, and a subject (a folder of lib/formats) also the shared ones. Tables in TABLES are
-read from anywhere: they are how the upper parts reach subjects without knowing any. No two folders and no two files call each other in a circle."""
+read from anywhere: they are how the upper parts reach subjects without knowing any. No folders call each other in a circle."""
 import pathlib
 import subprocess
 import sys
+
+from circles import circles
 
 LIB = pathlib.Path(__file__).resolve().parents[2] / 'lib'
 ORDER = ['base', 'syntax', 'chunks', 'index', 'decode', 'read', 'stream', 'convert', 'record', 'play', 'values', 'tables', 'media']
@@ -13,8 +15,6 @@ SHARED = ['formats/ros', 'formats/protobuf', 'formats/foxglove']  # subjects tha
 PAIRS = {('formats/rosbag2', 'formats/mcap'),  # a rosbag2 recording holds MCAP files
          ('formats/nanover', 'formats/mcap')}  # a NanoVer recording is MCAP until it is closed
 TABLES = {'reel_formats', 'reel_writers', 'reel_encodings', 'reel_views', 'view_transforms', 'reel_cut_rules'}
-# Files that call each other by nature, and why.
-ONE = {}
 
 
 def folder(source):
@@ -46,47 +46,20 @@ def read(objects):
     return defined, needed
 
 
-def circles(graph):
-    """Strongly connected nodes, by Tarjan's algorithm."""
-    index, low, stack, found = {}, {}, [], []
-
-    def visit(node):
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        for other in graph.get(node, ()):
-            if other not in index:
-                visit(other)
-                low[node] = min(low[node], low[other])
-            elif other in stack:
-                low[node] = min(low[node], index[other])
-        if low[node] == index[node]:
-            group = [stack.pop()]
-            while group[-1] != node:
-                group.append(stack.pop())
-            if len(group) > 1:
-                found.append(tuple(sorted(group)))
-
-    sys.setrecursionlimit(10000)
-    for node in list(graph):
-        if node not in index:
-            visit(node)
-    return found
-
-
 def main():
     defined, needed = read(pathlib.Path(sys.argv[1]))
     if len(needed) < 100:
         sys.exit(f'{sys.argv[1]}: {len(needed)} objects of libreel: is it built?')
-    problems, files = [], {}
+    problems, folders = [], {}
     for source, names in sorted(needed.items()):
         for name in sorted(names & defined.keys() - TABLES):
             used = defined[name]
             user, other = folder(source), folder(used)
-            if used != source:
-                files.setdefault(source, set()).add(used)
+            if user != other:
+                folders.setdefault(user, set()).add(other)
             if user != other and rank(other) >= rank(user) and (user, other) not in PAIRS:
                 problems.append(f'{source} calls {name} of {used}: {user} must not use {other}')
-    problems += [f'a circle: {" -> ".join(c)}' for c in circles(files) if c not in ONE]
+    problems += [f'a circle: {" -> ".join(c)}' for c in circles(folders)]
     print('\n'.join(problems) or f'{len(needed)} objects call one way')
     return 1 if problems else 0
 

@@ -1,5 +1,5 @@
-// The harness of the page's tests: a real `reel serve` on a free port with a data folder of its own, and a real Chromium. A console error, a CSP
-// violation or a request to another host fails the test in which it happens.
+// The harness of the page's tests: a real `reel serve` on a free port with a data folder of its own, and a real
+// Chromium. A console error, a CSP violation or a request to another host fails the test in which it happens.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -43,7 +43,9 @@ export function runReel(args, options = {}) {
         child.stdout.on('data', (data) => (out += data));
         child.stderr.on('data', (data) => (stderr += data));
         child.on('error', fail);
-        child.on('close', (code) => (code === 0 ? done(out) : fail(new Error(`reel ${args[0]} exited with ${code}: ${stderr}`))));
+        child.on('close', (code) =>
+            code === 0 ? done(out) : fail(new Error(`reel ${args[0]} exited with ${code}: ${stderr}`)),
+        );
     });
 }
 
@@ -56,9 +58,13 @@ export class Server {
     }
     /** Starts again on the same data, after stop(). */
     async restart(...args) {
-        this.child = spawn(reelBinary(), ['serve', '--data', this.data, '--listen', '127.0.0.1:' + (this.port ?? 0), ...args], {
-            stdio: ['ignore', 'pipe', 'pipe'],
-        });
+        this.child = spawn(
+            reelBinary(),
+            ['serve', '--data', this.data, '--listen', '127.0.0.1:' + (this.port ?? 0), ...args],
+            {
+                stdio: ['ignore', 'pipe', 'pipe'],
+            },
+        );
         this.stderr = '';
         this.child.stderr.on('data', (data) => (this.stderr = (this.stderr + data).slice(-20000)));
         this.base = await new Promise((done, fail) => {
@@ -71,7 +77,9 @@ export class Server {
                     done(found[1]);
                 }
             });
-            this.child.on('close', (code) => fail(new Error(`the server exited before it listened: ${code}\n${this.stderr}`)));
+            this.child.on('close', (code) =>
+                fail(new Error(`the server exited before it listened: ${code}\n${this.stderr}`)),
+            );
         });
         this.api = this.base + '/api/v1';
     }
@@ -150,7 +158,15 @@ let browser = null;
 export async function openBrowser() {
     browser ??= await chromium.launch({
         executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-        args: ['--no-sandbox', '--disable-dev-shm-usage', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-gpu-compositing', '--disable-gpu-rasterization'],
+        args: [
+            '--no-sandbox',
+            '--disable-dev-shm-usage',
+            '--use-gl=angle',
+            '--use-angle=swiftshader',
+            '--enable-unsafe-swiftshader',
+            '--disable-gpu-compositing',
+            '--disable-gpu-rasterization',
+        ],
     });
     return browser;
 }
@@ -160,9 +176,14 @@ export async function closeBrowser() {
     spare.length = 0;
 }
 
-export const SIZES = { wide: { width: 1440, height: 900 }, medium: { width: 1280, height: 720 }, narrow: { width: 390, height: 844 } };
+export const SIZES = {
+    wide: { width: 1440, height: 900 },
+    medium: { width: 1280, height: 720 },
+    narrow: { width: 390, height: 844 },
+};
 
-const spare = []; // closed pages: to load Reel once more in one takes a fifth of the processor time that a new page takes
+// closed pages: to load Reel once more in one takes a fifth of the processor time that a new page takes
+const spare = [];
 
 /** A page in a browser context of its own, new or as good as new. */
 async function takePage(server, size, theme, { own, ...options }) {
@@ -174,13 +195,17 @@ async function takePage(server, size, theme, { own, ...options }) {
         await page.emulateMedia({ colorScheme: theme });
         return page;
     }
-    const context = await (await openBrowser()).newContext({ viewport: size, colorScheme: theme, baseURL: server.base, ...options });
+    const context = await (
+        await openBrowser()
+    ).newContext({ viewport: size, colorScheme: theme, baseURL: server.base, ...options });
     context.setDefaultTimeout(TIMEOUT_MS);
     const page = await context.newPage();
     Object.assign(page, { base: server.base, again });
     await page.addInitScript(() =>
         document.addEventListener('securitypolicyviolation', (event) =>
-            console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`),
+            console.error(
+                `CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`,
+            ),
         ),
     );
     return page;
@@ -198,17 +223,29 @@ async function putBack(page) {
     spare.push(page);
 }
 
-/** Opens a page. Unexpected errors are collected in `page.errors`; `allow`: expected console errors. With other options the page is new: `own` is one
- * without a further meaning, for a test that changes what closing does not undo. */
-export async function openPage(server, where = '/', { size = SIZES.wide, theme = 'light', allow = [], ...options } = {}) {
+/**
+ * Opens a page. Unexpected errors are collected in `page.errors`; `allow`: expected console errors. With other options
+ * the page is new: `own` is one without a further meaning, for a test that changes what closing does not undo.
+ */
+export async function openPage(
+    server,
+    where = '/',
+    { size = SIZES.wide, theme = 'light', allow = [], ...options } = {},
+) {
     const page = await takePage(server, size, theme, options);
     page.errors = [];
     const note = (message_) => allow.some((pattern) => pattern.test(message_)) || page.errors.push(message_);
-    page.on('console', (message) => message.type() === 'error' && note(`console: ${message.text()} (${message.location().url})`));
+    page.on(
+        'console',
+        (message) => message.type() === 'error' && note(`console: ${message.text()} (${message.location().url})`),
+    );
     page.on('pageerror', (error) => note('script: ' + (error.stack ?? error)));
     page.on(
         'request',
-        (request) => /^(blob|data):/.test(request.url()) || request.url().startsWith(server.base + '/') || note('foreign request: ' + request.url()),
+        (request) =>
+            /^(blob|data):/.test(request.url()) ||
+            request.url().startsWith(server.base + '/') ||
+            note('foreign request: ' + request.url()),
     );
     page.pending = new Set(); // requests without an answer, except for the stream of changes
     page.on('request', (request) => request.url().includes('/changes') || page.pending.add(request));
@@ -250,17 +287,26 @@ export async function withPage(server, where, options, use) {
 async function runAxe(within) {
     const found = await globalThis.axe.run(within ?? document, {
         resultTypes: ['violations'],
-        rules: { 'target-size': { enabled: true }, 'link-in-text-block': { enabled: true } }, // not all versions check these by default
+        // not all versions check these by default
+        rules: { 'target-size': { enabled: true }, 'link-in-text-block': { enabled: true } },
     });
     const where = (node) => `${node.html.slice(0, 200)} ${node.any[0]?.message ?? ''}`;
-    return JSON.stringify(found.violations.map((one) => `${one.id}: ${one.help} ${one.nodes.slice(0, 3).map(where).join(' | ')}`));
+    return JSON.stringify(
+        found.violations.map((one) => `${one.id}: ${one.help} ${one.nodes.slice(0, 3).map(where).join(' | ')}`),
+    );
 }
 
-/** Checks accessibility with axe-core, of the page or the element `within`. Runs in an isolated world, where the page's CSP does not apply. */
+/**
+ * Checks accessibility with axe-core, of the page or the element `within`. Runs in an isolated world, where the page's
+ * CSP does not apply.
+ */
 export async function checkAxe(page, within = undefined) {
     const session = await page.context().newCDPSession(page);
     const { frameTree } = await session.send('Page.getFrameTree');
-    const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id, worldName: 'axe' });
+    const { executionContextId } = await session.send('Page.createIsolatedWorld', {
+        frameId: frameTree.frame.id,
+        worldName: 'axe',
+    });
     await session.send('Runtime.evaluate', { expression: AXE, contextId: executionContextId });
     const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
         expression: `(${runAxe})(${JSON.stringify(within ?? null)})`,
@@ -294,13 +340,16 @@ const PICTURES = ['wide-light', 'narrow-dark']; // each layout and each theme on
 /** Waits until the view has loaded, and canvases are drawn in the current size and theme. */
 async function drawn(page) {
     await eventually(async () => page.pending.size === 0 && (await page.locator('.spinner').count()) === 0, 'the view');
-    const pause = (await page.locator('.scene-area canvas').count()) > 0 ? 400 : 100; // ms; a scene without a graphics card is drawn slowly
+    // ms; a scene without a graphics card is drawn slowly
+    const pause = (await page.locator('.scene-area canvas').count()) > 0 ? 400 : 100;
     await page.waitForTimeout(pause);
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
-/** Checks a view: pictures, axe (of the element `within`), no horizontal overflow at any size. Two pictures, or with REEL_TESTS_LONG all sizes, light
- * and dark. `ready(page)` waits for the view's content. */
+/**
+ * Checks a view: pictures, axe (of the element `within`), no horizontal overflow at any size. Two pictures, or with
+ * REEL_TESTS_LONG all sizes, light and dark. `ready(page)` waits for the view's content.
+ */
 export async function checkView(server, where, name, ready, { within, ...options } = {}) {
     await withPage(server, where, options, async (page) => {
         for (const [size, viewport] of Object.entries(SIZES)) {
@@ -310,11 +359,14 @@ export async function checkView(server, where, name, ready, { within, ...options
                 await page.emulateMedia({ colorScheme: theme });
                 await drawn(page);
                 await screenshot(page, `${name}-${size}-${theme}`);
-                if (size !== 'medium') { // laid out like wide
+                if (size !== 'medium') {
+                    // laid out like wide
                     await checkAxe(page, within);
                 }
             }
-            const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+            const over = await page.evaluate(
+                () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+            );
             assert.ok(over <= 0, `${name} is ${over} px too wide at ${viewport.width}`);
         }
     });

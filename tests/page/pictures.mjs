@@ -8,13 +8,23 @@ const PATCH = { method: 'PATCH', headers: { 'Content-Type': 'application/merge-p
 /** Tags, a description and events, so that the pictures show them. */
 async function annotate(server, recordings) {
     for (const { id, format } of recordings) {
-        const tags = format === 'nanover' ? { molecule: 'ethanol', simulator: 'openmm' } : { robot: 'r1', site: 'hall' };
-        await server.json('/recordings/' + id, { ...PATCH, body: JSON.stringify({ tags, description: format === 'nanover' ? 'Ethanol in vacuum, 300 K' : 'Driving in a circle' }) });
+        const tags =
+            format === 'nanover' ? { molecule: 'ethanol', simulator: 'openmm' } : { robot: 'r1', site: 'hall' };
+        await server.json('/recordings/' + id, {
+            ...PATCH,
+            body: JSON.stringify({
+                tags,
+                description: format === 'nanover' ? 'Ethanol in vacuum, 300 K' : 'Driving in a circle',
+            }),
+        });
         for (const [title, start, end] of [
             ['equilibration', '+2s', '+4s'],
             ['atom pulled', '+12s', '+13.5s'],
         ]) {
-            await server.json('/events', { method: 'POST', body: JSON.stringify({ recording: id, title, start, end }) });
+            await server.json('/events', {
+                method: 'POST',
+                body: JSON.stringify({ recording: id, title, start, end }),
+            });
         }
     }
 }
@@ -37,7 +47,11 @@ export async function writePictures(folder) {
         const archive = recordings.find((r) => r.format === 'nanover');
         for (const [name, url, ready] of [
             ['library', '/', (page) => page.locator('.library-name').first().waitFor()],
-            ['recording', `/recordings/${archive.id}?at=8.2&range=6~14&panels=scene,plot,messages,topics`, sceneIsDrawn],
+            [
+                'recording',
+                `/recordings/${archive.id}?at=8.2&range=6~14&panels=scene,plot,messages,topics`,
+                sceneIsDrawn,
+            ],
         ]) {
             await withPage(server, url, {}, async (page) => {
                 await ready(page);

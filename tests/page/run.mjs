@@ -1,5 +1,5 @@
-// Runs the page's tests: node tests/page/run.mjs [--reel BIN] [FILTER]. Every test_*.mjs in this folder exports `tests`, {name: async
-// function}, and may export `setUp` and `tearDown`. Last line: N passed, N failed, N skipped.
+// Runs the page's tests: node tests/page/run.mjs [--reel BIN] [FILTER]. Every test_*.mjs in this folder exports
+// `tests`, {name: async function}, and may export `setUp` and `tearDown`. Last line: N passed, N failed, N skipped.
 // With --pictures DIR it writes the pictures of the page for the documents instead.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -73,10 +73,15 @@ async function runHere(file) {
     await harness.closeBrowser();
 }
 
-/** Runs one file's tests in a child process and returns its output. Tests mostly wait for pages, so two files run at a time. */
+/**
+ * Runs one file's tests in a child process and returns its output. Tests mostly wait for pages, so two files run at a
+ * time.
+ */
 function runInChild(file) {
     return new Promise((done) => {
-        const child = spawn(process.execPath, [fileURLToPath(import.meta.url), '--file', file, filter], { stdio: ['ignore', 'pipe', 'pipe'] });
+        const child = spawn(process.execPath, [fileURLToPath(import.meta.url), '--file', file, filter], {
+            stdio: ['ignore', 'pipe', 'pipe'],
+        });
         let output = '';
         for (const stream of [child.stdout, child.stderr]) {
             stream.on('data', (data) => (output += data));

@@ -4,9 +4,35 @@ import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { LONG, SIZES, Server, assert, checkAxe, checkAxeInBothThemes, eventually, runReel, screenshot, settled, withPage } from './harness.mjs';
+import {
+    LONG,
+    SIZES,
+    Server,
+    assert,
+    checkAxe,
+    checkAxeInBothThemes,
+    eventually,
+    runReel,
+    screenshot,
+    settled,
+    withPage,
+} from './harness.mjs';
 
-const SECTIONS = ['storage', 'retention', 'live', 'jobs', 'imports', 'watches', 'failures', 'tokens', 'links', 'audit', 'webhooks', 'maintenance', 'monitoring'];
+const SECTIONS = [
+    'storage',
+    'retention',
+    'live',
+    'jobs',
+    'imports',
+    'watches',
+    'failures',
+    'tokens',
+    'links',
+    'audit',
+    'webhooks',
+    'maintenance',
+    'monitoring',
+];
 const NO_BACKUP = [/backup\/last/]; // there is none yet: 404
 let server, folder;
 export async function setUp() {
@@ -41,7 +67,12 @@ export const tests = {
                 if (LONG || i % 2 === 1) {
                     await checkAxe(page);
                 }
-                assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), `${section} is too wide`);
+                assert.ok(
+                    await page.evaluate(
+                        () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+                    ),
+                    `${section} is too wide`,
+                );
             }
         });
     },
@@ -66,7 +97,9 @@ export const tests = {
         const plans = async () => (await server.json('/jobs?kind=plan')).items;
         for (let i = 1; i < 200 && (await plans()).length === 0; i++) {
             // one that is not made at once
-            await fetch(`${server.api}/recordings/${recording.id}/as/a.mcap?end=%2B${i * 20}ms`, { headers: { Prefer: 'respond-async' } });
+            await fetch(`${server.api}/recordings/${recording.id}/as/a.mcap?end=%2B${i * 20}ms`, {
+                headers: { Prefer: 'respond-async' },
+            });
         }
         assert.ok((await plans()).length > 0, 'a plan');
         await withPage(server, '/admin/jobs', {}, async (page) => {
@@ -80,7 +113,9 @@ export const tests = {
     async shows_a_request_without_an_answer() {
         await new Promise((done, fail) => {
             const socket = net.connect(server.port, '127.0.0.1', () => {
-                socket.write('PUT /api/v1/recordings/by-name/lab/cut.bag HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nsome bytes');
+                socket.write(
+                    'PUT /api/v1/recordings/by-name/lab/cut.bag HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nsome bytes',
+                );
                 setTimeout(() => socket.destroy(), 300);
             });
             socket.on('close', done);
@@ -91,7 +126,10 @@ export const tests = {
             return items.some((entry) => entry.status === 0) ? items : null;
         }, 'the entry');
         await withPage(server, '/admin/audit', {}, async (page) => {
-            const cell = page.locator('.admin-section tbody tr').nth(entries.findIndex((entry) => entry.status === 0)).locator('.badge');
+            const cell = page
+                .locator('.admin-section tbody tr')
+                .nth(entries.findIndex((entry) => entry.status === 0))
+                .locator('.badge');
             assert.equal(await cell.textContent(), 'none');
             assert.match(await cell.getAttribute('class'), /warn/);
         });
@@ -112,15 +150,21 @@ export const tests = {
         });
     },
     async failed_imports_are_listed_until_dismissed() {
-        const answer = await fetch(server.api + '/recordings/by-name/lab/junk.bin?keep=true', { method: 'PUT', body: 'this is no recording' });
+        const answer = await fetch(server.api + '/recordings/by-name/lab/junk.bin?keep=true', {
+            method: 'PUT',
+            body: 'this is no recording',
+        });
         assert.equal(answer.status, 415);
         await withPage(server, '/admin/failures', {}, async (page) => {
             const row = page.locator('.admin-section tbody tr', { hasText: 'junk.bin' });
             await row.waitFor();
-            const [saved] = await Promise.all([page.waitForEvent('download'), row.getByRole('button', { name: 'Download junk.bin' }).click()]);
+            const [saved] = await Promise.all([
+                page.waitForEvent('download'),
+                row.getByRole('button', { name: 'Download junk.bin' }).click(),
+            ]);
             assert.equal(fs.readFileSync(await saved.path(), 'utf8'), 'this is no recording');
-            await page.getByRole('button', { name: 'Try all again' }).click();
-            await page.locator('.toast', { hasText: 'Trying again' }).waitFor();
+            await page.getByRole('button', { name: 'Retry all' }).click();
+            await page.locator('.toast', { hasText: 'Retrying' }).waitFor();
             await eventually(async () => (await server.json('/failures')).items[0]?.tries === 2, 'the second attempt');
             await page.getByRole('button', { name: 'Dismiss all' }).click();
             await page.getByRole('dialog').getByRole('button', { name: 'Dismiss all' }).click();
@@ -143,7 +187,10 @@ export const tests = {
             await form.getByLabel('URL').fill('ftp://nowhere');
             await form.getByLabel('Changes').fill('tag.set');
             await form.getByRole('button', { name: 'Add webhook' }).click();
-            await eventually(async () => (await form.getByLabel('URL').getAttribute('aria-invalid')) === 'true', 'the error beside the URL');
+            await eventually(
+                async () => (await form.getByLabel('URL').getAttribute('aria-invalid')) === 'true',
+                'the error beside the URL',
+            );
             await checkAxe(page);
             await form.getByLabel('URL').fill(url);
             await page.keyboard.press('Enter');
@@ -174,7 +221,10 @@ export const tests = {
             await dialog.getByLabel('Collection').fill('demo');
             await dialog.getByLabel('Keep for').fill('soon');
             await dialog.getByRole('button', { name: 'Review' }).click();
-            await eventually(async () => (await dialog.getByLabel('Keep for').getAttribute('aria-invalid')) === 'true', 'the error beside the age');
+            await eventually(
+                async () => (await dialog.getByLabel('Keep for').getAttribute('aria-invalid')) === 'true',
+                'the error beside the age',
+            );
             await dialog.getByLabel('Keep for').fill('');
             await dialog.getByLabel('Keep at most').fill('0 B');
             await dialog.getByRole('button', { name: 'Review' }).click();
@@ -182,7 +232,8 @@ export const tests = {
             await checkAxeInBothThemes(page);
             assert.deepEqual((await saved()).rules, []); // nothing was saved so far
             await dialog.getByRole('button', { name: 'Cancel' }).click();
-            await page.getByRole('button', { name: 'Add rule' }).click(); // one that deletes nothing: the daily run may come at any time
+            // one that deletes nothing: the daily run may come at any time
+            await page.getByRole('button', { name: 'Add rule' }).click();
             await dialog.getByLabel('Collection').fill('demo');
             await dialog.getByLabel('Keep at most').fill('5 TB');
             await dialog.getByLabel('Never delete').fill('golden customer:acme');
@@ -197,7 +248,13 @@ export const tests = {
             await dialog.getByRole('button', { name: 'Save' }).click();
             await page.getByText(/^demo: 0 % /).waitFor();
             const { rules, quotas } = await saved();
-            assert.deepEqual([rules, quotas], [[{ collection: 'demo', max_size: 5000000000000, keep: { golden: null, customer: 'acme' } }], [{ collection: 'd*', size: 2500000000000 }]]);
+            assert.deepEqual(
+                [rules, quotas],
+                [
+                    [{ collection: 'demo', max_size: 5000000000000, keep: { golden: null, customer: 'acme' } }],
+                    [{ collection: 'd*', size: 2500000000000 }],
+                ],
+            );
             await page.getByRole('button', { name: 'Remove demo' }).click();
             await dialog.getByText('Nothing would be deleted').waitFor();
             await dialog.getByRole('button', { name: 'Save' }).click();
@@ -236,9 +293,9 @@ export const tests = {
         await withPage(server, '/admin/live', {}, async (page) => {
             const row = page.locator('.admin-section tbody tr', { hasText: 'live1' });
             await row.getByRole('button', { name: 'Finish' }).click();
-            await page.getByRole('dialog').getByText('cannot append any more').waitFor();
+            await page.getByRole('dialog').getByText('Nothing more can be appended').waitFor();
             await page.getByRole('dialog').getByRole('button', { name: 'Finish' }).click();
-            await page.getByText('Nothing is being recorded').waitFor();
+            await page.getByText('No live recordings').waitFor();
         });
         await server.json(`/recordings/${id}?purge=true`, { method: 'DELETE' });
     },
@@ -259,7 +316,10 @@ export const tests = {
             await dialog.getByLabel('Name').fill('big hall');
             await dialog.getByLabel('Description').fill('the one with the crane');
             await dialog.getByRole('button', { name: 'Save' }).click();
-            await page.locator('.admin-section tbody tr', { hasText: 'big hall' }).getByText('the one with the crane').waitFor();
+            await page
+                .locator('.admin-section tbody tr', { hasText: 'big hall' })
+                .getByText('the one with the crane')
+                .waitFor();
         });
         const { items } = await server.json('/recordings?collection=big%20hall');
         assert.equal(items.length, 2);
@@ -294,15 +354,27 @@ export const tests = {
             await page.locator('.admin-secret').waitFor();
             await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
             const list = (await server.json('/tokens', { token: secret })).items;
-            assert.deepEqual(list.map((t) => [t.name, t.role, t.collections]), [['owner', 'admin', []], ['robot1', 'upload', ['lab']]]);
+            assert.deepEqual(
+                list.map((t) => [t.name, t.role, t.collections]),
+                [
+                    ['owner', 'admin', []],
+                    ['robot1', 'upload', ['lab']],
+                ],
+            );
             await page.getByRole('button', { name: 'Revoke robot1' }).click();
             await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-            await eventually(async () => (await server.json('/tokens', { token: secret })).items.filter((t) => t.state === 'good').length === 1, 'the revocation');
+            await eventually(
+                async () =>
+                    (await server.json('/tokens', { token: secret })).items.filter((t) => t.state === 'good').length ===
+                    1,
+                'the revocation',
+            );
             await page.getByRole('link', { name: 'Links', exact: true }).click();
             const [{ id }] = (await server.json('/recordings?collection=demo', { token: secret })).items;
             await page.getByLabel('Address').fill(`${server.base}/api/v1/recordings/${id}`);
             await page.getByRole('button', { name: 'Create link' }).click();
-            assert.equal((await fetch(await page.locator('.admin-secret').textContent())).status, 200); // without a token
+            // without a token
+            assert.equal((await fetch(await page.locator('.admin-secret').textContent())).status, 200);
             await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
             await page.locator('.admin-section tbody tr', { hasText: 'owner' }).waitFor();
             await page.getByLabel('Address').fill(`${server.base}/recordings/${id}?panels=plot`);

@@ -18,7 +18,10 @@ export const tests = {
                 ['Administration', '/admin'],
                 ['Library', '/'],
             ]) {
-                await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: link }).click();
+                await page
+                    .getByRole('navigation', { name: 'Main navigation' })
+                    .getByRole('link', { name: link })
+                    .click();
                 await page.waitForURL('**' + path);
                 assert.equal(await page.locator('.bar nav [aria-current=page]').textContent(), link);
             }
@@ -49,7 +52,10 @@ export const tests = {
     async shows_and_cancels_jobs() {
         const junk = Buffer.alloc(30_000_000, 'no format begins like this ');
         const put = async (name, body) => {
-            const answer = await fetch(`${server.api}/recordings/by-name/lab/${name}?keep=true`, { method: 'PUT', body });
+            const answer = await fetch(`${server.api}/recordings/by-name/lab/${name}?keep=true`, {
+                method: 'PUT',
+                body,
+            });
             assert.equal(answer.status, 415); // kept as failed
         };
         await put('junk.bin', junk);

@@ -1,4 +1,5 @@
-// The OpenAPI document: the server adds the paths to the source's components, redocly accepts it, and /docs shows all of it.
+// The OpenAPI document: the server adds the paths to the source's components, redocly accepts it, and /docs shows all
+// of it.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LONG, ROOT, Server, assert, checkView, screenshot, withPage } from './harness.mjs';
@@ -39,7 +40,9 @@ export const tests = {
     },
     async lists_and_finds_every_operation() {
         const contract = await (await fetch(server.base + '/openapi.json')).json();
-        const count = Object.values(contract.paths).flatMap((item) => Object.keys(item).filter((key) => key !== 'parameters')).length;
+        const count = Object.values(contract.paths).flatMap((item) =>
+            Object.keys(item).filter((key) => key !== 'parameters'),
+        ).length;
         await withPage(server, '/docs', {}, async (page) => {
             await heading(page, /Reel API/);
             const list = page.getByRole('navigation', { name: 'Operations' }).getByRole('listitem');
@@ -48,7 +51,10 @@ export const tests = {
             await list.filter({ hasText: 'Replaces the retention rules' }).getByRole('link').click();
             await page.waitForURL('**/docs?op=setRetention');
             await page.getByText('/api/v1/admin/retention', { exact: true }).waitFor();
-            assert.match(await page.locator('.docs-curl pre').textContent(), /^curl -X PUT .* -d '\{"rules":.*\}' "http.*\/api\/v1\/admin\/retention"$/);
+            assert.match(
+                await page.locator('.docs-curl pre').textContent(),
+                /^curl -X PUT .* -d '\{"rules":.*\}' "http.*\/api\/v1\/admin\/retention"$/,
+            );
             await page.getByRole('link', { name: 'Retention', exact: true }).first().click();
             await heading(page, 'Retention');
             await page.goBack();
@@ -57,20 +63,38 @@ export const tests = {
     },
     async shows_every_operation_and_schema() {
         const contract = await (await fetch(server.base + '/openapi.json')).json();
-        const names = Object.values(contract.paths).flatMap((item) => Object.entries(item).filter(([key]) => key !== 'parameters').map(([, operation]) => operation));
+        const names = Object.values(contract.paths).flatMap((item) =>
+            Object.entries(item)
+                .filter(([key]) => key !== 'parameters')
+                .map(([, operation]) => operation),
+        );
         await withPage(server, '/docs', {}, async (page) => {
             await heading(page, /Reel API/);
-            const all = [...names.map(({ operationId, summary, responses }) => ['op=' + operationId, summary, Object.keys(responses).length]), ...Object.keys(contract.components.schemas).map((name) => ['schema=' + name, name, 0])];
+            const all = [
+                ...names.map(({ operationId, summary, responses }) => [
+                    'op=' + operationId,
+                    summary,
+                    Object.keys(responses).length,
+                ]),
+                ...Object.keys(contract.components.schemas).map((name) => ['schema=' + name, name, 0]),
+            ];
             const shown = all.filter((_, i) => LONG || i % 6 === 0);
             const wrong = await page.evaluate(async (all) => {
                 const out = [];
                 for (const [query, words, responses] of all) {
                     history.pushState(null, '', 'docs?' + query);
                     dispatchEvent(new PopStateEvent('popstate'));
-                    for (let frames = 0; frames < 600 && document.querySelector('.docs-shown h1')?.textContent !== words; frames++) {
+                    for (
+                        let frames = 0;
+                        frames < 600 && document.querySelector('.docs-shown h1')?.textContent !== words;
+                        frames++
+                    ) {
                         await new Promise((done) => requestAnimationFrame(done));
                     }
-                    const found = [document.querySelector('.docs-shown h1')?.textContent, document.querySelectorAll('.docs-response').length];
+                    const found = [
+                        document.querySelector('.docs-shown h1')?.textContent,
+                        document.querySelectorAll('.docs-response').length,
+                    ];
                     found[0] !== words || found[1] !== responses ? out.push([query, ...found]) : 0;
                 }
                 return out;
@@ -81,8 +105,12 @@ export const tests = {
     },
     async looks_right() {
         await checkView(server, '/docs', 'docs', (page) => heading(page, /Reel API/));
-        for (const [query, name, words] of [['op=createUpload', 'docs-operation', /Creates a resumable upload session/], ['schema=Recording', 'docs-schema', 'Recording']]) {
-            await checkView(server, '/docs?' + query, name, (page) => heading(page, words), { within: '.docs-shown' }); // the list was checked above
+        for (const [query, name, words] of [
+            ['op=createUpload', 'docs-operation', /Creates a resumable upload session/],
+            ['schema=Recording', 'docs-schema', 'Recording'],
+        ]) {
+            // the list was checked above
+            await checkView(server, '/docs?' + query, name, (page) => heading(page, words), { within: '.docs-shown' });
         }
         await withPage(server, '/docs?op=convertRecording', { size: { width: 320, height: 700 } }, async (page) => {
             await heading(page, /Exports a recording/);

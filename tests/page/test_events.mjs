@@ -15,14 +15,29 @@ export async function tearDown() {
 const NS = 1e9;
 const seconds = (recording, ns) => Number(BigInt(ns) - BigInt(recording.start_ns)) / NS;
 const length = (recording) => seconds(recording, recording.end_ns);
-const add = (recording, title, from, to) => server.json('/events', { method: 'POST', body: JSON.stringify({ recording: recording.id, title, start: `+${from}s`, end: `+${to}s` }) });
+const add = (recording, title, from, to) =>
+    server.json('/events', {
+        method: 'POST',
+        body: JSON.stringify({ recording: recording.id, title, start: `+${from}s`, end: `+${to}s` }),
+    });
 /** The events as the server has them: [title, start, end], in seconds from the recording's start. */
-const stored = async (recording) => (await server.json(`/events?recording=${recording.id}`)).items.map((e) => [e.title, seconds(recording, e.start_ns), seconds(recording, e.end_ns)]);
+const stored = async (recording) =>
+    (await server.json(`/events?recording=${recording.id}`)).items.map((e) => [
+        e.title,
+        seconds(recording, e.start_ns),
+        seconds(recording, e.end_ns),
+    ]);
 const near = (a, b) => Math.abs(a - b) < 0.04;
 const holds = (recording, wanted) =>
     eventually(async () => {
         const now = await stored(recording);
-        return now.length === wanted.length && now.every(([title, start, end], i) => title === wanted[i][0] && near(start, wanted[i][1]) && near(end, wanted[i][2]));
+        return (
+            now.length === wanted.length &&
+            now.every(
+                ([title, start, end], i) =>
+                    title === wanted[i][0] && near(start, wanted[i][1]) && near(end, wanted[i][2]),
+            )
+        );
     }, JSON.stringify(wanted)).catch(async (error) => {
         throw new Error(`${error.message}, but they are ${JSON.stringify(await stored(recording))}`);
     });
@@ -103,29 +118,42 @@ export const tests = {
     },
     async a_conflict_is_reported_and_the_newer_state_is_shown() {
         const { id } = await add(sims, 'mine', 10, 12);
-        await withPage(server, `/recordings/${sims.id}?panels=topics`, { allow: [/status of (412|404)/] }, async (page) => {
-            const at = await lane(page, sims);
-            let first = true;
-            await page.route('**/events/*', async (route) => {
-                if (route.request().method() === 'PATCH' && first) { // somebody else is faster
-                    first = false;
-                    await server.json('/events/' + id, { method: 'PATCH', body: JSON.stringify({ title: 'theirs' }) });
-                }
-                await route.continue();
-            });
-            await bar(page, 'mine').waitFor();
-            await drag(page, at(11), at(15));
-            await page.locator('.toast', { hasText: 'Someone else changed the event “mine”' }).waitFor();
-            await bar(page, 'theirs').waitFor();
-            const [, start, end] = (await stored(sims)).find(([title]) => title === 'theirs');
-            assert.ok(near(start, 10) && near(end, 12), `${start} to ${end}`);
-            await server.json('/events/' + id, { method: 'DELETE' });
-            await bar(page, 'theirs').waitFor({ state: 'detached' }); // the feed reports it
-        });
+        await withPage(
+            server,
+            `/recordings/${sims.id}?panels=topics`,
+            { allow: [/status of (412|404)/] },
+            async (page) => {
+                const at = await lane(page, sims);
+                let first = true;
+                await page.route('**/events/*', async (route) => {
+                    if (route.request().method() === 'PATCH' && first) {
+                        // somebody else is faster
+                        first = false;
+                        await server.json('/events/' + id, {
+                            method: 'PATCH',
+                            body: JSON.stringify({ title: 'theirs' }),
+                        });
+                    }
+                    await route.continue();
+                });
+                await bar(page, 'mine').waitFor();
+                await drag(page, at(11), at(15));
+                await page.locator('.toast', { hasText: 'Someone else changed the event “mine”' }).waitFor();
+                await bar(page, 'theirs').waitFor();
+                const [, start, end] = (await stored(sims)).find(([title]) => title === 'theirs');
+                assert.ok(near(start, 10) && near(end, 12), `${start} to ${end}`);
+                await server.json('/events/' + id, { method: 'DELETE' });
+                await bar(page, 'theirs').waitFor({ state: 'detached' }); // the feed reports it
+            },
+        );
     },
     async many_are_drawn_as_clusters() {
         for (let i = 0; i < 300; i += 30) {
-            await Promise.all(Array.from({ length: 30 }, (_, j) => add(sims, `e${i + j}`, (5 + (i + j) / 100).toFixed(2), (5 + (i + j) / 100).toFixed(2))));
+            await Promise.all(
+                Array.from({ length: 30 }, (_, j) =>
+                    add(sims, `e${i + j}`, (5 + (i + j) / 100).toFixed(2), (5 + (i + j) / 100).toFixed(2)),
+                ),
+            );
         }
         await withPage(server, `/recordings/${sims.id}?panels=topics`, {}, async (page) => {
             await lane(page, sims);
@@ -138,24 +166,40 @@ export const tests = {
             const before = await clusters.count();
             await clusters.first().click();
             await page.locator('.timeline').getByRole('button', { name: 'Reset zoom' }).waitFor();
-            await eventually(async () => (await clusters.count()) < before || (await clusters.allTextContents()).every((n) => Number(n) < 30), 'single events');
+            await eventually(
+                async () =>
+                    (await clusters.count()) < before ||
+                    (await clusters.allTextContents()).every((n) => Number(n) < 30),
+                'single events',
+            );
         });
-    },    async titles_of_long_events_stay_readable() {
+    },
+    async titles_of_long_events_stay_readable() {
         const long = { long: 0, longer: 0.8, longest: 2.1 };
         for (const [title, start] of Object.entries(long)) {
             await add(drive, title, start, 9);
         }
-        for (const time of [2.2, 2.25, 2.3, 4]) { // where the rows are taken
+        for (const time of [2.2, 2.25, 2.3, 4]) {
+            // where the rows are taken
             await add(drive, `at ${time}`, time, time);
         }
         await withPage(server, `/recordings/${drive.id}?panels=topics`, {}, async (page) => {
             await lane(page, drive);
             await page.locator('.timeline-cluster', { hasText: '3' }).waitFor();
-            const bars = await page.locator('.timeline-event').evaluateAll((all) => all.map((one) => ({ text: one.textContent, box: one.getBoundingClientRect().toJSON() })));
+            const bars = await page
+                .locator('.timeline-event')
+                .evaluateAll((all) =>
+                    all.map((one) => ({ text: one.textContent, box: one.getBoundingClientRect().toJSON() })),
+                );
             for (const title of Object.keys(long)) {
                 const { box } = bars.find(({ text }) => text === title) ?? assert.fail(`${title} is in a cluster`);
-                const above = bars.filter(({ text, box: other }) => text !== title && other.top === box.top && other.left > box.left);
-                assert.ok(above.every(({ box: other }) => other.left - box.left > 60), `${title} is covered by ${above.map(({ text }) => text)}`);
+                const above = bars.filter(
+                    ({ text, box: other }) => text !== title && other.top === box.top && other.left > box.left,
+                );
+                assert.ok(
+                    above.every(({ box: other }) => other.left - box.left > 60),
+                    `${title} is covered by ${above.map(({ text }) => text)}`,
+                );
             }
         });
     },

@@ -1,4 +1,5 @@
-// The first five minutes of a new user, in one piece: drop a folder, tag it, find a recording, play, scrub, plot, mark an event, export a cut, share a link.
+// The first five minutes of a new user, in one piece: drop a folder, tag it, find a recording, play, scrub, plot, mark
+// an event, export a cut, share a link.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -33,13 +34,16 @@ const drop = (page, names) =>
                 isDirectory: true,
                 name: 'bags',
                 fullPath: '/bags',
-                createReader: () => ({ readEntries: (done) => done(entries.splice(0, 2)) }), // in pieces, as browsers do
+                // in pieces, as browsers do
+                createReader: () => ({ readEntries: (done) => done(entries.splice(0, 2)) }),
             };
             DataTransferItem.prototype.webkitGetAsEntry = () => root;
             const transfer = new DataTransfer();
             transfer.items.add(new File([], 'bags'));
             for (const kind of ['dragover', 'drop']) {
-                document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+                document.body.dispatchEvent(
+                    new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }),
+                );
             }
         },
         names.map((name) => ({ name, data: fs.readFileSync(path.join(folder, name)).toString('base64') })),
@@ -52,18 +56,27 @@ async function uploads(page) {
     await sheet.getByLabel('Tags').fill('robot:r9');
     await sheet.getByRole('button', { name: 'Upload', exact: true }).click();
     await page.waitForURL('**/upload');
-    await eventually(async () => (await page.locator('.upload-item .badge').allTextContents()).filter((words) => words === 'Done').length === files.length, 'the uploads');
+    await eventually(
+        async () =>
+            (await page.locator('.upload-item .badge').allTextContents()).filter((words) => words === 'Done').length ===
+            files.length,
+        'the uploads',
+    );
 }
 
 async function finds(page) {
     await page.getByRole('link', { name: 'Library' }).click();
     await page.getByRole('combobox').or(page.getByRole('searchbox')).first().fill('robot:r9 evening');
-    await eventually(async () => (await page.locator('.library-name').allTextContents()).join() === 'evening.mcap', 'the recording that was searched for');
+    await eventually(
+        async () => (await page.locator('.library-name').allTextContents()).join() === 'evening.mcap',
+        'the recording that was searched for',
+    );
     await page.getByRole('link', { name: 'evening.mcap' }).click();
     await page.getByRole('heading', { level: 1, name: 'evening.mcap' }).waitFor();
 }
 
-const playhead = async (page) => Number(await page.getByRole('slider', { name: 'Playhead' }).getAttribute('aria-valuenow'));
+const playhead = async (page) =>
+    Number(await page.getByRole('slider', { name: 'Playhead' }).getAttribute('aria-valuenow'));
 
 async function plays(page) {
     const begin = await playhead(page);
@@ -98,7 +111,10 @@ async function plots(page) {
     await dialog.getByRole('button', { name: 'Done' }).click();
     const over = await page.locator('.plot-area .u-over').boundingBox();
     await page.mouse.move(over.x + over.width / 2, over.y + over.height / 2);
-    await eventually(async () => /\d/.test(await page.locator('.plot-legend .plot-value').first().textContent()), 'a value in the legend');
+    await eventually(
+        async () => /\d/.test(await page.locator('.plot-legend .plot-value').first().textContent()),
+        'a value in the legend',
+    );
 }
 
 async function marks(page) {
@@ -117,7 +133,10 @@ async function exports(page, id) {
     const cut = path.join(folder, 'cut.mcap');
     await (await coming).saveAs(cut);
     const [got, whole] = [JSON.parse(await runReel(['info', '--json', cut])), await server.json('/recordings/' + id)];
-    assert.ok(got.messages > whole.messages / 3 && got.messages < (whole.messages * 2) / 3, `${got.messages} of ${whole.messages}`);
+    assert.ok(
+        got.messages > whole.messages / 3 && got.messages < (whole.messages * 2) / 3,
+        `${got.messages} of ${whole.messages}`,
+    );
 }
 
 /** The link shows a colleague the same: time, range, panels and fields. */
@@ -129,7 +148,11 @@ async function shares(page) {
     await dialog.getByRole('button', { name: 'Close' }).click();
     await withPage(server, link, {}, async (theirs) => {
         await theirs.locator('.timeline-event').waitFor({ state: 'attached' });
-        await eventually(async () => (await theirs.locator('.plot-name').allTextContents()).join() === legend.join() && legend.length > 0, 'the plot');
+        await eventually(
+            async () =>
+                (await theirs.locator('.plot-name').allTextContents()).join() === legend.join() && legend.length > 0,
+            'the plot',
+        );
         assert.equal(await playhead(theirs), at);
         assert.equal(new URL(theirs.url()).searchParams.get('range'), new URL(page.url()).searchParams.get('range'));
     });

@@ -3,7 +3,19 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { LONG, ROOT, Server, assert, checkAxeInBothThemes, eventually, checkView, runReel, screenshot, settled, withPage } from './harness.mjs';
+import {
+    LONG,
+    ROOT,
+    Server,
+    assert,
+    checkAxeInBothThemes,
+    eventually,
+    checkView,
+    runReel,
+    screenshot,
+    settled,
+    withPage,
+} from './harness.mjs';
 
 let server;
 let demo; // the two files of `reel demo`
@@ -18,7 +30,10 @@ export async function setUp() {
         ['lab', 'walk-2.bag', 'robot=r2'],
         ['hall', 'door open.bag', 'robot=r1&tag=site=main%20hall'],
     ]) {
-        await server.json(`/recordings/by-name/${collection}/${encodeURIComponent(name)}?tag=${tags}`, { method: 'PUT', body: bag });
+        await server.json(`/recordings/by-name/${collection}/${encodeURIComponent(name)}?tag=${tags}`, {
+            method: 'PUT',
+            body: bag,
+        });
     }
     await server.upload([path.join(demo, 'demo.nanover.zip')], 'lab');
     await server.json('/collections/hall', {
@@ -46,7 +61,10 @@ async function names(page) {
 }
 async function namesAre(page, wanted) {
     let last;
-    await eventually(async () => JSON.stringify((last = await names(page))) === JSON.stringify(wanted), `the list ${wanted}`).catch((error) => {
+    await eventually(
+        async () => JSON.stringify((last = await names(page))) === JSON.stringify(wanted),
+        `the list ${wanted}`,
+    ).catch((error) => {
         throw new Error(`${error.message}; there is ${JSON.stringify(last)}`);
     });
 }
@@ -90,7 +108,19 @@ async function keepsTheRowsWhileTyping() {
         const refused = [];
         page.on('response', (response) => response.status() >= 400 && refused.push(response.url()));
         await namesAre(page, ALL);
-        for (const half of ['robot:', '-format:', 'format:mc', 'site:"main', 'walk or', '(walk', 'size:>', 'duration:5', 'created:2024-', 'state:re', 'robot:r1,']) {
+        for (const half of [
+            'robot:',
+            '-format:',
+            'format:mc',
+            'site:"main',
+            'walk or',
+            '(walk',
+            'size:>',
+            'duration:5',
+            'created:2024-',
+            'state:re',
+            'robot:r1,',
+        ]) {
             await search(page).fill(half);
             await page.waitForTimeout(400); // longer than the pause after which it searches
             await settled(page);
@@ -143,7 +173,10 @@ async function filtersByDateAndSize() {
         await namesAre(page, ALL.slice(1)); // the other has no date
         await nav.getByLabel('To', { exact: true }).fill('2010-05-12T06:30');
         await settled(page);
-        assert.deepEqual([queryOf(page).get('start'), queryOf(page).get('end')], ['2010-05-11T00:00:00Z', '2010-05-12T06:30:00Z']);
+        assert.deepEqual(
+            [queryOf(page).get('start'), queryOf(page).get('end')],
+            ['2010-05-11T00:00:00Z', '2010-05-12T06:30:00Z'],
+        );
         await namesAre(page, ALL.slice(1));
         assert.equal(await nav.getByLabel('To', { exact: true }).inputValue(), '2010-05-12T06:30');
         await nav.getByLabel('From').fill('');
@@ -159,7 +192,10 @@ async function showsWhatPeopleKnow() {
             const heads = () => page.locator('[role=columnheader]').allTextContents();
             await page.getByText('ROS 1 bag (1.2)').first().waitFor();
             await settled(page);
-            assert.ok((await heads()).includes('Start (UTC)') && (await heads()).includes('Added'), String(await heads()));
+            assert.ok(
+                (await heads()).includes('Start (UTC)') && (await heads()).includes('Added'),
+                String(await heads()),
+            );
             assert.ok(!(await heads()).includes('State'), 'all are ready');
             await page.getByRole('link', { name: 'walk-1.bag' }).click(); // the name opens, once clicked
             await page.waitForURL('**/recordings/*');
@@ -170,7 +206,8 @@ async function showsWhatPeopleKnow() {
             assert.ok((await heads()).includes('State'));
         });
         await withPage(server, '/', { size: { width: 800, height: 600 } }, async (page) => {
-            await page.getByLabel('Sort by').first().selectOption({ label: 'Added' }); // offered where the column is not
+            // offered where the column is not
+            await page.getByLabel('Sort by').first().selectOption({ label: 'Added' });
         });
     } finally {
         await server.json(`/recordings/${odd.id}?purge=true`, { method: 'DELETE' });
@@ -367,13 +404,20 @@ async function scrollsMany() {
     try {
         await many.upload([path.join(demo, 'demo.bag'), path.join(demo, 'demo.nanover.zip')]);
         await many.stop();
-        const fill = 'import sys; sys.path.insert(0, sys.argv[1]); import catalog; catalog.fill(sys.argv[2], int(sys.argv[3]))';
-        execFileSync('/usr/bin/python3', ['-B', '-c', fill, path.join(ROOT, 'tests/bench'), path.join(many.data, 'catalog.db'), String(MANY)], {
-            stdio: 'inherit',
-        });
+        const fill =
+            'import sys; sys.path.insert(0, sys.argv[1]); import catalog; catalog.fill(sys.argv[2], int(sys.argv[3]))';
+        execFileSync(
+            '/usr/bin/python3',
+            ['-B', '-c', fill, path.join(ROOT, 'tests/bench'), path.join(many.data, 'catalog.db'), String(MANY)],
+            {
+                stdio: 'inherit',
+            },
+        );
         await many.restart();
         await withPage(many, '/?sort=name', {}, async (page) => {
-            await status(page).getByText(`${MANY / 1000}\u202f002 recordings`).waitFor();
+            await status(page)
+                .getByText(`${MANY / 1000}\u202f002 recordings`)
+                .waitFor();
             for (const place of [0.5, 0.25, 0.999, 0.1]) {
                 const index = await body(page).evaluate((box, part) => {
                     box.scrollTop = part * (box.scrollHeight - box.clientHeight);
@@ -395,51 +439,15 @@ async function scrollsMany() {
             await page.goBack(); // to the same row
             await page.locator('.table-row.current').getByText(last, { exact: true }).waitFor();
             await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').click();
-            await page.locator('.table-row[aria-rowindex="2"]').getByText(last, { exact: true }).waitFor(); // in reverse order it is the first
+            // in reverse order it is the first
+            await page.locator('.table-row[aria-rowindex="2"]').getByText(last, { exact: true }).waitFor();
             assert.equal(await body(page).evaluate((box) => box.scrollTop), 0);
         });
-        await checkView(many, '/', 'library-many', (page) => page.locator('.library-name').first().waitFor(), { within: '.table-head' }); // the rest is checked with few
+        await checkView(many, '/', 'library-many', (page) => page.locator('.library-name').first().waitFor(), {
+            within: '.table-head',
+        }); // the rest is checked with few
     } finally {
         await many.end();
-    }
-}
-
-async function requiresAToken() {
-    const closed = await Server.start();
-    try {
-        const bag = fs.readFileSync(path.join(demo, 'demo.bag'));
-        await closed.json('/recordings/by-name/lab/demo.bag', { method: 'PUT', body: bag });
-        const { token } = await closed.json('/tokens', { method: 'POST', body: '{"name":"ann","role":"admin"}' });
-        const allow = [/status of 401/];
-        await withPage(closed, '/?q=demo', { allow }, async (page) => {
-            const field = page.getByLabel('Token');
-            await field.fill('reel_wrong');
-            await field.press('Enter');
-            await page.getByText('Invalid token').waitFor();
-            await checkAxeInBothThemes(page);
-            await field.fill(token);
-            await page.getByRole('button', { name: 'Log in' }).click();
-            await namesAre(page, ['demo.bag']); // the view that was requested
-            await page.reload();
-            await namesAre(page, ['demo.bag']);
-            assert.equal(await page.evaluate(() => document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)).then((kept) => kept.includes('reel_')), false, 'no script can read it');
-            const tab = await page.context().newPage();
-            await tab.goto(closed.base + '/?q=demo');
-            await namesAre(tab, ['demo.bag']); // without asking again
-            await tab.getByRole('button', { name: 'Log out' }).click();
-            await tab.getByLabel('Token').waitFor();
-            await page.reload();
-            await page.getByLabel('Token').waitFor(); // the login has ended for all tabs
-            await page.getByLabel('Token').fill(token);
-            await page.getByRole('button', { name: 'Log in' }).click();
-            await namesAre(page, ['demo.bag']);
-            await closed.json('/tokens/ann', { method: 'DELETE', token });
-            await page.reload();
-            await page.getByText('The login has ended').waitFor(); // by revocation
-        });
-        await checkView(closed, '/', 'login', (page) => page.getByLabel('Token').waitFor(), { allow });
-    } finally {
-        await closed.end();
     }
 }
 
@@ -485,6 +493,5 @@ export const tests = {
     updates_after_changes: updatesAfterChanges,
     zooms_in_time: zoomsInTime,
     looks_right: looksRight,
-    requires_a_token: requiresAToken,
     scrolls_many: scrollsMany,
 };

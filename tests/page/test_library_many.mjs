@@ -1,8 +1,19 @@
-// Many recordings at once: selecting by check boxes, ranges and searches; changing, trashing, restoring and exporting what is selected.
+// Many recordings at once: selecting by check boxes, ranges and searches; changing, trashing, restoring and exporting
+// what is selected.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Server, assert, checkAxe, checkAxeInBothThemes, eventually, runReel, screenshot, settled, withPage } from './harness.mjs';
+import {
+    Server,
+    assert,
+    checkAxe,
+    checkAxeInBothThemes,
+    eventually,
+    runReel,
+    screenshot,
+    settled,
+    withPage,
+} from './harness.mjs';
 
 const N = 110; // more than a page of the list
 let server;
@@ -14,7 +25,8 @@ export async function setUp() {
     await runReel(['demo', demo]);
     bag = fs.readFileSync(path.join(demo, 'demo.bag'));
     fs.rmSync(demo, { recursive: true });
-    const put = (collection, name) => server.json(`/recordings/by-name/${collection}/${name}`, { method: 'PUT', body: bag });
+    const put = (collection, name) =>
+        server.json(`/recordings/by-name/${collection}/${name}`, { method: 'PUT', body: bag });
     await Promise.all(Array.from({ length: N }, (_, i) => put('lab', `run-${String(i).padStart(3, '0')}.bag`)));
     for (const name of ['run-000.bag', 'run-001.bag', 'run-002.bag']) {
         await put('yard', name);
@@ -107,14 +119,20 @@ async function tagsAllThatMatch() {
 }
 
 async function selectsBySearchesThatABatchDoesNotKnow() {
-    for (const [where, found, key] of [['/', N + 4, 'q'], ['/?q=collection:yard&start=2010-05-11T00:00:00Z', 3, 'ids']]) {
+    for (const [where, found, key] of [
+        ['/', N + 4, 'q'],
+        ['/?q=collection:yard&start=2010-05-11T00:00:00Z', 3, 'ids'],
+    ]) {
         await withPage(server, where, SMALL, async (page) => {
             await status(page, `${found} recordings`);
             await page.getByRole('checkbox', { name: 'Select all recordings of this list' }).click();
             await button(page, 'Tag…').click();
             const dialog = page.getByRole('dialog', { name: 'Change tags' });
             await dialog.getByLabel('Tags to remove').fill('none');
-            const [asked] = await Promise.all([page.waitForRequest(/recordings:batch/), button(dialog, 'Preview').click()]);
+            const [asked] = await Promise.all([
+                page.waitForRequest(/recordings:batch/),
+                button(dialog, 'Preview').click(),
+            ]);
             await dialog.getByText(`${found} of ${found} recordings would change.`).waitFor();
             assert.ok(key in asked.postDataJSON(), asked.postData());
         });
@@ -141,7 +159,7 @@ async function movesWithConflicts() {
         await button(dialog, 'Close').last().click();
         assert.equal(await total('collection:hall'), 3);
         await button(page, 'Undo').click();
-        await page.getByText('2 recordings changed back').waitFor();
+        await page.getByText('Changes to 2 recordings undone').waitFor();
         assert.deepEqual([await total('collection:hall'), await total('collection:lab')], [1, N]);
     });
 }
@@ -206,7 +224,11 @@ async function exportsThem() {
 
 async function offersWhatTheRoleMayDo() {
     const admin = (await server.json('/tokens', { method: 'POST', body: '{"name":"boss","role":"admin"}' })).token;
-    const { token } = await server.json('/tokens', { method: 'POST', body: '{"name":"guest","role":"read"}', token: admin });
+    const { token } = await server.json('/tokens', {
+        method: 'POST',
+        body: '{"name":"guest","role":"read"}',
+        token: admin,
+    });
     await withPage(server, LAB, { ...SMALL, allow: [/status of 401/] }, async (page) => {
         await page.getByLabel('Token').fill(token);
         await button(page, 'Log in').click();
@@ -218,4 +240,13 @@ async function offersWhatTheRoleMayDo() {
     });
 }
 
-export const tests = { selectsByMouse, selectsByKeyboard, tagsAllThatMatch, selectsBySearchesThatABatchDoesNotKnow, movesWithConflicts, trashesAndRestores, exportsThem, offersWhatTheRoleMayDo };
+export const tests = {
+    selectsByMouse,
+    selectsByKeyboard,
+    tagsAllThatMatch,
+    selectsBySearchesThatABatchDoesNotKnow,
+    movesWithConflicts,
+    trashesAndRestores,
+    exportsThem,
+    offersWhatTheRoleMayDo,
+};

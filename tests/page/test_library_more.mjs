@@ -1,4 +1,5 @@
-// The library's thumbnails, saved searches, recently opened recordings, relative dates, time zones, and the comparison of two recordings.
+// The library's thumbnails, saved searches, recently opened recordings, relative dates, time zones, and the comparison
+// of two recordings.
 import { cameraBag, uploadBag, fastBag } from './bags.mjs';
 import { Server, assert, checkAxeInBothThemes, eventually, screenshot, settled, withPage } from './harness.mjs';
 
@@ -38,8 +39,15 @@ async function showsPictures() {
         await eventually(() => peek.locator('img').evaluate((image) => image.naturalWidth === 2400), 'the strip');
         await page.mouse.move(box.x + box.width - 2, box.y + 10);
         assert.equal(await peek.getAttribute('aria-label'), 'Frame 10 of 10 of camera.bag');
-        const [frame, strip] = [await peek.locator('.library-peek-frame').boundingBox(), await peek.locator('img').boundingBox()];
-        assert.equal(Math.round(strip.x + strip.width), Math.round(frame.x + frame.width), 'the last frame of the strip is in the box');
+        const [frame, strip] = [
+            await peek.locator('.library-peek-frame').boundingBox(),
+            await peek.locator('img').boundingBox(),
+        ];
+        assert.equal(
+            Math.round(strip.x + strip.width),
+            Math.round(frame.x + frame.width),
+            'the last frame of the strip is in the box',
+        );
         await page.mouse.move(box.x + 300, box.y + 10);
         await peek.waitFor({ state: 'detached' });
         await page.locator('.library .table-body').focus(); // by the keyboard
@@ -75,7 +83,12 @@ async function savesSearches() {
         await dialog.getByRole('button', { name: 'Save' }).click();
         await dialog.waitFor({ state: 'detached' });
         assert.equal(queryOf(page).get('saved'), 'cameras');
-        assert.deepEqual((await server.json('/searches/cameras')).value, { q: 'camera', start: 'now-7d', end: null, sort: null });
+        assert.deepEqual((await server.json('/searches/cameras')).value, {
+            q: 'camera',
+            start: 'now-7d',
+            end: null,
+            sort: null,
+        });
         await filters(page).getByRole('button', { name: 'Last 7 days' }).first().click(); // without the dates
         await filters(page).getByText('changed').waitFor();
         await choose(page, 'Actions for cameras', 'Save changes');
@@ -85,7 +98,8 @@ async function savesSearches() {
         await dialog.getByLabel('Name').press('Enter');
         await filters(page).getByRole('link', { name: 'all cameras' }).waitFor();
     });
-    await withPage(server, '/?saved=all+cameras', {}, async (page) => { // a link with the name alone
+    await withPage(server, '/?saved=all+cameras', {}, async (page) => {
+        // a link with the name alone
         await page.waitForURL(/q=camera/);
         await page.locator('.library-count').getByText('1 recording', { exact: true }).waitFor();
         const box = page.getByRole('combobox', { name: 'Search recordings' });
@@ -107,7 +121,10 @@ async function knowsWhatWasOpened() {
     await withPage(server, '/', {}, async (page) => {
         await page.getByRole('link', { name: 'plain.bag' }).click();
         await page.locator('.recording').first().waitFor();
-        await eventually(() => page.evaluate(() => localStorage.getItem('reel.recent')?.includes('plain.bag')), 'the note of it');
+        await eventually(
+            () => page.evaluate(() => localStorage.getItem('reel.recent')?.includes('plain.bag')),
+            'the note of it',
+        );
         await page.goBack();
         await filters(page).getByRole('link', { name: 'plain.bag' }).click();
         await page.waitForURL('**/recordings/' + plain.id);
@@ -120,16 +137,27 @@ async function showsTimesInAZone() {
         const start = () => row(page, 'plain.bag').locator('.c-start').textContent();
         await row(page, 'plain.bag').waitFor();
         const hours = Number((await start()).slice(11, 13));
-        const isAhead = async (by) => eventually(async () => (Number((await start()).slice(11, 13)) - hours - by) % 24 === 0, `times that are ${by} hours ahead`);
+        const isAhead = async (by) =>
+            eventually(
+                async () => (Number((await start()).slice(11, 13)) - hours - by) % 24 === 0,
+                `times that are ${by} hours ahead`,
+            );
         await choose(page, /^Time zone/, 'Local time of this computer');
         await isAhead(-4);
         await page.getByRole('columnheader', { name: 'Start (New York)' }).waitFor();
-        await choose(page, /^Time zone/, 'That of each recording (its tag timezone), else UTC');
+        await choose(page, /^Time zone/, 'Each recording’s own (its tag timezone), otherwise UTC');
         await isAhead(9);
         await page.goto('/?zone=Asia/Kolkata&start=today-1d&end=today');
         await page.locator('.library-range').getByText('Kolkata').waitFor();
-        assert.match(await page.locator('.library-range').textContent(), / 00:00 – .* 00:00 /, 'days begin at midnight there');
-        assert.equal(await filters(page).getByRole('button', { name: 'Yesterday' }).getAttribute('aria-pressed'), 'true');
+        assert.match(
+            await page.locator('.library-range').textContent(),
+            / 00:00 – .* 00:00 /,
+            'days begin at midnight there',
+        );
+        assert.equal(
+            await filters(page).getByRole('button', { name: 'Yesterday' }).getAttribute('aria-pressed'),
+            'true',
+        );
         await page.goto('/?start=now-99999999999999d'); // no date that a browser knows
         await page.getByText('is not understood').waitFor();
     });
@@ -148,11 +176,15 @@ async function comparesTwo() {
         await page.getByRole('button', { name: 'Preview', exact: true }).click();
         await page.getByRole('button', { name: 'Tag 2 recordings' }).click();
         await page.getByRole('button', { name: 'Undo' }).click();
-        await page.getByText('2 recordings changed back').waitFor();
-        const tags = await Promise.all([camera, plain].map(async ({ id }) => (await server.json('/recordings/' + id)).tags));
+        await page.getByText('Changes to 2 recordings undone').waitFor();
+        const tags = await Promise.all(
+            [camera, plain].map(async ({ id }) => (await server.json('/recordings/' + id)).tags),
+        );
         assert.deepEqual(tags, [{}, { timezone: 'Asia/Tokyo' }]);
         await page.getByRole('button', { name: 'Compare' }).click();
-        await page.waitForURL((url) => url.pathname.endsWith(`/recordings/${camera.id}`) && url.searchParams.get('with') === plain.id);
+        await page.waitForURL(
+            (url) => url.pathname.endsWith(`/recordings/${camera.id}`) && url.searchParams.get('with') === plain.id,
+        );
     });
 }
 

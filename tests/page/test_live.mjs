@@ -14,11 +14,19 @@ async function create(name) {
     return (await server.json(`/recordings?live=true&collection=lab&name=${name}`, { method: 'POST' })).id;
 }
 async function append(id, from, count) {
-    const rows = Array.from({ length: count }, (_, i) => ({ topic: '/imu', log_time: BEGAN * 1e6 + (from + i) * 1e8, data: { x: Math.sin((from + i) / 5) } }));
+    const rows = Array.from({ length: count }, (_, i) => ({
+        topic: '/imu',
+        log_time: BEGAN * 1e6 + (from + i) * 1e8,
+        data: { x: Math.sin((from + i) / 5) },
+    }));
     await appendRows(id, rows);
 }
 async function appendRows(id, rows) {
-    await server.json(`/recordings/${id}/messages`, { method: 'POST', body: rows.map((row) => JSON.stringify(row)).join('\n'), headers: { 'Content-Type': 'application/x-ndjson' } });
+    await server.json(`/recordings/${id}/messages`, {
+        method: 'POST',
+        body: rows.map((row) => JSON.stringify(row)).join('\n'),
+        headers: { 'Content-Type': 'application/x-ndjson' },
+    });
 }
 
 export const tests = {
@@ -37,7 +45,10 @@ export const tests = {
             assert.deepEqual(await page.getByRole('menuitem').allTextContents(), ['Finish recording']);
             await page.getByRole('menuitem', { name: 'Finish recording' }).click();
             await page.locator('.toast', { hasText: 'Recording finished' }).waitFor();
-            await eventually(async () => (await page.locator('.badge', { hasText: 'Recording' }).count()) === 0, 'no badge');
+            await eventually(
+                async () => (await page.locator('.badge', { hasText: 'Recording' }).count()) === 0,
+                'no badge',
+            );
             assert.equal((await server.json('/recordings/' + id)).state, 'ready');
         });
     },
@@ -65,10 +76,18 @@ export const tests = {
     },
     async the_scene_and_the_map_get_what_came_later() {
         const id = await create('poses');
-        const drive = (topic, from, count) => appendRows(id, [
-            { $channel: { topic, type: 'geometry_msgs/PoseStamped', encoding: 'json' } },
-            ...Array.from({ length: count }, (_, i) => ({ topic, log_time: BEGAN * 1e6 + (from + i) * 1e8, data: { header: { frame_id: 'map' }, pose: { position: { x: i, y: from, z: 0 }, orientation: { x: 0, y: 0, z: 0, w: 1 } } } })),
-        ]);
+        const drive = (topic, from, count) =>
+            appendRows(id, [
+                { $channel: { topic, type: 'geometry_msgs/PoseStamped', encoding: 'json' } },
+                ...Array.from({ length: count }, (_, i) => ({
+                    topic,
+                    log_time: BEGAN * 1e6 + (from + i) * 1e8,
+                    data: {
+                        header: { frame_id: 'map' },
+                        pose: { position: { x: i, y: from, z: 0 }, orientation: { x: 0, y: 0, z: 0, w: 1 } },
+                    },
+                })),
+            ]);
         await drive('/a', 0, 20);
         await withPage(server, `/recordings/${id}?panels=scene,map`, {}, async (page) => {
             const topics = (number) => page.locator('.scene-stats', { hasText: `Topics${number}` }).waitFor();
@@ -84,7 +103,10 @@ export const tests = {
         await withPage(server, '/?q=state:recording', {}, async (page) => {
             await page.locator('.table-row', { hasText: 'other' }).waitFor();
             await append(id, 0, 10);
-            await page.locator('.table-row', { hasText: 'other' }).locator('.badge', { hasText: 'Recording' }).waitFor();
+            await page
+                .locator('.table-row', { hasText: 'other' })
+                .locator('.badge', { hasText: 'Recording' })
+                .waitFor();
         });
     },
 };

@@ -1,4 +1,5 @@
-// Playing: pictures are fetched in ranges and drawn in order, videos are decoded in the page or played as a file, a live recording is followed.
+// Playing: pictures are fetched in ranges and drawn in order, videos are decoded in the page or played as a file, a
+// live recording is followed.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -46,7 +47,11 @@ async function uploadVideo() {
     const file = path.join(folder, 'video.mcap');
     try {
         const script = `import sys; sys.path.insert(0, 'tests/e2e'); import test_video; open(sys.argv[1], 'wb').write(test_video.example())`;
-        execFileSync('/usr/bin/python3', ['-c', script, file], { cwd: ROOT, env: { ...process.env, REEL: process.env.REEL ?? 'build/release/reel' }, stdio: 'pipe' });
+        execFileSync('/usr/bin/python3', ['-c', script, file], {
+            cwd: ROOT,
+            env: { ...process.env, REEL: process.env.REEL ?? 'build/release/reel' },
+            stdio: 'pipe',
+        });
         return (await server.upload([file]))[0];
     } catch (error) {
         throw /ffmpeg/.test(String(error.stderr)) ? new Skip('ffmpeg is missing') : error;
@@ -71,7 +76,10 @@ export const tests = {
             await eventually(async () => (await playhead(page)) > 3, 'two seconds played');
             await press(page, 'Pause');
             const after = await page.evaluate(() => ({ ...window.drawn }));
-            assert.ok(after.pictures - before.pictures > 10, `${after.pictures - before.pictures} pictures in two seconds`); // even on a busy machine
+            assert.ok(
+                after.pictures - before.pictures > 10,
+                `${after.pictures - before.pictures} pictures in two seconds`,
+            ); // even on a busy machine
             assert.equal(after.lines, before.lines, 'the plot was drawn again');
             const ranges = asked.filter((name) => name === 'frames').length;
             assert.ok(ranges >= 2 && ranges <= 8, `${ranges} requests for pictures, not one for each`);
@@ -93,7 +101,10 @@ export const tests = {
             const width = async () => (await canvas.boundingBox()).width;
             const area = await page.locator('.image-area').boundingBox();
             const whole = await width();
-            assert.ok(Math.abs(Math.max(whole / area.width, ((whole / 64) * 48) / area.height) - 1) < 0.02, 'it fits the panel');
+            assert.ok(
+                Math.abs(Math.max(whole / area.width, ((whole / 64) * 48) / area.height) - 1) < 0.02,
+                'it fits the panel',
+            );
             await page.locator('.image-area').focus();
             await page.keyboard.press('+');
             await eventually(async () => (await width()) > 1.4 * whole, 'larger');
@@ -110,7 +121,8 @@ export const tests = {
     async a_video_is_decoded_in_the_page_or_played_as_a_file() {
         const video = await uploadVideo();
         await withPage(server, `/recordings/${video.id}?at=1.02&panels=image`, {}, async (page) => {
-            await page.locator('.image-facts', { hasText: '160 × 120 · 0:01.000' }).waitFor(); // a frame that needs ten before it
+            // a frame that needs ten before it
+            await page.locator('.image-facts', { hasText: '160 × 120 · 0:01.000' }).waitFor();
             await press(page, 'Play');
             await page.locator('.image-facts', { hasText: '0:01.950' }).waitFor();
         });

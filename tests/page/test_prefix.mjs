@@ -1,4 +1,5 @@
-// The page below a path of its host: behind a proxy that removes the path from requests, and behind one that leaves it there.
+// The page below a path of its host: behind a proxy that removes the path from requests, and behind one that leaves it
+// there.
 import http from 'node:http';
 import { Server, assert, eventually, withPage } from './harness.mjs';
 
@@ -6,7 +7,10 @@ const PREFIX = '/lab/reel';
 let server, recordings;
 const proxies = {};
 
-/** Everything outside of the prefix is answered 404 by the proxy, and a failed request of the page is an error of the test. */
+/**
+ * Everything outside of the prefix is answered 404 by the proxy, and a failed request of the page is an error of the
+ * test.
+ */
 function startProxy(strips) {
     const proxy = http.createServer((request, response) => {
         if (!request.url.startsWith(PREFIX + '/')) {
@@ -14,10 +18,14 @@ function startProxy(strips) {
             return;
         }
         const path = strips ? request.url.slice(PREFIX.length) : request.url;
-        const forwarded = http.request(server.base + path, { method: request.method, headers: request.headers }, (answer) => {
-            response.writeHead(answer.statusCode, answer.rawHeaders);
-            answer.pipe(response);
-        });
+        const forwarded = http.request(
+            server.base + path,
+            { method: request.method, headers: request.headers },
+            (answer) => {
+                response.writeHead(answer.statusCode, answer.rawHeaders);
+                answer.pipe(response);
+            },
+        );
         response.on('close', () => forwarded.destroy());
         forwarded.on('error', () => response.destroy());
         request.pipe(forwarded);
@@ -56,14 +64,24 @@ async function walk(proxy) {
         await page.getByRole('link', { name: 'Upload' }).first().click();
         await at(page, '/upload');
         const refused = page.waitForResponse((answer) => answer.status() === 415);
-        await page.locator('input[type=file]').first().setInputFiles({ name: `${proxy.address().port}.bag`, mimeType: 'application/octet-stream', buffer: Buffer.from('no bag') });
+        await page
+            .locator('input[type=file]')
+            .first()
+            .setInputFiles({
+                name: `${proxy.address().port}.bag`,
+                mimeType: 'application/octet-stream',
+                buffer: Buffer.from('no bag'),
+            });
         await refused;
         await page.getByRole('link', { name: 'Administration' }).click();
         await at(page, '/admin');
         await page.goBack();
         await at(page, '/upload');
         await page.goto(root + '/docs');
-        await page.getByRole('link', { name: /listRecordings|Lists recordings/ }).first().waitFor();
+        await page
+            .getByRole('link', { name: /listRecordings|Lists recordings/ })
+            .first()
+            .waitFor();
         await page.keyboard.press('Tab');
         await page.keyboard.press('Enter'); // the link to the content
         assert.equal(await page.evaluate(() => location.pathname + location.hash), '/lab/reel/docs#content');
@@ -88,15 +106,24 @@ export const tests = {
                 assert.ok(sizes === 'any' || sizes === drawn, `${src}: ${drawn}`);
             }
             const { installabilityErrors } = await cdp.send('Page.getInstallabilityErrors');
-            assert.deepEqual(installabilityErrors.filter((one) => one.errorId !== 'in-incognito'), []); // each test has a context of its own
+            assert.deepEqual(
+                installabilityErrors.filter((one) => one.errorId !== 'in-incognito'),
+                [],
+            ); // each test has a context of its own
         });
     },
     async the_window_has_the_colour_of_the_header() {
         const root = base(proxies.stripping);
-        const colours = (page) => page.evaluate(() => [...document.querySelectorAll('meta[name="theme-color"]')].map((meta) => meta.content));
-        const raised = (page) => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--raised').trim());
+        const colours = (page) =>
+            page.evaluate(() => [...document.querySelectorAll('meta[name="theme-color"]')].map((meta) => meta.content));
+        const raised = (page) =>
+            page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--raised').trim());
         await withPage({ base: root }, root + '/docs', {}, async (page) => {
-            const written = [...(await (await fetch(root + '/docs', { headers: { Accept: 'text/html' } })).text()).matchAll(/theme-color".*content="(.*)"/g)].map((m) => m[1]);
+            const written = [
+                ...(await (await fetch(root + '/docs', { headers: { Accept: 'text/html' } })).text()).matchAll(
+                    /theme-color".*content="(.*)"/g,
+                ),
+            ].map((m) => m[1]);
             for (const [i, colorScheme] of ['light', 'dark'].entries()) {
                 await page.emulateMedia({ colorScheme });
                 await eventually(async () => (await colours(page)).every((one) => one === written[i]), colorScheme);

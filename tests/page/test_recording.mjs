@@ -32,10 +32,15 @@ const seconds = (recording) => Number(BigInt(recording.end_ns) - BigInt(recordin
 export const tests = {
     async looks_right() {
         await checkView(server, `/recordings/${bag.id}`, 'recording-bag', ready);
-        await checkView(server, `/recordings/${bag.id}?panels=plot,messages,map,topics`, 'recording-panels', async (page) => {
-            await ready(page);
-            await page.locator('.plain-table tbody tr').first().waitFor();
-        });
+        await checkView(
+            server,
+            `/recordings/${bag.id}?panels=plot,messages,map,topics`,
+            'recording-panels',
+            async (page) => {
+                await ready(page);
+                await page.locator('.plain-table tbody tr').first().waitFor();
+            },
+        );
         await checkView(server, `/recordings/${archive.id}`, 'recording-nanover', ready);
     },
     async shows_name_and_topics() {
@@ -52,11 +57,18 @@ export const tests = {
             await ready(page);
             const box = await page.locator('.timeline-field').boundingBox();
             await page.mouse.click(box.x + box.width / 2, box.y + box.height - 6);
-            await eventually(async () => Math.abs((await at(page)) - seconds(bag) / 2) < seconds(bag) / 50, 'the playhead');
+            await eventually(
+                async () => Math.abs((await at(page)) - seconds(bag) / 2) < seconds(bag) / 50,
+                'the playhead',
+            );
             await drag(page, 0.25, 0.75);
             await page.waitForURL(/range=/);
             const [from, to] = new URL(page.url()).searchParams.get('range').split('~').map(Number);
-            assert.ok(Math.abs(from - seconds(bag) / 4) < seconds(bag) / 50 && Math.abs(to - (seconds(bag) * 3) / 4) < seconds(bag) / 50, `${from} to ${to}`);
+            assert.ok(
+                Math.abs(from - seconds(bag) / 4) < seconds(bag) / 50 &&
+                    Math.abs(to - (seconds(bag) * 3) / 4) < seconds(bag) / 50,
+                `${from} to ${to}`,
+            );
             await page.reload();
             await page.locator('.timeline-range').waitFor(); // restored from the URL
             await page.getByRole('button', { name: 'Clear selection' }).click();
@@ -94,7 +106,8 @@ export const tests = {
         });
     },
     async accepts_any_url() {
-        const query = 'panels=plot,messages&range=9~2&at=never&messages.topic=/no%20such%7Ctopic&plot.zoom=a~b&plot.fields=%7C';
+        const query =
+            'panels=plot,messages&range=9~2&at=never&messages.topic=/no%20such%7Ctopic&plot.zoom=a~b&plot.fields=%7C';
         await withPage(server, `/recordings/${bag.id}?${query}`, {}, async (page) => {
             await page.getByText('No fields selected').waitFor(); // an empty list does not mean the default fields
             assert.equal(await page.locator('.timeline-range').count(), 0);
@@ -138,8 +151,12 @@ export const tests = {
             await page.keyboard.press('['); // from here to the end
             await page.locator('.timeline-range').waitFor();
             await page.getByRole('button', { name: 'Export' }).click();
-            const asked = page.waitForRequest((r) => r.url().includes('/as/') && r.url().includes('report=') && r.url().includes('start='));
-            await page.getByLabel('Format').selectOption({ label: await page.getByLabel('Format').locator('option', { hasText: 'NDJSON' }).textContent() });
+            const asked = page.waitForRequest(
+                (r) => r.url().includes('/as/') && r.url().includes('report=') && r.url().includes('start='),
+            );
+            await page.getByLabel('Format').selectOption({
+                label: await page.getByLabel('Format').locator('option', { hasText: 'NDJSON' }).textContent(),
+            });
             const params = new URL((await asked).url()).searchParams;
             assert.ok(params.get('start') !== null && params.get('end') === null, String(params)); // `end` is exclusive
         });
@@ -155,31 +172,49 @@ export const tests = {
     },
     async steps_through_messages() {
         const topic = bag.topics.find((t) => t.messages > 3).name;
-        const rows = (await (await fetch(`${server.api}/recordings/${bag.id}/messages?topic=${encodeURIComponent(topic)}&limit=3&time_format=nanoseconds`)).text()).trim().split('\n').map((line) => JSON.parse(line));
-        await withPage(server, `/recordings/${bag.id}?panels=messages&messages.topic=${encodeURIComponent(topic)}`, {}, async (page) => {
-            await ready(page);
-            const shown = () => page.locator('.messages-head .mono').textContent();
-            const start = BigInt(bag.start_ns);
-            const words = (row) => {
-                const ns = BigInt(row.log_time) - start;
-                return `0:${String(ns / 1000000000n).padStart(2, '0')}.${String(ns % 1000000000n).padStart(9, '0').slice(0, 3)}`;
-            };
-            await head(page).focus();
-            await page.keyboard.press('Home');
-            await page.getByRole('button', { name: 'Next message' }).click();
-            const first = BigInt(rows[0].log_time) > start ? 0 : 1;
-            await eventually(async () => (await shown()) === words(rows[first]), words(rows[first]));
-            await page.getByRole('button', { name: 'Next message' }).click();
-            await eventually(async () => (await shown()) === words(rows[first + 1]), words(rows[first + 1]));
-            await page.getByRole('button', { name: 'Previous message' }).click();
-            await eventually(async () => (await shown()) === words(rows[first]), 'back again');
-            await page.getByRole('button', { name: 'Hex' }).click();
-            assert.match(await page.locator('.messages-hex').textContent(), /^000000 {2}([0-9a-f]{2} )/);
-        });
+        const rows = (
+            await (
+                await fetch(
+                    `${server.api}/recordings/${bag.id}/messages?topic=${encodeURIComponent(topic)}&limit=3&time_format=nanoseconds`,
+                )
+            ).text()
+        )
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+        await withPage(
+            server,
+            `/recordings/${bag.id}?panels=messages&messages.topic=${encodeURIComponent(topic)}`,
+            {},
+            async (page) => {
+                await ready(page);
+                const shown = () => page.locator('.messages-head .mono').textContent();
+                const start = BigInt(bag.start_ns);
+                const words = (row) => {
+                    const ns = BigInt(row.log_time) - start;
+                    return `0:${String(ns / 1000000000n).padStart(2, '0')}.${String(ns % 1000000000n)
+                        .padStart(9, '0')
+                        .slice(0, 3)}`;
+                };
+                await head(page).focus();
+                await page.keyboard.press('Home');
+                await page.getByRole('button', { name: 'Next message' }).click();
+                const first = BigInt(rows[0].log_time) > start ? 0 : 1;
+                await eventually(async () => (await shown()) === words(rows[first]), words(rows[first]));
+                await page.getByRole('button', { name: 'Next message' }).click();
+                await eventually(async () => (await shown()) === words(rows[first + 1]), words(rows[first + 1]));
+                await page.getByRole('button', { name: 'Previous message' }).click();
+                await eventually(async () => (await shown()) === words(rows[first]), 'back again');
+                await page.getByRole('button', { name: 'Hex' }).click();
+                assert.match(await page.locator('.messages-hex').textContent(), /^000000 {2}([0-9a-f]{2} )/);
+            },
+        );
     },
     async plots_the_values_of_the_api() {
         const field = 'frame.frame.energy.kinetic';
-        const series = await server.json(`/recordings/${archive.id}/series?field=${field}&time_format=nanoseconds&max_points=5000`);
+        const series = await server.json(
+            `/recordings/${archive.id}/series?field=${field}&time_format=nanoseconds&max_points=5000`,
+        );
         await withPage(server, `/recordings/${archive.id}?panels=plot&plot.fields=${field}`, {}, async (page) => {
             const over = page.locator('.plot-area .u-over');
             await over.waitFor();
@@ -189,14 +224,19 @@ export const tests = {
                 await page.mouse.move(box.x + box.width * part, box.y + box.height / 2);
                 await eventually(async () => /\d/.test(await values.first().textContent()), 'a value');
                 const shown = Number((await values.first().textContent()).replace(/[^0-9.eE+-]/g, ''));
-                assert.ok(series.some(([, value]) => Math.abs(value - shown) <= Math.abs(value) * 1e-3 + 1e-3), `${shown} is not one of the ${series.length} values`);
+                assert.ok(
+                    series.some(([, value]) => Math.abs(value - shown) <= Math.abs(value) * 1e-3 + 1e-3),
+                    `${shown} is not one of the ${series.length} values`,
+                );
             }
             const before = page.url();
             await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
             await page.mouse.down();
             await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2);
             await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
-            const asked = page.waitForRequest((r) => r.url().includes('/series') && new URL(r.url()).searchParams.get('start') !== null);
+            const asked = page.waitForRequest(
+                (r) => r.url().includes('/series') && new URL(r.url()).searchParams.get('start') !== null,
+            );
             await page.mouse.up();
             await asked; // zooming loads the range anew
             await page.waitForURL(/plot\.zoom=/);
@@ -206,10 +246,15 @@ export const tests = {
     async carla_scene_has_the_expected_actors() {
         const truth = JSON.parse(fs.readFileSync(sample('carla/truth.json')))['tkortz_2762.rec'];
         const [drive] = await server.upload([sample('carla/tkortz_2762.rec')]);
-        await checkView(server, `/recordings/${drive.id}?at=8&panels=scene,log`, 'recording-carla', (page) => page.locator('.scene-stats', { hasText: 'Actors' }).waitFor());
+        await checkView(server, `/recordings/${drive.id}?at=8&panels=scene,log`, 'recording-carla', (page) =>
+            page.locator('.scene-stats', { hasText: 'Actors' }).waitFor(),
+        );
         await withPage(server, `/recordings/${drive.id}?at=8&panels=scene`, {}, async (page) => {
             const facts = page.locator('.scene-stats');
-            await eventually(async () => (await facts.textContent()) === `Actors${truth.max_positions_in_a_frame}`, 'the number of actors');
+            await eventually(
+                async () => (await facts.textContent()) === `Actors${truth.max_positions_in_a_frame}`,
+                'the number of actors',
+            );
             assert.equal(await page.getByLabel('Follow').locator('option').count(), truth.max_positions_in_a_frame + 1);
         });
     },
@@ -219,7 +264,13 @@ export const tests = {
             await ready(page);
             await head(page).focus();
             await page.keyboard.press('End');
-            await eventually(async () => (await page.locator('.scene-stats').textContent()).startsWith(`Atoms${frame['particle.positions'].length}`), 'the atoms');
+            await eventually(
+                async () =>
+                    (await page.locator('.scene-stats').textContent()).startsWith(
+                        `Atoms${frame['particle.positions'].length}`,
+                    ),
+                'the atoms',
+            );
         });
     },
     async exports_what_the_api_returns() {
@@ -243,9 +294,15 @@ export const tests = {
         });
     },
     async exports_each_of_several_files() {
-        const [traj, state] = ['one.traj', 'one.state'].map((name) => ({ name, bytes: fs.readFileSync(sample('nanover_legacy/sim-switching.' + name.split('.')[1])) }));
+        const [traj, state] = ['one.traj', 'one.state'].map((name) => ({
+            name,
+            bytes: fs.readFileSync(sample('nanover_legacy/sim-switching.' + name.split('.')[1])),
+        }));
         const { id } = await server.json(`/recordings/by-name/pair/${traj.name}`, { method: 'PUT', body: traj.bytes });
-        await server.json(`/recordings/by-name/pair/${state.name}?part_of=${traj.name}`, { method: 'PUT', body: state.bytes });
+        await server.json(`/recordings/by-name/pair/${state.name}?part_of=${traj.name}`, {
+            method: 'PUT',
+            body: state.bytes,
+        });
         await withPage(server, `/recordings/${id}`, {}, async (page) => {
             await ready(page);
             await page.getByRole('button', { name: 'Export' }).click();
@@ -266,17 +323,25 @@ export const tests = {
             await page.getByRole('link', { name: 'robot r7' }).waitFor();
             await page.getByRole('button', { name: 'Edit description' }).click();
             await page.getByLabel('Description').fill('the door is stuck');
-            await server.json(`/recordings/${bag.id}`, { method: 'PATCH', body: '{"custom":{"by":"somebody else"}}', headers: { 'Content-Type': 'application/json' } });
+            await server.json(`/recordings/${bag.id}`, {
+                method: 'PATCH',
+                body: '{"custom":{"by":"somebody else"}}',
+                headers: { 'Content-Type': 'application/json' },
+            });
             await page.locator('.details').getByRole('button', { name: 'Save' }).click();
             await eventually(async () => {
                 const alert = page.getByText('Someone else edited this');
                 return (await alert.count()) > 0 || (await server.json('/recordings/' + bag.id)).description !== '';
             }, 'a response');
             if ((await server.json('/recordings/' + bag.id)).description === '') {
-                assert.equal(await page.getByLabel('Description').inputValue(), 'the door is stuck'); // the typed text is not lost
+                // the typed text is not lost
+                assert.equal(await page.getByLabel('Description').inputValue(), 'the door is stuck');
                 await page.locator('.details').getByRole('button', { name: 'Save' }).click();
             }
-            await eventually(async () => (await server.json('/recordings/' + bag.id)).description === 'the door is stuck', 'the description');
+            await eventually(
+                async () => (await server.json('/recordings/' + bag.id)).description === 'the door is stuck',
+                'the description',
+            );
             await page.getByLabel('New note').fill('seen again');
             await page.locator('.details-part', { hasText: 'Notes' }).getByRole('button', { name: 'Add' }).click();
             await page.getByText('seen again').waitFor();
@@ -295,19 +360,30 @@ export const tests = {
             await page.getByRole('button', { name: 'Undo' }).waitFor();
             assert.equal((await server.json('/recordings/' + bag.id)).state, 'trashed');
             await page.getByRole('button', { name: 'Undo' }).click();
-            await eventually(async () => (await server.json('/recordings/' + bag.id)).state === 'ready', 'the recording');
+            await eventually(
+                async () => (await server.json('/recordings/' + bag.id)).state === 'ready',
+                'the recording',
+            );
         });
     },
     async offers_the_configured_viewer() {
         const other = await Server.start('--viewer', 'https://viewer.example/');
         try {
             const [demo] = await other.uploadDemo();
-            await withPage(other, `/recordings/${demo.id}?panels=none`, { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
-                await page.getByRole('button', { name: 'More actions' }).click();
-                await page.getByRole('menuitem', { name: 'Copy viewer link' }).click();
-                await page.getByText('Copied').waitFor();
-                assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^https:\/\/viewer\.example\/\?ds=remote-file&ds\.url=/);
-            });
+            await withPage(
+                other,
+                `/recordings/${demo.id}?panels=none`,
+                { permissions: ['clipboard-read', 'clipboard-write'] },
+                async (page) => {
+                    await page.getByRole('button', { name: 'More actions' }).click();
+                    await page.getByRole('menuitem', { name: 'Copy viewer link' }).click();
+                    await page.getByText('Copied').waitFor();
+                    assert.match(
+                        await page.evaluate(() => navigator.clipboard.readText()),
+                        /^https:\/\/viewer\.example\/\?ds=remote-file&ds\.url=/,
+                    );
+                },
+            );
         } finally {
             await other.end();
         }

@@ -7,10 +7,18 @@ export async function setUp() {
     server = await Server.start();
     [recording] = await server.uploadDemo('lab');
     for (const role of ['admin', 'read', 'upload', 'edit']) {
-        const { token } = await server.json('/tokens', { method: 'POST', body: JSON.stringify({ name: `a ${role}er`, role }), token: secrets.admin });
+        const { token } = await server.json('/tokens', {
+            method: 'POST',
+            body: JSON.stringify({ name: `a ${role}er`, role }),
+            token: secrets.admin,
+        });
         secrets[role] = token;
     }
-    const { token } = await server.json('/tokens', { method: 'POST', body: JSON.stringify({ name: 'boss', role: 'admin', collections: ['lab'] }), token: secrets.admin });
+    const { token } = await server.json('/tokens', {
+        method: 'POST',
+        body: JSON.stringify({ name: 'boss', role: 'admin', collections: ['lab'] }),
+        token: secrets.admin,
+    });
     secrets.boss = token;
 }
 export async function tearDown() {
@@ -28,7 +36,9 @@ async function as(role, where, use) {
 }
 const links = (page) => page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link').allTextContents();
 const buttons = async (page) => {
-    const all = await page.getByRole('button').evaluateAll((found) => found.map((one) => one.ariaLabel || one.textContent));
+    const all = await page
+        .getByRole('button')
+        .evaluateAll((found) => found.map((one) => one.ariaLabel || one.textContent));
     return new Set(all);
 };
 async function select(page) {
@@ -36,8 +46,31 @@ async function select(page) {
     await page.locator('.library-actions').waitFor();
 }
 
-const EDITORS = ['Storage', 'Live recordings', 'Jobs', 'Imports', 'Watched folders', 'Failed imports', 'Links', 'Monitoring'];
-const ADMINS = ['Storage', 'Retention and quotas', 'Live recordings', 'Jobs', 'Imports', 'Watched folders', 'Failed imports', 'Tokens', 'Links', 'Audit log', 'Webhooks', 'Backup and checks', 'Monitoring'];
+const EDITORS = [
+    'Storage',
+    'Live recordings',
+    'Jobs',
+    'Imports',
+    'Watched folders',
+    'Failed imports',
+    'Links',
+    'Monitoring',
+];
+const ADMINS = [
+    'Storage',
+    'Retention and quotas',
+    'Live recordings',
+    'Jobs',
+    'Imports',
+    'Watched folders',
+    'Failed imports',
+    'Tokens',
+    'Links',
+    'Audit log',
+    'Webhooks',
+    'Backup and checks',
+    'Monitoring',
+];
 
 export const tests = {
     async a_reader_is_offered_what_a_reader_may_do() {
@@ -46,13 +79,20 @@ export const tests = {
             await page.getByText('a reader (read)').waitFor();
             await select(page);
             const offered = await buttons(page);
-            assert.ok(offered.has('Open') && !offered.has('Move to trash') && !offered.has('Edit collection description'), [...offered].join());
+            assert.ok(
+                offered.has('Open') && !offered.has('Move to trash') && !offered.has('Edit collection description'),
+                [...offered].join(),
+            );
             await page.locator('.library .table-body').focus();
             await page.keyboard.press('Delete');
             await settled(page);
             assert.equal(await page.locator('.toast').count(), 0);
         });
-        await server.json('/events', { method: 'POST', body: JSON.stringify({ recording: recording.id, title: 'lap', start: '+2s', end: '+8s' }), token: secrets.edit });
+        await server.json('/events', {
+            method: 'POST',
+            body: JSON.stringify({ recording: recording.id, title: 'lap', start: '+2s', end: '+8s' }),
+            token: secrets.edit,
+        });
         await as('read', '/recordings/' + recording.id, async (page) => {
             await page.getByRole('heading', { level: 1, name: recording.name }).waitFor();
             await settled(page);
@@ -60,25 +100,39 @@ export const tests = {
             for (const name of ['Rename', 'Edit description', 'Add', 'Add event', 'Remove tag robot', 'Delete note']) {
                 assert.ok(!offered.has(name), `${name} in ${[...offered].join()}`);
             }
-            const box = await page.locator('.timeline-event', { hasText: 'lap' }).boundingBox(); // shown, but not to be changed
+            // shown, but not to be changed
+            const box = await page.locator('.timeline-event', { hasText: 'lap' }).boundingBox();
             await page.mouse.move(box.x + 20, box.y + 8);
             await page.mouse.down();
             await page.mouse.move(box.x + 90, box.y + 8);
             await page.mouse.up();
             await page.keyboard.press('F2');
             await page.keyboard.press('m');
-            assert.deepEqual(await page.locator('.timeline-event').evaluateAll((found) => found.map((one) => one.getBoundingClientRect().x)), [box.x]);
+            assert.deepEqual(
+                await page
+                    .locator('.timeline-event')
+                    .evaluateAll((found) => found.map((one) => one.getBoundingClientRect().x)),
+                [box.x],
+            );
             assert.equal(await page.locator('.timeline-event-form').count(), 0);
             await page.getByRole('button', { name: 'More actions' }).click();
             const items = await page.getByRole('menuitem').allTextContents();
-            assert.ok(items.includes('Download original') && !items.includes('Move to trash') && !items.includes('Scan again'), items.join());
+            assert.ok(
+                items.includes('Download original') &&
+                    !items.includes('Move to trash') &&
+                    !items.includes('Scan again'),
+                items.join(),
+            );
         });
         await as('edit', '/recordings/' + recording.id, async (page) => {
             await page.getByRole('button', { name: 'Rename' }).waitFor();
             await page.getByPlaceholder('key:value').fill('shift:late watch');
             await page.keyboard.press('Enter');
             await page.getByRole('button', { name: 'Remove tag shift' }).waitFor();
-            assert.equal((await server.json('/recordings/' + recording.id, { token: secrets.read })).tags.shift, 'late watch');
+            assert.equal(
+                (await server.json('/recordings/' + recording.id, { token: secrets.read })).tags.shift,
+                'late watch',
+            );
         });
         for (const where of ['/upload', '/admin/tokens']) {
             await as('read', where, async (page) => {
@@ -99,7 +153,14 @@ export const tests = {
                 if (sections.length > 0) {
                     await page.getByRole('link', { name: 'Administration' }).click();
                     await settled(page);
-                    assert.deepEqual(await page.getByRole('navigation', { name: 'Administration' }).getByRole('link').allTextContents(), sections, role);
+                    assert.deepEqual(
+                        await page
+                            .getByRole('navigation', { name: 'Administration' })
+                            .getByRole('link')
+                            .allTextContents(),
+                        sections,
+                        role,
+                    );
                 }
             });
         }
@@ -108,7 +169,10 @@ export const tests = {
         await as('edit', '/?q=collection:lab', async (page) => {
             await select(page);
             await page.getByRole('button', { name: 'Move to trash' }).click();
-            await page.getByRole('navigation', { name: 'Filters' }).getByRole('button', { name: /^Trash/ }).click();
+            await page
+                .getByRole('navigation', { name: 'Filters' })
+                .getByRole('button', { name: /^Trash/ })
+                .click();
             await settled(page);
             await select(page);
             assert.ok(!(await buttons(page)).has('Delete permanently'));
@@ -119,14 +183,20 @@ export const tests = {
     },
     async a_change_is_shown_in_the_search_that_follows_it() {
         await as('edit', '/?q=collection:lab', async (page) => {
-            await page.route('**/changes*', () => {}); // never answered: the change arrives only with the answer to DELETE
+            // never answered: the change arrives only with the answer to DELETE
+            await page.route('**/changes*', () => {});
             let go;
             const sent = new Promise((done) => (go = done));
-            await page.route('**/recordings/*', (route) => (route.request().method() === 'DELETE' ? sent.then(() => route.continue()) : route.continue()));
+            await page.route('**/recordings/*', (route) =>
+                route.request().method() === 'DELETE' ? sent.then(() => route.continue()) : route.continue(),
+            );
             await page.reload();
             await select(page);
             await page.getByRole('button', { name: 'Move to trash' }).click();
-            await page.getByRole('navigation', { name: 'Filters' }).getByRole('button', { name: /^Trash/ }).click();
+            await page
+                .getByRole('navigation', { name: 'Filters' })
+                .getByRole('button', { name: /^Trash/ })
+                .click();
             await page.getByText('Trash is empty').waitFor();
             go();
             await select(page);
@@ -140,7 +210,9 @@ export const tests = {
                 const transfer = new DataTransfer();
                 transfer.items.add(new File(['x'], 'x.bag'));
                 for (const kind of ['dragover', 'drop']) {
-                    document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+                    document.body.dispatchEvent(
+                        new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }),
+                    );
                 }
             });
             await page.locator('.toast', { hasText: 'needs the role upload' }).waitFor();

@@ -14,7 +14,9 @@ export async function tearDown() {
 const SIZE = { width: 1000, height: 700 };
 const canvas = (page) => page.locator('.scene-area canvas');
 const stat = (page, name) => page.locator('.scene-stats .row', { hasText: name }).locator('dd').textContent();
-/** Runs in the browser: how many pixels of a picture are much redder, greener and bluer than the rest of their colour. */
+/**
+ * Runs in the browser: how many pixels of a picture are much redder, greener and bluer than the rest of their colour.
+ */
 async function strongColours(base64) {
     const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]));
     const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
@@ -44,56 +46,83 @@ async function ready(page) {
 
 export const tests = {
     async topics_are_hidden_and_coloured_by_a_field() {
-        await withPage(server, `/recordings/${recording.id}?panels=scene&at=1`, { size: SIZE, theme: 'dark' }, async (page) => {
-            await ready(page);
-            assert.equal(await stat(page, 'Topics'), '3');
-            await page.getByRole('button', { name: 'Layers' }).click();
-            await page.getByRole('button', { name: 'Colors of /lidar' }).click();
-            await page.getByLabel('Color by').selectOption('level');
-            await eventually(async () => (await page.getByLabel('Maximum').getAttribute('placeholder')) === '399', 'the range of the values');
-            const before = await eventually(async () => (await colours(page)).red > 20 && colours(page), 'high values in the map’s colours');
-            await page.getByLabel('Minimum').fill('-2000'); // all values are now high ones
-            await page.getByLabel('Minimum').press('Enter');
-            await eventually(async () => (await colours(page)).red > 1.5 * before.red, 'more high values');
-            assert.match(new URL(page.url()).searchParams.get('scene.points'), /^\/lidar:level:rainbow:-2000:/);
-            await checkAxe(page, '.scene');
-            const asked = [];
-            page.on('request', (request) => request.url().includes('/messages') && asked.push(new URL(request.url()).searchParams.getAll('topic')));
-            await page.getByLabel('Point clouds').uncheck();
-            await eventually(async () => (await stat(page, 'Topics')) === '2', 'two topics');
-            assert.ok(asked.length > 0 && asked.every((topics) => !topics.includes('/lidar')), JSON.stringify(asked)); // what is hidden is not loaded
-            assert.ok(!(await page.getByRole('checkbox', { name: '/lidar' }).isChecked()));
-            await page.reload();
-            await ready(page);
-            assert.equal(await stat(page, 'Topics'), '2');
-        });
+        await withPage(
+            server,
+            `/recordings/${recording.id}?panels=scene&at=1`,
+            { size: SIZE, theme: 'dark' },
+            async (page) => {
+                await ready(page);
+                assert.equal(await stat(page, 'Topics'), '3');
+                await page.getByRole('button', { name: 'Layers' }).click();
+                await page.getByRole('button', { name: 'Colors of /lidar' }).click();
+                await page.getByLabel('Color by').selectOption('level');
+                await eventually(
+                    async () => (await page.getByLabel('Maximum').getAttribute('placeholder')) === '399',
+                    'the range of the values',
+                );
+                const before = await eventually(
+                    async () => (await colours(page)).red > 20 && colours(page),
+                    'high values in the map’s colours',
+                );
+                await page.getByLabel('Minimum').fill('-2000'); // all values are now high ones
+                await page.getByLabel('Minimum').press('Enter');
+                await eventually(async () => (await colours(page)).red > 1.5 * before.red, 'more high values');
+                assert.match(new URL(page.url()).searchParams.get('scene.points'), /^\/lidar:level:rainbow:-2000:/);
+                await checkAxe(page, '.scene');
+                const asked = [];
+                page.on(
+                    'request',
+                    (request) =>
+                        request.url().includes('/messages') &&
+                        asked.push(new URL(request.url()).searchParams.getAll('topic')),
+                );
+                await page.getByLabel('Point clouds').uncheck();
+                await eventually(async () => (await stat(page, 'Topics')) === '2', 'two topics');
+                assert.ok(
+                    asked.length > 0 && asked.every((topics) => !topics.includes('/lidar')),
+                    JSON.stringify(asked),
+                ); // what is hidden is not loaded
+                assert.ok(!(await page.getByRole('checkbox', { name: '/lidar' }).isChecked()));
+                await page.reload();
+                await ready(page);
+                assert.equal(await stat(page, 'Topics'), '2');
+            },
+        );
     },
     async markers_end_and_distances_are_measured() {
-        await withPage(server, `/recordings/${recording.id}?panels=scene&at=1&scene.hide=/lidar`, { size: SIZE }, async (page) => {
-            await ready(page);
-            await eventually(async () => {
-                const { red, green } = await colours(page);
-                return red > 20 && green > 20;
-            }, 'both markers');
-            await page.keyboard.press('Shift+ArrowRight');
-            await eventually(async () => (await colours(page)).green === 0, 'one whose lifetime has ended');
-            assert.ok((await colours(page)).red > 20);
-            await page.keyboard.press('Shift+ArrowRight');
-            await eventually(async () => (await colours(page)).red === 0, 'one that was deleted');
-            await page.getByRole('button', { name: 'Camera' }).click();
-            await page.getByRole('menuitemcheckbox', { name: 'Top view' }).click();
-            await page.getByRole('button', { name: 'Measure' }).click();
-            await page.locator('.scene-measure').waitFor();
-            const box = await canvas(page).boundingBox();
-            for (const part of [0.45, 0.55]) {
-                await page.mouse.click(box.x + box.width * part, box.y + box.height / 2);
-            }
-            const text = await page.locator('.scene-measure', { hasText: 'Distance' }).textContent();
-            const [distance, dx, dy, dz] = text.match(/-?[\d.]+/g).map(Number);
-            assert.ok(distance > 0.5 && Math.abs(distance - dx) < 0.01 && Math.abs(dy) < 0.01 && Math.abs(dz) < 0.01, text); // from west to east, on the map
-            await page.keyboard.press('Escape');
-            await page.locator('.scene-measure').waitFor({ state: 'detached' });
-        });
+        await withPage(
+            server,
+            `/recordings/${recording.id}?panels=scene&at=1&scene.hide=/lidar`,
+            { size: SIZE },
+            async (page) => {
+                await ready(page);
+                await eventually(async () => {
+                    const { red, green } = await colours(page);
+                    return red > 20 && green > 20;
+                }, 'both markers');
+                await page.keyboard.press('Shift+ArrowRight');
+                await eventually(async () => (await colours(page)).green === 0, 'one whose lifetime has ended');
+                assert.ok((await colours(page)).red > 20);
+                await page.keyboard.press('Shift+ArrowRight');
+                await eventually(async () => (await colours(page)).red === 0, 'one that was deleted');
+                await page.getByRole('button', { name: 'Camera' }).click();
+                await page.getByRole('menuitemcheckbox', { name: 'Top view' }).click();
+                await page.getByRole('button', { name: 'Measure' }).click();
+                await page.locator('.scene-measure').waitFor();
+                const box = await canvas(page).boundingBox();
+                for (const part of [0.45, 0.55]) {
+                    await page.mouse.click(box.x + box.width * part, box.y + box.height / 2);
+                }
+                const text = await page.locator('.scene-measure', { hasText: 'Distance' }).textContent();
+                const [distance, dx, dy, dz] = text.match(/-?[\d.]+/g).map(Number);
+                assert.ok(
+                    distance > 0.5 && Math.abs(distance - dx) < 0.01 && Math.abs(dy) < 0.01 && Math.abs(dz) < 0.01,
+                    text,
+                ); // from west to east, on the map
+                await page.keyboard.press('Escape');
+                await page.locator('.scene-measure').waitFor({ state: 'detached' });
+            },
+        );
     },
     async it_is_drawn_at_once_after_a_long_rest() {
         await withPage(server, 'about:blank', { size: SIZE, own: true }, async (page) => {

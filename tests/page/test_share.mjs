@@ -1,4 +1,5 @@
-// Sharing a recording: the address of exactly this view, and a signed link that opens the page for one recording, read-only, without a login.
+// Sharing a recording: the address of exactly this view, and a signed link that opens the page for one recording,
+// read-only, without a login.
 import { Server, assert, checkAxeInBothThemes, eventually, settled, withPage } from './harness.mjs';
 
 let server, recording, other, token;
@@ -19,6 +20,11 @@ async function openShare(page) {
     await page.getByRole('button', { name: 'Share' }).click();
     return page.getByRole('dialog', { name: 'Share this recording' });
 }
+/** From the first token on the archive requires a login. */
+async function requireLogin() {
+    const ann = JSON.stringify({ name: 'ann', role: 'admin' });
+    token ??= (await server.json('/tokens', { method: 'POST', body: ann })).token;
+}
 async function logIn(page) {
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Log in' }).click();
@@ -30,7 +36,10 @@ export const tests = {
         let link;
         await withPage(server, `/recordings/${recording.id}?at=1.5&range=1~3`, {}, async (page) => {
             await heading(page);
-            await page.evaluate((format) => localStorage.setItem(`reel.panels.${format}`, 'topics,messages'), recording.format);
+            await page.evaluate(
+                (format) => localStorage.setItem(`reel.panels.${format}`, 'topics,messages'),
+                recording.format,
+            );
             await page.reload();
             await page.locator('#panel-topics').waitFor();
             const dialog = await openShare(page);
@@ -47,18 +56,23 @@ export const tests = {
         });
     },
     async somebody_outside_sees_this_recording_only() {
-        ({ token } = await server.json('/tokens', { method: 'POST', body: JSON.stringify({ name: 'ann', role: 'admin' }) }));
+        await requireLogin();
         let link;
-        await withPage(server, `/recordings/${recording.id}?panels=plot,messages&with=${other.id}`, { allow: [/401/] }, async (page) => {
-            await logIn(page);
-            const dialog = await openShare(page);
-            await dialog.getByText('The second recording is not part of it.').waitFor();
-            await dialog.getByLabel('Works for').selectOption('1d');
-            await dialog.getByRole('button', { name: 'Create link' }).click();
-            await dialog.getByText(/^Works until/).waitFor();
-            link = await value(page, 'Link for somebody without access');
-            await checkAxeInBothThemes(page);
-        });
+        await withPage(
+            server,
+            `/recordings/${recording.id}?panels=plot,messages&with=${other.id}`,
+            { allow: [/401/] },
+            async (page) => {
+                await logIn(page);
+                const dialog = await openShare(page);
+                await dialog.getByText('The second recording is not included.').waitFor();
+                await dialog.getByLabel('Works for').selectOption('1d');
+                await dialog.getByRole('button', { name: 'Create link' }).click();
+                await dialog.getByText(/^Works until/).waitFor();
+                link = await value(page, 'Link for someone without access');
+                await checkAxeInBothThemes(page);
+            },
+        );
         assert.equal(new URL(link).searchParams.get('with'), null);
         await withPage(server, link, {}, async (page) => {
             const failed = [];
@@ -85,21 +99,33 @@ export const tests = {
             await settled(page);
             assert.deepEqual(failed, []);
         });
-        for (const [kind, wrong] of [['another recording', link.replaceAll(recording.id, other.id)], ['a shortened key', link.slice(0, -1)]]) {
+        for (const [kind, wrong] of [
+            ['another recording', link.replaceAll(recording.id, other.id)],
+            ['a shortened key', link.slice(0, -1)],
+        ]) {
             await withPage(server, wrong, { allow: [/401/] }, async (page) => {
                 await page.getByText('This link no longer works').waitFor({}, kind);
             });
         }
     },
     async it_ends_while_it_is_shown() {
-        const made = await server.json('/tokens', { method: 'POST', body: JSON.stringify({ name: 'bob', role: 'read' }), token });
-        const { url } = await server.json(`/recordings/${recording.id}/links`, { method: 'POST', body: '{}', token: made.token });
+        await requireLogin();
+        const made = await server.json('/tokens', {
+            method: 'POST',
+            body: JSON.stringify({ name: 'bob', role: 'read' }),
+            token,
+        });
+        const { url } = await server.json(`/recordings/${recording.id}/links`, {
+            method: 'POST',
+            body: '{}',
+            token: made.token,
+        });
         await withPage(server, url, { allow: [/401/] }, async (page) => {
             await heading(page);
             await settled(page);
             await server.json('/tokens/bob', { method: 'DELETE', token });
             await page.reload();
-            await page.getByText('It has expired, was withdrawn or is incomplete.').waitFor();
+            await page.getByText('It has expired, was revoked or is incomplete.').waitFor();
             await checkAxeInBothThemes(page);
             await page.getByRole('button', { name: 'Log in to the archive instead' }).click();
             await logIn(page);

@@ -19,10 +19,22 @@ const ready = (page) => page.locator('.timeline-name').first().waitFor();
 /** Runs in the browser: what keeps a person from using the element; '' if nothing does. */
 function faultOf(element) {
     const box = element.getBoundingClientRect();
-    if (box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight || box.width < 10 || box.height < 10) {
+    if (
+        box.left < 0 ||
+        box.top < 0 ||
+        box.right > innerWidth ||
+        box.bottom > innerHeight ||
+        box.width < 10 ||
+        box.height < 10
+    ) {
         return `at ${box.left},${box.top} to ${box.right},${box.bottom} in a window of ${innerWidth} by ${innerHeight}`;
     }
-    const covered = [[box.left + 3, box.top + 3], [box.right - 3, box.top + 3], [box.left + 3, box.bottom - 3], [box.right - 3, box.bottom - 3]].find(([x, y]) => !element.contains(document.elementFromPoint(x, y)));
+    const covered = [
+        [box.left + 3, box.top + 3],
+        [box.right - 3, box.top + 3],
+        [box.left + 3, box.bottom - 3],
+        [box.right - 3, box.bottom - 3],
+    ].find(([x, y]) => !element.contains(document.elementFromPoint(x, y)));
     return covered ? `covered or clipped at ${covered}` : '';
 }
 const liesInside = async (surface, what) => assert.equal(await surface.evaluate(faultOf), '', what);
@@ -75,7 +87,10 @@ export const tests = {
         for (const size of WINDOWS) {
             await withPage(server, '/?q=collection:bags', { size }, async (page) => {
                 const choose = async () => {
-                    await page.locator('.table-row').first().click({ position: { x: 2, y: 4 } });
+                    await page
+                        .locator('.table-row')
+                        .first()
+                        .click({ position: { x: 2, y: 4 } });
                     await page.locator('.library-actions button').first().waitFor();
                 };
                 await choose();
@@ -93,7 +108,11 @@ export const tests = {
         }
     },
     async every_panel_is_accessible_in_both_themes() {
-        for (const [recording, panels] of [[drive, ALL_PANELS], [camera, 'panels=image,messages'], [archive, 'panels=scene,log']]) {
+        for (const [recording, panels] of [
+            [drive, ALL_PANELS],
+            [camera, 'panels=image,messages'],
+            [archive, 'panels=scene,log'],
+        ]) {
             for (const size of recording === drive ? [SIZES.wide, SIZES.narrow] : [SIZES.wide]) {
                 await withPage(server, `/recordings/${recording.id}?${panels}&range=0.5~1`, { size }, async (page) => {
                     await ready(page);
@@ -113,7 +132,10 @@ export const tests = {
             await page.locator('.details').getByRole('button', { name: 'Save' }).click();
             await page.getByText('a red door').waitFor();
             assert.equal((await server.json('/recordings/' + camera.id)).description, 'a red door');
-            assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Edit description');
+            assert.equal(
+                await page.evaluate(() => document.activeElement.getAttribute('aria-label')),
+                'Edit description',
+            );
             await page.keyboard.press('Enter');
             await page.keyboard.press('End');
             await page.keyboard.type(' opens');
@@ -134,7 +156,9 @@ export const tests = {
             await page.locator('.log-tools input').waitFor();
             await page.getByRole('button', { name: 'Rename' }).click();
             await page.getByRole('button', { name: 'Edit description' }).click();
-            const fields = page.locator('main :is(textarea, input:not([type=checkbox], [type=range], [type=radio])):visible');
+            const fields = page.locator(
+                'main :is(textarea, input:not([type=checkbox], [type=range], [type=radio])):visible',
+            );
             const number = await fields.count();
             assert.ok(number >= 6, `name, description, tag, note, event, log filter: ${number}`);
             const before = await page.getByRole('slider', { name: 'Playhead' }).getAttribute('aria-valuenow');
@@ -146,9 +170,16 @@ export const tests = {
                 await page.keyboard.type('9');
             }
             // The recording changes meanwhile; what is typed stays.
-            await server.json('/recordings/' + drive.id, { method: 'PATCH', body: '{"tags":{"seen":"yes"}}', headers: { 'Content-Type': 'application/json' } });
+            await server.json('/recordings/' + drive.id, {
+                method: 'PATCH',
+                body: '{"tags":{"seen":"yes"}}',
+                headers: { 'Content-Type': 'application/json' },
+            });
             await page.getByRole('link', { name: 'seen yes' }).waitFor();
-            assert.deepEqual(await fields.evaluateAll((all) => all.map((field) => field.value)), Array(number).fill('j k l [1] +90'));
+            assert.deepEqual(
+                await fields.evaluateAll((all) => all.map((field) => field.value)),
+                Array(number).fill('j k l [1] +90'),
+            );
             await play(page).waitFor();
             assert.equal(await page.getByRole('slider', { name: 'Playhead' }).getAttribute('aria-valuenow'), before);
         });

@@ -15,7 +15,8 @@ export async function tearDown() {
 const RULER_Y = 8; // px below the top of the timeline
 const seconds = (recording) => Number(BigInt(recording.end_ns) - BigInt(recording.start_ns)) / 1e9;
 const at = async (page) => Number(await page.getByRole('slider', { name: 'Playhead' }).getAttribute('aria-valuenow'));
-const near = (page, wanted, tolerance) => eventually(async () => Math.abs((await at(page)) - wanted) <= tolerance, `the playhead at ${wanted}`);
+const near = (page, wanted, tolerance) =>
+    eventually(async () => Math.abs((await at(page)) - wanted) <= tolerance, `the playhead at ${wanted}`);
 const resetZoom = (page) => page.locator('.timeline').getByRole('button', { name: 'Reset zoom' });
 const selected = (page) => page.locator('.timeline-range').count();
 async function ready(page) {
@@ -39,15 +40,29 @@ async function touch(page, fingers) {
     const session = await page.context().newCDPSession(page);
     const send = (type, touchPoints) => session.send('Input.dispatchTouchEvent', { type, touchPoints });
     for (let i = 0; i < fingers[0].length; i++) {
-        await send(i === 0 ? 'touchStart' : 'touchMove', fingers.map((places, id) => ({ ...places[i], id })));
+        await send(
+            i === 0 ? 'touchStart' : 'touchMove',
+            fingers.map((places, id) => ({ ...places[i], id })),
+        );
     }
     await send('touchEnd', []);
     await session.detach();
 }
-const line = (from, to, steps = 6) => Array.from({ length: steps + 1 }, (_, i) => ({ x: from.x + ((to.x - from.x) * i) / steps, y: from.y + ((to.y - from.y) * i) / steps }));
+const line = (from, to, steps = 6) =>
+    Array.from({ length: steps + 1 }, (_, i) => ({
+        x: from.x + ((to.x - from.x) * i) / steps,
+        y: from.y + ((to.y - from.y) * i) / steps,
+    }));
 const messageTimes = async (recording, topic) => {
-    const text = await (await fetch(`${server.api}/recordings/${recording.id}/messages?topic=${encodeURIComponent(topic)}&time_format=nanoseconds`)).text();
-    return text.trim().split('\n').map((row) => Number(BigInt(JSON.parse(row).log_time) - BigInt(recording.start_ns)) / 1e9);
+    const text = await (
+        await fetch(
+            `${server.api}/recordings/${recording.id}/messages?topic=${encodeURIComponent(topic)}&time_format=nanoseconds`,
+        )
+    ).text();
+    return text
+        .trim()
+        .split('\n')
+        .map((row) => Number(BigInt(JSON.parse(row).log_time) - BigInt(recording.start_ns)) / 1e9);
 };
 
 export const tests = {
@@ -84,14 +99,21 @@ export const tests = {
             assert.equal(await selected(page), 0);
             await touch(page, [line(await place(page, 0.1), await place(page, 0.4))]);
             await page.locator('.timeline-range').waitFor();
-            await page.getByRole('button', { name: 'Clear selection' }).click(); // a tap would only stop the fling of the last touch
+            // a tap would only stop the fling of the last touch
+            await page.getByRole('button', { name: 'Clear selection' }).click();
             await page.locator('.timeline-range').waitFor({ state: 'detached' });
-            await touch(page, [line(await place(page, 0.4), await place(page, 0.1)), line(await place(page, 0.6), await place(page, 0.9))]);
+            await touch(page, [
+                line(await place(page, 0.4), await place(page, 0.1)),
+                line(await place(page, 0.6), await place(page, 0.9)),
+            ]);
             await resetZoom(page).waitFor();
             assert.equal(await selected(page), 0); // two fingers do not select
             const left = await place(page, 0.02);
             await page.touchscreen.tap(left.x, left.y);
-            await eventually(async () => (await at(page)) > seconds(bag) * 0.2 && (await at(page)) < seconds(bag) * 0.45, 'a time inside the zoomed view');
+            await eventually(
+                async () => (await at(page)) > seconds(bag) * 0.2 && (await at(page)) < seconds(bag) * 0.45,
+                'a time inside the zoomed view',
+            );
         });
     },
     async the_wheel_zooms_around_the_pointer() {
@@ -104,7 +126,10 @@ export const tests = {
             await page.mouse.click(here.x, here.y);
             await near(page, seconds(bag) * 0.7, 0.1); // what was below the pointer stays there
             await page.mouse.click(there.x, there.y);
-            await eventually(async () => (await at(page)) > seconds(bag) * 0.71 && (await at(page)) < seconds(bag) * 0.82, 'a magnified time');
+            await eventually(
+                async () => (await at(page)) > seconds(bag) * 0.71 && (await at(page)) < seconds(bag) * 0.82,
+                'a magnified time',
+            );
             const before = await at(page);
             await page.keyboard.down('Shift');
             await page.mouse.wheel(0, 200); // sideways
@@ -126,7 +151,9 @@ export const tests = {
             await page.keyboard.press('End');
             await near(page, seconds(bag), 1e-6);
             await page.waitForFunction(() => {
-                const [head, field] = ['.timeline-playhead', '.timeline-field'].map((name) => document.querySelector(name).getBoundingClientRect());
+                const [head, field] = ['.timeline-playhead', '.timeline-field'].map((name) =>
+                    document.querySelector(name).getBoundingClientRect(),
+                );
                 return head.left >= field.left - 2 && head.left <= field.right;
             });
             await page.keyboard.press('0');

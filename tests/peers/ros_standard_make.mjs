@@ -73,7 +73,7 @@ async function write(path, all, ros2) {
   });
   await writer.start({ profile: ros2 ? "ros2" : "ros1", library: "" });
   let time = 1n;
-  // Their decoder takes a type without fields for a module of constants; those are in the vectors of tests/unit/ros_translate.c.
+  // Their decoder takes a type without fields for a module of constants; those are in the vectors of tests/unit/formats/ros/translate.c.
   for (const name of Object.keys(all).filter((n) => !n.startsWith("test_msgs/") && !all[n].definitions.every((d) => d.isConstant))) {
     const types = closure(all, name, ros2).map((t) => (t.name === name ? { definitions: t.definitions } : t));
     const full = ros2 ? name.replace("/", "/msg/") : name;

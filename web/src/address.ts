@@ -2,8 +2,10 @@
 import { linkKey } from './shared_link';
 import { Store, useStore } from './store';
 
-/** The path that the page is served under, by the <base> that the server writes: '/', or '/reel/' behind a proxy. Paths within the page have no
- * leading slash; in links and requests the browser puts them after the root. */
+/**
+ * The path that the page is served under, by the <base> that the server writes: '/', or '/reel/' behind a proxy. Paths
+ * within the page have no leading slash; in links and requests the browser puts them after the root.
+ */
 export const ROOT = new URL(document.baseURI).pathname;
 
 export interface Address {
@@ -48,7 +50,10 @@ export function go(target: string, replace = false): void {
     address.set(current());
 }
 
-/** Changes parameters of the current URL; null or '' removes one. `replace` for changes that need no history entry: typing, dragging, playing. */
+/**
+ * Changes parameters of the current URL; null or '' removes one. `replace` for changes that need no history entry:
+ * typing, dragging, playing.
+ */
 export function setQuery(changes: Query, replace = false): void {
     const { path, query } = address.get();
     const search = withChanges(query, changes).toString();
@@ -64,7 +69,16 @@ export function handleLinks(): void {
     document.addEventListener('click', (event) => {
         const anchor = event.target instanceof Element ? event.target.closest('a') : null;
         const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-        if (event.defaultPrevented || linkKey || !anchor || !plain || anchor.target || anchor.hasAttribute('download') || anchor.hash || !anchor.href.startsWith(document.baseURI)) {
+        if (
+            event.defaultPrevented ||
+            linkKey ||
+            !anchor ||
+            !plain ||
+            anchor.target ||
+            anchor.hasAttribute('download') ||
+            anchor.hash ||
+            !anchor.href.startsWith(document.baseURI)
+        ) {
             return;
         }
         if (/^($|upload$|docs$|admin($|\/)|recordings\/)/.test(anchor.pathname.slice(ROOT.length))) {

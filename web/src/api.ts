@@ -3,7 +3,7 @@ import { ROOT } from './address';
 import { readEvents, readLines, readParts, type FilePart } from './api_streams';
 import { linkKey } from './shared_link';
 import { Store } from './store';
-import { text } from './text';
+import { text } from './text/common';
 import type { Change, Job, Problem } from './types';
 
 export const BASE = ROOT + 'api/v1';
@@ -24,7 +24,10 @@ export class ApiError extends Error {
 
 const KEY = 'reel.loggedIn'; // only a note for new tabs: the cookie itself cannot be read here
 /** needed: the server requires a login, or the one there was has ended. */
-export const session = new Store<{ loggedIn: boolean; needed: boolean }>({ loggedIn: !linkKey && localStorage.getItem(KEY) !== null, needed: false });
+export const session = new Store<{ loggedIn: boolean; needed: boolean }>({
+    loggedIn: !linkKey && localStorage.getItem(KEY) !== null,
+    needed: false,
+});
 
 /** Exchanges the token for a cookie, which the browser sends from then on. */
 export async function logIn(token: string): Promise<void> {
@@ -37,8 +40,14 @@ export async function logOut(): Promise<void> {
     localStorage.removeItem(KEY);
     session.set({ loggedIn: false, needed: false });
 }
-/** Headers of every request. X-Requested-With keeps the server from offering Basic authentication, for which the browser would open a prompt. */
-export const ownHeaders: Record<string, string> = { 'X-Requested-With': 'reel', ...(linkKey ? { Authorization: 'Link ' + linkKey } : {}) };
+/**
+ * Headers of every request. X-Requested-With keeps the server from offering Basic authentication, for which the browser
+ * would open a prompt.
+ */
+export const ownHeaders: Record<string, string> = {
+    'X-Requested-With': 'reel',
+    ...(linkKey ? { Authorization: 'Link ' + linkKey } : {}),
+};
 
 // ---- requests
 
@@ -96,9 +105,13 @@ export async function request(method: string, path: string, options: RequestOpti
         headers['If-Match'] = options.ifMatch;
     }
     const before = session.get();
-    const response = await fetch(urlOf(path, options.params), { method, headers, body, signal: options.signal }).catch((error: unknown) => {
-        throw error instanceof DOMException && error.name === 'AbortError' ? error : new ApiError(0, null, text.noAnswer);
-    });
+    const response = await fetch(urlOf(path, options.params), { method, headers, body, signal: options.signal }).catch(
+        (error: unknown) => {
+            throw error instanceof DOMException && error.name === 'AbortError'
+                ? error
+                : new ApiError(0, null, text.noAnswer);
+        },
+    );
     if (response.status === 401 && before === session.get()) {
         session.set({ ...before, needed: true });
     }
@@ -112,11 +125,17 @@ export async function request(method: string, path: string, options: RequestOpti
 }
 
 export async function get<T>(path: string, params?: Params, signal?: AbortSignal): Promise<T> {
-    return (await (await request('GET', path, { params, signal, headers: { Accept: 'application/json' } })).json()) as T;
+    return (await (
+        await request('GET', path, { params, signal, headers: { Accept: 'application/json' } })
+    ).json()) as T;
 }
 
 /** Also returns the ETag, for a later patch(). */
-export async function getTagged<T>(path: string, params?: Params, signal?: AbortSignal): Promise<{ value: T; tag: string | null }> {
+export async function getTagged<T>(
+    path: string,
+    params?: Params,
+    signal?: AbortSignal,
+): Promise<{ value: T; tag: string | null }> {
     const response = await request('GET', path, { params, signal, headers: { Accept: 'application/json' } });
     return { value: (await response.json()) as T, tag: response.headers.get('ETag') };
 }
@@ -128,7 +147,11 @@ export async function send<T = unknown>(method: string, path: string, options: R
 }
 
 /** Sends a merge patch. With an ETag it throws ApiError 412 if the resource has changed since. */
-export async function patch<T>(path: string, body: unknown, tag?: string | null): Promise<{ value: T; tag: string | null }> {
+export async function patch<T>(
+    path: string,
+    body: unknown,
+    tag?: string | null,
+): Promise<{ value: T; tag: string | null }> {
     const response = await request('PATCH', path, { body, ifMatch: tag });
     return { value: (await response.json()) as T, tag: response.headers.get('ETag') };
 }
@@ -160,7 +183,12 @@ export interface Page<T> {
     capped?: boolean;
     counted?: number;
 }
-export async function getPage<T>(path: string, params: Params = {}, cursor?: string | null, signal?: AbortSignal): Promise<Page<T>> {
+export async function getPage<T>(
+    path: string,
+    params: Params = {},
+    cursor?: string | null,
+    signal?: AbortSignal,
+): Promise<Page<T>> {
     return get<Page<T>>(path, { ...params, cursor }, signal);
 }
 /** All pages of a short list, up to about `most` rows. */
@@ -192,8 +220,16 @@ export async function* getParts(path: string, params: Params = {}, signal?: Abor
     yield* readParts(await request('GET', path, { params, signal }));
 }
 
-/** Server-sent events with the token, which EventSource cannot send. Reconnects until the stream has ended or the returned function is called. */
-export function follow(path: string, params: Params, onEvent: (kind: string, data: unknown) => void, endless = false): () => void {
+/**
+ * Server-sent events with the token, which EventSource cannot send. Reconnects until the stream has ended or the
+ * returned function is called.
+ */
+export function follow(
+    path: string,
+    params: Params,
+    onEvent: (kind: string, data: unknown) => void,
+    endless = false,
+): () => void {
     const stop = new AbortController();
     void readEvents({
         connect: (last) =>
@@ -205,7 +241,8 @@ export function follow(path: string, params: Params, onEvent: (kind: string, dat
         onEvent,
         endless,
         signal: stop.signal,
-        isFinal: (error) => error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429,
+        isFinal: (error) =>
+            error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429,
     });
     return () => stop.abort();
 }
@@ -213,7 +250,10 @@ export function follow(path: string, params: Params, onEvent: (kind: string, dat
 const changeListeners = new Set<(change: Change) => void>();
 let stopChanges: (() => void) | null = null;
 
-/** Subscribes to /changes; the page shares one connection. After a change of kind `gap` some changes were missed: reload. */
+/**
+ * Subscribes to /changes; the page shares one connection. After a change of kind `gap` some changes were missed:
+ * reload.
+ */
 export function onChange(listener: (change: Change) => void): () => void {
     if (linkKey) {
         return () => undefined; // a signed link does not reach the changes of the archive

@@ -85,7 +85,11 @@ export async function* readParts(response: Response): AsyncGenerator<FilePart> {
     const pieces = piecesOf(response.body!);
     const reader = new ByteReader(pieces);
     try {
-        for (let boundary = await reader.line(); boundary !== null && !boundary.endsWith('--'); boundary = await reader.line()) {
+        for (
+            let boundary = await reader.line();
+            boundary !== null && !boundary.endsWith('--');
+            boundary = await reader.line()
+        ) {
             const headers = new Headers();
             for (let line = await reader.line(); line; line = await reader.line()) {
                 const colon = line.indexOf(':');
@@ -124,7 +128,9 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 async function readOnce(stream: EventStream, response: Response, last: { id: string | null }): Promise<boolean> {
     let ended = false;
-    for await (const { id, event = 'message', data } of piecesOf(textOf(response).pipeThrough(new EventSourceParserStream()))) {
+    for await (const { id, event = 'message', data } of piecesOf(
+        textOf(response).pipeThrough(new EventSourceParserStream()),
+    )) {
         last.id = id ?? last.id;
         ended = event === 'end';
         if (!ended || !stream.endless) {

@@ -8,7 +8,7 @@ import { Jobs } from './jobs';
 import { hasRole, service, type Role } from './service';
 import { linkKey } from './shared_link';
 import { useStore } from './store';
-import { text } from './text';
+import { text } from './text/common';
 import { nextTheme, theme } from './theme';
 import { CHOICES, chooseZone, zoneChoice, zoneName } from './time_zone';
 import { dropToast, showError, toasts } from './toasts';
@@ -54,7 +54,15 @@ function viewOf(path: string): { name: string; View: View } {
 function ZoneMenu() {
     const choice = useStore(zoneChoice);
     return (
-        <Menu label={text.zone.title} icon="clock" items={CHOICES.map((one) => ({ label: text.zone[one], checked: one === choice, run: () => chooseZone(one) }))}>
+        <Menu
+            label={text.zone.title}
+            icon="clock"
+            items={CHOICES.map((one) => ({
+                label: text.zone[one],
+                checked: one === choice,
+                run: () => chooseZone(one),
+            }))}
+        >
             <span class="visually-hidden">{text.zone.title}: </span>
             <span class="zone">{choice === 'recording' ? text.zone.own : zoneName()}</span>
         </Menu>
@@ -75,7 +83,12 @@ function Header({ name, login }: { name: string; login: boolean }) {
             <a class="brand" href={linkKey ? undefined : './'} aria-label={text.name}>
                 <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
                     <rect width="32" height="32" rx="6" fill="var(--accent)" />
-                    <path d="M5 10h14M5 16h22M5 22h9" stroke="var(--accent-ink)" stroke-width="3" stroke-linecap="round" />
+                    <path
+                        d="M5 10h14M5 16h22M5 22h9"
+                        stroke="var(--accent-ink)"
+                        stroke-width="3"
+                        stroke-linecap="round"
+                    />
                     <path d="M21 5v22" stroke="var(--warn)" stroke-width="2.5" stroke-linecap="round" />
                 </svg>
                 <span class="word">{text.name}</span>
@@ -84,7 +97,12 @@ function Header({ name, login }: { name: string; login: boolean }) {
                 {(linkKey ? [] : views)
                     .filter(([, , , role]) => role === 'read' || hasRole(known, role) !== false)
                     .map(([key, path, label, role]) => (
-                        <a key={key} href={path} class={role !== 'read' && !known ? 'unknown' : ''} aria-current={key === name ? 'page' : undefined}>
+                        <a
+                            key={key}
+                            href={path}
+                            class={role !== 'read' && !known ? 'unknown' : ''}
+                            aria-current={key === name ? 'page' : undefined}
+                        >
                             {label}
                         </a>
                     ))}
@@ -93,7 +111,10 @@ function Header({ name, login }: { name: string; login: boolean }) {
             <div class="end">
                 {linkKey && !login && <LinkNotice />}
                 {known && !linkKey && known.caller.how !== 'open' && (
-                    <span class="caller small muted ellipsis" title={text.app.caller(known.caller.name ?? '', known.caller.role)}>
+                    <span
+                        class="caller small muted ellipsis"
+                        title={text.app.caller(known.caller.name ?? '', known.caller.role)}
+                    >
                         {text.app.caller(known.caller.name ?? '', known.caller.role)}
                     </span>
                 )}
@@ -105,7 +126,14 @@ function Header({ name, login }: { name: string; login: boolean }) {
                     label={text.app.theme[now]}
                     onClick={nextTheme}
                 />
-                {loggedIn && !login && <Button kind="quiet" icon="out" label={text.app.logOut} onClick={() => void logOut().catch(showError)} />}
+                {loggedIn && !login && (
+                    <Button
+                        kind="quiet"
+                        icon="out"
+                        label={text.app.logOut}
+                        onClick={() => void logOut().catch(showError)}
+                    />
+                )}
             </div>
         </header>
     );
@@ -117,7 +145,9 @@ function Toasts() {
             {useStore(toasts).map((toast) => (
                 <div key={toast.id} class={`toast ${toast.kind}`} role={toast.kind === 'error' ? 'alert' : undefined}>
                     <p>{toast.message}</p>
-                    {toast.action && <Button onClick={() => (dropToast(toast.id), toast.action!.run())}>{toast.action.label}</Button>}
+                    {toast.action && (
+                        <Button onClick={() => (dropToast(toast.id), toast.action!.run())}>{toast.action.label}</Button>
+                    )}
                     <Button kind="quiet" icon="close" label={text.close} onClick={() => dropToast(toast.id)} />
                 </div>
             ))}
@@ -132,7 +162,8 @@ export function App() {
     const zone = useStore(zoneChoice); // all times change with it
     const titles = text.app as Record<string, unknown>;
     useEffect(() => {
-        document.title = typeof titles[name] === 'string' ? `${titles[name] as string} – ${text.name}` : text.name; // a view may set a more specific title
+        // a view may set a more specific title
+        document.title = typeof titles[name] === 'string' ? `${titles[name] as string} – ${text.name}` : text.name;
     }, [name]);
     return (
         <div class="app">
@@ -142,7 +173,11 @@ export function App() {
             <Header name={name} login={needed} />
             <main class="view" id="content" tabIndex={-1}>
                 {needed ? (
-                    linkKey ? <LinkEnded /> : <LogIn />
+                    linkKey ? (
+                        <LinkEnded />
+                    ) : (
+                        <LogIn />
+                    )
                 ) : (
                     <ErrorBoundary key={name + String(loggedIn) + zone}>
                         <View />

@@ -1,5 +1,5 @@
 // Copies text to the clipboard, also where navigator.clipboard is missing (plain http from another host).
-import { text } from './text';
+import { text } from './text/common';
 import { showError, showToast } from './toasts';
 
 function copyWithCommand(value: string): boolean {
@@ -7,7 +7,8 @@ function copyWithCommand(value: string): boolean {
     field.value = value;
     field.setAttribute('readonly', '');
     field.className = 'visually-hidden';
-    (document.querySelector('dialog[open]') ?? document.body).append(field); // outside a modal dialog it could not take the focus
+    // outside a modal dialog it could not take the focus
+    (document.querySelector('dialog[open]') ?? document.body).append(field);
     field.select();
     const done = document.execCommand('copy');
     field.remove();

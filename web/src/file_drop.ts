@@ -1,4 +1,5 @@
-// Files dropped anywhere on the page: a sheet asks where they go, before anything is sent. Its code is loaded by the drop.
+// Files dropped anywhere on the page: a sheet asks where they go, before anything is sent. Its code is loaded by the
+// drop.
 import { address } from './address';
 import { linkKey } from './shared_link';
 import { Store } from './store';

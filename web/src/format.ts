@@ -42,7 +42,13 @@ export function duration(value: bigint | number | string | null | undefined): st
     }
     const s = Number(ns) / 1e9;
     if (s < 60) {
-        return s === 0 ? '0 s' : s < 0.001 ? `${(s * 1e6).toFixed(0)} µs` : s < 1 ? `${(s * 1e3).toFixed(0)} ms` : `${s.toFixed(s < 10 ? 2 : 1)} s`;
+        return s === 0
+            ? '0 s'
+            : s < 0.001
+              ? `${(s * 1e6).toFixed(0)} µs`
+              : s < 1
+                ? `${(s * 1e3).toFixed(0)} ms`
+                : `${s.toFixed(s < 10 ? 2 : 1)} s`;
     }
     const seconds = Math.round(s);
     const two = (n: number) => String(n).padStart(2, '0');
@@ -99,5 +105,11 @@ export function ago(value: string | null | undefined, now = Date.now()): string 
         return '–';
     }
     const s = Math.max(0, now / 1000 - Number(ns / 1000000000n));
-    return s < 60 ? `${Math.floor(s)} s ago` : s < 3600 ? `${Math.floor(s / 60)} min ago` : s < 86400 ? `${Math.floor(s / 3600)} h ago` : date(ns);
+    return s < 60
+        ? `${Math.floor(s)} s ago`
+        : s < 3600
+          ? `${Math.floor(s / 60)} min ago`
+          : s < 86400
+            ? `${Math.floor(s / 3600)} h ago`
+            : date(ns);
 }

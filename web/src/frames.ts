@@ -1,5 +1,5 @@
-// Steps from frame to frame. A frame is a message of the topic that the recording is about: its images, its simulation frames, else
-// the topic with the most messages.
+// Steps from frame to frame. A frame is a message of the topic that the recording is about: its images, its simulation
+// frames, else the topic with the most messages.
 import { get, getRows } from './api';
 import type { Playback } from './playback';
 import { showError } from './toasts';
@@ -12,7 +12,11 @@ export async function neighbour(id: string, topic: Topic, from: bigint, forward:
     }
     const params = { topic: topic.name, time_format: 'nanoseconds', decode: 'none' };
     if (forward) {
-        for await (const row of getRows<Message>(`/recordings/${id}/messages`, { ...params, start: from + 1n, limit: 1 })) {
+        for await (const row of getRows<Message>(`/recordings/${id}/messages`, {
+            ...params,
+            start: from + 1n,
+            limit: 1,
+        })) {
             return BigInt(row.log_time);
         }
         return null;
@@ -22,7 +26,8 @@ export async function neighbour(id: string, topic: Topic, from: bigint, forward:
 }
 
 export const isVideoTopic = (topic: Topic): boolean => /(^|[/.])CompressedVideo$/.test(topic.type);
-export const isImage = (topic: Topic): boolean => (/(^|[/.])(Compressed|Raw)?Image$/.test(topic.type) || isVideoTopic(topic)) && topic.messages > 0;
+export const isImage = (topic: Topic): boolean =>
+    (/(^|[/.])(Compressed|Raw)?Image$/.test(topic.type) || isVideoTopic(topic)) && topic.messages > 0;
 
 export function frameTopic(topics: readonly Topic[]): Topic | null {
     const some = topics.filter((t) => t.messages > 0);
@@ -31,14 +36,26 @@ export function frameTopic(topics: readonly Topic[]): Topic | null {
 }
 
 /** The time of the frame after or before `from`; without one, of the message as far away as two are on average. */
-export async function frameTime(recording: Recording, topic: Topic | null, from: bigint, forward: boolean): Promise<bigint> {
+export async function frameTime(
+    recording: Recording,
+    topic: Topic | null,
+    from: bigint,
+    forward: boolean,
+): Promise<bigint> {
     const found = topic && (await neighbour(recording.id, topic, from, forward));
     const step = BigInt(recording.duration_ns ?? 0) / BigInt(Math.max(1, topic?.messages ?? 1));
     return found ?? from + (forward ? step : -step);
 }
 
-/** Returns a function that moves the playhead to the next or the previous frame. Calls during a step are done after it, in order. */
-export function frameSteps(recording: Recording, topics: readonly Topic[], playback: Playback): (forward: boolean) => Promise<void> {
+/**
+ * Returns a function that moves the playhead to the next or the previous frame. Calls during a step are done after it,
+ * in order.
+ */
+export function frameSteps(
+    recording: Recording,
+    topics: readonly Topic[],
+    playback: Playback,
+): (forward: boolean) => Promise<void> {
     const topic = frameTopic(topics);
     let last: Promise<void> = Promise.resolve();
     const step = async (forward: boolean) => {

@@ -1,7 +1,7 @@
 // Running jobs in the header: how many, their progress, and a button to cancel each. Polls only while jobs run.
 import { useEffect, useState } from 'preact/hooks';
 import { get, jobsStarted, onChange, send } from './api';
-import { labelOf, text } from './text';
+import { labelOf, text } from './text/common';
 import { showError } from './toasts';
 import type { Job } from './types';
 import { Button, Progress, Spinner } from './ui';
@@ -19,8 +19,11 @@ function useJobs(): Job[] {
         let known = new Set<string>();
         const poll = async () => {
             timer = undefined;
-            const all = await get<{ items: Job[] }>('/jobs', {}, stop.signal).catch(() => ({ items: [] })); // without permission to list jobs, show none
-            const running = all.items.filter(({ state, kind }) => (state === 'running' || state === 'queued') && kind !== 'webhook'); // one that fails is tried again for days
+            // without permission to list jobs, show none
+            const all = await get<{ items: Job[] }>('/jobs', {}, stop.signal).catch(() => ({ items: [] }));
+            const running = all.items.filter(
+                ({ state, kind }) => (state === 'running' || state === 'queued') && kind !== 'webhook',
+            ); // one that fails is tried again for days
             if (stop.signal.aborted) {
                 return;
             }

@@ -1,4 +1,5 @@
-// Playback state of a recording, shared by all its panels: playhead, selected range, speed. Nothing else holds the current time.
+// Playback state of a recording, shared by all its panels: playhead, selected range, speed. Nothing else holds the
+// current time.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Store, type Readable } from './store';
 
@@ -20,7 +21,8 @@ export interface PlaybackState {
 
 export const SPEEDS = [-10, -5, -2, -1, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100];
 /** The next faster speed in the same direction. */
-export const nextSpeed = (speed: number): number => (speed > 0 ? SPEEDS.find((s) => s > speed) : [...SPEEDS].reverse().find((s) => s < speed)) ?? speed;
+export const nextSpeed = (speed: number): number =>
+    (speed > 0 ? SPEEDS.find((s) => s > speed) : [...SPEEDS].reverse().find((s) => s < speed)) ?? speed;
 
 const MAX_STEP_MS = 1000; // a page that was hidden resumes where it stopped
 
@@ -30,7 +32,16 @@ export class Playback implements Readable<PlaybackState> {
     private before = 0;
 
     constructor(bounds: Range, time_ns = bounds.start) {
-        this.store = new Store<PlaybackState>({ time_ns, bounds, range: null, playing: false, speed: 1, loop: false, growing: false, following: false });
+        this.store = new Store<PlaybackState>({
+            time_ns,
+            bounds,
+            range: null,
+            playing: false,
+            speed: 1,
+            loop: false,
+            growing: false,
+            following: false,
+        });
     }
     get(): PlaybackState {
         return this.store.get();
@@ -57,7 +68,12 @@ export class Playback implements Readable<PlaybackState> {
         const before = this.get();
         const following = before.following && growing;
         const time_ns = following ? bounds.end : before.time_ns;
-        if (growing !== before.growing || following !== before.following || bounds.start !== before.bounds.start || bounds.end !== before.bounds.end) {
+        if (
+            growing !== before.growing ||
+            following !== before.following ||
+            bounds.start !== before.bounds.start ||
+            bounds.end !== before.bounds.end
+        ) {
             this.change({ bounds, growing, following, time_ns });
         }
     }

@@ -14,7 +14,9 @@ export interface Opened {
 function stored(): Opened[] {
     try {
         const list: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
-        return Array.isArray(list) ? list.filter((one: Partial<Opened> | null) => typeof one?.id === 'string' && typeof one.name === 'string') : [];
+        return Array.isArray(list)
+            ? list.filter((one: Partial<Opened> | null) => typeof one?.id === 'string' && typeof one.name === 'string')
+            : [];
     } catch {
         return [];
     }

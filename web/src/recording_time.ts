@@ -1,4 +1,5 @@
-// Times of a recording: calendar times, or offsets from its start. Whether it has calendar times depends on the recording's clock.
+// Times of a recording: calendar times, or offsets from its start. Whether it has calendar times depends on the
+// recording's clock.
 import type { Range } from './playback';
 import { dateTime, offset, parseTime } from './format';
 import { shownZone, zoneName } from './time_zone';
@@ -28,7 +29,8 @@ export function boundsOf(recording: Recording): Range {
 export const firstTime = (topic: Topic | undefined): bigint | null => (topic?.start_ns ? BigInt(topic.start_ns) : null);
 
 /** The offset from the start, as 0:12.345 */
-export const relativeTime = (recording: Recording, ns: bigint, digits = 3): string => offset(ns - boundsOf(recording).start, digits);
+export const relativeTime = (recording: Recording, ns: bigint, digits = 3): string =>
+    offset(ns - boundsOf(recording).start, digits);
 
 /** The time on the calendar, in ns; null if the recording has no calendar times. */
 const calendarNs = (recording: Recording, ns: bigint): bigint | null => {
@@ -43,7 +45,8 @@ export const calendarText = (recording: Recording, ns: bigint, digits = 3): stri
     return at === null ? null : `${dateTime(at, digits, zone)} ${zoneName(zone, Number(at / 1000000n))}`;
 };
 /** When the recording starts; null also if nothing has been recorded yet. */
-export const startText = (recording: Recording, digits = 3): string | null => (recording.messages > 0 ? calendarText(recording, boundsOf(recording).start, digits) : null);
+export const startText = (recording: Recording, digits = 3): string | null =>
+    recording.messages > 0 ? calendarText(recording, boundsOf(recording).start, digits) : null;
 
 /** As the URL holds it: 1.5 */
 export function secondsOf(ns: bigint): string {
@@ -52,4 +55,5 @@ export function secondsOf(ns: bigint): string {
 }
 /** A time as the URL holds it: seconds from the start. */
 export const toSeconds = (recording: Recording, ns: bigint): string => secondsOf(ns - boundsOf(recording).start);
-export const fromSeconds = (recording: Recording, seconds: string): bigint => boundsOf(recording).start + timeNs(seconds);
+export const fromSeconds = (recording: Recording, seconds: string): bigint =>
+    boundsOf(recording).start + timeNs(seconds);

@@ -1,7 +1,8 @@
-// What the server says about itself and about the caller: names of formats, the caller's role. Loaded at the start and after each login.
+// What the server says about itself and about the caller: names of formats, the caller's role. Loaded at the start and
+// after each login.
 import { get, session } from './api';
 import { Store, useStore } from './store';
-import { text } from './text';
+import { text } from './text/common';
 import type { ServiceDocument } from './types';
 
 /** undefined: being loaded; null: could not be loaded. */
@@ -27,9 +28,14 @@ export function startService(): void {
     });
 }
 
-/** Whether the caller has this role, or a higher one; null: not known. `whole`: and is not limited to some collections. */
+/**
+ * Whether the caller has this role, or a higher one; null: not known. `whole`: and is not limited to some collections.
+ */
 export function hasRole(document: Service, role: Role, whole = false): boolean | null {
-    return !document ? null : ROLES.indexOf(document.caller.role) >= ROLES.indexOf(role) && (!whole || document.caller.collections === null);
+    return !document
+        ? null
+        : ROLES.indexOf(document.caller.role) >= ROLES.indexOf(role) &&
+              (!whole || document.caller.collections === null);
 }
 /** The same for components. What is not known yet is not offered. */
 export function useRole(role: Role, whole = false): boolean {
@@ -42,7 +48,9 @@ export function refusal(document: Service, role: Role, whole = false): { title: 
         return null;
     }
     const { name, role: own } = document!.caller;
-    return hasRole(document, role) ? { title: text.role.limited, help: text.role.whole } : { title: text.role.title(role), help: text.role.help(name ?? '', own) };
+    return hasRole(document, role)
+        ? { title: text.role.limited, help: text.role.whole }
+        : { title: text.role.title(role), help: text.role.help(name ?? '', own) };
 }
 
 /** The name of a format for people: "ROS 1 bag (2.0)" for rosbag-2.0. */

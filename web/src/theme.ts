@@ -1,4 +1,5 @@
-// Light or dark theme: follows the system until chosen. Canvases get colours from colour() and redraw when `shownTheme` changes.
+// Light or dark theme: follows the system until chosen. Canvases get colours from colour() and redraw when `shownTheme`
+// changes.
 import { Store } from './store';
 
 export type Theme = 'auto' | 'light' | 'dark';
@@ -20,7 +21,9 @@ function apply(): void {
     } else {
         document.documentElement.dataset.theme = chosen;
     }
-    document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]').forEach((meta) => (meta.content = colour('--raised')));
+    document
+        .querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')
+        .forEach((meta) => (meta.content = colour('--raised')));
     shownTheme.set(chosen === 'auto' ? (system.matches ? 'dark' : 'light') : chosen);
 }
 

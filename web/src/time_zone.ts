@@ -1,5 +1,5 @@
-// The time zone of every time that the page shows: UTC, the computer's, or the recording's own. The browser keeps the choice; the address can name
-// one (zone=utc, local, recording, or Europe/Berlin), which takes precedence.
+// The time zone of every time that the page shows: UTC, the computer's, or the recording's own. The browser keeps the
+// choice; the address can name one (zone=utc, local, recording, or Europe/Berlin), which takes precedence.
 import { address, setQuery } from './address';
 import { Store } from './store';
 import type { Recording } from './types';
@@ -13,7 +13,17 @@ const FIXED = /^([+-])(\d\d):?(\d\d)$/;
 const formats = new Map<string, Intl.DateTimeFormat | null>();
 function formatOf(zone: string): Intl.DateTimeFormat | null {
     if (!formats.has(zone)) {
-        const options = { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' } as const;
+        const options = {
+            timeZone: zone,
+            hourCycle: 'h23',
+            year: 'numeric',
+            month: '2-digit',
+            day: '2-digit',
+            hour: '2-digit',
+            minute: '2-digit',
+            second: '2-digit',
+            timeZoneName: 'short',
+        } as const;
         try {
             formats.set(zone, new Intl.DateTimeFormat('en-GB', options));
         } catch {
@@ -71,7 +81,11 @@ export function offsetMs(ms: number, zone: string): number {
     let offset = offsets.get(key);
     if (offset === undefined) {
         const at = quarter * 900000;
-        const parts = Object.fromEntries(formatOf(zone)!.formatToParts(at).map((part) => [part.type, Number(part.value)]));
+        const parts = Object.fromEntries(
+            formatOf(zone)!
+                .formatToParts(at)
+                .map((part) => [part.type, Number(part.value)]),
+        );
         offset = Date.UTC(parts.year!, parts.month! - 1, parts.day, parts.hour, parts.minute, parts.second) - at;
         offsets.size < OFFSETS_KEPT || offsets.clear();
         offsets.set(key, offset);
@@ -84,7 +98,11 @@ export function zoneName(zone = shownZone(), ms?: number): string {
     if (zone === UTC || FIXED.test(zone) || ms === undefined) {
         return zone.replace(/^.*\//, '').replace(/_/g, ' ');
     }
-    return formatOf(zone)!.formatToParts(ms).find((part) => part.type === 'timeZoneName')?.value ?? zone;
+    return (
+        formatOf(zone)!
+            .formatToParts(ms)
+            .find((part) => part.type === 'timeZoneName')?.value ?? zone
+    );
 }
 
 /** The instant at which the zone's clocks show what those of UTC show at `wall`. */

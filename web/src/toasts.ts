@@ -19,7 +19,8 @@ export function dropToast(id: number): void {
 /** Returns the id, for dropToast(). */
 export function showToast(message: string, action?: Toast['action'], kind: Toast['kind'] = 'info'): number {
     const id = next++;
-    const others = toasts.get().filter((one) => one.kind !== 'error' || one.message !== message); // an error that is repeated is shown once
+    // an error that is repeated is shown once
+    const others = toasts.get().filter((one) => one.kind !== 'error' || one.message !== message);
     toasts.set([...others.slice(-3), { id, kind, message, action }]);
     if (kind === 'info') {
         setTimeout(() => dropToast(id), action ? ACTION_DURATION_MS : DURATION_MS);

@@ -1,5 +1,5 @@
-// Types of the API as the page uses them, derived from server/api/openapi.yaml. Times are RFC 3339 strings; *_ns are decimal strings, since they exceed 2^53.
-// Counts are typed as numbers: the API sends strings only above 2^53.
+// Types of the API as the page uses them, derived from server/api/openapi.yaml. Times are RFC 3339 strings; *_ns are
+// decimal strings, since they exceed 2^53. Counts are typed as numbers: the API sends strings only above 2^53.
 import type { components } from './api_types';
 
 type Schemas = components['schemas'];

@@ -14,9 +14,13 @@ interface State<T> {
     loading: boolean;
     deps: readonly unknown[]; // the dependencies that `value` was loaded for
 }
-const same = (a: readonly unknown[], b: readonly unknown[]) => a.length === b.length && a.every((one, i) => Object.is(one, b[i]));
+const same = (a: readonly unknown[], b: readonly unknown[]) =>
+    a.length === b.length && a.every((one, i) => Object.is(one, b[i]));
 
-/** Loads on mount, when `deps` change, and on reload(). The previous value stays until the next one arrives; `loading` is true from the first render with new `deps`. */
+/**
+ * Loads on mount, when `deps` change, and on reload(). The previous value stays until the next one arrives; `loading`
+ * is true from the first render with new `deps`.
+ */
 export function useRequest<T>(load: (signal: AbortSignal) => Promise<T>, deps: readonly unknown[]): RequestState<T> {
     const [state, setState] = useState<State<T>>({ value: null, error: null, loading: true, deps });
     const [count, setCount] = useState(0);
@@ -25,7 +29,9 @@ export function useRequest<T>(load: (signal: AbortSignal) => Promise<T>, deps: r
         setState((previous) => ({ ...previous, loading: true, deps }));
         load(abort.signal).then(
             (value) => !abort.signal.aborted && setState({ value, error: null, loading: false, deps }),
-            (error: unknown) => !abort.signal.aborted && setState((previous) => ({ value: previous.value, error, loading: false, deps })),
+            (error: unknown) =>
+                !abort.signal.aborted &&
+                setState((previous) => ({ value: previous.value, error, loading: false, deps })),
         );
         return () => abort.abort();
     }, [...deps, count]);

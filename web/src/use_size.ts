@@ -19,4 +19,5 @@ function useWatched<T>(element: Element, read: (size: DOMRectReadOnly) => T, ini
 
 /** `initial`: until it is known, which is before the first drawing. */
 export const useWidth = (element: Element, initial = 0): number => useWatched(element, ({ width }) => width, initial);
-export const useSize = (element: Element): Size => useWatched(element, ({ width, height }) => ({ width, height }), { width: 0, height: 0 });
+export const useSize = (element: Element): Size =>
+    useWatched(element, ({ width, height }) => ({ width, height }), { width: 0, height: 0 });

@@ -1,10 +1,20 @@
-// Zooming and panning, shared by the timeline, the plot and the image: the arithmetic, and the gestures wheel and pinch.
+// Zooming and panning, shared by the timeline, the plot and the image: the arithmetic, and the gestures wheel and
+// pinch.
 import { useEffect, useRef } from 'preact/hooks';
 
 export const ZOOM_STEP = 1.5; // of a button or a key
 
-/** [from, to] zoomed by `factor` (above 1: in) so that `at` keeps its place, inside [least, most] and not shorter than `shortest`. */
-export function zoomSpan([from, to]: [number, number], at: number, factor: number, [least, most]: [number, number], shortest: number): [number, number] {
+/**
+ * [from, to] zoomed by `factor` (above 1: in) so that `at` keeps its place, inside [least, most] and not shorter than
+ * `shortest`.
+ */
+export function zoomSpan(
+    [from, to]: [number, number],
+    at: number,
+    factor: number,
+    [least, most]: [number, number],
+    shortest: number,
+): [number, number] {
     const length = Math.min(Math.max((to - from) / factor, shortest), most - least);
     const part = to > from ? (at - from) / (to - from) : 0.5;
     return panSpan([at - part * length, at + (1 - part) * length], 0, [least, most]);
@@ -29,11 +39,22 @@ interface Gestures {
 const LINE_PX = 16; // of wheel events that count in lines
 
 function onWheel(event: WheelEvent, element: HTMLElement, on: Gestures): void {
-    const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PX : event.deltaMode === WheelEvent.DOM_DELTA_PAGE ? element.clientHeight : 1;
+    const unit =
+        event.deltaMode === WheelEvent.DOM_DELTA_LINE
+            ? LINE_PX
+            : event.deltaMode === WheelEvent.DOM_DELTA_PAGE
+              ? element.clientHeight
+              : 1;
     const box = element.getBoundingClientRect();
-    const sideways = event.shiftKey ? event.deltaX || event.deltaY : Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : 0;
+    const sideways = event.shiftKey
+        ? event.deltaX || event.deltaY
+        : Math.abs(event.deltaX) > Math.abs(event.deltaY)
+          ? event.deltaX
+          : 0;
     const speed = event.ctrlKey ? 0.01 : 0.002; // a pinch on a touchpad arrives as small steps with ctrlKey
-    const changed = sideways ? on.pan(-sideways * unit, 0) : on.zoom(Math.exp(-event.deltaY * unit * speed), event.clientX - box.left, event.clientY - box.top);
+    const changed = sideways
+        ? on.pan(-sideways * unit, 0)
+        : on.zoom(Math.exp(-event.deltaY * unit * speed), event.clientX - box.left, event.clientY - box.top);
     if (changed || event.ctrlKey) {
         event.preventDefault(); // with ctrlKey the browser would zoom the page
     }
@@ -46,7 +67,11 @@ export function watchGestures(element: HTMLElement, on: () => Gestures): () => v
     const state = () => {
         const [a, b] = [...fingers.values()] as [PointerEvent, PointerEvent];
         const box = element.getBoundingClientRect();
-        return { x: (a.clientX + b.clientX) / 2 - box.left, y: (a.clientY + b.clientY) / 2 - box.top, apart: Math.max(10, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)) };
+        return {
+            x: (a.clientX + b.clientX) / 2 - box.left,
+            y: (a.clientY + b.clientY) / 2 - box.top,
+            apart: Math.max(10, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)),
+        };
     };
     const down = (event: PointerEvent) => {
         if (event.pointerType === 'touch') {
@@ -73,7 +98,8 @@ export function watchGestures(element: HTMLElement, on: () => Gestures): () => v
         fingers.delete(event.pointerId);
         last = null;
     };
-    const twoFingers = (event: TouchEvent) => event.touches.length > 1 && event.cancelable && event.preventDefault(); // the browser would scroll
+    // the browser would scroll
+    const twoFingers = (event: TouchEvent) => event.touches.length > 1 && event.cancelable && event.preventDefault();
     const wheel = (event: WheelEvent) => onWheel(event, element, on());
     const stop = new AbortController();
     const { signal } = stop;

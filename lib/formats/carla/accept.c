@@ -46,7 +46,7 @@ bool carla_accepts_all(const struct reel_stream *stream, struct reel_loss *loss)
                       carla_facts[CARLA_FRAME_START].topic, info->format->title);
         return false;
     }
-    if (stream->front) {
+    if (stream->initial) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "frame numbers start at 1 and elapsed times at 0");
         if (info->clock == REEL_CLOCK_WALL) {
             reel_loss_add(loss, REEL_CHANGES, NULL,

@@ -73,10 +73,10 @@ bool carla_report_header(struct carla_scan *s, struct reel_error *err);
 bool carla_report_file(struct carla_scan *s, struct reel_error *err); /* channels and metadata, at the end */
 
 /* --- join.c --- */
-/* Joins a list of the state before a cut with the same list of the first frame: records of `front` whose key is not in
- * `own`, then all of `own`. *out must be freed. *joined false: they do not fit in one packet. */
-bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes front, struct reel_bytes own,
-                struct reel_bytes *out, bool *joined, struct reel_error *err);
+/* Joins a list of the state before a cut with the same list of the first frame: records of `initial` whose key is not
+ * in `own`, then all of `own`. *out must be freed. *joined false: they do not fit in one packet. */
+bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes initial,
+                struct reel_bytes own, struct reel_bytes *out, bool *joined, struct reel_error *err);
 
 /* --- accept.c: reel_writer.accepts and accepts_all --- */
 bool carla_accepts(const struct reel_channel *channel, struct reel_loss *loss);

@@ -7,11 +7,16 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "formats/carla/layout.h"
 #include "reel/view.h"
 #include "stream/stream.h"
 
 enum { FOLLOW_VERSION = 1 }; /* part of every ETag: raise it when any output byte changes */
+
+struct initial { /* a payload put in front, and as the actor sees it */
+    const uint8_t *owned, *seen;
+};
 
 struct follow {
     struct reel_stream base;
@@ -20,8 +25,8 @@ struct follow {
     uint32_t actor;
     struct carla_layout *layouts; /* by channel; vec 0: not one of positions */
     struct arena arena;
-    const uint8_t *front,
-        *seen; /* a payload put in front, and as the actor sees it: the same in every round of a loop */
+    struct initial *fronts; /* the same in every round of a loop */
+    size_t n_fronts, cap_fronts;
     uint8_t *payload;
     size_t room;
 };
@@ -141,14 +146,24 @@ static bool convert(struct follow *f, const struct carla_layout *layout, struct 
     return true;
 }
 
-/* A payload put in front belongs to the stream below: f->payload is kept for it. */
+/* A payload put in front belongs to the stream below: f->payload is copied for it, once. */
 static bool give(struct follow *f, struct reel_message *m, struct reel_error *err) {
-    if (m->owned && m->owned != f->front) {
-        f->front = m->owned;
-        f->seen = arena_copy(&f->arena, f->payload, m->size);
+    size_t i = 0;
+    if (!m->owned) {
+        return true;
     }
-    m->owned = m->owned ? f->seen : NULL;
-    return !f->front || f->seen || reel_fail_memory(err);
+    while (i < f->n_fronts && f->fronts[i].owned != m->owned) {
+        i++;
+    }
+    if (i == f->n_fronts) {
+        const uint8_t *copy = arena_copy(&f->arena, f->payload, m->size);
+        if (!copy || !GROW_ARRAY(f->fronts, f->n_fronts, f->cap_fronts)) {
+            return reel_fail_memory(err);
+        }
+        f->fronts[f->n_fronts++] = (struct initial){m->owned, copy};
+    }
+    m->owned = f->fronts[i].seen;
+    return true;
 }
 
 static enum reel_step follow_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
@@ -184,7 +199,7 @@ static bool follow_payload(struct reel_stream *base, const struct reel_message *
            reel_fail(err, REEL_CHANGED, "the message at %llu is another now", (unsigned long long)m->entry.offset);
 }
 
-static bool follow_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool follow_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     return reel_stream_seek(((struct follow *)base)->below, mark, err);
 }
 
@@ -192,6 +207,7 @@ static void follow_free(struct reel_stream *base) {
     struct follow *f = (struct follow *)base;
     reel_stream_free(f->below);
     arena_free(&f->arena);
+    free(f->fronts);
     free(f->layouts);
     free(f->payload);
     free(f);

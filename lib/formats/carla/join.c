@@ -31,8 +31,8 @@ static uint64_t *keys_of(enum carla_kind kind, const struct carla_layout *layout
     return keys;
 }
 
-bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes front, struct reel_bytes own,
-                struct reel_bytes *out, bool *joined, struct reel_error *err) {
+bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes initial,
+                struct reel_bytes own, struct reel_bytes *out, bool *joined, struct reel_error *err) {
     *out = bytes_of(NULL, 0);
     *joined = false;
     if (!carla_has_records(kind, layout) || carla_facts[kind].key == 0) {
@@ -43,11 +43,11 @@ bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct 
     AUTO_MEM uint64_t *keys = keys_of(kind, layout, own, &n_own, &good);
     struct grow data = {0};
     uint32_t total = n_own;
-    struct cursor c = cursor_of(front);
+    struct cursor c = cursor_of(initial);
     struct reel_bytes record;
     grow_put(&data, "\0", 2);
-    uint16_t n_front = cursor_u16le(&c);
-    for (uint16_t i = 0; keys && good && i < n_front && (good = carla_record(kind, layout, &c, &record)); i++) {
+    uint16_t n_initial = cursor_u16le(&c);
+    for (uint16_t i = 0; keys && good && i < n_initial && (good = carla_record(kind, layout, &c, &record)); i++) {
         uint64_t key = key_of(kind, record);
         if (!bsearch(&key, keys, n_own, sizeof key, order_u64)) {
             grow_put(&data, record.data, record.size);

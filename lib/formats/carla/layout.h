@@ -146,7 +146,7 @@ struct carla_frame {
 };
 
 /* How the state at the start of a cut is computed. */
-enum carla_front {
+enum carla_initial_state {
     CARLA_FRONT_NONE,   /* an event or a new measurement: no state */
     CARLA_FRONT_ACTORS, /* event add: the actors that exist */
     CARLA_FRONT_LATEST, /* the last packet of the kind */
@@ -166,7 +166,7 @@ struct carla_facts {
     } body;
     uint8_t fixed, vecs; /* bytes of the data (CARLA_PLAIN) or of a record (CARLA_LIST), without its vecs, and the
                             number of vecs */
-    enum carla_front front;
+    enum carla_initial_state initial;
     uint8_t key; /* bytes of the key at the start of a record; 0 = none */
 };
 extern const struct carla_facts carla_facts[CARLA_KINDS];

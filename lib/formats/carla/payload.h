@@ -9,7 +9,7 @@
 extern const struct reel_encoding reel_encoding_carla;
 
 /* reel_encoding.state_at */
-bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
+bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_initial_state *initial,
                     struct reel_error *err);
 
 #endif

@@ -177,7 +177,7 @@ void reel_carla_free(struct reel_carla *pass) {
 static bool take_packet(struct reel_carla *pass, const struct reel_message *m, struct reel_error *err) {
     struct carla_packet p = pass->channels[m->channel];
     p.chunk = m->entry.chunk;
-    p.front = m->front > 0;
+    p.initial = m->initial > 0;
     p.time_ns = m->time_ns;
     p.offset = m->entry.offset + m->entry.head;
     if (m->size > CARLA_PACKET_MAX) {

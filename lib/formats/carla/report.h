@@ -24,7 +24,7 @@ struct carla_packet {
     uint32_t chunk;
     uint64_t offset; /* of the data, in the chunk */
     struct reel_bytes data;
-    bool front; /* of the state in front of the stream */
+    bool initial; /* of the state in front of the stream */
     int64_t time_ns;
     uint32_t total; /* number of records, when the packet is a list that can be walked */
 };

@@ -122,8 +122,8 @@ static void take_record(struct moment *s, struct living *actor, const struct car
         break;
     case CARLA_POSITION:
         s->positions = p->layout;
-        *(p->front ? &actor->before : &actor->after) = pose_of(at, &p->layout);
-        *(p->front ? &actor->has_before : &actor->has_after) = true;
+        *(p->initial ? &actor->before : &actor->after) = pose_of(at, &p->layout);
+        *(p->initial ? &actor->has_before : &actor->has_after) = true;
         break;
     case CARLA_KINEMATICS:
         actor->moving = true;
@@ -165,7 +165,7 @@ static bool take_records(struct moment *s, const struct carla_packet *p, struct 
 
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct moment *s = pass->state;
-    if (p->front) {
+    if (p->initial) {
         return take_records(s, p, err);
     }
     if (p->kind == CARLA_FRAME_START) { /* of the next frame, or of that after it */
@@ -192,7 +192,7 @@ static bool read_frame(struct reel_carla *pass, struct reel_error *err) {
     enum reel_step step = REEL_STEP_ERROR;
     struct reel_message m;
     while (stream && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
-        struct carla_packet p = {.front = true, .time_ns = m.time_ns};
+        struct carla_packet p = {.initial = true, .time_ns = m.time_ns};
         if (!carla_channel_read(stream->channels[m.channel], &p.id, &p.kind, &p.layout) || m.size > CARLA_PACKET_MAX) {
             continue;
         }

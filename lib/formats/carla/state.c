@@ -82,7 +82,7 @@ struct fold {
     struct reel_reader *reader;
     int64_t time_ns;
     const bool *wanted;
-    struct reel_front *front;
+    struct reel_initial_state *initial;
     const struct reel_channel *channels[CARLA_KINDS]; /* NULL: the file has no such packet */
     struct carla_layout layouts[CARLA_KINDS];
     struct packets packets;
@@ -194,7 +194,8 @@ static bool back(struct fold *f, enum carla_kind kind, bool (*visit)(void *conte
                  struct reel_error *err) {
     f->packets.kind = kind;
     f->packets.failed = REEL_OK;
-    if (f->channels[kind] && !reel_reader_back(f->reader, f->channels[kind]->id, f->time_ns, visit, &f->packets, err)) {
+    if (f->channels[kind] &&
+        !reel_reader_reverse(f->reader, f->channels[kind]->id, f->time_ns, visit, &f->packets, err)) {
         return false;
     }
     if (f->packets.failed == REEL_LIMIT) {
@@ -249,7 +250,7 @@ static bool put_packet(struct fold *f, enum carla_kind kind, struct grow *data, 
         free(data->data);
         return reel_fail_memory(err);
     }
-    return reel_front_add(f->front, f->channels[kind], f->time_ns, data->data, data->size, extra, err);
+    return reel_initial_state_add(f->initial, f->channels[kind], f->time_ns, data->data, data->size, extra, err);
 }
 
 /* Creates an actor at its last position; one with a parent where it was attached, because its position is then relative
@@ -314,20 +315,21 @@ static bool put_packets(struct fold *f, enum carla_kind kind,
 }
 
 static bool is_folded(const struct fold *f, enum carla_kind kind) {
-    enum carla_front front = carla_facts[kind].front;
-    return (front == CARLA_FRONT_KEYED || front == CARLA_FRONT_ACTORS) && carla_has_records(kind, &f->layouts[kind]);
+    enum carla_initial_state initial = carla_facts[kind].initial;
+    return (initial == CARLA_FRONT_KEYED || initial == CARLA_FRONT_ACTORS) &&
+           carla_has_records(kind, &f->layouts[kind]);
 }
 
 static bool put_state(struct fold *f, struct reel_error *err) {
     for (int k = 0; k < CARLA_KINDS; k++) {
         enum carla_kind kind = (enum carla_kind)k;
-        enum carla_front front = carla_facts[kind].front;
-        if (!f->channels[kind] || !f->wanted[f->channels[kind]->id] || front == CARLA_FRONT_NONE) {
+        enum carla_initial_state initial = carla_facts[kind].initial;
+        if (!f->channels[kind] || !f->wanted[f->channels[kind]->id] || initial == CARLA_FRONT_NONE) {
             continue;
         }
         bool good = is_folded(f, kind)
                         ? put_records(f, kind, err)
-                        : put_packets(f, kind, front == CARLA_FRONT_LATEST ? visit_last : visit_all, err);
+                        : put_packets(f, kind, initial == CARLA_FRONT_LATEST ? visit_last : visit_all, err);
         if (!good) {
             return false;
         }
@@ -347,13 +349,13 @@ static bool fold_all(struct fold *f, struct reel_error *err) {
     return fold_packets(f, err) && (!placed || (back(f, CARLA_POSITION, visit_positions, err) && fold_packets(f, err)));
 }
 
-bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
+bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_initial_state *initial,
                     struct reel_error *err) {
     AUTO_STRUCT(fold_free)
     struct fold f = {.reader = reader,
                      .time_ns = time_ns,
                      .wanted = wanted,
-                     .front = front,
+                     .initial = initial,
                      .arena = {.max = REEL_MESSAGE_MEMORY_MAX}};
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {

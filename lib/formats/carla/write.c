@@ -126,11 +126,11 @@ static bool put_fronts_before(struct reel_write *w, enum carla_kind kind, struct
                               struct reel_error *err) {
     struct run *run = w->run;
     for (; run->fronts_done < run->n_fronts; run->fronts_done++) {
-        const struct reel_message *front = &run->fronts[run->fronts_done];
-        if (run->channels[front->channel].kind >= kind) {
+        const struct reel_message *initial = &run->fronts[run->fronts_done];
+        if (run->channels[initial->channel].kind >= kind) {
             break;
         }
-        if (!put_packet(w, front, out, err)) {
+        if (!put_packet(w, initial, out, err)) {
             return false;
         }
     }
@@ -144,17 +144,17 @@ static bool put_joined(struct reel_write *w, const struct reel_message *m, struc
     const struct packet_channel *channel = &run->channels[m->channel];
     bool done = false;
     for (; run->fronts_done < run->n_fronts && !done; run->fronts_done++) {
-        const struct reel_message *front = &run->fronts[run->fronts_done];
+        const struct reel_message *initial = &run->fronts[run->fronts_done];
         struct reel_bytes own, all;
         bool joined;
-        if (run->channels[front->channel].kind != channel->kind) {
+        if (run->channels[initial->channel].kind != channel->kind) {
             break;
         }
-        if (carla_facts[channel->kind].front == CARLA_FRONT_LATEST) {
+        if (carla_facts[channel->kind].initial == CARLA_FRONT_LATEST) {
             continue; /* the frame has its own */
         }
         if (!reel_stream_payload(w->stream, m, &own, err) ||
-            !carla_join(channel->kind, &channel->layout, bytes_of(front->owned, front->size), own, &all, &joined,
+            !carla_join(channel->kind, &channel->layout, bytes_of(initial->owned, initial->size), own, &all, &joined,
                         err)) {
             return false;
         }
@@ -164,7 +164,7 @@ static bool put_joined(struct reel_write *w, const struct reel_message *m, struc
             reel_sink_put_bytes(out, all);
             free((void *)all.data);
             done = true;
-        } else if (!put_packet(w, front, out, err)) {
+        } else if (!put_packet(w, initial, out, err)) {
             return false;
         }
     }
@@ -323,7 +323,7 @@ static bool end_group(struct reel_write *w, struct reel_error *err) {
 
 /* Only messages of carla_state.c; the last messages of topics, which a selection may include, are not part of the
  * state. */
-static bool take_front(struct run *run, const struct reel_message *m, struct reel_error *err) {
+static bool take_initial_state(struct run *run, const struct reel_message *m, struct reel_error *err) {
     if (!m->owned) {
         return true;
     }
@@ -377,9 +377,9 @@ static bool write_part(struct reel_write *w, struct reel_sink *out, struct reel_
     begin_group(w);
     while ((step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE) {
         bool good, full = false;
-        uint64_t ordinal = m.front > 0 ? 0 : frame_of(run, &m);
-        if (m.front > 0) {
-            good = take_front(run, &m, err);
+        uint64_t ordinal = m.initial > 0 ? 0 : frame_of(run, &m);
+        if (m.initial > 0) {
+            good = take_initial_state(run, &m, err);
         } else if (ordinal == 0) { /* before the first frame: unchanged */
             good = put_packet(w, &m, out, err);
         } else {

@@ -21,7 +21,7 @@ static size_t count_transforms(void) {
     return n;
 }
 
-int view_compare(const struct reel_mark *a, const struct reel_mark *b) {
+int view_compare(const struct reel_position *a, const struct reel_position *b) {
     struct pack_key x = {.time_ns = a->time_ns, .chunk = a->chunk, .offset = a->offset};
     struct pack_key y = {.time_ns = b->time_ns, .chunk = b->chunk, .offset = b->offset};
     if (a->time_ns != b->time_ns) {
@@ -167,7 +167,7 @@ static bool update_state(struct view_maker *m, struct reel_stream *stream, const
            m->how->take(m, stream->channels[message->channel], message, payload, err);
 }
 
-static bool replay_front(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
+static bool replay_initial_state(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
     struct topic_list w = {.n = 0};
     select_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_ALL);
     AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, time_ns, time_ns, &w, true, err);
@@ -198,16 +198,13 @@ static inline void reel_auto_lasts_free(struct lasts *l) {
 }
 
 static int compare_messages(const void *a, const void *b) {
-    struct reel_mark x = reel_mark_of(a), y = reel_mark_of(b);
+    struct reel_position x = reel_position_of(a), y = reel_position_of(b);
     return view_compare(&x, &y);
 }
 
 static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, int64_t time_ns, struct lasts *lasts,
                        struct reel_error *err) {
-    int64_t shift = stream->shifts[0], own_ns;
-    if (__builtin_sub_overflow(time_ns, shift, &own_ns)) {
-        own_ns = shift > 0 ? INT64_MIN : INT64_MAX;
-    }
+    int64_t shift = stream->shifts[0], own_ns = merge_unshifted(time_ns, shift);
     if (!(lasts->items = calloc((size_t)stream->n_channels + 1, sizeof *lasts->items))) {
         return reel_fail_memory(err);
     }
@@ -217,7 +214,7 @@ static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, i
             continue;
         }
         last->entry.chunk = UINT32_MAX;
-        if (!reel_reader_back(stream->readers[0], stream->channels[i]->id, own_ns, take_newest, &last->entry, err)) {
+        if (!reel_reader_reverse(stream->readers[0], stream->channels[i]->id, own_ns, take_newest, &last->entry, err)) {
             return false;
         }
         last->channel = i;
@@ -271,9 +268,9 @@ static bool restore(struct view_maker *m, int64_t time_ns, struct reel_error *er
     m->silent = true;
     m->opening = false;
     m->how->forget(m->state);
-    if (!good && m->how->from_front) {
-        good = replay_front(m, time_ns,
-                            &own); /* fails on an invalid message: then all are read, and the invalid one is skipped */
+    if (!good && m->how->from_initial_state) {
+        good = replay_initial_state(
+            m, time_ns, &own); /* fails on an invalid message: then all are read, and the invalid one is skipped */
         if (!good) {
             m->how->forget(m->state);
         }
@@ -336,7 +333,7 @@ static bool find_first(struct view_maker *m, struct reel_error *err) {
         step = stream ? reel_stream_next(stream, &message, err) : REEL_STEP_ERROR;
     } while (step == REEL_STEP_MESSAGE && !(role_of(m->how, stream->channels[message.channel]) & VIEW_OPENS));
     if (step == REEL_STEP_MESSAGE) {
-        m->first = reel_mark_of(&message);
+        m->first = reel_position_of(&message);
         m->first.source = m->source;
         m->has_first = true;
     }
@@ -409,7 +406,7 @@ enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
             return step;
         }
         struct view_maker *m = f->lanes[f->of.channel].maker;
-        struct reel_mark current = reel_mark_of(&f->of);
+        struct reel_position current = reel_position_of(&f->of);
         if (!m) {
             continue;
         }
@@ -425,9 +422,9 @@ enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
     return REEL_STEP_MESSAGE;
 }
 
-bool view_feed_seek(struct view_feed *f, const struct reel_mark *mark, struct reel_error *err) {
-    int64_t time_ns = mark->front > 0 || mark->time_ns < f->setup->start_ns ? f->setup->start_ns : mark->time_ns;
-    struct reel_mark begin = {.time_ns = time_ns};
+bool view_feed_seek(struct view_feed *f, const struct reel_position *mark, struct reel_error *err) {
+    int64_t time_ns = mark->initial > 0 || mark->time_ns < f->setup->start_ns ? f->setup->start_ns : mark->time_ns;
+    struct reel_position begin = {.time_ns = time_ns};
     f->bytes.size = f->n_derived = 0;
     if (!f->stream) {
         return true;
@@ -435,10 +432,10 @@ bool view_feed_seek(struct view_feed *f, const struct reel_mark *mark, struct re
     if (!restore_all(f, time_ns, err) || !reel_stream_seek(f->stream, &begin, err)) {
         return false;
     }
-    while (mark->front == 0) { /* earlier messages of the same instant update the state too */
+    while (mark->initial == 0) { /* earlier messages of the same instant update the state too */
         struct reel_message message;
         enum reel_step step = reel_stream_next(f->stream, &message, err);
-        struct reel_mark current = step == REEL_STEP_MESSAGE ? reel_mark_of(&message) : begin;
+        struct reel_position current = step == REEL_STEP_MESSAGE ? reel_position_of(&message) : begin;
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }

@@ -30,7 +30,7 @@ struct plain {
     uint32_t *theirs;               /* the reverse */
     struct reel_decoder **decoders; /* by channel here; NULL: as it is */
     struct grow text;               /* of the message at `of` */
-    struct reel_mark of;
+    struct reel_position of;
     bool has;
 };
 
@@ -131,8 +131,7 @@ static bool make_text(struct plain *v, const struct reel_message *m, const struc
     struct reel_bytes payload;
     if (!stream_decodable(v->below, m, &payload, &why)) {
         if (why.code != REEL_LIMIT) {
-            *err = why;
-            return false;
+            return reel_error_pass(err, &why);
         }
         payload = (struct reel_bytes){0};
     }
@@ -156,7 +155,7 @@ static bool make_text(struct plain *v, const struct reel_message *m, const struc
     } else {
         put(&v->text, "}");
     }
-    v->of = reel_mark_of(m);
+    v->of = reel_position_of(m);
     v->has = !v->text.failed;
     return v->has || reel_fail_memory(err);
 }
@@ -181,19 +180,19 @@ static enum reel_step plain_next(struct reel_stream *base, struct reel_message *
     return step;
 }
 
-static bool plain_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool plain_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     return reel_stream_seek(((struct plain *)base)->below, mark, err);
 }
 
-static bool same(const struct reel_mark *a, const struct reel_mark *b) {
-    return view_compare(a, b) == 0 && a->again == b->again && a->front == b->front;
+static bool same(const struct reel_position *a, const struct reel_position *b) {
+    return view_compare(a, b) == 0 && a->again == b->again && a->initial == b->initial;
 }
 
 static bool plain_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
                           struct reel_error *err) {
     struct plain *v = (struct plain *)base;
     struct reel_message below = *m;
-    struct reel_mark mark = reel_mark_of(m);
+    struct reel_position mark = reel_position_of(m);
     below.channel = v->theirs[m->channel];
     if (!v->decoders[m->channel]) {
         return reel_stream_payload(v->below, &below, out, err);
@@ -277,7 +276,7 @@ struct reel_stream *view_plain(struct reel_stream *below, struct reel_error *err
         return NULL;
     }
     uint32_t n = below->n_channels;
-    v->base = *below; /* sources, readers and the front belong to the source stream */
+    v->base = *below; /* sources, readers and the initial state belong to the source stream */
     v->base.ops = &ops;
     v->base.view_version = (below->view_version * 16 + PLAIN_VERSION) ^ (reel_encodings_version() << 8);
     v->base.n_channels = 0;

@@ -48,10 +48,10 @@ static bool advance_feed(struct view *v, struct reel_error *err) {
 }
 
 static bool comes_first(const struct view *v) {
-    if (!v->waits || v->next.front > 0 || v->emitted == v->feed->n_derived) {
+    if (!v->waits || v->next.initial > 0 || v->emitted == v->feed->n_derived) {
         return v->waits;
     }
-    struct reel_mark below = reel_mark_of(&v->next), derived = reel_mark_of(&v->feed->of);
+    struct reel_position below = reel_position_of(&v->next), derived = reel_position_of(&v->feed->of);
     return view_compare(&below, &derived) <= 0;
 }
 
@@ -73,14 +73,14 @@ static enum reel_step view_next(struct reel_stream *base, struct reel_message *m
     m->channel = v->position[derived->topic];
     m->size = (uint32_t)derived->size;
     m->again = (uint32_t)v->emitted;
-    m->front = 0;
+    m->initial = 0;
     m->before_start = false;
     m->owned = NULL;
     return REEL_STEP_MESSAGE;
 }
 
 /* Positions `feed` at the message from which `mark` was generated, if any. */
-static bool send(struct view_feed *feed, const struct reel_mark *mark, bool *ended, struct reel_error *err) {
+static bool send(struct view_feed *feed, const struct reel_position *mark, bool *ended, struct reel_error *err) {
     *ended = false;
     if (!view_feed_seek(feed, mark, err)) {
         return false;
@@ -90,7 +90,7 @@ static bool send(struct view_feed *feed, const struct reel_mark *mark, bool *end
     return step != REEL_STEP_ERROR;
 }
 
-static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool view_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct view *v = (struct view *)base;
     v->waits = v->ended = false;
     v->emitted = 0;
@@ -103,7 +103,7 @@ static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, st
     if (!read_source(v, err)) { /* the source message is past, and so are some of its generated messages */
         return false;
     }
-    struct reel_mark below = reel_mark_of(&v->next), derived = reel_mark_of(&v->feed->of);
+    struct reel_position below = reel_position_of(&v->next), derived = reel_position_of(&v->feed->of);
     v->waits = v->waits && view_compare(&below, mark) != 0;
     if (v->feed->n_derived > 0 && view_compare(&derived, mark) == 0) {
         v->emitted = mark->again - 1 < v->feed->n_derived ? mark->again - 1 : v->feed->n_derived;
@@ -111,16 +111,16 @@ static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, st
     return true;
 }
 
-static bool holds(const struct view_feed *feed, const struct reel_mark *mark) {
-    struct reel_mark derived = reel_mark_of(&feed->of);
+static bool holds(const struct view_feed *feed, const struct reel_position *mark) {
+    struct reel_position derived = reel_position_of(&feed->of);
     return feed->n_derived >= mark->again && view_compare(&derived, mark) == 0;
 }
 
 /* Random access is mostly sequential: a few steps forward are cheaper than a seek. */
-static bool bring(struct view_feed *feed, const struct reel_mark *mark, struct reel_error *err) {
+static bool bring(struct view_feed *feed, const struct reel_position *mark, struct reel_error *err) {
     bool ended;
     for (unsigned steps = 0; steps < STEPS_MAX && feed->n_derived > 0; steps++) {
-        struct reel_mark at = reel_mark_of(&feed->of);
+        struct reel_position at = reel_position_of(&feed->of);
         int order = view_compare(&at, mark);
         if (order == 0) {
             return true;
@@ -142,7 +142,7 @@ static bool view_payload(struct reel_stream *base, const struct reel_message *m,
     if (m->channel < v->below->n_channels) {
         return reel_stream_payload(v->below, m, out, err);
     }
-    struct reel_mark mark = reel_mark_of(m);
+    struct reel_position mark = reel_position_of(m);
     const struct view_feed *feed = v->feed;
     if (!holds(feed, &mark)) {
         if (!v->again && !(v->again = view_feed_new(&v->setup, err))) {
@@ -285,7 +285,7 @@ static struct reel_stream *open_raw(struct reel_stream *below, struct reel_recor
         reel_fail_memory(err);
         return NULL;
     }
-    v->base = *below; /* sources, readers and the front belong to the source stream */
+    v->base = *below; /* sources, readers and the initial state belong to the source stream */
     v->base.ops = &view_ops;
     v->base.view_version = (below->view_version * 16 + VIEW_VERSION) ^ (reel_encodings_version() << 8);
     v->below = below;

@@ -37,10 +37,10 @@ struct view_transform {
         *older; /* optional: messages of this encoding are converted to `encoding` by convert() */
     struct reel_stream *(*convert)(struct reel_stream *below, struct reel_error *err); /* takes `below` over */
     unsigned (*role)(const struct reel_channel *channel); /* role of a channel of this encoding: enum view_role */
-    uint32_t nothing; /* VIEW_ALL messages up to this size do not change the state */
-    bool from_front;  /* the state is computed from the front messages of the encoding; else from VIEW_ALL and VIEW_LAST
-                         messages */
-    size_t state_size; /* zeroed */
+    uint32_t nothing;        /* VIEW_ALL messages up to this size do not change the state */
+    bool from_initial_state; /* the state is computed from the initial messages of the encoding; else from VIEW_ALL and
+                        VIEW_LAST messages */
+    size_t state_size;       /* zeroed */
 
     /* Declares its topics with view_topic(); called for each channel of the recording that has a role. */
     bool (*open)(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err);
@@ -63,7 +63,7 @@ struct view_maker {
     bool silent;  /* update the state only */
     bool opening; /* this message is the selection's first of VIEW_OPENS */
     bool has_first;
-    struct reel_mark first; /* position of that message */
+    struct reel_position first; /* position of that message */
 };
 
 /* Declares an output topic; a name may be declared twice. Its number is returned in *topic. */
@@ -120,7 +120,7 @@ void view_feed_free(struct view_feed *feed);
 /* Advances to the next message from which something is generated. */
 enum reel_step view_feed_next(struct view_feed *feed, struct reel_error *err);
 /* Continues at the message at `mark`, or the first one after it. */
-bool view_feed_seek(struct view_feed *feed, const struct reel_mark *mark, struct reel_error *err);
+bool view_feed_seek(struct view_feed *feed, const struct reel_position *mark, struct reel_error *err);
 
 /* Whether a transform draws the channel's messages. */
 bool view_draws(const struct reel_channel *channel);
@@ -129,8 +129,8 @@ bool view_draws(const struct reel_channel *channel);
  */
 struct reel_stream *view_plain(struct reel_stream *below, struct reel_error *err);
 
-/* Compares positions in a stream: < 0, 0, > 0. Not for messages of the front. */
-int view_compare(const struct reel_mark *a, const struct reel_mark *b);
+/* Compares positions in a stream: < 0, 0, > 0. Not for messages of the initial state. */
+int view_compare(const struct reel_position *a, const struct reel_position *b);
 
 /* --- JSON (foxglove_json.c). Numbers that are not finite are written as 0 --- */
 

@@ -141,18 +141,18 @@ static enum reel_step grouped_next(struct reel_stream *base, struct reel_message
     return REEL_STEP_MESSAGE;
 }
 
-static bool is_marked(const struct reel_message *m, const struct reel_mark *mark) {
-    struct reel_mark own = reel_mark_of(m);
+static bool is_marked(const struct reel_message *m, const struct reel_position *mark) {
+    struct reel_position own = reel_position_of(m);
     return own.time_ns == mark->time_ns && own.offset == mark->offset && own.source == mark->source &&
-           own.chunk == mark->chunk && own.front == mark->front && own.again == mark->again;
+           own.chunk == mark->chunk && own.initial == mark->initial && own.again == mark->again;
 }
 
 /* Seeks to the start of the window that contains the position, and in it to the message. */
-static bool grouped_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool grouped_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct grouped *g = (struct grouped *)base;
     int64_t start = window_start(g, mark->time_ns);
-    const struct reel_mark from = mark->front > 0 ? (struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1}
-                                                  : (struct reel_mark){.time_ns = start};
+    const struct reel_position from = mark->initial > 0 ? (struct reel_position){.time_ns = REEL_TIME_MIN, .initial = 1}
+                                                        : (struct reel_position){.time_ns = start};
     g->has_ahead = false;
     if (!reel_stream_seek(g->below, &from, err)) {
         return false;

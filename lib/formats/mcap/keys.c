@@ -3,6 +3,7 @@
 #include "formats/mcap/write.h"
 #include "reel/encoding.h"
 
+#include "base/channel.h"
 #include "base/cleanup.h"
 #include "formats/ros/rename.h"
 
@@ -70,7 +71,7 @@ static bool holds_key(const struct reel_pairs *pairs, size_t count, const char *
 /* The topics of a channel, one per line; NULL: only its own name. */
 static bool topic_lines(struct arena *arena, const struct reel_channel *c, const char **out, struct reel_error *err) {
     *out = NULL;
-    if (c->n_topics == 0 || (c->n_topics == 1 && strcmp(c->topics[0], c->name) == 0)) {
+    if (channel_is_one_topic(c)) {
         return true;
     }
     size_t room = 0;

@@ -158,7 +158,7 @@ static bool make_channel_pairs(struct mcap_model *model, uint32_t channel, struc
         ids[i] = mcap_id(model->first.schema + model->schema_of[first + 1 + i]);
     }
     const struct mcap_schema *s = &model->schemas[first];
-    char md5[MD5_TEXT];
+    char md5[MD5_HEX];
     bool summed = is_ros1(c) && c->n_schemas > 1 && ros_md5(c->type, s->data, md5, NULL);
     const struct mcap_schemas schemas = {.name = s->name,
                                          .empty = s->empty,

@@ -204,7 +204,7 @@ static void put_summary_front(struct reel_write *w, const struct mcap_model *mod
     put_statistics(w, model, out);
 }
 
-static void put_front(const struct mcap_model *model, struct reel_sink *out) {
+static void put_metadata(const struct mcap_model *model, struct reel_sink *out) {
     uint32_t count;
     const struct mcap_metadata *all = mcap_model_metadata(model, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -225,13 +225,13 @@ static void put_summary_offset(struct reel_sink *out, enum mcap_op op, uint64_t 
     *at = end;
 }
 
-/* Emits the end of the summary, its offsets, and the footer without the CRC. `front` is the part with the metadata,
+/* Emits the end of the summary, its offsets, and the footer without the CRC. `first` is the part with the metadata,
  * `last` this one. */
-static void put_summary_back(struct reel_write *w, const struct mcap_model *model, uint64_t front, uint64_t last,
+static void put_summary_back(struct reel_write *w, const struct mcap_model *model, uint64_t first, uint64_t last,
                              struct reel_sink *out) {
     struct reel_sink count = {0};
-    put_front(model, &count);
-    uint64_t metadata_at = reel_write_tail_offset(w, front), summary_at = metadata_at + count.pos, at = summary_at;
+    put_metadata(model, &count);
+    uint64_t metadata_at = reel_write_tail_offset(w, first), summary_at = metadata_at + count.pos, at = summary_at;
     uint64_t last_at = reel_write_tail_offset(w, last), emitted = out->pos;
     put_attachment_indexes(w, out);
     uint64_t attachments_end = last_at + (out->pos - emitted);
@@ -243,7 +243,7 @@ static void put_summary_back(struct reel_write *w, const struct mcap_model *mode
     put_summary_offset(out, MCAP_SCHEMA, &at, summary_at + count.pos);
     mcap_put_channels(model, &count);
     put_summary_offset(out, MCAP_CHANNEL, &at, summary_at + count.pos);
-    put_summary_offset(out, MCAP_STATISTICS, &at, reel_write_tail_offset(w, front + 1));
+    put_summary_offset(out, MCAP_STATISTICS, &at, reel_write_tail_offset(w, first + 1));
     put_summary_offset(out, MCAP_CHUNK_INDEX, &at, last_at);
     put_summary_offset(out, MCAP_ATTACHMENT_INDEX, &at, attachments_end);
     put_summary_offset(out, MCAP_METADATA_INDEX, &at, offsets_at);
@@ -253,21 +253,21 @@ static void put_summary_back(struct reel_write *w, const struct mcap_model *mode
     reel_sink_u64le(out, offsets_at);
 }
 
-static void put_summary(struct reel_write *w, const struct mcap_model *model, uint64_t part, uint64_t front,
+static void put_summary(struct reel_write *w, const struct mcap_model *model, uint64_t part, uint64_t first,
                         uint64_t last, struct reel_sink *out) {
-    if (part == front) {
+    if (part == first) {
         put_summary_front(w, model, out);
     } else if (part == last) {
-        put_summary_back(w, model, front, last, out);
+        put_summary_back(w, model, first, last, out);
     } else {
-        put_chunk_indexes(w, part - front - 1, out);
+        put_chunk_indexes(w, part - first - 1, out);
     }
 }
 
 bool mcap_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     struct mcap_totals *totals = w->totals;
-    uint64_t front = mcap_attachments(w->stream), last = mcap_tail_parts(w) - 1;
-    if (part < front) {
+    uint64_t first = mcap_attachments(w->stream), last = mcap_tail_parts(w) - 1;
+    if (part < first) {
         return put_attachment(w, part, out, err);
     }
     const struct mcap_model *model = mcap_model_of(w, err);
@@ -276,13 +276,13 @@ bool mcap_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struc
     }
     if (w->planning) {
         struct reel_sink hash = {.hashing = true, .crc = totals->summary_crc};
-        put_summary(w, model, part, front, last, &hash);
+        put_summary(w, model, part, first, last, &hash);
         totals->summary_crc = hash.crc;
     }
-    if (part == front) {
-        put_front(model, out);
+    if (part == first) {
+        put_metadata(model, out);
     }
-    put_summary(w, model, part, front, last, out);
+    put_summary(w, model, part, first, last, out);
     if (part == last) {
         reel_sink_u32le(out, totals->summary_crc);
         reel_sink_put(out, MCAP_MAGIC, MCAP_MAGIC_SIZE);

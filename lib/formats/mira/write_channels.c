@@ -2,6 +2,7 @@
  * the other properties of a channel are stored in the meta data, as fields of ros_wrap.h; Reel's reader restores them.
  */
 #include "base/bytes.h"
+#include "base/channel.h"
 #include "base/cleanup.h"
 #include "formats/mira/write.h"
 #include "formats/ros/wrap.h"
@@ -23,8 +24,7 @@ static bool is_derived(const struct reel_pair *p) {
 /* A channel read from a tape: its meta data are kept. */
 static bool is_native(const struct reel_channel *c) {
     const struct reel_schema *s = c->n_schemas == 1 ? c->schemas : NULL;
-    bool plain = strcmp(c->encoding, MIRA_ENCODING) == 0 && !c->latched && c->n_topics <= 1 &&
-                 (c->n_topics == 0 || strcmp(c->topics[0], c->name) == 0);
+    bool plain = strcmp(c->encoding, MIRA_ENCODING) == 0 && !c->latched && channel_is_one_topic(c);
     for (size_t i = 0; plain && i < c->metadata.count; i++) {
         plain = is_derived(&c->metadata.items[i]);
     }

@@ -19,8 +19,7 @@ bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *s
     *archive = (struct nanover_archive){.lost = NULL};
     bool opened = zip_contents_read(&archive->zip, source, &why);
     if (!opened && why.code != REEL_DAMAGED) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     if (opened) {
         find_names(archive);

@@ -24,21 +24,21 @@ struct view {
     struct mapping *mappings;
     struct legacy_converter converter;
     bool holds; /* `held` is the message at `position` */
-    struct reel_mark position;
+    struct reel_position position;
     struct reel_bytes held;
 };
 
-static bool same_position(const struct reel_mark *a, const struct reel_mark *b) {
+static bool same_position(const struct reel_position *a, const struct reel_position *b) {
     return a->source == b->source && a->chunk == b->chunk && a->offset == b->offset;
 }
 
-/* The converted message. Messages of a front are converted already. */
+/* The converted message. Messages of an initial state are converted already. */
 static bool load_message(struct view *v, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
     enum legacy_kind kind = v->mappings[m->channel].kind;
     if (kind == LEGACY_NONE || m->owned) {
         return reel_stream_payload(v->below, m, out, err);
     }
-    struct reel_mark position = reel_mark_of(m);
+    struct reel_position position = reel_position_of(m);
     if (!v->holds || !same_position(&v->position, &position)) {
         struct reel_message raw = *m; /* as in the source stream */
         struct reel_bytes bytes;
@@ -80,7 +80,7 @@ static enum reel_step view_next(struct reel_stream *base, struct reel_message *m
     return step;
 }
 
-static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool view_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     return reel_stream_seek(((struct view *)base)->below, mark, err);
 }
 
@@ -161,7 +161,7 @@ struct reel_stream *nanover_view(struct reel_stream *source, struct reel_error *
         reel_fail_memory(err);
         return NULL;
     }
-    v->base = *source; /* sources, readers and the front belong to the source stream */
+    v->base = *source; /* sources, readers and the initial state belong to the source stream */
     v->base.ops = &view_ops;
     v->base.view_version = source->view_version * 16 + VIEW_VERSION;
     v->below = source;

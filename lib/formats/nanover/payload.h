@@ -18,8 +18,8 @@ bool nanover_state_fields(reel_field_visit visit, void *context);
 /* --- state.c --- */
 
 /* reel_encoding.state_at of both forms: frame and state as the first message of a run. */
-bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
-                      struct reel_error *err);
+bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                      struct reel_initial_state *initial, struct reel_error *err);
 /* Parameters and result of nanover_sum_at(): the sum of all messages with time < time_ns of the wanted channels. */
 struct nanover_sum {
     bool frame, state; /* which of them to include */

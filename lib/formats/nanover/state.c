@@ -106,7 +106,7 @@ static bool pick_all(struct picks *p, int64_t time_ns, const bool *wanted) {
         }
         p->frame_done = false;
         memset(p->seen, 0, sizeof p->seen);
-        if (!reel_reader_back(p->reader, i, time_ns, visit, p, p->err) || p->failed) {
+        if (!reel_reader_reverse(p->reader, i, time_ns, visit, p, p->err) || p->failed) {
             return false;
         }
     }
@@ -332,7 +332,8 @@ bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t
 
 /* --- in front of a cut --- */
 
-static bool add_front(struct nanover_sum *sum, int64_t time_ns, struct reel_front *front, struct reel_error *err) {
+static bool add_initial_state(struct nanover_sum *sum, int64_t time_ns, struct reel_initial_state *initial,
+                              struct reel_error *err) {
     struct reel_bytes types[2];
     unsigned n_types = 0;
     if (sum->has_frame) {
@@ -345,7 +346,7 @@ static bool add_front(struct nanover_sum *sum, int64_t time_ns, struct reel_fron
     struct reel_channel channel;
     const uint64_t extra[REEL_ENTRY_EXTRAS] = {sum->has_frame, sum->has_frame};
     bool good = (nanover_channel(&arena, types, n_types, &channel) || reel_fail_memory(err)) &&
-                reel_front_add(front, &channel, time_ns, TAKE(sum->data), sum->size, extra, err);
+                reel_initial_state_add(initial, &channel, time_ns, TAKE(sum->data), sum->size, extra, err);
     arena_free(&arena);
     return good;
 }
@@ -378,19 +379,19 @@ static bool is_foreign(const struct reel_reader *reader) {
 }
 
 static bool sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
-                         struct reel_front *front, struct reel_error *err) {
+                         struct reel_initial_state *initial, struct reel_error *err) {
     bool good = nanover_sum_at(sum, reader, time_ns, wanted, err) &&
-                ((!sum->has_frame && !sum->has_state) || add_front(sum, time_ns, front, err));
+                ((!sum->has_frame && !sum->has_state) || add_initial_state(sum, time_ns, initial, err));
     free(TAKE(sum->data));
     return good;
 }
 
-bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
-                      struct reel_error *err) {
+bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                      struct reel_initial_state *initial, struct reel_error *err) {
     AUTO_STRUCT(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
     struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load_entry, .context = &converter};
     sum.read_entry = is_foreign(reader) ? read_entry : NULL;
-    return sum_in_front(&sum, reader, time_ns, wanted, front, err);
+    return sum_in_front(&sum, reader, time_ns, wanted, initial, err);
 }
 
 bool nanover_is_there(const struct reel_index *index) {

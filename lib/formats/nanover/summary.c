@@ -153,17 +153,18 @@ bool nanover_summary(struct reel_scan *scan, struct reel_error *err) {
     AUTO(nanover_walk) struct nanover_walk w = {.s = &s};
     AUTO(name_search) struct name_search search = {.left = NAME_MESSAGES_MAX, .bytes_left = NAME_BYTES_MAX};
     struct reel_chunk run;
-    bool good = nanover_archive_open(&archive, scan->parts[0], err) && open_index(scan, &archive, &w, err);
+    struct reel_error why = {0};
+    bool good = nanover_archive_open(&archive, scan->parts[0], &why) && open_index(scan, &archive, &w, &why);
     if (good) {
         s.size = archive.messages->raw;
         search.messages = archive.messages->codec == REEL_CODEC_NONE
                               ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, NULL)
                               : NULL;
-        good = nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, err) &&
-               count_all(&w, &search, err) && nanover_report_archive(scan, &archive, 0, err);
+        good = nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, &why) &&
+               count_all(&w, &search, &why) && nanover_report_archive(scan, &archive, 0, &why);
     }
-    if (!good && (err->code == REEL_DAMAGED || err->code == REEL_LIMIT)) {
-        err->code = REEL_UNSUPPORTED; /* a scan may still read the file */
+    if (why.code == REEL_DAMAGED || why.code == REEL_LIMIT) {
+        why.code = REEL_UNSUPPORTED; /* a scan may still read the file */
     }
-    return good;
+    return good || reel_error_pass(err, &why);
 }

@@ -36,10 +36,10 @@ struct converted {
     struct ros_relay **relays; /* by channel; NULL: as it is */
     uint8_t *payload;
     size_t room;
-    struct reel_mark held; /* whose payload that is; a large one is copied piece by piece */
+    struct reel_position held; /* whose payload that is; a large one is copied piece by piece */
     bool holds;
     uint64_t left_out;
-    struct reel_mark last_left_out; /* the furthest one */
+    struct reel_position last_left_out; /* the furthest one */
     struct reel_loss *losses;
 };
 
@@ -77,7 +77,7 @@ static bool measure(struct converted *v, struct reel_message *m, size_t *size, b
     }
     v->holds = false;
     if (!m->owned && payload.size < LARGE_BYTES && ros_relay_put(relay, payload, v->payload, v->room, size, &why)) {
-        v->held = reel_mark_of(m); /* most likely it is asked for next */
+        v->held = reel_position_of(m); /* most likely it is asked for next */
         return *fits = v->holds = true;
     }
     *fits = (why.code == REEL_OK || why.code == REEL_CHANGED) &&
@@ -86,8 +86,8 @@ static bool measure(struct converted *v, struct reel_message *m, size_t *size, b
 }
 
 /* Whether `a` comes before `b` in the stream (reel/iterate.h); messages put in front come first. */
-static bool is_before(const struct reel_mark *a, const struct reel_mark *b) {
-    return a->front != b->front       ? a->front > 0 && (b->front == 0 || a->front < b->front)
+static bool is_before(const struct reel_position *a, const struct reel_position *b) {
+    return a->initial != b->initial   ? a->initial > 0 && (b->initial == 0 || a->initial < b->initial)
            : a->time_ns != b->time_ns ? a->time_ns < b->time_ns
            : a->source != b->source   ? a->source < b->source
            : a->chunk != b->chunk     ? a->chunk < b->chunk
@@ -96,7 +96,7 @@ static bool is_before(const struct reel_mark *a, const struct reel_mark *b) {
 
 /* Counts a message once, however often the stream is read from an earlier one on. */
 static void leave_out(struct converted *v, const struct reel_message *m) {
-    struct reel_mark mark = reel_mark_of(m);
+    struct reel_position mark = reel_position_of(m);
     if (v->left_out == 0 || is_before(&v->last_left_out, &mark)) {
         v->last_left_out = mark;
         v->left_out++;
@@ -123,7 +123,7 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
     }
 }
 
-static bool converted_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool converted_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct converted *v = (struct converted *)base;
     v->left_out = stream_is_start(mark) ? 0 : v->left_out;
     return reel_stream_seek(v->below, mark, err);
@@ -137,7 +137,7 @@ static bool converted_payload(struct reel_stream *base, const struct reel_messag
     if (!v->relays[m->channel]) {
         return reel_stream_payload(v->below, m, out, err);
     }
-    struct reel_mark mark = reel_mark_of(m);
+    struct reel_position mark = reel_position_of(m);
     *out = bytes_of(v->payload, m->size);
     if (v->holds && m->size <= v->room && memcmp(&mark, &v->held, sizeof mark) == 0) {
         return true;

@@ -15,7 +15,7 @@ struct type {
     char name[ROS_NAME_ROOM];
     struct reel_bytes text;
     enum state state;
-    char md5[MD5_TEXT];
+    char md5[MD5_HEX];
 };
 
 struct summing {
@@ -184,14 +184,14 @@ static bool sum_type(struct summing *s, struct type *t, unsigned level) {
     struct grow text = {0};
     bool good = put_lines(s, t, &text, true, level) && put_lines(s, t, &text, false, level);
     if (good && !text.failed) {
-        md5_hex(bytes_of(text.data, text.size), t->md5);
+        digest_hex(DIGEST_MD5, bytes_of(text.data, text.size), t->md5);
         t->state = DONE;
     }
     free(text.data);
     return good && (!text.failed || reel_fail_memory(s->err));
 }
 
-bool ros_md5(const char *type, struct reel_bytes definition, char out[MD5_TEXT], struct reel_error *err) {
+bool ros_md5(const char *type, struct reel_bytes definition, char out[MD5_HEX], struct reel_error *err) {
     struct summing s = {.err = err};
     char name[ROS_NAME_ROOM];
     bool good = ros_type_name(bytes_text(type), false, name)
@@ -200,7 +200,7 @@ bool ros_md5(const char *type, struct reel_bytes definition, char out[MD5_TEXT],
     struct type *top = good ? find_type(&s, name) : NULL;
     good = top && sum_type(&s, top, 1);
     if (good) {
-        memcpy(out, top->md5, MD5_TEXT);
+        memcpy(out, top->md5, MD5_HEX);
     }
     hash_table_free(&s.by_name);
     free(s.types);

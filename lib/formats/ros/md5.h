@@ -3,12 +3,12 @@
 #ifndef REEL_FORMATS_ROS_MD5_H
 #define REEL_FORMATS_ROS_MD5_H
 
-#include "base/md5.h"
+#include "base/digest.h"
 #include "reel/error.h"
 #include "reel/model.h"
 
 /* The sum of the first type in `definition` (formats/ros/text.h), whose name is `type`. False: no memory, or
  * REEL_UNSUPPORTED when a type is missing or contains itself. */
-bool ros_md5(const char *type, struct reel_bytes definition, char out[MD5_TEXT], struct reel_error *err);
+bool ros_md5(const char *type, struct reel_bytes definition, char out[MD5_HEX], struct reel_error *err);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/grow.h"
-#include "base/sha256.h"
 
 /* "pkg/msg/Type" */
 static void put_name(struct grow *out, const char *name) {
@@ -75,7 +75,7 @@ static void mark(const struct ros_definition *def, uint32_t type, bool *needed) 
 const char *ros_rihs01(struct arena *arena, const struct ros_definition *def, struct reel_error *err) {
     AUTO_MEM bool *needed = calloc(def->n_types, sizeof *needed);
     struct grow text = {0};
-    char hash[sizeof "RIHS01_" + SHA256_TEXT] = "RIHS01_";
+    char hash[sizeof "RIHS01_" + SHA256_HEX] = "RIHS01_";
     const char *kept = NULL;
     if (needed) {
         mark(def, def->top, needed);
@@ -94,7 +94,7 @@ const char *ros_rihs01(struct arena *arena, const struct ros_definition *def, st
         grow_text(&text, "]}");
     }
     if (needed && !text.failed) {
-        sha256_hex(bytes_of(text.data, text.size), hash + strlen(hash));
+        digest_hex(DIGEST_SHA256, bytes_of(text.data, text.size), hash + strlen(hash));
         kept = arena_text(arena, hash);
     }
     free(text.data);

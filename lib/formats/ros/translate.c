@@ -144,7 +144,7 @@ static struct ros_definition *read_result(struct ros_translating *t, enum ros_di
 }
 
 static bool add_hash(struct ros_translating *t, const struct ros_definition *d) {
-    char md5[MD5_TEXT];
+    char md5[MD5_HEX];
     if (d->dialect == ROS_2) {
         t->out->hash = ros_rihs01(t->arena, d, t->err);
         return t->out->hash;
@@ -201,11 +201,11 @@ bool ros_translate(struct arena *arena, const struct reel_channel *channel, enum
                    const struct ros_definition *standard, struct ros_translation *out, struct reel_error *err) {
     struct reel_error own = {0};
     AUTO(ros_definition_free)
-    struct ros_definition *def = ros_definition_open(channel, to == ROS_2 ? ROS_1 : ROS_2, err);
+    struct ros_definition *def = ros_definition_open(channel, to == ROS_2 ? ROS_1 : ROS_2, &own);
     *out = (struct ros_translation){.type = "", .hash = ""};
-    struct ros_translating t = {.arena = arena, .def = def, .standard = standard, .out = out, .err = err ? err : &own};
+    struct ros_translating t = {.arena = arena, .def = def, .standard = standard, .out = out, .err = &own};
     bool good = def && (to == ROS_2 ? ros_texts_to_ros2(&t) && join_texts(&t, ROS_2) && finish(&t, ROS_2)
                                     : translate_to_ros1(&t, channel));
     free(t.texts.items);
-    return good;
+    return good || reel_error_pass(err, &own);
 }

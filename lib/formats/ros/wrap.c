@@ -4,6 +4,7 @@
 #include "formats/ros/wrap.h"
 
 #include "base/bytes.h"
+#include "base/channel.h"
 #include "base/limits.h"
 #include "formats/ros/bag_record.h"
 #include "reel/encoding.h"
@@ -58,8 +59,7 @@ void ros_wrap_put_fields(struct reel_sink *out, const struct reel_channel *c) {
         put_numbered(out, "schema", i, ".hash", bytes_text(s->hash));
         put_numbered(out, "schema", i, ".name", bytes_text(s->name));
     }
-    bool is_default = c->n_topics == 0 || (c->n_topics == 1 && strcmp(c->topics[0], c->name) == 0);
-    for (uint32_t i = 0; !is_default && i < c->n_topics; i++) {
+    for (uint32_t i = 0; !channel_is_one_topic(c) && i < c->n_topics; i++) {
         put_numbered(out, "topic", i, "", bytes_text(c->topics[i]));
     }
     ros_put_field(out, "reel.type", bytes_text(c->type));

@@ -22,7 +22,7 @@ static bool find_md5(struct arena *arena, const struct reel_channel *c, struct r
                      struct reel_error *err) {
     const struct reel_schema *own = reel_channel_schema(c);
     const char *recorded = own && is_md5(own->hash) ? own->hash : NULL;
-    char computed[MD5_TEXT];
+    char computed[MD5_HEX];
     struct reel_error why = {0};
     out->md5 = recorded ? recorded : no_md5;
     if ((recorded && c->n_schemas == 1) || !own || !ros_is_defined(own, c->type) ||

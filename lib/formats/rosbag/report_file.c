@@ -22,8 +22,12 @@ bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct ree
     if (!window_open(&w, recording->parts[0], TAIL_WINDOW, err)) {
         return false;
     }
-    if (bounds.end < strlen(BAG1_LINE) || !rosrecord_head(&w, strlen(BAG1_LINE), &bounds, &r, err)) {
-        return bounds.end < strlen(BAG1_LINE) || err->code == REEL_DAMAGED; /* no record, so no file header */
+    if (bounds.end < strlen(BAG1_LINE)) {
+        return true;
+    }
+    struct reel_error why = {0};
+    if (!rosrecord_head(&w, strlen(BAG1_LINE), &bounds, &r, &why)) {
+        return why.code == REEL_DAMAGED || reel_error_pass(err, &why); /* no record, so no file header */
     }
     struct cursor fields = cursor_of(r.header);
     while (rosrecord_field(&fields, &name, &value)) {
@@ -46,18 +50,18 @@ static void walk_done(struct walk *w) {
 }
 
 static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
-    struct rosbag2_0_record r;
+    struct rosbag_v2_record r;
     if (at >= w->bounds.end) {
         return reel_fail(err, REEL_DAMAGED, "the chunk at %llu is beyond the end of the file", (unsigned long long)at);
     }
-    if (!rosbag2_0_record_read(&w->chunk, at, &w->bounds, &r, err)) {
+    if (!rosbag_v2_record_read(&w->chunk, at, &w->bounds, &r, err)) {
         return false;
     }
-    for (unsigned i = 0; r.op == ROSBAG2_0_CHUNK && rosbag2_0_is_record(&r) && i < BAG_CODECS; i++) {
+    for (unsigned i = 0; r.op == ROSBAG_V2_CHUNK && rosbag_v2_is_record(&r) && i < BAG_CODECS; i++) {
         struct bag_codec *c = &w->f->codecs[i];
         if (bytes_is(r.fields.compression, c->name)) {
             c->chunks++;
-            c->raw += rosbag2_0_u32(r.fields.size, 0);
+            c->raw += rosbag_v2_u32(r.fields.size, 0);
             c->stored += r.size;
             w->f->chunks++;
             return true;
@@ -67,32 +71,32 @@ static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
 }
 
 /* The span is from the start of the first chunk to the end of the last one, in index order. */
-static bool take_info(struct walk *w, const struct rosbag2_0_record *r, struct reel_error *err) {
-    struct rosbag2_0_info info;
-    if (!rosbag2_0_is_record(r) || !rosbag2_0_info_read(&w->tail, r, &info, err)) {
-        return rosbag2_0_is_record(r)
+static bool take_info(struct walk *w, const struct rosbag_v2_record *r, struct reel_error *err) {
+    struct rosbag_v2_info info;
+    if (!rosbag_v2_is_record(r) || !rosbag_v2_info_read(&w->tail, r, &info, err)) {
+        return rosbag_v2_is_record(r)
                    ? false
                    : reel_fail(err, REEL_DAMAGED, "the chunk info at %llu lacks fields", (unsigned long long)r->at);
     }
-    w->f->start_s = w->f->chunks == 0 ? bag_seconds(rosbag2_0_stamp_ns(info.start)) : w->f->start_s;
-    w->f->end_s = bag_seconds(rosbag2_0_stamp_ns(info.end));
+    w->f->start_s = w->f->chunks == 0 ? bag_seconds(rosbag_v2_stamp_ns(info.start)) : w->f->start_s;
+    w->f->end_s = bag_seconds(rosbag_v2_stamp_ns(info.end));
     return take_chunk(w, info.chunk_pos, err);
 }
 
 static bool walk(struct walk *w, struct reel_error *err) {
-    struct rosbag2_0_record r;
-    uint64_t at = strlen(ROSBAG2_0_LINE);
-    if (at >= w->bounds.end || !rosbag2_0_record_read(&w->tail, at, &w->bounds, &r, err)) {
+    struct rosbag_v2_record r;
+    uint64_t at = strlen(ROSBAG_V2_LINE);
+    if (at >= w->bounds.end || !rosbag_v2_record_read(&w->tail, at, &w->bounds, &r, err)) {
         return at >= w->bounds.end ? reel_fail(err, REEL_DAMAGED, "there is no file header") : false;
     }
-    uint32_t left = rosbag2_0_u32(r.fields.chunk_count, 0);
-    at = r.op == ROSBAG2_0_FILE_HEADER && r.fields.index_pos.size == 8 ? load_u64le(r.fields.index_pos.data) : 0;
+    uint32_t left = rosbag_v2_u32(r.fields.chunk_count, 0);
+    at = r.op == ROSBAG_V2_FILE_HEADER && r.fields.index_pos.size == 8 ? load_u64le(r.fields.index_pos.data) : 0;
     while (at > 0 && at < w->bounds.end && left > 0) {
-        if (!rosbag2_0_record_read(&w->tail, at, &w->bounds, &r, err)) {
+        if (!rosbag_v2_record_read(&w->tail, at, &w->bounds, &r, err)) {
             return false;
         }
         at += (uint64_t)r.head + r.size;
-        if (r.op == ROSBAG2_0_CHUNK_INFO) {
+        if (r.op == ROSBAG_V2_CHUNK_INFO) {
             left--;
             if (!take_info(w, &r, err)) {
                 return false;
@@ -109,9 +113,10 @@ bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bo
         !window_open(&w.chunk, recording->parts[0], CHUNK_WINDOW, err)) {
         return false;
     }
-    *valid = walk(&w, err);
+    struct reel_error why = {0};
+    *valid = walk(&w, &why);
     if (!*valid) {
         *f = before;
     }
-    return *valid || err->code == REEL_DAMAGED;
+    return *valid || why.code == REEL_DAMAGED || reel_error_pass(err, &why);
 }

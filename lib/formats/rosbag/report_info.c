@@ -66,7 +66,7 @@ static bool measure(struct reel_reader *reader, const struct reel_channel *const
         return reel_fail_memory(err);
     }
     for (size_t i = 0; i < n; i++) {
-        if (!reel_reader_back(reader, channels[i]->id, REEL_TIME_MAX, keep_stamp, &s, err)) {
+        if (!reel_reader_reverse(reader, channels[i]->id, REEL_TIME_MAX, keep_stamp, &s, err)) {
             return false;
         }
     }

@@ -1,4 +1,4 @@
-/* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag1` is one bag during a scan. Layouts: wire.h. scan.c:
+/* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag_v1` is one bag during a scan. Layouts: wire.h. scan.c:
  * recognition and the scan · walk.c: framed records and the fast path · text.c: text-header logs · names.c: topics,
  * channels and definitions · resume.c: where to go on after damage · index.c: the index compared with the walk ·
  * summary.c: summary from the index alone. */
@@ -15,12 +15,12 @@
 #include "reel/format.h"
 #include "reel/scan.h"
 
-extern const struct reel_format reel_format_rosbag1;
+extern const struct reel_format reel_format_rosbag_v1;
 
-#define ROSBAG1_NOWHERE ROSRECORD_NOWHERE
+#define ROSBAG_V1_NOWHERE ROSRECORD_NOWHERE
 
 /* The fields of a record header; data NULL: absent. They point into the window and are valid until its next use. */
-struct rosbag1_fields {
+struct rosbag_v1_fields {
     struct reel_bytes topic, md5, type, def, sec, nsec, latching, callerid, op, index_pos, ver, count;
     struct reel_bytes number;       /* reel.channel */
     struct reel_bytes all;          /* the whole header */
@@ -30,29 +30,29 @@ struct rosbag1_fields {
     bool odd;               /* a field name is empty or unprintable */
 };
 
-struct rosbag1_record {
+struct rosbag_v1_record {
     uint64_t at;
     uint32_t head; /* bytes before the data */
     uint32_t size; /* of the data */
     uint8_t op;
     bool cut; /* not read because the file ends inside it */
-    struct rosbag1_fields fields;
+    struct rosbag_v1_fields fields;
 };
 
-struct rosbag1_topic {
+struct rosbag_v1_topic {
     const char *text; /* the name as model text */
     uint32_t connections;
-    uint64_t messages, sum; /* what the walk found; sum of rosbag1_entry_hash(), independent of order */
+    uint64_t messages, sum; /* what the walk found; sum of rosbag_v1_entry_hash(), independent of order */
     uint64_t first_at;      /* record of the first message */
     uint64_t definition_at; /* the last definition record before it */
     uint64_t index_entries, index_sum;
     bool indexed, distrusted;
-    struct rosbag1_topic *next;
+    struct rosbag_v1_topic *next;
 };
 
 /* topic + md5 + type (+ the number of a wrapped channel): the subject of a definition record. */
-struct rosbag1_connection {
-    struct rosbag1_topic *topic;
+struct rosbag_v1_connection {
+    struct rosbag_v1_topic *topic;
     struct reel_bytes key; /* of these, joined */
     struct reel_bytes topic_name, md5, type, number;
     struct reel_bytes definition;
@@ -60,50 +60,50 @@ struct rosbag1_connection {
     struct reel_pair *extras;     /* unknown fields of its definition */
     size_t n_extras;
     bool defined, used; /* used: a message was found */
-    struct rosbag1_connection *next;
+    struct rosbag_v1_connection *next;
 };
 
 /* connection + latching + callerid: a channel of the index pack. */
-struct rosbag1_channel {
+struct rosbag_v1_channel {
     struct reel_channel model; /* model.id is the builder's */
     struct reel_schema schema;
     struct reel_pair pairs[2];
     bool wrapped;
-    struct rosbag1_connection *connection;
-    struct rosbag1_topic *topic;
-    struct rosbag1_channel *next;
+    struct rosbag_v1_connection *connection;
+    struct rosbag_v1_topic *topic;
+    struct rosbag_v1_channel *next;
 };
 
 /* Recorders repeat the header of a topic's messages byte for byte, except for the stamp. A template is such a header: a
  * record that equals it outside the two stamp words needs no parsing. */
-enum { ROSBAG1_TEMPLATE_MAX = 512, ROSBAG1_TEMPLATES = 1024, ROSBAG1_LAYOUTS = 64 };
-struct rosbag1_template {
-    struct rosbag1_template *next; /* what followed last time: the first guess */
-    struct rosbag1_channel *channel;
+enum { ROSBAG_V1_TEMPLATE_MAX = 512, ROSBAG_V1_TEMPLATES = 1024, ROSBAG_V1_LAYOUTS = 64 };
+struct rosbag_v1_template {
+    struct rosbag_v1_template *next; /* what followed last time: the first guess */
+    struct rosbag_v1_channel *channel;
     uint32_t size; /* bytes before the u32 payload length */
     uint32_t sec_at, nsec_at;
     uint32_t low, high; /* the smaller and the larger of these */
     uint32_t unknown;   /* unknown fields in each such header */
     uint32_t unknown_bytes;
-    uint8_t bytes[ROSBAG1_TEMPLATE_MAX];
+    uint8_t bytes[ROSBAG_V1_TEMPLATE_MAX];
 };
-struct rosbag1_templates {
-    struct rosbag1_template *slots[ROSBAG1_TEMPLATES];
+struct rosbag_v1_templates {
+    struct rosbag_v1_template *slots[ROSBAG_V1_TEMPLATES];
     struct {
         uint32_t low, high;
-    } layouts[ROSBAG1_LAYOUTS];    /* where the stamp lay in the last header of a length (modulo the table's size) */
-    struct rosbag1_template *last; /* of the record before */
+    } layouts[ROSBAG_V1_LAYOUTS];    /* where the stamp lay in the last header of a length (modulo the table's size) */
+    struct rosbag_v1_template *last; /* of the record before */
 };
 
 /* Record positions that the index lists, kept for going on after damage. */
-struct rosbag1_positions {
+struct rosbag_v1_positions {
     uint64_t *at; /* sorted */
     size_t count, next;
     bool more; /* the index lists more, larger ones */
     unsigned passes;
 };
 
-struct rosbag1 {
+struct rosbag_v1 {
     struct reel_scan *scan;
     struct reel_source *source;
     struct window window;
@@ -116,12 +116,12 @@ struct rosbag1 {
     struct arena arena; /* memory for everything below that is kept by name */
     uint64_t seed;
     struct hash_table channel_table, connection_table, type_table, topic_table;
-    struct rosbag1_channel *channels, **channels_end;
-    struct rosbag1_connection *connections, **connections_end;
-    struct rosbag1_topic *topics, **topics_end;
+    struct rosbag_v1_channel *channels, **channels_end;
+    struct rosbag_v1_connection *connections, **connections_end;
+    struct rosbag_v1_topic *topics, **topics_end;
     uint8_t *key; /* scratch for joined keys */
     size_t key_room;
-    struct rosbag1_templates *templates;
+    struct rosbag_v1_templates *templates;
 
     uint64_t messages, carried;       /* stamps with nsec >= 10^9 */
     uint64_t unwrapped, unwrapped_at; /* messages of wrapped channels without a wrapper */
@@ -132,68 +132,70 @@ struct rosbag1 {
     bool has_header;
     uint64_t index_pos; /* from the file header; 0: none */
     uint64_t index_at;  /* position of the first index record */
-    struct rosbag1_positions positions;
+    struct rosbag_v1_positions positions;
     uint64_t search_left; /* bytes that searching may still read, so that it stays linear */
 };
 
-static inline int64_t rosbag1_time(uint32_t sec, uint32_t nsec) {
-    return (int64_t)sec * ROSBAG1_NS_PER_SEC + nsec;
+static inline int64_t rosbag_v1_time(uint32_t sec, uint32_t nsec) {
+    return (int64_t)sec * ROSBAG_V1_NS_PER_SEC + nsec;
 }
-static inline uint64_t rosbag1_entry_hash(uint32_t sec, uint32_t nsec, uint64_t at) {
+static inline uint64_t rosbag_v1_entry_hash(uint32_t sec, uint32_t nsec, uint64_t at) {
     return mix_pair((uint64_t)sec << 32 | nsec, at);
 }
 
 /* scan */
-bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_bytes, struct reel_error *err);
-void rosbag1_close(struct rosbag1 *bag);
+bool rosbag_v1_open(struct rosbag_v1 *bag, struct reel_scan *scan, size_t window_bytes, struct reel_error *err);
+void rosbag_v1_close(struct rosbag_v1 *bag);
 
 /* summary */
-bool rosbag1_summary(struct reel_scan *scan, struct reel_error *err);
+bool rosbag_v1_summary(struct reel_scan *scan, struct reel_error *err);
 
 /* names */
-void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err); /* zeroed, lives with the bag */
-bool rosbag1_names_fit(const struct rosbag1_fields *f);                       /* names within REEL_TEXT_MAX */
-struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at,
-                                           struct reel_error *err);
-struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct reel_bytes name);
-bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
-bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined,
-                     struct reel_error *err);                              /* the connection of a message */
-bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err); /* adds the definitions to the channels */
+void *rosbag_v1_keep(struct rosbag_v1 *bag, size_t size, struct reel_error *err); /* zeroed, lives with the bag */
+bool rosbag_v1_names_fit(const struct rosbag_v1_fields *f);                       /* names within REEL_TEXT_MAX */
+struct rosbag_v1_channel *rosbag_v1_channel_of(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, uint64_t at,
+                                               struct reel_error *err);
+struct rosbag_v1_topic *rosbag_v1_topic_named(const struct rosbag_v1 *bag, struct reel_bytes name);
+bool rosbag_v1_define(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, uint64_t at, struct reel_error *err);
+bool rosbag_v1_defined(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, bool *defined,
+                       struct reel_error *err); /* the connection of a message */
+bool rosbag_v1_finish_channels(struct rosbag_v1 *bag,
+                               struct reel_error *err); /* adds the definitions to the channels */
 
 /* walk */
-bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_record *record,
-                         struct reel_error *err); /* REEL_DAMAGED: no whole record */
-bool rosbag1_is_extra(struct reel_bytes name);    /* of a field: it has no meaning in a bag */
-bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err);
-bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *record,
-                  struct reel_error *err);                    /* one that is in bag->window */
-bool rosbag1_is_message(const struct rosbag1_record *record); /* with a proper topic and stamp */
-void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec);  /* sets the clock */
-bool rosbag1_walk_known(struct rosbag1 *bag,
-                        struct reel_error *err); /* reads the records that the window holds and templates match */
-bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes,
-                   struct reel_error *err);
-bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *record,
-                     uint32_t sec, uint32_t nsec, struct reel_error *err);
-bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err);
+bool rosbag_v1_record_read(struct window *window, uint64_t at, struct rosbag_v1_record *record,
+                           struct reel_error *err); /* REEL_DAMAGED: no whole record */
+bool rosbag_v1_is_extra(struct reel_bytes name);    /* of a field: it has no meaning in a bag */
+bool rosbag_v1_walk(struct rosbag_v1 *bag, struct reel_error *err);
+bool rosbag_v1_take(struct rosbag_v1 *bag, const struct rosbag_v1_record *record,
+                    struct reel_error *err);                      /* one that is in bag->window */
+bool rosbag_v1_is_message(const struct rosbag_v1_record *record); /* with a proper topic and stamp */
+void rosbag_v1_first_stamp(struct rosbag_v1 *bag, uint32_t sec);  /* sets the clock */
+bool rosbag_v1_walk_known(struct rosbag_v1 *bag,
+                          struct reel_error *err); /* reads the records that the window holds and templates match */
+bool rosbag_v1_learn(struct rosbag_v1 *bag, const struct rosbag_v1_template *seen, const uint8_t *bytes,
+                     struct reel_error *err);
+bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_record *record,
+                       uint32_t sec, uint32_t nsec, struct reel_error *err);
+bool rosbag_v1_progress(struct rosbag_v1 *bag, uint64_t at, struct reel_error *err);
 
 /* text */
-enum rosbag1_log { ROSBAG1_LOG_0, ROSBAG1_LOG_10, ROSBAG1_LOG_11 };
-bool rosbag1_text_plausible(struct reel_bytes head, uint64_t file_size); /* a version 0 log? */
-bool rosbag1_text_walk(struct rosbag1 *bag, enum rosbag1_log log, struct reel_error *err);
+enum rosbag_v1_log { ROSBAG_V1_LOG_0, ROSBAG_V1_LOG_10, ROSBAG_V1_LOG_11 };
+bool rosbag_v1_text_plausible(struct reel_bytes head, uint64_t file_size); /* a version 0 log? */
+bool rosbag_v1_text_walk(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct reel_error *err);
 
 /* log_0 */
 /* True when this may be a record, by its stamp and by what follows it. For records whose length is right. */
-bool rosbag1_log_0_check(struct rosbag1 *bag, int64_t time_ns, uint64_t end, bool *yes, struct reel_error *err);
-/* Position of the first record from `from` on whose stamp is later than the last plausible one; ROSBAG1_NOWHERE: none.
+bool rosbag_v1_log_0_check(struct rosbag_v1 *bag, int64_t time_ns, uint64_t end, bool *yes, struct reel_error *err);
+/* Position of the first record from `from` on whose stamp is later than the last plausible one; ROSBAG_V1_NOWHERE:
+ * none.
  */
-bool rosbag1_log_0_find(struct rosbag1 *bag, uint64_t from, uint64_t *found, struct reel_error *err);
+bool rosbag_v1_log_0_find(struct rosbag_v1 *bag, uint64_t from, uint64_t *found, struct reel_error *err);
 
 /* resume: moves bag->at past damage and reports it */
-bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err);
+bool rosbag_v1_resume(struct rosbag_v1 *bag, const char *why, struct reel_error *err);
 
 /* index */
-bool rosbag1_index_prove(struct rosbag1 *bag, struct reel_error *err);
+bool rosbag_v1_index_prove(struct rosbag_v1 *bag, struct reel_error *err);
 
 #endif

@@ -4,30 +4,30 @@
 #include "base/bytes.h"
 #include "formats/rosbag/v1.h"
 
-static bool add_entries(struct rosbag1 *bag, struct rosbag1_topic *topic, const struct rosbag1_record *r,
+static bool add_entries(struct rosbag_v1 *bag, struct rosbag_v1_topic *topic, const struct rosbag_v1_record *r,
                         struct reel_error *err) {
     uint64_t at = r->at + r->head;
-    for (uint32_t left = r->size / ROSBAG1_INDEX_ENTRY; left > 0;) {
+    for (uint32_t left = r->size / ROSBAG_V1_INDEX_ENTRY; left > 0;) {
         uint32_t n = left < 4096 ? left : 4096;
-        const uint8_t *p = window_at(&bag->window, at, (size_t)n * ROSBAG1_INDEX_ENTRY, err);
-        if (!p || !rosbag1_progress(bag, at, err)) {
+        const uint8_t *p = window_at(&bag->window, at, (size_t)n * ROSBAG_V1_INDEX_ENTRY, err);
+        if (!p || !rosbag_v1_progress(bag, at, err)) {
             return false;
         }
-        for (uint32_t i = 0; i < n; i++, p += ROSBAG1_INDEX_ENTRY) {
+        for (uint32_t i = 0; i < n; i++, p += ROSBAG_V1_INDEX_ENTRY) {
             uint64_t pos = load_u64le(p + 8);
             pos = pos == topic->definition_at ? topic->first_at : pos;
-            topic->index_sum += rosbag1_entry_hash(load_u32le(p), load_u32le(p + 4), pos);
+            topic->index_sum += rosbag_v1_entry_hash(load_u32le(p), load_u32le(p + 4), pos);
         }
         topic->index_entries += n;
         left -= n;
-        at += (uint64_t)n * ROSBAG1_INDEX_ENTRY;
+        at += (uint64_t)n * ROSBAG_V1_INDEX_ENTRY;
     }
     return true;
 }
 
-static bool take_index(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
-    const struct rosbag1_fields *f = &r->fields;
-    struct rosbag1_topic *topic = f->topic.data ? rosbag1_topic_named(bag, f->topic) : NULL;
+static bool take_index(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, struct reel_error *err) {
+    const struct rosbag_v1_fields *f = &r->fields;
+    struct rosbag_v1_topic *topic = f->topic.data ? rosbag_v1_topic_named(bag, f->topic) : NULL;
     if (!topic) {
         const char *name = reel_scan_text(
             bag->scan,
@@ -45,7 +45,7 @@ static bool take_index(struct rosbag1 *bag, const struct rosbag1_record *r, stru
         return true;
     }
     uint64_t count = f->count.size == 4 ? load_u32le(f->count.data) : 0;
-    if (count * ROSBAG1_INDEX_ENTRY != r->size) {
+    if (count * ROSBAG_V1_INDEX_ENTRY != r->size) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
                           "the in-file index of topic %s says %llu entries but holds %u bytes", topic->text, (ull)count,
                           r->size);
@@ -53,7 +53,7 @@ static bool take_index(struct rosbag1 *bag, const struct rosbag1_record *r, stru
     return add_entries(bag, topic, r, err);
 }
 
-static void compare(struct rosbag1 *bag, const struct rosbag1_topic *t) {
+static void compare(struct rosbag_v1 *bag, const struct rosbag_v1_topic *t) {
     if (t->distrusted) {
         return;
     }
@@ -71,8 +71,8 @@ static void compare(struct rosbag1 *bag, const struct rosbag1_topic *t) {
     }
 }
 
-bool rosbag1_index_prove(struct rosbag1 *bag, struct reel_error *err) {
-    if (bag->index_at == ROSBAG1_NOWHERE) {
+bool rosbag_v1_index_prove(struct rosbag_v1 *bag, struct reel_error *err) {
+    if (bag->index_at == ROSBAG_V1_NOWHERE) {
         rosrecord_no_index(bag->scan, bag->has_header, bag->index_pos, bag->messages > 0, "in-file index");
         return true;
     }
@@ -83,21 +83,21 @@ bool rosbag1_index_prove(struct rosbag1 *bag, struct reel_error *err) {
     }
     bag->report_at = bag->index_at;
     for (uint64_t at = bag->index_at; at < bag->source->size;) {
-        struct rosbag1_record r;
+        struct rosbag_v1_record r;
         struct reel_error why = {0};
-        if (!rosbag1_record_read(&bag->window, at, &r, &why)) {
+        if (!rosbag_v1_record_read(&bag->window, at, &r, &why)) {
             if (why.code != REEL_DAMAGED) {
                 return reel_error_pass(err, &why);
             }
             break; /* the walk has reported it */
         }
         uint64_t next = at + r.head + r.size;
-        if (r.op == ROSBAG1_INDEX && !take_index(bag, &r, err)) {
+        if (r.op == ROSBAG_V1_INDEX && !take_index(bag, &r, err)) {
             return false;
         }
         at = next;
     }
-    for (const struct rosbag1_topic *t = bag->topics; t; t = t->next) {
+    for (const struct rosbag_v1_topic *t = bag->topics; t; t = t->next) {
         compare(bag, t);
     }
     return true;

@@ -32,19 +32,19 @@
 #ifndef REEL_FORMATS_ROSBAG_V1_LAYOUT_H
 #define REEL_FORMATS_ROSBAG_V1_LAYOUT_H
 
-#define ROSBAG1_LINE_12 "#ROSRECORD V1.2\n"
+#define ROSBAG_V1_LINE_12 "#ROSRECORD V1.2\n"
 
-enum rosbag1_op { ROSBAG1_DEFINITION = 1, ROSBAG1_MESSAGE = 2, ROSBAG1_FILE_HEADER = 3, ROSBAG1_INDEX = 4 };
+enum rosbag_v1_op { ROSBAG_V1_DEFINITION = 1, ROSBAG_V1_MESSAGE = 2, ROSBAG_V1_FILE_HEADER = 3, ROSBAG_V1_INDEX = 4 };
 
 enum {
-    ROSBAG1_RECORD_MIN = 8, /* header_len and data_len */
-    ROSBAG1_INDEX_ENTRY = 16,
-    ROSBAG1_FILE_HEADER_ROOM = 4096, /* header_len + data_len of the file header record, as recorders wrote it */
-    ROSBAG1_STAMP = 8,               /* sec, nsec */
-    ROSBAG1_LINE_MAX = 4096,         /* longest line of a text-header log that is believed */
+    ROSBAG_V1_RECORD_MIN = 8, /* header_len and data_len */
+    ROSBAG_V1_INDEX_ENTRY = 16,
+    ROSBAG_V1_FILE_HEADER_ROOM = 4096, /* header_len + data_len of the file header record, as recorders wrote it */
+    ROSBAG_V1_STAMP = 8,               /* sec, nsec */
+    ROSBAG_V1_LINE_MAX = 4096,         /* longest line of a text-header log that is believed */
 };
 
-#define ROSBAG1_NS_PER_SEC 1000000000
-#define ROSBAG1_WALL_SEC_MIN 100000000u /* a first stamp below this (March 1973) is no date */
+#define ROSBAG_V1_NS_PER_SEC 1000000000
+#define ROSBAG_V1_WALL_SEC_MIN 100000000u /* a first stamp below this (March 1973) is no date */
 
 #endif

@@ -5,23 +5,23 @@
 #include "formats/rosbag/v1.h"
 
 enum {
-    HEAD = ROSBAG1_STAMP + 4, /* sec, nsec, len */
-    ROW = 4,                  /* so many records in a row are no coincidence */
+    HEAD = ROSBAG_V1_STAMP + 4, /* sec, nsec, len */
+    ROW = 4,                    /* so many records in a row are no coincidence */
     PEEK_BYTES = 4096,
     PEEK_COST = 32, /* cost of checking a row, in bytes of the allowance */
 };
-static const int64_t gap_max_ns = 86400 * (int64_t)ROSBAG1_NS_PER_SEC;
+static const int64_t gap_max_ns = 86400 * (int64_t)ROSBAG_V1_NS_PER_SEC;
 
 struct record {
     int64_t time_ns;
     uint64_t end;
 };
 
-static bool read_record(const struct rosbag1 *bag, const uint8_t *p, uint64_t at, struct record *out) {
+static bool read_record(const struct rosbag_v1 *bag, const uint8_t *p, uint64_t at, struct record *out) {
     uint32_t nsec = load_u32le(p + 4);
-    *out =
-        (struct record){.time_ns = rosbag1_time(load_u32le(p), nsec), .end = at + HEAD + load_u32le(p + ROSBAG1_STAMP)};
-    return nsec < ROSBAG1_NS_PER_SEC && out->end <= bag->source->size;
+    *out = (struct record){.time_ns = rosbag_v1_time(load_u32le(p), nsec),
+                           .end = at + HEAD + load_u32le(p + ROSBAG_V1_STAMP)};
+    return nsec < ROSBAG_V1_NS_PER_SEC && out->end <= bag->source->size;
 }
 
 static bool goes_on(int64_t time_ns, int64_t from_ns) {
@@ -29,7 +29,7 @@ static bool goes_on(int64_t time_ns, int64_t from_ns) {
 }
 
 /* *yes: ROW records follow each other from `at` on, or as many as fit before the end of the file. */
-static bool is_row(const struct rosbag1 *bag, struct window *w, uint64_t at, int64_t from_ns, bool *yes,
+static bool is_row(const struct rosbag_v1 *bag, struct window *w, uint64_t at, int64_t from_ns, bool *yes,
                    struct reel_error *err) {
     uint64_t size = bag->source->size;
     *yes = true;
@@ -46,7 +46,7 @@ static bool is_row(const struct rosbag1 *bag, struct window *w, uint64_t at, int
     return true;
 }
 
-bool rosbag1_log_0_check(struct rosbag1 *bag, int64_t time_ns, uint64_t end, bool *yes, struct reel_error *err) {
+bool rosbag_v1_log_0_check(struct rosbag_v1 *bag, int64_t time_ns, uint64_t end, bool *yes, struct reel_error *err) {
     *yes = true;
     if (bag->messages == 0 || goes_on(time_ns, bag->last_ns)) {
         bag->last_ns = time_ns;
@@ -66,16 +66,16 @@ bool rosbag1_log_0_check(struct rosbag1 *bag, int64_t time_ns, uint64_t end, boo
     return true;
 }
 
-bool rosbag1_log_0_find(struct rosbag1 *bag, uint64_t from, uint64_t *found, struct reel_error *err) {
+bool rosbag_v1_log_0_find(struct rosbag_v1 *bag, uint64_t from, uint64_t *found, struct reel_error *err) {
     int64_t from_ns = bag->messages > 0 ? bag->last_ns + 1 : 0;
     AUTO_STRUCT(window_close) struct window peek = {0};
-    *found = ROSBAG1_NOWHERE;
+    *found = ROSBAG_V1_NOWHERE;
     if (!window_open(&peek, bag->source, PEEK_BYTES, err)) {
         return false;
     }
     for (uint64_t at = from; at + HEAD <= bag->source->size && bag->search_left > 0; at++) {
         const uint8_t *p = window_at(&bag->window, at, HEAD, err);
-        if (!p || !rosbag1_progress(bag, at, err)) {
+        if (!p || !rosbag_v1_progress(bag, at, err)) {
             return false;
         }
         bag->search_left--;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err) {
+void *rosbag_v1_keep(struct rosbag_v1 *bag, size_t size, struct reel_error *err) {
     void *p = arena_alloc(&bag->arena, size ? size : 1);
     if (!p) {
         arena_fail(&bag->arena, err);
@@ -13,8 +13,8 @@ void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err) {
     return p;
 }
 
-static bool keep_bytes(struct rosbag1 *bag, struct reel_bytes from, struct reel_bytes *out, struct reel_error *err) {
-    uint8_t *p = rosbag1_keep(bag, from.size, err);
+static bool keep_bytes(struct rosbag_v1 *bag, struct reel_bytes from, struct reel_bytes *out, struct reel_error *err) {
+    uint8_t *p = rosbag_v1_keep(bag, from.size, err);
     if (!p) {
         return false;
     }
@@ -26,7 +26,7 @@ static bool keep_bytes(struct rosbag1 *bag, struct reel_bytes from, struct reel_
 }
 
 /* Joins `n` values so that different lists never produce equal bytes; an absent value differs from an empty one. */
-static bool join(struct rosbag1 *bag, const struct reel_bytes *values, size_t n, struct reel_bytes *out,
+static bool join(struct rosbag_v1 *bag, const struct reel_bytes *values, size_t n, struct reel_bytes *out,
                  struct reel_error *err) {
     size_t size = 0;
     for (size_t i = 0; i < n; i++) {
@@ -52,48 +52,48 @@ static bool join(struct rosbag1 *bag, const struct reel_bytes *values, size_t n,
     return true;
 }
 
-bool rosbag1_names_fit(const struct rosbag1_fields *f) {
+bool rosbag_v1_names_fit(const struct rosbag_v1_fields *f) {
     return f->topic.size <= REEL_TEXT_MAX && f->md5.size <= REEL_TEXT_MAX && f->type.size <= REEL_TEXT_MAX &&
            f->latching.size <= REEL_TEXT_MAX && f->callerid.size <= REEL_TEXT_MAX;
 }
 
-static const char *text_of(struct rosbag1 *bag, struct reel_bytes raw, struct reel_error *err) {
+static const char *text_of(struct rosbag_v1 *bag, struct reel_bytes raw, struct reel_error *err) {
     return reel_scan_text(bag->scan, raw, err);
 }
 
-struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct reel_bytes name) {
+struct rosbag_v1_topic *rosbag_v1_topic_named(const struct rosbag_v1 *bag, struct reel_bytes name) {
     return (void *)hash_table_get(&bag->topic_table, hash_key_bytes(name));
 }
 
-static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct reel_bytes name, struct reel_error *err) {
-    struct rosbag1_topic *topic = rosbag1_topic_named(bag, name);
+static struct rosbag_v1_topic *topic_of(struct rosbag_v1 *bag, struct reel_bytes name, struct reel_error *err) {
+    struct rosbag_v1_topic *topic = rosbag_v1_topic_named(bag, name);
     if (topic) {
         return topic;
     }
     struct reel_bytes key;
-    if (!(topic = rosbag1_keep(bag, sizeof *topic, err)) || !keep_bytes(bag, name, &key, err) ||
+    if (!(topic = rosbag_v1_keep(bag, sizeof *topic, err)) || !keep_bytes(bag, name, &key, err) ||
         !(topic->text = text_of(bag, name, err)) ||
         !hash_table_set(&bag->topic_table, hash_key_bytes(key), (uintptr_t)topic, err)) {
         return NULL;
     }
-    topic->first_at = topic->definition_at = ROSBAG1_NOWHERE;
+    topic->first_at = topic->definition_at = ROSBAG_V1_NOWHERE;
     *bag->topics_end = topic;
     bag->topics_end = &topic->next;
     return topic;
 }
 
-static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at,
-                                                struct reel_error *err) {
+static struct rosbag_v1_connection *connection_of(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, uint64_t at,
+                                                  struct reel_error *err) {
     const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number};
     struct reel_bytes key;
     if (!join(bag, names, 4, &key, err)) {
         return NULL;
     }
-    struct rosbag1_connection *c = (void *)hash_table_get(&bag->connection_table, hash_key_bytes(key));
+    struct rosbag_v1_connection *c = (void *)hash_table_get(&bag->connection_table, hash_key_bytes(key));
     if (c) {
         return c;
     }
-    if (!(c = rosbag1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, key, &c->key, err) ||
+    if (!(c = rosbag_v1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, key, &c->key, err) ||
         !(c->topic = topic_of(bag, f->topic, err)) ||
         !hash_table_set(&bag->connection_table, hash_key_bytes(c->key), (uintptr_t)c, err)) {
         return NULL;
@@ -116,18 +116,18 @@ static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struc
     return c;
 }
 
-bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined, struct reel_error *err) {
+bool rosbag_v1_defined(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, bool *defined, struct reel_error *err) {
     const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number};
     struct reel_bytes key;
     if (!join(bag, names, 4, &key, err)) {
         return false;
     }
-    const struct rosbag1_connection *c = (void *)hash_table_get(&bag->connection_table, hash_key_bytes(key));
+    const struct rosbag_v1_connection *c = (void *)hash_table_get(&bag->connection_table, hash_key_bytes(key));
     *defined = c && c->defined;
     return true;
 }
 
-static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, const struct rosbag1_fields *f,
+static bool channel_describe(struct rosbag_v1 *bag, struct rosbag_v1_channel *c, const struct rosbag_v1_fields *f,
                              struct reel_error *err) {
     if (c->connection->wrapped) {
         c->wrapped = true;
@@ -165,18 +165,18 @@ static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, con
     return true;
 }
 
-struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at,
-                                           struct reel_error *err) {
+struct rosbag_v1_channel *rosbag_v1_channel_of(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, uint64_t at,
+                                               struct reel_error *err) {
     const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number, f->latching, f->callerid};
     struct reel_bytes scratch, key;
     if (!join(bag, names, 6, &scratch, err)) {
         return NULL;
     }
-    struct rosbag1_channel *c = (void *)hash_table_get(&bag->channel_table, hash_key_bytes(scratch));
+    struct rosbag_v1_channel *c = (void *)hash_table_get(&bag->channel_table, hash_key_bytes(scratch));
     if (c) {
         return c;
     }
-    if (!(c = rosbag1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, scratch, &key, err) ||
+    if (!(c = rosbag_v1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, scratch, &key, err) ||
         !(c->connection = connection_of(bag, f, at, err))) {
         return NULL;
     }
@@ -192,7 +192,7 @@ struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct ros
 }
 
 /* Any definition of the same md5 and type; the first one is used for connections that have none. */
-static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f, struct reel_bytes *kept,
+static bool definition_share(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, struct reel_bytes *kept,
                              struct reel_error *err) {
     const struct reel_bytes names[] = {f->md5, f->type};
     struct reel_bytes scratch, key;
@@ -210,7 +210,7 @@ static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f
     if (known) {
         return true;
     }
-    struct reel_bytes *first = rosbag1_keep(bag, sizeof *first, err);
+    struct reel_bytes *first = rosbag_v1_keep(bag, sizeof *first, err);
     if (!first || !keep_bytes(bag, scratch, &key, err)) {
         return false;
     }
@@ -219,24 +219,24 @@ static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f
 }
 
 /* Reads the fields of ros_wrap.h in a definition: they describe the wrapped messages. */
-static bool define_wrapped(struct rosbag1 *bag, struct rosbag1_connection *c, struct reel_bytes header,
+static bool define_wrapped(struct rosbag_v1 *bag, struct rosbag_v1_connection *c, struct reel_bytes header,
                            struct reel_error *err) {
     struct reel_bytes kept;
-    c->wrapped = rosbag1_keep(bag, sizeof *c->wrapped, err);
+    c->wrapped = rosbag_v1_keep(bag, sizeof *c->wrapped, err);
     return c->wrapped && keep_bytes(bag, header, &kept, err) &&
            ros_wrap_read(bag->scan, &bag->arena, kept, c->wrapped, err);
 }
 
 /* The unknown fields of a definition become metadata of its channels. */
-static bool keep_extras(struct rosbag1 *bag, struct rosbag1_connection *c, const struct rosbag1_fields *f,
+static bool keep_extras(struct rosbag_v1 *bag, struct rosbag_v1_connection *c, const struct rosbag_v1_fields *f,
                         struct reel_error *err) {
     struct cursor fields = cursor_of(f->all);
     struct reel_bytes name, value;
-    if (f->unknown > 0 && !(c->extras = rosbag1_keep(bag, f->unknown * sizeof *c->extras, err))) {
+    if (f->unknown > 0 && !(c->extras = rosbag_v1_keep(bag, f->unknown * sizeof *c->extras, err))) {
         return false;
     }
     while (c->n_extras < f->unknown && rosrecord_field(&fields, &name, &value)) {
-        if (!rosbag1_is_extra(name) || name.size == 0 || name.size > REEL_TEXT_MAX) {
+        if (!rosbag_v1_is_extra(name) || name.size == 0 || name.size > REEL_TEXT_MAX) {
             continue;
         }
         struct reel_pair *pair = &c->extras[c->n_extras++];
@@ -247,12 +247,12 @@ static bool keep_extras(struct rosbag1 *bag, struct rosbag1_connection *c, const
     return true;
 }
 
-bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
+bool rosbag_v1_define(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, uint64_t at, struct reel_error *err) {
     if (!f->topic.data) { /* once per type: good for every topic of the type */
         struct reel_bytes kept;
         return definition_share(bag, f, &kept, err);
     }
-    struct rosbag1_connection *c = connection_of(bag, f, at, err);
+    struct rosbag_v1_connection *c = connection_of(bag, f, at, err);
     if (!c) {
         return false;
     }
@@ -279,10 +279,10 @@ bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_
     return definition_share(bag, f, &c->definition, err);
 }
 
-static bool add_extras(struct rosbag1 *bag, struct rosbag1_channel *c, struct reel_error *err) {
-    const struct rosbag1_connection *connection = c->connection;
+static bool add_extras(struct rosbag_v1 *bag, struct rosbag_v1_channel *c, struct reel_error *err) {
+    const struct rosbag_v1_connection *connection = c->connection;
     struct reel_pairs *all = &c->model.metadata;
-    struct reel_pair *pairs = rosbag1_keep(bag, (all->count + connection->n_extras) * sizeof *pairs, err);
+    struct reel_pair *pairs = rosbag_v1_keep(bag, (all->count + connection->n_extras) * sizeof *pairs, err);
     if (!pairs) {
         return false;
     }
@@ -294,8 +294,8 @@ static bool add_extras(struct rosbag1 *bag, struct rosbag1_channel *c, struct re
     return true;
 }
 
-static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struct reel_error *err) {
-    const struct rosbag1_connection *connection = c->connection;
+static bool channel_finish(struct rosbag_v1 *bag, struct rosbag_v1_channel *c, struct reel_error *err) {
+    const struct rosbag_v1_connection *connection = c->connection;
     if (c->wrapped) {
         return true;
     }
@@ -325,14 +325,14 @@ static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struc
            reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
 }
 
-bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err) {
-    for (const struct rosbag1_connection *c = bag->connections; c; c = c->next) {
-        const struct rosbag1_fields f = {.topic = c->topic_name, .md5 = c->md5, .type = c->type, .number = c->number};
-        if (!c->used && !rosbag1_channel_of(bag, &f, 0, err)) { /* defined, but without messages */
+bool rosbag_v1_finish_channels(struct rosbag_v1 *bag, struct reel_error *err) {
+    for (const struct rosbag_v1_connection *c = bag->connections; c; c = c->next) {
+        const struct rosbag_v1_fields f = {.topic = c->topic_name, .md5 = c->md5, .type = c->type, .number = c->number};
+        if (!c->used && !rosbag_v1_channel_of(bag, &f, 0, err)) { /* defined, but without messages */
             return false;
         }
     }
-    for (struct rosbag1_channel *c = bag->channels; c; c = c->next) {
+    for (struct rosbag_v1_channel *c = bag->channels; c; c = c->next) {
         if (!channel_finish(bag, c, err)) {
             return false;
         }

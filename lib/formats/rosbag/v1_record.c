@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { BUFFER_BYTES = 1 << 20, SPOOL_ENTRY = 4 + ROSBAG1_INDEX_ENTRY };
+enum { BUFFER_BYTES = 1 << 20, SPOOL_ENTRY = 4 + ROSBAG_V1_INDEX_ENTRY };
 
 struct topic {
     const char *name, *type;
@@ -35,10 +35,10 @@ struct recorder {
 };
 
 static bool put_head(struct recorder *b, uint64_t index_pos, struct reel_error *err) {
-    enum { SIZE = sizeof ROSBAG1_LINE_12 - 1 + ROSBAG1_RECORD_MIN + ROSBAG1_FILE_HEADER_ROOM };
+    enum { SIZE = sizeof ROSBAG_V1_LINE_12 - 1 + ROSBAG_V1_RECORD_MIN + ROSBAG_V1_FILE_HEADER_ROOM };
     uint8_t head[SIZE];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
-    rosbag12_put_head(&out, NULL, index_pos);
+    rosbag_v1_put_head(&out, NULL, index_pos);
     return b->base.pos == 0 ? recorder_put(&b->base, head, (size_t)out.pos, err)
                             : recorder_patch(&b->base, 0, head, (size_t)out.pos, err);
 }
@@ -98,7 +98,7 @@ static bool bag_channel(struct reel_recorder *r, const struct reel_channel *chan
     *o = (struct out_channel){0};
     b->written[n] = false;
     return ros_connection_of(&b->arena, own, ROS_NAMES_RECORDED, &o->ros, err) &&
-           topic_of(b, &o->ros, &o->topic, err) && rosbag12_channel_head(&b->arena, o, n, err);
+           topic_of(b, &o->ros, &o->topic, err) && rosbag_v1_channel_head(&b->arena, o, n, err);
 }
 
 static bool bag_flush(struct reel_recorder *r, struct reel_error *err) {
@@ -121,12 +121,12 @@ static bool bag_flush(struct reel_recorder *r, struct reel_error *err) {
 /* A definition record before the channel's first message. */
 static bool define(struct recorder *b, uint32_t channel, struct reel_error *err) {
     const struct out_connection c = {.ros = &b->channels[channel].ros, .number = channel};
-    uint64_t size = rosbag12_definition_size(&c);
+    uint64_t size = rosbag_v1_definition_size(&c);
     uint8_t *p = grow_take(&b->buffer, (size_t)size);
     if (!p) {
         return reel_fail_memory(err);
     }
-    rosbag12_put_definition(&(struct reel_sink){.hi = size, .buffer = p}, &c);
+    rosbag_v1_put_definition(&(struct reel_sink){.hi = size, .buffer = p}, &c);
     b->written[channel] = true;
     return true;
 }
@@ -136,7 +136,7 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
     struct out_channel *o = &b->channels[record->channel];
     int64_t time = record->log_time_ns + (record->log_time_ns == 0); /* ROS readers skip messages at time 0 */
     size_t size = o->head_size + 4 + o->wrap + record->payload.size;
-    if (time / ROSBAG1_NS_PER_SEC > UINT32_MAX) {
+    if (time / ROSBAG_V1_NS_PER_SEC > UINT32_MAX) {
         return reel_fail(err, REEL_UNSUPPORTED, "a message at %lld ns: ROS bags hold times from 1970 to 2106 only",
                          (long long)time);
     }
@@ -152,8 +152,8 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
         return reel_fail_memory(err);
     }
     struct reel_sink out = {.hi = size, .buffer = p};
-    store_u32le(o->head + o->sec_at, (uint32_t)(time / ROSBAG1_NS_PER_SEC));
-    store_u32le(o->head + o->nsec_at, (uint32_t)(time % ROSBAG1_NS_PER_SEC));
+    store_u32le(o->head + o->sec_at, (uint32_t)(time / ROSBAG_V1_NS_PER_SEC));
+    store_u32le(o->head + o->nsec_at, (uint32_t)(time % ROSBAG_V1_NS_PER_SEC));
     reel_sink_put(&out, o->head, o->head_size);
     reel_sink_u32le(&out, (uint32_t)record->payload.size + o->wrap);
     if (o->wrap > 0) {
@@ -161,8 +161,8 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
     }
     reel_sink_put_bytes(&out, record->payload);
     store_u32le(entry, o->topic);
-    store_u32le(entry + 4, (uint32_t)(time / ROSBAG1_NS_PER_SEC));
-    store_u32le(entry + 8, (uint32_t)(time % ROSBAG1_NS_PER_SEC));
+    store_u32le(entry + 4, (uint32_t)(time / ROSBAG_V1_NS_PER_SEC));
+    store_u32le(entry + 8, (uint32_t)(time % ROSBAG_V1_NS_PER_SEC));
     store_u64le(entry + 12, message_at);
     return true;
 }
@@ -172,15 +172,15 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
 static bool put_index_head(struct reel_recorder *r, size_t key, struct reel_error *err) {
     const struct topic *topic = &((struct recorder *)r)->topics[key];
     struct reel_sink count = {0};
-    if (!rosbag12_put_index_head(&count, topic->name, topic->type, topic->messages, err)) {
+    if (!rosbag_v1_put_index_head(&count, topic->name, topic->type, topic->messages, err)) {
         return false;
     }
     AUTO_MEM uint8_t *head = malloc((size_t)count.pos);
     if (!head) {
         return reel_fail_memory(err);
     }
-    rosbag12_put_index_head(&(struct reel_sink){.hi = count.pos, .buffer = head}, topic->name, topic->type,
-                            topic->messages, err);
+    rosbag_v1_put_index_head(&(struct reel_sink){.hi = count.pos, .buffer = head}, topic->name, topic->type,
+                             topic->messages, err);
     return recorder_put(r, head, (size_t)count.pos, err);
 }
 
@@ -195,14 +195,14 @@ static bool bag_finish(struct reel_recorder *r, struct reel_error *err) {
         counts[t] = b->topics[t].messages;
     }
     const struct recorder_tables index = {.spool = b->spool,
-                                          .row_size = ROSBAG1_INDEX_ENTRY,
+                                          .row_size = ROSBAG_V1_INDEX_ENTRY,
                                           .n_keys = b->n_topics,
                                           .counts = counts,
                                           .head = put_index_head};
     return recorder_put_tables(r, &index, err) && put_head(b, index_pos, err);
 }
 
-const struct reel_recorder_ops rosbag12_recorder = {
+const struct reel_recorder_ops rosbag_v1_recorder = {
     .state_size = sizeof(struct recorder),
     .open = bag_open,
     .channel = bag_channel,

@@ -17,7 +17,7 @@ enum {
 /* ---- by the in-file index ---- */
 
 /* Keeps the smallest positions, each once. */
-static void positions_sort_unique(struct rosbag1_positions *positions) {
+static void positions_sort_unique(struct rosbag_v1_positions *positions) {
     qsort(positions->at, positions->count, sizeof *positions->at, order_u64);
     size_t n = 0;
     for (size_t i = 0; i < positions->count; i++) {
@@ -29,12 +29,12 @@ static void positions_sort_unique(struct rosbag1_positions *positions) {
     positions->count = n > POSITIONS_KEPT ? POSITIONS_KEPT : n;
 }
 
-static bool places_add(struct rosbag1 *bag, struct window *w, const struct rosbag1_record *r, uint64_t after,
+static bool places_add(struct rosbag_v1 *bag, struct window *w, const struct rosbag_v1_record *r, uint64_t after,
                        struct reel_error *err) {
-    struct rosbag1_positions *positions = &bag->positions;
+    struct rosbag_v1_positions *positions = &bag->positions;
     uint64_t at = r->at + r->head, ceiling = positions->more ? positions->at[POSITIONS_KEPT - 1] : bag->index_pos;
-    for (uint32_t left = r->size / ROSBAG1_INDEX_ENTRY; left > 0; left--, at += ROSBAG1_INDEX_ENTRY) {
-        const uint8_t *p = window_at(w, at, ROSBAG1_INDEX_ENTRY, err);
+    for (uint32_t left = r->size / ROSBAG_V1_INDEX_ENTRY; left > 0; left--, at += ROSBAG_V1_INDEX_ENTRY) {
+        const uint8_t *p = window_at(w, at, ROSBAG_V1_INDEX_ENTRY, err);
         if (!p) {
             return false;
         }
@@ -52,8 +52,8 @@ static bool places_add(struct rosbag1 *bag, struct window *w, const struct rosba
 }
 
 /* Collects the next positions after `after` in one pass over the index records. */
-static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error *err) {
-    struct rosbag1_positions *positions = &bag->positions;
+static bool places_gather(struct rosbag_v1 *bag, uint64_t after, struct reel_error *err) {
+    struct rosbag_v1_positions *positions = &bag->positions;
     if (!positions->at && !(positions->at = malloc(2 * (size_t)POSITIONS_KEPT * sizeof *positions->at))) {
         return reel_fail_memory(err);
     }
@@ -65,15 +65,15 @@ static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error
     positions->count = positions->next = 0;
     positions->more = false;
     for (uint64_t at = bag->index_pos; at < bag->source->size;) {
-        struct rosbag1_record r;
+        struct rosbag_v1_record r;
         struct reel_error why = {0};
-        if (!rosbag1_record_read(&w, at, &r, &why)) {
+        if (!rosbag_v1_record_read(&w, at, &r, &why)) {
             if (why.code != REEL_DAMAGED) {
                 return reel_error_pass(err, &why);
             }
             break;
         }
-        if (r.op == ROSBAG1_INDEX && !places_add(bag, &w, &r, after, err)) {
+        if (r.op == ROSBAG_V1_INDEX && !places_add(bag, &w, &r, after, err)) {
             return false;
         }
         at += (uint64_t)r.head + r.size;
@@ -82,30 +82,30 @@ static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error
     return true;
 }
 
-static bool index_is_there(struct rosbag1 *bag, uint64_t after, bool *there, struct reel_error *err) {
+static bool index_is_there(struct rosbag_v1 *bag, uint64_t after, bool *there, struct reel_error *err) {
     *there = false;
     if (bag->index_pos <= after || bag->index_pos >= bag->source->size) {
         return true;
     }
     AUTO_STRUCT(window_close) struct window w = {0};
-    struct rosbag1_record r;
+    struct rosbag_v1_record r;
     struct reel_error why = {0};
     if (!window_open(&w, bag->source, PEEK_BYTES, err)) {
         return false;
     }
-    if (rosbag1_record_read(&w, bag->index_pos, &r, &why)) {
-        *there = r.op == ROSBAG1_INDEX;
+    if (rosbag_v1_record_read(&w, bag->index_pos, &r, &why)) {
+        *there = r.op == ROSBAG_V1_INDEX;
     } else if (why.code != REEL_DAMAGED) {
         return reel_error_pass(err, &why);
     }
     return true;
 }
 
-/* The first position after `after`, except bag->at: that record is damaged. *to = ROSBAG1_NOWHERE when there is no
+/* The first position after `after`, except bag->at: that record is damaged. *to = ROSBAG_V1_NOWHERE when there is no
  * usable index. */
-static bool next_by_index(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
-    struct rosbag1_positions *positions = &bag->positions;
-    *to = ROSBAG1_NOWHERE;
+static bool next_by_index(struct rosbag_v1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
+    struct rosbag_v1_positions *positions = &bag->positions;
+    *to = ROSBAG_V1_NOWHERE;
     bool there;
     if (!index_is_there(bag, after, &there, err)) {
         return false;
@@ -135,14 +135,14 @@ static bool next_by_index(struct rosbag1 *bag, uint64_t after, uint64_t *to, str
 
 /* ---- by looking for a record ---- */
 
-static bool is_record(const struct rosbag1_record *r) {
-    const struct rosbag1_fields *f = &r->fields;
+static bool is_record(const struct rosbag_v1_record *r) {
+    const struct rosbag_v1_fields *f = &r->fields;
     switch (r->op) {
-    case ROSBAG1_MESSAGE:
+    case ROSBAG_V1_MESSAGE:
         return f->topic.size > 0 && f->sec.size == 4 && f->nsec.size == 4;
-    case ROSBAG1_DEFINITION:
+    case ROSBAG_V1_DEFINITION:
         return f->topic.size > 0 && f->type.size > 0;
-    case ROSBAG1_INDEX:
+    case ROSBAG_V1_INDEX:
         return f->topic.size > 0 && f->count.size == 4;
     default:
         return false;
@@ -152,14 +152,14 @@ static bool is_record(const struct rosbag1_record *r) {
 /* True when a record at `at` is followed by another one, by the end of the file, or by one that the end of the file
  * cuts. */
 static bool looks_like_record(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err) {
-    struct rosbag1 *bag = context;
-    struct rosbag1_record r;
+    struct rosbag_v1 *bag = context;
+    struct rosbag_v1_record r;
     struct reel_error why = {0};
     *yes = false;
     for (int i = 0; i < 2; i++) {
         uint64_t cost = peek->capacity;
         bag->search_left -= cost < bag->search_left ? cost : bag->search_left;
-        if (!rosbag1_record_read(peek, at, &r, &why)) {
+        if (!rosbag_v1_record_read(peek, at, &r, &why)) {
             *yes = i == 1 && r.cut;
             return why.code == REEL_DAMAGED || reel_error_pass(err, &why);
         }
@@ -176,11 +176,11 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
 }
 
 static bool search_progress(void *context, uint64_t at, struct reel_error *err) {
-    return rosbag1_progress(context, at, err);
+    return rosbag_v1_progress(context, at, err);
 }
 
 /* Searching the previous payload again uses up allowance. */
-static uint64_t search_from(struct rosbag1 *bag, uint64_t after) {
+static uint64_t search_from(struct rosbag_v1 *bag, uint64_t after) {
     uint64_t back = bag->at - after, cost = back + (after < bag->window.offset ? bag->window.capacity : 0);
     if (back == 0 || cost >= bag->search_left) {
         return bag->at + 1;
@@ -189,7 +189,7 @@ static uint64_t search_from(struct rosbag1 *bag, uint64_t after) {
     return after + 1;
 }
 
-static bool next_by_search(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
+static bool next_by_search(struct rosbag_v1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
     const struct rosrecord_search search = {.window = &bag->window,
                                             .from = search_from(bag, after),
                                             .to = bag->source->size,
@@ -200,9 +200,9 @@ static bool next_by_search(struct rosbag1 *bag, uint64_t after, uint64_t *to, st
     return rosrecord_search(&search, to, err);
 }
 
-static void report(const struct rosbag1 *bag, uint64_t to, const char *why) {
+static void report(const struct rosbag_v1 *bag, uint64_t to, const char *why) {
     uint64_t from = bag->at;
-    if (to == ROSBAG1_NOWHERE) {
+    if (to == ROSBAG_V1_NOWHERE) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s",
                           (unsigned long long)from, why);
     } else if (to <= from) {
@@ -215,20 +215,20 @@ static void report(const struct rosbag1 *bag, uint64_t to, const char *why) {
     }
 }
 
-bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err) {
+bool rosbag_v1_resume(struct rosbag_v1 *bag, const char *why, struct reel_error *err) {
     uint64_t from = bag->at, size = bag->source->size, to;
-    if (from == bag->index_pos || (bag->index_at != ROSBAG1_NOWHERE && bag->index_at == bag->index_pos)) {
+    if (from == bag->index_pos || (bag->index_at != ROSBAG_V1_NOWHERE && bag->index_at == bag->index_pos)) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, from, size - from,
                           "the in-file index is damaged at byte %llu: %s", (unsigned long long)from, why);
         bag->at = size; /* after the last message: none is lost */
         return true;
     }
     uint64_t after = bag->last > 0 && bag->last <= from ? bag->last - 1 : from;
-    if (!next_by_index(bag, after, &to, err) || (to == ROSBAG1_NOWHERE && !next_by_search(bag, after, &to, err))) {
+    if (!next_by_index(bag, after, &to, err) || (to == ROSBAG_V1_NOWHERE && !next_by_search(bag, after, &to, err))) {
         return false;
     }
     report(bag, to, why);
-    bag->at = to == ROSBAG1_NOWHERE ? size : to;
+    bag->at = to == ROSBAG_V1_NOWHERE ? size : to;
     bag->last = bag->at + 1; /* not searched again */
     return true;
 }

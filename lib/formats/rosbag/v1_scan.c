@@ -10,14 +10,14 @@
 static const struct generation {
     const char *line, *name;
     bool framed;
-    enum rosbag1_log log;
+    enum rosbag_v1_log log;
 } generations[] = {
-    {ROSBAG1_LINE_12, "#ROSRECORD V1.2", true, 0},
-    {"#ROSRECORD V1.1\n", "#ROSRECORD V1.1", false, ROSBAG1_LOG_11},
-    {"#ROSLOG V1.1\n", "#ROSLOG V1.1", false, ROSBAG1_LOG_11},
-    {"#ROSLOG V1.0\n", "#ROSLOG V1.0", false, ROSBAG1_LOG_10},
+    {ROSBAG_V1_LINE_12, "#ROSRECORD V1.2", true, 0},
+    {"#ROSRECORD V1.1\n", "#ROSRECORD V1.1", false, ROSBAG_V1_LOG_11},
+    {"#ROSLOG V1.1\n", "#ROSLOG V1.1", false, ROSBAG_V1_LOG_11},
+    {"#ROSLOG V1.0\n", "#ROSLOG V1.0", false, ROSBAG_V1_LOG_10},
 };
-static const struct generation generation_0 = {"", "ROS log, version 0", false, ROSBAG1_LOG_0};
+static const struct generation generation_0 = {"", "ROS log, version 0", false, ROSBAG_V1_LOG_0};
 
 static const struct generation *generation_of(struct reel_bytes head) {
     for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
@@ -34,7 +34,7 @@ static bool is_other_version_1(struct reel_bytes head) {
            bytes_start(head, bytes_text("#ROSLOG V1."));
 }
 
-static int rosbag1_probe(struct reel_bytes head, struct reel_source *source) {
+static int rosbag_v1_probe(struct reel_bytes head, struct reel_source *source) {
     const struct generation *g = generation_of(head);
     if (g) {
         return 8 * (int)strlen(g->line);
@@ -42,10 +42,10 @@ static int rosbag1_probe(struct reel_bytes head, struct reel_source *source) {
     if (is_other_version_1(head)) {
         return 8 * 11; /* recognised, so that the scan can refuse it with the reason */
     }
-    return rosbag1_text_plausible(head, source->size) ? 12 : 0;
+    return rosbag_v1_text_plausible(head, source->size) ? 12 : 0;
 }
 
-void rosbag1_close(struct rosbag1 *bag) {
+void rosbag_v1_close(struct rosbag_v1 *bag) {
     hash_table_free(&bag->channel_table);
     hash_table_free(&bag->connection_table);
     hash_table_free(&bag->type_table);
@@ -57,8 +57,8 @@ void rosbag1_close(struct rosbag1 *bag) {
     arena_free(&bag->arena);
 }
 
-bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
-    *bag = (struct rosbag1){.scan = scan, .source = scan->parts[0], .index_at = ROSBAG1_NOWHERE};
+bool rosbag_v1_open(struct rosbag_v1 *bag, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
+    *bag = (struct rosbag_v1){.scan = scan, .source = scan->parts[0], .index_at = ROSBAG_V1_NOWHERE};
     bag->arena.max = REEL_MODEL_MAX;
     bag->channels_end = &bag->channels;
     bag->connections_end = &bag->connections;
@@ -70,7 +70,7 @@ bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_byt
     return bag->templates ? window_open(&bag->window, bag->source, window_bytes, err) : reel_fail_memory(err);
 }
 
-static void report_counts(struct rosbag1 *bag) {
+static void report_counts(struct rosbag_v1 *bag) {
     if (bag->carried > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0,
                           "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
@@ -94,22 +94,23 @@ static void report_counts(struct rosbag1 *bag) {
     }
 }
 
-static bool rosbag1_run(struct rosbag1 *bag, const struct generation *g, struct reel_error *err) {
+static bool rosbag_v1_run(struct rosbag_v1 *bag, const struct generation *g, struct reel_error *err) {
     bag->framed = g->framed;
     bag->at = strlen(g->line);
     reel_scan_container(bag->scan, g->name);
-    bool ok = g->framed ? rosbag1_walk(bag, err) && rosbag1_finish_channels(bag, err) && rosbag1_index_prove(bag, err)
-                        : rosbag1_text_walk(bag, g->log, err);
+    bool ok = g->framed
+                  ? rosbag_v1_walk(bag, err) && rosbag_v1_finish_channels(bag, err) && rosbag_v1_index_prove(bag, err)
+                  : rosbag_v1_text_walk(bag, g->log, err);
     report_counts(bag);
     return ok;
 }
 
-static bool rosbag1_scan(struct reel_scan *scan, struct reel_error *err) {
+static bool rosbag_v1_scan(struct reel_scan *scan, struct reel_error *err) {
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
     }
-    AUTO_STRUCT(rosbag1_close) struct rosbag1 bag;
-    if (!rosbag1_open(&bag, scan, REEL_WINDOW_BYTES, err)) {
+    AUTO_STRUCT(rosbag_v1_close) struct rosbag_v1 bag;
+    if (!rosbag_v1_open(&bag, scan, REEL_WINDOW_BYTES, err)) {
         return false;
     }
     uint64_t size = bag.source->size;
@@ -128,22 +129,22 @@ static bool rosbag1_scan(struct reel_scan *scan, struct reel_error *err) {
                          "1.2 are supported",
                          end ? (int)(end - p) : 11, (const char *)p);
     }
-    if (!g && !rosbag1_text_plausible(head, size)) {
+    if (!g && !rosbag_v1_text_plausible(head, size)) {
         return reel_fail(err, REEL_NOT_MINE,
                          "no ROS bag: it begins with no version line, nor with topic, md5 sum and type");
     }
-    return rosbag1_run(&bag, g ? g : &generation_0, err);
+    return rosbag_v1_run(&bag, g ? g : &generation_0, err);
 }
 
 static const char *const suffixes[] = {".bag", ".bag.active", ".log", NULL};
 
-const struct reel_format reel_format_rosbag1 = {
+const struct reel_format reel_format_rosbag_v1 = {
     .name = "rosbag-1.2",
     .title = "ROS 1 bag (1.2)",
     .media_type = "application/x-rosbag",
     .suffixes = suffixes,
-    .probe = rosbag1_probe,
-    .scan = rosbag1_scan,
-    .summary = rosbag1_summary,
+    .probe = rosbag_v1_probe,
+    .scan = rosbag_v1_scan,
+    .summary = rosbag_v1_summary,
     .version = 5,
 };

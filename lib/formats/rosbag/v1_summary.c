@@ -23,8 +23,8 @@ struct entry {
     int64_t time;
 };
 
-static void summary_close(struct rosbag1_summary *o) {
-    rosbag1_close(&o->bag);
+static void summary_close(struct rosbag_v1_summary *o) {
+    rosbag_v1_close(&o->bag);
     window_close(&o->index);
     free(o->topics);
     free(o->visits);
@@ -33,20 +33,20 @@ static void summary_close(struct rosbag1_summary *o) {
 
 /* ---- the index ---- */
 
-static bool entry_at(struct rosbag1_summary *o, const struct rosbag1_listed *t, uint32_t i, struct entry *e,
+static bool entry_at(struct rosbag_v1_summary *o, const struct rosbag_v1_listed *t, uint32_t i, struct entry *e,
                      struct reel_error *err) {
-    uint64_t at = t->entries_at + (uint64_t)i * ROSBAG1_INDEX_ENTRY;
-    const uint8_t *p = window_at(&o->index, at, ROSBAG1_INDEX_ENTRY, err);
+    uint64_t at = t->entries_at + (uint64_t)i * ROSBAG_V1_INDEX_ENTRY;
+    const uint8_t *p = window_at(&o->index, at, ROSBAG_V1_INDEX_ENTRY, err);
     if (!p || (i % 65536 == 0 && !reel_scan_progress(o->bag.scan, at, o->bag.source->size, err))) {
         return false;
     }
-    *e = (struct entry){.pos = load_u64le(p + 8), .time = rosbag1_time(load_u32le(p), load_u32le(p + 4))};
+    *e = (struct entry){.pos = load_u64le(p + 8), .time = rosbag_v1_time(load_u32le(p), load_u32le(p + 4))};
     return (e->pos >= o->taken_to && e->pos < o->bag.index_pos) ||
            reel_fail(err, REEL_DAMAGED, "the in-file index entry at %llu points to %llu, where no message can be",
                      (ull)at, (ull)e->pos);
 }
 
-static bool take_entries(struct rosbag1_summary *o, struct rosbag1_listed *t, uint32_t from, uint32_t to,
+static bool take_entries(struct rosbag_v1_summary *o, struct rosbag_v1_listed *t, uint32_t from, uint32_t to,
                          struct reel_error *err) {
     struct entry e;
     for (uint32_t i = from; i < to; i++) {
@@ -64,33 +64,33 @@ static bool take_entries(struct rosbag1_summary *o, struct rosbag1_listed *t, ui
     return true;
 }
 
-static bool take_topic(struct rosbag1_summary *o, const struct rosbag1_record *r, struct reel_error *err) {
-    const struct rosbag1_fields *f = &r->fields;
+static bool take_topic(struct rosbag_v1_summary *o, const struct rosbag_v1_record *r, struct reel_error *err) {
+    const struct rosbag_v1_fields *f = &r->fields;
     uint32_t count = f->count.size == 4 ? load_u32le(f->count.data) : 0;
-    if (r->op != ROSBAG1_INDEX || count == 0 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || f->ver.size != 4 ||
-        load_u32le(f->ver.data) != 0 || (uint64_t)count * ROSBAG1_INDEX_ENTRY != r->size ||
+    if (r->op != ROSBAG_V1_INDEX || count == 0 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || f->ver.size != 4 ||
+        load_u32le(f->ver.data) != 0 || (uint64_t)count * ROSBAG_V1_INDEX_ENTRY != r->size ||
         o->n_topics == REEL_CHANNELS_MAX) {
         return reel_fail(err, REEL_DAMAGED, "the record at %llu is not part of a known in-file index", (ull)r->at);
     }
     bool all = o->whole || count <= 2 * EDGE;
-    uint64_t cost = r->head + (all ? (uint64_t)count : 2 * EDGE) * ROSBAG1_INDEX_ENTRY;
+    uint64_t cost = r->head + (all ? (uint64_t)count : 2 * EDGE) * ROSBAG_V1_INDEX_ENTRY;
     if (cost > o->index_left) {
         return reel_fail(err, REEL_DAMAGED, "its in-file index has too many topics to read a part of each");
     }
     o->index_left -= cost;
-    uint8_t *name = rosbag1_keep(&o->bag, f->topic.size, err);
+    uint8_t *name = rosbag_v1_keep(&o->bag, f->topic.size, err);
     if (!name || !GROW_ARRAY(o->topics, o->n_topics, o->cap_topics)) {
         return name ? reel_fail_memory(err) : false;
     }
     memcpy(name, f->topic.data, f->topic.size);
-    struct rosbag1_listed *t = &o->topics[o->n_topics++];
-    *t = (struct rosbag1_listed){
+    struct rosbag_v1_listed *t = &o->topics[o->n_topics++];
+    *t = (struct rosbag_v1_listed){
         .name = bytes_of(name, f->topic.size), .entries_at = r->at + r->head, .count = count, .stats.count = count};
     return all ? take_entries(o, t, 0, count, err)
                : take_entries(o, t, 0, EDGE, err) && take_entries(o, t, count - EDGE, count, err);
 }
 
-static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
+static bool read_index(struct rosbag_v1_summary *o, struct reel_error *err) {
     uint64_t size = o->bag.source->size, at = o->bag.index_pos;
     if (at < o->taken_to || at > size) {
         return reel_fail(err, REEL_DAMAGED,
@@ -99,12 +99,12 @@ static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
                          (ull)at);
     }
     o->whole = size - at <= INDEX_WHOLE_MAX;
-    if (o->whole && !(o->positions = malloc(((size - at) / ROSBAG1_INDEX_ENTRY + 1) * sizeof *o->positions))) {
+    if (o->whole && !(o->positions = malloc(((size - at) / ROSBAG_V1_INDEX_ENTRY + 1) * sizeof *o->positions))) {
         return reel_fail_memory(err);
     }
-    for (struct rosbag1_record r; at < size; at = r.at + r.head + r.size) {
+    for (struct rosbag_v1_record r; at < size; at = r.at + r.head + r.size) {
         o->index.capacity = INDEX_WINDOW; /* a large buffer after a long header would be read again and again */
-        if (!rosbag1_record_read(&o->index, at, &r, err) || !take_topic(o, &r, err)) {
+        if (!rosbag_v1_record_read(&o->index, at, &r, err) || !take_topic(o, &r, err)) {
             return false;
         }
     }
@@ -122,34 +122,34 @@ static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
 
 /* ---- which messages to look at ---- */
 
-static bool visit_add(struct rosbag1_summary *o, uint64_t pos, size_t topic, struct reel_error *err) {
+static bool visit_add(struct rosbag_v1_summary *o, uint64_t pos, size_t topic, struct reel_error *err) {
     if (!GROW_ARRAY(o->visits, o->n_visits, o->cap_visits)) {
         return reel_fail_memory(err);
     }
-    o->visits[o->n_visits++] = (struct rosbag1_visit){.pos = pos, .topic = (uint32_t)topic};
+    o->visits[o->n_visits++] = (struct rosbag_v1_visit){.pos = pos, .topic = (uint32_t)topic};
     return true;
 }
 
 /* Checks with samples if the topic's messages belong to several channels. */
-static bool sample(struct rosbag1_summary *o, struct rosbag1_listed *t, struct reel_error *err) {
+static bool sample(struct rosbag_v1_summary *o, struct rosbag_v1_listed *t, struct reel_error *err) {
     uint64_t kind = 0;
     t->each = t->count <= SAMPLE_MESSAGES;
     for (uint32_t k = 0; k < SAMPLE_MESSAGES && !t->each; k++) {
         struct entry e;
-        struct rosbag1_record r;
-        if (!entry_at(o, t, sample_number(k, t->count), &e, err) || !rosbag1_summary_message(o, e.pos, &r, err)) {
+        struct rosbag_v1_record r;
+        if (!entry_at(o, t, sample_number(k, t->count), &e, err) || !rosbag_v1_summary_message(o, e.pos, &r, err)) {
             return false;
         }
-        const struct rosbag1_fields *f = &r.fields;
+        const struct rosbag_v1_fields *f = &r.fields;
         if (!bytes_equal(f->topic, t->name) ||
-            rosbag1_time(load_u32le(f->sec.data), load_u32le(f->nsec.data)) != e.time) {
+            rosbag_v1_time(load_u32le(f->sec.data), load_u32le(f->nsec.data)) != e.time) {
             return reel_fail(err, REEL_DAMAGED,
                              "the message at %llu has another topic or time than the in-file index says", (ull)r.at);
         }
         uint64_t h = hash_bytes(hash_bytes(o->bag.seed, f->md5), f->type);
         t->each = f->latching.data || f->callerid.data || f->number.data || (k > 0 && h != kind);
         kind = h;
-        if (!rosbag1_summary_follow(o, &r, err)) {
+        if (!rosbag_v1_summary_follow(o, &r, err)) {
             return false;
         }
     }
@@ -157,16 +157,16 @@ static bool sample(struct rosbag1_summary *o, struct rosbag1_listed *t, struct r
 }
 
 static int visit_compare(const void *a, const void *b) {
-    return order_u64(&((const struct rosbag1_visit *)a)->pos, &((const struct rosbag1_visit *)b)->pos);
+    return order_u64(&((const struct rosbag_v1_visit *)a)->pos, &((const struct rosbag_v1_visit *)b)->pos);
 }
 
-static bool choose(struct rosbag1_summary *o, struct reel_error *err) {
+static bool choose(struct rosbag_v1_summary *o, struct reel_error *err) {
     for (size_t i = 0; i < o->n_topics; i++) {
-        struct rosbag1_listed *t = &o->topics[i];
+        struct rosbag_v1_listed *t = &o->topics[i];
         if (!sample(o, t, err)) {
             return false;
         }
-        if (t->each && o->n_visits + t->count > o->look_left / ROSBAG1_LOOK) {
+        if (t->each && o->n_visits + t->count > o->look_left / ROSBAG_V1_LOOK) {
             return reel_fail(err, REEL_DAMAGED, "too many messages would have to be read to determine their nodes");
         }
         struct entry e = {.pos = t->first_pos};
@@ -182,10 +182,10 @@ static bool choose(struct rosbag1_summary *o, struct reel_error *err) {
     return true;
 }
 
-static bool summary_run(struct rosbag1_summary *o, struct reel_error *err) {
-    const struct reel_bytes line = bytes_text(ROSBAG1_LINE_12);
-    struct rosbag1 *bag = &o->bag;
-    struct rosbag1_record r;
+static bool summary_run(struct rosbag_v1_summary *o, struct reel_error *err) {
+    const struct reel_bytes line = bytes_text(ROSBAG_V1_LINE_12);
+    struct rosbag_v1 *bag = &o->bag;
+    struct rosbag_v1_record r;
     const uint8_t *p = window_at(&bag->window, 0, line.size, err);
     if (!p || !bytes_equal(bytes_of(p, line.size), line)) {
         return p ? reel_fail(err, REEL_DAMAGED,
@@ -195,24 +195,24 @@ static bool summary_run(struct rosbag1_summary *o, struct reel_error *err) {
     reel_scan_container(bag->scan, "#ROSRECORD V1.2");
     bag->framed = true;
     bag->index_pos = bag->source->size; /* until the file header is read */
-    if (!rosbag1_summary_record(o, line.size, &r, err)) {
+    if (!rosbag_v1_summary_record(o, line.size, &r, err)) {
         return false;
     }
-    if (r.op != ROSBAG1_FILE_HEADER || r.fields.index_pos.size != 8) {
+    if (r.op != ROSBAG_V1_FILE_HEADER || r.fields.index_pos.size != 8) {
         return reel_fail(err, REEL_DAMAGED, "the recording has no file header with the position of an in-file index");
     }
     o->taken_to = r.at + r.head + r.size;
-    return rosbag1_take(bag, &r, err) && read_index(o, err) && choose(o, err) && rosbag1_summary_channels(o, err);
+    return rosbag_v1_take(bag, &r, err) && read_index(o, err) && choose(o, err) && rosbag_v1_summary_channels(o, err);
 }
 
-bool rosbag1_summary(struct reel_scan *scan, struct reel_error *err) {
+bool rosbag_v1_summary(struct reel_scan *scan, struct reel_error *err) {
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
     }
     AUTO_STRUCT(summary_close)
-    struct rosbag1_summary o = {.look_left = ROSBAG1_LOOK_BYTES_MAX, .index_left = INDEX_READ_MAX};
+    struct rosbag_v1_summary o = {.look_left = ROSBAG_V1_LOOK_BYTES_MAX, .index_left = INDEX_READ_MAX};
     struct reel_error why = {0};
-    if (!rosbag1_open(&o.bag, scan, ROSBAG1_LOOK, err) || !window_open(&o.index, o.bag.source, INDEX_WINDOW, err)) {
+    if (!rosbag_v1_open(&o.bag, scan, ROSBAG_V1_LOOK, err) || !window_open(&o.index, o.bag.source, INDEX_WINDOW, err)) {
         return false;
     }
     bool good = summary_run(&o, &why);

@@ -6,26 +6,26 @@
 #include "formats/rosbag/v1.h"
 
 enum {
-    ROSBAG1_LOOK = 512,                /* one read of a record header */
-    ROSBAG1_LOOK_BYTES_MAX = 16 << 20, /* of all records before the index */
+    ROSBAG_V1_LOOK = 512,                /* one read of a record header */
+    ROSBAG_V1_LOOK_BYTES_MAX = 16 << 20, /* of all records before the index */
 };
 
-struct rosbag1_listed { /* an index record */
+struct rosbag_v1_listed { /* an index record */
     struct reel_bytes name;
     uint64_t entries_at, first_pos;
     uint32_t count;
     struct reel_channel_stats stats;
     bool each; /* its messages are inspected one by one */
 };
-struct rosbag1_visit { /* a message to inspect for its channel */
+struct rosbag_v1_visit { /* a message to inspect for its channel */
     uint64_t pos;
     uint32_t topic;
 };
-struct rosbag1_summary {
-    struct rosbag1 bag;
+struct rosbag_v1_summary {
+    struct rosbag_v1 bag;
     struct window index;
-    struct rosbag1_listed *topics;
-    struct rosbag1_visit *visits;
+    struct rosbag_v1_listed *topics;
+    struct rosbag_v1_visit *visits;
     size_t n_topics, cap_topics, n_visits, cap_visits;
     uint64_t *positions; /* all positions of a whole index, sorted */
     size_t n_positions;
@@ -34,11 +34,14 @@ struct rosbag1_summary {
     uint64_t last_pos, looks, look_left, index_left; /* …_left: bytes that may still be read */
 };
 
-bool rosbag1_summary_record(struct rosbag1_summary *o, uint64_t at, struct rosbag1_record *r, struct reel_error *err);
+bool rosbag_v1_summary_record(struct rosbag_v1_summary *o, uint64_t at, struct rosbag_v1_record *r,
+                              struct reel_error *err);
 /* The message of an entry; a topic's first entry may point at the definition before it. */
-bool rosbag1_summary_message(struct rosbag1_summary *o, uint64_t pos, struct rosbag1_record *r, struct reel_error *err);
+bool rosbag_v1_summary_message(struct rosbag_v1_summary *o, uint64_t pos, struct rosbag_v1_record *r,
+                               struct reel_error *err);
 /* The message after message r must be in the index too. Invalidates r->fields. */
-bool rosbag1_summary_follow(struct rosbag1_summary *o, const struct rosbag1_record *r, struct reel_error *err);
-bool rosbag1_summary_channels(struct rosbag1_summary *o, struct reel_error *err); /* of all visits, with their counts */
+bool rosbag_v1_summary_follow(struct rosbag_v1_summary *o, const struct rosbag_v1_record *r, struct reel_error *err);
+bool rosbag_v1_summary_channels(struct rosbag_v1_summary *o,
+                                struct reel_error *err); /* of all visits, with their counts */
 
 #endif

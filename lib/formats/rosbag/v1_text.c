@@ -2,14 +2,15 @@
  * goes on at the next text that begins a record. Records of version 0 have no text; log_0.c recognises them by their
  * stamps. */
 #include "base/bytes.h"
+#include "base/hex.h"
 #include "formats/rosbag/v1.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
 enum {
-    RECORD_TAIL = ROSBAG1_STAMP + 4, /* sec, nsec, len */
-    SEARCH_HEAD = 1024,              /* bytes read to recognise the text of a record */
+    RECORD_TAIL = ROSBAG_V1_STAMP + 4, /* sec, nsec, len */
+    SEARCH_HEAD = 1024,                /* bytes read to recognise the text of a record */
 };
 
 struct lines {
@@ -30,7 +31,7 @@ static bool lines_split(struct reel_bytes from, unsigned n, struct lines *out) {
     *out = (struct lines){0};
     for (unsigned i = 0; i < n; i++) {
         struct reel_bytes rest = bytes_of(from.data + out->size, from.size - out->size);
-        const uint8_t *end = memchr(rest.data, '\n', rest.size < ROSBAG1_LINE_MAX ? rest.size : ROSBAG1_LINE_MAX);
+        const uint8_t *end = memchr(rest.data, '\n', rest.size < ROSBAG_V1_LINE_MAX ? rest.size : ROSBAG_V1_LINE_MAX);
         if (!end) {
             return false;
         }
@@ -45,7 +46,7 @@ static bool lines_split(struct reel_bytes from, unsigned n, struct lines *out) {
 
 static bool is_md5(struct reel_bytes line) {
     for (size_t i = 0; i < line.size; i++) {
-        if (!isxdigit(line.data[i])) {
+        if (hex_digit((char)line.data[i]) < 0) {
             return false;
         }
     }
@@ -53,13 +54,13 @@ static bool is_md5(struct reel_bytes line) {
 }
 
 /* topic, then md5 and type in either order: 32 hex digits are a sum, a slash makes a type. */
-static struct rosbag1_fields names_of(const struct lines *lines) {
+static struct rosbag_v1_fields names_of(const struct lines *lines) {
     struct reel_bytes a = lines->line[1], b = lines->line[2];
     bool swapped = !is_md5(a) && (is_md5(b) || (memchr(a.data, '/', a.size) && !memchr(b.data, '/', b.size)));
-    return (struct rosbag1_fields){.topic = lines->line[0], .md5 = swapped ? b : a, .type = swapped ? a : b};
+    return (struct rosbag_v1_fields){.topic = lines->line[0], .md5 = swapped ? b : a, .type = swapped ? a : b};
 }
 
-static bool names_plausible(const struct rosbag1_fields *f) {
+static bool names_plausible(const struct rosbag_v1_fields *f) {
     for (size_t i = 0; i < f->topic.size; i++) {
         if (!isalnum(f->topic.data[i]) && !memchr("/_~-.", f->topic.data[i], 5)) {
             return false;
@@ -68,12 +69,12 @@ static bool names_plausible(const struct rosbag1_fields *f) {
     return (is_md5(f->md5) || bytes_is(f->md5, "*")) && memchr(f->type.data, '/', f->type.size);
 }
 
-bool rosbag1_text_plausible(struct reel_bytes head, uint64_t file_size) {
+bool rosbag_v1_text_plausible(struct reel_bytes head, uint64_t file_size) {
     struct lines lines;
     if (head.size == 0 || head.data[0] == '#' || !lines_split(head, 3, &lines)) {
         return false;
     }
-    struct rosbag1_fields f = names_of(&lines);
+    struct rosbag_v1_fields f = names_of(&lines);
     if (!names_plausible(&f)) {
         return false;
     }
@@ -81,12 +82,12 @@ bool rosbag1_text_plausible(struct reel_bytes head, uint64_t file_size) {
         return file_size == lines.size && is_md5(f.md5);
     }
     const uint8_t *p = head.data + lines.size;
-    return load_u32le(p + 4) < ROSBAG1_NS_PER_SEC && load_u32le(p + 8) <= file_size - lines.size - RECORD_TAIL;
+    return load_u32le(p + 4) < ROSBAG_V1_NS_PER_SEC && load_u32le(p + 8) <= file_size - lines.size - RECORD_TAIL;
 }
 
-static bool lines_at(struct rosbag1 *bag, unsigned n, struct lines *out, struct reel_error *err) {
+static bool lines_at(struct rosbag_v1 *bag, unsigned n, struct lines *out, struct reel_error *err) {
     uint64_t left = bag->source->size - bag->at;
-    size_t wanted = (size_t)n * ROSBAG1_LINE_MAX + RECORD_TAIL;
+    size_t wanted = (size_t)n * ROSBAG_V1_LINE_MAX + RECORD_TAIL;
     wanted = left < wanted ? (size_t)left : wanted;
     const uint8_t *p = window_at(&bag->window, bag->at, wanted, err);
     if (!p) {
@@ -97,7 +98,7 @@ static bool lines_at(struct rosbag1 *bag, unsigned n, struct lines *out, struct 
                      n == 1 ? "" : "s");
 }
 
-static void truncated(struct rosbag1 *bag, const struct reel_error *why) {
+static void truncated(struct rosbag_v1 *bag, const struct reel_error *why) {
     uint64_t size = bag->source->size;
     reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->at, size - bag->at, "truncated at byte %llu: %s",
                       (unsigned long long)bag->at, why->text);
@@ -105,32 +106,32 @@ static void truncated(struct rosbag1 *bag, const struct reel_error *why) {
 }
 
 /* The channel of a record: from its own lines (1.1), from the file's head (1.0), or the file's only one (0). */
-static struct rosbag1_channel *channel_at(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared,
-                                          struct lines *lines, struct reel_error *err) {
-    if (log == ROSBAG1_LOG_0) {
+static struct rosbag_v1_channel *channel_at(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash_table *declared,
+                                            struct lines *lines, struct reel_error *err) {
+    if (log == ROSBAG_V1_LOG_0) {
         *lines = (struct lines){0};
         return bag->channels;
     }
-    if (!lines_at(bag, log == ROSBAG1_LOG_11 ? 3 : 1, lines, err)) {
+    if (!lines_at(bag, log == ROSBAG_V1_LOG_11 ? 3 : 1, lines, err)) {
         return NULL;
     }
-    struct rosbag1_fields f = {.topic = lines->line[0]};
-    if (log == ROSBAG1_LOG_11) {
+    struct rosbag_v1_fields f = {.topic = lines->line[0]};
+    if (log == ROSBAG_V1_LOG_11) {
         f = names_of(lines);
     } else {
-        struct rosbag1_channel *known = (void *)hash_table_get(declared, hash_key_bytes(f.topic));
+        struct rosbag_v1_channel *known = (void *)hash_table_get(declared, hash_key_bytes(f.topic));
         if (known) {
             return known;
         }
         f.md5 = f.type = bytes_text("*");
     }
-    return rosbag1_channel_of(bag, &f, bag->at, err);
+    return rosbag_v1_channel_of(bag, &f, bag->at, err);
 }
 
-static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared,
+static bool record_take(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash_table *declared,
                         struct reel_error *err) {
     struct lines lines;
-    struct rosbag1_channel *channel = channel_at(bag, log, declared, &lines, err);
+    struct rosbag_v1_channel *channel = channel_at(bag, log, declared, &lines, err);
     if (!channel) {
         return false;
     }
@@ -144,18 +145,18 @@ static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_t
         return false;
     }
     const uint8_t *stamp = p + lines.size;
-    const struct rosbag1_record record = {
-        .at = bag->at, .head = lines.size + RECORD_TAIL, .size = load_u32le(stamp + ROSBAG1_STAMP)};
+    const struct rosbag_v1_record record = {
+        .at = bag->at, .head = lines.size + RECORD_TAIL, .size = load_u32le(stamp + ROSBAG_V1_STAMP)};
     if (record.size > left - RECORD_TAIL) {
         return reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds the file",
                          (unsigned long long)bag->at, record.size);
     }
-    const struct rosbag1_template seen = {
-        .channel = channel, .size = lines.size + ROSBAG1_STAMP, .sec_at = lines.size, .nsec_at = lines.size + 4};
+    const struct rosbag_v1_template seen = {
+        .channel = channel, .size = lines.size + ROSBAG_V1_STAMP, .sec_at = lines.size, .nsec_at = lines.size + 4};
     uint32_t sec = load_u32le(stamp), nsec = load_u32le(stamp + 4);
     bool sound = true;
-    if (log == ROSBAG1_LOG_0 &&
-        !rosbag1_log_0_check(bag, rosbag1_time(sec, nsec), record.at + record.head + record.size, &sound, err)) {
+    if (log == ROSBAG_V1_LOG_0 &&
+        !rosbag_v1_log_0_check(bag, rosbag_v1_time(sec, nsec), record.at + record.head + record.size, &sound, err)) {
         return false;
     }
     if (!sound) {
@@ -164,15 +165,15 @@ static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_t
     }
     bag->last = bag->at + record.head;
     bag->at = bag->last + record.size;
-    return rosbag1_message(bag, channel, &record, sec, nsec, err) &&
-           (log == ROSBAG1_LOG_0 || rosbag1_learn(bag, &seen, p, err));
+    return rosbag_v1_message(bag, channel, &record, sec, nsec, err) &&
+           (log == ROSBAG_V1_LOG_0 || rosbag_v1_learn(bag, &seen, p, err));
 }
 
 /* --- going on after damage --- */
 
 struct text_search {
-    struct rosbag1 *bag;
-    enum rosbag1_log log;
+    struct rosbag_v1 *bag;
+    enum rosbag_v1_log log;
     const struct hash_table *declared;
 };
 
@@ -180,15 +181,15 @@ struct text_search {
  * *size: of the text. */
 static bool is_head(const struct text_search *s, struct reel_bytes text, bool anywhere, uint32_t *size) {
     struct lines lines;
-    if (!lines_split(text, s->log == ROSBAG1_LOG_11 ? 3 : 1, &lines)) {
+    if (!lines_split(text, s->log == ROSBAG_V1_LOG_11 ? 3 : 1, &lines)) {
         return false;
     }
     *size = lines.size;
-    if (s->log == ROSBAG1_LOG_10) {
+    if (s->log == ROSBAG_V1_LOG_10) {
         return hash_table_get(s->declared, hash_key_bytes(lines.line[0])) != 0;
     }
-    struct rosbag1_fields f = names_of(&lines);
-    for (const struct rosbag1_connection *c = s->bag->connections; c; c = c->next) {
+    struct rosbag_v1_fields f = names_of(&lines);
+    for (const struct rosbag_v1_connection *c = s->bag->connections; c; c = c->next) {
         if (bytes_equal(c->topic_name, f.topic) && bytes_equal(c->md5, f.md5) && bytes_equal(c->type, f.type)) {
             return true;
         }
@@ -212,9 +213,9 @@ static bool is_record_at(const struct text_search *s, struct window *w, uint64_t
             return true;
         }
         bool cut = head + RECORD_TAIL > room;
-        uint64_t payload = cut ? 0 : load_u32le(p + head + ROSBAG1_STAMP),
+        uint64_t payload = cut ? 0 : load_u32le(p + head + ROSBAG_V1_STAMP),
                  left = cut ? 0 : size - at - head - RECORD_TAIL;
-        if (i == 0 && (cut || load_u32le(p + head + 4) >= ROSBAG1_NS_PER_SEC || payload > left)) {
+        if (i == 0 && (cut || load_u32le(p + head + 4) >= ROSBAG_V1_NS_PER_SEC || payload > left)) {
             return true;
         }
         at += head + RECORD_TAIL + payload;
@@ -228,19 +229,19 @@ static bool is_record_at(const struct text_search *s, struct window *w, uint64_t
 
 /* Tries every byte that may begin a topic's name, within the allowance. */
 static bool find_record(const struct text_search *s, uint64_t from, uint64_t *found, struct reel_error *err) {
-    struct rosbag1 *bag = s->bag;
+    struct rosbag_v1 *bag = s->bag;
     bool begins[256] = {['/'] = true};
-    for (const struct rosbag1_connection *c = bag->connections; c; c = c->next) {
+    for (const struct rosbag_v1_connection *c = bag->connections; c; c = c->next) {
         begins[c->topic_name.size > 0 ? c->topic_name.data[0] : '/'] = true;
     }
     AUTO_STRUCT(window_close) struct window peek = {0};
-    *found = ROSBAG1_NOWHERE;
+    *found = ROSBAG_V1_NOWHERE;
     if (!window_open(&peek, bag->source, 2 * (SEARCH_HEAD + RECORD_TAIL), err)) {
         return false;
     }
     for (uint64_t at = from; at < bag->source->size && bag->search_left > 0; at++) {
         const uint8_t *p = window_at(&bag->window, at, 1, err);
-        if (!p || !rosbag1_progress(bag, at, err)) {
+        if (!p || !rosbag_v1_progress(bag, at, err)) {
             return false;
         }
         bag->search_left--;
@@ -263,12 +264,14 @@ static bool find_record(const struct text_search *s, uint64_t from, uint64_t *fo
 
 /* The record at bag->at is damaged, or the length of the one before it is. */
 static bool go_on(const struct text_search *s, const struct reel_error *why, struct reel_error *err) {
-    struct rosbag1 *bag = s->bag;
-    uint64_t from = bag->at, after = bag->last > 0 && bag->last <= from ? bag->last : from + 1, found = ROSBAG1_NOWHERE;
-    if (s->log == ROSBAG1_LOG_0 ? !rosbag1_log_0_find(bag, after, &found, err) : !find_record(s, after, &found, err)) {
+    struct rosbag_v1 *bag = s->bag;
+    uint64_t from = bag->at, after = bag->last > 0 && bag->last <= from ? bag->last : from + 1,
+             found = ROSBAG_V1_NOWHERE;
+    if (s->log == ROSBAG_V1_LOG_0 ? !rosbag_v1_log_0_find(bag, after, &found, err)
+                                  : !find_record(s, after, &found, err)) {
         return false;
     }
-    if (found == ROSBAG1_NOWHERE) {
+    if (found == ROSBAG_V1_NOWHERE) {
         truncated(bag, why);
         return true;
     }
@@ -286,10 +289,11 @@ static bool go_on(const struct text_search *s, const struct reel_error *why, str
 }
 
 /* 1.0: the quantity line, then so many topics. Version 0: one topic. */
-static bool head_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared, struct reel_error *err) {
-    uint32_t quantity = log == ROSBAG1_LOG_0 ? 1 : 0;
+static bool head_take(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash_table *declared,
+                      struct reel_error *err) {
+    uint32_t quantity = log == ROSBAG_V1_LOG_0 ? 1 : 0;
     struct lines lines;
-    if (log == ROSBAG1_LOG_10) {
+    if (log == ROSBAG_V1_LOG_10) {
         if (!lines_at(bag, 1, &lines, err)) {
             return false;
         }
@@ -306,8 +310,8 @@ static bool head_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_tab
         if (!lines_at(bag, 3, &lines, err)) {
             return false;
         }
-        struct rosbag1_fields f = names_of(&lines);
-        struct rosbag1_channel *c = rosbag1_channel_of(bag, &f, bag->at, err);
+        struct rosbag_v1_fields f = names_of(&lines);
+        struct rosbag_v1_channel *c = rosbag_v1_channel_of(bag, &f, bag->at, err);
         if (!c || (!hash_table_get(declared, hash_key_bytes(c->connection->topic_name)) &&
                    !hash_table_set(declared, hash_key_bytes(c->connection->topic_name), (uintptr_t)c, err))) {
             return false;
@@ -317,7 +321,7 @@ static bool head_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_tab
     return true;
 }
 
-static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared, struct reel_error *err) {
+static bool walk(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash_table *declared, struct reel_error *err) {
     const struct text_search search = {.bag = bag, .log = log, .declared = declared};
     struct reel_error why = {0};
     if (!head_take(bag, log, declared, &why)) {
@@ -327,7 +331,7 @@ static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *d
         truncated(bag, &why);
     }
     while (bag->at < bag->source->size) {
-        if (!rosbag1_progress(bag, bag->at, err) || !rosbag1_walk_known(bag, err)) {
+        if (!rosbag_v1_progress(bag, bag->at, err) || !rosbag_v1_walk_known(bag, err)) {
             return false;
         }
         if (bag->at >= bag->source->size || record_take(bag, log, declared, &why)) {
@@ -343,7 +347,7 @@ static bool walk(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *d
     return true;
 }
 
-bool rosbag1_text_walk(struct rosbag1 *bag, enum rosbag1_log log, struct reel_error *err) {
+bool rosbag_v1_text_walk(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct reel_error *err) {
     struct hash_table declared = {0};
     bool ok = walk(bag, log, &declared, err);
     hash_table_free(&declared);

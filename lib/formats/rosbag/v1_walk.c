@@ -1,6 +1,6 @@
 /* Walks the records of a 1.2 bag from front to back; payloads are skipped. The fast path, shared with text-header logs,
  * handles records whose header is known byte for byte. A template only saves parsing: its values are those that
- * rosbag1_record_read() would return. */
+ * rosbag_v1_record_read() would return. */
 #include "formats/rosbag/v1.h"
 
 #include "base/bytes.h"
@@ -10,20 +10,20 @@
 
 enum { PROGRESS_STEP = 4 << 20 };
 
-#define FIELD(x) ROSRECORD_NAME(struct rosbag1_fields, x)
+#define FIELD(x) ROSRECORD_NAME(struct rosbag_v1_fields, x)
 static const struct rosrecord_name known[] = {
     FIELD(topic), FIELD(md5),      FIELD(type), FIELD(op),    FIELD(sec),      FIELD(nsec),
     FIELD(def),   FIELD(latching), FIELD(ver),  FIELD(count), FIELD(callerid), FIELD(index_pos),
 };
 #undef FIELD
 
-bool rosbag1_is_extra(struct reel_bytes name) {
-    struct rosbag1_fields ignored;
+bool rosbag_v1_is_extra(struct reel_bytes name) {
+    struct rosbag_v1_fields ignored;
     return !ros_wrap_is_field(name) && !rosrecord_keep(known, sizeof known / sizeof *known, &ignored, name, name);
 }
 
-static bool fields_read(struct reel_bytes header, struct rosbag1_fields *f) {
-    *f = (struct rosbag1_fields){.all = header};
+static bool fields_read(struct reel_bytes header, struct rosbag_v1_fields *f) {
+    *f = (struct rosbag_v1_fields){.all = header};
     struct cursor c = cursor_of(header);
     struct reel_bytes name, value;
     while (rosrecord_field(&c, &name, &value)) {
@@ -39,11 +39,12 @@ static bool fields_read(struct reel_bytes header, struct rosbag1_fields *f) {
     return !c.failed;
 }
 
-bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_record *record, struct reel_error *err) {
+bool rosbag_v1_record_read(struct window *window, uint64_t at, struct rosbag_v1_record *record,
+                           struct reel_error *err) {
     const struct rosrecord_bounds bounds = {window->source->size, "the file"};
     struct rosrecord r;
     bool good = rosrecord_head(window, at, &bounds, &r, err);
-    *record = (struct rosbag1_record){.at = at, .head = r.head, .size = r.size, .cut = r.cut};
+    *record = (struct rosbag_v1_record){.at = at, .head = r.head, .size = r.size, .cut = r.cut};
     if (!good) {
         return false;
     }
@@ -57,7 +58,7 @@ bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_reco
     return good;
 }
 
-bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err) {
+bool rosbag_v1_progress(struct rosbag_v1 *bag, uint64_t at, struct reel_error *err) {
     if (at < bag->report_at) {
         return true;
     }
@@ -65,8 +66,8 @@ bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err) 
     return reel_scan_progress(bag->scan, at, bag->source->size, err);
 }
 
-void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec) {
-    if (sec < ROSBAG1_WALL_SEC_MIN) {
+void rosbag_v1_first_stamp(struct rosbag_v1 *bag, uint32_t sec) {
+    if (sec < ROSBAG_V1_WALL_SEC_MIN) {
         reel_scan_clock(bag->scan, REEL_CLOCK_RELATIVE,
                         bag->framed
                             ? "stamps start near zero: the clock of a simulation, or time since the recording began"
@@ -74,19 +75,19 @@ void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec) {
     }
 }
 
-bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *record,
-                     uint32_t sec, uint32_t nsec, struct reel_error *err) {
+bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_record *record,
+                       uint32_t sec, uint32_t nsec, struct reel_error *err) {
     if (bag->messages++ == 0) {
-        rosbag1_first_stamp(bag, sec);
+        rosbag_v1_first_stamp(bag, sec);
     }
-    bag->carried += nsec >= ROSBAG1_NS_PER_SEC;
-    struct rosbag1_topic *topic = channel->topic;
+    bag->carried += nsec >= ROSBAG_V1_NS_PER_SEC;
+    struct rosbag_v1_topic *topic = channel->topic;
     if (topic->messages++ == 0) {
         topic->first_at = record->at;
     }
-    topic->sum += rosbag1_entry_hash(sec, nsec, record->at);
+    topic->sum += rosbag_v1_entry_hash(sec, nsec, record->at);
     const struct reel_entry entry = {
-        .time_ns = rosbag1_time(sec, nsec),
+        .time_ns = rosbag_v1_time(sec, nsec),
         .offset = record->at,
         .channel = channel->model.id,
         .head = record->head,
@@ -98,53 +99,53 @@ bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const
 
 /* ---- templates ---- */
 
-static inline bool template_fits(const struct rosbag1_template *t, const uint8_t *p, size_t left) {
+static inline bool template_fits(const struct rosbag_v1_template *t, const uint8_t *p, size_t left) {
     return left >= t->size + 4 && memcmp(p, t->bytes, t->low) == 0 &&
            memcmp(p + t->low + 4, t->bytes + t->low + 4, t->high - t->low - 4) == 0 &&
            memcmp(p + t->high + 4, t->bytes + t->high + 4, t->size - t->high - 4) == 0;
 }
 
-static size_t template_slot(const struct rosbag1 *bag, const uint8_t *p, uint32_t size, uint32_t low, uint32_t high) {
+static size_t template_slot(const struct rosbag_v1 *bag, const uint8_t *p, uint32_t size, uint32_t low, uint32_t high) {
     uint64_t h = hash_bytes(bag->seed, bytes_of(p, low));
     h = hash_bytes(h, bytes_of(p + low + 4, high - low - 4));
-    return hash_bytes(h, bytes_of(p + high + 4, size - high - 4)) % ROSBAG1_TEMPLATES;
+    return hash_bytes(h, bytes_of(p + high + 4, size - high - 4)) % ROSBAG_V1_TEMPLATES;
 }
 
 /* The template of the framed record at p, when it is not the one guessed. */
-static struct rosbag1_template *template_find(const struct rosbag1 *bag, const uint8_t *p, size_t left) {
+static struct rosbag_v1_template *template_find(const struct rosbag_v1 *bag, const uint8_t *p, size_t left) {
     if (!bag->framed || left < 4) {
         return NULL;
     }
     uint32_t header = load_u32le(p);
-    uint32_t low = bag->templates->layouts[header % ROSBAG1_LAYOUTS].low,
-             high = bag->templates->layouts[header % ROSBAG1_LAYOUTS].high;
-    if (header > ROSBAG1_TEMPLATE_MAX - 4 || left < header + 8 || high == 0 || high + 4 > header + 4) {
+    uint32_t low = bag->templates->layouts[header % ROSBAG_V1_LAYOUTS].low,
+             high = bag->templates->layouts[header % ROSBAG_V1_LAYOUTS].high;
+    if (header > ROSBAG_V1_TEMPLATE_MAX - 4 || left < header + 8 || high == 0 || high + 4 > header + 4) {
         return NULL;
     }
-    struct rosbag1_template *t = bag->templates->slots[template_slot(bag, p, header + 4, low, high)];
+    struct rosbag_v1_template *t = bag->templates->slots[template_slot(bag, p, header + 4, low, high)];
     return t && template_fits(t, p, left) ? t : NULL;
 }
 
-bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes,
-                   struct reel_error *err) {
+bool rosbag_v1_learn(struct rosbag_v1 *bag, const struct rosbag_v1_template *seen, const uint8_t *bytes,
+                     struct reel_error *err) {
     uint32_t low = seen->sec_at < seen->nsec_at ? seen->sec_at : seen->nsec_at,
              high = seen->sec_at ^ seen->nsec_at ^ low;
-    if (seen->size > ROSBAG1_TEMPLATE_MAX || high - low < 4) {
+    if (seen->size > ROSBAG_V1_TEMPLATE_MAX || high - low < 4) {
         return true;
     }
     size_t slot = template_slot(bag, bytes, seen->size, low, high);
-    struct rosbag1_template *t = bag->templates->slots[slot];
-    if (!t && !(t = bag->templates->slots[slot] = rosbag1_keep(bag, sizeof *t, err))) {
+    struct rosbag_v1_template *t = bag->templates->slots[slot];
+    if (!t && !(t = bag->templates->slots[slot] = rosbag_v1_keep(bag, sizeof *t, err))) {
         return false;
     }
-    struct rosbag1_template *next = t->next;
+    struct rosbag_v1_template *next = t->next;
     *t = *seen;
     t->next = next;
     t->low = low;
     t->high = high;
     memcpy(t->bytes, bytes, seen->size);
     if (bag->framed) {
-        uint32_t layout = (seen->size - 4) % ROSBAG1_LAYOUTS;
+        uint32_t layout = (seen->size - 4) % ROSBAG_V1_LAYOUTS;
         bag->templates->layouts[layout].low = low;
         bag->templates->layouts[layout].high = high;
     }
@@ -155,27 +156,27 @@ bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, con
     return true;
 }
 
-bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err) {
+bool rosbag_v1_walk_known(struct rosbag_v1 *bag, struct reel_error *err) {
     size_t left = window_held(&bag->window, bag->at);
     const uint8_t *p = bag->window.buffer + (left ? bag->at - bag->window.offset : 0);
-    struct rosbag1_template *last = bag->templates->last;
+    struct rosbag_v1_template *last = bag->templates->last;
     uint64_t size = bag->source->size;
     while (last && left > 0) {
-        struct rosbag1_template *t = last->next ? last->next : last;
+        struct rosbag_v1_template *t = last->next ? last->next : last;
         if (!template_fits(t, p, left)) {
             if (!(t = template_find(bag, p, left))) {
                 break;
             }
             last->next = t;
         }
-        const struct rosbag1_record record = {.at = bag->at,
-                                              .head = t->size + 4,
-                                              .size = load_u32le(p + t->size),
-                                              .fields.unknown_bytes = t->unknown_bytes};
+        const struct rosbag_v1_record record = {.at = bag->at,
+                                                .head = t->size + 4,
+                                                .size = load_u32le(p + t->size),
+                                                .fields.unknown_bytes = t->unknown_bytes};
         if (record.size > size - bag->at - record.head) {
             break; /* the parsing path reports the problem */
         }
-        if (!rosbag1_message(bag, t->channel, &record, load_u32le(p + t->sec_at), load_u32le(p + t->nsec_at), err)) {
+        if (!rosbag_v1_message(bag, t->channel, &record, load_u32le(p + t->sec_at), load_u32le(p + t->nsec_at), err)) {
             return false;
         }
         bag->unknown_fields += t->unknown;
@@ -192,15 +193,15 @@ bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err) {
 
 /* ---- one record, parsed ---- */
 
-static void loss_of(struct rosbag1 *bag, const struct rosbag1_record *r, const char *what) {
+static void loss_of(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, const char *what) {
     reel_scan_finding(bag->scan, REEL_LOSS, 0, r->at, (uint64_t)r->head + r->size, "record at %llu: %s",
                       (unsigned long long)r->at, what);
 }
 
 /* Skips the wrapper's head, so that the payload is that of the channel. */
-static bool take_wrapped(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *r,
+static bool take_wrapped(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_record *r,
                          struct reel_error *err) {
-    struct rosbag1_record inner = *r;
+    struct rosbag_v1_record inner = *r;
     uint32_t sec = load_u32le(r->fields.sec.data), nsec = load_u32le(r->fields.nsec.data); /* before the window moves */
     const uint8_t *p = r->size >= ROS_WRAP_HEAD ? window_at(&bag->window, r->at + r->head, ROS_WRAP_HEAD, err) : NULL;
     if (!p && r->size >= ROS_WRAP_HEAD) {
@@ -212,29 +213,30 @@ static bool take_wrapped(struct rosbag1 *bag, struct rosbag1_channel *channel, c
     } else if (bag->unwrapped++ == 0) {
         bag->unwrapped_at = r->at;
     }
-    return rosbag1_message(bag, channel, &inner, sec, nsec, err);
+    return rosbag_v1_message(bag, channel, &inner, sec, nsec, err);
 }
 
-bool rosbag1_is_message(const struct rosbag1_record *r) {
-    const struct rosbag1_fields *f = &r->fields;
-    return r->op == ROSBAG1_MESSAGE && f->topic.data && f->sec.size == 4 && f->nsec.size == 4 && rosbag1_names_fit(f);
+bool rosbag_v1_is_message(const struct rosbag_v1_record *r) {
+    const struct rosbag_v1_fields *f = &r->fields;
+    return r->op == ROSBAG_V1_MESSAGE && f->topic.data && f->sec.size == 4 && f->nsec.size == 4 &&
+           rosbag_v1_names_fit(f);
 }
 
-static bool take_message(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
-    const struct rosbag1_fields *f = &r->fields;
-    if (!rosbag1_is_message(r)) {
+static bool take_message(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, struct reel_error *err) {
+    const struct rosbag_v1_fields *f = &r->fields;
+    if (!rosbag_v1_is_message(r)) {
         loss_of(bag, r, "a message without a proper topic and stamp");
         return true;
     }
-    struct rosbag1_channel *channel = rosbag1_channel_of(bag, f, r->at, err);
+    struct rosbag_v1_channel *channel = rosbag_v1_channel_of(bag, f, r->at, err);
     if (channel && channel->wrapped) {
         return take_wrapped(bag, channel, r, err);
     }
     const uint8_t *start = channel ? window_at(&bag->window, r->at, r->head, err) : NULL; /* is held: moves nothing */
-    if (!start || !rosbag1_message(bag, channel, r, load_u32le(f->sec.data), load_u32le(f->nsec.data), err)) {
+    if (!start || !rosbag_v1_message(bag, channel, r, load_u32le(f->sec.data), load_u32le(f->nsec.data), err)) {
         return false;
     }
-    const struct rosbag1_template seen = {
+    const struct rosbag_v1_template seen = {
         .channel = channel,
         .size = r->head - 4,
         .sec_at = (uint32_t)(f->sec.data - start),
@@ -242,24 +244,24 @@ static bool take_message(struct rosbag1 *bag, const struct rosbag1_record *r, st
         .unknown = f->unknown,
         .unknown_bytes = f->unknown_bytes,
     };
-    return rosbag1_learn(bag, &seen, start, err);
+    return rosbag_v1_learn(bag, &seen, start, err);
 }
 
-static bool take_definition(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
-    if ((!r->fields.topic.data && !r->fields.type.data) || !rosbag1_names_fit(&r->fields)) {
+static bool take_definition(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, struct reel_error *err) {
+    if ((!r->fields.topic.data && !r->fields.type.data) || !rosbag_v1_names_fit(&r->fields)) {
         loss_of(bag, r, "a definition without a proper topic or type");
         return true;
     }
-    return rosbag1_define(bag, &r->fields, r->at, err);
+    return rosbag_v1_define(bag, &r->fields, r->at, err);
 }
 
 /* Unknown fields of the file header become metadata of the recording. */
-static bool keep_header_fields(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
+static bool keep_header_fields(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, struct reel_error *err) {
     const uint8_t *start = window_at(&bag->window, r->at, r->head, err);
     if (!start) {
         return false;
     }
-    struct cursor c = cursor_of(bytes_of(start + 4, r->head - ROSBAG1_RECORD_MIN));
+    struct cursor c = cursor_of(bytes_of(start + 4, r->head - ROSBAG_V1_RECORD_MIN));
     struct reel_bytes key, value;
     for (unsigned kept = 0; kept < REEL_METADATA_MAX && rosrecord_field(&c, &key, &value);) {
         if (key.size == 0 || key.size > REEL_TEXT_MAX || bytes_is(key, "op") || bytes_is(key, "index_pos")) {
@@ -274,8 +276,8 @@ static bool keep_header_fields(struct rosbag1 *bag, const struct rosbag1_record 
     return true;
 }
 
-static bool take_file_header(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
-    if (bag->has_header || r->at != sizeof ROSBAG1_LINE_12 - 1) {
+static bool take_file_header(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, struct reel_error *err) {
+    if (bag->has_header || r->at != sizeof ROSBAG_V1_LINE_12 - 1) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "another file header, at %llu, is not used",
                           (unsigned long long)r->at);
         return true;
@@ -289,8 +291,8 @@ static bool take_file_header(struct rosbag1 *bag, const struct rosbag1_record *r
     return keep_header_fields(bag, r, err);
 }
 
-bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
-    if (r->op != ROSBAG1_FILE_HEADER && r->fields.unknown > 0) {
+bool rosbag_v1_take(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, struct reel_error *err) {
+    if (r->op != ROSBAG_V1_FILE_HEADER && r->fields.unknown > 0) {
         if (bag->unknown_fields == 0) {
             bag->unknown_fields_at = r->at;
             struct reel_bytes name = r->fields.odd ? bytes_text("(unprintable)") : r->fields.unknown_name;
@@ -300,14 +302,14 @@ bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *r, struct re
         bag->unknown_fields += r->fields.unknown;
     }
     switch (r->op) {
-    case ROSBAG1_MESSAGE:
+    case ROSBAG_V1_MESSAGE:
         return take_message(bag, r, err);
-    case ROSBAG1_DEFINITION:
+    case ROSBAG_V1_DEFINITION:
         return take_definition(bag, r, err);
-    case ROSBAG1_FILE_HEADER:
+    case ROSBAG_V1_FILE_HEADER:
         return take_file_header(bag, r, err);
-    case ROSBAG1_INDEX:
-        bag->index_at = bag->index_at == ROSBAG1_NOWHERE ? r->at : bag->index_at;
+    case ROSBAG_V1_INDEX:
+        bag->index_at = bag->index_at == ROSBAG_V1_NOWHERE ? r->at : bag->index_at;
         return true;
     default:
         if (bag->unknown_ops++ == 0) {
@@ -318,25 +320,25 @@ bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *r, struct re
     }
 }
 
-bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err) {
+bool rosbag_v1_walk(struct rosbag_v1 *bag, struct reel_error *err) {
     while (bag->at < bag->source->size) {
-        if (!rosbag1_progress(bag, bag->at, err) || !rosbag1_walk_known(bag, err)) {
+        if (!rosbag_v1_progress(bag, bag->at, err) || !rosbag_v1_walk_known(bag, err)) {
             return false;
         }
         if (bag->at >= bag->source->size) {
             break;
         }
-        struct rosbag1_record record;
+        struct rosbag_v1_record record;
         struct reel_error why = {0};
-        if (rosbag1_record_read(&bag->window, bag->at, &record, &why)) {
-            if (!rosbag1_take(bag, &record, err)) {
+        if (rosbag_v1_record_read(&bag->window, bag->at, &record, &why)) {
+            if (!rosbag_v1_take(bag, &record, err)) {
                 return false;
             }
             bag->last = bag->at + record.head;
             bag->at = bag->last + record.size;
         } else if (why.code != REEL_DAMAGED) {
             return reel_error_pass(err, &why);
-        } else if (!rosbag1_resume(bag, why.text, err)) {
+        } else if (!rosbag_v1_resume(bag, why.text, err)) {
             return false;
         }
     }

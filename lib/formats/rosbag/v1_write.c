@@ -26,8 +26,8 @@ static void put_number(struct reel_sink *out, uint32_t channel) {
     ros_put_field(out, ROS_WRAP_NUMBER, bytes_of(text, (size_t)size));
 }
 
-bool rosbag12_is_free(const char *name) {
-    return name[0] != '\0' && !strchr(name, '=') && rosbag1_is_extra(bytes_text(name));
+bool rosbag_v1_is_free(const char *name) {
+    return name[0] != '\0' && !strchr(name, '=') && rosbag_v1_is_extra(bytes_text(name));
 }
 
 /* `number` distinguishes wrapped channels of one topic. Fields are sorted by name, as in every file of ROS. */
@@ -35,7 +35,7 @@ static void definition_fields(struct reel_sink *out, const struct ros_connection
     const struct reel_channel *c = ros->channel;
     ros_put_field(out, "def", ros->definition);
     ros_put_field(out, "md5", bytes_text(ros->md5));
-    ros_put_op(out, ROSBAG1_DEFINITION);
+    ros_put_op(out, ROSBAG_V1_DEFINITION);
     if (ros_wrap_needed(c)) {
         put_number(out, number);
         ros_wrap_put_fields(out, c);
@@ -43,7 +43,7 @@ static void definition_fields(struct reel_sink *out, const struct ros_connection
     ros_put_field(out, "topic", bytes_text(c->name));
     ros_put_field(out, "type", bytes_text(ros->type));
     for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
-        if (rosbag12_is_free(c->metadata.items[i].key)) {
+        if (rosbag_v1_is_free(c->metadata.items[i].key)) {
             ros_put_field(out, c->metadata.items[i].key, bytes_text(c->metadata.items[i].value));
         }
     }
@@ -61,14 +61,14 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
     ros_report_channel(ros, loss);
     for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
         const char *key = c->metadata.items[i].key;
-        if (strcmp(key, "callerid") != 0 && strcmp(key, "latching") != 0 && !rosbag12_is_free(key)) {
+        if (strcmp(key, "callerid") != 0 && strcmp(key, "latching") != 0 && !rosbag_v1_is_free(key)) {
             reel_loss_add(loss, REEL_LOSES, c, "the channel's metadata \"%s\"", key);
         }
     }
     return true;
 }
 
-static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+static bool rosbag_v1_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     return ros_accepts(c, ROS_NAMES_RECORDED, accepts_connection, loss);
 }
 
@@ -89,7 +89,7 @@ static void message_fields(struct reel_sink *out, const struct ros_connection *r
     }
     ros_put_field(out, "md5", bytes_text(ros->md5));
     *nsec_at = ros_put_field(out, "nsec", stamp_word);
-    ros_put_op(out, ROSBAG1_MESSAGE);
+    ros_put_op(out, ROSBAG_V1_MESSAGE);
     if (wrapped) {
         put_number(out, number);
     }
@@ -98,7 +98,7 @@ static void message_fields(struct reel_sink *out, const struct ros_connection *r
     ros_put_field(out, "type", bytes_text(ros->type));
 }
 
-void rosbag12_put_definition(struct reel_sink *out, const struct out_connection *c) {
+void rosbag_v1_put_definition(struct reel_sink *out, const struct out_connection *c) {
     struct reel_sink count = {0};
     definition_fields(&count, c->ros, c->number);
     reel_sink_u32le(out, (uint32_t)count.pos);
@@ -106,15 +106,15 @@ void rosbag12_put_definition(struct reel_sink *out, const struct out_connection 
     reel_sink_u32le(out, 0);
 }
 
-uint64_t rosbag12_definition_size(const struct out_connection *c) {
+uint64_t rosbag_v1_definition_size(const struct out_connection *c) {
     struct reel_sink count = {0};
-    rosbag12_put_definition(&count, c);
+    rosbag_v1_put_definition(&count, c);
     return count.pos;
 }
 
 /* ---- a run ---- */
 
-bool rosbag12_channel_head(struct arena *arena, struct out_channel *o, uint32_t number, struct reel_error *err) {
+bool rosbag_v1_channel_head(struct arena *arena, struct out_channel *o, uint32_t number, struct reel_error *err) {
     uint64_t sec_at, nsec_at;
     struct reel_sink count = {0};
     message_fields(&count, &o->ros, number, &sec_at, &nsec_at);
@@ -142,7 +142,7 @@ static int channel_compare(const void *a, const void *b, void *context) {
 }
 
 /* Numbers the topics by name, and the connections. */
-static bool run_number(struct rosbag12_run *run, const struct reel_stream *stream, struct reel_error *err) {
+static bool run_number(struct rosbag_v1_run *run, const struct reel_stream *stream, struct reel_error *err) {
     uint32_t n = stream->n_channels;
     AUTO_MEM uint32_t *order = malloc(((size_t)n + 1) * sizeof *order);
     if (!order) {
@@ -169,7 +169,7 @@ static bool run_number(struct rosbag12_run *run, const struct reel_stream *strea
         }
         o->topic = run->n_topics - 1;
         o->connection = run->n_connections - 1;
-        if (!rosbag12_channel_head(&run->arena, o, order[i], err)) {
+        if (!rosbag_v1_channel_head(&run->arena, o, order[i], err)) {
             return false;
         }
         last = ros;
@@ -177,9 +177,9 @@ static bool run_number(struct rosbag12_run *run, const struct reel_stream *strea
     return true;
 }
 
-static bool rosbag12_open(struct reel_write *w, struct reel_error *err) {
-    struct rosbag12_run *run = w->run;
-    struct rosbag12_totals *totals = w->totals;
+static bool open_writer(struct reel_write *w, struct reel_error *err) {
+    struct rosbag_v1_run *run = w->run;
+    struct rosbag_v1_totals *totals = w->totals;
     size_t n = (size_t)w->stream->n_channels + 1;
     if (w->options->compression && w->options->compression[0] != '\0') {
         return reel_fail(err, REEL_UNSUPPORTED, "ROS bag 1.2 knows no compression");
@@ -209,8 +209,8 @@ static bool rosbag12_open(struct reel_write *w, struct reel_error *err) {
     return totals->topic_messages != NULL;
 }
 
-static void rosbag12_close(struct reel_write *w) {
-    struct rosbag12_run *run = w->run;
+static void close_writer(struct reel_write *w) {
+    struct rosbag_v1_run *run = w->run;
     arena_free(&run->arena);
 }
 
@@ -219,14 +219,14 @@ static size_t head_fields(struct reel_sink *out, const struct reel_stream *strea
     uint64_t from = out->pos;
     size_t left = 0;
     ros_put_u64(out, "index_pos", index_pos);
-    ros_put_op(out, ROSBAG1_FILE_HEADER);
+    ros_put_op(out, ROSBAG_V1_FILE_HEADER);
     for (uint32_t i = 0; stream && i < stream->n_sources; i++) {
         const struct reel_pairs *pairs =
             reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[i])));
         for (size_t k = 0; k < pairs->count; k++) {
             const struct reel_pair *p = &pairs->items[k];
             bool fits =
-                rosbag12_is_free(p->key) && out->pos - from + strlen(p->key) + strlen(p->value) < HEADER_FIELDS_MAX;
+                rosbag_v1_is_free(p->key) && out->pos - from + strlen(p->key) + strlen(p->value) < HEADER_FIELDS_MAX;
             left += !fits;
             if (fits) {
                 ros_put_field(out, p->key, bytes_text(p->value));
@@ -236,7 +236,7 @@ static size_t head_fields(struct reel_sink *out, const struct reel_stream *strea
     return left;
 }
 
-static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+static bool rosbag_v1_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     struct reel_sink count = {0};
     size_t left = head_fields(&count, stream, 0);
     if (left > 0) {
@@ -245,12 +245,12 @@ static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_l
     return ros_accepts_all_but_metadata(stream, loss);
 }
 
-uint64_t rosbag12_put_head(struct reel_sink *out, const struct reel_stream *stream, uint64_t index_pos) {
+uint64_t rosbag_v1_put_head(struct reel_sink *out, const struct reel_stream *stream, uint64_t index_pos) {
     struct reel_sink count = {0};
     uint64_t from = out->pos;
     head_fields(&count, stream, index_pos);
-    uint64_t padding = count.pos < ROSBAG1_FILE_HEADER_ROOM ? ROSBAG1_FILE_HEADER_ROOM - count.pos : 0;
-    reel_sink_put_bytes(out, bytes_text(ROSBAG1_LINE_12));
+    uint64_t padding = count.pos < ROSBAG_V1_FILE_HEADER_ROOM ? ROSBAG_V1_FILE_HEADER_ROOM - count.pos : 0;
+    reel_sink_put_bytes(out, bytes_text(ROSBAG_V1_LINE_12));
     reel_sink_u32le(out, (uint32_t)count.pos);
     head_fields(out, stream, index_pos);
     reel_sink_u32le(out, (uint32_t)padding);
@@ -258,7 +258,7 @@ uint64_t rosbag12_put_head(struct reel_sink *out, const struct reel_stream *stre
     return out->pos - from;
 }
 
-static bool rosbag12_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag_v1_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     (void)err;
     uint64_t groups = reel_write_groups(w); /* 0 while planning: the same size with any index_pos */
     uint64_t index_pos;
@@ -267,15 +267,15 @@ static bool rosbag12_head(struct reel_write *w, struct reel_sink *out, struct re
         index_pos = last->offset + last->size;
     } else {
         struct reel_sink count = {0};
-        index_pos = rosbag12_put_head(&count, w->stream, 0);
+        index_pos = rosbag_v1_put_head(&count, w->stream, 0);
     }
-    rosbag12_put_head(out, w->stream, index_pos);
+    rosbag_v1_put_head(out, w->stream, index_pos);
     return true;
 }
 
-bool rosbag12_is_first(struct reel_write *w, uint32_t connection, uint64_t group) {
-    struct rosbag12_run *run = w->run;
-    struct rosbag12_totals *totals = w->totals;
+bool rosbag_v1_is_first(struct reel_write *w, uint32_t connection, uint64_t group) {
+    struct rosbag_v1_run *run = w->run;
+    struct rosbag_v1_totals *totals = w->totals;
     if (run->seen[connection] == run->pass) {
         return false;
     }
@@ -286,10 +286,10 @@ bool rosbag12_is_first(struct reel_write *w, uint32_t connection, uint64_t group
     return totals->first_group[connection] == group + 1;
 }
 
-uint32_t rosbag12_extra(const struct reel_write *w, const struct reel_message *m) {
+uint32_t rosbag_v1_extra(const struct reel_write *w, const struct reel_message *m) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(w->stream->readers[m->source]));
-    const struct out_channel *o = &((const struct rosbag12_run *)w->run)->channels[m->channel];
-    bool own = !m->owned && reel_index_info(index)->format == &reel_format_rosbag1;
+    const struct out_channel *o = &((const struct rosbag_v1_run *)w->run)->channels[m->channel];
+    bool own = !m->owned && reel_index_info(index)->format == &reel_format_rosbag_v1;
     return own && m->entry.extra[0] + o->head_size <= REEL_RECORD_HEADER_MAX ? (uint32_t)m->entry.extra[0] : 0;
 }
 
@@ -308,7 +308,7 @@ static bool put_extra(struct reel_write *w, const struct reel_message *m, uint32
     }
     struct cursor c = cursor_of(record), fields = cursor_of(cursor_bytes(&c, cursor_u32le(&c)));
     for (const uint8_t *at = fields.at; rosrecord_field(&fields, &name, &value); at = fields.at) {
-        bool extra = rosbag1_is_extra(name) && out->pos - from + (uint64_t)(fields.at - at) <= size;
+        bool extra = rosbag_v1_is_extra(name) && out->pos - from + (uint64_t)(fields.at - at) <= size;
         reel_sink_put(out, at, extra ? (size_t)(fields.at - at) : 0);
     }
     return out->pos - from == size || reel_fail(err, REEL_CHANGED, "a message's header is not what was scanned");
@@ -316,16 +316,16 @@ static bool put_extra(struct reel_write *w, const struct reel_message *m, uint32
 
 static bool put_message(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
                         struct reel_error *err) {
-    struct rosbag12_run *run = w->run;
+    struct rosbag_v1_run *run = w->run;
     const struct out_channel *o = &run->channels[m->channel];
     uint32_t sec, nsec;
     if (!ros_stamp(w, m, &sec, &nsec, err)) {
         return false;
     }
-    if (rosbag12_is_first(w, o->connection, w->group)) {
-        rosbag12_put_definition(out, &run->connections[o->connection]);
+    if (rosbag_v1_is_first(w, o->connection, w->group)) {
+        rosbag_v1_put_definition(out, &run->connections[o->connection]);
     }
-    uint32_t extra = rosbag12_extra(w, m);
+    uint32_t extra = rosbag_v1_extra(w, m);
     store_u32le(o->head, o->head_size - 4 + extra);
     store_u32le(o->head + o->sec_at, sec);
     store_u32le(o->head + o->nsec_at, nsec);
@@ -345,8 +345,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, stru
 }
 
 static void count_message(struct reel_write *w, const struct out_channel *o) {
-    struct rosbag12_run *run = w->run;
-    struct rosbag12_totals *totals = w->totals;
+    struct rosbag_v1_run *run = w->run;
+    struct rosbag_v1_totals *totals = w->totals;
     if (totals->topic_messages[o->topic]++ == 0) {
         totals->topic_connection[o->topic] = o->connection;
     }
@@ -357,7 +357,7 @@ static void count_message(struct reel_write *w, const struct out_channel *o) {
 
 /* Stores which topics the group has, and how often. */
 static bool leave_note(struct reel_write *w, struct reel_error *err) {
-    struct rosbag12_run *run = w->run;
+    struct rosbag_v1_run *run = w->run;
     for (uint32_t i = 0; i < run->n_touched; i++) {
         uint32_t topic = run->touched[i];
         store_u32le(run->note + (size_t)i * ROSBAG12_NOTE_ROW, topic);
@@ -369,8 +369,8 @@ static bool leave_note(struct reel_write *w, struct reel_error *err) {
     return reel_write_note(w, run->note, size, err);
 }
 
-static bool rosbag12_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    struct rosbag12_run *run = w->run;
+static bool rosbag_v1_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct rosbag_v1_run *run = w->run;
     uint64_t from = out->pos;
     run->pass++;
     for (uint32_t count = 0; count < GROUP_MESSAGES && out->pos - from < GROUP_BYTES; count++) {
@@ -396,22 +396,22 @@ static bool rosbag12_messages(struct reel_write *w, struct reel_sink *out, struc
     return !w->planning || leave_note(w, err);
 }
 
-const struct reel_writer reel_writer_rosbag12 = {
+const struct reel_writer reel_writer_rosbag_v1 = {
     .name = "rosbag-1.2",
     .extension = ".bag",
     .variant = "1.2",
     .media_type = "application/x-rosbag",
     .version = 3,
     .encoding = "ros1",
-    .totals_size = sizeof(struct rosbag12_totals),
-    .run_size = sizeof(struct rosbag12_run),
-    .accepts = rosbag12_accepts,
-    .accepts_all = rosbag12_accepts_all,
-    .open = rosbag12_open,
-    .close = rosbag12_close,
-    .head = rosbag12_head,
-    .messages = rosbag12_messages,
-    .tail_parts = rosbag12_tail_parts,
-    .tail = rosbag12_tail,
-    .recorder = &rosbag12_recorder,
+    .totals_size = sizeof(struct rosbag_v1_totals),
+    .run_size = sizeof(struct rosbag_v1_run),
+    .accepts = rosbag_v1_accepts,
+    .accepts_all = rosbag_v1_accepts_all,
+    .open = open_writer,
+    .close = close_writer,
+    .head = rosbag_v1_head,
+    .messages = rosbag_v1_messages,
+    .tail_parts = rosbag_v1_tail_parts,
+    .tail = rosbag_v1_tail,
+    .recorder = &rosbag_v1_recorder,
 };

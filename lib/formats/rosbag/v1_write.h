@@ -1,5 +1,5 @@
-/* What the two parts of the ROS bag 1.2 writer share: records and groups (rosbag1_write.c), the index in the tail
- * (rosbag1_write_index.c).
+/* What the two parts of the ROS bag 1.2 writer share: records and groups (rosbag_v1_write.c), the index in the tail
+ * (rosbag_v1_write_index.c).
  */
 #ifndef REEL_FORMATS_ROSBAG_V1_WRITE_H
 #define REEL_FORMATS_ROSBAG_V1_WRITE_H
@@ -9,8 +9,8 @@
 #include "formats/rosbag/v1_layout.h"
 #include "reel/write.h"
 
-extern const struct reel_writer reel_writer_rosbag12;
-extern const struct reel_recorder_ops rosbag12_recorder; /* record.c */
+extern const struct reel_writer reel_writer_rosbag_v1;
+extern const struct reel_recorder_ops rosbag_v1_recorder; /* record.c */
 
 enum { ROSBAG12_NOTE_ROW = 8 }; /* of a group's note: u32 topic, u32 messages in the group */
 
@@ -29,7 +29,7 @@ struct out_connection {
     uint32_t number;                  /* of that channel in the stream */
 };
 
-struct rosbag12_run {
+struct rosbag_v1_run {
     struct arena arena;
     struct out_channel *channels;
     struct out_connection *connections;
@@ -41,7 +41,7 @@ struct rosbag12_run {
     uint8_t *note;
 };
 
-struct rosbag12_totals {
+struct rosbag_v1_totals {
     uint64_t *first_group;      /* by connection: 1 + the group of its first message; 0 = none */
     uint32_t *topic_connection; /* by topic: of its first message */
     uint64_t *topic_messages;
@@ -49,22 +49,22 @@ struct rosbag12_totals {
 
 /* The line and the file header record, with the metadata of the recordings of `stream` (NULL: none). Returns its size.
  */
-uint64_t rosbag12_put_head(struct reel_sink *out, const struct reel_stream *stream, uint64_t index_pos);
+uint64_t rosbag_v1_put_head(struct reel_sink *out, const struct reel_stream *stream, uint64_t index_pos);
 /* Can a record's header have a field of this name besides its own? */
-bool rosbag12_is_free(const char *name);
+bool rosbag_v1_is_free(const char *name);
 /* Bytes of unknown fields that the message's header had in a bag of version 1.2: they are written again. */
-uint32_t rosbag12_extra(const struct reel_write *w, const struct reel_message *m);
+uint32_t rosbag_v1_extra(const struct reel_write *w, const struct reel_message *m);
 /* Fills o->head and what follows it from o->ros. `number` distinguishes wrapped channels of one topic. */
-bool rosbag12_channel_head(struct arena *arena, struct out_channel *o, uint32_t number, struct reel_error *err);
-void rosbag12_put_definition(struct reel_sink *out, const struct out_connection *c);
+bool rosbag_v1_channel_head(struct arena *arena, struct out_channel *o, uint32_t number, struct reel_error *err);
+void rosbag_v1_put_definition(struct reel_sink *out, const struct out_connection *c);
 /* An index record without its entries; REEL_UNSUPPORTED: more than one can have. */
-bool rosbag12_put_index_head(struct reel_sink *out, const char *topic, const char *type, uint64_t messages,
-                             struct reel_error *err);
-uint64_t rosbag12_definition_size(const struct out_connection *c); /* of the whole record */
+bool rosbag_v1_put_index_head(struct reel_sink *out, const char *topic, const char *type, uint64_t messages,
+                              struct reel_error *err);
+uint64_t rosbag_v1_definition_size(const struct out_connection *c); /* of the whole record */
 /* Does the definition stand before this message? `group` is the one passed over since run->pass was raised. */
-bool rosbag12_is_first(struct reel_write *w, uint32_t connection, uint64_t group);
+bool rosbag_v1_is_first(struct reel_write *w, uint32_t connection, uint64_t group);
 
-uint64_t rosbag12_tail_parts(struct reel_write *w);
-bool rosbag12_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
+uint64_t rosbag_v1_tail_parts(struct reel_write *w);
+bool rosbag_v1_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
 
 #endif

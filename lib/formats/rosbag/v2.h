@@ -14,9 +14,9 @@
 #include "reel/format.h"
 #include "reel/scan.h"
 
-extern const struct reel_format reel_format_rosbag2_0;
+extern const struct reel_format reel_format_rosbag_v2;
 
-struct rosbag2_0_connection {
+struct rosbag_v2_connection {
     uint32_t id;
     bool described;           /* its record has been read */
     bool wrapped;             /* ros_wrap.h */
@@ -30,13 +30,13 @@ struct rosbag2_0_connection {
     /* counts in the current chunk, if chunk_number is its number: */
     uint64_t chunk_number;
     uint64_t in_chunk, in_index;
-    uint64_t sum, index_sum; /* of rosbag2_0_entry_hash(), independent of order */
-    struct rosbag2_0_connection *next_touched;
-    struct rosbag2_0_connection *next;
+    uint64_t sum, index_sum; /* of rosbag_v2_entry_hash(), independent of order */
+    struct rosbag_v2_connection *next_touched;
+    struct rosbag_v2_connection *next;
 };
 
 /* Where records are read: the file, or the raw bytes of a compressed chunk. */
-struct rosbag2_0_run {
+struct rosbag_v2_run {
     struct window *window;
     uint64_t at, end; /* end: of the file, of the current plain chunk, or of the raw bytes */
     uint64_t base;    /* offsets in index data count from here */
@@ -45,7 +45,7 @@ struct rosbag2_0_run {
     uint64_t report_at;
 };
 
-struct rosbag2_0_chunk {
+struct rosbag_v2_chunk {
     bool open;       /* there is one */
     bool broken;     /* some of its messages are lost: nothing to compare */
     bool indexed;    /* index data of version 1 has followed */
@@ -55,45 +55,45 @@ struct rosbag2_0_chunk {
     uint64_t number, at, data, size; /* position of its record and its data in the file; stored bytes */
     uint64_t walked;                 /* plain: where its records end; 0 = not yet known */
     uint64_t messages, first, last;  /* stamps as sec << 32 | nsec */
-    struct rosbag2_0_connection *touched;
+    struct rosbag_v2_connection *touched;
 };
 
 /* The records at index_pos, read in parallel with the walk. */
-struct rosbag2_0_tail {
+struct rosbag_v2_tail {
     struct window window;
     bool there, ordered; /* ordered: chunk infos stand in the order of their chunks */
     uint64_t at;         /* the next record */
     bool has;            /* info is the next one that the walk has not reached */
-    struct rosbag2_0_info info;
+    struct rosbag_v2_info info;
     uint64_t connections, infos, messages;
     uint64_t missing, missing_at, strays, strays_at; /* chunks without info; infos without chunk */
 };
 
 /* The header of a plain message without connection and time: recorders write the same for every message. */
-struct rosbag2_0_shape {
+struct rosbag_v2_shape {
     uint64_t bytes[6], mask[6];
     uint32_t conn_at, time_at;
     bool learnt;
 };
 
-enum { ROSBAG2_0_RECENT = 256 };
+enum { ROSBAG_V2_RECENT = 256 };
 
 struct bag2 {
     struct reel_scan *scan;
     struct reel_source *source;
     struct window window, raw; /* over the file; over the raw bytes of the current chunk */
     struct window peek;        /* a small one, for reading ahead */
-    struct rosbag2_0_run file;
-    struct rosbag2_0_tail tail;
-    struct rosbag2_0_chunk chunk;
+    struct rosbag_v2_run file;
+    struct rosbag_v2_tail tail;
+    struct rosbag_v2_chunk chunk;
     uint64_t chunks;
-    struct rosbag2_0_shape shape;
+    struct rosbag_v2_shape shape;
 
     struct arena arena;
-    struct hash_table by_id; /* → struct rosbag2_0_connection */
+    struct hash_table by_id; /* → struct rosbag_v2_connection */
     size_t n_connections;
-    struct rosbag2_0_connection *connections, **connections_end;
-    struct rosbag2_0_connection *recent[ROSBAG2_0_RECENT];
+    struct rosbag_v2_connection *connections, **connections_end;
+    struct rosbag_v2_connection *recent[ROSBAG_V2_RECENT];
 
     uint64_t messages, carried, unwrapped, unwrapped_at;
     uint64_t odd_lengths, odd_lengths_at; /* index data with a wrong data length */
@@ -108,52 +108,52 @@ struct bag2 {
 };
 
 /* Position in the file of `at` in the run. */
-static inline uint64_t rosbag2_0_position(const struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t at) {
+static inline uint64_t rosbag_v2_position(const struct bag2 *bag, const struct rosbag_v2_run *run, uint64_t at) {
     return run == &bag->file ? at : bag->chunk.at;
 }
 
-/* scan: the version line and the file header; fills *bag, which rosbag2_0_close() ends in any case. The bag is read in
+/* scan: the version line and the file header; fills *bag, which rosbag_v2_close() ends in any case. The bag is read in
  * runs of `window` bytes. */
-bool rosbag2_0_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err);
-void rosbag2_0_close(struct bag2 *bag);
+bool rosbag_v2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err);
+void rosbag_v2_close(struct bag2 *bag);
 
 /* names */
-struct rosbag2_0_connection *rosbag2_0_find(const struct bag2 *bag, uint32_t id); /* NULL: not met */
-struct rosbag2_0_connection *rosbag2_0_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err);
-bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r,
+struct rosbag_v2_connection *rosbag_v2_find(const struct bag2 *bag, uint32_t id); /* NULL: not met */
+struct rosbag_v2_connection *rosbag_v2_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err);
+bool rosbag_v2_connection_record(struct bag2 *bag, struct window *window, const struct rosbag_v2_record *r,
                                  uint64_t position, struct reel_error *err);
-bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c,
+bool rosbag_v2_channel_ready(struct bag2 *bag, struct rosbag_v2_connection *c,
                              struct reel_error *err); /* makes its channel */
-void rosbag2_0_finish_connections(struct bag2 *bag);
+void rosbag_v2_finish_connections(struct bag2 *bag);
 
 /* walk, chunk: one unit, for the raw bytes of a chunk are walked as the file is */
-bool rosbag2_0_walk(struct bag2 *bag, struct rosbag2_0_run *run, struct reel_error *err);
-void rosbag2_0_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: sets the clock */
+bool rosbag_v2_walk(struct bag2 *bag, struct rosbag_v2_run *run, struct reel_error *err);
+void rosbag_v2_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: sets the clock */
 
-bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r,
+bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r,
                           struct reel_error *err);                            /* moves bag->file.at into or over it */
-void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r); /* a plain one that the file's end cuts */
-bool rosbag2_0_chunk_close(struct bag2 *bag, struct reel_error *err);         /* nothing more of it comes: compares */
-bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r,
+void rosbag_v2_chunk_cut(struct bag2 *bag, const struct rosbag_v2_record *r); /* a plain one that the file's end cuts */
+bool rosbag_v2_chunk_close(struct bag2 *bag, struct reel_error *err);         /* nothing more of it comes: compares */
+bool rosbag_v2_index_record(struct bag2 *bag, struct rosbag_v2_record *r,
                             struct reel_error *err); /* corrects r->size */
 
 /* tail */
-bool rosbag2_0_tail_begin(struct bag2 *bag,
+bool rosbag_v2_tail_begin(struct bag2 *bag,
                           struct reel_error *err); /* tail.there: something stands at index_pos; tail.at is its begin */
-bool rosbag2_0_tail_record(
-    struct bag2 *bag, struct rosbag2_0_record *r, bool *yes,
+bool rosbag_v2_tail_record(
+    struct bag2 *bag, struct rosbag_v2_record *r, bool *yes,
     struct reel_error *err); /* moves tail.at; *yes false: there is no further one that is whole */
-bool rosbag2_0_tail_open(struct bag2 *bag, struct reel_error *err);
-bool rosbag2_0_tail_next(struct bag2 *bag, struct reel_error *err);
-bool rosbag2_0_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */
-bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err);
+bool rosbag_v2_tail_open(struct bag2 *bag, struct reel_error *err);
+bool rosbag_v2_tail_next(struct bag2 *bag, struct reel_error *err);
+bool rosbag_v2_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */
+bool rosbag_v2_tail_prove(struct bag2 *bag, struct reel_error *err);
 /* resume: moves run->at past damage and reports it */
-bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err);
-bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *why, struct reel_error *err);
+bool rosbag_v2_progress(struct bag2 *bag, struct rosbag_v2_run *run, uint64_t at, struct reel_error *err);
+bool rosbag_v2_resume(struct bag2 *bag, struct rosbag_v2_run *run, const char *why, struct reel_error *err);
 
 /* sealed: lists the unencrypted contents of an encrypted bag */
-bool rosbag2_0_sealed(struct bag2 *bag, struct reel_error *err);
+bool rosbag_v2_sealed(struct bag2 *bag, struct reel_error *err);
 
-bool rosbag2_0_summary(struct reel_scan *scan, struct reel_error *err);
+bool rosbag_v2_summary(struct reel_scan *scan, struct reel_error *err);
 
 #endif

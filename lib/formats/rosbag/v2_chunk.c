@@ -17,33 +17,33 @@ static struct window *window_for(struct bag2 *bag, uint64_t at) {
 }
 
 /* *yes: what follows a chunk or its index may begin here. */
-static bool rosbag2_0_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
+static bool rosbag_v2_follows(struct bag2 *bag, uint64_t at, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
-    struct rosbag2_0_record r;
+    struct rosbag_v2_record r;
     struct reel_error why = {0};
     *yes = at == bag->source->size || (at == bag->index_pos && at < bag->source->size);
     if (*yes || at > bag->source->size) {
         return true;
     }
-    if (!rosbag2_0_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
+    if (!rosbag_v2_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
         return reel_error_pass(err, &why);
     }
-    *yes = rosbag2_0_is_record(&r) &&
-           r.op != ROSBAG2_0_MESSAGE; /* also one that the file's end cuts: then its op is known */
+    *yes = rosbag_v2_is_record(&r) &&
+           r.op != ROSBAG_V2_MESSAGE; /* also one that the file's end cuts: then its op is known */
     return true;
 }
 
 /* ---- opening ---- */
 
-static bool enter_plain(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_error *err) {
-    struct rosbag2_0_chunk *chunk = &bag->chunk;
+static bool enter_plain(struct bag2 *bag, const struct rosbag_v2_record *r, struct reel_error *err) {
+    struct rosbag_v2_chunk *chunk = &bag->chunk;
     bool sound = false;
     chunk->plain = true;
     chunk->unfinished = chunk->size == 0;
-    if (!chunk->unfinished && !rosbag2_0_follows(bag, chunk->data + chunk->size, &sound, err)) {
+    if (!chunk->unfinished && !rosbag_v2_follows(bag, chunk->data + chunk->size, &sound, err)) {
         return false;
     }
-    uint32_t raw = rosbag2_0_u32(r->fields.size, (uint32_t)chunk->size);
+    uint32_t raw = rosbag_v2_u32(r->fields.size, (uint32_t)chunk->size);
     if (raw != chunk->size) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
                           "chunk at %llu: not compressed, but %u raw bytes in %llu", (ull)chunk->at, raw,
@@ -57,20 +57,20 @@ static bool enter_plain(struct bag2 *bag, const struct rosbag2_0_record *r, stru
 }
 
 /* Reports a chunk that cannot be decoded as lost. Its stated end is used only when something follows there. */
-static bool lose(struct bag2 *bag, const struct rosbag2_0_record *r, const char *why, struct reel_error *err) {
-    struct rosbag2_0_chunk *chunk = &bag->chunk;
+static bool lose(struct bag2 *bag, const struct rosbag_v2_record *r, const char *why, struct reel_error *err) {
+    struct rosbag_v2_chunk *chunk = &bag->chunk;
     uint64_t end = chunk->data + chunk->size;
     bool sound;
     chunk->broken = true;
-    if (!rosbag2_0_follows(bag, end, &sound, err)) {
+    if (!rosbag_v2_follows(bag, end, &sound, err)) {
         return false;
     }
     if (!sound) {
         bag->file.at = r->at;
-        return rosbag2_0_resume(bag, &bag->file, why, err);
+        return rosbag_v2_resume(bag, &bag->file, why, err);
     }
     bag->file.at = end;
-    const struct rosbag2_0_tail *tail = &bag->tail;
+    const struct rosbag_v2_tail *tail = &bag->tail;
     if (tail->has && tail->info.chunk_pos == chunk->at) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at,
                           "chunk at %llu: %s; its %llu messages are lost", (ull)chunk->at, why,
@@ -101,7 +101,7 @@ static bool holds_records(struct reel_bytes beginning, uint64_t raw) {
         }
         uint64_t end = at + ROSRECORD_MIN + header;
         bool known =
-            !fields.failed && op.size == 1 && (op.data[0] == ROSBAG2_0_MESSAGE || op.data[0] == ROSBAG2_0_CONNECTION);
+            !fields.failed && op.size == 1 && (op.data[0] == ROSBAG_V2_MESSAGE || op.data[0] == ROSBAG_V2_CONNECTION);
         if (!known || end > raw || cursor_left(&c) < 4) {
             return known && end <= raw;
         }
@@ -122,12 +122,16 @@ static uint64_t raw_max(const struct reel_chunk *c) {
 
 /* The raw bytes; fewer than stated when decoding yields fewer. NULL with err. */
 static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
-    struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, err);
-    struct reel_error why = {0};
+    struct reel_error why = {0}, other = {0};
+    struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, &why);
     uint64_t size, stated = c->raw;
-    if (raw || err->code != REEL_DAMAGED ||
-        !codec_measure(c->codec, bag->source, c->offset, c->stored, raw_max(c), &size, &why)) {
+    if (raw) {
         return raw;
+    }
+    if (why.code != REEL_DAMAGED ||
+        !codec_measure(c->codec, bag->source, c->offset, c->stored, raw_max(c), &size, &other)) {
+        reel_error_pass(err, reel_is_transient(other.code) ? &other : &why);
+        return NULL;
     }
     c->raw = size;
     if ((raw = reel_scan_open_chunk(bag->scan, c, err))) {
@@ -145,18 +149,18 @@ static bool walk_raw(struct bag2 *bag, struct reel_source *raw, const struct ree
     }
     w->source = raw;
     w->offset = w->size = 0;
-    struct rosbag2_0_run run = {.window = w, .end = c->raw};
-    return reel_scan_chunk(bag->scan, c, &run.chunk, err) && rosbag2_0_walk(bag, &run, err);
+    struct rosbag_v2_run run = {.window = w, .end = c->raw};
+    return reel_scan_chunk(bag->scan, c, &run.chunk, err) && rosbag_v2_walk(bag, &run, err);
 }
 
 /* Keeps the records before the damage in a chunk that cannot be decoded to its end. */
-static bool keep_beginning(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_chunk *c, const char *why,
+static bool keep_beginning(struct bag2 *bag, const struct rosbag_v2_record *r, struct reel_chunk *c, const char *why,
                            struct reel_error *err) {
-    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    struct rosbag_v2_chunk *chunk = &bag->chunk;
     uint64_t end = chunk->data + chunk->size;
     bool sound;
     struct reel_error ignored = {0};
-    if (!rosbag2_0_follows(bag, end, &sound, err) || !codec_measure_damaged(c, bag->source, raw_max(c), err)) {
+    if (!rosbag_v2_follows(bag, end, &sound, err) || !codec_measure_damaged(c, bag->source, raw_max(c), err)) {
         return false;
     }
     AUTO(reel_source_free)
@@ -177,26 +181,26 @@ static bool keep_beginning(struct bag2 *bag, const struct rosbag2_0_record *r, s
 
 /* A compressed chunk whose length was never written: its stream has no end. */
 static bool skip_unfinished(struct bag2 *bag, struct reel_error *err) {
-    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    struct rosbag_v2_chunk *chunk = &bag->chunk;
     char why[96];
     bool empty;
     chunk->unfinished = chunk->broken = true;
     bag->file.at = chunk->data;
-    if (!rosbag2_0_follows(bag, chunk->data, &empty, err)) {
+    if (!rosbag_v2_follows(bag, chunk->data, &empty, err)) {
         return false;
     }
     snprintf(why, sizeof why, "the compressed chunk at %llu was never finished", (ull)chunk->at);
-    return empty || rosbag2_0_resume(bag, &bag->file, why, err);
+    return empty || rosbag_v2_resume(bag, &bag->file, why, err);
 }
 
-static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enum reel_codec codec,
+static bool enter_packed(struct bag2 *bag, const struct rosbag_v2_record *r, enum reel_codec codec,
                          struct reel_error *err) {
-    struct rosbag2_0_chunk *chunk = &bag->chunk;
+    struct rosbag_v2_chunk *chunk = &bag->chunk;
     if (chunk->size == 0) {
         return skip_unfinished(bag, err);
     }
     struct reel_chunk c = {
-        .codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = rosbag2_0_u32(r->fields.size, 0)};
+        .codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = rosbag_v2_u32(r->fields.size, 0)};
     struct reel_error why = {0};
     if (!reel_scan_worth_decoding(bag->scan, &c, holds_records, &why)) {
         return why.code == REEL_LIMIT ? lose(bag, r, why.text, err) : reel_error_pass(err, &why);
@@ -211,13 +215,13 @@ static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enu
     return walk_raw(bag, raw, &c, err);
 }
 
-static void begin(struct bag2 *bag, const struct rosbag2_0_record *r) {
-    bag->chunk = (struct rosbag2_0_chunk){
+static void begin(struct bag2 *bag, const struct rosbag_v2_record *r) {
+    bag->chunk = (struct rosbag_v2_chunk){
         .open = true, .number = ++bag->chunks, .at = r->at, .data = r->at + r->head, .size = r->size};
 }
 
-bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_error *err) {
-    if (!rosbag2_0_chunk_close(bag, err)) {
+bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r, struct reel_error *err) {
+    if (!rosbag_v2_chunk_close(bag, err)) {
         return false;
     }
     begin(bag, r);
@@ -236,7 +240,7 @@ bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r, st
     return text && lose(bag, r, why, err);
 }
 
-void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r) {
+void rosbag_v2_chunk_cut(struct bag2 *bag, const struct rosbag_v2_record *r) {
     begin(bag, r);
     bag->chunk.plain = true;
     bag->file.at = bag->file.base = bag->chunk.data;
@@ -246,19 +250,19 @@ void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r) {
 
 /* Recorders before 1.1.15 (C Turtle) wrote a wrong data length: the count is used instead when something follows there.
  */
-static bool repair_length(struct bag2 *bag, struct rosbag2_0_record *r, uint64_t size, struct reel_error *err) {
+static bool repair_length(struct bag2 *bag, struct rosbag_v2_record *r, uint64_t size, struct reel_error *err) {
     bool by_count, by_length;
     if (size == r->size) {
         return true;
     }
-    if (!rosbag2_0_follows(bag, r->at + r->head + size, &by_count, err) ||
-        !rosbag2_0_follows(bag, r->at + r->head + r->size, &by_length, err)) {
+    if (!rosbag_v2_follows(bag, r->at + r->head + size, &by_count, err) ||
+        !rosbag_v2_follows(bag, r->at + r->head + r->size, &by_length, err)) {
         return false;
     }
     if ((by_length && !by_count) || size > bag->source->size - r->at - r->head) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
                           "index data at %llu: says %llu entries but holds %u bytes", (ull)r->at,
-                          (ull)size / ROSBAG2_0_INDEX_ENTRY, r->size);
+                          (ull)size / ROSBAG_V2_INDEX_ENTRY, r->size);
         bag->chunk.distrusted = true;
         return true;
     }
@@ -269,44 +273,44 @@ static bool repair_length(struct bag2 *bag, struct rosbag2_0_record *r, uint64_t
     return true;
 }
 
-static bool add_entries(struct bag2 *bag, struct rosbag2_0_connection *c, const struct rosbag2_0_record *r,
+static bool add_entries(struct bag2 *bag, struct rosbag_v2_connection *c, const struct rosbag_v2_record *r,
                         uint32_t count, struct reel_error *err) {
     uint64_t at = r->at + r->head;
     while (count > 0) {
         uint32_t n = count < 4096 ? count : 4096;
-        const uint8_t *p = window_at(&bag->window, at, (size_t)n * ROSBAG2_0_INDEX_ENTRY, err);
-        if (!p || !rosbag2_0_progress(bag, &bag->file, at, err)) {
+        const uint8_t *p = window_at(&bag->window, at, (size_t)n * ROSBAG_V2_INDEX_ENTRY, err);
+        if (!p || !rosbag_v2_progress(bag, &bag->file, at, err)) {
             return false;
         }
-        for (uint32_t i = 0; i < n; i++, p += ROSBAG2_0_INDEX_ENTRY) {
-            c->index_sum += rosbag2_0_entry_hash(rosbag2_0_stamp(p), load_u32le(p + 8));
+        for (uint32_t i = 0; i < n; i++, p += ROSBAG_V2_INDEX_ENTRY) {
+            c->index_sum += rosbag_v2_entry_hash(rosbag_v2_stamp(p), load_u32le(p + 8));
         }
         c->in_index += n;
         count -= n;
-        at += (uint64_t)n * ROSBAG2_0_INDEX_ENTRY;
+        at += (uint64_t)n * ROSBAG_V2_INDEX_ENTRY;
     }
     return true;
 }
 
-bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct reel_error *err) {
-    const struct rosbag2_0_fields *f = &r->fields;
-    struct rosbag2_0_chunk *chunk = &bag->chunk;
-    uint32_t ver = rosbag2_0_u32(f->ver, UINT32_MAX), count = rosbag2_0_u32(f->count, 0),
-             id = rosbag2_0_u32(f->conn, UINT32_MAX);
-    if (ver != ROSBAG2_0_VERSION_1) {
+bool rosbag_v2_index_record(struct bag2 *bag, struct rosbag_v2_record *r, struct reel_error *err) {
+    const struct rosbag_v2_fields *f = &r->fields;
+    struct rosbag_v2_chunk *chunk = &bag->chunk;
+    uint32_t ver = rosbag_v2_u32(f->ver, UINT32_MAX), count = rosbag_v2_u32(f->count, 0),
+             id = rosbag_v2_u32(f->conn, UINT32_MAX);
+    if (ver != ROSBAG_V2_VERSION_1) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "index data at %llu is of version %u: not used",
                           (ull)r->at, ver);
         chunk->distrusted = true;
         return true;
     }
-    if (!repair_length(bag, r, (uint64_t)count * ROSBAG2_0_INDEX_ENTRY, err)) {
+    if (!repair_length(bag, r, (uint64_t)count * ROSBAG_V2_INDEX_ENTRY, err)) {
         return false;
     }
     chunk->indexed = true;
     if (!chunk->open || chunk->broken || chunk->distrusted || count == 0) {
         return true;
     }
-    struct rosbag2_0_connection *c = rosbag2_0_find(bag, id);
+    struct rosbag_v2_connection *c = rosbag_v2_find(bag, id);
     if (!c || c->chunk_number != chunk->number) {
         reel_scan_finding(
             bag->scan, REEL_WARNING, 0, r->at, 0,
@@ -320,7 +324,7 @@ bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct
 /* ---- closing ---- */
 
 static void compare_index(struct bag2 *bag) {
-    const struct rosbag2_0_chunk *chunk = &bag->chunk;
+    const struct rosbag_v2_chunk *chunk = &bag->chunk;
     if (!chunk->indexed && !chunk->distrusted) {
         if (chunk->messages > 0 && bag->index_pos != 0 && bag->index_pos <= bag->source->size) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "chunk at %llu has no index data",
@@ -328,7 +332,7 @@ static void compare_index(struct bag2 *bag) {
         }
         return;
     }
-    for (const struct rosbag2_0_connection *c = chunk->touched; c && !chunk->distrusted; c = c->next_touched) {
+    for (const struct rosbag_v2_connection *c = chunk->touched; c && !chunk->distrusted; c = c->next_touched) {
         if (c->in_index != c->in_chunk) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
                               "the index data of the chunk at %llu name %llu messages of topic %s, it holds %llu",
@@ -343,7 +347,7 @@ static void compare_index(struct bag2 *bag) {
 }
 
 static void report_length(struct bag2 *bag) {
-    const struct rosbag2_0_chunk *chunk = &bag->chunk;
+    const struct rosbag_v2_chunk *chunk = &bag->chunk;
     uint64_t end = chunk->data + chunk->size, walked = chunk->walked ? chunk->walked : bag->file.at;
     if (chunk->unfinished) {
         if (chunk->messages > 0) {
@@ -361,7 +365,7 @@ static void report_length(struct bag2 *bag) {
     }
 }
 
-bool rosbag2_0_chunk_close(struct bag2 *bag, struct reel_error *err) {
+bool rosbag_v2_chunk_close(struct bag2 *bag, struct reel_error *err) {
     if (!bag->chunk.open) {
         return true;
     }
@@ -372,5 +376,5 @@ bool rosbag2_0_chunk_close(struct bag2 *bag, struct reel_error *err) {
     if (!bag->chunk.broken) {
         compare_index(bag);
     }
-    return rosbag2_0_tail_compare(bag, err);
+    return rosbag_v2_tail_compare(bag, err);
 }

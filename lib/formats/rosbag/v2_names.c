@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct rosbag2_0_connection *rosbag2_0_find(const struct bag2 *bag, uint32_t id) {
-    return (struct rosbag2_0_connection *)hash_table_get(&bag->by_id, hash_key_number(id));
+struct rosbag_v2_connection *rosbag_v2_find(const struct bag2 *bag, uint32_t id) {
+    return (struct rosbag_v2_connection *)hash_table_get(&bag->by_id, hash_key_number(id));
 }
 
 static void *keep(struct bag2 *bag, size_t size, struct reel_error *err) {
@@ -31,8 +31,8 @@ static const char *text_of(struct bag2 *bag, struct reel_bytes raw, struct reel_
     return reel_scan_text(bag->scan, raw, err);
 }
 
-struct rosbag2_0_connection *rosbag2_0_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err) {
-    struct rosbag2_0_connection *c = rosbag2_0_find(bag, id);
+struct rosbag_v2_connection *rosbag_v2_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err) {
+    struct rosbag_v2_connection *c = rosbag_v2_find(bag, id);
     if (c) {
         return c;
     }
@@ -78,7 +78,7 @@ static bool inner_read(struct reel_bytes header, struct inner *inner) {
 }
 
 /* The publisher's topic, when the bag remapped it; then all other fields, in their order. */
-static bool keep_metadata(struct bag2 *bag, struct rosbag2_0_connection *c, const struct inner *inner,
+static bool keep_metadata(struct bag2 *bag, struct rosbag_v2_connection *c, const struct inner *inner,
                           struct reel_error *err) {
     struct reel_pair *pairs = keep(bag, (inner->others + 1) * sizeof *pairs, err);
     size_t n = 0;
@@ -106,7 +106,7 @@ static bool keep_metadata(struct bag2 *bag, struct rosbag2_0_connection *c, cons
     return true;
 }
 
-static bool describe(struct bag2 *bag, struct rosbag2_0_connection *c, uint64_t position, struct reel_error *err) {
+static bool describe(struct bag2 *bag, struct rosbag_v2_connection *c, uint64_t position, struct reel_error *err) {
     struct inner inner = {0};
     if (!inner_read(c->header, &inner) || !inner.type.data) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0, "the record of connection %u at %llu lacks fields",
@@ -133,7 +133,7 @@ static bool describe(struct bag2 *bag, struct rosbag2_0_connection *c, uint64_t 
     return type && hash && keep_metadata(bag, c, &inner, err);
 }
 
-static bool collect(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_bytes topic, struct reel_bytes header,
+static bool collect(struct bag2 *bag, struct rosbag_v2_connection *c, struct reel_bytes topic, struct reel_bytes header,
                     uint64_t position, struct reel_error *err) {
     if (c->described) {
         if (!c->reported && (!bytes_equal(topic, c->topic) || !bytes_equal(header, c->header))) {
@@ -157,9 +157,9 @@ static bool collect(struct bag2 *bag, struct rosbag2_0_connection *c, struct ree
     return reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
 }
 
-bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r,
+bool rosbag_v2_connection_record(struct bag2 *bag, struct window *window, const struct rosbag_v2_record *r,
                                  uint64_t position, struct reel_error *err) {
-    const struct rosbag2_0_fields *f = &r->fields;
+    const struct rosbag_v2_fields *f = &r->fields;
     if (f->conn.size != 4 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || r->size > REEL_CONNECTION_MAX) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, position, 0,
                           "record at %llu: a connection without a proper number, topic or length",
@@ -168,13 +168,13 @@ bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const 
     }
     uint64_t topic_at = (uint64_t)(f->topic.data - f->all.data);
     uint32_t topic_size = (uint32_t)f->topic.size;
-    struct rosbag2_0_connection *c = rosbag2_0_connection_of(bag, load_u32le(f->conn.data), err);
+    struct rosbag_v2_connection *c = rosbag_v2_connection_of(bag, load_u32le(f->conn.data), err);
     const uint8_t *p =
         c ? window_at(window, r->at, (size_t)r->head + r->size, err) : NULL; /* the fields may have moved with it */
     return p && collect(bag, c, bytes_of(p + 4 + topic_at, topic_size), bytes_of(p + r->head, r->size), position, err);
 }
 
-bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_error *err) {
+bool rosbag_v2_channel_ready(struct bag2 *bag, struct rosbag_v2_connection *c, struct reel_error *err) {
     if (!c->described) {
         char name[32];
         snprintf(name, sizeof name, "connection %u", c->id);
@@ -188,9 +188,9 @@ bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, s
     return c->has_channel;
 }
 
-void rosbag2_0_finish_connections(struct bag2 *bag) {
+void rosbag_v2_finish_connections(struct bag2 *bag) {
     uint64_t idle = 0;
-    for (const struct rosbag2_0_connection *c = bag->connections; c; c = c->next) {
+    for (const struct rosbag_v2_connection *c = bag->connections; c; c = c->next) {
         idle += c->messages == 0;
         if (!c->described && c->messages > 0) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, 0, 0,

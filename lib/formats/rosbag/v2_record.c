@@ -15,7 +15,7 @@ enum { NS_PER_SEC = 1000000000, HEAD_ROOM = 128 };
 
 struct recorder {
     struct reel_recorder base;
-    struct rosbag2_0_write_run run; /* connections, counts and touched have room for `room` channels */
+    struct rosbag_v2_write_run run; /* connections, counts and touched have room for `room` channels */
     size_t room;
     bool *written; /* by channel: its connection record is in the file */
     struct grow records, rows;
@@ -26,10 +26,10 @@ struct recorder {
 };
 
 static bool put_head(struct recorder *b, uint64_t index_pos, uint32_t connections, struct reel_error *err) {
-    enum { SIZE = sizeof ROSBAG2_0_LINE - 1 + 8 + ROSBAG2_0_FILE_HEADER_ROOM };
+    enum { SIZE = sizeof ROSBAG_V2_LINE - 1 + 8 + ROSBAG_V2_FILE_HEADER_ROOM };
     uint8_t head[SIZE];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
-    rosbag2_0_put_head(&out, index_pos, connections, b->chunks);
+    rosbag_v2_put_head(&out, index_pos, connections, b->chunks);
     return b->base.pos == 0 ? recorder_put(&b->base, head, (size_t)out.pos, err)
                             : recorder_patch(&b->base, 0, head, (size_t)out.pos, err);
 }
@@ -37,12 +37,12 @@ static bool put_head(struct recorder *b, uint64_t index_pos, uint32_t connection
 static bool bag_open(struct reel_recorder *r, struct reel_error *err) {
     struct recorder *b = (struct recorder *)r;
     b->run.arena.max = REEL_MODEL_MAX;
-    b->run.positions = malloc(ROSBAG2_0_CHUNK_MESSAGES * sizeof *b->run.positions);
-    b->run.entries = malloc((size_t)ROSBAG2_0_CHUNK_MESSAGES * ROSBAG2_0_INDEX_ENTRY);
+    b->run.positions = malloc(ROSBAG_V2_CHUNK_MESSAGES * sizeof *b->run.positions);
+    b->run.entries = malloc((size_t)ROSBAG_V2_CHUNK_MESSAGES * ROSBAG_V2_INDEX_ENTRY);
     if (!b->run.positions || !b->run.entries) {
         return reel_fail_memory(err);
     }
-    return rosbag2_0_codec_named(r->options.compression, &b->run.codec, err) && (b->infos = recorder_spool(err)) &&
+    return rosbag_v2_codec_named(r->options.compression, &b->run.codec, err) && (b->infos = recorder_spool(err)) &&
            put_head(b, 0, 0, err);
 }
 
@@ -99,7 +99,7 @@ static bool bag_channel(struct reel_recorder *r, const struct reel_channel *chan
 
 /* ---- chunks */
 
-static bool pack(struct recorder *b, struct rosbag2_0_note *note, struct reel_error *err) {
+static bool pack(struct recorder *b, struct rosbag_v2_note *note, struct reel_error *err) {
     bool large = b->records.size > REEL_CHUNK_MEMORY_MAX;
     note->codec = large ? REEL_CODEC_NONE : b->run.codec;
     note->raw = note->stored = b->records.size;
@@ -115,30 +115,30 @@ static bool pack(struct recorder *b, struct rosbag2_0_note *note, struct reel_er
 }
 
 /* Renders the chunk info of the end into b->rows. */
-static bool render_info(struct recorder *b, struct rosbag2_0_note *note, struct reel_bytes *info,
+static bool render_info(struct recorder *b, struct rosbag_v2_note *note, struct reel_bytes *info,
                         struct reel_error *err) {
-    size_t size = (size_t)b->run.n_touched * ROSBAG2_0_NOTE_ROW;
+    size_t size = (size_t)b->run.n_touched * ROSBAG_V2_NOTE_ROW;
     b->rows.size = 0;
     uint8_t *rows = grow_take(&b->rows, 2 * size + 2 * HEAD_ROOM);
     if (!rows) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < b->run.n_touched; i++) {
-        store_u32le(rows + (size_t)i * ROSBAG2_0_NOTE_ROW, b->run.touched[i]);
-        store_u32le(rows + (size_t)i * ROSBAG2_0_NOTE_ROW + 4, b->run.counts[b->run.touched[i]]);
+        store_u32le(rows + (size_t)i * ROSBAG_V2_NOTE_ROW, b->run.touched[i]);
+        store_u32le(rows + (size_t)i * ROSBAG_V2_NOTE_ROW + 4, b->run.counts[b->run.touched[i]]);
     }
     note->rows = rows;
     note->n_rows = b->run.n_touched;
     struct reel_sink out = {.hi = size + 2 * HEAD_ROOM, .buffer = rows + size};
-    rosbag2_0_put_info(&out, b->base.pos, note);
+    rosbag_v2_put_info(&out, b->base.pos, note);
     *info = bytes_of(rows + size, (size_t)out.pos);
     return true;
 }
 
 static bool put_chunk(struct recorder *b, struct reel_error *err) {
-    struct rosbag2_0_note note = {.start = b->start, .end = b->end};
+    struct rosbag_v2_note note = {.start = b->start, .end = b->end};
     struct reel_bytes info;
-    uint64_t size = HEAD_ROOM + rosbag2_0_index_size(b->run.n_touched, b->count);
+    uint64_t size = HEAD_ROOM + rosbag_v2_index_size(b->run.n_touched, b->count);
     if (!pack(b, &note, err) || !render_info(b, &note, &info, err)) {
         return false;
     }
@@ -147,9 +147,9 @@ static bool put_chunk(struct recorder *b, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     struct reel_sink out = {.hi = size + note.stored, .buffer = whole};
-    rosbag2_0_put_chunk_head(&out, &note);
+    rosbag_v2_put_chunk_head(&out, &note);
     reel_sink_put(&out, note.codec == REEL_CODEC_NONE ? b->records.data : b->run.packed.data, (size_t)note.stored);
-    rosbag2_0_put_index(&b->run, b->count, b->disordered, &out);
+    rosbag_v2_put_index(&b->run, b->count, b->disordered, &out);
     if (!recorder_put(&b->base, whole, (size_t)out.pos, err)) {
         return false;
     }
@@ -184,21 +184,21 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
     uint64_t stamp = (uint64_t)(time / NS_PER_SEC) << 32 | (uint64_t)(time % NS_PER_SEC);
     uint32_t wrap = ros_wrap_needed(b->run.connections[c].channel) ? ROS_WRAP_HEAD : 0,
              size = (uint32_t)record->payload.size + wrap;
-    size_t most = r->options.chunk_bytes ? (size_t)r->options.chunk_bytes : ROSBAG2_0_CHUNK_BYTES;
+    size_t most = r->options.chunk_bytes ? (size_t)r->options.chunk_bytes : ROSBAG_V2_CHUNK_BYTES;
     if (time / NS_PER_SEC > UINT32_MAX) {
         return reel_fail(err, REEL_UNSUPPORTED, "a message at %lld ns: ROS bags hold times from 1970 to 2106 only",
                          (long long)time);
     }
-    bool full = b->count == ROSBAG2_0_CHUNK_MESSAGES ||
-                (b->count > 0 && b->records.size + ROSBAG2_0_MESSAGE_HEAD + size > most);
+    bool full = b->count == ROSBAG_V2_CHUNK_MESSAGES ||
+                (b->count > 0 && b->records.size + ROSBAG_V2_MESSAGE_HEAD + size > most);
     if (full && !bag_flush(r, err)) {
         return false;
     }
     struct reel_sink counted = {0};
     if (!b->written[c]) {
-        rosbag2_0_put_connection(&counted, &b->run.connections[c], c);
+        rosbag_v2_put_connection(&counted, &b->run.connections[c], c);
     }
-    uint64_t room = counted.pos + ROSBAG2_0_MESSAGE_HEAD + size;
+    uint64_t room = counted.pos + ROSBAG_V2_MESSAGE_HEAD + size;
     uint8_t *p = grow_room(&b->records, (size_t)room);
     if (!p) {
         b->records.failed = false;
@@ -206,7 +206,7 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
     }
     struct reel_sink out = {.hi = room, .buffer = p};
     if (!b->written[c]) {
-        rosbag2_0_put_connection(&out, &b->run.connections[c], c);
+        rosbag_v2_put_connection(&out, &b->run.connections[c], c);
         b->written[c] = true;
     }
     if (b->run.counts[c]++ == 0) {
@@ -217,8 +217,8 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
     b->disordered |= stamp < b->last;
     b->last = stamp;
     b->run.positions[b->count++] =
-        (struct rosbag2_0_position){.stamp = stamp, .offset = (uint32_t)(b->records.size + out.pos), .channel = c};
-    rosbag2_0_put_message_head(&out, c, stamp, size);
+        (struct rosbag_v2_position){.stamp = stamp, .offset = (uint32_t)(b->records.size + out.pos), .channel = c};
+    rosbag_v2_put_message_head(&out, c, stamp, size);
     if (wrap > 0) {
         ros_wrap_put_head(&out, (uint32_t)record->payload.size);
     }
@@ -238,12 +238,12 @@ static bool bag_finish(struct reel_recorder *r, struct reel_error *err) {
         if (!b->written[c]) {
             continue;
         }
-        rosbag2_0_put_connection(&count, &b->run.connections[c], c);
+        rosbag_v2_put_connection(&count, &b->run.connections[c], c);
         AUTO_MEM uint8_t *bytes = malloc((size_t)count.pos);
         if (!bytes) {
             return reel_fail_memory(err);
         }
-        rosbag2_0_put_connection(&(struct reel_sink){.hi = count.pos, .buffer = bytes}, &b->run.connections[c], c);
+        rosbag_v2_put_connection(&(struct reel_sink){.hi = count.pos, .buffer = bytes}, &b->run.connections[c], c);
         if (!recorder_put(r, bytes, (size_t)count.pos, err)) {
             return false;
         }
@@ -252,7 +252,7 @@ static bool bag_finish(struct reel_recorder *r, struct reel_error *err) {
     return recorder_put_spool(r, b->infos, err) && put_head(b, index_pos, connections, err);
 }
 
-const struct reel_recorder_ops rosbag2_0_recorder = {
+const struct reel_recorder_ops rosbag_v2_recorder = {
     .state_size = sizeof(struct recorder),
     .open = bag_open,
     .channel = bag_channel,

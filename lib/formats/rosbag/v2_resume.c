@@ -7,7 +7,7 @@
 
 enum { PROGRESS_STEP = 4 << 20 };
 
-bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err) {
+bool rosbag_v2_progress(struct bag2 *bag, struct rosbag_v2_run *run, uint64_t at, struct reel_error *err) {
     if (at < run->report_at) {
         return true;
     }
@@ -18,7 +18,7 @@ bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at
 /* Where the search goes on. */
 struct resume {
     struct bag2 *bag;
-    struct rosbag2_0_run *run;
+    struct rosbag_v2_run *run;
 };
 
 /* True when a record at `at` is followed by another one, by the end, or by one that the end cuts. */
@@ -26,29 +26,29 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
     struct resume *resume = context;
     struct bag2 *bag = resume->bag;
     const struct rosrecord_bounds bounds = {resume->run->end, "the file"};
-    struct rosbag2_0_record r;
+    struct rosbag_v2_record r;
     struct reel_error why = {0};
     *yes = false;
     for (int i = 0; i < 2; i++) {
         uint64_t cost = peek->capacity;
         bag->search_left -= cost < bag->search_left ? cost : bag->search_left;
-        bool read = rosbag2_0_record_read(peek, at, &bounds, &r, &why);
+        bool read = rosbag_v2_record_read(peek, at, &bounds, &r, &why);
         if (!read && why.code != REEL_DAMAGED) {
             return reel_error_pass(err, &why);
         }
         if (!read) { /* a plain chunk that the end cuts still has records */
             bool chunk =
-                r.op == ROSBAG2_0_CHUNK && r.cut && rosbag2_0_is_record(&r) && bytes_is(r.fields.compression, "none");
+                r.op == ROSBAG_V2_CHUNK && r.cut && rosbag_v2_is_record(&r) && bytes_is(r.fields.compression, "none");
             *yes = chunk || (i == 1 && r.cut);
             return true;
         }
-        if (!rosbag2_0_is_record(&r)) {
+        if (!rosbag_v2_is_record(&r)) {
             return true;
         }
-        bool plain = r.op == ROSBAG2_0_CHUNK && bytes_is(r.fields.compression, "none");
+        bool plain = r.op == ROSBAG_V2_CHUNK && bytes_is(r.fields.compression, "none");
         at += (uint64_t)r.head + (plain ? 0
-                                  : r.op == ROSBAG2_0_INDEX
-                                      ? (uint64_t)load_u32le(r.fields.count.data) * ROSBAG2_0_INDEX_ENTRY
+                                  : r.op == ROSBAG_V2_INDEX
+                                      ? (uint64_t)load_u32le(r.fields.count.data) * ROSBAG_V2_INDEX_ENTRY
                                       : r.size);
         if (at >= resume->run->end) {
             break;
@@ -60,12 +60,12 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
 
 static bool search_progress(void *context, uint64_t at, struct reel_error *err) {
     struct resume *resume = context;
-    return rosbag2_0_progress(resume->bag, resume->run, at, err);
+    return rosbag_v2_progress(resume->bag, resume->run, at, err);
 }
 
 /* The next chunk that the index lists, or index_pos itself; `end` when there is none before it. */
-static bool next_by_tail(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t *to, struct reel_error *err) {
-    struct rosbag2_0_tail *tail = &bag->tail;
+static bool next_by_tail(struct bag2 *bag, const struct rosbag_v2_run *run, uint64_t *to, struct reel_error *err) {
+    struct rosbag_v2_tail *tail = &bag->tail;
     *to = run->end;
     if (run != &bag->file || run->end != bag->source->size || !tail->there) {
         return true;
@@ -75,7 +75,7 @@ static bool next_by_tail(struct bag2 *bag, const struct rosbag2_0_run *run, uint
             break; /* still to be compared */
         }
         tail->strays_at = tail->strays++ == 0 ? tail->info.chunk_pos : tail->strays_at;
-        if (!rosbag2_0_tail_next(bag, err)) {
+        if (!rosbag_v2_tail_next(bag, err)) {
             return false;
         }
     }
@@ -87,7 +87,7 @@ static bool next_by_tail(struct bag2 *bag, const struct rosbag2_0_run *run, uint
     return true;
 }
 
-static void report(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t to, const char *why) {
+static void report(struct bag2 *bag, const struct rosbag_v2_run *run, uint64_t to, const char *why) {
     uint64_t from = run->at, lost = to > from ? to - from : 0;
     if (run != &bag->file) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->chunk.at, lost,
@@ -104,7 +104,7 @@ static void report(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t t
 }
 
 /* The payload of the message before the damage, when it is in the same chunk. Searching it again uses up allowance. */
-static uint64_t search_from(struct bag2 *bag, const struct rosbag2_0_run *run) {
+static uint64_t search_from(struct bag2 *bag, const struct rosbag_v2_run *run) {
     bool same = run->last > 0 && run->last <= run->at &&
                 (run != &bag->file || (bag->chunk.open && run->last > bag->chunk.data && !bag->chunk.indexed));
     uint64_t from = same ? run->last : run->at + 1;
@@ -116,7 +116,7 @@ static uint64_t search_from(struct bag2 *bag, const struct rosbag2_0_run *run) {
     return from;
 }
 
-bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *why, struct reel_error *err) {
+bool rosbag_v2_resume(struct bag2 *bag, struct rosbag_v2_run *run, const char *why, struct reel_error *err) {
     uint64_t limit, found;
     if (bag->tail_met) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, run->at, run->end - run->at,

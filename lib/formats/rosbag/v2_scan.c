@@ -24,12 +24,12 @@ static bool is_later(struct reel_bytes head) {
     return bytes_start(head, bytes_text(line_start)) && head.size > n && head.data[n] >= '3' && head.data[n] <= '9';
 }
 
-static int rosbag2_0_probe(struct reel_bytes head, struct reel_source *source) {
+static int rosbag_v2_probe(struct reel_bytes head, struct reel_source *source) {
     (void)source;
     return 8 * (int)(line_size(head) > 0 ? line_size(head) : is_later(head) ? sizeof line_start : 0);
 }
 
-void rosbag2_0_close(struct bag2 *bag) {
+void rosbag_v2_close(struct bag2 *bag) {
     hash_table_free(&bag->by_id);
     window_close(&bag->window);
     window_close(&bag->raw);
@@ -42,7 +42,7 @@ static bool begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struc
     *bag = (struct bag2){.scan = scan, .source = scan->parts[0]};
     bag->arena.max = REEL_MODEL_MAX;
     bag->connections_end = &bag->connections;
-    bag->file = (struct rosbag2_0_run){.window = &bag->window, .end = bag->source->size};
+    bag->file = (struct rosbag_v2_run){.window = &bag->window, .end = bag->source->size};
     bag->search_left =
         bag->source->size < UINT64_MAX / 8 ? 4 * bag->source->size + REEL_WINDOW_BYTES : bag->source->size;
     return window_open(&bag->window, bag->source, window, err) && window_open(&bag->peek, bag->source, PEEK_BYTES, err);
@@ -72,12 +72,12 @@ static bool keep_header_fields(struct bag2 *bag, struct reel_bytes header, struc
     return true;
 }
 
-static bool take_file_header(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_error *err) {
-    const struct rosbag2_0_fields *f = &r->fields;
+static bool take_file_header(struct bag2 *bag, const struct rosbag_v2_record *r, struct reel_error *err) {
+    const struct rosbag_v2_fields *f = &r->fields;
     bag->has_header = true;
     bag->file.at = r->at + r->head + r->size;
-    bag->conn_count = rosbag2_0_u32(f->conn_count, 0);
-    bag->chunk_count = rosbag2_0_u32(f->chunk_count, 0);
+    bag->conn_count = rosbag_v2_u32(f->conn_count, 0);
+    bag->chunk_count = rosbag_v2_u32(f->chunk_count, 0);
     if (f->index_pos.size == 8) {
         bag->index_pos = load_u64le(f->index_pos.data);
     } else {
@@ -96,14 +96,14 @@ static bool take_file_header(struct bag2 *bag, const struct rosbag2_0_record *r,
 /* Reads the first record; if it is not a file header, the walk reads it as any other. */
 static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
-    struct rosbag2_0_record r;
+    struct rosbag_v2_record r;
     struct reel_error why = {0};
     bool read =
-        bag->file.at < bag->source->size && rosbag2_0_record_read(&bag->window, bag->file.at, &bounds, &r, &why);
+        bag->file.at < bag->source->size && rosbag_v2_record_read(&bag->window, bag->file.at, &bounds, &r, &why);
     if (!read && bag->file.at < bag->source->size && why.code != REEL_DAMAGED) {
         return reel_error_pass(err, &why);
     }
-    if (read && r.op == ROSBAG2_0_FILE_HEADER) {
+    if (read && r.op == ROSBAG_V2_FILE_HEADER) {
         return take_file_header(bag, &r, err);
     }
     reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->file.at, 0, "the bag does not begin with a file header");
@@ -140,15 +140,15 @@ static void report_counts(struct bag2 *bag) {
     }
 }
 
-static bool rosbag2_0_run_all(struct bag2 *bag, struct reel_error *err) {
+static bool rosbag_v2_run_all(struct bag2 *bag, struct reel_error *err) {
     if (bag->encryptor) {
-        return rosbag2_0_sealed(bag, err);
+        return rosbag_v2_sealed(bag, err);
     }
-    if (!rosbag2_0_tail_open(bag, err) || !rosbag2_0_walk(bag, &bag->file, err) || !rosbag2_0_chunk_close(bag, err) ||
-        !rosbag2_0_tail_prove(bag, err)) {
+    if (!rosbag_v2_tail_open(bag, err) || !rosbag_v2_walk(bag, &bag->file, err) || !rosbag_v2_chunk_close(bag, err) ||
+        !rosbag_v2_tail_prove(bag, err)) {
         return false;
     }
-    rosbag2_0_finish_connections(bag);
+    rosbag_v2_finish_connections(bag);
     report_counts(bag);
     return true;
 }
@@ -176,7 +176,7 @@ static bool read_version_line(struct bag2 *bag, struct reel_error *err) {
     return true;
 }
 
-bool rosbag2_0_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
+bool rosbag_v2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
     *bag = (struct bag2){0};
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
@@ -184,20 +184,20 @@ bool rosbag2_0_open(struct bag2 *bag, struct reel_scan *scan, size_t window, str
     return begin(bag, scan, window, err) && read_version_line(bag, err) && read_file_header(bag, err);
 }
 
-static bool rosbag2_0_scan(struct reel_scan *scan, struct reel_error *err) {
-    AUTO_STRUCT(rosbag2_0_close) struct bag2 bag;
-    return rosbag2_0_open(&bag, scan, REEL_WINDOW_BYTES, err) && rosbag2_0_run_all(&bag, err);
+static bool rosbag_v2_scan(struct reel_scan *scan, struct reel_error *err) {
+    AUTO_STRUCT(rosbag_v2_close) struct bag2 bag;
+    return rosbag_v2_open(&bag, scan, REEL_WINDOW_BYTES, err) && rosbag_v2_run_all(&bag, err);
 }
 
 static const char *const suffixes[] = {".bag", ".bag.active", ".orig.bag", NULL};
 
-const struct reel_format reel_format_rosbag2_0 = {
+const struct reel_format reel_format_rosbag_v2 = {
     .name = "rosbag-2.0",
     .title = "ROS 1 bag (2.0)",
     .media_type = "application/x-rosbag",
     .suffixes = suffixes,
-    .probe = rosbag2_0_probe,
-    .scan = rosbag2_0_scan,
-    .summary = rosbag2_0_summary,
+    .probe = rosbag_v2_probe,
+    .scan = rosbag_v2_scan,
+    .summary = rosbag_v2_summary,
     .version = 2,
 };

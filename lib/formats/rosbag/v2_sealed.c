@@ -13,7 +13,7 @@ struct sealed {
     uint64_t chunks, messages, first, last; /* stamps */
 };
 
-static bool list_chunk(struct bag2 *bag, struct sealed *all, const struct rosbag2_0_info *info,
+static bool list_chunk(struct bag2 *bag, struct sealed *all, const struct rosbag_v2_info *info,
                        struct reel_error *err) {
     char line[256], start[REEL_TIME_TEXT], end[REEL_TIME_TEXT];
     if (info->messages > 0) {
@@ -24,8 +24,8 @@ static bool list_chunk(struct bag2 *bag, struct sealed *all, const struct rosbag
     if (all->chunks++ >= CHUNKS_LISTED) {
         return true;
     }
-    reel_time_rfc3339(rosbag2_0_stamp_ns(info->start), start);
-    reel_time_rfc3339(rosbag2_0_stamp_ns(info->end), end);
+    reel_time_rfc3339(rosbag_v2_stamp_ns(info->start), start);
+    reel_time_rfc3339(rosbag_v2_stamp_ns(info->end), end);
     int size = snprintf(line, sizeof line, "at %llu: %llu messages of %u connections from %s to %s",
                         (ull)info->chunk_pos, (ull)info->messages, info->connections, start, end);
     return reel_scan_metadata(bag->scan, "encrypted chunk", bytes_of(line, (size_t)size), err);
@@ -36,7 +36,7 @@ static bool skip_connections(struct bag2 *bag, uint64_t *at, struct reel_error *
     uint64_t size = bag->source->size;
     for (uint64_t parts = 2 * bag->conn_count; parts > 0 && size - *at >= 4; parts--) {
         const uint8_t *p = window_at(&bag->window, *at, 4, err);
-        if (!p || !rosbag2_0_progress(bag, &bag->file, *at, err)) {
+        if (!p || !rosbag_v2_progress(bag, &bag->file, *at, err)) {
             return false;
         }
         uint32_t length = load_u32le(p);
@@ -60,14 +60,14 @@ static bool list_chunks(struct bag2 *bag, struct sealed *all, struct reel_error 
         return false;
     }
     while (at < bag->source->size) {
-        struct rosbag2_0_record r;
-        struct rosbag2_0_info info;
+        struct rosbag_v2_record r;
+        struct rosbag_v2_info info;
         struct reel_error why = {0};
-        if (!rosbag2_0_record_read(&bag->window, at, &bounds, &r, &why) || r.op != ROSBAG2_0_CHUNK_INFO) {
+        if (!rosbag_v2_record_read(&bag->window, at, &bounds, &r, &why) || r.op != ROSBAG_V2_CHUNK_INFO) {
             return true; /* what is listed so far is all that is known */
         }
-        if (!rosbag2_0_info_read(&bag->window, &r, &info, err) || !list_chunk(bag, all, &info, err) ||
-            !rosbag2_0_progress(bag, &bag->file, at, err)) {
+        if (!rosbag_v2_info_read(&bag->window, &r, &info, err) || !list_chunk(bag, all, &info, err) ||
+            !rosbag_v2_progress(bag, &bag->file, at, err)) {
             return false;
         }
         at += (uint64_t)r.head + r.size;
@@ -75,14 +75,14 @@ static bool list_chunks(struct bag2 *bag, struct sealed *all, struct reel_error 
     return true;
 }
 
-bool rosbag2_0_sealed(struct bag2 *bag, struct reel_error *err) {
+bool rosbag_v2_sealed(struct bag2 *bag, struct reel_error *err) {
     struct sealed all = {0};
     if (!list_chunks(bag, &all, err)) {
         return false;
     }
     char start[REEL_TIME_TEXT], end[REEL_TIME_TEXT];
-    reel_time_rfc3339(rosbag2_0_stamp_ns(all.first), start);
-    reel_time_rfc3339(rosbag2_0_stamp_ns(all.last), end);
+    reel_time_rfc3339(rosbag_v2_stamp_ns(all.first), start);
+    reel_time_rfc3339(rosbag_v2_stamp_ns(all.last), end);
     if (all.messages > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0,
                           "the bag is encrypted (%.128s): its %llu messages in %llu chunks, from %s to %s, cannot be "

@@ -17,14 +17,14 @@ struct summary {
     uint64_t chunk_pos; /* of the last chunk info */
 };
 
-static bool is_whole(const struct rosbag2_0_record *r) {
-    const struct rosbag2_0_fields *f = &r->fields;
-    return rosbag2_0_is_record(r) && rosbag2_0_u32(f->ver, 0) == ROSBAG2_0_VERSION_1 && f->start_time.size == 8 &&
-           f->end_time.size == 8 && r->size == (uint64_t)rosbag2_0_u32(f->count, 0) * ROSBAG2_0_INFO_ROW;
+static bool is_whole(const struct rosbag_v2_record *r) {
+    const struct rosbag_v2_fields *f = &r->fields;
+    return rosbag_v2_is_record(r) && rosbag_v2_u32(f->ver, 0) == ROSBAG_V2_VERSION_1 && f->start_time.size == 8 &&
+           f->end_time.size == 8 && r->size == (uint64_t)rosbag_v2_u32(f->count, 0) * ROSBAG_V2_INFO_ROW;
 }
 
 /* Checks that such a chunk is possible at its stated position. */
-static bool check_info(const struct bag2 *bag, const struct summary *o, const struct rosbag2_0_info *info,
+static bool check_info(const struct bag2 *bag, const struct summary *o, const struct rosbag_v2_info *info,
                        struct reel_error *err) {
     if (info->chunk_pos < bag->file.at || info->chunk_pos >= bag->index_pos) {
         return reel_fail(err, REEL_UNSUPPORTED, "a chunk info names byte %llu, where no chunk can be",
@@ -33,48 +33,48 @@ static bool check_info(const struct bag2 *bag, const struct summary *o, const st
     if (o->infos > 0 && info->chunk_pos <= o->chunk_pos) {
         return reel_fail(err, REEL_UNSUPPORTED, "the chunk infos are not in the order of the chunks");
     }
-    if (info->messages > UINT32_MAX / ROSBAG2_0_MESSAGE_HEAD) {
+    if (info->messages > UINT32_MAX / ROSBAG_V2_MESSAGE_HEAD) {
         return reel_fail(err, REEL_UNSUPPORTED, "%llu messages in one chunk, at %llu, cannot be", (ull)info->messages,
                          (ull)info->chunk_pos);
     }
-    bool sound = info->start <= info->end && (uint32_t)info->start < ROSBAG2_0_NS_PER_SEC &&
-                 (uint32_t)info->end < ROSBAG2_0_NS_PER_SEC;
+    bool sound = info->start <= info->end && (uint32_t)info->start < ROSBAG_V2_NS_PER_SEC &&
+                 (uint32_t)info->end < ROSBAG_V2_NS_PER_SEC;
     return info->messages == 0 || sound ||
            reel_fail(err, REEL_UNSUPPORTED, "the times of the chunk at %llu are not valid", (ull)info->chunk_pos);
 }
 
 /* The scan decides by the first message; here all messages of its chunk must agree. */
-static bool report_clock(struct bag2 *bag, const struct rosbag2_0_info *info, struct reel_error *err) {
-    bool relative = info->start >> 32 < ROSBAG2_0_WALL_SEC_MIN;
-    if (relative != (info->end >> 32 < ROSBAG2_0_WALL_SEC_MIN)) {
+static bool report_clock(struct bag2 *bag, const struct rosbag_v2_info *info, struct reel_error *err) {
+    bool relative = info->start >> 32 < ROSBAG_V2_WALL_SEC_MIN;
+    if (relative != (info->end >> 32 < ROSBAG_V2_WALL_SEC_MIN)) {
         return reel_fail(err, REEL_UNSUPPORTED,
                          "the first chunk has times near zero and dates: the clock is unknown until a scan");
     }
-    rosbag2_0_first_stamp(bag, (uint32_t)(info->start >> 32));
+    rosbag_v2_first_stamp(bag, (uint32_t)(info->start >> 32));
     return true;
 }
 
-static bool count_row(struct bag2 *bag, const struct rosbag2_0_info *info, const struct rosbag2_0_row *row,
+static bool count_row(struct bag2 *bag, const struct rosbag_v2_info *info, const struct rosbag_v2_row *row,
                       struct reel_error *err) {
-    struct rosbag2_0_connection *c = rosbag2_0_find(bag, row->conn);
+    struct rosbag_v2_connection *c = rosbag_v2_find(bag, row->conn);
     if (!c || !c->described) {
         return reel_fail(err, REEL_UNSUPPORTED,
                          "connection %u, which the chunk at %llu has messages of, is not described", row->conn,
                          (ull)info->chunk_pos);
     }
     const struct reel_channel_stats stats = {
-        .count = row->messages, .first_ns = rosbag2_0_stamp_ns(info->start), .last_ns = rosbag2_0_stamp_ns(info->end)};
-    return (c->has_channel || rosbag2_0_channel_ready(bag, c, err)) &&
+        .count = row->messages, .first_ns = rosbag_v2_stamp_ns(info->start), .last_ns = rosbag_v2_stamp_ns(info->end)};
+    return (c->has_channel || rosbag_v2_channel_ready(bag, c, err)) &&
            reel_scan_count(bag->scan, c->model.id, &stats, err);
 }
 
-static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag2_0_record *r, struct reel_error *err) {
-    struct rosbag2_0_info info;
+static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag_v2_record *r, struct reel_error *err) {
+    struct rosbag_v2_info info;
     struct window *w = &bag->tail.window;
     if (!is_whole(r)) {
         return reel_fail(err, REEL_UNSUPPORTED, "the chunk info at %llu lacks fields", (ull)r->at);
     }
-    if (!rosbag2_0_info_read(w, r, &info, err) || !check_info(bag, o, &info, err) ||
+    if (!rosbag_v2_info_read(w, r, &info, err) || !check_info(bag, o, &info, err) ||
         (info.messages > 0 && o->messages == 0 && !report_clock(bag, &info, err))) {
         return false;
     }
@@ -82,8 +82,8 @@ static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag
     o->chunk_pos = info.chunk_pos;
     o->messages += info.messages;
     for (uint32_t i = 0; i < info.rows; i++) {
-        struct rosbag2_0_row row;
-        if (!rosbag2_0_info_row(w, r, i, &row, err) || (row.messages > 0 && !count_row(bag, &info, &row, err))) {
+        struct rosbag_v2_row row;
+        if (!rosbag_v2_info_row(w, r, i, &row, err) || (row.messages > 0 && !count_row(bag, &info, &row, err))) {
             return false;
         }
     }
@@ -92,16 +92,16 @@ static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag
 
 /* All records from index_pos to the end. */
 static bool read_index(struct bag2 *bag, struct summary *o, struct reel_error *err) {
-    if (!rosbag2_0_tail_begin(bag, err)) {
+    if (!rosbag_v2_tail_begin(bag, err)) {
         return false;
     }
     for (bool yes = bag->tail.there; yes;) {
-        struct rosbag2_0_record r;
-        if (!rosbag2_0_progress(bag, &bag->file, bag->tail.at, err) || !rosbag2_0_tail_record(bag, &r, &yes, err)) {
+        struct rosbag_v2_record r;
+        if (!rosbag_v2_progress(bag, &bag->file, bag->tail.at, err) || !rosbag_v2_tail_record(bag, &r, &yes, err)) {
             return false;
         }
-        o->connections += yes && r.op == ROSBAG2_0_CONNECTION;
-        if (yes && !(r.op == ROSBAG2_0_CONNECTION ? rosbag2_0_connection_record(bag, &bag->tail.window, &r, r.at, err)
+        o->connections += yes && r.op == ROSBAG_V2_CONNECTION;
+        if (yes && !(r.op == ROSBAG_V2_CONNECTION ? rosbag_v2_connection_record(bag, &bag->tail.window, &r, r.at, err)
                                                   : count_chunk(bag, o, &r, err))) {
             return false;
         }
@@ -118,10 +118,10 @@ static bool read_index(struct bag2 *bag, struct summary *o, struct reel_error *e
     return true;
 }
 
-bool rosbag2_0_summary(struct reel_scan *scan, struct reel_error *err) {
-    AUTO_STRUCT(rosbag2_0_close) struct bag2 bag;
+bool rosbag_v2_summary(struct reel_scan *scan, struct reel_error *err) {
+    AUTO_STRUCT(rosbag_v2_close) struct bag2 bag;
     struct summary o = {0};
-    if (!rosbag2_0_open(&bag, scan, OUTLINE_WINDOW, err)) {
+    if (!rosbag_v2_open(&bag, scan, OUTLINE_WINDOW, err)) {
         return false;
     }
     if (bag.index_pos == 0) {
@@ -135,5 +135,5 @@ bool rosbag2_0_summary(struct reel_scan *scan, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "the index has more than the %d MiB that a summary reads",
                          INDEX_MAX_MIB);
     }
-    return bag.encryptor ? rosbag2_0_sealed(&bag, err) : read_index(&bag, &o, err);
+    return bag.encryptor ? rosbag_v2_sealed(&bag, err) : read_index(&bag, &o, err);
 }

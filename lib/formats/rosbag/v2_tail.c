@@ -5,51 +5,51 @@
 
 enum { TAIL_WINDOW = 64 << 10 };
 
-bool rosbag2_0_tail_record(struct bag2 *bag, struct rosbag2_0_record *r, bool *yes, struct reel_error *err) {
+bool rosbag_v2_tail_record(struct bag2 *bag, struct rosbag_v2_record *r, bool *yes, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
-    struct rosbag2_0_tail *tail = &bag->tail;
+    struct rosbag_v2_tail *tail = &bag->tail;
     struct reel_error why = {0};
-    *yes = tail->at < bag->source->size && rosbag2_0_record_read(&tail->window, tail->at, &bounds, r, &why);
+    *yes = tail->at < bag->source->size && rosbag_v2_record_read(&tail->window, tail->at, &bounds, r, &why);
     if (!*yes && tail->at < bag->source->size && why.code != REEL_DAMAGED) {
         return reel_error_pass(err, &why);
     }
     if (*yes) {
-        *yes = r->op == ROSBAG2_0_CONNECTION || r->op == ROSBAG2_0_CHUNK_INFO;
+        *yes = r->op == ROSBAG_V2_CONNECTION || r->op == ROSBAG_V2_CHUNK_INFO;
         tail->at += (uint64_t)r->head + r->size;
     }
     return true;
 }
 
-bool rosbag2_0_tail_next(struct bag2 *bag, struct reel_error *err) {
-    struct rosbag2_0_tail *tail = &bag->tail;
+bool rosbag_v2_tail_next(struct bag2 *bag, struct reel_error *err) {
+    struct rosbag_v2_tail *tail = &bag->tail;
     for (tail->has = false; !tail->has;) {
-        struct rosbag2_0_record r;
+        struct rosbag_v2_record r;
         bool yes;
-        if (!rosbag2_0_tail_record(bag, &r, &yes, err)) {
+        if (!rosbag_v2_tail_record(bag, &r, &yes, err)) {
             return false;
         }
         if (!yes) {
             return true;
         }
-        if (r.op == ROSBAG2_0_CHUNK_INFO) {
+        if (r.op == ROSBAG_V2_CHUNK_INFO) {
             tail->has = true;
-            return rosbag2_0_info_read(&tail->window, &r, &tail->info, err);
+            return rosbag_v2_info_read(&tail->window, &r, &tail->info, err);
         }
     }
     return true;
 }
 
-bool rosbag2_0_tail_begin(struct bag2 *bag, struct reel_error *err) {
-    struct rosbag2_0_tail *tail = &bag->tail;
+bool rosbag_v2_tail_begin(struct bag2 *bag, struct reel_error *err) {
+    struct rosbag_v2_tail *tail = &bag->tail;
     tail->there = bag->index_pos >= bag->file.at && bag->index_pos < bag->source->size;
     tail->at = bag->index_pos;
     return !tail->there || window_open(&tail->window, bag->source, TAIL_WINDOW, err);
 }
 
-bool rosbag2_0_tail_open(struct bag2 *bag, struct reel_error *err) {
-    struct rosbag2_0_tail *tail = &bag->tail;
+bool rosbag_v2_tail_open(struct bag2 *bag, struct reel_error *err) {
+    struct rosbag_v2_tail *tail = &bag->tail;
     uint64_t infos_at = 0, last = 0;
-    if (!rosbag2_0_tail_begin(bag, err)) {
+    if (!rosbag_v2_tail_begin(bag, err)) {
         return false;
     }
     if (!tail->there) {
@@ -57,24 +57,24 @@ bool rosbag2_0_tail_open(struct bag2 *bag, struct reel_error *err) {
     }
     tail->there = false; /* until a record is */
     tail->ordered = true;
-    for (struct rosbag2_0_record r;;) {
+    for (struct rosbag_v2_record r;;) {
         bool yes;
-        if (!rosbag2_0_tail_record(bag, &r, &yes, err)) {
+        if (!rosbag_v2_tail_record(bag, &r, &yes, err)) {
             return false;
         }
         if (!yes) {
             break;
         }
         tail->there = true;
-        if (r.op == ROSBAG2_0_CONNECTION) {
+        if (r.op == ROSBAG_V2_CONNECTION) {
             tail->connections++;
-            if (!rosbag2_0_connection_record(bag, &tail->window, &r, r.at, err)) {
+            if (!rosbag_v2_connection_record(bag, &tail->window, &r, r.at, err)) {
                 return false;
             }
             continue;
         }
-        struct rosbag2_0_info info;
-        if (!rosbag2_0_info_read(&tail->window, &r, &info, err)) {
+        struct rosbag_v2_info info;
+        if (!rosbag_v2_info_read(&tail->window, &r, &info, err)) {
             return false;
         }
         infos_at = tail->infos++ == 0 ? r.at : infos_at;
@@ -83,14 +83,14 @@ bool rosbag2_0_tail_open(struct bag2 *bag, struct reel_error *err) {
         last = info.chunk_pos;
     }
     tail->at = infos_at;
-    return !tail->there || !tail->ordered || tail->infos == 0 || rosbag2_0_tail_next(bag, err);
+    return !tail->there || !tail->ordered || tail->infos == 0 || rosbag_v2_tail_next(bag, err);
 }
 
-static void compare(struct bag2 *bag, const struct rosbag2_0_info *info) {
-    const struct rosbag2_0_chunk *chunk = &bag->chunk;
+static void compare(struct bag2 *bag, const struct rosbag_v2_info *info) {
+    const struct rosbag_v2_chunk *chunk = &bag->chunk;
     uint64_t sum = 0;
-    for (const struct rosbag2_0_connection *c = chunk->touched; c; c = c->next_touched) {
-        sum += rosbag2_0_row_hash(c->id, c->in_chunk);
+    for (const struct rosbag_v2_connection *c = chunk->touched; c; c = c->next_touched) {
+        sum += rosbag_v2_row_hash(c->id, c->in_chunk);
     }
     if (info->messages != chunk->messages) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
@@ -108,19 +108,19 @@ static void compare(struct bag2 *bag, const struct rosbag2_0_info *info) {
 }
 
 static bool skip_strays(struct bag2 *bag, uint64_t before, struct reel_error *err) {
-    struct rosbag2_0_tail *tail = &bag->tail;
+    struct rosbag_v2_tail *tail = &bag->tail;
     while (tail->has && tail->info.chunk_pos < before) {
         tail->strays_at = tail->strays++ == 0 ? tail->info.chunk_pos : tail->strays_at;
-        if (!rosbag2_0_tail_next(bag, err)) {
+        if (!rosbag_v2_tail_next(bag, err)) {
             return false;
         }
     }
     return true;
 }
 
-bool rosbag2_0_tail_compare(struct bag2 *bag, struct reel_error *err) {
-    struct rosbag2_0_tail *tail = &bag->tail;
-    const struct rosbag2_0_chunk *chunk = &bag->chunk;
+bool rosbag_v2_tail_compare(struct bag2 *bag, struct reel_error *err) {
+    struct rosbag_v2_tail *tail = &bag->tail;
+    const struct rosbag_v2_chunk *chunk = &bag->chunk;
     if (!tail->there || !tail->ordered) {
         return true;
     }
@@ -134,11 +134,11 @@ bool rosbag2_0_tail_compare(struct bag2 *bag, struct reel_error *err) {
     if (!chunk->broken) {
         compare(bag, &tail->info);
     }
-    return rosbag2_0_tail_next(bag, err);
+    return rosbag_v2_tail_next(bag, err);
 }
 
-bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err) {
-    const struct rosbag2_0_tail *tail = &bag->tail;
+bool rosbag_v2_tail_prove(struct bag2 *bag, struct reel_error *err) {
+    const struct rosbag_v2_tail *tail = &bag->tail;
     if (!tail->there) {
         rosrecord_no_index(bag->scan, bag->has_header, bag->index_pos, bag->messages > 0, "index");
         return true;

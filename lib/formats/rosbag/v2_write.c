@@ -15,7 +15,7 @@
 static bool accepts_connection(const struct ros_connection *ros, struct reel_loss *loss) {
     const struct reel_channel *c = ros->channel;
     struct reel_sink size = {0};
-    rosbag2_0_put_connection(&size, ros, 0);
+    rosbag_v2_put_connection(&size, ros, 0);
     if (size.pos > REEL_CONNECTION_MAX || strlen(c->name) > REEL_TEXT_MAX) {
         reel_loss_add(loss, REEL_REFUSES, c,
                       "its definition and metadata of %llu bytes are too large for a connection record",
@@ -33,13 +33,13 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
     return true;
 }
 
-static bool rosbag2_0_accepts(const struct reel_channel *c, struct reel_loss *loss) {
+static bool rosbag_v2_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     return ros_accepts(c, ROS_NAMES_LATER, accepts_connection, loss);
 }
 
 /* ---- a run ---- */
 
-bool rosbag2_0_codec_named(const char *name, enum reel_codec *codec, struct reel_error *err) {
+bool rosbag_v2_codec_named(const char *name, enum reel_codec *codec, struct reel_error *err) {
     static const struct {
         const char *name;
         enum reel_codec codec;
@@ -53,21 +53,21 @@ bool rosbag2_0_codec_named(const char *name, enum reel_codec *codec, struct reel
     return reel_fail(err, REEL_UNSUPPORTED, "ROS bags are compressed with bz2 or lz4, not \"%s\"", name);
 }
 
-static bool rosbag2_0_open_run(struct reel_write *w, struct reel_error *err) {
-    struct rosbag2_0_write_run *run = w->run;
-    struct rosbag2_0_totals *totals = w->totals;
+static bool rosbag_v2_open_run(struct reel_write *w, struct reel_error *err) {
+    struct rosbag_v2_write_run *run = w->run;
+    struct rosbag_v2_totals *totals = w->totals;
     size_t n = (size_t)w->stream->n_channels + 1;
     run->packed_group = UINT64_MAX;
-    if (!rosbag2_0_codec_named(w->options->compression, &run->codec, err)) {
+    if (!rosbag_v2_codec_named(w->options->compression, &run->codec, err)) {
         return false;
     }
-    size_t rows = n < ROSBAG2_0_CHUNK_MESSAGES ? n : ROSBAG2_0_CHUNK_MESSAGES;
+    size_t rows = n < ROSBAG_V2_CHUNK_MESSAGES ? n : ROSBAG_V2_CHUNK_MESSAGES;
     run->connections = arena_alloc(&run->arena, n * sizeof *run->connections);
     run->counts = calloc(n, sizeof *run->counts);
     run->touched = calloc(n, sizeof *run->touched);
-    run->positions = malloc(ROSBAG2_0_CHUNK_MESSAGES * sizeof *run->positions);
-    run->entries = malloc((size_t)ROSBAG2_0_CHUNK_MESSAGES * ROSBAG2_0_INDEX_ENTRY);
-    run->note = malloc(ROSBAG2_0_NOTE_HEAD + rows * ROSBAG2_0_NOTE_ROW);
+    run->positions = malloc(ROSBAG_V2_CHUNK_MESSAGES * sizeof *run->positions);
+    run->entries = malloc((size_t)ROSBAG_V2_CHUNK_MESSAGES * ROSBAG_V2_INDEX_ENTRY);
+    run->note = malloc(ROSBAG_V2_NOTE_HEAD + rows * ROSBAG_V2_NOTE_ROW);
     if (!run->connections || !run->counts || !run->touched || !run->positions || !run->entries || !run->note) {
         return reel_fail_memory(err);
     }
@@ -82,8 +82,8 @@ static bool rosbag2_0_open_run(struct reel_write *w, struct reel_error *err) {
     return totals->first_group != NULL;
 }
 
-static void rosbag2_0_close_run(struct reel_write *w) {
-    struct rosbag2_0_write_run *run = w->run;
+static void rosbag_v2_close_run(struct reel_write *w) {
+    struct rosbag_v2_write_run *run = w->run;
     arena_free(&run->arena);
     free(run->counts);
     free(run->touched);
@@ -98,29 +98,29 @@ static void header_fields(struct reel_sink *out, uint64_t index_pos, uint32_t co
     ros_put_u32(out, "chunk_count", (uint32_t)chunks);
     ros_put_u32(out, "conn_count", connections);
     ros_put_u64(out, "index_pos", index_pos);
-    ros_put_op(out, ROSBAG2_0_FILE_HEADER);
+    ros_put_op(out, ROSBAG_V2_FILE_HEADER);
 }
 
-void rosbag2_0_put_head(struct reel_sink *out, uint64_t index_pos, uint32_t connections, uint64_t chunks) {
+void rosbag_v2_put_head(struct reel_sink *out, uint64_t index_pos, uint32_t connections, uint64_t chunks) {
     struct reel_sink count = {0};
     header_fields(&count, 0, 0, 0);
-    reel_sink_put_bytes(out, bytes_text(ROSBAG2_0_LINE));
+    reel_sink_put_bytes(out, bytes_text(ROSBAG_V2_LINE));
     reel_sink_u32le(out, (uint32_t)count.pos);
     header_fields(out, index_pos, connections, chunks);
-    reel_sink_u32le(out, ROSBAG2_0_FILE_HEADER_ROOM - (uint32_t)count.pos);
-    reel_sink_zeros(out, ' ', ROSBAG2_0_FILE_HEADER_ROOM - count.pos);
+    reel_sink_u32le(out, ROSBAG_V2_FILE_HEADER_ROOM - (uint32_t)count.pos);
+    reel_sink_zeros(out, ' ', ROSBAG_V2_FILE_HEADER_ROOM - count.pos);
 }
 
-static bool rosbag2_0_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag_v2_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     (void)err;
-    const struct rosbag2_0_totals *totals = w->totals;
+    const struct rosbag_v2_totals *totals = w->totals;
     uint64_t groups = reel_write_groups(w); /* 0 while planning: the same size with any numbers */
-    uint64_t index_pos = strlen(ROSBAG2_0_LINE) + 8 + ROSBAG2_0_FILE_HEADER_ROOM;
+    uint64_t index_pos = strlen(ROSBAG_V2_LINE) + 8 + ROSBAG_V2_FILE_HEADER_ROOM;
     if (groups > 0) {
         const struct reel_group *last = reel_write_group(w, groups - 1);
         index_pos = last->offset + last->size;
     }
-    rosbag2_0_put_head(out, index_pos, totals->connections, groups);
+    rosbag_v2_put_head(out, index_pos, totals->connections, groups);
     return true;
 }
 
@@ -136,20 +136,20 @@ struct chunk {
     bool gather;           /* its raw bytes are wanted in run->raw */
 };
 
-struct rosbag2_0_note rosbag2_0_note_of(const struct reel_group *group) {
-    return (struct rosbag2_0_note){
+struct rosbag_v2_note rosbag_v2_note_of(const struct reel_group *group) {
+    return (struct rosbag_v2_note){
         .start = load_u64le(group->note),
         .end = load_u64le(group->note + 8),
         .raw = load_u64le(group->note + 16),
         .stored = load_u64le(group->note + 24),
         .codec = (enum reel_codec)group->note[32],
-        .rows = group->note + ROSBAG2_0_NOTE_HEAD,
-        .n_rows = (group->note_size - ROSBAG2_0_NOTE_HEAD) / ROSBAG2_0_NOTE_ROW,
+        .rows = group->note + ROSBAG_V2_NOTE_HEAD,
+        .n_rows = (group->note_size - ROSBAG_V2_NOTE_HEAD) / ROSBAG_V2_NOTE_ROW,
     };
 }
 
-void rosbag2_0_put_message_head(struct reel_sink *out, uint32_t conn, uint64_t stamp, uint32_t size) {
-    uint8_t head[ROSBAG2_0_MESSAGE_HEAD] = "\46\0\0\0"
+void rosbag_v2_put_message_head(struct reel_sink *out, uint32_t conn, uint64_t stamp, uint32_t size) {
+    uint8_t head[ROSBAG_V2_MESSAGE_HEAD] = "\46\0\0\0"
                                            "\11\0\0\0conn=\0\0\0\0"
                                            "\4\0\0\0op=\2"
                                            "\15\0\0\0time=\0\0\0\0\0\0\0";
@@ -162,8 +162,8 @@ void rosbag2_0_put_message_head(struct reel_sink *out, uint32_t conn, uint64_t s
 
 /* True when the connection record precedes this message. */
 static bool is_first(struct reel_write *w, uint32_t channel) {
-    struct rosbag2_0_write_run *run = w->run;
-    struct rosbag2_0_totals *totals = w->totals;
+    struct rosbag_v2_write_run *run = w->run;
+    struct rosbag_v2_totals *totals = w->totals;
     if (run->counts[channel] > 0) {
         return false;
     }
@@ -172,23 +172,23 @@ static bool is_first(struct reel_write *w, uint32_t channel) {
 
 /* Raw bytes the message takes, with its connection record. */
 static uint64_t size_of(struct reel_write *w, const struct reel_message *m) {
-    const struct rosbag2_0_write_run *run = w->run;
+    const struct rosbag_v2_write_run *run = w->run;
     const struct reel_channel *c = w->stream->channels[m->channel];
     struct reel_sink count = {0};
     if (is_first(w, m->channel)) {
-        rosbag2_0_put_connection(&count, &run->connections[m->channel], m->channel);
+        rosbag_v2_put_connection(&count, &run->connections[m->channel], m->channel);
     }
-    return count.pos + ROSBAG2_0_MESSAGE_HEAD + (ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0) + (uint64_t)m->size;
+    return count.pos + ROSBAG_V2_MESSAGE_HEAD + (ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0) + (uint64_t)m->size;
 }
 
 static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t stamp, struct reel_sink *out,
                         struct reel_error *err) {
-    const struct rosbag2_0_write_run *run = w->run;
+    const struct rosbag_v2_write_run *run = w->run;
     bool wrapped = ros_wrap_needed(w->stream->channels[m->channel]);
     if (is_first(w, m->channel)) {
-        rosbag2_0_put_connection(out, &run->connections[m->channel], m->channel);
+        rosbag_v2_put_connection(out, &run->connections[m->channel], m->channel);
     }
-    rosbag2_0_put_message_head(out, m->channel, stamp, m->size + (wrapped ? ROS_WRAP_HEAD : 0));
+    rosbag_v2_put_message_head(out, m->channel, stamp, m->size + (wrapped ? ROS_WRAP_HEAD : 0));
     if (wrapped) {
         ros_wrap_put_head(out, m->size);
     }
@@ -198,12 +198,12 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
 /* Counts a message of `size` raw bytes in the chunk. */
 static void book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t stamp,
                  uint64_t size) {
-    struct rosbag2_0_write_run *run = w->run;
-    struct rosbag2_0_totals *totals = w->totals;
+    struct rosbag_v2_write_run *run = w->run;
+    struct rosbag_v2_totals *totals = w->totals;
     uint64_t connection = 0;
     if (is_first(w, m->channel)) {
         struct reel_sink count = {0};
-        rosbag2_0_put_connection(&count, &run->connections[m->channel], m->channel);
+        rosbag_v2_put_connection(&count, &run->connections[m->channel], m->channel);
         connection = count.pos;
         if (w->planning) {
             totals->connections++;
@@ -217,14 +217,14 @@ static void book(struct reel_write *w, struct chunk *chunk, const struct reel_me
     chunk->end = chunk->count == 0 || stamp > chunk->end ? stamp : chunk->end;
     chunk->disordered |= stamp < chunk->last;
     chunk->last = stamp;
-    run->positions[chunk->count++] = (struct rosbag2_0_position){
+    run->positions[chunk->count++] = (struct rosbag_v2_position){
         .stamp = stamp, .offset = (uint32_t)(chunk->records + connection), .channel = m->channel};
     chunk->records += size;
 }
 
-static bool raw_room(struct rosbag2_0_write_run *run, uint64_t size, struct reel_error *err) {
+static bool raw_room(struct rosbag_v2_write_run *run, uint64_t size, struct reel_error *err) {
     if (size > run->raw_room) {
-        size_t room = size < ROSBAG2_0_CHUNK_BYTES ? ROSBAG2_0_CHUNK_BYTES : (size_t)size;
+        size_t room = size < ROSBAG_V2_CHUNK_BYTES ? ROSBAG_V2_CHUNK_BYTES : (size_t)size;
         uint8_t *raw = realloc(run->raw, room);
         if (!raw) {
             return reel_fail_memory(err);
@@ -238,7 +238,7 @@ static bool raw_room(struct rosbag2_0_write_run *run, uint64_t size, struct reel
 /* One message into the chunk: its bytes into run->raw or `out`, or only counted. */
 static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t size,
                 struct reel_sink *out, struct reel_error *err) {
-    struct rosbag2_0_write_run *run = w->run;
+    struct rosbag_v2_write_run *run = w->run;
     uint32_t sec, nsec;
     if (!ros_stamp(w, m, &sec, &nsec, err)) {
         return false;
@@ -269,14 +269,14 @@ static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_mes
 }
 
 static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
-    while (chunk->count < ROSBAG2_0_CHUNK_MESSAGES) {
+    while (chunk->count < ROSBAG_V2_CHUNK_MESSAGES) {
         struct reel_message m;
         enum reel_step step = reel_write_next(w, &m, err);
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
         uint64_t size = size_of(w, &m);
-        if (chunk->count > 0 && chunk->records + size > ROSBAG2_0_CHUNK_BYTES) {
+        if (chunk->count > 0 && chunk->records + size > ROSBAG_V2_CHUNK_BYTES) {
             reel_write_unget(w, &m);
             return true;
         }
@@ -294,10 +294,10 @@ static void chunk_fields(struct reel_sink *out, enum reel_codec codec, uint64_t 
                   bytes_text(codec == REEL_CODEC_BZIP2 ? "bz2"
                              : codec == REEL_CODEC_LZ4 ? "lz4"
                                                        : "none"));
-    ros_put_op(out, ROSBAG2_0_CHUNK);
+    ros_put_op(out, ROSBAG_V2_CHUNK);
     ros_put_u32(out, "size", (uint32_t)raw);
 }
-void rosbag2_0_put_chunk_head(struct reel_sink *out, const struct rosbag2_0_note *note) {
+void rosbag_v2_put_chunk_head(struct reel_sink *out, const struct rosbag_v2_note *note) {
     struct reel_sink count = {0};
     chunk_fields(&count, note->codec, note->raw);
     reel_sink_u32le(out, (uint32_t)count.pos);
@@ -306,7 +306,7 @@ void rosbag2_0_put_chunk_head(struct reel_sink *out, const struct rosbag2_0_note
 }
 
 static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_error *err) {
-    struct rosbag2_0_write_run *run = w->run;
+    struct rosbag_v2_write_run *run = w->run;
     run->packed.size = 0;
     run->packed_group = UINT64_MAX;
     if (!codec_encode(chunk->codec, run->raw, (size_t)chunk->records, &run->packed, err)) {
@@ -322,25 +322,25 @@ static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_er
 /* Leaves the note of the chunk, and emits its head. */
 static bool put_note(struct reel_write *w, const struct chunk *chunk, uint64_t stored, struct reel_sink *out,
                      struct reel_error *err) {
-    struct rosbag2_0_write_run *run = w->run;
-    struct rosbag2_0_note note = {.raw = chunk->records, .stored = stored, .codec = chunk->codec};
+    struct rosbag_v2_write_run *run = w->run;
+    struct rosbag_v2_note note = {.raw = chunk->records, .stored = stored, .codec = chunk->codec};
     store_u64le(run->note, chunk->start);
     store_u64le(run->note + 8, chunk->end);
     store_u64le(run->note + 16, note.raw);
     store_u64le(run->note + 24, note.stored);
     run->note[32] = (uint8_t)note.codec;
-    uint8_t *row = run->note + ROSBAG2_0_NOTE_HEAD;
-    for (uint32_t i = 0; i < run->n_touched; i++, row += ROSBAG2_0_NOTE_ROW) {
+    uint8_t *row = run->note + ROSBAG_V2_NOTE_HEAD;
+    for (uint32_t i = 0; i < run->n_touched; i++, row += ROSBAG_V2_NOTE_ROW) {
         store_u32le(row, run->touched[i]);
         store_u32le(row + 4, run->counts[run->touched[i]]);
     }
-    rosbag2_0_put_chunk_head(out, &note);
+    rosbag_v2_put_chunk_head(out, &note);
     return reel_write_note(w, run->note, (size_t)(row - run->note), err);
 }
 
 /* Counts the chunk and stores its note, unless it is to be compressed. */
 static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    struct rosbag2_0_write_run *run = w->run;
+    struct rosbag_v2_write_run *run = w->run;
     struct chunk chunk = {.codec = run->codec};
     if (!take_messages(w, &chunk, out, err)) {
         return false;
@@ -350,7 +350,7 @@ static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
     if (!put_note(w, &chunk, stored, out, err)) {
         return false;
     }
-    reel_sink_zeros(out, 0, stored + rosbag2_0_index_size(run->n_touched, chunk.count));
+    reel_sink_zeros(out, 0, stored + rosbag_v2_index_size(run->n_touched, chunk.count));
     if (packs) {
         reel_write_pack(w);
     }
@@ -358,23 +358,23 @@ static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
 }
 
 static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    struct rosbag2_0_write_run *run = w->run;
+    struct rosbag_v2_write_run *run = w->run;
     struct chunk chunk = {.codec = run->codec, .gather = true};
     if (!take_messages(w, &chunk, out, err) || !pack(w, &chunk, err) ||
         !put_note(w, &chunk, run->packed.size, out, err)) {
         return false;
     }
     reel_sink_put(out, run->packed.data, run->packed.size);
-    rosbag2_0_put_index(run, chunk.count, chunk.disordered, out);
+    rosbag_v2_put_index(run, chunk.count, chunk.disordered, out);
     return true;
 }
 
 static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    struct rosbag2_0_write_run *run = w->run;
-    struct rosbag2_0_note note = rosbag2_0_note_of(reel_write_group(w, w->group));
+    struct rosbag_v2_write_run *run = w->run;
+    struct rosbag_v2_note note = rosbag_v2_note_of(reel_write_group(w, w->group));
     bool packed = note.codec != REEL_CODEC_NONE, held = packed && run->packed_group == w->group;
     struct chunk chunk = {.codec = note.codec, .gather = packed && !held};
-    rosbag2_0_put_chunk_head(out, &note);
+    rosbag_v2_put_chunk_head(out, &note);
     if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
         return false;
     }
@@ -385,18 +385,18 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
     if (packed) {
         reel_sink_put(out, run->packed.data, run->packed.size);
     }
-    rosbag2_0_put_index(run, chunk.count, chunk.disordered, out);
+    rosbag_v2_put_index(run, chunk.count, chunk.disordered, out);
     return true;
 }
 
-static void forget_chunk(struct rosbag2_0_write_run *run) {
+static void forget_chunk(struct rosbag_v2_write_run *run) {
     for (uint32_t i = 0; i < run->n_touched; i++) {
         run->counts[run->touched[i]] = 0;
     }
     run->n_touched = 0;
 }
 
-static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag_v2_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     forget_chunk(w->run); /* left over from a chunk that failed */
     bool good = w->planning  ? plan_chunk(w, out, err)
                 : w->packing ? pack_chunk(w, out, err)
@@ -405,15 +405,15 @@ static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, stru
     return good;
 }
 
-#define ROSBAG2_0_WRITER(variant_text)                                                                                 \
+#define ROSBAG_V2_WRITER(variant_text)                                                                                 \
     {                                                                                                                  \
         .name = "rosbag-2.0", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag",      \
         .needs = REEL_COMPRESSES | REEL_HEAD_LAST, .version = 3, .encoding = "ros1",                                   \
-        .totals_size = sizeof(struct rosbag2_0_totals), .run_size = sizeof(struct rosbag2_0_write_run),                \
-        .accepts = rosbag2_0_accepts, .accepts_all = ros_accepts_all, .compressions = "bz2 lz4",                       \
-        .open = rosbag2_0_open_run, .close = rosbag2_0_close_run, .head = rosbag2_0_head,                              \
-        .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts, .tail = rosbag2_0_tail,                    \
-        .recorder = &rosbag2_0_recorder                                                                                \
+        .totals_size = sizeof(struct rosbag_v2_totals), .run_size = sizeof(struct rosbag_v2_write_run),                \
+        .accepts = rosbag_v2_accepts, .accepts_all = ros_accepts_all, .compressions = "bz2 lz4",                       \
+        .open = rosbag_v2_open_run, .close = rosbag_v2_close_run, .head = rosbag_v2_head,                              \
+        .messages = rosbag_v2_messages, .tail_parts = rosbag_v2_tail_parts, .tail = rosbag_v2_tail,                    \
+        .recorder = &rosbag_v2_recorder                                                                                \
     }
-const struct reel_writer reel_writer_rosbag2_0 = ROSBAG2_0_WRITER(NULL);
-const struct reel_writer reel_writer_rosbag2_0_named = ROSBAG2_0_WRITER("2.0"); /* the same, asked for by its version */
+const struct reel_writer reel_writer_rosbag_v2 = ROSBAG_V2_WRITER(NULL);
+const struct reel_writer reel_writer_rosbag_v2_named = ROSBAG_V2_WRITER("2.0"); /* the same, asked for by its version */

@@ -18,8 +18,8 @@ extern const struct reel_format reel_format_rosbag2;
 
 /* --- repair.c --- */
 
-struct ros2db;
-struct ros2db_repair { /* pages that replace others or follow the last page */
+struct rosbag2;
+struct rosbag2_repair { /* pages that replace others or follow the last page */
     uint32_t page_size;
     uint32_t root, first, count; /* page numbers: `root`, and first … first + count - 1 */
     uint64_t leaves;             /* pages with messages that the tree does not lead to */
@@ -28,75 +28,75 @@ struct ros2db_repair { /* pages that replace others or follow the last page */
 };
 /* Checks whether SQLite finds all messages; reads every page with messages. *out is NULL when it does, or when nothing
  * can be repaired. */
-bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out,
-                       struct reel_error *err);
-void ros2db_repair_free(struct ros2db_repair *repair);
-REEL_DEFINE_AUTO(struct ros2db_repair, ros2db_repair_free);
+bool rosbag2_repair_new(struct rosbag2 *db, struct reel_source *source, struct rosbag2_repair **out,
+                        struct reel_error *err);
+void rosbag2_repair_free(struct rosbag2_repair *repair);
+REEL_DEFINE_AUTO(struct rosbag2_repair, rosbag2_repair_free);
 
-/* --- ros2db_vfs.c --- */
+/* --- rosbag2_vfs.c --- */
 
-struct ros2db_file_view { /* what a connection reads from; must outlive the connection */
+struct rosbag2_file_view { /* what a connection reads from; must outlive the connection */
     struct reel_source *source;
-    const struct ros2db_repair *repair; /* NULL: none */
-    uint64_t size;                      /* size that SQLite sees; more than the source's when the file is cut */
-    struct reel_error failure;          /* last error of the source */
+    const struct rosbag2_repair *repair; /* NULL: none */
+    uint64_t size;                       /* size that SQLite sees; more than the source's when the file is cut */
+    struct reel_error failure;           /* last error of the source */
 };
 /* Opens the source's database read-only, without journal and locks. Reads beyond the end of a cut file return damage.
  * Returns an SQLite result code; *db may be set either way. */
-int ros2db_vfs_open(struct ros2db_file_view *view, sqlite3 **db);
+int rosbag2_vfs_open(struct rosbag2_file_view *view, sqlite3 **db);
 
-/* --- ros2db_open.c --- */
+/* --- rosbag2_open.c --- */
 
 /* A connection. Do not move it while it is open. Its cost is bounded by the size of the file. */
-struct ros2db {
+struct rosbag2 {
     sqlite3 *sqlite;
-    struct ros2db_file_view view;
+    struct rosbag2_file_view view;
     uint64_t ops_left; /* thousands of steps of SQLite's virtual machine */
     uint64_t
         bytes_left; /* bytes of values that may still be read: rows that share pages cannot multiply the file's size */
 };
 
-bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair,
-                 struct reel_error *err);
-void ros2db_close(struct ros2db *db);
+bool rosbag2_open(struct rosbag2 *db, struct reel_source *source, const struct rosbag2_repair *repair,
+                  struct reel_error *err);
+void rosbag2_close(struct rosbag2 *db);
 
 /* *there: a plain table of that name exists (no view, no virtual table, with rowids that no column hides). */
-bool ros2db_has_table(struct ros2db *db, const char *table, bool *there, struct reel_error *err);
-bool ros2db_has_column(const struct ros2db *db, const char *table, const char *column);
+bool rosbag2_has_table(struct rosbag2 *db, const char *table, bool *there, struct reel_error *err);
+bool rosbag2_has_column(const struct rosbag2 *db, const char *table, const char *column);
 /* NULL with err. Finalize with AUTO(statement). */
-sqlite3_stmt *ros2db_prepare(struct ros2db *db, const char *sql, struct reel_error *err);
+sqlite3_stmt *rosbag2_prepare(struct rosbag2 *db, const char *sql, struct reel_error *err);
 static inline void reel_auto_statement(sqlite3_stmt **statement) {
     sqlite3_finalize(*statement);
 }
 /* A text or blob of the current row, valid until the next step; empty for other types. False when more bytes were read
  * than the file can hold. */
-bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct reel_bytes *out,
-                   struct reel_error *err);
+bool rosbag2_column(struct rosbag2 *db, sqlite3_stmt *statement, int column, struct reel_bytes *out,
+                    struct reel_error *err);
 /* Converts SQLite's result to `err`. Returns false. */
-bool ros2db_fail(const struct ros2db *db, int rc, const char *what, struct reel_error *err);
+bool rosbag2_fail(const struct rosbag2 *db, int rc, const char *what, struct reel_error *err);
 /* True when the result means damaged bytes, so that other rows may still be readable. */
-bool ros2db_is_damage(int rc);
+bool rosbag2_is_damage(int rc);
 
-/* --- ros2db_source.c --- */
+/* --- rosbag2_source.c --- */
 
 /* The rows as a source. With `damaged`, the database is repaired as during the scan. */
-struct reel_source *ros2db_open_rows(struct reel_source *base, bool damaged, struct reel_error *err);
+struct reel_source *rosbag2_open_rows(struct reel_source *base, bool damaged, struct reel_error *err);
 
-/* --- ros2db_meta.c --- */
+/* --- rosbag2_meta.c --- */
 
-enum { ROS2DB_YAML_MAX = 4 << 20 };
+enum { ROSBAG2_YAML_MAX = 4 << 20 };
 
-struct ros2db_meta_topic {
+struct rosbag2_meta_topic {
     const char *name, *type, *serialization, *qos, *hash;
     uint64_t count;
     bool counted;
 };
-struct ros2db_meta {
+struct rosbag2_meta {
     bool present;
     const char *version, *storage, *compression_mode, *compression_format, *distro;
     uint64_t messages;
     bool counted;
-    struct ros2db_meta_topic *topics;
+    struct rosbag2_meta_topic *topics;
     size_t n_topics, cap_topics;
     const char **paths;
     size_t n_paths, cap_paths;
@@ -105,64 +105,65 @@ struct ros2db_meta {
 };
 /* Reads metadata.yaml; texts go to `arena`. REEL_DAMAGED when it is invalid; what was read before the damage is kept.
  */
-bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct reel_bytes yaml, struct reel_error *err);
-void ros2db_meta_free(struct ros2db_meta *meta); /* its tables; not the texts */
+bool rosbag2_meta_read(struct rosbag2_meta *meta, struct arena *arena, struct reel_bytes yaml, struct reel_error *err);
+void rosbag2_meta_free(struct rosbag2_meta *meta); /* its tables; not the texts */
 
-/* --- ros2db_files.c --- */
+/* --- rosbag2_files.c --- */
 
-enum ros2db_kind {
-    ROS2DB_OTHER,
-    ROS2DB_DATABASE,
-    ROS2DB_MCAP,
-    ROS2DB_YAML,
-    ROS2DB_ZSTD,
-    ROS2DB_GZIP,
-    ROS2DB_ZIP,
-    ROS2DB_TAR
+enum rosbag2_kind {
+    ROSBAG2_OTHER,
+    ROSBAG2_DATABASE,
+    ROSBAG2_MCAP,
+    ROSBAG2_YAML,
+    ROSBAG2_ZSTD,
+    ROSBAG2_GZIP,
+    ROSBAG2_ZIP,
+    ROSBAG2_TAR
 };
 
-struct ros2db_file { /* a file of the bag, unpacked */
-    enum ros2db_kind kind;
+struct rosbag2_file { /* a file of the bag, unpacked */
+    enum rosbag2_kind kind;
     struct reel_source *source;
     bool own; /* `source` belongs to this struct, not to the scan */
     struct reel_location location;
     const char *name;
 };
-struct ros2db_files {
-    struct ros2db_file *items; /* files inside others come after them */
+struct rosbag2_files {
+    struct rosbag2_file *items; /* files inside others come after them */
     size_t count, capacity;
     const char *packed; /* "ZIP", "tar", "zstd", "tar.gz" … of the first packed file; NULL: none is packed */
 };
 /* The kind of a file, from its first bytes. */
-enum ros2db_kind ros2db_kind_of(struct reel_bytes head);
+enum rosbag2_kind rosbag2_kind_of(struct reel_bytes head);
 /* True when an archive or a packed file holds files of a bag. Reads only a little of it. */
-bool ros2db_holds_bag(enum ros2db_kind kind, struct reel_bytes head, struct reel_source *source);
+bool rosbag2_holds_bag(enum rosbag2_kind kind, struct reel_bytes head, struct reel_source *source);
 /* Finds the files of the bag in the scan's parts, and adds chunks for files that are not parts. */
-bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struct arena *arena, struct reel_error *err);
-void ros2db_files_free(struct ros2db_files *files);
-bool ros2db_names_data(const char *name); /* a data file, by its ending */
-const char *ros2db_last_part(const char *path);
+bool rosbag2_files_find(struct rosbag2_files *files, struct reel_scan *scan, struct arena *arena,
+                        struct reel_error *err);
+void rosbag2_files_free(struct rosbag2_files *files);
+bool rosbag2_names_data(const char *name); /* a data file, by its ending */
+const char *rosbag2_last_part(const char *path);
 
-/* --- ros2db_topics.c, ros2db_walk.c: one database --- */
+/* --- rosbag2_topics.c, rosbag2_walk.c: one database --- */
 
-struct ros2db_channel { /* of the recording: identified by name, type and encoding */
+struct rosbag2_channel { /* of the recording: identified by name, type and encoding */
     const char *name, *type, *encoding;
     uint32_t id;
-    enum { ROS2DB_UNSEEN, ROS2DB_PLAIN, ROS2DB_PACKED } payload; /* decided by the first message */
+    enum { ROSBAG2_UNSEEN, ROSBAG2_PLAIN, ROSBAG2_PACKED } payload; /* decided by the first message */
     uint64_t count;
 };
-struct ros2db_topic { /* a row of the table topics */
+struct rosbag2_topic { /* a row of the table topics */
     int64_t id;
-    struct ros2db_channel *channel;
+    struct rosbag2_channel *channel;
 };
-struct ros2db_scan {
+struct rosbag2_scan {
     struct reel_scan *scan;
     struct arena arena;
-    struct ros2db_meta meta;
-    struct ros2db_files files;
+    struct rosbag2_meta meta;
+    struct rosbag2_files files;
     const char *distro; /* from the table schema; NULL: the table is missing */
-    void *channels;     /* tsearch() tree of struct ros2db_channel */
-    struct ros2db_channel **list;
+    void *channels;     /* tsearch() tree of struct rosbag2_channel */
+    struct rosbag2_channel **list;
     size_t n_list, cap_list;
     uint64_t done, total;   /* bytes, for progress */
     uint64_t unpack_left;   /* bytes that compressed messages may still unpack to while they are checked */
@@ -170,33 +171,33 @@ struct ros2db_scan {
     bool has_metadata_file; /* metadata.yaml exists as a file, not only inside the databases */
 };
 
-/* --- ros2db_parts.c --- */
+/* --- rosbag2_parts.c --- */
 
-bool ros2db_joins(struct reel_source *a, struct reel_source *b); /* reel_format.joins */
+bool rosbag2_joins(struct reel_source *a, struct reel_source *b); /* reel_format.joins */
 /* The bag's n files of that kind in order: as metadata.yaml lists them, then by number. NULL with err; from malloc. */
-const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n,
-                                           struct reel_error *err);
+const struct rosbag2_file **rosbag2_in_order(const struct rosbag2_scan *s, enum rosbag2_kind kind, size_t *n,
+                                             struct reel_error *err);
 
 /* One .db3 file, and what is known about it before its messages are walked. */
-struct ros2db_base {
-    struct ros2db_scan *s;
-    const struct ros2db_file *file;
-    struct ros2db db;
-    struct ros2db_repair *repair;
+struct rosbag2_base {
+    struct rosbag2_scan *s;
+    const struct rosbag2_file *file;
+    struct rosbag2 db;
+    struct rosbag2_repair *repair;
     uint32_t rows; /* number of the chunk of its rows */
     int version;
-    struct ros2db_topic *topics; /* by id */
+    struct rosbag2_topic *topics; /* by id */
     size_t n_topics, cap_topics, n_placeholders;
 };
-__attribute__((format(printf, 3, 4))) void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity,
-                                                          const char *text, ...);
+__attribute__((format(printf, 3, 4))) void rosbag2_finding(const struct rosbag2_base *b, enum reel_severity severity,
+                                                           const char *text, ...);
 
 /* Reads the schema version, topics and metadata. REEL_NOT_MINE when the tables are missing. */
-bool ros2db_read_topics(struct ros2db_base *b, struct reel_error *err);
+bool rosbag2_read_topics(struct rosbag2_base *b, struct reel_error *err);
 /* Reads the metadata.yaml stored in a database of version 3 or later, unless one was read already. */
-bool ros2db_read_metadata(struct ros2db_base *b, struct reel_error *err);
+bool rosbag2_read_metadata(struct rosbag2_base *b, struct reel_error *err);
 /* The channel of a topic id. An id that the table lacks gets a placeholder channel. *out NULL: too many of those. */
-bool ros2db_channel_of(struct ros2db_base *b, int64_t topic_id, struct ros2db_channel **out, struct reel_error *err);
-bool ros2db_walk(struct ros2db_base *b, struct reel_error *err);
+bool rosbag2_channel_of(struct rosbag2_base *b, int64_t topic_id, struct rosbag2_channel **out, struct reel_error *err);
+bool rosbag2_walk(struct rosbag2_base *b, struct reel_error *err);
 
 #endif

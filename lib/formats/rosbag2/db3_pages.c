@@ -34,7 +34,7 @@ void db3_leaf_clear(struct db3_leaf *leaf) {
 }
 
 bool db3_leaf_fits(const struct db3_leaf *leaf, size_t size) {
-    return ROS2DB_LEAF_HEAD + (leaf->cells + 1) * POINTER + leaf->used + size <= leaf->room;
+    return ROSBAG2_LEAF_HEAD + (leaf->cells + 1) * POINTER + leaf->used + size <= leaf->room;
 }
 
 uint8_t *db3_leaf_add(struct db3_leaf *leaf, size_t size) {
@@ -51,7 +51,7 @@ static void put_u32(struct reel_sink *out, uint64_t value) {
 }
 
 static void put_page_head(struct reel_sink *out, uint8_t type, uint32_t cells, uint32_t content) {
-    uint8_t head[ROS2DB_LEAF_HEAD] = {type};
+    uint8_t head[ROSBAG2_LEAF_HEAD] = {type};
     db3_u16(head + 3, cells);
     db3_u16(head + 5, content);
     reel_sink_put(out, head, sizeof head);
@@ -60,7 +60,7 @@ static void put_page_head(struct reel_sink *out, uint8_t type, uint32_t cells, u
 /* `last`: the last child of an inner page; NULL: it is a leaf. */
 static void put_cells(const struct db3_leaf *leaf, uint8_t type, const uint64_t *last, struct reel_sink *out) {
     uint32_t content = DB3_PAGE - leaf->used, pointers = leaf->cells * POINTER,
-             head = last ? ROS2DB_INNER_HEAD : ROS2DB_LEAF_HEAD;
+             head = last ? ROSBAG2_INNER_HEAD : ROSBAG2_LEAF_HEAD;
     uint8_t at[DB3_PAGE / 2];
     for (uint32_t i = 0; i < leaf->cells; i++) {
         db3_u16(at + (size_t)i * POINTER, content + leaf->at[i]);
@@ -101,10 +101,10 @@ void db3_spill_begin(const struct db3_spill *s, uint64_t rowid, struct reel_sink
     uint8_t head[2 * DB3_VARINT_MAX], at[POINTER];
     size_t size = db3_put_cell_head(head, s->left, rowid);
     uint32_t content = (uint32_t)(DB3_PAGE - size - s->local - PAGE_NUMBER);
-    put_page_head(out, ROS2DB_PAGE_LEAF, 1, content);
+    put_page_head(out, ROSBAG2_PAGE_LEAF, 1, content);
     db3_u16(at, content);
     reel_sink_put(out, at, sizeof at);
-    reel_sink_zeros(out, 0, content - ROS2DB_LEAF_HEAD - POINTER);
+    reel_sink_zeros(out, 0, content - ROSBAG2_LEAF_HEAD - POINTER);
     reel_sink_put(out, head, size);
 }
 

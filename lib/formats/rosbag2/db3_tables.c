@@ -113,7 +113,7 @@ void db3_put_first_page(const struct db3_roots *roots, struct reel_sink *out) {
         }
     }
     put_header(roots->pages, out);
-    db3_leaf_put(&leaf, ROS2DB_PAGE_LEAF, out);
+    db3_leaf_put(&leaf, ROSBAG2_PAGE_LEAF, out);
 }
 
 /* ---- the small tables, one after the other */
@@ -143,7 +143,7 @@ static bool leaf_ends(struct tables *t, uint64_t pages, struct reel_error *err) 
 }
 
 static bool put_leaf(struct tables *t, struct reel_error *err) {
-    db3_leaf_put(&t->leaf, ROS2DB_PAGE_LEAF, t->out);
+    db3_leaf_put(&t->leaf, ROSBAG2_PAGE_LEAF, t->out);
     db3_leaf_clear(&t->leaf);
     return leaf_ends(t, 1, err);
 }
@@ -193,7 +193,7 @@ static bool end_table(struct tables *t, uint64_t *root, struct reel_error *err) 
     }
     const struct db3_tree tree = {.leaves = t->n_places,
                                   .children = DB3_TABLE_CHILDREN,
-                                  .type = ROS2DB_PAGE_INNER,
+                                  .type = ROSBAG2_PAGE_INNER,
                                   .first = t->page,
                                   .first_leaf = t->places[0].page,
                                   .page = page_of,

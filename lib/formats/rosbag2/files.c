@@ -24,7 +24,7 @@ enum {
 };
 
 struct finder {
-    struct ros2db_files *files;
+    struct rosbag2_files *files;
     struct reel_scan *scan;
     struct arena *arena;
     uint64_t others; /* members that do not belong to a bag */
@@ -32,30 +32,30 @@ struct finder {
 
 /* --- kinds --- */
 
-enum ros2db_kind ros2db_kind_of(struct reel_bytes head) {
+enum rosbag2_kind rosbag2_kind_of(struct reel_bytes head) {
     static const char mcap[] = "\x89MCAP", zip[] = "PK\x03\x04";
     struct reel_bytes start = bytes_of(head.data, head.size < HEAD_BYTES ? head.size : HEAD_BYTES);
     if (bytes_start(head, bytes_of(SQLITE_MAGIC, SQLITE_MAGIC_SIZE))) {
-        return ROS2DB_DATABASE;
+        return ROSBAG2_DATABASE;
     }
     if (bytes_start(head, bytes_text(mcap))) {
-        return ROS2DB_MCAP;
+        return ROSBAG2_MCAP;
     }
     if (bytes_start(head, bytes_text(zip))) {
-        return ROS2DB_ZIP;
+        return ROSBAG2_ZIP;
     }
     if (head.size >= 4 && load_u32le(head.data) == ZSTD_MAGIC_LE) {
-        return ROS2DB_ZSTD;
+        return ROSBAG2_ZSTD;
     }
     if (bytes_start(head, bytes_of("\x1f\x8b\x08", 3))) {
-        return ROS2DB_GZIP;
+        return ROSBAG2_GZIP;
     }
     if (tar_is(head)) {
-        return ROS2DB_TAR;
+        return ROSBAG2_TAR;
     }
-    return start.size > 0 && memmem(start.data, start.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":"))
-               ? ROS2DB_YAML
-               : ROS2DB_OTHER;
+    return start.size > 0 && memmem(start.data, start.size, ROSBAG2_YAML_ROOT ":", strlen(ROSBAG2_YAML_ROOT ":"))
+               ? ROSBAG2_YAML
+               : ROSBAG2_OTHER;
 }
 
 static bool ends_with(const char *name, const char *end) {
@@ -63,14 +63,14 @@ static bool ends_with(const char *name, const char *end) {
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 /* True when the name is that of a data file. */
-bool ros2db_names_data(const char *name) {
+bool rosbag2_names_data(const char *name) {
     return ends_with(name, ".db3") || ends_with(name, ".mcap") || ends_with(name, ".db3.zstd") ||
            ends_with(name, ".mcap.zstd");
 }
 static bool names_yaml(const char *name) {
     return ends_with(name, ".yaml") || ends_with(name, ".yml");
 }
-const char *ros2db_last_part(const char *path) {
+const char *rosbag2_last_part(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
@@ -81,7 +81,7 @@ static bool zip_holds_bag(struct reel_source *source) {
     bool found = false;
     if (zip_contents_read(&zip, source, &ignored)) {
         for (size_t i = 0; i < zip.count && !found; i++) {
-            found = ros2db_names_data((const char *)zip.members[i].name.data);
+            found = rosbag2_names_data((const char *)zip.members[i].name.data);
         }
     }
     return found;
@@ -94,44 +94,44 @@ static bool tar_holds_bag(struct reel_source *source) {
     struct reel_error ignored;
     bool more = true, found = false;
     for (unsigned i = 0; i < REEL_ATTACHMENTS_MAX && !found && tar_next(&tar, &member, &more, &ignored) && more; i++) {
-        found = ros2db_names_data(member.name);
+        found = rosbag2_names_data(member.name);
     }
     arena_free(&arena);
     return found;
 }
 
-static enum reel_codec codec_of(enum ros2db_kind kind) {
-    return kind == ROS2DB_ZSTD ? REEL_CODEC_ZSTD : kind == ROS2DB_GZIP ? REEL_CODEC_GZIP : REEL_CODEC_NONE;
+static enum reel_codec codec_of(enum rosbag2_kind kind) {
+    return kind == ROSBAG2_ZSTD ? REEL_CODEC_ZSTD : kind == ROSBAG2_GZIP ? REEL_CODEC_GZIP : REEL_CODEC_NONE;
 }
 
 /* True for a packed data file, and for a packed tar whose first bytes show a data file or metadata.yaml. */
-static bool packed_holds_bag(enum ros2db_kind packed, struct reel_bytes head) {
+static bool packed_holds_bag(enum rosbag2_kind packed, struct reel_bytes head) {
     AUTO_MEM uint8_t *raw = malloc(PEEK_BYTES);
     if (!raw) {
         return reel_fail_memory(NULL);
     }
     struct reel_bytes seen = bytes_of(raw, codec_peek(codec_of(packed), head, raw, PEEK_BYTES));
-    enum ros2db_kind kind = ros2db_kind_of(seen);
-    if (kind != ROS2DB_TAR) {
-        return kind == ROS2DB_DATABASE || kind == ROS2DB_MCAP;
+    enum rosbag2_kind kind = rosbag2_kind_of(seen);
+    if (kind != ROSBAG2_TAR) {
+        return kind == ROSBAG2_DATABASE || kind == ROSBAG2_MCAP;
     }
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(seen, NULL, NULL);
     return (source && tar_holds_bag(source)) ||
-           memmem(seen.data, seen.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":"));
+           memmem(seen.data, seen.size, ROSBAG2_YAML_ROOT ":", strlen(ROSBAG2_YAML_ROOT ":"));
 }
 
-bool ros2db_holds_bag(enum ros2db_kind kind, struct reel_bytes head, struct reel_source *source) {
+bool rosbag2_holds_bag(enum rosbag2_kind kind, struct reel_bytes head, struct reel_source *source) {
     return codec_of(kind) != REEL_CODEC_NONE ? packed_holds_bag(kind, head)
-           : kind == ROS2DB_ZIP              ? zip_holds_bag(source)
-                                             : kind == ROS2DB_TAR && tar_holds_bag(source);
+           : kind == ROSBAG2_ZIP             ? zip_holds_bag(source)
+                                             : kind == ROSBAG2_TAR && tar_holds_bag(source);
 }
 
 /* --- finding them --- */
 
-static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned depth, struct reel_error *err);
+static bool add_file(struct finder *f, const struct rosbag2_file *file, unsigned depth, struct reel_error *err);
 
 /* Position of a finding about `offset` in the file. */
-static uint64_t position_in(const struct ros2db_file *outer, uint64_t offset) {
+static uint64_t position_in(const struct rosbag2_file *outer, uint64_t offset) {
     return outer->location.offset + (outer->location.packed ? 0 : offset);
 }
 
@@ -142,11 +142,11 @@ static uint64_t unpacked_max(uint64_t stored) {
 }
 
 /* Adds bytes of `outer` as a file of their own. run.raw is UINT64_MAX when the unpacked size is unknown. */
-static bool add_inner(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run,
+static bool add_inner(struct finder *f, const struct rosbag2_file *outer, const char *name, struct reel_chunk run,
                       unsigned depth, struct reel_error *err) {
     run.part =
         outer->location.chunk < f->scan->n_parts ? outer->location.chunk : REEL_CHUNK_PART | outer->location.chunk;
-    struct ros2db_file inner = {.own = true, .name = name, .location = outer->location};
+    struct rosbag2_file inner = {.own = true, .name = name, .location = outer->location};
     inner.location.offset = position_in(outer, run.offset);
     inner.location.packed |= run.codec != REEL_CODEC_NONE;
     bool unmeasured = run.raw == UINT64_MAX;
@@ -171,7 +171,7 @@ static bool add_inner(struct finder *f, const struct ros2db_file *outer, const c
 }
 
 /* Reports a file that cannot be opened as a finding and goes on with the others. */
-static bool add_or_report(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run,
+static bool add_or_report(struct finder *f, const struct rosbag2_file *outer, const char *name, struct reel_chunk run,
                           unsigned depth, struct reel_error *err) {
     struct reel_error why = {0};
     if (add_inner(f, outer, name, run, depth, &why)) {
@@ -198,7 +198,7 @@ static const char *unpacked_name(struct arena *arena, const char *name) {
     return name;
 }
 
-static bool add_unpacked(struct finder *f, const struct ros2db_file *outer, unsigned depth, struct reel_error *err) {
+static bool add_unpacked(struct finder *f, const struct rosbag2_file *outer, unsigned depth, struct reel_error *err) {
     struct reel_chunk run = {.codec = codec_of(outer->kind), .stored = outer->source->size, .raw = UINT64_MAX};
     uint8_t head[32];
     size_t size = outer->source->size < sizeof head ? (size_t)outer->source->size : sizeof head;
@@ -206,7 +206,7 @@ static bool add_unpacked(struct finder *f, const struct ros2db_file *outer, unsi
         return false;
     }
     unsigned long long stated =
-        outer->kind == ROS2DB_ZSTD ? ZSTD_getFrameContentSize(head, size) : ZSTD_CONTENTSIZE_UNKNOWN;
+        outer->kind == ROSBAG2_ZSTD ? ZSTD_getFrameContentSize(head, size) : ZSTD_CONTENTSIZE_UNKNOWN;
     if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR && stated <= unpacked_max(run.stored)) {
         run.raw = stated;
     }
@@ -214,7 +214,7 @@ static bool add_unpacked(struct finder *f, const struct ros2db_file *outer, unsi
     return name ? add_or_report(f, outer, name, run, depth + 1, err) : arena_fail(f->arena, err);
 }
 
-static bool check_crc(struct finder *f, const struct ros2db_file *outer, const char *name, const struct zip_member *m,
+static bool check_crc(struct finder *f, const struct rosbag2_file *outer, const char *name, const struct zip_member *m,
                       struct reel_source *source, struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(CRC_PIECE);
     if (!piece) {
@@ -236,18 +236,18 @@ static bool check_crc(struct finder *f, const struct ros2db_file *outer, const c
     return true;
 }
 
-static bool add_zip(struct finder *f, const struct ros2db_file *outer, unsigned depth, struct reel_error *err) {
+static bool add_zip(struct finder *f, const struct rosbag2_file *outer, unsigned depth, struct reel_error *err) {
     AUTO_STRUCT(zip_contents_free) struct zip_contents zip = {.count = 0};
     if (!zip_contents_read(&zip, outer->source, err)) {
         return false;
     }
     for (size_t i = 0; i < zip.count; i++) {
         const struct zip_member *m = &zip.members[i];
-        const char *path = arena_utf8(f->arena, m->name), *name = path ? ros2db_last_part(path) : NULL;
+        const char *path = arena_utf8(f->arena, m->name), *name = path ? rosbag2_last_part(path) : NULL;
         if (!name) {
             return arena_fail(f->arena, err);
         }
-        if (!ros2db_names_data(name) && !names_yaml(name)) {
+        if (!rosbag2_names_data(name) && !names_yaml(name)) {
             f->others += *name != '\0'; /* folders have no name of their own */
             continue;
         }
@@ -267,7 +267,7 @@ static bool add_zip(struct finder *f, const struct ros2db_file *outer, unsigned 
     return true;
 }
 
-static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned depth, struct reel_error *err) {
+static bool add_tar(struct finder *f, const struct rosbag2_file *outer, unsigned depth, struct reel_error *err) {
     struct tar tar = {.source = outer->source, .arena = f->arena};
     struct tar_member m;
     struct reel_error why = {0};
@@ -283,13 +283,13 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         if (!more) {
             return true;
         }
-        const char *name = ros2db_last_part(m.name);
+        const char *name = rosbag2_last_part(m.name);
         if (m.missing > 0) {
             reel_scan_finding(f->scan, REEL_WARNING, outer->location.part, position_in(outer, m.offset), m.missing,
                               "member %s: the archive is truncated, %llu bytes are missing", name,
                               (unsigned long long)m.missing);
         }
-        if (!ros2db_names_data(name) && !names_yaml(name)) {
+        if (!rosbag2_names_data(name) && !names_yaml(name)) {
             f->others++;
         } else if (!add_or_report(f, outer, name,
                                   (struct reel_chunk){.offset = m.offset, .stored = m.size, .raw = m.size}, depth + 1,
@@ -301,19 +301,19 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
 }
 
 /* Sets how the recording is packed: the outermost packing counts. */
-static void set_packed(struct ros2db_files *files, enum ros2db_kind kind, unsigned depth) {
+static void set_packed(struct rosbag2_files *files, enum rosbag2_kind kind, unsigned depth) {
     static const char *const packed[] = {
-        [ROS2DB_ZSTD] = "zstd", [ROS2DB_GZIP] = "gzip", [ROS2DB_ZIP] = "ZIP", [ROS2DB_TAR] = "tar"};
-    if (kind == ROS2DB_TAR && depth == 1 && files->packed) {
-        files->packed = strcmp(files->packed, packed[ROS2DB_GZIP]) == 0 ? "tar.gz" : "tar.zst";
-    } else if (kind >= ROS2DB_ZSTD && !files->packed) {
+        [ROSBAG2_ZSTD] = "zstd", [ROSBAG2_GZIP] = "gzip", [ROSBAG2_ZIP] = "ZIP", [ROSBAG2_TAR] = "tar"};
+    if (kind == ROSBAG2_TAR && depth == 1 && files->packed) {
+        files->packed = strcmp(files->packed, packed[ROSBAG2_GZIP]) == 0 ? "tar.gz" : "tar.zst";
+    } else if (kind >= ROSBAG2_ZSTD && !files->packed) {
         files->packed = packed[kind];
     }
 }
 
 /* Takes ownership of file->source if file->own, also on failure. */
-static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned depth, struct reel_error *err) {
-    struct ros2db_files *files = f->files;
+static bool add_file(struct finder *f, const struct rosbag2_file *file, unsigned depth, struct reel_error *err) {
+    struct rosbag2_files *files = f->files;
     uint8_t head[HEAD_BYTES];
     size_t size = file->source->size < sizeof head ? (size_t)file->source->size : sizeof head;
     bool full = files->count >= FILES_MAX;
@@ -323,35 +323,35 @@ static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned 
         }
         return full ? reel_fail(err, REEL_LIMIT, "more than %d files in one bag", FILES_MAX) : reel_fail_memory(err);
     }
-    struct ros2db_file *kept = &files->items[files->count++];
+    struct rosbag2_file *kept = &files->items[files->count++];
     *kept = *file;
     if (!reel_source_read(kept->source, 0, head, size, err)) {
         return false;
     }
-    kept->kind = ros2db_kind_of(bytes_of(head, size));
-    const struct ros2db_file outer = *kept; /* the table may move */
+    kept->kind = rosbag2_kind_of(bytes_of(head, size));
+    const struct rosbag2_file outer = *kept; /* the table may move */
     set_packed(files, outer.kind, depth);
     if (codec_of(outer.kind) != REEL_CODEC_NONE && depth < NESTED_MAX) {
         return add_unpacked(f, &outer, depth, err);
     }
-    if (outer.kind == ROS2DB_ZIP && depth == 0) {
+    if (outer.kind == ROSBAG2_ZIP && depth == 0) {
         return add_zip(f, &outer, depth, err);
     }
-    if (outer.kind == ROS2DB_TAR && depth <= 1) {
+    if (outer.kind == ROSBAG2_TAR && depth <= 1) {
         return add_tar(f, &outer, depth, err);
     }
-    if (outer.kind == ROS2DB_OTHER || outer.kind >= ROS2DB_ZSTD) {
+    if (outer.kind == ROSBAG2_OTHER || outer.kind >= ROSBAG2_ZSTD) {
         reel_scan_finding(f->scan, REEL_NOTE, outer.location.part, outer.location.offset, 0,
                           "%s is not a file of a bag: ignored", outer.name);
     }
     return true;
 }
 
-bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struct arena *arena,
-                       struct reel_error *err) {
+bool rosbag2_files_find(struct rosbag2_files *files, struct reel_scan *scan, struct arena *arena,
+                        struct reel_error *err) {
     struct finder f = {.files = files, .scan = scan, .arena = arena};
     for (uint32_t i = 0; i < scan->n_parts; i++) {
-        const struct ros2db_file file = {
+        const struct rosbag2_file file = {
             .source = scan->parts[i], .name = scan->parts[i]->name, .location = {.chunk = i, .part = i}};
         if (!add_file(&f, &file, 0, err)) {
             return false;
@@ -365,7 +365,7 @@ bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struc
     return true;
 }
 
-void ros2db_files_free(struct ros2db_files *files) {
+void rosbag2_files_free(struct rosbag2_files *files) {
     for (size_t i = files->count; i-- > 0;) {
         if (files->items[i].own) {
             reel_source_free(files->items[i].source);

@@ -35,7 +35,7 @@
 
 #define SQLITE_MAGIC "SQLite format 3" /* with its NUL */
 #define ZSTD_MAGIC_LE UINT32_C(0xfd2fb528)
-#define ROS2DB_YAML_ROOT "rosbag2_bagfile_information"
+#define ROSBAG2_YAML_ROOT "rosbag2_bagfile_information"
 
 enum {
     SQLITE_MAGIC_SIZE = 16,
@@ -50,14 +50,14 @@ enum {
 };
 
 /* A row's payload is at address rowid << 31 of the rows: SQLite holds no value of 2^31 bytes. */
-enum { ROS2DB_ROW_BITS = 31 };
-#define ROS2DB_ROW_MAX ((INT64_C(1) << 33) - 1)
-#define ROS2DB_PAYLOAD_MAX ((INT64_C(1) << 31) - 1)
+enum { ROSBAG2_ROW_BITS = 31 };
+#define ROSBAG2_ROW_MAX ((INT64_C(1) << 33) - 1)
+#define ROSBAG2_PAYLOAD_MAX ((INT64_C(1) << 31) - 1)
 
-static inline uint64_t ros2db_address(int64_t rowid) {
-    return (uint64_t)rowid << ROS2DB_ROW_BITS;
+static inline uint64_t rosbag2_address(int64_t rowid) {
+    return (uint64_t)rowid << ROSBAG2_ROW_BITS;
 }
 
-#define ROS2DB_ENCODING "cdr" /* of the messages of a topic that names none */
+#define ROSBAG2_ENCODING "cdr" /* of the messages of a topic that names none */
 
 #endif

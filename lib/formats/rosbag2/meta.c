@@ -22,7 +22,7 @@ struct level { /* a map or a list that is open */
     const char *key; /* the last one; "[]" in a list */
 };
 struct reading {
-    struct ros2db_meta *meta;
+    struct rosbag2_meta *meta;
     struct arena *arena;
     struct level levels[DEPTH_KNOWN]; /* the outermost levels; deeper ones hold no known value */
     unsigned depth;
@@ -35,7 +35,7 @@ struct known_value {
     void (*take)(struct reading *r, const char *text);
 };
 
-static struct ros2db_meta_topic *last_topic(const struct reading *r) {
+static struct rosbag2_meta_topic *last_topic(const struct reading *r) {
     return r->meta->n_topics > 0 ? &r->meta->topics[r->meta->n_topics - 1] : NULL;
 }
 static bool number(const char *text, uint64_t *out) {
@@ -126,7 +126,7 @@ static bool path_matches(const struct reading *r, const char *const *path) {
     if (r->depth == 0 || r->depth > DEPTH_KNOWN || !r->levels[0].key) {
         return false;
     }
-    unsigned root = strcmp(r->levels[0].key, ROS2DB_YAML_ROOT) == 0;
+    unsigned root = strcmp(r->levels[0].key, ROSBAG2_YAML_ROOT) == 0;
     for (unsigned i = root; i < r->depth; i++) {
         const char *key = r->levels[i].key, *expected = path[i - root];
         if (!expected || !key || (strcmp(expected, "*") != 0 && strcmp(expected, key) != 0)) {
@@ -167,12 +167,12 @@ static void take_scalar(struct reading *r, const yaml_event_t *event) {
 static void open_level(struct reading *r, bool map) {
     static const char *const topics[DEPTH_KNOWN] = {TOPICS, "[]"};
     if (map && path_matches(r, topics)) {
-        struct ros2db_meta *m = r->meta;
+        struct rosbag2_meta *m = r->meta;
         if (m->n_topics >= TOPICS_MAX || !GROW_ARRAY(m->topics, m->n_topics, m->cap_topics)) {
             r->full = true;
             return;
         }
-        m->topics[m->n_topics++] = (struct ros2db_meta_topic){0};
+        m->topics[m->n_topics++] = (struct rosbag2_meta_topic){0};
     }
     if (r->depth < DEPTH_KNOWN) {
         r->levels[r->depth] = (struct level){.map = map, .key_next = map, .key = map ? NULL : "[]"};
@@ -213,7 +213,7 @@ static bool take_event(struct reading *r, const yaml_event_t *event) {
     }
 }
 
-bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct reel_bytes yaml, struct reel_error *err) {
+bool rosbag2_meta_read(struct rosbag2_meta *meta, struct arena *arena, struct reel_bytes yaml, struct reel_error *err) {
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) {
         return reel_fail_memory(err);
@@ -241,10 +241,10 @@ bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct reel
         return reel_fail(err, REEL_LIMIT, "it holds more than is taken");
     }
     meta->present = meta->version || meta->storage || meta->n_topics > 0 || meta->n_paths > 0;
-    return good && (meta->present || reel_fail(err, REEL_DAMAGED, "it holds no " ROS2DB_YAML_ROOT));
+    return good && (meta->present || reel_fail(err, REEL_DAMAGED, "it holds no " ROSBAG2_YAML_ROOT));
 }
 
-void ros2db_meta_free(struct ros2db_meta *meta) {
+void rosbag2_meta_free(struct rosbag2_meta *meta) {
     free(meta->topics);
     free(meta->paths);
     free(meta->custom.items);

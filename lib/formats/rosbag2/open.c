@@ -17,7 +17,7 @@ enum {
 };
 
 static int count_steps(void *context) {
-    struct ros2db *db = context;
+    struct rosbag2 *db = context;
     if (db->ops_left == 0) {
         return 1;
     }
@@ -58,7 +58,7 @@ static bool is_out_of_range(struct reel_source *source, struct reel_error *err) 
     return false;
 }
 
-static int configure(struct ros2db *db) {
+static int configure(struct rosbag2 *db) {
     static const int switches[][2] = {
         {SQLITE_DBCONFIG_DEFENSIVE, 1},
         {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
@@ -99,15 +99,15 @@ static int configure(struct ros2db *db) {
     return rc;
 }
 
-bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair,
-                 struct reel_error *err) {
-    *db = (struct ros2db){.ops_left = SCHEMA_STEPS,
-                          .bytes_left = source->size + BYTES_BASE,
-                          .view = {.source = source, .repair = repair}};
+bool rosbag2_open(struct rosbag2 *db, struct reel_source *source, const struct rosbag2_repair *repair,
+                  struct reel_error *err) {
+    *db = (struct rosbag2){.ops_left = SCHEMA_STEPS,
+                           .bytes_left = source->size + BYTES_BASE,
+                           .view = {.source = source, .repair = repair}};
     if (is_out_of_range(source, err)) {
         return false;
     }
-    int rc = ros2db_vfs_open(&db->view, &db->sqlite);
+    int rc = rosbag2_vfs_open(&db->view, &db->sqlite);
     rc = rc == SQLITE_OK ? configure(db) : rc;
     if (rc == SQLITE_OK) {
         sqlite3_extended_result_codes(db->sqlite, 0);
@@ -116,23 +116,23 @@ bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros
                           NULL, NULL);
     }
     if (rc != SQLITE_OK) {
-        return ros2db_fail(db, rc, "the database cannot be opened", err);
+        return rosbag2_fail(db, rc, "the database cannot be opened", err);
     }
     sqlite3_set_authorizer(db->sqlite, allow, NULL);
     db->ops_left = STEPS_BASE + source->size / BYTES_PER_STEP;
     return true;
 }
 
-void ros2db_close(struct ros2db *db) {
+void rosbag2_close(struct rosbag2 *db) {
     sqlite3_close(db->sqlite);
     db->sqlite = NULL;
 }
 
-bool ros2db_is_damage(int rc) {
+bool rosbag2_is_damage(int rc) {
     return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_ERROR || rc == SQLITE_TOOBIG;
 }
 
-bool ros2db_fail(const struct ros2db *db, int rc, const char *what, struct reel_error *err) {
+bool rosbag2_fail(const struct rosbag2 *db, int rc, const char *what, struct reel_error *err) {
     if (db->view.failure.code != REEL_OK) {
         return reel_error_pass(err, &db->view.failure);
     }
@@ -147,26 +147,26 @@ bool ros2db_fail(const struct ros2db *db, int rc, const char *what, struct reel_
     }
 }
 
-sqlite3_stmt *ros2db_prepare(struct ros2db *db, const char *sql, struct reel_error *err) {
+sqlite3_stmt *rosbag2_prepare(struct rosbag2 *db, const char *sql, struct reel_error *err) {
     sqlite3_stmt *statement = NULL;
     int rc = sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL);
     if (rc != SQLITE_OK) {
-        ros2db_fail(db, rc, "the tables are not as they should be", err);
+        rosbag2_fail(db, rc, "the tables are not as they should be", err);
     }
     return rc == SQLITE_OK ? statement : NULL;
 }
 
-bool ros2db_has_column(const struct ros2db *db, const char *table, const char *column) {
+bool rosbag2_has_column(const struct rosbag2 *db, const char *table, const char *column) {
     int rc = sqlite3_table_column_metadata(db->sqlite, "main", table, column, NULL, NULL, NULL, NULL, NULL);
     return rc == SQLITE_NOMEM ? reel_fail_memory(NULL) : rc == SQLITE_OK;
 }
 
 /* Checks the columns of a table. Computed columns are refused: they are SQL from the file. */
-static bool check_columns(struct ros2db *db, const char *table, struct reel_error *err) {
+static bool check_columns(struct rosbag2 *db, const char *table, struct reel_error *err) {
     enum { NAME = 1, HIDDEN = 6 };
     char sql[96];
     snprintf(sql, sizeof sql, "PRAGMA table_xinfo(\"%s\")", table);
-    AUTO(statement) sqlite3_stmt *columns = ros2db_prepare(db, sql, err);
+    AUTO(statement) sqlite3_stmt *columns = rosbag2_prepare(db, sql, err);
     int rc = SQLITE_ROW;
     while (columns && (rc = sqlite3_step(columns)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(columns, NAME);
@@ -177,29 +177,29 @@ static bool check_columns(struct ros2db *db, const char *table, struct reel_erro
             return reel_fail(err, REEL_UNSUPPORTED, "it has a column named rowid");
         }
     }
-    return columns && (rc == SQLITE_DONE || ros2db_fail(db, rc, "its columns cannot be listed", err));
+    return columns && (rc == SQLITE_DONE || rosbag2_fail(db, rc, "its columns cannot be listed", err));
 }
 
-bool ros2db_has_table(struct ros2db *db, const char *table, bool *there, struct reel_error *err) {
+bool rosbag2_has_table(struct rosbag2 *db, const char *table, bool *there, struct reel_error *err) {
     char sql[96];
     int rc = sqlite3_table_column_metadata(db->sqlite, "main", table, NULL, NULL, NULL, NULL, NULL, NULL);
     *there = rc == SQLITE_OK;
     if (rc == SQLITE_NOMEM) {
         return reel_fail_memory(err);
     }
-    if (!*there) { /* a view counts as missing; an unreadable schema has already failed in ros2db_open() */
+    if (!*there) { /* a view counts as missing; an unreadable schema has already failed in rosbag2_open() */
         return true;
     }
     if (!check_columns(db, table, err)) {
         return reel_error_at(err, "table %s", table);
     }
     snprintf(sql, sizeof sql, "SELECT rowid FROM \"%s\"", table);
-    AUTO(statement) sqlite3_stmt *statement = ros2db_prepare(db, sql, err);
+    AUTO(statement) sqlite3_stmt *statement = rosbag2_prepare(db, sql, err);
     return statement || reel_error_at(err, "table %s", table);
 }
 
-bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct reel_bytes *out,
-                   struct reel_error *err) {
+bool rosbag2_column(struct rosbag2 *db, sqlite3_stmt *statement, int column, struct reel_bytes *out,
+                    struct reel_error *err) {
     *out = bytes_of("", 0);
     int type = sqlite3_column_type(statement, column);
     if (type != SQLITE_TEXT && type != SQLITE_BLOB) {

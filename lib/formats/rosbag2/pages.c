@@ -31,20 +31,21 @@ static uint64_t varint(struct cursor *c) {
     return v << 8 | cursor_u8(c);
 }
 
-const uint8_t *ros2db_page_at(struct ros2db_pages *p, uint64_t number, struct reel_error *err) {
+const uint8_t *rosbag2_page_at(struct rosbag2_pages *p, uint64_t number, struct reel_error *err) {
     return number >= 1 && number <= p->whole ? window_at(&p->window, (number - 1) * p->page_size, p->page_size, err)
                                              : NULL;
 }
 
-static uint32_t u16_at(const struct ros2db_pages *p, const uint8_t *page, size_t at) {
+static uint32_t u16_at(const struct rosbag2_pages *p, const uint8_t *page, size_t at) {
     struct cursor c = cursor_of(bytes_of(page, p->usable));
     cursor_take(&c, at);
     return (uint32_t)cursor_be(&c, 2);
 }
-uint32_t ros2db_cells(const struct ros2db_pages *p, const uint8_t *page) {
+uint32_t rosbag2_cells(const struct rosbag2_pages *p, const uint8_t *page) {
     return u16_at(p, page, 3);
 }
-struct cursor ros2db_cell(const struct ros2db_pages *p, const uint8_t *page, uint32_t head, uint32_t i, uint32_t *at) {
+struct cursor rosbag2_cell(const struct rosbag2_pages *p, const uint8_t *page, uint32_t head, uint32_t i,
+                           uint32_t *at) {
     struct cursor c = cursor_of(bytes_of(page, p->usable));
     *at = u16_at(p, page, head + 2 * (size_t)i);
     cursor_take(&c, *at);
@@ -64,7 +65,7 @@ static uint64_t local_size(uint64_t usable, uint64_t size) {
 }
 
 /* Checks that a cell lies inside its page, and reads its id. The content is not checked. */
-static bool read_cell(const struct ros2db_pages *p, struct cursor c, int64_t *id) {
+static bool read_cell(const struct rosbag2_pages *p, struct cursor c, int64_t *id) {
     uint64_t size = varint(&c);
     *id = (int64_t)varint(&c);
     return !c.failed && size <= INT32_MAX && local_size(p->usable, size) <= cursor_left(&c);
@@ -79,8 +80,8 @@ static bool is_integer(uint64_t type) {
     return type >= 1 && type <= 9 && type != 7;
 }
 
-bool ros2db_message_cell(const struct ros2db_pages *p, struct cursor c, int64_t *id) {
-    if (!read_cell(p, c, id) || *id < 0 || *id > ROS2DB_ROW_MAX) {
+bool rosbag2_message_cell(const struct rosbag2_pages *p, struct cursor c, int64_t *id) {
+    if (!read_cell(p, c, id) || *id < 0 || *id > ROSBAG2_ROW_MAX) {
         return false;
     }
     uint64_t size = varint(&c);
@@ -90,7 +91,7 @@ bool ros2db_message_cell(const struct ros2db_pages *p, struct cursor c, int64_t 
     for (int i = 0; i < COLUMNS; i++) {
         types[i] = varint(&c);
         uint64_t bytes = value_size(types[i]);
-        if (bytes > ROS2DB_PAYLOAD_MAX) {
+        if (bytes > ROSBAG2_PAYLOAD_MAX) {
             return false;
         }
         sum += bytes;
@@ -102,16 +103,16 @@ bool ros2db_message_cell(const struct ros2db_pages *p, struct cursor c, int64_t 
 /* --- leaves --- */
 
 /* True when all cells lie inside the leaf and their ids ascend and lie in (above, upto]. */
-static bool leaf_fits(const struct ros2db_pages *p, const uint8_t *page, int64_t above, int64_t upto,
-                      struct ros2db_leaf *leaf) {
-    uint32_t n = ros2db_cells(p, page), at;
-    if (page[0] != ROS2DB_PAGE_LEAF || n == 0 || ROS2DB_LEAF_HEAD + 2 * n > p->usable) {
+static bool leaf_fits(const struct rosbag2_pages *p, const uint8_t *page, int64_t above, int64_t upto,
+                      struct rosbag2_leaf *leaf) {
+    uint32_t n = rosbag2_cells(p, page), at;
+    if (page[0] != ROSBAG2_PAGE_LEAF || n == 0 || ROSBAG2_LEAF_HEAD + 2 * n > p->usable) {
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
         int64_t id;
-        struct cursor c = ros2db_cell(p, page, ROS2DB_LEAF_HEAD, i, &at);
-        if (at < ROS2DB_LEAF_HEAD + 2 * n || !read_cell(p, c, &id) ||
+        struct cursor c = rosbag2_cell(p, page, ROSBAG2_LEAF_HEAD, i, &at);
+        if (at < ROSBAG2_LEAF_HEAD + 2 * n || !read_cell(p, c, &id) ||
             (i > 0 ? id <= leaf->last : id <= above && above != INT64_MIN) || id > upto) {
             return false;
         }
@@ -121,12 +122,12 @@ static bool leaf_fits(const struct ros2db_pages *p, const uint8_t *page, int64_t
     return true;
 }
 
-bool ros2db_message_leaf(const struct ros2db_pages *p, const uint8_t *page, struct ros2db_leaf *leaf) {
-    bool good = leaf_fits(p, page, -1, ROS2DB_ROW_MAX, leaf);
-    for (uint32_t i = 0; good && i < ros2db_cells(p, page); i++) {
+bool rosbag2_message_leaf(const struct rosbag2_pages *p, const uint8_t *page, struct rosbag2_leaf *leaf) {
+    bool good = leaf_fits(p, page, -1, ROSBAG2_ROW_MAX, leaf);
+    for (uint32_t i = 0; good && i < rosbag2_cells(p, page); i++) {
         int64_t id;
         uint32_t at;
-        good = ros2db_message_cell(p, ros2db_cell(p, page, ROS2DB_LEAF_HEAD, i, &at), &id);
+        good = rosbag2_message_cell(p, rosbag2_cell(p, page, ROSBAG2_LEAF_HEAD, i, &at), &id);
     }
     return good;
 }
@@ -142,7 +143,7 @@ struct level {
     size_t count, capacity, at;
 };
 struct tree_walk {
-    struct ros2db_pages *pages;
+    struct rosbag2_pages *pages;
     struct level stack[LEVELS_MAX + 1];
     int64_t above; /* ids up to this one lie to the left */
     uint64_t visited;
@@ -153,14 +154,14 @@ struct tree_walk {
 /* Lists the children of an inner page. False when it is not an inner page. */
 static bool list_children(struct tree_walk *w, uint32_t number, int64_t upto, struct level *out,
                           struct reel_error *err) {
-    const struct ros2db_pages *p = w->pages;
-    const uint8_t *page = ros2db_page_at(w->pages, number, err);
+    const struct rosbag2_pages *p = w->pages;
+    const uint8_t *page = rosbag2_page_at(w->pages, number, err);
     out->count = out->at = 0;
-    if (!page || number == 1 || page[0] != ROS2DB_PAGE_INNER) {
+    if (!page || number == 1 || page[0] != ROSBAG2_PAGE_INNER) {
         return false;
     }
-    uint32_t n = ros2db_cells(p, page), at;
-    if (n == 0 || ROS2DB_INNER_HEAD + 2 * n > p->usable) {
+    uint32_t n = rosbag2_cells(p, page), at;
+    if (n == 0 || ROSBAG2_INNER_HEAD + 2 * n > p->usable) {
         return false;
     }
     for (uint32_t i = 0; i <= n; i++) {
@@ -168,8 +169,8 @@ static bool list_children(struct tree_walk *w, uint32_t number, int64_t upto, st
         if (i == n) {
             cursor_take(&c, 8);
         } else {
-            c = ros2db_cell(p, page, ROS2DB_INNER_HEAD, i, &at);
-            c.failed |= at < ROS2DB_INNER_HEAD + 2 * n;
+            c = rosbag2_cell(p, page, ROSBAG2_INNER_HEAD, i, &at);
+            c.failed |= at < ROSBAG2_INNER_HEAD + 2 * n;
         }
         struct child child;
         child.page = (uint32_t)cursor_be(&c, 4);
@@ -188,8 +189,8 @@ static bool list_children(struct tree_walk *w, uint32_t number, int64_t upto, st
 /* Counts the levels of inner pages, along the leftmost readable child of each; 0: the root is a leaf. */
 static bool count_levels(struct tree_walk *w, uint32_t root, struct reel_error *err) {
     for (w->levels = 0; w->levels < LEVELS_MAX; w->levels++) {
-        const uint8_t *page = ros2db_page_at(w->pages, root, err);
-        if (!page || page[0] == ROS2DB_PAGE_LEAF) {
+        const uint8_t *page = rosbag2_page_at(w->pages, root, err);
+        if (!page || page[0] == ROSBAG2_PAGE_LEAF) {
             return page != NULL;
         }
         if (!list_children(w, root, INT64_MAX, &w->stack[0], err)) {
@@ -200,7 +201,7 @@ static bool count_levels(struct tree_walk *w, uint32_t root, struct reel_error *
     return false;
 }
 
-static bool add_page(struct ros2db_page_list *list, uint32_t page, struct reel_error *err) {
+static bool add_page(struct rosbag2_page_list *list, uint32_t page, struct reel_error *err) {
     if (!GROW_ARRAY(list->items, list->count, list->capacity)) {
         return reel_fail_memory(err);
     }
@@ -209,15 +210,15 @@ static bool add_page(struct ros2db_page_list *list, uint32_t page, struct reel_e
 }
 
 static bool visit_leaf(struct tree_walk *w, const struct child *child, struct reel_error *err) {
-    struct ros2db_pages *p = w->pages;
-    const uint8_t *page = ros2db_page_at(p, child->page, err);
+    struct rosbag2_pages *p = w->pages;
+    const uint8_t *page = rosbag2_page_at(p, child->page, err);
     if (!page) {
         w->whole = false;
         return err->code == REEL_OK;
     }
-    struct ros2db_leaf leaf = {.page = child->page, .in_place = true};
+    struct rosbag2_leaf leaf = {.page = child->page, .in_place = true};
     bool empty =
-        w->levels == 0 && page[0] == ROS2DB_PAGE_LEAF && ros2db_cells(p, page) == 0; /* only a root may be empty */
+        w->levels == 0 && page[0] == ROSBAG2_PAGE_LEAF && rosbag2_cells(p, page) == 0; /* only a root may be empty */
     bool fits = empty || leaf_fits(p, page, w->above, child->upto, &leaf);
     w->whole &= fits;
     if (!w->collect || (fits && p->count >= LEAVES_MAX)) {
@@ -268,7 +269,7 @@ static bool walk_tree(struct tree_walk *w, uint32_t root, struct reel_error *err
     return err->code == REEL_OK;
 }
 
-bool ros2db_pages_check(struct ros2db_pages *p, uint32_t root, bool collect, bool *whole, struct reel_error *err) {
+bool rosbag2_pages_check(struct rosbag2_pages *p, uint32_t root, bool collect, bool *whole, struct reel_error *err) {
     struct tree_walk w = {.pages = p, .collect = collect, .whole = true};
     struct reel_error why = {0};
     bool counted = count_levels(&w, root, &why);
@@ -279,16 +280,12 @@ bool ros2db_pages_check(struct ros2db_pages *p, uint32_t root, bool collect, boo
     for (unsigned i = 0; i <= LEVELS_MAX; i++) {
         free(w.stack[i].children);
     }
-    if (why.code != REEL_OK) {
-        *err = why;
-        return false;
-    }
-    return true;
+    return why.code == REEL_OK || reel_error_pass(err, &why);
 }
 
-bool ros2db_pages_open(struct ros2db_pages *p, struct reel_source *source, bool *usable, struct reel_error *err) {
+bool rosbag2_pages_open(struct rosbag2_pages *p, struct reel_source *source, bool *usable, struct reel_error *err) {
     uint8_t head[SQLITE_HEADER_SIZE];
-    *p = (struct ros2db_pages){0};
+    *p = (struct rosbag2_pages){0};
     if (!reel_source_read(source, 0, head, sizeof head, err)) {
         return false;
     }
@@ -307,7 +304,7 @@ bool ros2db_pages_open(struct ros2db_pages *p, struct reel_source *source, bool 
     return !*usable || window_open(&p->window, source, WINDOW, err);
 }
 
-void ros2db_pages_close(struct ros2db_pages *p) {
+void rosbag2_pages_close(struct rosbag2_pages *p) {
     window_close(&p->window);
     free(p->leaves);
     free(p->damaged.items);

@@ -8,44 +8,44 @@
 #include "base/window.h"
 #include "formats/rosbag2/container.h"
 
-enum { ROS2DB_PAGE_INNER = 5, ROS2DB_PAGE_LEAF = 13, ROS2DB_INNER_HEAD = 12, ROS2DB_LEAF_HEAD = 8 };
+enum { ROSBAG2_PAGE_INNER = 5, ROSBAG2_PAGE_LEAF = 13, ROSBAG2_INNER_HEAD = 12, ROSBAG2_LEAF_HEAD = 8 };
 
-struct ros2db_leaf {     /* or the root of a subtree of the new tree */
+struct rosbag2_leaf {    /* or the root of a subtree of the new tree */
     int64_t first, last; /* ids in it */
     uint32_t page;
     bool in_place; /* the tree leads to it, and its ids are in the range that the tree states */
 };
-struct ros2db_page_list {
+struct rosbag2_page_list {
     uint32_t *items;
     size_t count, capacity;
 };
-struct ros2db_pages {
+struct rosbag2_pages {
     struct window window;
     uint32_t page_size, usable;
     uint32_t stated; /* number of pages, from the header */
     uint64_t whole;  /* number of complete pages in the file */
-    struct ros2db_leaf *leaves;
+    struct rosbag2_leaf *leaves;
     size_t count, capacity;
-    struct ros2db_page_list damaged; /* pages that the tree uses as leaves but that cannot be read as leaves */
+    struct rosbag2_page_list damaged; /* pages that the tree uses as leaves but that cannot be read as leaves */
 };
 
-/* *usable = false: the header's page size is invalid. Call ros2db_pages_close() in any case. */
-bool ros2db_pages_open(struct ros2db_pages *p, struct reel_source *source, bool *usable, struct reel_error *err);
-void ros2db_pages_close(struct ros2db_pages *p);
+/* *usable = false: the header's page size is invalid. Call rosbag2_pages_close() in any case. */
+bool rosbag2_pages_open(struct rosbag2_pages *p, struct reel_source *source, bool *usable, struct reel_error *err);
+void rosbag2_pages_close(struct rosbag2_pages *p);
 /* *whole: all pages of the tree at `root` exist and their ids are in order. With `collect`, the leaves in place and the
  * damaged leaves are listed, whatever the result. */
-bool ros2db_pages_check(struct ros2db_pages *p, uint32_t root, bool collect, bool *whole, struct reel_error *err);
+bool rosbag2_pages_check(struct rosbag2_pages *p, uint32_t root, bool collect, bool *whole, struct reel_error *err);
 
 /* Page `number`, counted from 1; valid until the next call. NULL with err: I/O error; NULL without: there is no such
  * page. */
-const uint8_t *ros2db_page_at(struct ros2db_pages *p, uint64_t number, struct reel_error *err);
-uint32_t ros2db_cells(const struct ros2db_pages *p, const uint8_t *page); /* number of cells that the page states */
+const uint8_t *rosbag2_page_at(struct rosbag2_pages *p, uint64_t number, struct reel_error *err);
+uint32_t rosbag2_cells(const struct rosbag2_pages *p, const uint8_t *page); /* number of cells that the page states */
 /* A cursor from cell i of a page with a header of `head` bytes to the end of the page; failed when the cell is not
  * inside. */
-struct cursor ros2db_cell(const struct ros2db_pages *p, const uint8_t *page, uint32_t head, uint32_t i, uint32_t *at);
+struct cursor rosbag2_cell(const struct rosbag2_pages *p, const uint8_t *page, uint32_t head, uint32_t i, uint32_t *at);
 /* True when the cell can only be a message: id (stored as the rowid), two integers, a blob. */
-bool ros2db_message_cell(const struct ros2db_pages *p, struct cursor c, int64_t *id);
+bool rosbag2_message_cell(const struct rosbag2_pages *p, struct cursor c, int64_t *id);
 /* True when all cells of the leaf are messages in the order of their ids. */
-bool ros2db_message_leaf(const struct ros2db_pages *p, const uint8_t *page, struct ros2db_leaf *leaf);
+bool rosbag2_message_leaf(const struct rosbag2_pages *p, const uint8_t *page, struct rosbag2_leaf *leaf);
 
 #endif

@@ -13,7 +13,7 @@ enum { HEAD_BYTES = 4096, DIGITS_MAX = 3 }; /* digits of a split's number: more 
 
 /* The name without the ending that compression adds. */
 static struct reel_bytes plain(const char *name) {
-    struct reel_bytes text = bytes_text(ros2db_last_part(name)), packed = bytes_text(".zstd");
+    struct reel_bytes text = bytes_text(rosbag2_last_part(name)), packed = bytes_text(".zstd");
     bool is_packed =
         text.size > packed.size && memcmp(text.data + text.size - packed.size, packed.data, packed.size) == 0;
     return bytes_of(text.data, text.size - (is_packed ? packed.size : 0));
@@ -27,7 +27,7 @@ struct split {
 static bool split_of(const char *name, struct split *out) {
     struct reel_bytes text = plain(name);
     const uint8_t *line = memrchr(text.data, '_', text.size);
-    if (!line || !ros2db_names_data(name)) {
+    if (!line || !rosbag2_names_data(name)) {
         return false;
     }
     const char *digits = (const char *)line + 1;
@@ -45,7 +45,7 @@ static bool are_splits(const char *a, const char *b) {
 }
 
 /* Index of a file in metadata.yaml; n_paths when it is not listed. */
-static size_t index_of(const struct ros2db_meta *meta, const char *name) {
+static size_t index_of(const struct rosbag2_meta *meta, const char *name) {
     size_t i = 0;
     while (i < meta->n_paths && !bytes_equal(plain(meta->paths[i]), plain(name))) {
         i++;
@@ -56,42 +56,42 @@ static size_t index_of(const struct ros2db_meta *meta, const char *name) {
 /* --- one bag? --- */
 
 static bool yaml_names(struct reel_source *yaml, const char *name) {
-    struct ros2db_meta meta = {0};
+    struct rosbag2_meta meta = {0};
     struct arena arena = {.max = REEL_MODEL_MAX};
-    AUTO_MEM uint8_t *text = yaml->size <= ROS2DB_YAML_MAX ? malloc((size_t)yaml->size + 1) : NULL;
+    AUTO_MEM uint8_t *text = yaml->size <= ROSBAG2_YAML_MAX ? malloc((size_t)yaml->size + 1) : NULL;
     struct reel_error ignored;
     if (!text || !reel_source_read(yaml, 0, text, (size_t)yaml->size, &ignored)) {
         return false;
     }
-    ros2db_meta_read(&meta, &arena, bytes_of(text, (size_t)yaml->size),
-                     &ignored); /* what was read before damage counts */
+    rosbag2_meta_read(&meta, &arena, bytes_of(text, (size_t)yaml->size),
+                      &ignored); /* what was read before damage counts */
     bool named = index_of(&meta, name) < meta.n_paths;
-    ros2db_meta_free(&meta);
+    rosbag2_meta_free(&meta);
     arena_free(&arena);
     return named;
 }
 
-static enum ros2db_kind kind_of(struct reel_source *source) {
+static enum rosbag2_kind kind_of(struct reel_source *source) {
     uint8_t head[HEAD_BYTES];
     size_t size = source->size < sizeof head ? (size_t)source->size : sizeof head;
     struct reel_error ignored;
-    return reel_source_read(source, 0, head, size, &ignored) ? ros2db_kind_of(bytes_of(head, size)) : ROS2DB_OTHER;
+    return reel_source_read(source, 0, head, size, &ignored) ? rosbag2_kind_of(bytes_of(head, size)) : ROSBAG2_OTHER;
 }
-static bool is_data(enum ros2db_kind kind) {
-    return kind == ROS2DB_DATABASE || kind == ROS2DB_MCAP || kind == ROS2DB_ZSTD;
+static bool is_data(enum rosbag2_kind kind) {
+    return kind == ROSBAG2_DATABASE || kind == ROSBAG2_MCAP || kind == ROSBAG2_ZSTD;
 }
 
-bool ros2db_joins(struct reel_source *a, struct reel_source *b) {
-    enum ros2db_kind x = kind_of(a), y = kind_of(b);
-    return x == ROS2DB_YAML   ? is_data(y) && yaml_names(a, b->name)
-           : y == ROS2DB_YAML ? is_data(x) && yaml_names(b, a->name)
-                              : is_data(x) && is_data(y) && are_splits(a->name, b->name);
+bool rosbag2_joins(struct reel_source *a, struct reel_source *b) {
+    enum rosbag2_kind x = kind_of(a), y = kind_of(b);
+    return x == ROSBAG2_YAML   ? is_data(y) && yaml_names(a, b->name)
+           : y == ROSBAG2_YAML ? is_data(x) && yaml_names(b, a->name)
+                               : is_data(x) && is_data(y) && are_splits(a->name, b->name);
 }
 
 /* --- in what order? --- */
 
 struct ranked {
-    const struct ros2db_file *file;
+    const struct rosbag2_file *file;
     size_t position;
     unsigned long number;
 };
@@ -102,10 +102,10 @@ static int by_rank(const void *a, const void *b) {
     return by_position ? by_position : by_number ? by_number : (x->file > y->file) - (x->file < y->file);
 }
 
-const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n,
-                                           struct reel_error *err) {
+const struct rosbag2_file **rosbag2_in_order(const struct rosbag2_scan *s, enum rosbag2_kind kind, size_t *n,
+                                             struct reel_error *err) {
     AUTO_MEM struct ranked *all = calloc(s->files.count + 1, sizeof *all);
-    const struct ros2db_file **out = calloc(s->files.count + 1, sizeof(const struct ros2db_file *));
+    const struct rosbag2_file **out = calloc(s->files.count + 1, sizeof(const struct rosbag2_file *));
     *n = 0;
     if (!all || !out) {
         free(out);
@@ -113,7 +113,7 @@ const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros
         return NULL;
     }
     for (size_t i = 0; i < s->files.count; i++) {
-        const struct ros2db_file *file = &s->files.items[i];
+        const struct rosbag2_file *file = &s->files.items[i];
         struct split split = {.number = 0};
         if (file->kind == kind) {
             split_of(file->name, &split);

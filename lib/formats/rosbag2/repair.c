@@ -14,8 +14,8 @@ enum {
 };
 
 struct repair_run {
-    struct ros2db_pages pages;
-    struct ros2db_page_list
+    struct rosbag2_pages pages;
+    struct rosbag2_page_list
         suspects;   /* leaves that are damaged, or whose ids overlap those of others; those of the tree come first */
     size_t in_tree; /* how many of them the tree leads to */
     struct grow new_pages; /* the pages of the repair: the root first */
@@ -33,12 +33,12 @@ static void put_u32be(uint8_t *p, uint32_t v) {
 /* --- which leaves --- */
 
 static int compare_leaves(const void *a, const void *b) {
-    const struct ros2db_leaf *x = a, *y = b;
+    const struct rosbag2_leaf *x = a, *y = b;
     int order = (x->first > y->first) - (x->first < y->first);
     return order ? order : (x->page > y->page) - (x->page < y->page);
 }
 static int compare_ends(const void *a, const void *b) {
-    const struct ros2db_leaf *x = a, *y = b;
+    const struct rosbag2_leaf *x = a, *y = b;
     int order = (x->last > y->last) - (x->last < y->last);
     return order ? order : compare_leaves(a, b);
 }
@@ -53,7 +53,7 @@ static void sort(void *items, size_t count, size_t size, int (*compare)(const vo
 }
 
 /* Index of the first of the sorted leaves that ends at or after `id`. */
-static size_t find_leaf(const struct ros2db_leaf *leaves, size_t count, int64_t id) {
+static size_t find_leaf(const struct rosbag2_leaf *leaves, size_t count, int64_t id) {
     size_t low = 0;
     while (low < count) {
         size_t middle = low + (count - low) / 2;
@@ -67,7 +67,7 @@ static size_t find_leaf(const struct ros2db_leaf *leaves, size_t count, int64_t 
 }
 
 static bool suspect(struct repair_run *r, uint32_t page, struct reel_error *err) {
-    struct ros2db_page_list *list = &r->suspects;
+    struct rosbag2_page_list *list = &r->suspects;
     if (list->count >= LEAVES_MAX) {
         return true;
     }
@@ -79,8 +79,8 @@ static bool suspect(struct repair_run *r, uint32_t page, struct reel_error *err)
 }
 
 /* Adds the leaves that no page leads to. The known pages are sorted by number. */
-static bool find_others(struct repair_run *r, const struct ros2db_page_list *known, struct reel_error *err) {
-    struct ros2db_pages *p = &r->pages;
+static bool find_others(struct repair_run *r, const struct rosbag2_page_list *known, struct reel_error *err) {
+    struct rosbag2_pages *p = &r->pages;
     size_t at = 0;
     for (uint64_t number = 2; number <= p->whole; number++) {
         while (at < known->count && known->items[at] < number) {
@@ -89,15 +89,15 @@ static bool find_others(struct repair_run *r, const struct ros2db_page_list *kno
         if (at < known->count && known->items[at] == number) {
             continue;
         }
-        const uint8_t *page = ros2db_page_at(p, number, err);
-        struct ros2db_leaf leaf = {.page = (uint32_t)number};
+        const uint8_t *page = rosbag2_page_at(p, number, err);
+        struct rosbag2_leaf leaf = {.page = (uint32_t)number};
         if (!page) {
             return false;
         }
-        if (page[0] != ROS2DB_PAGE_LEAF) {
+        if (page[0] != ROSBAG2_PAGE_LEAF) {
             continue;
         }
-        if (!ros2db_message_leaf(p, page, &leaf)) {
+        if (!rosbag2_message_leaf(p, page, &leaf)) {
             if (!suspect(r, leaf.page, err)) {
                 return false;
             }
@@ -118,8 +118,8 @@ static bool find_others(struct repair_run *r, const struct ros2db_page_list *kno
 /* Removes overlaps: leaves in place stay, and as many of the others as possible. Old copies of pages and leaves with a
  * wrong id are dropped. */
 static bool drop_overlaps(struct repair_run *r, struct reel_error *err) {
-    struct ros2db_pages *p = &r->pages;
-    AUTO_MEM struct ros2db_leaf *all = malloc((p->count + 1) * sizeof *all);
+    struct rosbag2_pages *p = &r->pages;
+    AUTO_MEM struct rosbag2_leaf *all = malloc((p->count + 1) * sizeof *all);
     if (!all) {
         return reel_fail_memory(err);
     }
@@ -150,26 +150,26 @@ static bool drop_overlaps(struct repair_run *r, struct reel_error *err) {
 }
 
 static bool find_leaves(struct repair_run *r, uint32_t root, struct reel_error *err) {
-    struct ros2db_pages *p = &r->pages;
+    struct rosbag2_pages *p = &r->pages;
     bool whole;
-    if (!ros2db_pages_check(p, root, true, &whole, err)) {
+    if (!rosbag2_pages_check(p, root, true, &whole, err)) {
         return false;
     }
     AUTO_MEM uint32_t *numbers = malloc((p->count + p->damaged.count + 1) * sizeof *numbers);
     if (!numbers) {
         return reel_fail_memory(err);
     }
-    struct ros2db_page_list known = {.items = numbers};
+    struct rosbag2_page_list known = {.items = numbers};
     for (size_t i = 0; i < p->count; i++) {
         numbers[known.count++] = p->leaves[i].page;
     }
     for (size_t i = 0; i < p->damaged.count; i++) {
-        struct ros2db_leaf leaf = {.page = p->damaged.items[i]};
-        const uint8_t *page = ros2db_page_at(p, leaf.page, err);
+        struct rosbag2_leaf leaf = {.page = p->damaged.items[i]};
+        const uint8_t *page = rosbag2_page_at(p, leaf.page, err);
         if (!page) {
             return false;
         }
-        if (ros2db_message_leaf(p, page, &leaf)) {
+        if (rosbag2_message_leaf(p, page, &leaf)) {
             continue; /* complete, but not where the tree states: found below */
         }
         numbers[known.count++] = leaf.page;
@@ -197,13 +197,13 @@ static int compare_cells(const void *a, const void *b) {
 /* Collects the readable cells of a page, sorted. Their ids must lie in one gap between two neighbouring leaves; the gap
  * is the one that holds the middle id. */
 static size_t usable_cells(const struct repair_run *r, const uint8_t *page, struct cell *cells, uint32_t room) {
-    const struct ros2db_pages *p = &r->pages;
-    uint32_t n = ros2db_cells(p, page);
+    const struct rosbag2_pages *p = &r->pages;
+    uint32_t n = rosbag2_cells(p, page);
     size_t found = 0, kept = 0;
     n = n < room ? n : room;
     for (uint32_t i = 0; i < n; i++) {
-        struct cursor c = ros2db_cell(p, page, ROS2DB_LEAF_HEAD, i, &cells[found].at);
-        found += ros2db_message_cell(p, c, &cells[found].id);
+        struct cursor c = rosbag2_cell(p, page, ROSBAG2_LEAF_HEAD, i, &cells[found].at);
+        found += rosbag2_message_cell(p, c, &cells[found].id);
     }
     if (found == 0) {
         return 0;
@@ -222,7 +222,7 @@ static size_t usable_cells(const struct repair_run *r, const uint8_t *page, stru
 }
 
 /* Appends a copy of a page to the new pages; NULL: no memory. */
-static uint8_t *copy_page(struct repair_run *r, struct ros2db_repair *repair, const uint8_t *page, uint32_t *number) {
+static uint8_t *copy_page(struct repair_run *r, struct rosbag2_repair *repair, const uint8_t *page, uint32_t *number) {
     uint8_t *copy = grow_take(&r->new_pages, r->pages.page_size);
     if (copy) {
         memcpy(copy, page, r->pages.page_size);
@@ -232,10 +232,10 @@ static uint8_t *copy_page(struct repair_run *r, struct ros2db_repair *repair, co
 }
 
 /* Appends a copy of a damaged leaf that holds only its readable cells. */
-static bool add_damaged(struct repair_run *r, struct ros2db_repair *repair, uint32_t number, bool in_tree,
+static bool add_damaged(struct repair_run *r, struct rosbag2_repair *repair, uint32_t number, bool in_tree,
                         struct cell *cells, uint32_t room, struct reel_error *err) {
-    struct ros2db_pages *p = &r->pages;
-    const uint8_t *page = ros2db_page_at(p, number, err);
+    struct rosbag2_pages *p = &r->pages;
+    const uint8_t *page = rosbag2_page_at(p, number, err);
     if (!page) {
         return false;
     }
@@ -244,17 +244,17 @@ static bool add_damaged(struct repair_run *r, struct ros2db_repair *repair, uint
     if (n == 0) {
         return true;
     }
-    struct ros2db_leaf leaf = {.first = cells[0].id, .last = cells[n - 1].id};
+    struct rosbag2_leaf leaf = {.first = cells[0].id, .last = cells[n - 1].id};
     uint8_t *copy = copy_page(r, repair, page, &leaf.page);
     if (!copy || !GROW_ARRAY(p->leaves, p->count, p->capacity)) {
         return reel_fail_memory(err);
     }
-    copy[0] = ROS2DB_PAGE_LEAF;
+    copy[0] = ROSBAG2_PAGE_LEAF;
     put_u16be(copy + 1, 0); /* no free blocks */
     put_u16be(copy + 3, (uint32_t)n);
-    put_u16be(copy + 5, ROS2DB_LEAF_HEAD + 2 * (uint32_t)n);
+    put_u16be(copy + 5, ROSBAG2_LEAF_HEAD + 2 * (uint32_t)n);
     for (size_t i = 0; i < n; i++) {
-        put_u16be(copy + ROS2DB_LEAF_HEAD + 2 * i, cells[i].at);
+        put_u16be(copy + ROSBAG2_LEAF_HEAD + 2 * i, cells[i].at);
     }
     size_t index = find_leaf(p->leaves, p->count, leaf.first);
     memmove(p->leaves + index + 1, p->leaves + index, (p->count - index) * sizeof *p->leaves);
@@ -264,8 +264,8 @@ static bool add_damaged(struct repair_run *r, struct ros2db_repair *repair, uint
     return true;
 }
 
-static bool add_all_damaged(struct repair_run *r, struct ros2db_repair *repair, struct reel_error *err) {
-    uint32_t room = (r->pages.usable - ROS2DB_LEAF_HEAD) / 2;
+static bool add_all_damaged(struct repair_run *r, struct rosbag2_repair *repair, struct reel_error *err) {
+    uint32_t room = (r->pages.usable - ROSBAG2_LEAF_HEAD) / 2;
     AUTO_MEM struct cell *cells = malloc((room + 1) * sizeof *cells);
     if (!cells) {
         return reel_fail_memory(err);
@@ -291,7 +291,7 @@ static size_t put_varint(uint8_t *out, uint64_t v) {
     return groups;
 }
 
-static void make_inner(const struct repair_run *r, const struct ros2db_leaf *children, size_t n, uint8_t *page) {
+static void make_inner(const struct repair_run *r, const struct rosbag2_leaf *children, size_t n, uint8_t *page) {
     uint32_t at = r->pages.usable;
     for (size_t i = 0; i + 1 < n; i++) {
         uint8_t cell[CELL_MAX];
@@ -299,9 +299,9 @@ static void make_inner(const struct repair_run *r, const struct ros2db_leaf *chi
         size_t size = 4 + put_varint(cell + 4, (uint64_t)children[i].last);
         at -= (uint32_t)size;
         memcpy(page + at, cell, size);
-        put_u16be(page + ROS2DB_INNER_HEAD + 2 * i, at);
+        put_u16be(page + ROSBAG2_INNER_HEAD + 2 * i, at);
     }
-    page[0] = ROS2DB_PAGE_INNER;
+    page[0] = ROSBAG2_PAGE_INNER;
     put_u16be(page + 3, (uint32_t)n - 1);
     put_u16be(page + 5, at);
     put_u32be(page + 8, children[n - 1].page);
@@ -309,9 +309,9 @@ static void make_inner(const struct repair_run *r, const struct ros2db_leaf *chi
 
 /* Builds levels of inner pages above the leaves until all fit below the root. `leaves` is then the list of pages of the
  * uppermost level. */
-static bool build(struct repair_run *r, struct ros2db_repair *repair, struct reel_error *err) {
-    struct ros2db_pages *p = &r->pages;
-    size_t most = (p->usable - ROS2DB_INNER_HEAD) / CELL_MAX;
+static bool build(struct repair_run *r, struct rosbag2_repair *repair, struct reel_error *err) {
+    struct rosbag2_pages *p = &r->pages;
+    size_t most = (p->usable - ROSBAG2_INNER_HEAD) / CELL_MAX;
     while (p->count > most) {
         size_t groups = (p->count + most - 1) / most, from = 0;
         for (size_t g = 0; g < groups; g++) {
@@ -323,7 +323,7 @@ static bool build(struct repair_run *r, struct ros2db_repair *repair, struct ree
             memset(page, 0, p->page_size);
             make_inner(r, p->leaves + from, to - from, page);
             p->leaves[g] =
-                (struct ros2db_leaf){.last = p->leaves[to - 1].last, .page = repair->first + repair->count++};
+                (struct rosbag2_leaf){.last = p->leaves[to - 1].last, .page = repair->first + repair->count++};
             from = to;
         }
         p->count = groups;
@@ -331,15 +331,15 @@ static bool build(struct repair_run *r, struct ros2db_repair *repair, struct ree
     return true;
 }
 
-static bool make_root(struct repair_run *r, const struct ros2db_repair *repair, struct reel_error *err) {
-    struct ros2db_pages *p = &r->pages;
+static bool make_root(struct repair_run *r, const struct rosbag2_repair *repair, struct reel_error *err) {
+    struct rosbag2_pages *p = &r->pages;
     if (p->count > 1) {
         make_inner(r, p->leaves, p->count, r->new_pages.data);
         return true;
     }
     uint32_t only = p->leaves[0].page;
     const uint8_t *page = only >= repair->first ? r->new_pages.data + (size_t)(only - repair->first + 1) * p->page_size
-                                                : ros2db_page_at(p, only, err);
+                                                : rosbag2_page_at(p, only, err);
     if (page) {
         memcpy(r->new_pages.data, page, p->page_size);
     }
@@ -347,20 +347,20 @@ static bool make_root(struct repair_run *r, const struct ros2db_repair *repair, 
 }
 
 /* A root that was a leaf and now gets siblings moves to another page number. */
-static bool move_root(struct repair_run *r, struct ros2db_repair *repair, struct reel_error *err) {
-    struct ros2db_pages *p = &r->pages;
+static bool move_root(struct repair_run *r, struct rosbag2_repair *repair, struct reel_error *err) {
+    struct rosbag2_pages *p = &r->pages;
     for (size_t i = 0; p->count > 1 && i < p->count; i++) {
         if (p->leaves[i].page == repair->root) {
-            const uint8_t *page = ros2db_page_at(p, repair->root, err);
+            const uint8_t *page = rosbag2_page_at(p, repair->root, err);
             return page && (copy_page(r, repair, page, &p->leaves[i].page) || reel_fail_memory(err));
         }
     }
     return true;
 }
 
-static struct ros2db_repair *make_pages(struct repair_run *r, uint32_t root, struct reel_error *err) {
-    struct ros2db_pages *p = &r->pages;
-    AUTO(ros2db_repair_free) struct ros2db_repair *repair = calloc(1, sizeof *repair);
+static struct rosbag2_repair *make_pages(struct repair_run *r, uint32_t root, struct reel_error *err) {
+    struct rosbag2_pages *p = &r->pages;
+    AUTO(rosbag2_repair_free) struct rosbag2_repair *repair = calloc(1, sizeof *repair);
     if (!repair || !grow_take(&r->new_pages, p->page_size)) {
         reel_fail_memory(err);
         return NULL;
@@ -385,36 +385,33 @@ static struct ros2db_repair *make_pages(struct repair_run *r, uint32_t root, str
     return good ? TAKE(repair) : NULL;
 }
 
-static bool find_root(struct ros2db *db, uint32_t *root, struct reel_error *err) {
+static bool find_root(struct rosbag2 *db, uint32_t *root, struct reel_error *err) {
     AUTO(statement)
     sqlite3_stmt *rows =
-        ros2db_prepare(db, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'messages'", err);
+        rosbag2_prepare(db, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'messages'", err);
     if (!rows) {
         return false;
     }
     int rc = sqlite3_step(rows);
     int64_t page = rc == SQLITE_ROW ? sqlite3_column_int64(rows, 0) : 0;
     *root = page > 1 && page < UINT32_MAX ? (uint32_t)page : 0;
-    return rc == SQLITE_ROW || rc == SQLITE_DONE || ros2db_is_damage(rc) ||
-           ros2db_fail(db, rc, "the schema cannot be read", err);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE || rosbag2_is_damage(rc) ||
+           rosbag2_fail(db, rc, "the schema cannot be read", err);
 }
 
-static bool repair_with(struct repair_run *r, struct reel_source *source, uint32_t root, struct ros2db_repair **out,
+static bool repair_with(struct repair_run *r, struct reel_source *source, uint32_t root, struct rosbag2_repair **out,
                         struct reel_error *err) {
     bool usable, whole = true;
     struct reel_error why = {0};
-    bool good = ros2db_pages_open(&r->pages, source, &usable, &why) &&
-                (!usable || ros2db_pages_check(&r->pages, root, false, &whole, &why)) &&
+    bool good = rosbag2_pages_open(&r->pages, source, &usable, &why) &&
+                (!usable || rosbag2_pages_check(&r->pages, root, false, &whole, &why)) &&
                 (whole || find_leaves(r, root, &why));
     *out = good && !whole ? make_pages(r, root, &why) : NULL;
-    if (why.code != REEL_OK) {
-        *err = why;
-    }
-    return why.code == REEL_OK;
+    return why.code == REEL_OK || reel_error_pass(err, &why);
 }
 
-bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out,
-                       struct reel_error *err) {
+bool rosbag2_repair_new(struct rosbag2 *db, struct reel_source *source, struct rosbag2_repair **out,
+                        struct reel_error *err) {
     uint32_t root;
     *out = NULL;
     if (!find_root(db, &root, err)) {
@@ -422,13 +419,13 @@ bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros
     }
     struct repair_run r = {0};
     bool good = root == 0 || repair_with(&r, source, root, out, err);
-    ros2db_pages_close(&r.pages);
+    rosbag2_pages_close(&r.pages);
     free(r.suspects.items);
     free(r.new_pages.data);
     return good;
 }
 
-void ros2db_repair_free(struct ros2db_repair *repair) {
+void rosbag2_repair_free(struct rosbag2_repair *repair) {
     if (repair) {
         free(repair->data);
         free(repair);

@@ -21,21 +21,21 @@ enum {
 static void free_nothing(void *node) {
     (void)node;
 }
-static void scan_close(struct ros2db_scan *s) {
+static void scan_close(struct rosbag2_scan *s) {
     tdestroy(s->channels, free_nothing);
     free(s->list);
-    ros2db_files_free(&s->files);
-    ros2db_meta_free(&s->meta);
+    rosbag2_files_free(&s->files);
+    rosbag2_meta_free(&s->meta);
     arena_free(&s->arena);
 }
 
-static void base_close(struct ros2db_base *b) {
-    ros2db_close(&b->db);
-    ros2db_repair_free(b->repair);
+static void base_close(struct rosbag2_base *b) {
+    rosbag2_close(&b->db);
+    rosbag2_repair_free(b->repair);
     free(b->topics);
 }
 struct bases {
-    struct ros2db_base *items;
+    struct rosbag2_base *items;
     size_t count;
 };
 static void bases_close(struct bases *all) {
@@ -45,7 +45,7 @@ static void bases_close(struct bases *all) {
     free(all->items);
 }
 
-static size_t count_kind(const struct ros2db_files *files, enum ros2db_kind kind) {
+static size_t count_kind(const struct rosbag2_files *files, enum rosbag2_kind kind) {
     size_t n = 0;
     for (size_t i = 0; i < files->count; i++) {
         n += files->items[i].kind == kind;
@@ -55,7 +55,7 @@ static size_t count_kind(const struct ros2db_files *files, enum ros2db_kind kind
 
 /* --- metadata.yaml --- */
 
-static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, struct reel_error *err) {
+static bool read_yaml(struct rosbag2_scan *s, const struct rosbag2_file *file, struct reel_error *err) {
     struct reel_error why = {0};
     uint64_t size = file->source->size;
     if (s->meta.present) {
@@ -63,17 +63,17 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
                           "%s: a further one, ignored", file->name);
         return true;
     }
-    AUTO_MEM uint8_t *text = size <= ROS2DB_YAML_MAX ? malloc((size_t)size + 1) : NULL;
-    if (size <= ROS2DB_YAML_MAX && !text) {
+    AUTO_MEM uint8_t *text = size <= ROSBAG2_YAML_MAX ? malloc((size_t)size + 1) : NULL;
+    if (size <= ROSBAG2_YAML_MAX && !text) {
         return reel_fail_memory(err);
     }
     if (text && !reel_source_read(file->source, 0, text, (size_t)size, err)) {
         return false;
     }
     s->has_metadata_file = true;
-    if (text ? ros2db_meta_read(&s->meta, &s->arena, bytes_of(text, (size_t)size), &why)
+    if (text ? rosbag2_meta_read(&s->meta, &s->arena, bytes_of(text, (size_t)size), &why)
              : reel_fail(&why, REEL_LIMIT, "%llu bytes, at most %d are taken", (unsigned long long)size,
-                         ROS2DB_YAML_MAX)) {
+                         ROSBAG2_YAML_MAX)) {
         return true;
     }
     if (why.code == REEL_NO_MEMORY) {
@@ -84,12 +84,12 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
     return true;
 }
 
-static bool add_pair(struct ros2db_scan *s, const char *key, const char *value, struct reel_error *err) {
+static bool add_pair(struct rosbag2_scan *s, const char *key, const char *value, struct reel_error *err) {
     return !value || value[0] == '\0' || reel_scan_metadata(s->scan, key, bytes_text(value), err);
 }
 
-static bool add_metadata(struct ros2db_scan *s, struct reel_error *err) {
-    const struct ros2db_meta *m = &s->meta;
+static bool add_metadata(struct rosbag2_scan *s, struct reel_error *err) {
+    const struct rosbag2_meta *m = &s->meta;
     if (!add_pair(s, "metadata_version", m->version, err) || !add_pair(s, "storage_identifier", m->storage, err) ||
         !add_pair(s, "ros_distro", s->distro && s->distro[0] ? s->distro : m->distro, err) ||
         !add_pair(s, "compression_mode", m->compression_mode, err) ||
@@ -104,9 +104,9 @@ static bool add_metadata(struct ros2db_scan *s, struct reel_error *err) {
     return true;
 }
 
-static bool has_file(const struct ros2db_files *files, const char *name) {
+static bool has_file(const struct rosbag2_files *files, const char *name) {
     for (size_t i = 0; i < files->count; i++) {
-        if (strcmp(ros2db_last_part(files->items[i].name), name) == 0) {
+        if (strcmp(rosbag2_last_part(files->items[i].name), name) == 0) {
             return true;
         }
     }
@@ -114,10 +114,10 @@ static bool has_file(const struct ros2db_files *files, const char *name) {
 }
 
 /* Reports files that metadata.yaml lists but that are missing. */
-static void compare_files(struct ros2db_scan *s) {
+static void compare_files(struct rosbag2_scan *s) {
     enum { SEARCHED_MAX = 1000 };
     for (size_t i = 0; s->has_metadata_file && i < s->meta.n_paths && i < SEARCHED_MAX; i++) {
-        const char *name = ros2db_last_part(s->meta.paths[i]);
+        const char *name = rosbag2_last_part(s->meta.paths[i]);
         if (!has_file(&s->files, name)) {
             reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "metadata.yaml names %s, which is not here", name);
         }
@@ -126,9 +126,9 @@ static void compare_files(struct ros2db_scan *s) {
 
 /* Compares the counts of metadata.yaml with the databases; the databases count. A metadata.yaml inside a database is
  * written before its last messages, so it is not compared. */
-static void compare_counts(struct ros2db_scan *s) {
-    const struct ros2db_meta *m = &s->meta;
-    if (!s->has_metadata_file || count_kind(&s->files, ROS2DB_MCAP) > 0) {
+static void compare_counts(struct rosbag2_scan *s) {
+    const struct rosbag2_meta *m = &s->meta;
+    if (!s->has_metadata_file || count_kind(&s->files, ROSBAG2_MCAP) > 0) {
         return;
     }
     if (m->counted && m->messages != s->messages) {
@@ -141,7 +141,7 @@ static void compare_counts(struct ros2db_scan *s) {
 
 /* Reports a cut file and pages that do not lead to all messages, then opens the connection again with repaired pages.
  */
-static bool repair(struct ros2db_base *b, struct reel_error *err) {
+static bool repair(struct rosbag2_base *b, struct reel_error *err) {
     struct reel_source *source = b->file->source;
     uint64_t missing = b->db.view.size - source->size;
     if (missing > 0) {
@@ -150,43 +150,43 @@ static bool repair(struct ros2db_base *b, struct reel_error *err) {
                           "%s is truncated: it has %llu of %llu bytes", b->file->name, (unsigned long long)source->size,
                           (unsigned long long)b->db.view.size);
     }
-    if (!ros2db_repair_new(&b->db, source, &b->repair, err)) {
+    if (!rosbag2_repair_new(&b->db, source, &b->repair, err)) {
         return false;
     }
     if (!b->repair) {
         return true;
     }
     if (b->repair->leaves > 0) {
-        ros2db_finding(
+        rosbag2_finding(
             b, REEL_WARNING,
             "pages that lead to the messages are damaged or missing: %llu pages with messages were found without them",
             (unsigned long long)b->repair->leaves);
     }
     if (b->repair->damaged > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu damaged page%s of messages: %llu messages there are readable",
-                       (unsigned long long)b->repair->damaged, b->repair->damaged == 1 ? "" : "s",
-                       (unsigned long long)b->repair->kept);
+        rosbag2_finding(b, REEL_LOSS, "%llu damaged page%s of messages: %llu messages there are readable",
+                        (unsigned long long)b->repair->damaged, b->repair->damaged == 1 ? "" : "s",
+                        (unsigned long long)b->repair->kept);
     }
-    ros2db_close(&b->db);
-    return ros2db_open(&b->db, source, b->repair, err);
+    rosbag2_close(&b->db);
+    return rosbag2_open(&b->db, source, b->repair, err);
 }
 
-static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct ros2db_file *file,
+static bool open_base(struct rosbag2_scan *s, struct rosbag2_base *b, const struct rosbag2_file *file,
                       struct reel_error *err) {
     b->s = s;
     b->file = file;
     uint8_t head[SQLITE_HEADER_SIZE];
-    if (!ros2db_open(&b->db, file->source, NULL, err) || !ros2db_read_topics(b, err) || !ros2db_read_metadata(b, err) ||
-        !repair(b, err)) {
+    if (!rosbag2_open(&b->db, file->source, NULL, err) || !rosbag2_read_topics(b, err) ||
+        !rosbag2_read_metadata(b, err) || !repair(b, err)) {
         return false;
     }
     if (!reel_source_read(file->source, 0, head, sizeof head, err)) {
         return false;
     }
     if (head[SQLITE_READ_VERSION_AT] == 2) {
-        ros2db_finding(b, REEL_NOTE,
-                       "the database is in WAL mode: messages in a file %s-wal, if there was one, are missing",
-                       file->name);
+        rosbag2_finding(b, REEL_NOTE,
+                        "the database is in WAL mode: messages in a file %s-wal, if there was one, are missing",
+                        file->name);
     }
     const struct reel_chunk rows = {
         .part = file->location.chunk < s->scan->n_parts ? file->location.chunk : REEL_CHUNK_PART | file->location.chunk,
@@ -198,10 +198,10 @@ static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct
 }
 
 /* A database that cannot be used is left out when there are others. */
-static bool open_or_report(struct ros2db_scan *s, struct bases *all, const struct ros2db_file *file, bool only,
+static bool open_or_report(struct rosbag2_scan *s, struct bases *all, const struct rosbag2_file *file, bool only,
                            struct reel_error *err) {
     struct reel_error why = {0};
-    struct ros2db_base *b = &all->items[all->count++];
+    struct rosbag2_base *b = &all->items[all->count++];
     if (open_base(s, b, file, &why)) {
         return true;
     }
@@ -216,9 +216,9 @@ static bool open_or_report(struct ros2db_scan *s, struct bases *all, const struc
     return true;
 }
 
-static bool scan_databases(struct ros2db_scan *s, struct reel_error *err) {
+static bool scan_databases(struct rosbag2_scan *s, struct reel_error *err) {
     size_t n;
-    AUTO_MEM const struct ros2db_file **files = ros2db_in_order(s, ROS2DB_DATABASE, &n, err);
+    AUTO_MEM const struct rosbag2_file **files = rosbag2_in_order(s, ROSBAG2_DATABASE, &n, err);
     if (!files) {
         return false;
     }
@@ -234,7 +234,7 @@ static bool scan_databases(struct ros2db_scan *s, struct reel_error *err) {
     int newest = 0;
     for (size_t i = 0; i < all.count; i++) {
         newest = all.items[i].version > newest ? all.items[i].version : newest;
-        if (!ros2db_walk(&all.items[i], err)) {
+        if (!rosbag2_walk(&all.items[i], err)) {
             return false;
         }
     }
@@ -247,9 +247,9 @@ static bool scan_databases(struct ros2db_scan *s, struct reel_error *err) {
 
 /* --- MCAP files --- */
 
-static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
+static bool scan_mcaps(struct rosbag2_scan *s, struct reel_error *err) {
     size_t n;
-    AUTO_MEM const struct ros2db_file **files = ros2db_in_order(s, ROS2DB_MCAP, &n, err);
+    AUTO_MEM const struct rosbag2_file **files = rosbag2_in_order(s, ROSBAG2_MCAP, &n, err);
     if (!files) {
         return false;
     }
@@ -283,29 +283,29 @@ static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
 
 /* --- all of it --- */
 
-static bool refuse_metadata_alone(const struct ros2db_meta *meta, struct reel_error *err) {
+static bool refuse_metadata_alone(const struct rosbag2_meta *meta, struct reel_error *err) {
     return reel_fail(
         err, REEL_DAMAGED,
         "metadata.yaml alone: the messages are in the files it names (%.100s%s), which belong to one recording with it",
-        meta->n_paths > 0 ? ros2db_last_part(meta->paths[0]) : "none", meta->n_paths > 1 ? ", …" : "");
+        meta->n_paths > 0 ? rosbag2_last_part(meta->paths[0]) : "none", meta->n_paths > 1 ? ", …" : "");
 }
 
-static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
-    AUTO_STRUCT(scan_close) struct ros2db_scan s = {.scan = scan, .arena = {.max = REEL_MODEL_MAX}};
-    if (!ros2db_files_find(&s.files, scan, &s.arena, err)) {
+static bool rosbag2_scan(struct reel_scan *scan, struct reel_error *err) {
+    AUTO_STRUCT(scan_close) struct rosbag2_scan s = {.scan = scan, .arena = {.max = REEL_MODEL_MAX}};
+    if (!rosbag2_files_find(&s.files, scan, &s.arena, err)) {
         return false;
     }
     uint64_t stored = 0;
     for (size_t i = 0; i < s.files.count; i++) {
-        const struct ros2db_file *file = &s.files.items[i];
-        if (file->kind == ROS2DB_YAML && !read_yaml(&s, file, err)) {
+        const struct rosbag2_file *file = &s.files.items[i];
+        if (file->kind == ROSBAG2_YAML && !read_yaml(&s, file, err)) {
             return false;
         }
-        stored += file->kind == ROS2DB_DATABASE ? file->source->size : 0;
+        stored += file->kind == ROSBAG2_DATABASE ? file->source->size : 0;
     }
     s.total = stored;
     s.unpack_left = UNPACK_BASE + (stored < UINT64_MAX / 2 / UNPACK_RATIO ? stored * UNPACK_RATIO : 0);
-    size_t databases = count_kind(&s.files, ROS2DB_DATABASE), mcaps = count_kind(&s.files, ROS2DB_MCAP);
+    size_t databases = count_kind(&s.files, ROSBAG2_DATABASE), mcaps = count_kind(&s.files, ROSBAG2_MCAP);
     if (databases + mcaps == 0) {
         return s.meta.present
                    ? refuse_metadata_alone(&s.meta, err)
@@ -319,18 +319,18 @@ static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
     return add_metadata(&s, err);
 }
 
-static int ros2db_probe(struct reel_bytes head, struct reel_source *source) {
-    enum ros2db_kind kind = ros2db_kind_of(head);
+static int rosbag2_probe(struct reel_bytes head, struct reel_source *source) {
+    enum rosbag2_kind kind = rosbag2_kind_of(head);
     switch (kind) {
-    case ROS2DB_DATABASE:
+    case ROSBAG2_DATABASE:
         return 8 * SQLITE_MAGIC_SIZE;
-    case ROS2DB_YAML:
+    case ROSBAG2_YAML:
         return PROBE_YAML_BITS;
-    case ROS2DB_ZSTD:
-    case ROS2DB_GZIP:
-    case ROS2DB_ZIP:
-    case ROS2DB_TAR:
-        return ros2db_holds_bag(kind, head, source) ? PROBE_ARCHIVE_BITS : 0;
+    case ROSBAG2_ZSTD:
+    case ROSBAG2_GZIP:
+    case ROSBAG2_ZIP:
+    case ROSBAG2_TAR:
+        return rosbag2_holds_bag(kind, head, source) ? PROBE_ARCHIVE_BITS : 0;
     default:
         return 0;
     }
@@ -343,11 +343,11 @@ const struct reel_format reel_format_rosbag2 = {
     .title = "ROS 2 bag (SQLite)",
     .media_type = "application/vnd.sqlite3",
     .suffixes = suffixes,
-    .probe = ros2db_probe,
-    .scan = ros2db_scan,
+    .probe = rosbag2_probe,
+    .scan = rosbag2_scan,
     .describe = mcap_describe, /* rows have no header */
-    .open_rows = ros2db_open_rows,
-    .joins = ros2db_joins,
+    .open_rows = rosbag2_open_rows,
+    .joins = rosbag2_joins,
     .is_folder = true,
     .version = 4 + MCAP_SCAN_VERSION,
 };

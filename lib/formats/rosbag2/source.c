@@ -10,15 +10,15 @@
 enum { IDLE_MAX = 4, READ_STEPS = 1000 };
 
 struct handle {
-    struct ros2db db;
+    struct rosbag2 db;
     sqlite3_blob *blob;
     int64_t rowid; /* the row that `blob` is open on */
 };
 struct rows_source {
     struct reel_source source;
     struct reel_source *base;
-    struct ros2db_repair *repair; /* NULL: not needed */
-    pthread_mutex_t lock;         /* protects `idle` */
+    struct rosbag2_repair *repair; /* NULL: not needed */
+    pthread_mutex_t lock;          /* protects `idle` */
     struct handle *idle[IDLE_MAX];
     unsigned n_idle;
 };
@@ -26,7 +26,7 @@ struct rows_source {
 static void handle_free(struct handle *h) {
     if (h) {
         sqlite3_blob_close(h->blob);
-        ros2db_close(&h->db);
+        rosbag2_close(&h->db);
         free(h);
     }
 }
@@ -45,7 +45,7 @@ static struct handle *handle_take(struct rows_source *rows, struct reel_error *e
         return NULL;
     }
     h->rowid = -1;
-    if (!ros2db_open(&h->db, rows->base, rows->repair, err)) {
+    if (!rosbag2_open(&h->db, rows->base, rows->repair, err)) {
         handle_free(h);
         return NULL;
     }
@@ -87,8 +87,8 @@ static int handle_seek(struct handle *h, int64_t rowid) {
 
 static bool rows_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     struct rows_source *rows = (struct rows_source *)source;
-    int64_t rowid = (int64_t)(offset >> ROS2DB_ROW_BITS);
-    uint64_t at = offset & (uint64_t)ROS2DB_PAYLOAD_MAX;
+    int64_t rowid = (int64_t)(offset >> ROSBAG2_ROW_BITS);
+    uint64_t at = offset & (uint64_t)ROSBAG2_PAYLOAD_MAX;
     handle_prefer(rows, rowid);
     AUTO(handle_free) struct handle *h = handle_take(rows, err);
     if (!h) {
@@ -96,7 +96,7 @@ static bool rows_read(struct reel_source *source, uint64_t offset, void *buffer,
     }
     int rc = handle_seek(h, rowid);
     if (rc != SQLITE_OK) {
-        ros2db_fail(&h->db, rc, "the row cannot be read", err);
+        rosbag2_fail(&h->db, rc, "the row cannot be read", err);
         return reel_error_at(err, "%s: message with id %lld", rows->base->name, (long long)rowid);
     }
     uint64_t there = (uint64_t)sqlite3_blob_bytes(h->blob);
@@ -106,7 +106,7 @@ static bool rows_read(struct reel_source *source, uint64_t offset, void *buffer,
                          (unsigned long long)there);
     }
     if ((rc = sqlite3_blob_read(h->blob, buffer, (int)size, (int)at)) != SQLITE_OK) {
-        ros2db_fail(&h->db, rc, "its bytes cannot be read", err);
+        rosbag2_fail(&h->db, rc, "its bytes cannot be read", err);
         return reel_error_at(err, "%s: message with id %lld", rows->base->name, (long long)rowid);
     }
     handle_release(rows, TAKE(h)); /* not reused after a failure */
@@ -118,17 +118,17 @@ static void rows_free(struct reel_source *source) {
     while (rows->n_idle > 0) {
         handle_free(rows->idle[--rows->n_idle]);
     }
-    ros2db_repair_free(rows->repair);
+    rosbag2_repair_free(rows->repair);
     pthread_mutex_destroy(&rows->lock);
     free(rows);
 }
 
-struct reel_source *ros2db_open_rows(struct reel_source *base, bool damaged, struct reel_error *err) {
+struct reel_source *rosbag2_open_rows(struct reel_source *base, bool damaged, struct reel_error *err) {
     static const struct reel_source_ops ops = {.read = rows_read, .free = rows_free};
-    struct ros2db db;
-    AUTO(ros2db_repair_free) struct ros2db_repair *repair = NULL;
-    bool good = ros2db_open(&db, base, NULL, err) && (!damaged || ros2db_repair_new(&db, base, &repair, err));
-    ros2db_close(&db);
+    struct rosbag2 db;
+    AUTO(rosbag2_repair_free) struct rosbag2_repair *repair = NULL;
+    bool good = rosbag2_open(&db, base, NULL, err) && (!damaged || rosbag2_repair_new(&db, base, &repair, err));
+    rosbag2_close(&db);
     struct rows_source *rows = good ? calloc(1, sizeof *rows) : NULL;
     if (!good) {
         return NULL;

@@ -24,7 +24,7 @@ static void definitions_free(struct definitions *d) {
     free(d->items);
 }
 
-void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity, const char *text, ...) {
+void rosbag2_finding(const struct rosbag2_base *b, enum reel_severity severity, const char *text, ...) {
     char line[512];
     va_list arguments;
     va_start(arguments, text);
@@ -37,9 +37,9 @@ void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity, co
 }
 
 /* A text of the current row as UTF-8, in the scan's arena. NULL with err. */
-static const char *text_of(struct ros2db_base *b, sqlite3_stmt *statement, int column, struct reel_error *err) {
+static const char *text_of(struct rosbag2_base *b, sqlite3_stmt *statement, int column, struct reel_error *err) {
     struct reel_bytes raw;
-    if (!ros2db_column(&b->db, statement, column, &raw, err)) {
+    if (!rosbag2_column(&b->db, statement, column, &raw, err)) {
         return NULL;
     }
     if (raw.size > REEL_TEXT_MAX) {
@@ -54,16 +54,17 @@ static const char *text_of(struct ros2db_base *b, sqlite3_stmt *statement, int c
 }
 
 /* Steps a statement over a small table; damage ends the loop with a finding. */
-static bool step(struct ros2db_base *b, sqlite3_stmt *statement, const char *table, bool *row, struct reel_error *err) {
+static bool step(struct rosbag2_base *b, sqlite3_stmt *statement, const char *table, bool *row,
+                 struct reel_error *err) {
     int rc = sqlite3_step(statement);
     *row = rc == SQLITE_ROW;
     if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
         return true;
     }
-    if (!ros2db_is_damage(rc) || b->db.view.failure.code != REEL_OK) {
-        return ros2db_fail(&b->db, rc, table, err);
+    if (!rosbag2_is_damage(rc) || b->db.view.failure.code != REEL_OK) {
+        return rosbag2_fail(&b->db, rc, table, err);
     }
-    ros2db_finding(b, REEL_LOSS, "table %s cannot be read to its end: %s", table, sqlite3_errmsg(b->db.sqlite));
+    rosbag2_finding(b, REEL_LOSS, "table %s cannot be read to its end: %s", table, sqlite3_errmsg(b->db.sqlite));
     return true;
 }
 
@@ -75,16 +76,16 @@ static int compare_definitions(const void *a, const void *b) {
     return order ? order : (x->rowid > y->rowid) - (x->rowid < y->rowid);
 }
 
-static bool list_definitions(struct ros2db_base *b, struct definitions *out, struct reel_error *err) {
+static bool list_definitions(struct rosbag2_base *b, struct definitions *out, struct reel_error *err) {
     bool there;
-    if (!ros2db_has_table(&b->db, "message_definitions", &there, err)) {
+    if (!rosbag2_has_table(&b->db, "message_definitions", &there, err)) {
         return false;
     }
     if (!there) {
         return true;
     }
     AUTO(statement)
-    sqlite3_stmt *rows = ros2db_prepare(&b->db, "SELECT rowid, topic_type, encoding FROM message_definitions", err);
+    sqlite3_stmt *rows = rosbag2_prepare(&b->db, "SELECT rowid, topic_type, encoding FROM message_definitions", err);
     for (bool row = true; rows && row;) {
         if (!step(b, rows, "message_definitions", &row, err)) {
             return false;
@@ -141,34 +142,34 @@ static const struct definition *find_definition(struct arena *arena, const struc
 }
 
 /* The text of a definition, valid until `one` is stepped; empty when it cannot be read. */
-static bool definition_text(struct ros2db_base *b, sqlite3_stmt *one, const struct definition *d,
+static bool definition_text(struct rosbag2_base *b, sqlite3_stmt *one, const struct definition *d,
                             struct reel_bytes *out, struct reel_error *err) {
     bool row;
     *out = bytes_of("", 0);
     sqlite3_reset(one);
     sqlite3_bind_int64(one, 1, d->rowid);
-    return step(b, one, "message_definitions", &row, err) && (!row || ros2db_column(&b->db, one, 0, out, err));
+    return step(b, one, "message_definitions", &row, err) && (!row || rosbag2_column(&b->db, one, 0, out, err));
 }
 
 /* --- channels --- */
 
 static int compare_channels(const void *a, const void *b) {
-    const struct ros2db_channel *x = a, *y = b;
+    const struct rosbag2_channel *x = a, *y = b;
     int order = strcmp(x->name, y->name);
     order = order ? order : strcmp(x->type, y->type);
     return order ? order : strcmp(x->encoding, y->encoding);
 }
 
 /* The channel of this name, type and encoding. *is_new: it was just created, and its id is not set yet. */
-static struct ros2db_channel *intern(struct ros2db_scan *s, const char *name, const char *type, const char *encoding,
-                                     bool *is_new, struct reel_error *err) {
-    struct ros2db_channel key = {.name = name, .type = type, .encoding = encoding};
-    struct ros2db_channel **found = tfind(&key, &s->channels, compare_channels);
+static struct rosbag2_channel *intern(struct rosbag2_scan *s, const char *name, const char *type, const char *encoding,
+                                      bool *is_new, struct reel_error *err) {
+    struct rosbag2_channel key = {.name = name, .type = type, .encoding = encoding};
+    struct rosbag2_channel **found = tfind(&key, &s->channels, compare_channels);
     *is_new = found == NULL;
     if (found) {
         return *found;
     }
-    struct ros2db_channel *c = arena_copy(&s->arena, &key, sizeof key);
+    struct rosbag2_channel *c = arena_copy(&s->arena, &key, sizeof key);
     if (!c) {
         arena_fail(&s->arena, err);
         return NULL;
@@ -202,10 +203,10 @@ struct topic_row {
     const char *definition_encoding;
 };
 
-static bool add_channel(struct ros2db_base *b, const struct topic_row *t, struct ros2db_channel **out,
+static bool add_channel(struct rosbag2_base *b, const struct topic_row *t, struct rosbag2_channel **out,
                         struct reel_error *err) {
     bool is_new;
-    struct ros2db_channel *c = *out = intern(b->s, t->name, t->type, t->encoding, &is_new, err);
+    struct rosbag2_channel *c = *out = intern(b->s, t->name, t->type, t->encoding, &is_new, err);
     if (!c || !is_new) {
         return c != NULL;
     }
@@ -232,18 +233,18 @@ static bool add_channel(struct ros2db_base *b, const struct topic_row *t, struct
     return reel_scan_channel(b->s->scan, &channel, &c->id, err);
 }
 
-static bool add_topic(struct ros2db_base *b, int64_t id, struct ros2db_channel *channel, struct reel_error *err) {
+static bool add_topic(struct rosbag2_base *b, int64_t id, struct rosbag2_channel *channel, struct reel_error *err) {
     if (!GROW_ARRAY(b->topics, b->n_topics, b->cap_topics)) {
         return reel_fail_memory(err);
     }
-    b->topics[b->n_topics++] = (struct ros2db_topic){.id = id, .channel = channel};
+    b->topics[b->n_topics++] = (struct rosbag2_topic){.id = id, .channel = channel};
     return true;
 }
 
-static const struct ros2db_meta_topic *meta_topic(const struct ros2db_scan *s, const char *name, const char *type) {
+static const struct rosbag2_meta_topic *meta_topic(const struct rosbag2_scan *s, const char *name, const char *type) {
     enum { SEARCHED_MAX = 1000 }; /* bound on the work for a QoS profile */
     for (size_t i = 0; i < s->meta.n_topics && i < SEARCHED_MAX; i++) {
-        const struct ros2db_meta_topic *t = &s->meta.topics[i];
+        const struct rosbag2_meta_topic *t = &s->meta.topics[i];
         if (t->name && strcmp(t->name, name) == 0 && (!t->type || strcmp(t->type, type) == 0)) {
             return t;
         }
@@ -251,41 +252,41 @@ static const struct ros2db_meta_topic *meta_topic(const struct ros2db_scan *s, c
     return NULL;
 }
 
-static bool read_topic(struct ros2db_base *b, sqlite3_stmt *rows, struct topic_row *t, struct reel_error *err) {
+static bool read_topic(struct rosbag2_base *b, sqlite3_stmt *rows, struct topic_row *t, struct reel_error *err) {
     t->id = sqlite3_column_int64(rows, 0);
     if (!(t->name = text_of(b, rows, 1, err)) || !(t->type = text_of(b, rows, 2, err)) ||
         !(t->encoding = text_of(b, rows, 3, err)) || !(t->qos = text_of(b, rows, 4, err)) ||
         !(t->hash = text_of(b, rows, 5, err))) {
         return false;
     }
-    const struct ros2db_meta_topic *meta = t->qos[0] == '\0' ? meta_topic(b->s, t->name, t->type) : NULL;
+    const struct rosbag2_meta_topic *meta = t->qos[0] == '\0' ? meta_topic(b->s, t->name, t->type) : NULL;
     t->qos = meta && meta->qos ? meta->qos : t->qos;
-    t->encoding = t->encoding[0] ? t->encoding : ROS2DB_ENCODING;
+    t->encoding = t->encoding[0] ? t->encoding : ROSBAG2_ENCODING;
     return true;
 }
 
 static int compare_topics(const void *a, const void *b) {
-    int64_t x = ((const struct ros2db_topic *)a)->id, y = ((const struct ros2db_topic *)b)->id;
+    int64_t x = ((const struct rosbag2_topic *)a)->id, y = ((const struct rosbag2_topic *)b)->id;
     return (x > y) - (x < y);
 }
 
-static bool walk_topics(struct ros2db_base *b, const struct definitions *all, struct reel_error *err) {
+static bool walk_topics(struct rosbag2_base *b, const struct definitions *all, struct reel_error *err) {
     char sql[192];
     snprintf(sql, sizeof sql, "SELECT id, name, type, serialization_format, %s, %s FROM topics",
-             ros2db_has_column(&b->db, "topics", "offered_qos_profiles") ? "offered_qos_profiles" : "NULL",
-             ros2db_has_column(&b->db, "topics", "type_description_hash") ? "type_description_hash" : "NULL");
-    AUTO(statement) sqlite3_stmt *rows = ros2db_prepare(&b->db, sql, err);
+             rosbag2_has_column(&b->db, "topics", "offered_qos_profiles") ? "offered_qos_profiles" : "NULL",
+             rosbag2_has_column(&b->db, "topics", "type_description_hash") ? "type_description_hash" : "NULL");
+    AUTO(statement) sqlite3_stmt *rows = rosbag2_prepare(&b->db, sql, err);
     AUTO(statement)
     sqlite3_stmt *one =
-        all->count > 0
-            ? ros2db_prepare(&b->db, "SELECT encoded_message_definition FROM message_definitions WHERE rowid = ?1", err)
-            : NULL;
+        all->count > 0 ? rosbag2_prepare(
+                             &b->db, "SELECT encoded_message_definition FROM message_definitions WHERE rowid = ?1", err)
+                       : NULL;
     if (!rows || (all->count > 0 && !one)) {
         return false;
     }
     for (bool row = true;;) {
         struct topic_row t = {.definition_encoding = ""};
-        struct ros2db_channel *channel;
+        struct rosbag2_channel *channel;
         if (!step(b, rows, "topics", &row, err)) {
             return false;
         }
@@ -312,13 +313,13 @@ static bool walk_topics(struct ros2db_base *b, const struct definitions *all, st
 }
 
 /* Creates a channel for a topic id that the table lacks, and inserts it in the order of ids. */
-static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t index, struct ros2db_channel **out,
+static bool add_placeholder(struct rosbag2_base *b, int64_t id, size_t index, struct rosbag2_channel **out,
                             struct reel_error *err) {
     char name[64];
     snprintf(name, sizeof name, "topic_id_%lld", (long long)id);
     struct topic_row t = {.name = arena_text(&b->s->arena, name),
                           .type = "",
-                          .encoding = ROS2DB_ENCODING,
+                          .encoding = ROSBAG2_ENCODING,
                           .qos = "",
                           .hash = "",
                           .definition_encoding = ""};
@@ -328,16 +329,17 @@ static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t index, str
     if (!add_channel(b, &t, out, err) || !add_topic(b, id, *out, err)) {
         return false;
     }
-    struct ros2db_topic added = b->topics[b->n_topics - 1];
+    struct rosbag2_topic added = b->topics[b->n_topics - 1];
     memmove(&b->topics[index + 1], &b->topics[index], (b->n_topics - 1 - index) * sizeof *b->topics);
     b->topics[index] = added;
     b->n_placeholders++;
-    ros2db_finding(b, REEL_LOSS, "messages refer to topic id %lld, which the table topics does not have: kept as %s",
-                   (long long)id, name);
+    rosbag2_finding(b, REEL_LOSS, "messages refer to topic id %lld, which the table topics does not have: kept as %s",
+                    (long long)id, name);
     return true;
 }
 
-bool ros2db_channel_of(struct ros2db_base *b, int64_t topic_id, struct ros2db_channel **out, struct reel_error *err) {
+bool rosbag2_channel_of(struct rosbag2_base *b, int64_t topic_id, struct rosbag2_channel **out,
+                        struct reel_error *err) {
     size_t low = 0, high = b->n_topics;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -353,21 +355,21 @@ bool ros2db_channel_of(struct ros2db_base *b, int64_t topic_id, struct ros2db_ch
 
 /* --- all of it --- */
 
-static bool read_version(struct ros2db_base *b, struct reel_error *err) {
+static bool read_version(struct rosbag2_base *b, struct reel_error *err) {
     bool topics, messages, schema;
-    if (!ros2db_has_table(&b->db, "topics", &topics, err) || !ros2db_has_table(&b->db, "messages", &messages, err) ||
-        !ros2db_has_table(&b->db, "schema", &schema, err)) {
+    if (!rosbag2_has_table(&b->db, "topics", &topics, err) || !rosbag2_has_table(&b->db, "messages", &messages, err) ||
+        !rosbag2_has_table(&b->db, "schema", &schema, err)) {
         return false;
     }
-    if (!topics || !messages || !ros2db_has_column(&b->db, "messages", "topic_id")) {
+    if (!topics || !messages || !rosbag2_has_column(&b->db, "messages", "topic_id")) {
         return reel_fail(err, REEL_NOT_MINE,
                          "%s: an SQLite database without the tables topics and messages: no rosbag2", b->file->name);
     }
-    b->version = ros2db_has_column(&b->db, "topics", "offered_qos_profiles") ? 2 : 1;
+    b->version = rosbag2_has_column(&b->db, "topics", "offered_qos_profiles") ? 2 : 1;
     if (!schema) {
         return true;
     }
-    AUTO(statement) sqlite3_stmt *rows = ros2db_prepare(&b->db, "SELECT schema_version, ros_distro FROM schema", err);
+    AUTO(statement) sqlite3_stmt *rows = rosbag2_prepare(&b->db, "SELECT schema_version, ros_distro FROM schema", err);
     bool row;
     if (!rows || !step(b, rows, "schema", &row, err)) {
         return false;
@@ -382,42 +384,42 @@ static bool read_version(struct ros2db_base *b, struct reel_error *err) {
     return true;
 }
 
-bool ros2db_read_topics(struct ros2db_base *b, struct reel_error *err) {
+bool rosbag2_read_topics(struct rosbag2_base *b, struct reel_error *err) {
     AUTO_STRUCT(definitions_free) struct definitions all = {0};
     if (!read_version(b, err) || !list_definitions(b, &all, err)) {
         return false;
     }
     if (b->version > 4) {
-        ros2db_finding(b, REEL_NOTE, "schema version %d is newer than what is known here (4)", b->version);
+        rosbag2_finding(b, REEL_NOTE, "schema version %d is newer than what is known here (4)", b->version);
     }
     return walk_topics(b, &all, err);
 }
 
-bool ros2db_read_metadata(struct ros2db_base *b, struct reel_error *err) {
+bool rosbag2_read_metadata(struct rosbag2_base *b, struct reel_error *err) {
     bool there, row;
     if (b->s->meta.present) {
         return true;
     }
-    if (!ros2db_has_table(&b->db, "metadata", &there, err)) {
+    if (!rosbag2_has_table(&b->db, "metadata", &there, err)) {
         return false;
     }
     if (!there) {
         return true;
     }
     AUTO(statement)
-    sqlite3_stmt *rows = ros2db_prepare(&b->db, "SELECT metadata FROM metadata ORDER BY rowid DESC", err);
+    sqlite3_stmt *rows = rosbag2_prepare(&b->db, "SELECT metadata FROM metadata ORDER BY rowid DESC", err);
     struct reel_bytes yaml;
     if (!rows || !step(b, rows, "metadata", &row, err)) {
         return false;
     }
     struct reel_error why = {0};
-    if (!row || !ros2db_column(&b->db, rows, 0, &yaml, &why) || yaml.size == 0 ||
-        ros2db_meta_read(&b->s->meta, &b->s->arena, yaml, &why)) {
+    if (!row || !rosbag2_column(&b->db, rows, 0, &yaml, &why) || yaml.size == 0 ||
+        rosbag2_meta_read(&b->s->meta, &b->s->arena, yaml, &why)) {
         return true;
     }
     if (why.code == REEL_NO_MEMORY) {
         return reel_error_pass(err, &why);
     }
-    ros2db_finding(b, REEL_WARNING, "the table metadata holds no metadata that can be read: %s", why.text);
+    rosbag2_finding(b, REEL_WARNING, "the table metadata holds no metadata that can be read: %s", why.text);
     return true;
 }

@@ -11,11 +11,11 @@
 
 struct db_file {
     sqlite3_file file; /* must be first: SQLite casts to it */
-    struct ros2db_file_view *view;
+    struct rosbag2_file_view *view;
 };
 
 /* The file that xOpen opens next. SQLite calls xOpen inside sqlite3_open_v2(), in the same thread. */
-static _Thread_local struct ros2db_file_view *opening;
+static _Thread_local struct rosbag2_file_view *opening;
 
 /* --- the file --- */
 
@@ -29,7 +29,7 @@ static uint32_t load_u32be(const uint8_t *p) {
 }
 
 /* With a repair, changes the number of pages in the header and marks it as valid. */
-static void patch_header(const struct ros2db_repair *r, uint8_t *out, uint64_t at, size_t size) {
+static void patch_header(const struct rosbag2_repair *r, uint8_t *out, uint64_t at, size_t size) {
     uint32_t pages = r->first + r->count;
     for (unsigned i = 0; i < 4; i++) {
         uint64_t count = SQLITE_PAGES_AT + i, good = SQLITE_PAGES_GOOD_AT + i, changes = SQLITE_CHANGES_AT + i;
@@ -46,7 +46,7 @@ static void patch_header(const struct ros2db_repair *r, uint8_t *out, uint64_t a
 }
 
 /* SQLite reads whole pages and parts of the header. */
-static bool read_repaired(const struct ros2db_repair *r, uint64_t at, uint8_t *out, size_t size) {
+static bool read_repaired(const struct rosbag2_repair *r, uint64_t at, uint8_t *out, size_t size) {
     uint64_t page = at / r->page_size + 1, inside = at % r->page_size;
     if ((page != r->root && (page < r->first || page - r->first >= r->count)) || size > r->page_size - inside) {
         return false;
@@ -56,7 +56,7 @@ static bool read_repaired(const struct ros2db_repair *r, uint64_t at, uint8_t *o
 }
 
 static int file_read(sqlite3_file *file, void *buffer, int amount, sqlite3_int64 offset) {
-    struct ros2db_file_view *v = ((struct db_file *)file)->view;
+    struct rosbag2_file_view *v = ((struct db_file *)file)->view;
     uint64_t at = (uint64_t)offset;
     size_t size = amount > 0 ? (size_t)amount : 0;
     if (v->repair && read_repaired(v->repair, at, buffer, size)) {
@@ -131,7 +131,7 @@ static const sqlite3_io_methods file_methods = {
 
 /* The size to report to SQLite. For a cut file it is the size stated in the header: SQLite refuses a file that is too
  * short. */
-static uint64_t apparent_size(struct ros2db_file_view *v) {
+static uint64_t apparent_size(struct rosbag2_file_view *v) {
     uint8_t head[SQLITE_HEADER_SIZE];
     if (v->source->size < sizeof head || !reel_source_read(v->source, 0, head, sizeof head, &v->failure)) {
         return v->source->size;
@@ -151,7 +151,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
     if (!(flags & SQLITE_OPEN_MAIN_DB) || !opening) {
         return SQLITE_CANTOPEN;
     }
-    const struct ros2db_repair *repair = opening->repair;
+    const struct rosbag2_repair *repair = opening->repair;
     opening->size = repair ? (uint64_t)(repair->first + repair->count) * repair->page_size : apparent_size(opening);
     f->view = opening;
     f->file.pMethods = &file_methods;
@@ -206,7 +206,7 @@ static void register_vfs(void) {
     sqlite3_vfs_register(&source_vfs, 0);
 }
 
-int ros2db_vfs_open(struct ros2db_file_view *view, sqlite3 **db) {
+int rosbag2_vfs_open(struct rosbag2_file_view *view, sqlite3 **db) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, register_vfs);
     opening = view;

@@ -22,7 +22,7 @@ enum {
 };
 
 struct walk {
-    struct ros2db_base *b;
+    struct rosbag2_base *b;
     sqlite3_stmt *rows;
     struct reel_source *source; /* of the rows */
     uint64_t taken, wrong, unreadable, excess, strange, unpacked, homeless;
@@ -49,12 +49,12 @@ static bool only_damage(const struct reel_error *why, struct reel_error *keep, s
 
 /* *packed: the message is a zstd frame. CDR begins with a zero byte, so the magic number is unambiguous; for other
  * encodings the metadata must state compression. */
-static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct reel_entry *e, uint8_t head[PACKED_HEAD],
+static bool is_packed(struct walk *w, struct rosbag2_channel *c, const struct reel_entry *e, uint8_t head[PACKED_HEAD],
                       bool *packed, struct reel_error *err) {
-    const struct ros2db_meta *meta = &w->b->s->meta;
+    const struct rosbag2_meta *meta = &w->b->s->meta;
     bool stated = meta->compression_mode && strcasecmp(meta->compression_mode, "message") == 0;
     *packed = false;
-    if (!stated && (c->payload == ROS2DB_PLAIN || strcmp(c->encoding, ROS2DB_ENCODING) != 0)) {
+    if (!stated && (c->payload == ROSBAG2_PLAIN || strcmp(c->encoding, ROSBAG2_ENCODING) != 0)) {
         return true;
     }
     size_t size = e->size < PACKED_HEAD ? e->size : PACKED_HEAD;
@@ -65,13 +65,13 @@ static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct ree
         return false;
     }
     *packed = load_u32le(head) == ZSTD_MAGIC_LE;
-    c->payload = *packed ? ROS2DB_PACKED : c->payload == ROS2DB_UNSEEN ? ROS2DB_PLAIN : c->payload;
+    c->payload = *packed ? ROSBAG2_PACKED : c->payload == ROSBAG2_UNSEEN ? ROSBAG2_PLAIN : c->payload;
     return true;
 }
 
 /* Adds a chunk for the message, and unpacks it once to check it. */
 static bool unpack(struct walk *w, struct reel_entry *e, struct reel_error *err) {
-    struct ros2db_scan *s = w->b->s;
+    struct rosbag2_scan *s = w->b->s;
     struct reel_chunk chunk = {
         .part = REEL_CHUNK_PART | w->b->rows, .codec = REEL_CODEC_ZSTD, .offset = e->offset, .stored = e->size};
     uint64_t max = s->unpack_left < REEL_MESSAGE_MEMORY_MAX ? s->unpack_left : REEL_MESSAGE_MEMORY_MAX;
@@ -84,7 +84,7 @@ static bool unpack(struct walk *w, struct reel_entry *e, struct reel_error *err)
     return reel_scan_chunk(s->scan, &chunk, &e->chunk, err);
 }
 
-static bool take_message(struct walk *w, struct ros2db_channel *c, struct reel_entry *e, int64_t rowid,
+static bool take_message(struct walk *w, struct rosbag2_channel *c, struct reel_entry *e, int64_t rowid,
                          struct reel_error *err) {
     struct reel_error why = {0};
     uint8_t head[PACKED_HEAD], last;
@@ -107,26 +107,26 @@ static bool take_message(struct walk *w, struct ros2db_channel *c, struct reel_e
 }
 
 static bool take_row(struct walk *w, int64_t rowid, struct reel_error *err) {
-    struct ros2db_base *b = w->b;
+    struct rosbag2_base *b = w->b;
     for (int i = 1; i <= 3; i++) {
         if (sqlite3_column_type(w->rows, i) != SQLITE_INTEGER) {
             note(&w->wrong, &w->wrong_id, rowid);
             return true;
         }
     }
-    if (rowid > ROS2DB_ROW_MAX) {
+    if (rowid > ROSBAG2_ROW_MAX) {
         note(&w->strange, &w->strange_id, rowid);
         return true;
     }
     int64_t size = sqlite3_column_int64(w->rows, 3);
-    if (size < 0 || size > ROS2DB_PAYLOAD_MAX || (uint64_t)size > b->db.bytes_left) {
+    if (size < 0 || size > ROSBAG2_PAYLOAD_MAX || (uint64_t)size > b->db.bytes_left) {
         note(&w->excess, &w->excess_id, rowid);
         return true;
     }
     b->db.bytes_left -= (uint64_t)size;
     b->s->done += (uint64_t)size;
-    struct ros2db_channel *c;
-    if (!ros2db_channel_of(b, sqlite3_column_int64(w->rows, 1), &c, err)) {
+    struct rosbag2_channel *c;
+    if (!rosbag2_channel_of(b, sqlite3_column_int64(w->rows, 1), &c, err)) {
         return false;
     }
     if (!c) {
@@ -136,7 +136,7 @@ static bool take_row(struct walk *w, int64_t rowid, struct reel_error *err) {
     struct reel_entry e = {.time_ns = sqlite3_column_int64(w->rows, 2),
                            .channel = c->id,
                            .chunk = b->rows,
-                           .offset = ros2db_address(rowid),
+                           .offset = rosbag2_address(rowid),
                            .size = (uint32_t)size};
     return take_message(w, c, &e, rowid, err);
 }
@@ -156,7 +156,7 @@ static int seek(struct walk *w, int64_t from, int64_t *rowid) {
 }
 
 static bool is_fatal(const struct walk *w, int rc) {
-    return w->b->db.view.failure.code != REEL_OK || (rc != SQLITE_ROW && rc != SQLITE_DONE && !ros2db_is_damage(rc));
+    return w->b->db.view.failure.code != REEL_OK || (rc != SQLITE_ROW && rc != SQLITE_DONE && !rosbag2_is_damage(rc));
 }
 
 /* Finds the smallest id above `from` from which rows are readable again, by doubling steps and then bisection, as if
@@ -164,11 +164,11 @@ static bool is_fatal(const struct walk *w, int rc) {
 static bool find_next(struct walk *w, int64_t from, int64_t *next, bool *found, struct reel_error *err) {
     int64_t bad = from, good = 0, rowid;
     *found = false;
-    for (int64_t leap = 1; !*found && bad < ROS2DB_ROW_MAX; leap *= 2) {
-        int64_t try = leap < ROS2DB_ROW_MAX - bad ? bad + leap : ROS2DB_ROW_MAX;
+    for (int64_t leap = 1; !*found && bad < ROSBAG2_ROW_MAX; leap *= 2) {
+        int64_t try = leap < ROSBAG2_ROW_MAX - bad ? bad + leap : ROSBAG2_ROW_MAX;
         int rc = seek(w, try, &rowid);
         if (is_fatal(w, rc)) {
-            return ros2db_fail(&w->b->db, rc, "table messages", err);
+            return rosbag2_fail(&w->b->db, rc, "table messages", err);
         }
         *found = rc == SQLITE_ROW || rc == SQLITE_DONE;
         good = *found ? try : good
@@ -179,7 +179,7 @@ static bool find_next(struct walk *w, int64_t from, int64_t *next, bool *found, 
         int64_t middle = bad + (good - bad) / 2;
         int rc = seek(w, middle, &rowid);
         if (is_fatal(w, rc)) {
-            return ros2db_fail(&w->b->db, rc, "table messages", err);
+            return rosbag2_fail(&w->b->db, rc, "table messages", err);
         }
         bool fine = rc == SQLITE_ROW || rc == SQLITE_DONE;
         good = fine ? middle : good;
@@ -191,7 +191,7 @@ static bool find_next(struct walk *w, int64_t from, int64_t *next, bool *found, 
 
 /* Walks from id *at to the end or to the next damage; *at is then the id after the last row read. */
 static bool walk_run(struct walk *w, int64_t *at, int *rc, struct reel_error *err) {
-    struct ros2db_scan *s = w->b->s;
+    struct rosbag2_scan *s = w->b->s;
     int64_t rowid = 0;
     unsigned rows = 0;
     for (*rc = seek(w, *at, &rowid); *rc == SQLITE_ROW; *rc = sqlite3_step(w->rows)) {
@@ -206,7 +206,7 @@ static bool walk_run(struct walk *w, int64_t *at, int *rc, struct reel_error *er
         }
         *at = rowid + 1;
     }
-    return !is_fatal(w, *rc) || ros2db_fail(&w->b->db, *rc, "table messages", err);
+    return !is_fatal(w, *rc) || rosbag2_fail(&w->b->db, *rc, "table messages", err);
 }
 
 static bool walk_all(struct walk *w, struct reel_error *err) {
@@ -225,8 +225,8 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
         snprintf(why, sizeof why, "%s",
                  rc == SQLITE_CORRUPT ? "pages are damaged or missing" : sqlite3_errmsg(w->b->db.sqlite));
         if (damaged >= DAMAGED_MAX) {
-            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on are lost: more than %d damaged positions",
-                           (long long)at, DAMAGED_MAX);
+            rosbag2_finding(w->b, REEL_LOSS, "messages from id %lld on are lost: more than %d damaged positions",
+                            (long long)at, DAMAGED_MAX);
             return true;
         }
         if (!find_next(w, at, &next, &found, err)) {
@@ -234,56 +234,56 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
         }
         bool more = found && seek(w, next, &rowid) == SQLITE_ROW;
         if (!more) {
-            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on cannot be read: %s", (long long)at, why);
+            rosbag2_finding(w->b, REEL_LOSS, "messages from id %lld on cannot be read: %s", (long long)at, why);
             return true;
         }
-        ros2db_finding(w->b, REEL_LOSS, "messages with ids %lld to %lld cannot be read: %s", (long long)at,
-                       (long long)rowid - 1, why);
+        rosbag2_finding(w->b, REEL_LOSS, "messages with ids %lld to %lld cannot be read: %s", (long long)at,
+                        (long long)rowid - 1, why);
         at = rowid;
     }
 }
 
 static void report(const struct walk *w) {
-    const struct ros2db_base *b = w->b;
+    const struct rosbag2_base *b = w->b;
 #define COUNT(count, id) (unsigned long long)w->count, (long long)w->id
     if (w->wrong > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, are not a topic, a time and a blob",
-                       COUNT(wrong, wrong_id));
+        rosbag2_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, are not a topic, a time and a blob",
+                        COUNT(wrong, wrong_id));
     }
     if (w->strange > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, have ids beyond 2^33",
-                       COUNT(strange, strange_id));
+        rosbag2_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, have ids beyond 2^33",
+                        COUNT(strange, strange_id));
     }
     if (w->excess > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, are larger than the file has room for",
-                       COUNT(excess, excess_id));
+        rosbag2_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, are larger than the file has room for",
+                        COUNT(excess, excess_id));
     }
     if (w->unreadable > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages cannot be read to their end, the first: %s",
-                       (unsigned long long)w->unreadable, w->unreadable_why.text);
+        rosbag2_finding(b, REEL_LOSS, "%llu messages cannot be read to their end, the first: %s",
+                        (unsigned long long)w->unreadable, w->unreadable_why.text);
     }
     if (w->unpacked > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu compressed messages, the first with id %lld, do not unpack: %s",
-                       COUNT(unpacked, unpacked_id), w->unpacked_why.text);
+        rosbag2_finding(b, REEL_LOSS, "%llu compressed messages, the first with id %lld, do not unpack: %s",
+                        COUNT(unpacked, unpacked_id), w->unpacked_why.text);
     }
     if (w->homeless > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages refer to further topics that are not there",
-                       (unsigned long long)w->homeless);
+        rosbag2_finding(b, REEL_LOSS, "%llu messages refer to further topics that are not there",
+                        (unsigned long long)w->homeless);
     }
 #undef COUNT
 }
 
-bool ros2db_walk(struct ros2db_base *b, struct reel_error *err) {
+bool rosbag2_walk(struct rosbag2_base *b, struct reel_error *err) {
     struct walk w = {.b = b};
-    AUTO(reel_source_free) struct reel_source *source = ros2db_open_rows(b->file->source, b->repair != NULL, err);
-    AUTO(statement) sqlite3_stmt *rows = source ? ros2db_prepare(&b->db, WALK_SQL, err) : NULL;
+    AUTO(reel_source_free) struct reel_source *source = rosbag2_open_rows(b->file->source, b->repair != NULL, err);
+    AUTO(statement) sqlite3_stmt *rows = source ? rosbag2_prepare(&b->db, WALK_SQL, err) : NULL;
     if (!rows) {
         return false;
     }
     w.rows = rows;
     w.source = source;
     for (size_t i = 0; i < b->n_topics; i++) {
-        b->topics[i].channel->payload = ROS2DB_UNSEEN; /* decided again for each database of the bag */
+        b->topics[i].channel->payload = ROSBAG2_UNSEEN; /* decided again for each database of the bag */
     }
     bool good = walk_all(&w, err);
     report(&w);

@@ -25,8 +25,8 @@ enum {
     INDEX_INNER = 2,
     INDEX_RECORD = 3 + 8 + 4, /* head, time, rowid */
     INDEX_CELL = 1 + INDEX_RECORD,
-    INDEX_ITEMS = (DB3_PAGE - ROS2DB_LEAF_HEAD) / (2 + INDEX_CELL),
-    INDEX_CHILDREN = (DB3_PAGE - ROS2DB_INNER_HEAD) / (2 + 4 + INDEX_CELL) + 1,
+    INDEX_ITEMS = (DB3_PAGE - ROSBAG2_LEAF_HEAD) / (2 + INDEX_CELL),
+    INDEX_CHILDREN = (DB3_PAGE - ROSBAG2_INNER_HEAD) / (2 + 4 + INDEX_CELL) + 1,
     PART_PAGES = 512, /* of the tail */
     PART_LEAVES = 64, /* of the index */
     ROWS_MAX = INT32_MAX,
@@ -112,7 +112,7 @@ static bool put_leaf(struct reel_write *w, struct reel_sink *out, struct reel_er
     if (messages == 0) {
         return true;
     }
-    db3_leaf_put(&run->leaf, ROS2DB_PAGE_LEAF, out);
+    db3_leaf_put(&run->leaf, ROSBAG2_PAGE_LEAF, out);
     db3_leaf_clear(&run->leaf);
     return note_leaf(w, messages, 1, err);
 }
@@ -321,7 +321,7 @@ static struct layout layout_of(struct reel_write *w) {
     uint64_t first = last ? page_at(w, last->offset + last->size) : 2;
     struct layout l = {.messages = {.leaves = t->leaves > 0 ? t->leaves : 1,
                                     .children = DB3_TABLE_CHILDREN,
-                                    .type = ROS2DB_PAGE_INNER,
+                                    .type = ROSBAG2_PAGE_INNER,
                                     .first = first + (t->leaves == 0), /* then its empty leaf is there */
                                     .first_leaf = t->leaves > 0 ? 2 : first,
                                     .page = messages_page,
@@ -425,7 +425,7 @@ static bool db3_tail(struct reel_write *w, uint64_t part, struct reel_sink *out,
     if (part == 0 && t->leaves == 0) { /* the table is empty */
         struct run *run = w->run;
         db3_leaf_clear(&run->leaf);
-        db3_leaf_put(&run->leaf, ROS2DB_PAGE_LEAF, out);
+        db3_leaf_put(&run->leaf, ROSBAG2_PAGE_LEAF, out);
     }
     if (part < above) {
         put_inner(&l.messages, part, l.messages_inner, out);

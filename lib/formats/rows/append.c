@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "base/hash_table.h"
 #include "base/limits.h"
-#include "syntax/json_spans.h"
+#include "syntax/json_scan.h"
 #include "syntax/msgpack.h"
 
 struct topic {
@@ -184,9 +184,9 @@ static bool take_lines(struct batch *b, struct reel_bytes body, struct reel_erro
         end = newline ? (size_t)(newline - body.data) : body.size;
         size_t size = end - at,
                from = at + (size > 0 && body.data[at] == 0x1e); /* json-seq puts a record separator in front */
-        struct json_spans blank = {.at = body.data + from, .end = body.data + end};
-        json_spans_white(&blank);
-        if (blank.at < blank.end && !take_row(b, bytes_of(body.data + from, end - from), REEL_ROWS_JSON, err)) {
+        struct cursor line = cursor_of(bytes_of(body.data + from, end - from));
+        json_space(&line);
+        if (!cursor_done(&line) && !take_row(b, bytes_of(body.data + from, end - from), REEL_ROWS_JSON, err)) {
             return false;
         }
     }
@@ -194,15 +194,14 @@ static bool take_lines(struct batch *b, struct reel_bytes body, struct reel_erro
 }
 
 static bool take_array(struct batch *b, struct reel_bytes body, struct reel_error *err) {
-    struct json_spans s = json_spans_of(body, '[', ']');
+    struct json_items s = json_items_of(body, '[', ']');
     struct reel_bytes row;
-    while (json_spans_next(&s, &row)) {
+    while (json_next(&s, &row)) {
         if (!take_row(b, row, REEL_ROWS_JSON, err)) {
             return false;
         }
     }
-    json_spans_white(&s);
-    return (!s.failed && s.at == s.end) ||
+    return json_items_end(&s) ||
            reel_fail(err, REEL_ARGUMENT, "after row %llu: this is no JSON array of rows", (unsigned long long)b->row);
 }
 
@@ -259,9 +258,9 @@ bool reel_rows_append(struct reel_rows *rows, enum reel_row_media media, struct 
     AUTO_STRUCT(batch_done) struct batch b = {.rows = rows, .arena.max = BATCH_MEMORY_MAX};
     b.pending_end = &b.pending;
     *added = (struct reel_rows_added){0};
-    struct json_spans s = {.at = body.data, .end = body.data + body.size};
-    json_spans_white(&s);
-    bool is_array = s.at < s.end && *s.at == '[';
+    struct cursor c = cursor_of(body);
+    json_space(&c);
+    bool is_array = !cursor_done(&c) && *c.at == '[';
     return row_parser_open(&b.parser, &b.arena, now_ns, err) &&
            (media == REEL_ROWS_MSGPACK ? take_maps(&b, body, err)
             : is_array                 ? take_array(&b, body, err)

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "reel/time.h"
 #include "syntax/base64.h"
-#include "syntax/json_spans.h"
+#include "syntax/json_scan.h"
 #include "syntax/msgpack.h"
 #include "syntax/utf8.h"
 
@@ -213,14 +213,13 @@ static void take_member(struct members *m, bool first, struct reel_bytes key, st
 }
 
 static bool split_json(struct reel_bytes text, struct members *out, struct reel_error *err) {
-    struct json_spans s = json_spans_of(text, '{', '}');
+    struct json_items s = json_items_of(text, '{', '}');
     struct reel_bytes key = {0}, value = {0};
     *out = (struct members){0};
-    for (bool first = true; json_spans_member(&s, &key, &value); first = false) {
+    for (bool first = true; json_next_member(&s, &key, &value); first = false) {
         take_member(out, first, key, (struct value){value, VALUE_JSON});
     }
-    json_spans_white(&s);
-    return (!s.failed && s.at == s.end) || reel_fail(err, REEL_ARGUMENT, "it is no JSON object");
+    return json_items_end(&s) || reel_fail(err, REEL_ARGUMENT, "it is no JSON object");
 }
 
 static bool split_msgpack(struct reel_bytes map, struct members *out, struct reel_error *err) {
@@ -251,10 +250,10 @@ static bool split(const struct value *value, struct members *out, struct reel_er
 
 /* The digits of {"$base64": "…"}. */
 static bool is_base64(const struct value *value, struct value *digits) {
-    struct json_spans s = json_spans_of(value->text, '{', '}');
+    struct json_items s = json_items_of(value->text, '{', '}');
     struct reel_bytes key, text, more;
-    if (value->medium != VALUE_JSON || !json_spans_member(&s, &key, &text) || !bytes_is(key, "$base64") ||
-        json_spans_member(&s, &key, &more) || s.failed) {
+    if (value->medium != VALUE_JSON || !json_next_member(&s, &key, &text) || !bytes_is(key, "$base64") ||
+        json_next_member(&s, &key, &more) || s.c.failed) {
         return false;
     }
     *digits = (struct value){text, VALUE_JSON};
@@ -362,14 +361,14 @@ static bool add_pair(const struct row_parser *p, struct reel_channel *c, struct 
 
 static bool read_json_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c,
                             struct reel_error *err) {
-    struct json_spans s = json_spans_of(map, '{', '}');
+    struct json_items s = json_items_of(map, '{', '}');
     struct reel_bytes key, text;
-    while (json_spans_member(&s, &key, &text)) {
+    while (json_next_member(&s, &key, &text)) {
         if (!add_pair(p, c, key, (struct value){text, VALUE_JSON}, err)) {
             return false;
         }
     }
-    return !s.failed || reel_fail(err, REEL_ARGUMENT, "metadata must be an object of texts");
+    return !s.c.failed || reel_fail(err, REEL_ARGUMENT, "metadata must be an object of texts");
 }
 
 static bool read_msgpack_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c,

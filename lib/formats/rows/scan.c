@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "reel/rows.h"
-#include "syntax/json_spans.h"
+#include "syntax/json_scan.h"
 #include "syntax/msgpack.h"
 
 enum {
@@ -140,8 +140,7 @@ static bool take_row(struct reading *r, struct reel_bytes text, bool last, struc
     bool good = r->media == REEL_ROWS_JSON ? row_parse_json(&r->parser, text, &row, &why)
                                            : row_parse_msgpack(&r->parser, text, &row, &why);
     if (!good && why.code == REEL_NO_MEMORY) {
-        *err = why;
-        return false;
+        return reel_error_pass(err, &why);
     }
     if (!good) {
         report_row(r, last ? "the file ends in it" : why.text, offset, text.size);
@@ -183,10 +182,10 @@ static bool take_lines(struct reading *r, bool whole, size_t *done, struct reel_
     const struct reel_bytes text = bytes_of(r->text.data, r->text.size);
     for (size_t size; *done < text.size && (size = line_size(text, *done, whole)) > 0; *done += size) {
         size_t skip = text.data[*done] == 0x1e; /* json-seq puts a record separator in front */
-        struct json_spans blank = {.at = text.data + *done + skip, .end = text.data + *done + size};
-        bool cut = blank.end[-1] != '\n';
-        json_spans_white(&blank);
-        if (blank.at < blank.end && !take_row(r, bytes_of(blank.at, (size_t)(blank.end - blank.at)), cut, err)) {
+        struct cursor line = cursor_of(bytes_of(text.data + *done + skip, size - skip));
+        bool cut = text.data[*done + size - 1] != '\n';
+        json_space(&line);
+        if (!cursor_done(&line) && !take_row(r, bytes_of(line.at, cursor_left(&line)), cut, err)) {
             return false;
         }
     }
@@ -300,17 +299,17 @@ static void see(struct members_seen *seen, struct reel_bytes key) {
 static bool is_json_row(struct reel_bytes text, bool more) {
     struct members_seen seen = {0};
     struct reel_bytes key, value;
-    struct json_spans s = {.at = text.data, .end = text.data + text.size};
-    while (s.at < s.end && (*s.at == 0x1e || *s.at == ' ' || *s.at == '\t' || *s.at == '\r' || *s.at == '\n')) {
-        s.at++;
+    struct cursor c = cursor_of(text);
+    while (!cursor_done(&c) && (*c.at == 0x1e || json_is_space(*c.at))) {
+        c.at++;
     }
-    const uint8_t *newline = memchr(s.at, '\n', (size_t)(s.end - s.at));
+    const uint8_t *newline = memchr(c.at, '\n', cursor_left(&c));
     more &= !newline;
-    s = json_spans_of(bytes_of(s.at, (size_t)((newline ? newline : s.end) - s.at)), '{', '}');
-    while (json_spans_member(&s, &key, &value)) {
+    struct json_items s = json_items_of(bytes_of(c.at, (size_t)((newline ? newline : c.end) - c.at)), '{', '}');
+    while (json_next_member(&s, &key, &value)) {
         see(&seen, key);
     }
-    return s.failed ? more && (seen.topic || seen.ours) : seen.ours || (seen.topic && seen.data);
+    return s.c.failed ? more && (seen.topic || seen.ours) : seen.ours || (seen.topic && seen.data);
 }
 
 static bool is_msgpack_row(struct reel_bytes text, bool more) {

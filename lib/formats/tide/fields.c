@@ -1,6 +1,7 @@
 /* Converts a channel of the model back to the fields of the TIDE channel it came from. See model.c for the metadata
  * that is read here. */
 #include "base/bytes.h"
+#include "base/channel.h"
 #include "formats/tide/container.h"
 
 #include <stdio.h>
@@ -187,9 +188,8 @@ static bool same_topics(const struct reel_channel *a, const struct reel_channel 
 }
 
 bool tide_channel_same(const struct reel_channel *a, const struct reel_channel *b) {
-    bool same = strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 &&
-                strcmp(a->encoding, b->encoding) == 0 && a->latched == b->latched && a->n_schemas == b->n_schemas &&
-                same_topics(a, b) && same_pairs(&a->metadata, &b->metadata);
+    bool same = channel_same(a, b) && a->latched == b->latched && a->n_schemas == b->n_schemas && same_topics(a, b) &&
+                same_pairs(&a->metadata, &b->metadata);
     for (uint32_t i = 0; same && i < a->n_schemas; i++) {
         const struct reel_schema *x = &a->schemas[i], *y = &b->schemas[i];
         same = strcmp(x->name, y->name) == 0 && strcmp(x->encoding, y->encoding) == 0 &&

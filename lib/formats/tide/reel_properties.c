@@ -10,8 +10,10 @@
 #include "formats/tide/container.h"
 
 #include "base/bytes.h"
+#include "base/channel.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "syntax/json_scan.h"
 
 #include <stdio.h>
 
@@ -94,7 +96,7 @@ bool tide_reel_write(struct arena *arena, const struct reel_channel *c, const st
     put_member(&g, ",\"encoding\":", c->encoding);
     put(&g, relative ? ",\"clock\":\"relative\"" : "");
     put(&g, c->latched ? ",\"latched\":true" : "");
-    if (c->n_topics > 1 || (c->n_topics == 1 && strcmp(c->topics[0], c->name) != 0)) {
+    if (!channel_is_one_topic(c)) {
         for (uint32_t i = 0; i < c->n_topics; i++) {
             put_member(&g, i == 0 ? ",\"topics\":[" : ",", c->topics[i]);
         }
@@ -131,52 +133,18 @@ static bool skip(struct reading *r, const char *text) {
     return true;
 }
 
-static int hex_of(uint8_t c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Reads one character of a text, with the escapes of put_text(). -1: not a character of a text. */
-static int read_character(struct reading *r) {
-    uint8_t c = cursor_u8(&r->c);
-    if (c != '\\') {
-        return c >= 0x20 ? c : -1;
-    }
-    c = cursor_u8(&r->c);
-    if (c == '"' || c == '\\') {
-        return c;
-    }
-    const uint8_t *p = c == 'u' ? cursor_take(&r->c, 4) : NULL;
-    if (!p || p[0] != '0' || p[1] != '0' || hex_of(p[2]) < 0 || hex_of(p[2]) > 1 || hex_of(p[3]) < 0) {
-        return -1;
-    }
-    return hex_of(p[2]) << 4 | hex_of(p[3]);
-}
-
 /* NULL: no text here, or no memory. */
 static const char *read_text(struct reading *r) {
-    if (!skip(r, "\"")) {
+    struct json_string s;
+    size_t size;
+    if (cursor_done(&r->c) || *r->c.at != '"' || !json_string(&r->c, &s) || s.control) {
         return NULL;
     }
-    size_t stored = 0, left = cursor_left(&r->c), size = 0;
-    while (stored < left && r->c.at[stored] != '"') {
-        stored += r->c.at[stored] == '\\' ? 2 : 1;
-    }
-    if (stored >= left) {
-        return NULL;
-    }
-    const uint8_t *end = r->c.at + stored;
-    char *text = arena_alloc(r->arena, stored + 1);
-    r->no_room |= !text;
-    while (text && r->c.at < end) {
-        int c = read_character(r);
-        if (c <= 0) {
-            return NULL;
-        }
-        text[size++] = (char)c;
-    }
-    const char *checked = text ? arena_utf8(r->arena, bytes_of(text, size)) : NULL;
-    r->no_room |= !checked;
-    return checked && skip(r, "\"") ? checked : NULL;
+    uint8_t *text = arena_alloc(r->arena, s.raw.size + 1);
+    bool good = text && json_unescape(s.raw, text, &size) && !memchr(text, 0, size);
+    const char *checked = good ? arena_utf8(r->arena, bytes_of(text, size)) : NULL;
+    r->no_room |= !text || (good && !checked);
+    return checked;
 }
 
 static bool read_member(struct reading *r, const char *before, const char **text) {

@@ -18,8 +18,8 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/digest.h"
 #include "base/hex.h"
-#include "base/sha1.h"
 #include "formats/protobuf/text.h"
 #include "formats/tide/rsb.h"
 #include "syntax/protobuf.h"
@@ -128,12 +128,12 @@ static bool read_id(struct walk w, struct id *id) {
  * sender. */
 static bool emit_id(const struct id *id, struct reel_visitor *v) {
     char name[UUID_BYTES + 9], text[UUID_TEXT];
-    uint8_t hash[SHA1_SIZE];
+    uint8_t hash[DIGEST_SHA1];
     bool known = id->sender.size == UUID_BYTES;
     if (known) {
         memcpy(name, id->sender.data, UUID_BYTES);
         snprintf(name + UUID_BYTES, 9, "%08x", id->sequence);
-        sha1_of(bytes_of(name, UUID_BYTES + 8), hash);
+        digest_of(DIGEST_SHA1, bytes_of(name, UUID_BYTES + 8), hash);
         hash[6] = (hash[6] & 0x0f) | 0x50;
         hash[8] = (hash[8] & 0x3f) | 0x80;
         uuid_text(hash, text);

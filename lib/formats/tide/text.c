@@ -42,14 +42,5 @@ const char *tide_hex(struct arena *arena, struct reel_bytes b) {
 
 struct reel_bytes tide_hex_back(struct arena *arena, const char *text, size_t size) {
     uint8_t *out = size % 2 == 0 ? arena_alloc(arena, size / 2 + 1) : NULL;
-    for (size_t i = 0; out && i < size; i++) {
-        int digit = text[i] >= '0' && text[i] <= '9'   ? text[i] - '0'
-                    : text[i] >= 'a' && text[i] <= 'f' ? text[i] - 'a' + 10
-                                                       : -1;
-        if (digit < 0) {
-            return bytes_of(NULL, 0);
-        }
-        out[i / 2] = (uint8_t)(out[i / 2] << 4 | digit);
-    }
-    return bytes_of(out, size / 2);
+    return out && hex_read(text, size / 2, out) ? bytes_of(out, size / 2) : bytes_of(NULL, 0);
 }

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/sha1.h"
+#include "base/digest.h"
 #include "stream/merge_names.h"
 
 #include <stdio.h>
@@ -218,7 +218,7 @@ static struct reel_bytes syntax_of(const struct reel_schema *s) {
 /* Sets the SHA-1 of all else in the type, extended by a byte as long as another type has that hash. False: no memory.
  */
 static bool set_hash(struct tide_book *book, struct tide_type *type) {
-    enum { ROOM = SHA1_SIZE + 8 };
+    enum { ROOM = DIGEST_SHA1 + 8 };
     uint8_t *sum = arena_alloc(&book->arena, ROOM);
     struct reel_sink size = {0};
     type->hash = bytes_of("", 0);
@@ -228,8 +228,8 @@ static bool set_hash(struct tide_book *book, struct tide_type *type) {
         return false;
     }
     type_body(&(struct reel_sink){.hi = size.pos, .buffer = body}, type);
-    sha1_of(bytes_of(body, (size_t)size.pos), sum);
-    type->hash = bytes_of(sum, SHA1_SIZE);
+    digest_of(DIGEST_SHA1, bytes_of(body, (size_t)size.pos), sum);
+    type->hash = bytes_of(sum, DIGEST_SHA1);
     while (type->hash.size < ROOM) {
         const struct stored_type *p =
             book->n_native > 0 ? bsearch(&type->hash, book->types, book->n_native, sizeof *p, compare_hash) : NULL;

@@ -57,21 +57,21 @@ static bool take_sets(struct mp4_video *v, const struct reel_pixels *pixels, str
             pixels->width, pixels->height, ENCODE_SIDE_MIN, ENCODE_WIDTH_MAX);
     }
     AUTO(encoder_free) struct encoder *encoder = encoder_new(width, height, err);
-    return encoder && encoder_put(encoder, pixels, &stream, err) &&
-           (mp4_take_sets(v, stream, w, err) || err->code != REEL_OK ||
-            reel_fail(err, REEL_UNSUPPORTED, "the encoder gave no frame"));
+    bool found;
+    return encoder && encoder_put(encoder, pixels, &stream, err) && mp4_take_sets(v, stream, w, &found, err) &&
+           (found || reel_fail(err, REEL_UNSUPPORTED, "the encoder gave no frame"));
 }
 
 bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {
     struct reel_message m;
-    struct reel_mark first = {0};
+    struct reel_position first = {0};
     enum reel_step step;
     struct pace pace = {0};
     bool found = false;
     uint64_t n = 0;
     while ((step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         AUTO_STRUCT(reel_pixels_done) struct reel_pixels pixels = {0};
-        first = n == 0 ? reel_mark_of(&m) : first;
+        first = n == 0 ? reel_position_of(&m) : first;
         if (comes_soon(&pace, w, m.time_ns)) {
             continue;
         }

@@ -64,9 +64,9 @@ bool mp4_collect(struct mp4_video *video, struct reel_write *w, struct reel_erro
 
 /* survey.c: runs over all messages once, or up to the first image that stands alone: then no sample is kept. */
 bool mp4_survey(struct mp4_video *video, struct rows *rows, struct reel_write *w, struct reel_error *err);
-/* Takes the parameter sets of a frame, and the sides of the pictures. False: there are none, or too many, or err is
- * set. */
-bool mp4_take_sets(struct mp4_video *video, struct reel_bytes stream, struct reel_write *w, struct reel_error *err);
+/* Takes the parameter sets of a frame, and the sides of the pictures. *found = false: there are none, or too many. */
+bool mp4_take_sets(struct mp4_video *video, struct reel_bytes stream, struct reel_write *w, bool *found,
+                   struct reel_error *err);
 void mp4_add(struct mp4_video *video, const struct mp4_sample *sample); /* `samples` has room for it */
 void mp4_finish(struct mp4_video *video, struct reel_write *w);         /* all samples are there, and one is kept */
 /* Reads a message; the caller is done with the image then. */

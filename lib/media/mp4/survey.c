@@ -25,17 +25,19 @@ bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message
     return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
 }
 
-bool mp4_take_sets(struct mp4_video *v, struct reel_bytes stream, struct reel_write *w, struct reel_error *err) {
+bool mp4_take_sets(struct mp4_video *v, struct reel_bytes stream, struct reel_write *w, bool *found,
+                   struct reel_error *err) {
     struct reel_bytes unit;
     struct mp4_sets sets = {0};
     bool sps = false, pps = false;
+    *found = false;
     while (nal_next(&stream, &unit)) {
         enum nal_role role = nal_role(unit, v->h265);
         if (role < NAL_VPS) {
             continue;
         }
         if (sets.n == MP4_SETS_MAX || unit.size > SET_MAX || unit.size < (role == NAL_SPS ? 4 : 2)) {
-            return false;
+            return true;
         }
         uint8_t *copy = reel_write_keep(w, unit.size, err);
         if (!copy) {
@@ -47,8 +49,9 @@ bool mp4_take_sets(struct mp4_video *v, struct reel_bytes stream, struct reel_wr
         sets.items[sets.n] = bytes_of(copy, unit.size);
         sets.roles[sets.n++] = role;
     }
-    v->sets = sps && pps ? sets : v->sets;
-    return sps && pps;
+    *found = sps && pps;
+    v->sets = *found ? sets : v->sets;
+    return true;
 }
 
 static bool has_other_sets(const struct mp4_video *v, struct reel_bytes stream) {
@@ -112,8 +115,12 @@ static bool measure(struct mp4_video *v, const struct reel_image *image, struct 
         return true;
     }
     v->h265 = h265;
-    if (v->kept == 0 && !mp4_take_sets(v, image->data, w, err)) {
-        return err->code == REEL_OK;
+    bool found = true;
+    if (v->kept == 0 && !mp4_take_sets(v, image->data, w, &found, err)) {
+        return false;
+    }
+    if (!found) {
+        return true;
     }
     if (v->changed == UINT64_MAX && has_other_sets(v, image->data)) {
         v->changed = v->n;
@@ -163,12 +170,12 @@ void mp4_finish(struct mp4_video *v, struct reel_write *w) {
 
 bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {
     struct reel_message m;
-    struct reel_mark first = {0};
+    struct reel_position first = {0};
     enum reel_step step = REEL_STEP_END;
     bool ends = false;
     v->changed = UINT64_MAX;
     while (!ends && (step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
-        first = v->n == 0 ? reel_mark_of(&m) : first;
+        first = v->n == 0 ? reel_position_of(&m) : first;
         if (!survey_message(v, rows, w, &m, &ends, err) ||
             (v->n % PROGRESS_FRAMES == 0 && !reel_write_progress(w, v->n, err))) {
             return false;

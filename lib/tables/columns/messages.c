@@ -137,7 +137,7 @@ static void *keep(void *w, size_t size) {
 bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns *columns, struct columns_groups *groups,
                   struct reel_error *err) {
     struct reel_message m;
-    struct reel_mark first = {0};
+    struct reel_position first = {0};
     enum reel_step step;
     const struct columns_fixed fixed = {
         .times = true, .recording = w->options->source_ids != NULL, .topic = rows_several_topics(w->stream)};
@@ -146,7 +146,7 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
     }
     add_shapes(run, w, columns);
     while ((step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
-        first = columns->rows == 0 ? reel_mark_of(&m) : first;
+        first = columns->rows == 0 ? reel_position_of(&m) : first;
         bool report = columns->rows % PROGRESS_ROWS == PROGRESS_ROWS - 1;
         uint64_t bytes = 0;
         if (!survey_message(run, w, &m, columns, &bytes, err) ||

@@ -51,16 +51,20 @@ static bool change_tag(struct http_request *r, const struct api_recording *a, co
     return true;
 }
 
+static bool is_json(const struct http_request *r) {
+    const char *type = http_header(r, "Content-Type");
+    return type && strncasecmp(type, "application/json", strlen("application/json")) == 0;
+}
+
 /* {"value": "r1"}: its text; NULL: the body is something else. */
 static const char *json_value(struct http_request *r, const char *body) {
-    const char *type = http_header(r, "Content-Type"), *value;
-    bool is_json = type && strncasecmp(type, "application/json", strlen("application/json")) == 0;
+    const char *value;
     if (body[0] != '{') {
         return NULL;
     }
     json_auto_t *check = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
     bool alone = json_object_size(check) == 1 && json_string_value(json_object_get(check, "value"));
-    if (!alone && !is_json) {
+    if (!alone && !is_json(r)) {
         return NULL;
     }
     const json_t *object = body_json(r);
@@ -68,7 +72,35 @@ static const char *json_value(struct http_request *r, const char *body) {
     return alone ? value : "";
 }
 
-/* The value: the parameter, JSON, or the body without its last line end. NULL: replied. */
+/* Copies a value without its last line end. NULL: replied. */
+static const char *copy_value(struct http_request *r, const char *value, size_t size, char text[TAG_VALUE_MAX + 2]) {
+    size -= size > 0 && value[size - 1] == '\n';
+    if (size == 0) {
+        http_reply_problem(r, 400, "bad-body",
+                           "the value is missing: send it as the body, as {\"value\": \"…\"}, or as ?value=");
+        return NULL;
+    }
+    if (size > TAG_VALUE_MAX || memchr(value, '\0', size)) {
+        http_reply_problem(r, 400, "bad-argument", "a tag's value has at most %d bytes, without control characters",
+                           TAG_VALUE_MAX);
+        return NULL;
+    }
+    memcpy(text, value, size);
+    text[size] = '\0';
+    return text;
+}
+
+/* "r1", as JSON. NULL: replied. */
+static const char *json_text(struct http_request *r, const char *body, size_t size, char text[TAG_VALUE_MAX + 2]) {
+    json_auto_t *value = json_loadb(body, size, JSON_DECODE_ANY, NULL);
+    if (!value) {
+        http_reply_problem(r, 400, "bad-body", "the body is no JSON text");
+        return NULL;
+    }
+    return copy_value(r, json_string_value(value), json_string_length(value), text);
+}
+
+/* The value: the parameter, JSON, or the body. NULL: replied. */
 static const char *value_of(struct http_request *r, char text[TAG_VALUE_MAX + 2]) {
     size_t size;
     const char *given = http_param(r, "value"), *body = body_text(r, &size);
@@ -79,25 +111,11 @@ static const char *value_of(struct http_request *r, char text[TAG_VALUE_MAX + 2]
     if (given) {
         return given;
     }
+    if (is_json(r) && body[strspn(body, " \t\r\n")] == '"') {
+        return json_text(r, body, size, text);
+    }
     const char *json = json_value(r, body);
-    if (json) {
-        body = json;
-        size = strlen(json);
-    }
-    size -= size > 0 && body[size - 1] == '\n';
-    if (size == 0) {
-        http_reply_problem(r, 400, "bad-body",
-                           "the value is missing: send it as the body, as {\"value\": \"…\"}, or as ?value=");
-        return NULL;
-    }
-    if (size > TAG_VALUE_MAX || memchr(body, '\0', size)) {
-        http_reply_problem(r, 400, "bad-argument", "a tag's value has at most %d bytes, without control characters",
-                           TAG_VALUE_MAX);
-        return NULL;
-    }
-    memcpy(text, body, size);
-    text[size] = '\0';
-    return text;
+    return json ? copy_value(r, json, strlen(json), text) : copy_value(r, body, size, text);
 }
 
 void api_tag_put(struct http_request *r) {

@@ -50,7 +50,7 @@ static void reply_raw(struct http_request *r, const struct api_recording *a, str
 static void reply_row(struct http_request *r, const struct api_recording *a, struct reel_stream *stream,
                       const struct reel_message *m) {
     struct reel_error err = {0};
-    struct reel_mark mark = reel_mark_of(m);
+    struct reel_position mark = reel_position_of(m);
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     struct reel_write_options options = {.limit = 1, .start_ns = info->start_ns};
     AUTO_STRUCT(api_text_done) struct api_text texts = {0};

@@ -65,10 +65,10 @@ static void free_rows(void *context) {
 /* With a limit the position of the first message left out is found in advance, from the index, so that a header can
  * link to the next page.
  */
-static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_t limit, const struct reel_mark *from,
-                     struct reel_error *err) {
+static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_t limit,
+                     const struct reel_position *from, struct reel_error *err) {
     struct reel_message m;
-    struct reel_mark first = {0};
+    struct reel_position first = {0};
     bool any = false;
     for (uint64_t i = 0; i <= limit; i++) {
         enum reel_step step = reel_stream_next(stream, &m, err);
@@ -78,10 +78,10 @@ static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_
         if (step == REEL_STEP_END) {
             return !any || reel_stream_seek(stream, from ? from : &first, err);
         }
-        first = any ? first : reel_mark_of(&m);
+        first = any ? first : reel_position_of(&m);
         any = true;
     }
-    struct reel_mark next = reel_mark_of(&m);
+    struct reel_position next = reel_position_of(&m);
     char cursor[160];
     reel_cursor_encode(&next, cursor, sizeof cursor);
     api_add_next_link(r, cursor);
@@ -89,7 +89,7 @@ static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_
 }
 
 /* Where cursor or offset begin; without both `given` stays false. False: replied. */
-static bool read_start(struct http_request *r, struct reel_stream *stream, struct reel_mark *mark, bool *given) {
+static bool read_start(struct http_request *r, struct reel_stream *stream, struct reel_position *mark, bool *given) {
     const char *cursor = http_param(r, "cursor");
     uint64_t offset = 0;
     struct reel_message first;
@@ -109,14 +109,14 @@ static bool read_start(struct http_request *r, struct reel_stream *stream, struc
         return false;
     }
     if (offset > 0) {
-        *mark = reel_mark_of(&first);
+        *mark = reel_position_of(&first);
     }
     return true;
 }
 
 /* limit, cursor and offset; false: replied. */
 static bool position(struct http_request *r, struct reel_stream *stream, struct reel_write_options *options) {
-    struct reel_mark mark;
+    struct reel_position mark;
     bool moved;
     struct reel_error err = {0};
     if (!read_start(r, stream, &mark, &moved)) {

@@ -135,7 +135,7 @@ static bool read_at(struct http_request *r, const struct inputs *in, struct conv
 }
 
 /* What a cut has in front of its messages. */
-static void set_front(struct conversion *c) {
+static void set_initial_state(struct conversion *c) {
     c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
     c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
 }
@@ -169,7 +169,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
                                : strcmp(prefix, "clash") == 0  ? REEL_PREFIX_CLASH
                                : strcmp(prefix, "always") == 0 ? REEL_PREFIX_ALWAYS
                                                                : REEL_PREFIX_NEVER;
-    set_front(c);
+    set_initial_state(c);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
     http_param_bool(r, "raw", &raw);
@@ -402,7 +402,7 @@ static void set_cut(struct conversion *c, const int64_t cut[2]) {
     c->q.selection.start_ns = cut[0];
     c->q.selection.end_ns = cut[1];
     c->q.has_start = c->options.is_cut = true;
-    set_front(c);
+    set_initial_state(c);
     c->options.start_ns = cut[0];
 }
 

@@ -91,6 +91,16 @@ void api_reply_part(struct http_request *r, const struct catalog_recording *row,
                                            .context = source});
 }
 
+static void reply_no_file(struct http_request *r, const struct catalog_recording *row) {
+    char names[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < row->n_parts && used < sizeof names; i++) {
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", row->parts[i].file_name);
+    }
+    http_reply_problem(r, 404, "not-found", "this recording has no file \"%s\": its files are %s%s",
+                       http_segment(r, "name"), names, used < sizeof names ? "" : "…");
+}
+
 void api_file(struct http_request *r) {
     struct api_recording a;
     if (!api_find(r, &a)) {
@@ -100,7 +110,7 @@ void api_file(struct http_request *r) {
     if (a.row.state == STATE_TRASHED) {
         http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
     } else if (!part) {
-        http_reply_problem(r, 404, "not-found", "this recording has no file %s", http_segment(r, "name"));
+        reply_no_file(r, &a.row);
     } else {
         api_reply_part(r, &a.row, part);
     }

@@ -192,7 +192,7 @@ static bool open_part(struct parts_archive *a, uint32_t part, struct reel_error 
     a->rendered = part;
     set_part(a->conversion, &a->parts->ranges[part], &selection, &options);
     struct reel_plan *plan = a->parts->plans[part];
-    selection.front = reel_plan_front(plan);
+    selection.initial = reel_plan_initial_state(plan);
     struct reel_stream *stream = reel_writer_stream(a->conversion->writer, a->conversion->recordings,
                                                     a->conversion->n_recordings, &selection, err);
     return stream && (a->output = reel_planned_output_new(plan, stream, err));

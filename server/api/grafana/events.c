@@ -93,15 +93,17 @@ static void put_annotation(void *context, const struct catalog_event *e, long lo
     json_array_append_new(to->list, o);
 }
 
-/* annotation.query may name a recording. */
+/* annotation.query may name a recording; the names of the target "events" of /query mean all of them here too. */
 void api_grafana_annotations(struct http_request *r) {
     json_t *body = body_json(r);
     struct annotations to = {.annotation = json_object_get(body, "annotation")};
     int64_t from_ns, to_ns;
     bool there;
     struct listing l;
+    const char *key = json_string_value(json_object_get(to.annotation, "query"));
+    key = key && grafana_is_events(key) ? NULL : key;
     if (!body || !grafana_range(r, body, &from_ns, &to_ns, &there) ||
-        !listing_begin(r, json_string_value(json_object_get(to.annotation, "query")), there, from_ns, to_ns, &l)) {
+        !listing_begin(r, key, there, from_ns, to_ns, &l)) {
         return;
     }
     to.list = json_array();
@@ -132,6 +134,10 @@ static void put_row(void *context, const struct catalog_event *e, long long star
     fputc(',', to->out);
     grafana_put_string(to->out, e->recording);
     fputc(']', to->out);
+}
+
+bool grafana_is_events(const char *target) {
+    return strcmp(target, GRAFANA_EVENTS) == 0 || strcmp(target, "annotations") == 0;
 }
 
 void grafana_put_events(struct http_request *r, FILE *out, const json_t *payload, bool has_range, int64_t from_ns,

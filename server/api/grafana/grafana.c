@@ -280,7 +280,7 @@ static void answer_target(struct http_request *r, struct panel *p, const json_t 
     }
     struct http_problem problem;
     http_catch_problems(r, &problem);
-    if (strcmp(given, GRAFANA_EVENTS) == 0 || strcmp(given, "annotations") == 0) {
+    if (grafana_is_events(given)) {
         begin_object(p, "type", "table", ref_id);
         grafana_put_events(r, p->out, json_object_get(target, "payload"), p->has_range, p->from_ns, p->to_ns);
         fputs("}", p->out);

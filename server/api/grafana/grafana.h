@@ -18,6 +18,8 @@ bool grafana_plain_text(const char *text, char out[GRAFANA_TEXT_MAX]);
 size_t grafana_split_values(char *text, const char *out[GRAFANA_VALUES_MAX]);
 void grafana_put_string(FILE *f, const char *text); /* quoted; what is no UTF-8 is "" */
 long long grafana_ms(int64_t ns, int64_t shift_ns);
+/* Whether a target, or the query of an annotation, is the name of all events. */
+bool grafana_is_events(const char *target);
 /* Writes the members "columns" and "rows" of a table of events: those in the range, of payload.recording or of all. May
  * reply; the members are complete then too. */
 void grafana_put_events(struct http_request *r, FILE *out, const json_t *payload, bool has_range, int64_t from_ns,

@@ -4,13 +4,14 @@
 #include "api/recordings/search_values.h"
 
 #include <math.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/paging.h"
 #include "api/recordings/recordings.h"
+#include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/grow.h"
 #include "base/hex.h"
 #include "catalog/notes.h"
@@ -291,7 +292,7 @@ void search_values_list(struct http_request *r, struct recordings_query *query, 
 static bool event_id(const struct search *s, const struct catalog_recording *row, const struct reel_interval *i,
                      char out[33], struct reel_error *err) {
     const char *where[WHERE_MAX], *duration = http_param(s->r, "for");
-    uint8_t digest[SHA256_DIGEST_LENGTH];
+    uint8_t digest[DIGEST_SHA256];
     AUTO_STRUCT(grow_done) struct grow text = {0};
     size_t n = http_params(s->r, "where", where, WHERE_MAX);
     grow_put(&text, row->id, sizeof row->id);
@@ -301,7 +302,7 @@ static bool event_id(const struct search *s, const struct catalog_recording *row
     grow_text(&text, duration ? duration : "");
     grow_u64(&text, (uint64_t)i->start_ns);
     grow_u64(&text, (uint64_t)i->end_ns);
-    SHA256(text.data, text.size, digest);
+    digest_of(DIGEST_SHA256, bytes_of(text.data, text.size), digest);
     hex_write(digest, 16, out);
     return !text.failed || reel_fail_memory(err);
 }

@@ -2,7 +2,6 @@
  * Sessions are described in uploads/sessions.h, the headers in tus.h. An answer names an offset only once the bytes
  * before it are durable. The draft's 104 responses are not sent, as the HTTP library does not support them. */
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,13 @@
 static void free_call(void *state) {
     struct call *c = state;
     struct reel_error ignored;
-    if (c->writer &&
-        c->hash) { /* the client disconnected: bytes with a checksum are discarded, as it cannot be checked */
+    if (c->writer && c->checksum.size > 0) { /* the client disconnected: these bytes cannot be checked */
         session_drop(c->writer);
     }
     if (c->writer) {
         session_end(c->writer, NULL, &ignored);
     }
     catalog_upload_done(&c->now);
-    EVP_MD_CTX_free(c->hash);
     free(c);
 }
 
@@ -125,15 +122,6 @@ bool uploads_has_body(struct http_request *r) {
 
 /* ---- checksums */
 
-static bool start_hash(struct http_request *r, struct call *c) {
-    c->hash = EVP_MD_CTX_new();
-    if (c->hash && EVP_DigestInit_ex(c->hash, c->checksum.size == 20 ? EVP_sha1() : EVP_sha256(), NULL) == 1) {
-        return true;
-    }
-    http_reply_no_memory(r);
-    return false;
-}
-
 bool uploads_read_checksum(struct http_request *r, struct call *c) {
     const char *text = c->draft ? NULL : http_header(r, "Upload-Checksum"), *digest = http_header(r, "Content-Digest");
     const char *at = digest ? strstr(digest, "sha-256=:") : NULL;
@@ -151,16 +139,19 @@ bool uploads_read_checksum(struct http_request *r, struct call *c) {
         c->checksum.size = 32;
         c->by_digest = true;
     }
-    return c->checksum.size == 0 || start_hash(r, c);
+    digest_start(&c->hash, c->checksum.size == DIGEST_SHA1 ? DIGEST_SHA1 : DIGEST_SHA256);
+    return true;
 }
 
 /* Checks the checksum. False: the bytes of this request are discarded; replied. */
 static bool checksum_holds(struct http_request *r, struct call *c) {
-    uint8_t raw[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
+    uint8_t raw[DIGEST_MAX];
     struct reel_error ignored;
-    if (!c->hash || (EVP_DigestFinal_ex(c->hash, raw, &n) == 1 && n == c->checksum.size &&
-                     memcmp(raw, c->checksum.digest, n) == 0)) {
+    if (c->checksum.size == 0) {
+        return true;
+    }
+    digest_end(&c->hash, raw);
+    if (memcmp(raw, c->checksum.digest, c->checksum.size) == 0) {
         return true;
     }
     session_drop(c->writer);
@@ -232,7 +223,7 @@ bool uploads_read_length(struct http_request *r, const struct call *c, uint64_t 
 
 bool uploads_begin_bytes(struct http_request *r, struct call *c, const char *id, uint64_t offset) {
     char owner[UPLOAD_OWNER_TEXT];
-    struct session_piece piece = {.offset = offset, .checked = c->hash};
+    struct session_piece piece = {.offset = offset, .checked = c->checksum.size > 0};
     struct reel_error err = {0};
     if (!uploads_read_length(r, c, offset, &piece.length)) {
         return false;
@@ -275,8 +266,10 @@ void api_uploads_append_begin(struct http_request *r) {
 
 bool api_uploads_piece(struct http_request *r, const void *data, size_t size) {
     struct call *c = http_state(r);
-    return c->writer && (!c->hash || EVP_DigestUpdate(c->hash, data, size) == 1) &&
-           session_write(c->writer, data, size, &c->failed);
+    if (c->checksum.size > 0) {
+        digest_add(&c->hash, data, size);
+    }
+    return c->writer && session_write(c->writer, data, size, &c->failed);
 }
 
 void api_uploads_aborted(struct http_request *r) {

@@ -2,19 +2,18 @@
 #ifndef SERVER_API_UPLOADS_SESSIONS_H
 #define SERVER_API_UPLOADS_SESSIONS_H
 
-#include <openssl/evp.h>
-
 #include "api/uploads/tus.h"
 #include "api/uploads/upload.h"
+#include "base/digest.h"
 
 struct call {              /* one request */
     bool draft, completes; /* completes: Upload-Complete: ?1 of the draft */
     bool creates;
     struct session_writer *writer;
-    struct catalog_upload now; /* the session, before and after the bytes */
-    EVP_MD_CTX *hash;          /* of this request's bytes, if it has a checksum */
-    struct tus_checksum checksum;
-    bool by_digest; /* the checksum is from Content-Digest, not Upload-Checksum */
+    struct catalog_upload now;    /* the session, before and after the bytes */
+    struct tus_checksum checksum; /* of this request's bytes; size 0: it has none */
+    struct digest hash;           /* of them so far, with a checksum */
+    bool by_digest;               /* the checksum is from Content-Digest, not Upload-Checksum */
     struct tus_concat concat;
     struct reel_error failed; /* the first error; replied at the end of the body */
 };

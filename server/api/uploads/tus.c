@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "base/number.h"
 #include "recordings/names.h"
 #include "syntax/base64.h"
@@ -93,7 +94,7 @@ bool tus_concat(const char *text, struct tus_concat *out, struct reel_error *err
     for (const char *at = text + 6 + strspn(text + 6, " "); *at; at += strspn(at, " ")) {
         size_t n = strcspn(at, " ");
         const char *id = n > ID ? at + n - ID : NULL;
-        if (!id || id[-1] != '/' || strspn(id, "0123456789abcdef") != ID) {
+        if (!id || id[-1] != '/' || hex_span(id) != ID) {
             return reel_fail(err, REEL_ARGUMENT, "Upload-Concat: %.*s is not the address of an upload",
                              n < 80 ? (int)n : 80, at);
         }

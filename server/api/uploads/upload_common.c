@@ -2,12 +2,11 @@
 #include "api/uploads/upload.h"
 
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/hex.h"
+#include "base/digest.h"
 #include "views/addresses.h"
 #include "views/viewer_links.h"
 #include "views/views.h"
@@ -81,16 +80,14 @@ const char *upload_owner(const struct http_request *r, char out[UPLOAD_OWNER_TEX
 }
 
 void upload_fingerprint(const char *const *texts, size_t n, char out[SHA256_HEX]) {
-    EVP_MD_CTX *hash = EVP_MD_CTX_new();
-    uint8_t raw[EVP_MAX_MD_SIZE] = {0};
-    bool ok = hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1;
-    for (size_t i = 0; ok && i < n; i++) {
+    struct digest hash;
+    digest_start(&hash, DIGEST_SHA256);
+    for (size_t i = 0; i < n; i++) {
         uint64_t size = strlen(texts[i]);
-        ok = EVP_DigestUpdate(hash, &size, sizeof size) == 1 && EVP_DigestUpdate(hash, texts[i], size) == 1;
+        digest_add(&hash, &size, sizeof size);
+        digest_add(&hash, texts[i], size);
     }
-    ok = ok && EVP_DigestFinal_ex(hash, raw, NULL) == 1;
-    EVP_MD_CTX_free(hash);
-    hex_write(raw, 32, out);
+    digest_end_hex(&hash, out);
 }
 
 json_t *upload_view(const struct http_request *r, const struct ingest_result *result, struct upload_answer *out) {

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "catalog/postgres/postgres.h"
 #include "catalog/text.h"
 
@@ -106,13 +107,11 @@ static struct pg_handle *take_reader(struct pg_db *db, struct reel_error *err) {
     if (pg_is_silent(err)) {
         return NULL;
     }
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += WAIT_FOR_READER_S;
-    int rc = 0;
+    struct timespec until = clock_deadline(INT64_C(1000000000) * WAIT_FOR_READER_S);
+    bool in_time = true;
     pthread_mutex_lock(&db->mutex);
-    while (!db->idle && db->readers == DB_READERS_MAX && rc != ETIMEDOUT) {
-        rc = pthread_cond_timedwait(&db->returned, &db->mutex, &until);
+    while (!db->idle && db->readers == DB_READERS_MAX && in_time) {
+        in_time = condition_wait(&db->returned, &db->mutex, until);
     }
     struct pg_handle *h = db->idle;
     bool makes = !h && db->readers < DB_READERS_MAX;
@@ -327,7 +326,7 @@ static struct db *pg_open(const char *where, bool readonly, struct reel_error *e
     pthread_mutex_init(&db->writing, NULL);
     pthread_mutex_init(&db->mutex, NULL);
     pthread_mutex_init(&db->words_mutex, NULL);
-    pthread_cond_init(&db->returned, NULL);
+    condition_init(&db->returned);
     struct db_handle *h = NULL;
     if (sqlite3_open(":memory:", &db->words) != SQLITE_OK || text_register(db->words) != SQLITE_OK) {
         reel_fail_memory(err);
@@ -470,6 +469,7 @@ const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,
                                       .set_tables = pg_set_tables,
                                       .script = pg_script,
                                       .patient = pg_patient,
+                                      .analyze = pg_analyze,
                                       .copy_in = copy_in,
                                       .copy_put = copy_put,
                                       .copy_end = copy_end,

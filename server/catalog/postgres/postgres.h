@@ -35,6 +35,8 @@ bool pg_copy_put(PGconn *link, const void *data, size_t size, int wait_ms, struc
 /* False with what the server said, or that it does not answer. `result` may be NULL. */
 bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err);
 
+void pg_analyze(struct db *db); /* as db_analyze() */
+
 /* ---- translate.c */
 
 enum { PG_PARAMETERS_MAX = 2200 }; /* a list of 512 conditions has four each */

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/hex.h"
 #include "base/ownership.h"
 #include "reel/time.h"
 #include "store/bucket/blocks_internal.h"
@@ -145,7 +147,7 @@ static bool open_files(struct blocks *all, struct held *h, uint64_t size, struct
     /* Allocated, not only as long: a mapped page without room would end the process. */
     off_t length = (off_t)h->n_blocks * (off_t)sizeof *h->sums;
     if ((map_st.st_size != length &&
-         (ftruncate(sums, 0) != 0 || (length > 0 && posix_fallocate(sums, 0, length) != 0))) ||
+         (ftruncate(sums, 0) != 0 || (length > 0 && !disk_allocate(sums, (uint64_t)length)))) ||
         ftruncate(h->fd, (off_t)size) != 0) {
         return reel_fail_errno(err, "the cache cannot make a file");
     }
@@ -270,7 +272,7 @@ static void find_file(struct blocks *all, int folder, const char *name) {
     char map[HEX + sizeof map_suffix];
     struct stat st, times;
     bool is_map = strlen(name) == HEX + sizeof map_suffix - 1 && strcmp(name + HEX, map_suffix) == 0;
-    if (strspn(name, "0123456789abcdef") != HEX || (name[HEX] && !is_map)) {
+    if (hex_span(name) != HEX || (name[HEX] && !is_map)) {
         return; /* not ours */
     }
     snprintf(map, sizeof map, "%.*s%s", HEX, name, map_suffix);
@@ -310,8 +312,10 @@ static bool find_files(struct blocks *all, struct reel_error *err) {
 
 static bool can_punch(const char *folder, struct reel_error *err) {
     char path[PATH_MAX];
-    int n = snprintf(path, sizeof path, "%s/tryXXXXXX", folder);
-    AUTO_FD int fd = n > 0 && n < PATH_MAX ? mkostemp(path, O_CLOEXEC) : -1;
+    if (!disk_join(path, folder, "tryXXXXXX", err)) {
+        return false;
+    }
+    AUTO_FD int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0) {
         return reel_fail_errno(err, "the cache cannot make a file");
     }

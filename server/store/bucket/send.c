@@ -39,7 +39,7 @@ struct sending {
     uint64_t sent_bytes, held_from, kept_from;       /* held_from: nothing from here on is freed */
     uint64_t sure;                                   /* what the last note describes */
     char (*etags)[S3_ETAG_MAX];
-    struct sha256 *hashes; /* [n]: after n parts */
+    struct digest *hashes; /* [n]: after n parts */
     unsigned room;
     bool complete;
     char tail[NAME_TEXT], old_tail[NAME_TEXT]; /* objects below incoming/ */
@@ -191,7 +191,7 @@ static void free_sent(struct sending *s) {
     }
 }
 
-bool sending_grow(struct sending *s, const struct sha256 *hash, struct reel_error *err) {
+bool sending_grow(struct sending *s, const struct digest *hash, struct reel_error *err) {
     if (!size_of(s->sent + 1)) {
         return reel_fail(err, REEL_LIMIT, "an object in S3 has at most %" PRIu64 " bytes", bytes_of(S3_PARTS_MAX));
     }
@@ -216,11 +216,11 @@ bool sending_grow(struct sending *s, const struct sha256 *hash, struct reel_erro
     return good;
 }
 
-uint64_t sending_hash(const struct sending *s, struct sha256 *out) {
+uint64_t sending_hash(const struct sending *s, struct digest *out) {
     if (s->sent > 0) {
         *out = s->hashes[s->sent];
     } else {
-        sha256_start(out);
+        digest_start(out, DIGEST_SHA256);
     }
     return s->sent_bytes;
 }
@@ -241,14 +241,14 @@ bool sending_cut(struct sending *s, uint64_t size, struct reel_error *err) {
 /* ---- across processes */
 
 static char *write_note(const struct sending *s) {
-    char state[SHA256_STATE_TEXT];
+    char state[SHA256_HEX];
     json_auto_t *etags = json_array();
     for (unsigned i = 0; i < s->sent; i++) {
         json_array_append_new(etags, json_string(s->etags[i]));
     }
-    struct sha256 hash;
+    struct digest hash;
     sending_hash(s, &hash);
-    sha256_state(&hash, state);
+    digest_state(&hash, state);
     json_auto_t *note = json_pack("{s:s, s:s, s:s, s:s, s:b, s:O}", "object", s->location, "upload", s->upload, "hash",
                                   state, "tail", s->tail, "complete", s->complete, "etags", etags);
     return note ? json_dumps(note, JSON_COMPACT) : NULL;
@@ -327,11 +327,11 @@ static bool read_note(struct sending *s, const json_t *note) {
     s->complete = good && complete;
     return good && json_is_array(etags) && copy(s->location, sizeof s->location, location) &&
            copy(s->upload, sizeof s->upload, upload) && copy(s->tail, sizeof s->tail, tail) && read_etags(s, etags) &&
-           sha256_restore(&s->hashes[s->sent], hash, s->sent_bytes);
+           digest_restore(&s->hashes[s->sent], hash, s->sent_bytes);
 }
 
 /* Gets the bytes behind the last part. */
-static bool get_tail(struct sending *s, uint64_t *size, struct sha256 *hash, struct reel_error *err) {
+static bool get_tail(struct sending *s, uint64_t *size, struct digest *hash, struct reel_error *err) {
     size_t n = 0;
     *size = sending_hash(s, hash);
     if (!s->tail[0]) {
@@ -344,13 +344,13 @@ static bool get_tail(struct sending *s, uint64_t *size, struct sha256 *hash, str
     if (!bytes || lseek(s->fd, (off_t)s->sent_bytes, SEEK_SET) < 0 || !disk_write_all(s->fd, bytes, n)) {
         return bytes ? reel_fail_errno(err, "the upload's file cannot be written") : false;
     }
-    sha256_add(hash, bytes, n);
+    digest_add(hash, bytes, n);
     *size += n;
     s->sure = *size;
     return true;
 }
 
-struct sending *sending_resume(struct bucket *b, int fd, const char *text, uint64_t *size, struct sha256 *hash,
+struct sending *sending_resume(struct bucket *b, int fd, const char *text, uint64_t *size, struct digest *hash,
                                struct reel_error *err) {
     json_auto_t *note = json_loads(text, 0, NULL);
     struct sending *s = new_sending(b, fd, err);

@@ -10,21 +10,21 @@
 #ifndef SERVER_STORE_BUCKET_SEND_H
 #define SERVER_STORE_BUCKET_SEND_H
 
+#include "base/digest.h"
 #include "store/bucket/bucket.h"
-#include "store/sha256.h"
 
 struct sending;
 /* `fd` is the local file, which must stay open. */
 struct sending *sending_new(struct bucket *b, int fd, struct reel_error *err);
 /* Writes what was not yet sent as a part to the file; sets its size and the hash there. REEL_DAMAGED: the note makes no
  * sense. */
-struct sending *sending_resume(struct bucket *b, int fd, const char *note, uint64_t *size, struct sha256 *hash,
+struct sending *sending_resume(struct bucket *b, int fd, const char *note, uint64_t *size, struct digest *hash,
                                struct reel_error *err);
 /* Where the part being filled ends: there sending_grow() must be called, with the hash of all bytes before. */
 uint64_t sending_next(const struct sending *s);
-bool sending_grow(struct sending *s, const struct sha256 *hash, struct reel_error *err);
+bool sending_grow(struct sending *s, const struct digest *hash, struct reel_error *err);
 /* How many bytes are sent as parts, and the hash of them. */
-uint64_t sending_hash(const struct sending *s, struct sha256 *out);
+uint64_t sending_hash(const struct sending *s, struct digest *out);
 /* The file was cut to `size`: parts that it does not fill any more are sent again. REEL_CHANGED: bytes that have to be
  * sent again are not in the file any more. */
 bool sending_cut(struct sending *s, uint64_t size, struct reel_error *err);

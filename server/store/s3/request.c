@@ -2,15 +2,17 @@
  * have answered 200 before. */
 #include <errno.h>
 #include <inttypes.h>
-#include <openssl/evp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "store/s3/s3_internal.h"
 #include "store/s3/xml.h"
 #include "syntax/base64.h"
@@ -117,31 +119,29 @@ static int on_seek(void *context, curl_off_t offset, int origin) {
 
 static bool digest_body(const struct s3_body *b, char out[32], struct reel_error *err) {
     enum { PIECE = 128 << 10 };
-    uint8_t raw[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
+    uint8_t raw[DIGEST_MD5];
+    struct digest hash;
     AUTO_MEM uint8_t *piece = b->data ? NULL : malloc(PIECE);
-    EVP_MD_CTX *hash = EVP_MD_CTX_new();
-    bool good = hash && (b->data || piece) && EVP_DigestInit_ex(hash, EVP_md5(), NULL) == 1;
-    if (good && b->data) {
-        good = EVP_DigestUpdate(hash, b->data, b->size) == 1;
+    if (!b->data && !piece) {
+        return reel_fail_memory(err);
     }
-    for (uint64_t at = 0; good && !b->data && at < b->size;) {
+    digest_start(&hash, DIGEST_MD5);
+    if (b->data) {
+        digest_add(&hash, b->data, b->size);
+    }
+    for (uint64_t at = 0; piece && at < b->size;) {
         ssize_t got =
             pread(b->fd, piece, b->size - at < PIECE ? (size_t)(b->size - at) : PIECE, (off_t)(b->offset + at));
         if (got <= 0) {
-            EVP_MD_CTX_free(hash);
             return got < 0 ? reel_fail_errno(err, "a file cannot be read back")
                            : reel_fail(err, REEL_CHANGED, "a file became shorter");
         }
-        good = EVP_DigestUpdate(hash, piece, (size_t)got) == 1;
+        digest_add(&hash, piece, (size_t)got);
         at += (uint64_t)got;
     }
-    good = good && EVP_DigestFinal_ex(hash, raw, &n) == 1;
-    EVP_MD_CTX_free(hash);
-    if (!good) {
-        return reel_fail_memory(err);
-    }
-    EVP_EncodeBlock((unsigned char *)out, raw, (int)n);
+    digest_end(&hash, raw);
+    base64_write(bytes_of(raw, sizeof raw), out);
+    out[BASE64_TEXT(sizeof raw)] = '\0';
     return true;
 }
 

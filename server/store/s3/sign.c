@@ -8,10 +8,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "base/hex.h"
 
-enum { DIGEST = 32, DIGEST_HEX = 2 * DIGEST + 1, SCOPE_MAX = S3_REGION_MAX + 40, NAMES_MAX = 256 };
+enum { SCOPE_MAX = S3_REGION_MAX + 40, NAMES_MAX = 256 };
 
 bool s3_escape(const char *text, bool is_path, char *out, size_t size) {
     size_t n = 0;
@@ -36,35 +38,26 @@ void s3_date(int64_t now_s, char out[S3_DATE_TEXT]) {
     }
 }
 
-static bool digest_text(const char *text, char out[DIGEST_HEX]) {
-    uint8_t raw[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    bool good = EVP_Digest(text, strlen(text), raw, &n, EVP_sha256(), NULL) == 1 && n == DIGEST;
-    if (good) {
-        hex_write(raw, DIGEST, out);
-    }
-    return good;
-}
-
-static bool chain(uint8_t key[DIGEST], const char *text) {
+static bool chain(uint8_t key[DIGEST_SHA256], const char *text) {
     uint8_t out[EVP_MAX_MD_SIZE];
     unsigned n = 0;
-    bool good = HMAC(EVP_sha256(), key, DIGEST, (const uint8_t *)text, strlen(text), out, &n) && n == DIGEST;
-    memcpy(key, out, DIGEST);
+    bool good =
+        HMAC(EVP_sha256(), key, DIGEST_SHA256, (const uint8_t *)text, strlen(text), out, &n) && n == DIGEST_SHA256;
+    memcpy(key, out, DIGEST_SHA256);
     return good;
 }
 
 /* The key of a day, region and service, then the signature of `text`. */
-static bool sign_text(const struct s3_credentials *c, const char *day, const char *text, char out[DIGEST_HEX]) {
+static bool sign_text(const struct s3_credentials *c, const char *day, const char *text, char out[SHA256_HEX]) {
     char first[S3_SECRET_MAX + 4];
     uint8_t key[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     int used = snprintf(first, sizeof first, "AWS4%s", c->secret);
     bool good = used > 0 && (size_t)used < sizeof first &&
-                HMAC(EVP_sha256(), first, used, (const uint8_t *)day, strlen(day), key, &n) && n == DIGEST &&
+                HMAC(EVP_sha256(), first, used, (const uint8_t *)day, strlen(day), key, &n) && n == DIGEST_SHA256 &&
                 chain(key, c->region) && chain(key, "s3") && chain(key, "aws4_request") && chain(key, text);
     if (good) {
-        hex_write(key, DIGEST, out);
+        hex_write(key, DIGEST_SHA256, out);
     }
     explicit_bzero(first, sizeof first);
     explicit_bzero(key, sizeof key);
@@ -88,8 +81,8 @@ static bool find_scope(const struct s3_signing *what, struct scope *out) {
 }
 
 static bool sign_request(const struct s3_signing *what, const struct scope *scope, const char *query,
-                         const char *payload, char out[DIGEST_HEX]) {
-    char hash[DIGEST_HEX], to_sign[SCOPE_MAX + DIGEST_HEX + 64];
+                         const char *payload, char out[SHA256_HEX]) {
+    char hash[SHA256_HEX], to_sign[SCOPE_MAX + SHA256_HEX + 64];
     AUTO_MEM char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
@@ -101,16 +94,17 @@ static bool sign_request(const struct s3_signing *what, const struct scope *scop
         fprintf(f, "%s:%s\n", what->headers[i].name, what->headers[i].value);
     }
     fprintf(f, "\n%s\n%s", scope->names, payload);
-    if (fclose(f) != 0 || !digest_text(text, hash)) {
+    if (fclose(f) != 0) {
         return false;
     }
+    digest_hex(DIGEST_SHA256, bytes_of(text, size), hash);
     snprintf(to_sign, sizeof to_sign, "AWS4-HMAC-SHA256\n%s\n%s\n%s", scope->date, scope->text, hash);
     return sign_text(what->credentials, scope->day, to_sign, out);
 }
 
 bool s3_sign(const struct s3_signing *what, char out[S3_AUTHORIZATION_MAX]) {
     struct scope scope;
-    char signature[DIGEST_HEX];
+    char signature[SHA256_HEX];
     if (!find_scope(what, &scope) || !sign_request(what, &scope, what->query, what->payload, signature)) {
         return false;
     }
@@ -122,7 +116,7 @@ bool s3_sign(const struct s3_signing *what, char out[S3_AUTHORIZATION_MAX]) {
 bool s3_sign_query(const struct s3_signing *what, unsigned lifetime_s, const char *more, char *out, size_t size) {
     struct scope scope;
     const struct s3_credentials *c = what->credentials;
-    char credential[S3_ACCESS_MAX + SCOPE_MAX], escaped[3 * sizeof credential], signature[DIGEST_HEX];
+    char credential[S3_ACCESS_MAX + SCOPE_MAX], escaped[3 * sizeof credential], signature[SHA256_HEX];
     if (!find_scope(what, &scope)) {
         return false;
     }

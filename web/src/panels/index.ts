@@ -35,7 +35,12 @@ export interface Panel {
     /** How well the panel fits: 0 not at all (not offered), 1 possible, 2 useful, 3 made for this recording. */
     fits: (recording: Recording, topics: Topic[]) => number;
     /** The first time at which the panel has something to show; null, or without this function: at any time. */
-    begins?: (recording: Recording, topics: Topic[], settings: Record<string, string>, signal: AbortSignal) => bigint | null | Promise<bigint | null>;
+    begins?: (
+        recording: Recording,
+        topics: Topic[],
+        settings: Record<string, string>,
+        signal: AbortSignal,
+    ) => bigint | null | Promise<bigint | null>;
     /** Draws the companion's topics of the same names, too: one such panel is enough for both recordings. */
     drawsBoth?: boolean;
     Panel: ComponentType<PanelProps>;

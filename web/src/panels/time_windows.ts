@@ -1,4 +1,5 @@
-// Loads rows of a recording around the playhead, in time windows. At most MAX_WINDOWS are in memory, whatever the recording's length.
+// Loads rows of a recording around the playhead, in time windows. At most MAX_WINDOWS are in memory, whatever the
+// recording's length.
 import type { Range } from '../playback';
 
 const MAX_WINDOWS = 4;
@@ -12,7 +13,10 @@ export interface TimeWindow<Row> {
     error: unknown;
 }
 
-/** Loads the rows of [start, end), ordered by time. `first`: of a window; what holds since before `start` may come in front. */
+/**
+ * Loads the rows of [start, end), ordered by time. `first`: of a window; what holds since before `start` may come in
+ * front.
+ */
 export type LoadRows<Row> = (start: bigint, end: bigint, signal: AbortSignal, first: boolean) => AsyncIterable<Row>;
 
 export class TimeWindows<Row> {
@@ -20,7 +24,10 @@ export class TimeWindows<Row> {
     private more = new Set<TimeWindow<Row>>(); // that are ready, and loading more
     private stopped = false;
 
-    /** `bounds`: of the recording, which may grow at its end. `width_ns`: of one window. `changed` is called when a window has loaded or failed. */
+    /**
+     * `bounds`: of the recording, which may grow at its end. `width_ns`: of one window. `changed` is called when a
+     * window has loaded or failed.
+     */
     constructor(
         private loadRows: LoadRows<Row>,
         private bounds: () => Range,
@@ -57,7 +64,14 @@ export class TimeWindows<Row> {
             return existing.window;
         }
         const start = this.bounds().start + number * this.width_ns;
-        const window: TimeWindow<Row> = { start, end: start + this.width_ns, loaded: start, rows: [], state: 'loading', error: null };
+        const window: TimeWindow<Row> = {
+            start,
+            end: start + this.width_ns,
+            loaded: start,
+            rows: [],
+            state: 'loading',
+            error: null,
+        };
         const stop = new AbortController();
         this.windows.set(number, { window, stop });
         void this.load(window, stop.signal);
@@ -118,7 +132,9 @@ export class RowCursor<Row> {
         private timeOf: (row: Row, window: TimeWindow<Row>) => bigint,
     ) {}
 
-    /** Calls `show` with the rows up to `time`. False while the window is loading. Throws the error if loading failed. */
+    /**
+     * Calls `show` with the rows up to `time`. False while the window is loading. Throws the error if loading failed.
+     */
     moveTo(time: bigint, show: (step: Step<Row>) => void): boolean {
         const window = this.windows.at(time);
         if (window.state === 'loading') {
@@ -130,7 +146,8 @@ export class RowCursor<Row> {
         const upto = countUntil(window.rows, time, (row) => this.timeOf(row, window));
         const before = this.at;
         const reset = before?.window !== window || upto < before.rows;
-        const backwards = before !== null && (before.window === window ? upto < before.rows : before.window.start > window.start);
+        const backwards =
+            before !== null && (before.window === window ? upto < before.rows : before.window.start > window.start);
         show({ window, from: reset ? 0 : before.rows, upto, reset, backwards });
         this.at = { window, rows: upto };
         return true;

@@ -1,5 +1,5 @@
-// useAtPlayhead: loads what a panel shows at the playhead. One request at a time; if the playhead moved meanwhile, the newest time is loaded next.
-// `load` null: nothing is loaded, what was shown stays.
+// useAtPlayhead: loads what a panel shows at the playhead. One request at a time; if the playhead moved meanwhile, the
+// newest time is loaded next. `load` null: nothing is loaded, what was shown stays.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api';
 import type { Playback } from '../playback';
@@ -15,7 +15,11 @@ export interface AtPlayhead<T> extends State<T> {
 
 const PAUSE_MS = 60; // between two requests during playback
 
-export function useAtPlayhead<T>(playback: Playback, load: ((time_ns: bigint, signal: AbortSignal) => Promise<T | null>) | null, deps: readonly unknown[]): AtPlayhead<T> {
+export function useAtPlayhead<T>(
+    playback: Playback,
+    load: ((time_ns: bigint, signal: AbortSignal) => Promise<T | null>) | null,
+    deps: readonly unknown[],
+): AtPlayhead<T> {
     const [state, setState] = useState<State<T>>({ value: null, time: null, error: null });
     const reload = useRef(() => undefined as void);
     useEffect(() => {

@@ -1,4 +1,5 @@
-// usePlayed: the newest message of a topic while the page plays, as the server sends it when it is due. For topics with more messages than requests could ask for.
+// usePlayed: the newest message of a topic while the page plays, as the server sends it when it is due. For topics with
+// more messages than requests could ask for.
 import { useEffect, useState } from 'preact/hooks';
 import { getRows } from '../api';
 import { usePlaybackPart, type Playback } from '../playback';
@@ -14,7 +15,13 @@ interface Played {
 }
 
 /** One playback from the playhead on; returns when it ended or no longer fits the playhead. */
-async function playOnce(recording: Recording, topic: Topic, playback: Playback, show: (message: Message) => void, signal: AbortSignal): Promise<void> {
+async function playOnce(
+    recording: Recording,
+    topic: Topic,
+    playback: Playback,
+    show: (message: Message) => void,
+    signal: AbortSignal,
+): Promise<void> {
     const { time_ns, speed } = playback.get();
     const off_ns = BigInt(Math.round(OFF_S * 1e9 * Math.max(1, speed)));
     const moved = new AbortController();
@@ -27,7 +34,14 @@ async function playOnce(recording: Recording, topic: Topic, playback: Playback, 
         before = now;
     });
     signal.addEventListener('abort', stop);
-    const params = { topic: topic.name, start: time_ns, latch: true, speed, every: `${Math.round((1e9 * speed) / SHOWN_HZ)}ns`, time_format: 'nanoseconds' };
+    const params = {
+        topic: topic.name,
+        start: time_ns,
+        latch: true,
+        speed,
+        every: `${Math.round((1e9 * speed) / SHOWN_HZ)}ns`,
+        time_format: 'nanoseconds',
+    };
     try {
         for await (const row of getRows<Partial<Message>>(`/recordings/${recording.id}/play`, params, moved.signal)) {
             if (row.topic !== undefined && row.log_time !== undefined) {
@@ -51,11 +65,17 @@ async function playOnce(recording: Recording, topic: Topic, playback: Playback, 
 const PAUSE_MS = 200; // between two playbacks
 const RETRY_MS = 2000; // after a failure
 
-export function usePlayed(recording: Recording, topic: Topic | undefined, playback: Playback, enabled: boolean): Played {
+export function usePlayed(
+    recording: Recording,
+    topic: Topic | undefined,
+    playback: Playback,
+    enabled: boolean,
+): Played {
     const playing = usePlaybackPart(playback, (state) => state.playing);
     const speed = usePlaybackPart(playback, (state) => state.speed);
     const seconds = topic ? Number(BigInt(topic.end_ns ?? 0) - BigInt(topic.start_ns ?? 0)) / 1e9 : 0;
-    const active = enabled && playing && speed > 0 && topic !== undefined && seconds > 0 && topic.messages / seconds > MANY_HZ;
+    const active =
+        enabled && playing && speed > 0 && topic !== undefined && seconds > 0 && topic.messages / seconds > MANY_HZ;
     const [message, setMessage] = useState<Message | null>(null);
     useEffect(() => {
         if (!active) {

@@ -1,7 +1,7 @@
 // Basic controls: buttons, fields, badges, empty and error states. Every control has an accessible name.
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { icons, type IconName } from './icons';
 
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
@@ -18,7 +18,16 @@ type ButtonProps = Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'l
     label?: string; // accessible name of a button that shows only an icon
     pressed?: boolean;
 };
-export function Button({ kind = 'plain', icon, label, pressed, children, class: more, type = 'button', ...rest }: ButtonProps) {
+export function Button({
+    kind = 'plain',
+    icon,
+    label,
+    pressed,
+    children,
+    class: more,
+    type = 'button',
+    ...rest
+}: ButtonProps) {
     return (
         <button
             {...rest}
@@ -45,7 +54,8 @@ type FieldProps = Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'label'> & {
 export function Field({ label, hidden_label, help, error, multiline, focused, class: more, ...rest }: FieldProps) {
     const id = useId();
     const root = useRef<HTMLDivElement>(null);
-    useLayoutEffect(() => { // before the next key arrives
+    useLayoutEffect(() => {
+        // before the next key arrives
         if (focused) {
             const field = root.current!.querySelector<HTMLInputElement | HTMLTextAreaElement>('input, textarea')!;
             field.focus();
@@ -60,7 +70,11 @@ export function Field({ label, hidden_label, help, error, multiline, focused, cl
                 {label}
             </label>
             {multiline ? (
-                <textarea {...(rest as unknown as JSX.TextareaHTMLAttributes<HTMLTextAreaElement>)} {...shared} rows={4} />
+                <textarea
+                    {...(rest as unknown as JSX.TextareaHTMLAttributes<HTMLTextAreaElement>)}
+                    {...shared}
+                    rows={4}
+                />
             ) : (
                 <input {...rest} {...shared} />
             )}
@@ -121,7 +135,12 @@ export function Check({
 }) {
     return (
         <label class="check">
-            <input type="checkbox" checked={checked} disabled={disabled} onChange={(event) => onChange(event.currentTarget.checked)} />
+            <input
+                type="checkbox"
+                checked={checked}
+                disabled={disabled}
+                onChange={(event) => onChange(event.currentTarget.checked)}
+            />
             <span>{label}</span>
         </label>
     );

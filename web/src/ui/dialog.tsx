@@ -1,7 +1,7 @@
 // A modal dialog, based on <dialog>: it traps the focus and restores it; Escape closes it.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { Button, Field } from './basic';
 
 export function Dialog({
@@ -66,7 +66,11 @@ export function Confirm({
             actions={
                 <>
                     <Button onClick={onClose}>{text.cancel}</Button>
-                    <Button kind="danger" disabled={word !== undefined && typed !== word} onClick={() => (onYes(), onClose())}>
+                    <Button
+                        kind="danger"
+                        disabled={word !== undefined && typed !== word}
+                        onClick={() => (onYes(), onClose())}
+                    >
                         {button}
                     </Button>
                 </>
@@ -74,7 +78,12 @@ export function Confirm({
         >
             <p>{help}</p>
             {word !== undefined && (
-                <Field label={text.typeToConfirm(word)} value={typed} autocomplete="off" onInput={(event) => setTyped(event.currentTarget.value)} />
+                <Field
+                    label={text.typeToConfirm(word)}
+                    value={typed}
+                    autocomplete="off"
+                    onInput={(event) => setTyped(event.currentTarget.value)}
+                />
             )}
         </Dialog>
     );

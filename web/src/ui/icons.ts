@@ -30,7 +30,8 @@ export const icons = {
     full: 'M2 2h5v1.5H3.5V7H2Zm7 0h5v5h-1.5V3.5H9ZM2 9h1.5v3.5H7V14H2Zm10.5 0H14v5H9v-1.5h3.5Z',
     back: 'M7 3 2 8l5 5 1-1-3.2-3.3H14V7.3H4.8L8 4Z',
     rotate: 'M8 3a5 5 0 1 0 5 5h-1.5A3.5 3.5 0 1 1 8 4.5V7l4-3.3L8 .5Z',
-    settings: 'M2 4h6v1.4H2Zm10.5 0H14v1.4h-1.5ZM9.5 2.8H11v3.8H9.5ZM2 10.6h2v1.4H2Zm6.5 0H14v1.4H8.5ZM5.5 9.4H7v3.8H5.5Z',
+    settings:
+        'M2 4h6v1.4H2Zm10.5 0H14v1.4h-1.5ZM9.5 2.8H11v3.8H9.5ZM2 10.6h2v1.4H2Zm6.5 0H14v1.4H8.5ZM5.5 9.4H7v3.8H5.5Z',
     layout: 'M2 2.5h12v11H2ZM3.5 4v8h4V4ZM9 4v3.2h3.5V4Zm0 4.8V12h3.5V8.8Z',
     clock: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13ZM8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3Zm-.7 1.7h1.4v3l2.2 1.3-.7 1.2-2.9-1.7Z',
     columns: 'M2 2.5h12v11H2ZM3.4 4v8h2.4V4Zm3.8 0v8h1.9V4Zm3.3 0v8h2.1V4Z',

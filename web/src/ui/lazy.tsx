@@ -1,11 +1,13 @@
 // Lazily loaded components, and an error boundary.
 import { Component, createElement, type Attributes, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { Button, EmptyState, Failed, Spinner } from './basic';
 
 /** A component whose script is loaded when it is first shown. */
-export function lazy<Props extends object = object>(load: () => Promise<{ default: ComponentType<Props> }>): ComponentType<Props> {
+export function lazy<Props extends object = object>(
+    load: () => Promise<{ default: ComponentType<Props> }>,
+): ComponentType<Props> {
     return function Lazy(props: Props) {
         const [view, setView] = useState<{ default: ComponentType<Props> } | null>(null);
         const [error, setError] = useState<unknown>(null);

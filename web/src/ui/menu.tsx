@@ -1,7 +1,7 @@
 // A button that opens a menu of actions. Keys: arrows, Home, End, Escape.
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { Button, Icon } from './basic';
 import type { IconName } from './icons';
 
@@ -33,7 +33,8 @@ function usePlacement(open: boolean, root: { current: HTMLElement | null }, list
             menu.style.maxHeight = '';
             const up = menu.offsetHeight > below && above > below;
             menu.style.maxHeight = `${Math.max(up ? above : below, 0)}px`;
-            const left = button.left + menu.offsetWidth <= width - MARGIN ? button.left : button.right - menu.offsetWidth;
+            const left =
+                button.left + menu.offsetWidth <= width - MARGIN ? button.left : button.right - menu.offsetWidth;
             menu.style.left = `${Math.max(MARGIN, Math.min(left, width - MARGIN - menu.offsetWidth))}px`;
             const top = up ? button.top - GAP - menu.offsetHeight : button.bottom + GAP;
             menu.style.top = `${Math.max(MARGIN, Math.min(top, height - MARGIN - menu.offsetHeight))}px`;
@@ -78,7 +79,8 @@ export function Menu({
         if (!open) {
             return;
         }
-        (list.current?.querySelector<HTMLElement>('[role^=menuitem]:not([disabled])') ?? list.current)?.focus(); // Escape closes it even if no item can be chosen
+        // Escape closes it even if no item can be chosen
+        (list.current?.querySelector<HTMLElement>('[role^=menuitem]:not([disabled])') ?? list.current)?.focus();
         const outside = (event: Event) => !root.current?.contains(event.target as Node) && close(false);
         const escape = (event: KeyboardEvent) => event.key === 'Escape' && (event.stopPropagation(), close(true));
         document.addEventListener('pointerdown', outside);
@@ -114,7 +116,16 @@ export function Menu({
                 {children}
             </Button>
             {open && (
-                <div class="menu-list" popover="manual" id={id} role="menu" tabIndex={-1} aria-label={label} ref={list} onKeyDown={move}>
+                <div
+                    class="menu-list"
+                    popover="manual"
+                    id={id}
+                    role="menu"
+                    tabIndex={-1}
+                    aria-label={label}
+                    ref={list}
+                    onKeyDown={move}
+                >
                     {items.map((item) => (
                         <button
                             key={item.label}
@@ -126,7 +137,11 @@ export function Menu({
                             disabled={item.disabled}
                             onClick={() => (close(true), item.run())}
                         >
-                            {item.icon ? <Icon name={item.icon} /> : marked && <span class="icon">{item.checked && <Icon name="check" />}</span>}
+                            {item.icon ? (
+                                <Icon name={item.icon} />
+                            ) : (
+                                marked && <span class="icon">{item.checked && <Icon name="check" />}</span>
+                            )}
                             {item.label}
                         </button>
                     ))}

@@ -64,7 +64,10 @@ function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'colu
                         title={column.help}
                     >
                         {column.sort && onSort ? (
-                            <button type="button" onClick={() => onSort({ key: column.key, down: on ? !sort.down : !!column.right })}>
+                            <button
+                                type="button"
+                                onClick={() => onSort({ key: column.key, down: on ? !sort.down : !!column.right })}
+                            >
                                 {column.title}
                                 {on && <Icon name={sort.down ? 'down' : 'up'} size={12} />}
                             </button>
@@ -79,7 +82,22 @@ function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'colu
 }
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
-    const { label, columns, count, rowAt, rowHeight = 28, current = -1, onCurrent, onOpen, onSeen, onKey, rowClass, reveal, selected, source } = props;
+    const {
+        label,
+        columns,
+        count,
+        rowAt,
+        rowHeight = 28,
+        current = -1,
+        onCurrent,
+        onOpen,
+        onSeen,
+        onKey,
+        rowClass,
+        reveal,
+        selected,
+        source,
+    } = props;
     const body = useRef<HTMLDivElement>(null);
     const id = useId();
     const [top, setTop] = useState(0);
@@ -121,9 +139,14 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
 
     const move = (event: KeyboardEvent) => {
         const page = Math.max(1, Math.floor(height / rowHeight) - 1);
-        const to = { ArrowDown: current + 1, ArrowUp: current - 1, PageDown: current + page, PageUp: current - page, Home: 0, End: count - 1 }[
-            event.key
-        ];
+        const to = {
+            ArrowDown: current + 1,
+            ArrowUp: current - 1,
+            PageDown: current + page,
+            PageUp: current - page,
+            Home: 0,
+            End: count - 1,
+        }[event.key];
         if (to !== undefined && !event.altKey && !event.metaKey && count > 0) {
             const index = Math.max(0, Math.min(to, count - 1));
             onCurrent?.(index);
@@ -152,7 +175,12 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 onDblClick={() => onOpen?.(index)}
             >
                 {columns.map((column, i) => (
-                    <div key={column.key} role="gridcell" aria-colindex={i + 1} class={`cell c-${column.key} ${column.right ? 'right' : ''}`}>
+                    <div
+                        key={column.key}
+                        role="gridcell"
+                        aria-colindex={i + 1}
+                        class={`cell c-${column.key} ${column.right ? 'right' : ''}`}
+                    >
                         {row === undefined ? '' : column.cell(row, index)}
                     </div>
                 ))}
@@ -173,7 +201,8 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 aria-multiselectable={selected ? true : undefined}
                 aria-rowcount={count + 1}
                 aria-colcount={columns.length}
-                aria-owns={`${id}-head`} // the scrolling element has the focus, so it must be the grid; the header is outside of it
+                // the scrolling element has the focus, so it must be the grid; the header is outside of it
+                aria-owns={`${id}-head`}
                 aria-activedescendant={current >= first && current < end ? `${id}-${current}` : undefined}
                 onScroll={(event) => setTop(event.currentTarget.scrollTop)}
                 onKeyDown={move}

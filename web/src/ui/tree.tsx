@@ -1,7 +1,7 @@
 // A tree of values (WAI-ARIA tree; keys: arrows, Home, End). Only expanded nodes are rendered, and long lists in steps.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { text } from '../text';
+import { text } from '../text/common';
 import { Icon } from './basic';
 
 export interface TreeNode {
@@ -34,7 +34,12 @@ function Branch({
     const children = expanded ? node.children!() : [];
     return (
         <li role="treeitem" aria-expanded={expanded} aria-level={level} tabIndex={-1} data-path={here}>
-            <div class="tree-line" onClick={() => node.children && toggle(here)} draggable={node.drag !== undefined} onDragStart={(event) => node.drag?.(event.dataTransfer!)}>
+            <div
+                class="tree-line"
+                onClick={() => node.children && toggle(here)}
+                draggable={node.drag !== undefined}
+                onDragStart={(event) => node.drag?.(event.dataTransfer!)}
+            >
                 <span class="tree-mark">{node.children && <Icon name={expanded ? 'down' : 'right'} size={12} />}</span>
                 <span class="tree-label">{node.label}</span>
                 {node.value !== undefined && <span class="tree-value">{node.value}</span>}
@@ -43,7 +48,14 @@ function Branch({
             {expanded && (
                 <ul role="group">
                     {children.slice(0, shown).map((child) => (
-                        <Branch key={child.key} node={child} level={level + 1} path={here} open={open} toggle={toggle} />
+                        <Branch
+                            key={child.key}
+                            node={child}
+                            level={level + 1}
+                            path={here}
+                            open={open}
+                            toggle={toggle}
+                        />
                     ))}
                     {children.length > shown && (
                         <li role="none">
@@ -59,7 +71,17 @@ function Branch({
 }
 
 /** `open`: the expanded paths, as '/key/key'. Optional: a caller that holds them keeps them for the next message. */
-export function Tree({ label, nodes, open, onOpen }: { label: string; nodes: TreeNode[]; open?: Set<string>; onOpen?: (open: Set<string>) => void }) {
+export function Tree({
+    label,
+    nodes,
+    open,
+    onOpen,
+}: {
+    label: string;
+    nodes: TreeNode[];
+    open?: Set<string>;
+    onOpen?: (open: Set<string>) => void;
+}) {
     const [local, setLocal] = useState(new Set<string>());
     const root = useRef<HTMLUListElement>(null);
     const now = open ?? local;
@@ -80,7 +102,9 @@ export function Tree({ label, nodes, open, onOpen }: { label: string; nodes: Tre
         } else if (event.key === 'ArrowRight' && opened) {
             opened === 'false' ? toggle(path, true) : all[at + 1]?.focus();
         } else if (event.key === 'ArrowLeft') {
-            opened === 'true' ? toggle(path, false) : item?.parentElement?.closest<HTMLElement>('[role=treeitem]')?.focus();
+            opened === 'true'
+                ? toggle(path, false)
+                : item?.parentElement?.closest<HTMLElement>('[role=treeitem]')?.focus();
         } else if ((event.key === 'Enter' || event.key === ' ') && opened && event.target === item) {
             toggle(path);
         } else {

@@ -1,5 +1,5 @@
 // The panel "image": the image of a topic at the playhead.
-import { text } from '../../text';
+import { imageText } from '../../text/panels';
 import { isImage } from '../../frames';
 import { firstTime } from '../../recording_time';
 import type { Panel } from '../index';
@@ -7,7 +7,7 @@ import { ImagePanel, imageTopic } from './panel';
 
 export const image: Panel = {
     name: 'image',
-    title: text.image.title,
+    title: imageText.title,
     fits: (_recording, topics) => (topics.some(isImage) ? 2.5 : 0),
     begins: (_recording, topics, settings) => firstTime(imageTopic(topics, settings)),
     Panel: ImagePanel,

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isImage } from '../../frames';
 import { relativeTime } from '../../recording_time';
-import { text } from '../../text';
+import { imageText } from '../../text/panels';
 import type { Topic } from '../../types';
 import { Button, Failed, Select } from '../../ui';
 import { ZOOM_STEP } from '../../zoom';
@@ -13,11 +13,13 @@ import { VideoElement } from './video_element';
 import { place, useView } from './view';
 
 /** Rounded up to steps, so that resizing the panel does not load an image per pixel. */
-const requestWidth = (width: number) => Math.min(4096, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 160) * 160));
+const requestWidth = (width: number) =>
+    Math.min(4096, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 160) * 160));
 const RESIZED_MS = 150; // after which larger pictures are requested
 
 /** The selected topic of images, else the first; the URL may name one that does not exist. */
-export const imageTopic = (topics: Topic[], settings: Record<string, string>): Topic | undefined => topics.find((t) => isImage(t) && t.name === settings.topic) ?? topics.find(isImage);
+export const imageTopic = (topics: Topic[], settings: Record<string, string>): Topic | undefined =>
+    topics.find((t) => isImage(t) && t.name === settings.topic) ?? topics.find(isImage);
 
 interface Shown {
     kind: 'picture' | 'none' | 'waiting' | 'problem' | 'failed' | 'unplayable';
@@ -27,7 +29,12 @@ interface Shown {
 const same = (a: Shown, b: Shown) => a.kind === b.kind && a.text === b.text && a.error === b.error;
 
 /** Draws the pictures of a topic; what is not a picture is returned as state. */
-function usePictures({ recording, playback }: PanelProps, topic: Topic | undefined, width: () => number, draw: (picture: Picture) => void) {
+function usePictures(
+    { recording, playback }: PanelProps,
+    topic: Topic | undefined,
+    width: () => number,
+    draw: (picture: Picture) => void,
+) {
     const [shown, setShown] = useState<Shown>({ kind: 'waiting' });
     const pictures = useRef<Pictures | null>(null);
     const latest = useRef(draw);
@@ -38,16 +45,26 @@ function usePictures({ recording, playback }: PanelProps, topic: Topic | undefin
         if (!topic) {
             return;
         }
-        const made = new Pictures(playback, { recording: recording.id, topic, width: width() }, {
-            show: (picture) => {
-                if (picture?.image) {
-                    latest.current(picture);
-                }
-                set(picture === null ? { kind: 'none' } : picture.image ? { kind: 'picture' } : { kind: 'problem', text: picture.problem ?? '' });
+        const made = new Pictures(
+            playback,
+            { recording: recording.id, topic, width: width() },
+            {
+                show: (picture) => {
+                    if (picture?.image) {
+                        latest.current(picture);
+                    }
+                    set(
+                        picture === null
+                            ? { kind: 'none' }
+                            : picture.image
+                              ? { kind: 'picture' }
+                              : { kind: 'problem', text: picture.problem ?? '' },
+                    );
+                },
+                failed: (error) => set({ kind: 'failed', error }),
+                unplayable: (codec) => set({ kind: 'unplayable', text: codec }),
             },
-            failed: (error) => set({ kind: 'failed', error }),
-            unplayable: (codec) => set({ kind: 'unplayable', text: codec }),
-        });
+        );
         pictures.current = made;
         return () => made.stop();
     }, [recording.id, topic?.name, playback]);
@@ -91,21 +108,23 @@ export function ImagePanel(props: PanelProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const facts = useRef<HTMLOutputElement>(null);
     const { view, zoomBy, fit, handlers } = useView(area);
-    const lay = () => canvas.current && area.current && place(canvas.current, area.current, canvas.current, rotate, view);
+    const lay = () =>
+        canvas.current && area.current && place(canvas.current, area.current, canvas.current, rotate, view);
     const width = useAreaWidth(area, lay);
     const draw = ({ image, time, size }: Picture) => {
         const to = canvas.current;
         if (!to || !image) {
             return;
         }
-        const [w, h] = 'displayWidth' in image ? [image.displayWidth, image.displayHeight] : [image.width, image.height];
+        const [w, h] =
+            'displayWidth' in image ? [image.displayWidth, image.displayHeight] : [image.width, image.height];
         if (to.width !== w || to.height !== h) {
             to.width = w;
             to.height = h;
             lay();
         }
         to.getContext('2d', { alpha: false })!.drawImage(image, 0, 0);
-        facts.current!.textContent = text.image.facts(size?.[0] ?? w, size?.[1] ?? h, relativeTime(recording, time));
+        facts.current!.textContent = imageText.facts(size?.[0] ?? w, size?.[1] ?? h, relativeTime(recording, time));
     };
     const { shown, reload } = usePictures(props, topic, () => requestWidth(width.current * view.zoom), draw);
     useLayoutEffect(() => void lay(), [rotate, view]);
@@ -120,17 +139,40 @@ export function ImagePanel(props: PanelProps) {
     return (
         <div class="image">
             <div class="image-tools row">
-                {images.length > 1 && <Select label={text.image.topic} hidden_label value={name} options={images.map((t) => [t.name, t.name])} onChange={(to) => onSettings({ topic: to })} />}
+                {images.length > 1 && (
+                    <Select
+                        label={imageText.topic}
+                        hidden_label
+                        value={name}
+                        options={images.map((t) => [t.name, t.name])}
+                        onChange={(to) => onSettings({ topic: to })}
+                    />
+                )}
                 <output class={`image-facts mono small muted ${hidden}`} aria-live="off" ref={facts} />
-                <Button kind="quiet" icon="rotate" label={text.image.rotate} onClick={() => onSettings({ rotate: rotate === 270 ? null : String(rotate + 90) })} />
-                {view.zoom > 1 && <Button kind="quiet" icon="full" label={text.image.fit} onClick={fit} />}
+                <Button
+                    kind="quiet"
+                    icon="rotate"
+                    label={imageText.rotate}
+                    onClick={() => onSettings({ rotate: rotate === 270 ? null : String(rotate + 90) })}
+                />
+                {view.zoom > 1 && <Button kind="quiet" icon="full" label={imageText.fit} onClick={fit} />}
             </div>
-            <div class="image-area" ref={area} tabIndex={0} role="group" aria-label={text.image.alt(name)} onKeyDown={key} {...handlers}>
-                <canvas ref={canvas} role="img" aria-label={text.image.alt(name)} class={hidden} />
+            <div
+                class="image-area"
+                ref={area}
+                tabIndex={0}
+                role="group"
+                aria-label={imageText.alt(name)}
+                onKeyDown={key}
+                {...handlers}
+            >
+                <canvas ref={canvas} role="img" aria-label={imageText.alt(name)} class={hidden} />
                 {shown.kind === 'failed' && <Failed error={shown.error} retry={reload} />}
                 {shown.kind === 'problem' && <p class="muted image-note">{shown.text}</p>}
-                {shown.kind === 'none' && <p class="muted">{text.image.none}</p>}
-                {shown.kind === 'unplayable' && topic && <VideoElement recording={recording.id} topic={topic} playback={playback} codec={shown.text!} />}
+                {shown.kind === 'none' && <p class="muted">{imageText.none}</p>}
+                {shown.kind === 'unplayable' && topic && (
+                    <VideoElement recording={recording.id} topic={topic} playback={playback} codec={shown.text!} />
+                )}
             </div>
         </div>
     );

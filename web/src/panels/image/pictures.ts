@@ -1,10 +1,10 @@
-// The picture at the playhead: one of a run while the page plays, else one by itself. One request at a time; if the playhead moved meanwhile, the newest
-// time is loaded next.
+// The picture at the playhead: one of a run while the page plays, else one by itself. One request at a time; if the
+// playhead moved meanwhile, the newest time is loaded next.
 import { getParts } from '../../api';
 import type { Playback } from '../../playback';
 import { timeNs } from '../../recording_time';
 import { isVideoTopic } from '../../frames';
-import { text } from '../../text';
+import { imageText } from '../../text/panels';
 import type { Topic } from '../../types';
 import { decodeStill, isVideo, Run, type Picture, type PictureSource } from './run';
 import { VideoUnits } from './video_units';
@@ -87,7 +87,8 @@ export class Pictures {
     private showOfRun(): void {
         const { time_ns, speed } = this.playback.get();
         const picture = this.run?.at(time_ns) ?? null;
-        const older = speed > 0 && this.shown !== null && this.shown <= time_ns; // than this one: a frame that others depend on
+        // than this one: a frame that others depend on
+        const older = speed > 0 && this.shown !== null && this.shown <= time_ns;
         if (picture && picture.time <= time_ns && (older ? picture.time > this.shown! : picture.time !== this.shown)) {
             this.shown = picture.time;
             this.on.show(picture);
@@ -132,7 +133,11 @@ export class Pictures {
             () => undefined,
         );
         try {
-            for await (const part of getParts(`/recordings/${recording}/frames`, { topic: topic.name, width, start: time, end: time + 1n, latch: true }, this.stopped.signal)) {
+            for await (const part of getParts(
+                `/recordings/${recording}/frames`,
+                { topic: topic.name, width, start: time, end: time + 1n, latch: true },
+                this.stopped.signal,
+            )) {
                 parts++;
                 if (isVideo(part)) {
                     this.video = true;
@@ -145,7 +150,7 @@ export class Pictures {
         } finally {
             video.close();
         }
-        const none = parts > 0 ? { time, image: null, problem: text.image.damagedVideo, size: null } : null;
+        const none = parts > 0 ? { time, image: null, problem: imageText.damagedVideo, size: null } : null;
         const picture = (last as Picture | null) ?? none; // assigned by callbacks
         if (!this.stopped.signal.aborted && playable && !this.run) {
             this.shown = picture && picture.time;

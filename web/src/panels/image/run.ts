@@ -1,4 +1,5 @@
-// A run of pictures from one time on, forwards or backwards: fetched in ranges, decoded ahead of the clock, dropped when they come late.
+// A run of pictures from one time on, forwards or backwards: fetched in ranges, decoded ahead of the clock, dropped
+// when they come late.
 import { getParts } from '../../api';
 import type { FilePart } from '../../api_streams';
 import { isVideoTopic } from '../../frames';
@@ -28,7 +29,10 @@ const ENCODED_BYTES = 32 << 20;
 const VIDEO_AHEAD = 6; // frames; a decoder has few buffers
 const RETRY_MS = 1000;
 
-const bytesOf = ({ image }: Picture) => (image === null ? 0 : 4 * ('codedWidth' in image ? image.codedWidth * image.codedHeight : image.width * image.height));
+const bytesOf = ({ image }: Picture) =>
+    image === null
+        ? 0
+        : 4 * ('codedWidth' in image ? image.codedWidth * image.codedHeight : image.width * image.height);
 export const isVideo = (part: FilePart) => part.headers.get('Content-Type')!.startsWith('video/');
 
 export function sizeOf(part: FilePart): [number, number] | null {
@@ -42,7 +46,12 @@ export async function decodeStill(part: FilePart): Promise<Picture> {
     const type = part.headers.get('Content-Type')!;
     try {
         const problem = type.startsWith('text/') ? new TextDecoder().decode(part.bytes) : null;
-        return { time, problem, image: problem === null ? await createImageBitmap(new Blob([part.bytes], { type })) : null, size: sizeOf(part) };
+        return {
+            time,
+            problem,
+            image: problem === null ? await createImageBitmap(new Blob([part.bytes], { type })) : null,
+            size: sizeOf(part),
+        };
     } catch (error) {
         return { time, problem: String(error), image: null, size: null };
     }
@@ -63,7 +72,10 @@ export class Run {
     private video: VideoUnits | null = null;
     private first = true;
 
-    /** `changed`: a picture is ready. `failed`: of a request, which is repeated. `unplayable`: a video that this browser does not decode. */
+    /**
+     * `changed`: a picture is ready. `failed`: of a request, which is repeated. `unplayable`: a video that this browser
+     * does not decode.
+     */
     constructor(
         private source: PictureSource,
         private now: bigint,
@@ -113,7 +125,8 @@ export class Run {
     // ---- fetching
 
     private async fetchAhead(): Promise<void> {
-        const within = ({ start_ns, end_ns }: Topic) => (this.speed > 0 ? this.edge <= BigInt(end_ns ?? 0) : this.edge > BigInt(start_ns ?? 0));
+        const within = ({ start_ns, end_ns }: Topic) =>
+            this.speed > 0 ? this.edge <= BigInt(end_ns ?? 0) : this.edge > BigInt(start_ns ?? 0);
         for (;;) {
             await this.until(() => this.ahead(this.edge) < LEAD_MS && within(this.source.topic));
             if (this.stopped.signal.aborted) {
@@ -137,7 +150,14 @@ export class Run {
         const known = BigInt(this.source.topic.end_ns ?? 0) + 1n; // what comes after it may not be there yet
         const latch = this.first || late || this.speed < 0;
         this.first = false;
-        const params = { topic: this.source.topic.name, width: this.source.width, start, end, latch, every: this.every() };
+        const params = {
+            topic: this.source.topic.name,
+            width: this.source.width,
+            start,
+            end,
+            latch,
+            every: this.every(),
+        };
         const came: Waiting[] = [];
         for await (const part of getParts(`/recordings/${this.source.recording}/frames`, params, this.stopped.signal)) {
             const one = { time: timeNs(part.headers.get('X-Log-Time')!), part };
@@ -145,7 +165,9 @@ export class Run {
                 this.waiting.push(one);
                 this.edge = one.time < start ? start : one.time + 1n;
                 this.wake();
-                await this.until(() => this.waiting.reduce((sum, { part: { bytes } }) => sum + bytes.length, 0) < ENCODED_BYTES);
+                await this.until(
+                    () => this.waiting.reduce((sum, { part: { bytes } }) => sum + bytes.length, 0) < ENCODED_BYTES,
+                );
             } else {
                 came.push(one);
             }
@@ -156,7 +178,9 @@ export class Run {
     }
     /** Frames of a video depend on each other: all are fetched. */
     private every(): string | null {
-        return this.rate() > SHOWN_HZ && !isVideoTopic(this.source.topic) && this.video === null ? `${Math.round((1e9 * Math.abs(this.speed)) / SHOWN_HZ)}ns` : null;
+        return this.rate() > SHOWN_HZ && !isVideoTopic(this.source.topic) && this.video === null
+            ? `${Math.round((1e9 * Math.abs(this.speed)) / SHOWN_HZ)}ns`
+            : null;
     }
 
     /** Pictures a second of the page's time. */
@@ -170,7 +194,11 @@ export class Run {
     private hasRoom(): boolean {
         const ahead = this.speed > 0 ? this.ready.at(-1) : this.ready[0];
         const few = this.video === null || (this.ready.length < VIDEO_AHEAD && this.video.queued < VIDEO_AHEAD);
-        return few && (!ahead || this.ahead(ahead.time) < DECODED_MS) && this.ready.reduce((sum, p) => sum + bytesOf(p), 0) < DECODED_BYTES;
+        return (
+            few &&
+            (!ahead || this.ahead(ahead.time) < DECODED_MS) &&
+            this.ready.reduce((sum, p) => sum + bytesOf(p), 0) < DECODED_BYTES
+        );
     }
     /** The next one; of several that the clock has passed, the newest. */
     private take(): Waiting {
@@ -203,7 +231,8 @@ export class Run {
             (codec) => this.on.unplayable(codec),
             () => this.wake(),
         );
-        if (this.rate() <= 3 * SHOWN_HZ || isKeyFrame(part)) { // faster than that only key frames are shown
+        if (this.rate() <= 3 * SHOWN_HZ || isKeyFrame(part)) {
+            // faster than that only key frames are shown
             await this.video.decode(part, time);
         }
         if (this.waiting.length === 0 && time >= BigInt(this.source.topic.end_ns ?? 0)) {

@@ -4,7 +4,7 @@ import { getParts, linkTo } from '../../api';
 import { useRequest } from '../../use_request';
 import type { Playback } from '../../playback';
 import { timeNs } from '../../recording_time';
-import { text } from '../../text';
+import { imageText } from '../../text/panels';
 import type { Topic } from '../../types';
 import { Failed, Spinner } from '../../ui';
 import { isKeyFrame } from './video_units';
@@ -39,10 +39,26 @@ function keepInStep(video: HTMLVideoElement, playback: Playback, start: bigint):
     }
 }
 
-export function VideoElement({ recording, topic, playback, codec }: { recording: string; topic: Topic; playback: Playback; codec: string }) {
+export function VideoElement({
+    recording,
+    topic,
+    playback,
+    codec,
+}: {
+    recording: string;
+    topic: Topic;
+    playback: Playback;
+    codec: string;
+}) {
     const element = useRef<HTMLVideoElement>(null);
     const [broken, setBroken] = useState(false);
-    const file = useRequest(async (signal) => ({ start: await fileStart(recording, topic, signal), url: await linkTo(`/recordings/${recording}/as/video.mp4`, { topic: topic.name }) }), [recording, topic.name]);
+    const file = useRequest(
+        async (signal) => ({
+            start: await fileStart(recording, topic, signal),
+            url: await linkTo(`/recordings/${recording}/as/video.mp4`, { topic: topic.name }),
+        }),
+        [recording, topic.name],
+    );
     useEffect(() => {
         const video = element.current;
         const start = file.value?.start;
@@ -61,10 +77,23 @@ export function VideoElement({ recording, topic, playback, codec }: { recording:
         };
     }, [playback, file.value, broken]);
     if (broken) {
-        return <p class="muted image-note">{text.image.noCodec(codec)}</p>;
+        return <p class="muted image-note">{imageText.noCodec(codec)}</p>;
     }
     if (file.error !== null) {
         return <Failed error={file.error} retry={file.reload} />;
     }
-    return file.value ? <video ref={element} src={file.value.url} class="image-video" muted playsInline preload="auto" aria-label={text.image.videoAlt(topic.name)} onError={() => setBroken(true)} /> : <Spinner />;
+    return file.value ? (
+        <video
+            ref={element}
+            src={file.value.url}
+            class="image-video"
+            muted
+            playsInline
+            preload="auto"
+            aria-label={imageText.videoAlt(topic.name)}
+            onError={() => setBroken(true)}
+        />
+    ) : (
+        <Spinner />
+    );
 }

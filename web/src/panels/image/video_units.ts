@@ -1,7 +1,8 @@
-// Frames of a video as the byte stream that was recorded (Annex B), decoded by WebCodecs. Browsers have that only in secure contexts.
+// Frames of a video as the byte stream that was recorded (Annex B), decoded by WebCodecs. Browsers have that only in
+// secure contexts.
 import type { FilePart } from '../../api_streams';
 import { timeNs } from '../../recording_time';
-import { text } from '../../text';
+import { imageText } from '../../text/panels';
 import type { Picture } from './run';
 
 type Codec = 'H.264' | 'H.265';
@@ -66,7 +67,8 @@ export class VideoUnits {
     /** Frames before the first key frame are left out. */
     async decode(part: FilePart, time: bigint): Promise<void> {
         const key = isKeyFrame(part);
-        if (key && (this.decoder === null || this.decoder.state === 'closed')) { // a damaged frame closes it
+        if (key && (this.decoder === null || this.decoder.state === 'closed')) {
+            // a damaged frame closes it
             await this.open(part);
         }
         if (this.decoder?.state === 'configured' && (key || !this.needsKey)) {
@@ -94,7 +96,10 @@ export class VideoUnits {
     private async open(part: FilePart): Promise<void> {
         const codec = codecName(part);
         const config = { codec: codec ?? '', optimizeForLatency: true };
-        const playable = codec !== null && typeof VideoDecoder !== 'undefined' && (await VideoDecoder.isConfigSupported(config).catch(() => null))?.supported;
+        const playable =
+            codec !== null &&
+            typeof VideoDecoder !== 'undefined' &&
+            (await VideoDecoder.isConfigSupported(config).catch(() => null))?.supported;
         if (this.closed) {
             return;
         }
@@ -110,7 +115,13 @@ export class VideoUnits {
                 this.times.delete(frame.timestamp);
                 this.show({ time, image: frame, problem: null, size: [frame.displayWidth, frame.displayHeight] });
             },
-            error: () => this.show({ time: timeNs(part.headers.get('X-Log-Time')!), image: null, problem: text.image.damagedVideo, size: null }),
+            error: () =>
+                this.show({
+                    time: timeNs(part.headers.get('X-Log-Time')!),
+                    image: null,
+                    problem: imageText.damagedVideo,
+                    size: null,
+                }),
         });
         this.decoder.ondequeue = this.progress;
         this.decoder.configure(config);

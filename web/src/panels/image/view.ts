@@ -12,12 +12,23 @@ const MOST = 64;
 const PIXELS_FROM = 3; // px of the screen for one of the picture: shown as a square
 
 /** CSS px for one px of the picture. */
-export function scaleOf(area: { width: number; height: number }, picture: { width: number; height: number }, rotate: number, zoom: number): number {
+export function scaleOf(
+    area: { width: number; height: number },
+    picture: { width: number; height: number },
+    rotate: number,
+    zoom: number,
+): number {
     const [width, height] = rotate % 180 ? [picture.height, picture.width] : [picture.width, picture.height];
     return Math.min(area.width / Math.max(width, 1), area.height / Math.max(height, 1)) * zoom;
 }
 
-export function place(element: HTMLElement, area: HTMLElement, size: { width: number; height: number }, rotate: number, view: View): void {
+export function place(
+    element: HTMLElement,
+    area: HTMLElement,
+    size: { width: number; height: number },
+    rotate: number,
+    view: View,
+): void {
     const scale = scaleOf({ width: area.clientWidth, height: area.clientHeight }, size, rotate, view.zoom);
     element.style.width = `${size.width}px`;
     element.style.height = `${size.height}px`;
@@ -32,8 +43,12 @@ export function useView(area: { current: HTMLDivElement | null }) {
     const drag = useRef<{ x: number; y: number } | null>(null);
     const set = (next: View): boolean => {
         const element = area.current!;
-        const [x, y] = [((next.zoom - 1) * element.clientWidth) / 2, ((next.zoom - 1) * element.clientHeight) / 2]; // the panel stays covered
-        const to = next.zoom <= 1 ? WHOLE : { zoom: next.zoom, x: Math.min(Math.max(next.x, -x), x), y: Math.min(Math.max(next.y, -y), y) };
+        // the panel stays covered
+        const [x, y] = [((next.zoom - 1) * element.clientWidth) / 2, ((next.zoom - 1) * element.clientHeight) / 2];
+        const to =
+            next.zoom <= 1
+                ? WHOLE
+                : { zoom: next.zoom, x: Math.min(Math.max(next.x, -x), x), y: Math.min(Math.max(next.y, -y), y) };
         const { zoom, x: oldX, y: oldY } = latest.current;
         const changed = to.zoom !== zoom || to.x !== oldX || to.y !== oldY;
         latest.current = to;
@@ -46,7 +61,8 @@ export function useView(area: { current: HTMLDivElement | null }) {
         const to = Math.min(Math.max(zoom * factor, 1), MOST);
         return set({ zoom: to, x: x - ((x - oldX) * to) / zoom, y: y - ((y - oldY) * to) / zoom });
     };
-    const panBy = (dx: number, dy: number): boolean => set({ ...latest.current, x: latest.current.x + dx, y: latest.current.y + dy });
+    const panBy = (dx: number, dy: number): boolean =>
+        set({ ...latest.current, x: latest.current.x + dx, y: latest.current.y + dy });
     useGestures(area, {
         zoom: (factor, x, y) => zoomAt(factor, x - area.current!.clientWidth / 2, y - area.current!.clientHeight / 2),
         pan: panBy,

@@ -25,14 +25,27 @@ function levelOf(level: number, kind: 'ros1' | 'ros2' | 'view'): Line['level'] {
 }
 
 /** The lines after a time; null: all. */
-export async function* readLog(recording: Recording, topics: readonly Topic[], after: bigint | null, signal: AbortSignal): AsyncGenerator<Line> {
+export async function* readLog(
+    recording: Recording,
+    topics: readonly Topic[],
+    after: bigint | null,
+    signal: AbortSignal,
+): AsyncGenerator<Line> {
     const start = after === null ? null : after + 1n;
     const logs = topics.filter((t) => isLog(t.type));
     const ros = logs.length > 0;
     const kind = !ros ? 'view' : logs.some((t) => t.type.startsWith('rcl_')) ? 'ros2' : 'ros1';
     const rows = ros
-        ? getRows<Row>(`/recordings/${recording.id}/messages`, { topic: logs.map((t) => t.name), start, time_format: 'nanoseconds', limit: MAX_LINES }, signal)
-        : getRows<Row>(`/recordings/${recording.id}/as/log.ndjson`, { view: 'foxglove', topic: '/view/log', start, time_format: 'nanoseconds' }, signal);
+        ? getRows<Row>(
+              `/recordings/${recording.id}/messages`,
+              { topic: logs.map((t) => t.name), start, time_format: 'nanoseconds', limit: MAX_LINES },
+              signal,
+          )
+        : getRows<Row>(
+              `/recordings/${recording.id}/as/log.ndjson`,
+              { view: 'foxglove', topic: '/view/log', start, time_format: 'nanoseconds' },
+              signal,
+          );
     let n = 0;
     for await (const row of rows) {
         const { level = 0, name = '', msg, message } = row.data ?? {};

@@ -1,8 +1,21 @@
-// Draws the map: grid, scale, north, tracks; and above them what moves: the positions at the playhead, the spot below the pointer.
+// Draws the map: grid, scale, north, tracks; and above them what moves: the positions at the playhead, the spot below
+// the pointer.
 import type { Size } from '../../use_size';
 import { mapColour } from '../colour_maps';
 import { countUntil } from '../time_windows';
-import { fromPx, latitudeOf, longitudeOf, mercatorX, mercatorY, niceStep, stretchAt, toPx, type Flat, type Spot, type View } from './geometry';
+import {
+    fromPx,
+    latitudeOf,
+    longitudeOf,
+    mercatorX,
+    mercatorY,
+    niceStep,
+    stretchAt,
+    toPx,
+    type Flat,
+    type Spot,
+    type View,
+} from './geometry';
 import type { Tiles } from './tiles';
 
 export interface Colours {
@@ -30,12 +43,20 @@ const BINS = 24; // of colours along a track
 const MAP = 'rainbow';
 
 export function metres(step: number): string {
-    return step >= 1000 ? `${step / 1000} km` : step >= 1 ? `${step} m` : step >= 0.01 ? `${Math.round(step * 100)} cm` : `${Math.round(step * 1000)} mm`;
+    return step >= 1000
+        ? `${step / 1000} km`
+        : step >= 1
+          ? `${step} m`
+          : step >= 0.01
+            ? `${Math.round(step * 100)} cm`
+            : `${Math.round(step * 1000)} mm`;
 }
-const degreeText = (value: number, step: number, signs: [string, string]): string => `${Math.abs(value).toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)))}°${value < 0 ? signs[1] : signs[0]}`;
+const degreeText = (value: number, step: number, signs: [string, string]): string =>
+    `${Math.abs(value).toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)))}°${value < 0 ? signs[1] : signs[0]}`;
 
 /** The value that colours a spot; `start`: of the range of times. */
-export const valueOf = (spot: Spot, by: ColourBy, start: bigint): number => (by === 'speed' ? spot.speed : Number(spot.time - start) / 1e9);
+export const valueOf = (spot: Spot, by: ColourBy, start: bigint): number =>
+    by === 'speed' ? spot.speed : Number(spot.time - start) / 1e9;
 
 function haloText(context: CanvasRenderingContext2D, text: string, x: number, y: number, colours: Colours): void {
     context.strokeStyle = colours.background;
@@ -51,7 +72,13 @@ type Line = { at: number; label: string }; // px
 function gridLines({ globe, view, size }: Scene): [vertical: Line[], horizontal: Line[]] {
     const [left, top] = fromPx(view, size, 0, 0);
     const [right, bottom] = fromPx(view, size, size.width, size.height);
-    const axis = (from: number, to: number, px: number, label: (value: number, step: number) => string, place: (value: number) => number): Line[] => {
+    const axis = (
+        from: number,
+        to: number,
+        px: number,
+        label: (value: number, step: number) => string,
+        place: (value: number) => number,
+    ): Line[] => {
         const step = niceStep(((to - from) * GRID_PX) / px);
         const lines: Line[] = [];
         for (let i = Math.ceil(from / step); i * step <= to && lines.length < 100; i++) {
@@ -62,12 +89,25 @@ function gridLines({ globe, view, size }: Scene): [vertical: Line[], horizontal:
     const x = (value: number) => toPx(view, size, { x: value, y: 0 })[0];
     const y = (value: number) => toPx(view, size, { x: 0, y: value })[1];
     if (!globe) {
-        const label = (value: number, step: number) => `${Number(value.toPrecision(12)).toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)))} m`;
+        const label = (value: number, step: number) =>
+            `${Number(value.toPrecision(12)).toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)))} m`;
         return [axis(left, right, size.width, label, x), axis(bottom, top, size.height, label, y)];
     }
     return [
-        axis(longitudeOf(left), longitudeOf(right), size.width, (value, step) => degreeText(value, step, ['E', 'W']), (value) => x(mercatorX(value))),
-        axis(latitudeOf(bottom), latitudeOf(top), size.height, (value, step) => degreeText(value, step, ['N', 'S']), (value) => y(mercatorY(value))),
+        axis(
+            longitudeOf(left),
+            longitudeOf(right),
+            size.width,
+            (value, step) => degreeText(value, step, ['E', 'W']),
+            (value) => x(mercatorX(value)),
+        ),
+        axis(
+            latitudeOf(bottom),
+            latitudeOf(top),
+            size.height,
+            (value, step) => degreeText(value, step, ['N', 'S']),
+            (value) => y(mercatorY(value)),
+        ),
     ];
 }
 
@@ -89,8 +129,15 @@ function drawGrid(context: CanvasRenderingContext2D, scene: Scene, onTiles: bool
     context.stroke();
     context.globalAlpha = 1;
     context.font = '10.5px sans-serif';
-    vertical.forEach(({ at, label }) => at > 60 && at + context.measureText(label).width < size.width - NORTH_PX && haloText(context, label, at + 3, 11, colours));
-    horizontal.forEach(({ at, label }) => at > 30 && at < size.height - 50 && haloText(context, label, 4, at - 3, colours));
+    vertical.forEach(
+        ({ at, label }) =>
+            at > 60 &&
+            at + context.measureText(label).width < size.width - NORTH_PX &&
+            haloText(context, label, at + 3, 11, colours),
+    );
+    horizontal.forEach(
+        ({ at, label }) => at > 30 && at < size.height - 50 && haloText(context, label, 4, at - 3, colours),
+    );
 }
 
 function drawScale(context: CanvasRenderingContext2D, { globe, view, size, colours }: Scene): void {
@@ -147,7 +194,8 @@ function drawTrack(context: CanvasRenderingContext2D, scene: Scene, track: Flat,
     context.lineJoin = context.lineCap = 'round';
     drawHalo(context, scene, track);
     context.lineWidth = 2.5;
-    const bin = (spot: Spot) => Math.round(((valueOf(spot, by, start) - range[0]) / (range[1] - range[0] || 1)) * (BINS - 1));
+    const bin = (spot: Spot) =>
+        Math.round(((valueOf(spot, by, start) - range[0]) / (range[1] - range[0] || 1)) * (BINS - 1));
     let colour = -1;
     context.strokeStyle = scene.colourOf(track);
     context.beginPath();
@@ -157,10 +205,12 @@ function drawTrack(context: CanvasRenderingContext2D, scene: Scene, track: Flat,
         if (i > 0) {
             context.lineTo(...px);
         }
-        if (next !== colour) { // another colour from here on
+        if (next !== colour) {
+            // another colour from here on
             context.stroke();
             context.beginPath();
-            context.strokeStyle = by === 'track' ? scene.colourOf(track) : `rgb(${mapColour(MAP, next / (BINS - 1)).join(' ')})`;
+            context.strokeStyle =
+                by === 'track' ? scene.colourOf(track) : `rgb(${mapColour(MAP, next / (BINS - 1)).join(' ')})`;
             colour = next;
             context.moveTo(...px);
         }
@@ -186,7 +236,13 @@ function drawEnds(context: CanvasRenderingContext2D, { view, size, colours, colo
     context.strokeRect(x - 4.5, y - 4.5, 9, 9);
 }
 
-export function drawMap(context: CanvasRenderingContext2D, scene: Scene, tiles: Tiles | null, dark: boolean, start: bigint): void {
+export function drawMap(
+    context: CanvasRenderingContext2D,
+    scene: Scene,
+    tiles: Tiles | null,
+    dark: boolean,
+    start: bigint,
+): void {
     const { width, height } = scene.size;
     context.clearRect(0, 0, width, height);
     if (tiles && scene.globe) {
@@ -206,7 +262,12 @@ export function spotAt(track: Flat, time: bigint): Spot | null {
     return track.spots[countUntil(track.spots, time, (spot) => spot.time) - 1] ?? null;
 }
 
-export function drawPositions(context: CanvasRenderingContext2D, scene: Scene, time: bigint, hovered: { track: Flat; spot: Spot } | null): void {
+export function drawPositions(
+    context: CanvasRenderingContext2D,
+    scene: Scene,
+    time: bigint,
+    hovered: { track: Flat; spot: Spot } | null,
+): void {
     const { view, size, colours } = scene;
     context.clearRect(0, 0, size.width, size.height);
     for (const track of scene.tracks) {
@@ -231,7 +292,12 @@ export function drawPositions(context: CanvasRenderingContext2D, scene: Scene, t
 }
 
 /** The spot that is closest to a pixel, at most `reach` px away. */
-export function nearest({ tracks, view, size }: Scene, x: number, y: number, reach: number): { track: Flat; spot: Spot } | null {
+export function nearest(
+    { tracks, view, size }: Scene,
+    x: number,
+    y: number,
+    reach: number,
+): { track: Flat; spot: Spot } | null {
     let best: { track: Flat; spot: Spot } | null = null;
     let least = reach * reach;
     for (const track of tracks) {

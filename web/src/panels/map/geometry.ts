@@ -1,4 +1,5 @@
-// From positions to the plane of the map. Degrees are projected as Web Mercator (EPSG:3857), which tiles have; metres stay as they are.
+// From positions to the plane of the map. Degrees are projected as Web Mercator (EPSG:3857), which tiles have; metres
+// stay as they are.
 import type { Size } from '../../use_size';
 import type { Track } from './tracks';
 
@@ -60,7 +61,12 @@ function withSpeeds(spots: Spot[], globe: boolean): Spot[] {
 export function flatten(tracks: Track[]): Flat[] {
     return tracks.map(({ key, name, coordinates, points }) => {
         const globe = coordinates === 'globe';
-        const spots = points.map(({ x, y, time }) => ({ x: globe ? mercatorX(x) : x, y: globe ? mercatorY(y) : y, time, speed: 0 }));
+        const spots = points.map(({ x, y, time }) => ({
+            x: globe ? mercatorX(x) : x,
+            y: globe ? mercatorY(y) : y,
+            time,
+            speed: 0,
+        }));
         return { key, name, spots: withSpeeds(spots, globe) };
     });
 }
@@ -70,14 +76,23 @@ export function fitAll(tracks: Flat[], { width, height }: Size, corner: number):
     let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
     for (const { spots } of tracks) {
         for (const p of spots) {
-            [left, right, low, high] = [Math.min(left, p.x), Math.max(right, p.x), Math.min(low, p.y), Math.max(high, p.y)];
+            [left, right, low, high] = [
+                Math.min(left, p.x),
+                Math.max(right, p.x),
+                Math.min(low, p.y),
+                Math.max(high, p.y),
+            ];
         }
     }
     if (left > right || width <= 0 || height <= 0) {
         return { x: 0, y: 0, scale: 1 };
     }
     const fit = (beside: number): View => {
-        const scale = Math.min(((width - beside) / Math.max(right - left, 1e-3)) * 0.85, (height / Math.max(high - low, 1e-3)) * 0.85, MAX_SCALE);
+        const scale = Math.min(
+            ((width - beside) / Math.max(right - left, 1e-3)) * 0.85,
+            (height / Math.max(high - low, 1e-3)) * 0.85,
+            MAX_SCALE,
+        );
         return { x: (left + right) / 2 + beside / 2 / scale, y: (low + high) / 2, scale };
     };
     const whole = fit(0);
@@ -90,8 +105,14 @@ export function fitAll(tracks: Flat[], { width, height }: Size, corner: number):
     return free || width < 2 * corner ? whole : fit(corner);
 }
 
-export const toPx = (view: View, { width, height }: Size, at: { x: number; y: number }): [number, number] => [width / 2 + (at.x - view.x) * view.scale, height / 2 - (at.y - view.y) * view.scale];
-export const fromPx = (view: View, { width, height }: Size, x: number, y: number): [number, number] => [view.x + (x - width / 2) / view.scale, view.y - (y - height / 2) / view.scale];
+export const toPx = (view: View, { width, height }: Size, at: { x: number; y: number }): [number, number] => [
+    width / 2 + (at.x - view.x) * view.scale,
+    height / 2 - (at.y - view.y) * view.scale,
+];
+export const fromPx = (view: View, { width, height }: Size, x: number, y: number): [number, number] => [
+    view.x + (x - width / 2) / view.scale,
+    view.y - (y - height / 2) / view.scale,
+];
 
 /** That the map can draw: the URL may say anything. */
 export const usableScale = (scale: number): number => Math.min(Math.max(scale, SCALE.min), SCALE.max);

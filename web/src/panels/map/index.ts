@@ -1,12 +1,12 @@
 // The panel "map": tracks from above.
-import { text } from '../../text';
+import { mapText } from '../../text/panels';
 import { lazy } from '../../ui';
 import type { Panel, PanelProps } from '../index';
 import { trackKind } from './tracks';
 
 export const map: Panel = {
     name: 'map',
-    title: text.map.title,
+    title: mapText.title,
     fits: (_recording, topics) => {
         const kinds = topics.map(trackKind).filter((kind) => kind !== null);
         return kinds.length === 0 ? 0 : kinds.some((kind) => kind.coordinates === 'globe') ? 2.4 : 1.4;

@@ -6,7 +6,7 @@ import { saveBlob } from '../../save_blob';
 import { service } from '../../service';
 import { useStore } from '../../store';
 import { relativeTime } from '../../recording_time';
-import { text } from '../../text';
+import { mapText } from '../../text/panels';
 import { colour, shownTheme } from '../../theme';
 import { showToast } from '../../toasts';
 import type { Recording } from '../../types';
@@ -39,13 +39,20 @@ function prepared(canvas: HTMLCanvasElement, { width, height }: Size): CanvasRen
 /** The view, which the URL keeps as x,y,scale. null: all tracks. */
 function useView({ settings, onSettings }: PanelProps) {
     const stored = (settings.view ?? '').split(',').map(Number);
-    const [view, setView] = useState<View | null>(stored.length === 3 && stored.every(Number.isFinite) && stored[2]! > 0 ? { x: stored[0]!, y: stored[1]!, scale: usableScale(stored[2]!) } : null);
+    const [view, setView] = useState<View | null>(
+        stored.length === 3 && stored.every(Number.isFinite) && stored[2]! > 0
+            ? { x: stored[0]!, y: stored[1]!, scale: usableScale(stored[2]!) }
+            : null,
+    );
     const timer = useRef<ReturnType<typeof setTimeout>>();
     useEffect(() => () => clearTimeout(timer.current), []);
     const change = (to: View | null) => {
         setView(to);
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => onSettings({ view: to && `${to.x.toFixed(3)},${to.y.toFixed(3)},${to.scale.toPrecision(5)}` }), KEEP_MS);
+        timer.current = setTimeout(
+            () => onSettings({ view: to && `${to.x.toFixed(3)},${to.y.toFixed(3)},${to.scale.toPrecision(5)}` }),
+            KEEP_MS,
+        );
     };
     return { view, setView: change };
 }
@@ -59,7 +66,7 @@ function useTiles(globe: boolean) {
         const fail = () => {
             if (!reported) {
                 reported = true;
-                showToast(text.map.noTiles);
+                showToast(mapText.noTiles);
             }
         };
         return background && globe ? new Tiles(background.tiles, () => setArrived((n) => n + 1), fail) : null;
@@ -93,10 +100,28 @@ function rangeOf(tracks: Flat[], by: ColourBy, start: bigint): [number, number] 
     return low <= high ? [by === 'speed' ? 0 : low, high] : [0, 1];
 }
 
-function Tip({ hovered: { track, spot, x, y }, recording, globe, size }: { hovered: Hovered; recording: Recording; globe: boolean; size: Size }) {
-    const place = globe ? `${latitudeOf(spot.y).toFixed(6)}°, ${longitudeOf(spot.x).toFixed(6)}°` : `${spot.x.toFixed(2)} m, ${spot.y.toFixed(2)} m`;
+function Tip({
+    hovered: { track, spot, x, y },
+    recording,
+    globe,
+    size,
+}: {
+    hovered: Hovered;
+    recording: Recording;
+    globe: boolean;
+    size: Size;
+}) {
+    const place = globe
+        ? `${latitudeOf(spot.y).toFixed(6)}°, ${longitudeOf(spot.x).toFixed(6)}°`
+        : `${spot.x.toFixed(2)} m, ${spot.y.toFixed(2)} m`;
     return (
-        <div class="map-tip small" style={{ left: `${Math.min(x + 12, Math.max(0, size.width - 190))}px`, top: `${Math.min(y + 12, Math.max(0, size.height - 76))}px` }}>
+        <div
+            class="map-tip small"
+            style={{
+                left: `${Math.min(x + 12, Math.max(0, size.width - 190))}px`,
+                top: `${Math.min(y + 12, Math.max(0, size.height - 76))}px`,
+            }}
+        >
             <strong>{track.name}</strong>
             <span class="mono">{relativeTime(recording, spot.time)}</span>
             <span class="mono">{spot.speed.toFixed(2)} m/s</span>
@@ -120,20 +145,46 @@ export default function MapPanel(props: PanelProps) {
     const by: ColourBy = settings.colour === 'time' || settings.colour === 'speed' ? settings.colour : 'track';
     const { start } = playback.get().bounds;
     const range = useMemo(() => rangeOf(tracks, by, start), [tracks, by, start]);
-    const colours = useMemo(() => ({ grid: colour('--line'), text: colour('--ink'), background: colour('--paper'), curves: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)) }), [theme]);
+    const colours = useMemo(
+        () => ({
+            grid: colour('--line'),
+            text: colour('--ink'),
+            background: colour('--paper'),
+            curves: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)),
+        }),
+        [theme],
+    );
     const colourOf = (track: Flat) => colours.curves[flat.indexOf(track) % colours.curves.length]!;
     const followed = useFollow(playback, tracks, settings.follow === '1');
     const whole = useMemo(() => fitAll(tracks, size, NORTH_PX), [tracks, size.width, size.height]);
-    const scene: Scene = { tracks, colourOf, by, range, globe, view: { ...(view ?? whole), ...(followed ? { x: followed.x, y: followed.y } : {}) }, size, colours };
+    const scene: Scene = {
+        tracks,
+        colourOf,
+        by,
+        range,
+        globe,
+        view: { ...(view ?? whole), ...(followed ? { x: followed.x, y: followed.y } : {}) },
+        size,
+        colours,
+    };
     const { x, y, scale } = scene.view;
-    useEffect(() => drawMap(prepared(base.current!, size), scene, tiles, theme === 'dark', start), [tracks, by, range, x, y, scale, size.width, size.height, colours, tiles, arrived]);
+    useEffect(
+        () => drawMap(prepared(base.current!, size), scene, tiles, theme === 'dark', start),
+        [tracks, by, range, x, y, scale, size.width, size.height, colours, tiles, arrived],
+    );
     useEffect(() => {
         const context = prepared(moving.current!, size);
         const draw = () => drawPositions(context, scene, playback.get().time_ns, hovered);
         draw();
         return playback.subscribe(draw);
     }, [tracks, x, y, scale, size.width, size.height, colours, playback, hovered]);
-    const pointer = usePointer({ area, scene, playback, setView: (to) => (setView(to), void (settings.follow && to.scale === scale && onSettings({ follow: null }))), setHovered });
+    const pointer = usePointer({
+        area,
+        scene,
+        playback,
+        setView: (to) => (setView(to), void (settings.follow && to.scale === scale && onSettings({ follow: null }))),
+        setHovered,
+    });
     const toggle = (key: string, shown: boolean) => {
         void (shown ? hidden.delete(key) : hidden.add(key));
         onSettings({ hide: hiddenText(hidden) });
@@ -141,20 +192,49 @@ export default function MapPanel(props: PanelProps) {
     return (
         <div class="map">
             <div class="map-tools row">
-                <Button icon="plus" label={text.map.zoomIn} onClick={() => pointer.zoom(ZOOM_STEP)} />
-                <Button icon="minus" label={text.map.zoomOut} onClick={() => pointer.zoom(1 / ZOOM_STEP)} />
-                <Button icon="full" label={text.map.resetZoom} onClick={() => setView(null)} />
-                <Button pressed={settings.follow === '1'} onClick={() => onSettings({ follow: settings.follow === '1' ? null : '1' })}>
-                    {text.map.follow}
+                <Button icon="plus" label={mapText.zoomIn} onClick={() => pointer.zoom(ZOOM_STEP)} />
+                <Button icon="minus" label={mapText.zoomOut} onClick={() => pointer.zoom(1 / ZOOM_STEP)} />
+                <Button icon="full" label={mapText.resetZoom} onClick={() => setView(null)} />
+                <Button
+                    pressed={settings.follow === '1'}
+                    onClick={() => onSettings({ follow: settings.follow === '1' ? null : '1' })}
+                >
+                    {mapText.follow}
                 </Button>
-                <Select label={text.map.colourBy} hidden_label value={by} options={[['track', text.map.byTrack], ['time', text.map.byTime], ['speed', text.map.bySpeed]]} onChange={(to) => onSettings({ colour: to === 'track' ? null : to })} />
-                <Button icon="download" label={text.map.save} disabled={own.length === 0} onClick={() => saveBlob(new Blob([geoJson(own)], { type: 'application/geo+json' }), `${recording.name}.geojson`)} />
+                <Select
+                    label={mapText.colourBy}
+                    hidden_label
+                    value={by}
+                    options={[
+                        ['track', mapText.byTrack],
+                        ['time', mapText.byTime],
+                        ['speed', mapText.bySpeed],
+                    ]}
+                    onChange={(to) => onSettings({ colour: to === 'track' ? null : to })}
+                />
+                <Button
+                    icon="download"
+                    label={mapText.save}
+                    disabled={own.length === 0}
+                    onClick={() =>
+                        saveBlob(
+                            new Blob([geoJson(own)], { type: 'application/geo+json' }),
+                            `${recording.name}.geojson`,
+                        )
+                    }
+                />
                 {request.loading && !live && <Spinner />}
             </div>
             {request.error !== null && <Failed error={request.error} retry={request.reload} />}
             <div class={`map-area ${hovered ? 'on-track' : ''}`} ref={area}>
                 <canvas ref={base} aria-hidden="true" />
-                <canvas ref={moving} tabIndex={0} role="img" aria-label={text.map.label(tracks.map((track) => track.name).join(', '))} {...pointer.handlers} />
+                <canvas
+                    ref={moving}
+                    tabIndex={0}
+                    role="img"
+                    aria-label={mapText.label(tracks.map((track) => track.name).join(', '))}
+                    {...pointer.handlers}
+                />
                 <Legend tracks={flat} hidden={hidden} colourOf={colourOf} by={by} range={range} onToggle={toggle} />
                 {hovered && <Tip hovered={hovered} recording={recording} globe={globe} size={size} />}
                 {attribution && <p class="map-attribution">{attribution}</p>}

@@ -1,4 +1,5 @@
-// Pictures of the map below the tracks, from the address that the administrator has set. Few are loaded at once, and few are kept.
+// Pictures of the map below the tracks, from the address that the administrator has set. Few are loaded at once, and
+// few are kept.
 import type { Size } from '../../use_size';
 import { HALF_WORLD, toPx, type View } from './geometry';
 
@@ -38,8 +39,16 @@ export class Tiles {
         const [low, high] = [view.y - size.height / 2 / view.scale, view.y + size.height / 2 / view.scale];
         this.drawn++;
         this.wanted = [];
-        for (let row = Math.max(0, Math.floor((HALF_WORLD - high) / side)); row <= Math.min(2 ** zoom - 1, Math.floor((HALF_WORLD - low) / side)); row++) {
-            for (let column = Math.floor((left + HALF_WORLD) / side); column <= Math.floor((right + HALF_WORLD) / side); column++) {
+        for (
+            let row = Math.max(0, Math.floor((HALF_WORLD - high) / side));
+            row <= Math.min(2 ** zoom - 1, Math.floor((HALF_WORLD - low) / side));
+            row++
+        ) {
+            for (
+                let column = Math.floor((left + HALF_WORLD) / side);
+                column <= Math.floor((right + HALF_WORLD) / side);
+                column++
+            ) {
                 const [x, y] = toPx(view, size, { x: column * side - HALF_WORLD, y: HALF_WORLD - row * side });
                 this.drawTile(context, zoom, column, row, [x, y, side * view.scale]);
             }
@@ -48,7 +57,13 @@ export class Tiles {
     }
 
     /** The tile, or the part of a larger one that is there already. */
-    private drawTile(context: CanvasRenderingContext2D, zoom: number, column: number, row: number, [x, y, side]: [number, number, number]): void {
+    private drawTile(
+        context: CanvasRenderingContext2D,
+        zoom: number,
+        column: number,
+        row: number,
+        [x, y, side]: [number, number, number],
+    ): void {
         const count = 2 ** zoom;
         const wrapped = ((column % count) + count) % count; // the world repeats
         const key = `${zoom}/${wrapped}/${row}`;
@@ -62,7 +77,17 @@ export class Tiles {
                 one.used = this.drawn;
                 const part = one.image.naturalWidth / 2 ** up;
                 const mask = 2 ** up - 1;
-                context.drawImage(one.image, (wrapped & mask) * part, (row & mask) * part, part, part, x, y, side + 0.5, side + 0.5); // no gaps between them
+                context.drawImage(
+                    one.image,
+                    (wrapped & mask) * part,
+                    (row & mask) * part,
+                    part,
+                    part,
+                    x,
+                    y,
+                    side + 0.5,
+                    side + 0.5,
+                ); // no gaps between them
                 return;
             }
         }
@@ -86,14 +111,17 @@ export class Tiles {
             tile.image.onload = () => end('ready');
             tile.image.onerror = () => end('failed');
             const [z, x, y] = key.split('/') as [string, string, string];
-            tile.image.referrerPolicy = 'origin'; // tile servers such as OpenStreetMap's refuse requests that do not say which site asks
+            // tile servers such as OpenStreetMap's refuse requests that do not say which site asks
+            tile.image.referrerPolicy = 'origin';
             tile.image.src = this.template.replace('{z}', z).replace('{x}', x).replace('{y}', y);
         }
         this.evict();
     }
     private evict(): void {
         if (this.kept.size > KEPT_MAX) {
-            const old = [...this.kept].filter(([, tile]) => tile.state !== 'loading' && tile.used < this.drawn).sort(([, a], [, b]) => a.used - b.used);
+            const old = [...this.kept]
+                .filter(([, tile]) => tile.state !== 'loading' && tile.used < this.drawn)
+                .sort(([, a], [, b]) => a.used - b.used);
             old.slice(0, this.kept.size - KEPT_MAX).forEach(([key]) => this.kept.delete(key));
         }
     }

@@ -18,8 +18,14 @@ const MAX_ACTOR_BYTES = 2_800_000; // of actor positions: about 100,000
 const KNOWN: [RegExp, TrackKind][] = [
     [/(^|[/.])(NavSatFix|LocationFix)$/, { coordinates: 'globe', fields: ['longitude', 'latitude'] }],
     [/^gps_common\/(msg\/)?GPSFix$/, { coordinates: 'globe', fields: ['longitude', 'latitude'] }],
-    [/^nav_msgs\/(msg\/)?Odometry$/, { coordinates: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] }],
-    [/^geometry_msgs\/(msg\/)?PoseWithCovarianceStamped$/, { coordinates: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] }],
+    [
+        /^nav_msgs\/(msg\/)?Odometry$/,
+        { coordinates: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] },
+    ],
+    [
+        /^geometry_msgs\/(msg\/)?PoseWithCovarianceStamped$/,
+        { coordinates: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] },
+    ],
     [/^geometry_msgs\/(msg\/)?PoseStamped$/, { coordinates: 'plane', fields: ['pose.position.x', 'pose.position.y'] }],
     [/^geometry_msgs\/(msg\/)?PointStamped$/, { coordinates: 'plane', fields: ['point.x', 'point.y'] }],
     [/^geometry_msgs\/(msg\/)?Point$/, { coordinates: 'plane', fields: ['x', 'y'] }],
@@ -38,35 +44,68 @@ interface Actors {
 
 const pointsIn = (tracks: Track[]): number => tracks.reduce((sum, { points }) => sum + points.length, 0);
 /** The time after the last point. */
-const endOf = (tracks: Track[]): bigint | null => tracks.reduce<bigint | null>((end, { points }) => (points.length > 0 && points.at(-1)!.time >= (end ?? 0n) ? points.at(-1)!.time + 1n : end), null);
+const endOf = (tracks: Track[]): bigint | null =>
+    tracks.reduce<bigint | null>(
+        (end, { points }) => (points.length > 0 && points.at(-1)!.time >= (end ?? 0n) ? points.at(-1)!.time + 1n : end),
+        null,
+    );
 
-async function actorsOf(id: string, topic: Topic, every: number, known: Track[], signal: AbortSignal): Promise<Track[]> {
+async function actorsOf(
+    id: string,
+    topic: Topic,
+    every: number,
+    known: Track[],
+    signal: AbortSignal,
+): Promise<Track[]> {
     const tracks = new Map(known.map((track) => [track.key, { ...track, points: [...track.points] }]));
     const step = Math.max(every, Math.ceil((topic.payload_bytes ?? 0) / MAX_ACTOR_BYTES));
-    for await (const row of getRows<Message<Actors>>(`/recordings/${id}/messages`, { topic: topic.name, every: step, start: endOf(known), time_format: 'nanoseconds' }, signal)) {
+    for await (const row of getRows<Message<Actors>>(
+        `/recordings/${id}/messages`,
+        { topic: topic.name, every: step, start: endOf(known), time_format: 'nanoseconds' },
+        signal,
+    )) {
         for (const [actor, { location }] of Object.entries(row.data.actors)) {
             let track = tracks.get(actor);
             if (!track) {
                 track = { key: actor, name: actor, coordinates: 'plane', points: [] };
                 tracks.set(actor, track);
             }
-            track.points.push({ x: location.x / 100, y: -location.y / 100, time: BigInt(row.log_time) }); // centimetres, left-handed
+            // centimetres, left-handed
+            track.points.push({ x: location.x / 100, y: -location.y / 100, time: BigInt(row.log_time) });
         }
     }
     return [...tracks.values()];
 }
 
-/** `loaded`: what was loaded of a live recording before. Only what came since is added, until those are too many points. */
-export async function tracksOf(recording: Recording, topic: Topic, kind: TrackKind, loaded: Track[], signal: AbortSignal): Promise<Track[]> {
+/**
+ * `loaded`: what was loaded of a live recording before. Only what came since is added, until those are too many points.
+ */
+export async function tracksOf(
+    recording: Recording,
+    topic: Topic,
+    kind: TrackKind,
+    loaded: Track[],
+    signal: AbortSignal,
+): Promise<Track[]> {
     const every = Math.max(1, Math.ceil(topic.messages / MAX_POINTS));
     const known = pointsIn(loaded) < 2 * MAX_POINTS ? loaded : [];
     if (topic.type === 'carla/Position') {
         return actorsOf(recording.id, topic, every, known, signal);
     }
-    const track: Track = { key: topic.name, name: topic.name, coordinates: kind.coordinates, points: [...(known[0]?.points ?? [])] };
-    const rows = getRows<Message<Record<string, unknown>>>(`/recordings/${recording.id}/messages`, { topic: topic.name, fields: kind.fields.join(','), every, start: endOf(known), time_format: 'nanoseconds' }, signal);
+    const track: Track = {
+        key: topic.name,
+        name: topic.name,
+        coordinates: kind.coordinates,
+        points: [...(known[0]?.points ?? [])],
+    };
+    const rows = getRows<Message<Record<string, unknown>>>(
+        `/recordings/${recording.id}/messages`,
+        { topic: topic.name, fields: kind.fields.join(','), every, start: endOf(known), time_format: 'nanoseconds' },
+        signal,
+    );
     for await (const row of rows) {
-        const [x, y] = kind.fields.map((field) => Number(row.data[field] ?? NaN)) as [number, number]; // null: not a number
+        // null: not a number
+        const [x, y] = kind.fields.map((field) => Number(row.data[field] ?? NaN)) as [number, number];
         if (Number.isFinite(x) && Number.isFinite(y) && !(kind.coordinates === 'globe' && x === 0 && y === 0)) {
             track.points.push({ x, y, time: BigInt(row.log_time) });
         }
@@ -75,6 +114,13 @@ export async function tracksOf(recording: Recording, topic: Topic, kind: TrackKi
 }
 
 export function geoJson(tracks: Track[]): string {
-    const features = tracks.map((t) => ({ type: 'Feature', properties: { name: t.name, coordinates: t.coordinates === 'globe' ? 'longitude, latitude' : 'metres' }, geometry: t.points.length > 1 ? { type: 'LineString', coordinates: t.points.map((p) => [p.x, p.y]) } : { type: 'Point', coordinates: [t.points[0]?.x, t.points[0]?.y] } }));
+    const features = tracks.map((t) => ({
+        type: 'Feature',
+        properties: { name: t.name, coordinates: t.coordinates === 'globe' ? 'longitude, latitude' : 'metres' },
+        geometry:
+            t.points.length > 1
+                ? { type: 'LineString', coordinates: t.points.map((p) => [p.x, p.y]) }
+                : { type: 'Point', coordinates: [t.points[0]?.x, t.points[0]?.y] },
+    }));
     return JSON.stringify({ type: 'FeatureCollection', features });
 }

@@ -49,7 +49,8 @@ export function usePointer({ area, scene, playback, setView, setHovered }: Props
         const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
         return [event.clientX - box.left, event.clientY - box.top];
     };
-    const spotBelow = (event: PointerEvent) => nearest(latest.current, ...place(event), event.pointerType === 'touch' ? REACH_PX.touch : REACH_PX.mouse);
+    const spotBelow = (event: PointerEvent) =>
+        nearest(latest.current, ...place(event), event.pointerType === 'touch' ? REACH_PX.touch : REACH_PX.mouse);
     const down = (event: PointerEvent) => {
         if (event.button === 0 && event.isPrimary) {
             held.current = { x: event.clientX, y: event.clientY, view: latest.current.view, moved: false };
@@ -79,7 +80,12 @@ export function usePointer({ area, scene, playback, setView, setHovered }: Props
         }
     };
     const key = (event: KeyboardEvent) => {
-        const step = { ArrowLeft: [KEY_PX, 0], ArrowRight: [-KEY_PX, 0], ArrowUp: [0, KEY_PX], ArrowDown: [0, -KEY_PX] }[event.key];
+        const step = {
+            ArrowLeft: [KEY_PX, 0],
+            ArrowRight: [-KEY_PX, 0],
+            ArrowUp: [0, KEY_PX],
+            ArrowDown: [0, -KEY_PX],
+        }[event.key];
         if (step) {
             pan(step[0]!, step[1]!);
         } else if (event.key === '+' || event.key === '-') {
@@ -89,5 +95,15 @@ export function usePointer({ area, scene, playback, setView, setHovered }: Props
         }
         event.preventDefault();
     };
-    return { zoom, handlers: { onPointerDown: down, onPointerMove: move, onPointerUp: up, onPointerCancel: () => (held.current = null), onPointerLeave: () => setHovered(null), onKeyDown: key } };
+    return {
+        zoom,
+        handlers: {
+            onPointerDown: down,
+            onPointerMove: move,
+            onPointerUp: up,
+            onPointerCancel: () => (held.current = null),
+            onPointerLeave: () => setHovered(null),
+            onKeyDown: key,
+        },
+    };
 }

@@ -1,6 +1,6 @@
 // The tracks of the recording, and of the one beside it.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { text } from '../../text';
+import { mapText } from '../../text/panels';
 import type { Recording, Topic } from '../../types';
 import { useRequest } from '../../use_request';
 import type { PanelProps } from '../index';
@@ -14,7 +14,8 @@ interface Loaded {
 }
 
 const isLive = (recording: Recording | undefined): boolean => recording?.state === 'recording';
-const endsOf = (...recordings: (Recording | undefined)[]): string => recordings.map((recording) => recording?.end_ns ?? '').join();
+const endsOf = (...recordings: (Recording | undefined)[]): string =>
+    recordings.map((recording) => recording?.end_ns ?? '').join();
 
 const sourcesOf = (topics: Topic[]): { topic: Topic; kind: TrackKind }[] =>
     topics.flatMap((topic) => {
@@ -30,14 +31,28 @@ export function useTracks({ recording, topics, companion }: PanelProps) {
         async (signal) => {
             const tracks = async (of: Recording, { topic, kind }: ReturnType<typeof sourcesOf>[number]) => {
                 const key = `${of.id} ${topic.name}`;
-                const found = await tracksOf(of, topic, kind, isLive(of) ? (loaded.current.get(key) ?? []) : [], signal);
+                const found = await tracksOf(
+                    of,
+                    topic,
+                    kind,
+                    isLive(of) ? (loaded.current.get(key) ?? []) : [],
+                    signal,
+                );
                 void (isLive(of) && loaded.current.set(key, found));
                 return found;
             };
             const own = sourcesOf(topics);
-            const coordinates = own.some((s) => s.kind.coordinates === 'globe') ? 'globe' : 'plane'; // tracks in metres have no place on the globe
-            const load = async (of: Recording, from: typeof own) => (await Promise.all(from.filter((s) => s.kind.coordinates === coordinates).map((s) => tracks(of, s)))).flat();
-            return { own: await load(recording, own), other: companion ? await load(companion.recording, sourcesOf(companion.topics)) : [], upto };
+            // tracks in metres have no place on the globe
+            const coordinates = own.some((s) => s.kind.coordinates === 'globe') ? 'globe' : 'plane';
+            const load = async (of: Recording, from: typeof own) =>
+                (
+                    await Promise.all(from.filter((s) => s.kind.coordinates === coordinates).map((s) => tracks(of, s)))
+                ).flat();
+            return {
+                own: await load(recording, own),
+                other: companion ? await load(companion.recording, sourcesOf(companion.topics)) : [],
+                upto,
+            };
         },
         [recording.id, companion?.recording.id, live],
     );
@@ -47,7 +62,12 @@ export function useTracks({ recording, topics, companion }: PanelProps) {
     const name = companion?.recording.name ?? '';
     const shift = companion?.shift_ns ?? 0n;
     const flat = useMemo<Flat[]>(() => {
-        const shifted = other.map((track) => ({ ...track, key: `2:${track.key}`, name: text.map.ofOther(track.name, name), points: track.points.map((p) => ({ ...p, time: p.time + shift })) }));
+        const shifted = other.map((track) => ({
+            ...track,
+            key: `2:${track.key}`,
+            name: mapText.ofOther(track.name, name),
+            points: track.points.map((p) => ({ ...p, time: p.time + shift })),
+        }));
         return flatten([...own, ...shifted]);
     }, [own, other, name, shift]);
     return { request, live, own, flat, globe: own[0]?.coordinates === 'globe' };

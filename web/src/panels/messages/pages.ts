@@ -1,4 +1,5 @@
-// The rows of a long table in pages, loaded as they are seen. At most MAX_PAGES are in memory, whatever the table's length.
+// The rows of a long table in pages, loaded as they are seen. At most MAX_PAGES are in memory, whatever the table's
+// length.
 import { countUntil } from '../time_windows';
 
 export const PAGE = 200;

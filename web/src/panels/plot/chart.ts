@@ -1,5 +1,5 @@
-// The drawing area of a plot: uPlot draws the axes and the selection, draw.ts the lines. x is in seconds from the recording's start, as a
-// double precise to a microsecond over years, or in an XY plot a value.
+// The drawing area of a plot: uPlot draws the axes and the selection, draw.ts the lines. x is in seconds from the
+// recording's start, as a double precise to a microsecond over years, or in an XY plot a value.
 import uPlot from 'uplot';
 import { offset } from '../../format';
 import { colour } from '../../theme';
@@ -28,10 +28,18 @@ const FEW = 60; // points of a line, which are then also drawn as dots
 const DOT = 2.5; // px
 const TICK_PX = 11;
 
-const timeLabel = (seconds: number): string => offset(BigInt(Math.round(seconds * 1e9)), Math.abs(seconds % 1) < 1e-9 ? 0 : 3);
+const timeLabel = (seconds: number): string =>
+    offset(BigInt(Math.round(seconds * 1e9)), Math.abs(seconds % 1) < 1e-9 ? 0 : 3);
 
 function axisOptions(side: number, extra: Partial<uPlot.Axis>): uPlot.Axis {
-    return { side, stroke: colour('--ink-soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 }, font: `${TICK_PX}px ${getComputedStyle(document.body).fontFamily}`, ...extra };
+    return {
+        side,
+        stroke: colour('--ink-soft'),
+        grid: { stroke: colour('--line'), width: 1 },
+        ticks: { stroke: colour('--line'), width: 1 },
+        font: `${TICK_PX}px ${getComputedStyle(document.body).fontFamily}`,
+        ...extra,
+    };
 }
 
 export class Chart {
@@ -102,19 +110,40 @@ export class Chart {
     }
     /** What is drawn, for an image of it. */
     picture(): { canvas: HTMLCanvasElement; area: Area; view: View; ratio: number } | null {
-        return this.plot && this.view && { canvas: this.plot.ctx.canvas, area: this.area(this.plot), view: this.view, ratio: uPlot.pxRatio };
+        return (
+            this.plot &&
+            this.view && {
+                canvas: this.plot.ctx.canvas,
+                area: this.area(this.plot),
+                view: this.view,
+                ratio: uPlot.pxRatio,
+            }
+        );
     }
 
     private rangesOf({ lines, from, to, overTime, y, y2 }: View): Record<string, [number, number]> {
         const seen = within(from, to);
-        const of = (right: boolean) => extent(lines.filter((line) => line.curve.right === right), (line, i) => line.points.v[i]!, seen) ?? [0, 1];
-        const x: [number, number] = !overTime ? (extent(lines, (line, i) => line.x[i]!, seen) ?? [0, 1]) : from < to ? [from, to] : [from - 0.5, from + 0.5]; // a single message has no extent
+        const of = (right: boolean) =>
+            extent(
+                lines.filter((line) => line.curve.right === right),
+                (line, i) => line.points.v[i]!,
+                seen,
+            ) ?? [0, 1];
+        const x: [number, number] = !overTime
+            ? (extent(lines, (line, i) => line.x[i]!, seen) ?? [0, 1])
+            : from < to
+              ? [from, to]
+              : [from - 0.5, from + 0.5]; // a single message has no extent
         return { x, y: y ?? of(false), y2: y2 ?? of(true) };
     }
 
     private rescale(): void {
         const plot = this.plot!;
-        plot.batch(() => ['x', 'y', 'y2'].forEach((key) => plot.setScale(key, { min: this.ranges[key]![0], max: this.ranges[key]![1] })));
+        plot.batch(() =>
+            ['x', 'y', 'y2'].forEach((key) =>
+                plot.setScale(key, { min: this.ranges[key]![0], max: this.ranges[key]![1] }),
+            ),
+        );
         plot.redraw(false, true); // the ranges may be the same as before
     }
 
@@ -127,12 +156,20 @@ export class Chart {
             cursor: { drag: { x: view.overTime, y: false, setScale: false }, points: { show: false } },
             scales: { x: scale('x'), y: scale('y'), y2: scale('y2') },
             axes: [
-                axisOptions(2, { scale: 'x', ...(view.overTime ? { values: (_u, splits) => splits.map(timeLabel) } : {}) }),
+                axisOptions(2, {
+                    scale: 'x',
+                    ...(view.overTime ? { values: (_u, splits) => splits.map(timeLabel) } : {}),
+                }),
                 axisOptions(3, { scale: 'y', size: 64 }),
                 axisOptions(1, { scale: 'y2', size: 64, grid: { show: false }, show: right }),
             ],
             series: [{}, { scale: 'y', show: true }, { scale: 'y2', show: true }],
-            hooks: { setSelect: [(u) => this.selected(u)], draw: [(u) => this.draw(u)], setCursor: [(u) => this.hovered(u)], ready: [(u) => this.watch(u)] },
+            hooks: {
+                setSelect: [(u) => this.selected(u)],
+                draw: [(u) => this.draw(u)],
+                setCursor: [(u) => this.hovered(u)],
+                ready: [(u) => this.watch(u)],
+            },
         };
     }
 
@@ -152,7 +189,9 @@ export class Chart {
         u.over.append(this.clip);
         u.over.addEventListener('click', (event) => {
             if (u.select.width < 1) {
-                const time = this.view?.overTime ? u.posToVal(event.offsetX, 'x') : this.nearest(u, event.offsetX, event.offsetY);
+                const time = this.view?.overTime
+                    ? u.posToVal(event.offsetX, 'x')
+                    : this.nearest(u, event.offsetX, event.offsetY);
                 if (time !== null && Number.isFinite(time)) {
                     this.on.seek(time);
                 }
@@ -207,7 +246,9 @@ export class Chart {
             ctx.stroke();
             if (view.dots || line.x.length < FEW) {
                 ctx.beginPath();
-                eachPoint(line, area, view.overTime, (x, y) => ctx.rect(x - DOT * ratio, y - DOT * ratio, 2 * DOT * ratio, 2 * DOT * ratio));
+                eachPoint(line, area, view.overTime, (x, y) =>
+                    ctx.rect(x - DOT * ratio, y - DOT * ratio, 2 * DOT * ratio, 2 * DOT * ratio),
+                );
                 ctx.fill();
             }
         }
@@ -223,7 +264,9 @@ export class Chart {
         if (!plot || !view) {
             return;
         }
-        const places = view.overTime ? [`translateX(${plot.valToPos(this.now, 'x')}px)`] : view.lines.map((line) => this.dotOf(plot, line));
+        const places = view.overTime
+            ? [`translateX(${plot.valToPos(this.now, 'x')}px)`]
+            : view.lines.map((line) => this.dotOf(plot, line));
         while (this.marks.length < places.length) {
             this.marks.push(document.createElement('div'));
         }
@@ -240,6 +283,8 @@ export class Chart {
 
     private dotOf(plot: uPlot, line: Line): string | null {
         const i = indexAt(line.points, this.now);
-        return i < 0 ? null : `translate(${plot.valToPos(line.x[i]!, 'x')}px, ${plot.valToPos(line.points.v[i]!, line.curve.right ? 'y2' : 'y')}px)`;
+        return i < 0
+            ? null
+            : `translate(${plot.valToPos(line.x[i]!, 'x')}px, ${plot.valToPos(line.points.v[i]!, line.curve.right ? 'y2' : 'y')}px)`;
     }
 }

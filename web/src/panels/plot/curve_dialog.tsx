@@ -1,6 +1,6 @@
 // How one curve is drawn, and what is done to its values.
 import { useState } from 'preact/hooks';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { Button, Check, Dialog, Field, Select } from '../../ui';
 import { COLOURS, readCurves, stepText, type Curve } from './curves';
 
@@ -11,7 +11,15 @@ function readSteps(value: string): Curve['steps'] | null {
     return curve && curve.steps.length === words.length ? curve.steps : null;
 }
 
-export function CurveDialog({ curve, onChange, onClose }: { curve: Curve; onChange: (curve: Curve) => void; onClose: () => void }) {
+export function CurveDialog({
+    curve,
+    onChange,
+    onClose,
+}: {
+    curve: Curve;
+    onChange: (curve: Curve) => void;
+    onClose: () => void;
+}) {
     const [steps, setSteps] = useState(curve.steps.map(stepText).join(' '));
     const read = readSteps(steps);
     const type = (value: string) => {
@@ -27,27 +35,47 @@ export function CurveDialog({ curve, onChange, onClose }: { curve: Curve; onChan
             onClose={onClose}
             actions={
                 <Button kind="main" onClick={onClose}>
-                    {text.plot.done}
+                    {plotText.done}
                 </Button>
             }
         >
             <div class="plot-picker">
-                <Field label={text.plot.steps} value={steps} help={text.plot.stepsHelp} error={read ? null : text.plot.stepsWrong} onInput={(event) => type(event.currentTarget.value)} />
+                <Field
+                    label={plotText.steps}
+                    value={steps}
+                    help={plotText.stepsHelp}
+                    error={read ? null : plotText.stepsWrong}
+                    onInput={(event) => type(event.currentTarget.value)}
+                />
                 <div class="row">
                     {['d', 'i', '~1', '*57.29578', '+1'].map((one) => (
                         <Button key={one} onClick={() => type(`${steps} ${one}`.trim())}>
-                            {text.plot.stepNames[one]}
+                            {plotText.stepNames[one]}
                         </Button>
                     ))}
                 </div>
                 <Select
-                    label={text.plot.colour}
+                    label={plotText.colour}
                     value={String(curve.colour ?? '')}
-                    options={[['', text.plot.ownColour], ...Array.from({ length: COLOURS }, (_, i): [string, string] => [String(i + 1), text.plot.colours[i]!])]}
+                    options={[
+                        ['', plotText.ownColour],
+                        ...Array.from({ length: COLOURS }, (_, i): [string, string] => [
+                            String(i + 1),
+                            plotText.colours[i]!,
+                        ]),
+                    ]}
                     onChange={(value) => onChange({ ...curve, colour: value === '' ? null : Number(value) })}
                 />
-                <Check label={text.plot.right} checked={curve.right} onChange={(right) => onChange({ ...curve, right })} />
-                <Check label={text.plot.hidden} checked={curve.hidden} onChange={(hidden) => onChange({ ...curve, hidden })} />
+                <Check
+                    label={plotText.right}
+                    checked={curve.right}
+                    onChange={(right) => onChange({ ...curve, right })}
+                />
+                <Check
+                    label={plotText.hidden}
+                    checked={curve.hidden}
+                    onChange={(hidden) => onChange({ ...curve, hidden })}
+                />
             </div>
         </Dialog>
     );

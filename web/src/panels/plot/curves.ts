@@ -1,4 +1,5 @@
-// The curves of a plot as its setting `fields` has them: FIELD;OPTION;OPTION|FIELD … A field is '/topic.path.to[0].number'.
+// The curves of a plot as its setting `fields` has them: FIELD;OPTION;OPTION|FIELD … A field is
+// '/topic.path.to[0].number'.
 import type { Topic } from '../../types';
 
 /** Applied to the values in the order given. */
@@ -16,8 +17,10 @@ export interface Curve {
     hidden: boolean; // h
 }
 
-const escaped = (part: string): string => part.replace(/[%|;]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-const unescaped = (part: string): string => part.replace(/%(25|7C|3B)/g, (_all, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+const escaped = (part: string): string =>
+    part.replace(/[%|;]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+const unescaped = (part: string): string =>
+    part.replace(/%(25|7C|3B)/g, (_all, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 export const COLOURS = 8;
 
 function readOption(curve: Curve, option: string): void {
@@ -74,17 +77,28 @@ export function stepText(step: Step): string {
 /** No curve is '|' alone: without the setting the default fields are shown. */
 export function writeCurves(curves: Curve[]): string {
     const text = ({ field, steps, colour, right, hidden }: Curve) =>
-        [escaped(field), ...steps.map(stepText), colour === null ? '' : `c${colour}`, right ? 'r' : '', hidden ? 'h' : ''].filter(Boolean).join(';');
+        [
+            escaped(field),
+            ...steps.map(stepText),
+            colour === null ? '' : `c${colour}`,
+            right ? 'r' : '',
+            hidden ? 'h' : '',
+        ]
+            .filter(Boolean)
+            .join(';');
     return curves.map(text).join('|') || '|';
 }
 
 /** The setting with one more field; it is not added twice. */
 export function withField(setting: string | undefined, field: string): string {
     const curves = readCurves(setting ?? '');
-    return writeCurves(curves.some((c) => c.field === field && c.steps.length === 0) ? curves : [...curves, curveOf(field)]);
+    return writeCurves(
+        curves.some((c) => c.field === field && c.steps.length === 0) ? curves : [...curves, curveOf(field)],
+    );
 }
 
 /** A field of a topic; the path is empty where a message is a number itself. */
-export const fieldOf = (topic: Pick<Topic, 'name'>, path: string): string => (path === '' ? topic.name : `${topic.name}.${path}`);
+export const fieldOf = (topic: Pick<Topic, 'name'>, path: string): string =>
+    path === '' ? topic.name : `${topic.name}.${path}`;
 /** The type of what is dragged from a message onto a plot: a field. */
 export const DRAGGED_FIELD = 'application/x-reel-field';

@@ -1,5 +1,6 @@
-// Loads the points of curves from /series. Fields without steps come as minima and maxima, so that no peak is lost; those with steps as
-// means, which can be differentiated and integrated; those of an XY plot as points that were recorded. Answers are kept for a while.
+// Loads the points of curves from /series. Fields without steps come as minima and maxima, so that no peak is lost;
+// those with steps as means, which can be differentiated and integrated; those of an XY plot as points that were
+// recorded. Answers are kept for a while.
 import { ApiError, get } from '../../api';
 import type { Recording, Topic } from '../../types';
 import { boundsOf } from '../../recording_time';
@@ -68,10 +69,21 @@ interface SeriesParams {
 }
 
 /** `zero`: the time that is 0 in `t`, on the recording's clock. */
-async function fetchPoints({ recording }: Source, params: SeriesParams, zero: bigint, signal: AbortSignal): Promise<Points> {
-    const answer = await ask(`/recordings/${recording.id}/series`, { ...params, time_format: 'relative' }, signal); // relative to start
+async function fetchPoints(
+    { recording }: Source,
+    params: SeriesParams,
+    zero: bigint,
+    signal: AbortSignal,
+): Promise<Points> {
+    // relative to start
+    const answer = await ask(`/recordings/${recording.id}/series`, { ...params, time_format: 'relative' }, signal);
     const from = Number(BigInt(params.start) - zero) / 1e9;
-    return { t: Float64Array.from(answer, ([time]) => from + time), v: Float64Array.from(answer, ([, value]) => (value === null || !Number.isFinite(Number(value)) ? NaN : Number(value))) };
+    return {
+        t: Float64Array.from(answer, ([time]) => from + time),
+        v: Float64Array.from(answer, ([, value]) =>
+            value === null || !Number.isFinite(Number(value)) ? NaN : Number(value),
+        ),
+    };
 }
 
 function joined(a: Float64Array, b: Float64Array): Float64Array {
@@ -81,13 +93,17 @@ function joined(a: Float64Array, b: Float64Array): Float64Array {
     return out;
 }
 
-const growing = new Map<string, { points: Points; end: string }>(); // of the live recordings that are shown: what was loaded last, and up to where
+// of the live recordings that are shown: what was loaded last, and up to where
+const growing = new Map<string, { points: Points; end: string }>();
 
 /** Of a live recording only what came since the last answer, until that are too many points. */
 async function loadGrowing(source: Source, params: SeriesParams, zero: bigint, signal: AbortSignal): Promise<Points> {
     const key = JSON.stringify([source.recording.id, zero.toString(), { ...params, end: '' }]);
     const before = growing.get(key);
-    const more = before !== undefined && BigInt(before.end) <= BigInt(params.end) && before.points.t.length < 2 * params.max_points;
+    const more =
+        before !== undefined &&
+        BigInt(before.end) <= BigInt(params.end) &&
+        before.points.t.length < 2 * params.max_points;
     const came = await fetchPoints(source, { ...params, start: more ? before.end : params.start }, zero, signal);
     const points = more ? { t: joined(before.points.t, came.t), v: joined(before.points.v, came.v) } : came;
     growing.delete(key);
@@ -113,7 +129,8 @@ async function load(source: Source, params: SeriesParams, zero: bigint, signal: 
     return points;
 }
 
-const needsAll = (curve: Curve): boolean => curve.steps.some((step) => step.kind === 'integral'); // from the first message on
+// from the first message on
+const needsAll = (curve: Curve): boolean => curve.steps.some((step) => step.kind === 'integral');
 const isLinear = (curve: Curve): boolean => curve.steps.every((step) => step.kind === 'scale' || step.kind === 'add');
 
 /** The points of a curve between two times (seconds from the start of the panel's recording), after its steps. */
@@ -150,27 +167,56 @@ export interface SeriesRequest {
     xField: Curve | null; // null: time
 }
 
-async function linesOf(source: Source, curves: { curve: Curve; index: number }[], request: SeriesRequest, signal: AbortSignal): Promise<Loaded> {
+async function linesOf(
+    source: Source,
+    curves: { curve: Curve; index: number }[],
+    request: SeriesRequest,
+    signal: AbortSignal,
+): Promise<Loaded> {
     const x = request.xField && (await pointsOf(source, request.xField, request, signal));
     const answers = await Promise.allSettled(curves.map(({ curve }) => pointsOf(source, curve, request, signal)));
     signal.throwIfAborted();
-    const failed = answers.flatMap((answer, i) => (answer.status === 'rejected' ? [{ field: curves[i]!.curve.field, error: answer.reason as Error }] : []));
-    const refused = (error: unknown) => error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 401;
+    const failed = answers.flatMap((answer, i) =>
+        answer.status === 'rejected' ? [{ field: curves[i]!.curve.field, error: answer.reason as Error }] : [],
+    );
+    const refused = (error: unknown) =>
+        error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 401;
     if (failed.length > 0 && !failed.every(({ error }) => refused(error))) {
         throw failed.find(({ error }) => !refused(error))!.error;
     }
     return {
         lines: answers.flatMap((answer, i) => {
             const points = answer.status === 'fulfilled' ? answer.value : null;
-            return points ? [{ ...curves[i]!, source, points, x: x ? points.t.map((time) => valueAt(x, time)) : points.t }] : [];
+            return points
+                ? [{ ...curves[i]!, source, points, x: x ? points.t.map((time) => valueAt(x, time)) : points.t }]
+                : [];
         }),
         problems: failed.map(({ field, error }) => ({ field, why: error.message })),
     };
 }
 
-/** What could be loaded, and of each other field why not. Of a companion only the `shared` fields, and those that it has. */
-export async function loadLines(own: Source, companion: Source | null, curves: Curve[], shared: (curve: Curve) => boolean, request: SeriesRequest, signal: AbortSignal): Promise<Loaded> {
+/**
+ * What could be loaded, and of each other field why not. Of a companion only the `shared` fields, and those that it
+ * has.
+ */
+export async function loadLines(
+    own: Source,
+    companion: Source | null,
+    curves: Curve[],
+    shared: (curve: Curve) => boolean,
+    request: SeriesRequest,
+    signal: AbortSignal,
+): Promise<Loaded> {
     const numbered = curves.map((curve, index) => ({ curve, index }));
-    const [mine, other] = await Promise.all([linesOf(own, numbered, request, signal), companion && linesOf(companion, numbered.filter(({ curve }) => shared(curve)), request, signal)]);
+    const [mine, other] = await Promise.all([
+        linesOf(own, numbered, request, signal),
+        companion &&
+            linesOf(
+                companion,
+                numbered.filter(({ curve }) => shared(curve)),
+                request,
+                signal,
+            ),
+    ]);
     return { lines: [...mine.lines, ...(other?.lines ?? [])], problems: mine.problems };
 }

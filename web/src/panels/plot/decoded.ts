@@ -4,4 +4,5 @@ import type { Topic } from '../../types';
 const OPAQUE = ['', 'bytes']; // encodings the server does not decode
 const NUMBER = /^[a-z ]+$/; // of a MIRA tape, only C's own types are decoded
 
-export const decoded = (topic: Topic): boolean => topic.messages > 0 && !OPAQUE.includes(topic.encoding) && (topic.encoding !== 'mira' || NUMBER.test(topic.type));
+export const decoded = (topic: Topic): boolean =>
+    topic.messages > 0 && !OPAQUE.includes(topic.encoding) && (topic.encoding !== 'mira' || NUMBER.test(topic.type));

@@ -1,11 +1,12 @@
-// Draws lines on a canvas, or as paths of an SVG image. Where points are denser than pixels, the smallest and largest value of each
-// column of pixels is drawn.
+// Draws lines on a canvas, or as paths of an SVG image. Where points are denser than pixels, the smallest and largest
+// value of each column of pixels is drawn.
 import { colour } from '../../theme';
 import { COLOURS } from './curves';
 import type { Line } from './data';
 import { countUpTo } from './maths';
 
-export const colourOf = ({ curve, index }: Pick<Line, 'curve' | 'index'>): string => colour(`--c${curve.colour ?? (index % COLOURS) + 1}`);
+export const colourOf = ({ curve, index }: Pick<Line, 'curve' | 'index'>): string =>
+    colour(`--c${curve.colour ?? (index % COLOURS) + 1}`);
 export const dashOf = (line: Line): number[] => (line.source.name ? [6, 4] : []);
 
 export interface Area {
@@ -24,7 +25,9 @@ export interface Pen {
 
 /** The part of a line over time that is visible, with one point beyond each end. */
 function visible(line: Line, { x }: Area, overTime: boolean): [number, number] {
-    return overTime ? [Math.max(0, countUpTo(line.x, x[0]) - 1), Math.min(line.x.length, countUpTo(line.x, x[1]) + 1)] : [0, line.x.length];
+    return overTime
+        ? [Math.max(0, countUpTo(line.x, x[0]) - 1), Math.min(line.x.length, countUpTo(line.x, x[1]) + 1)]
+        : [0, line.x.length];
 }
 
 export function toPixels(area: Area, right: boolean): { px: (x: number) => number; py: (y: number) => number } {
@@ -79,7 +82,11 @@ export function eachPoint(line: Line, area: Area, overTime: boolean, at: (x: num
 const ROUNDING = 1e-12; // relative: a derivative that is constant differs by this much
 
 /** The smallest and the largest of what is seen, with some room; null: nothing. */
-export function extent(lines: Line[], values: (line: Line, i: number) => number, between: (line: Line) => [number, number]): [number, number] | null {
+export function extent(
+    lines: Line[],
+    values: (line: Line, i: number) => number,
+    between: (line: Line) => [number, number],
+): [number, number] | null {
     let [low, high] = [Infinity, -Infinity];
     for (const line of lines) {
         const [first, end] = between(line);
@@ -97,4 +104,9 @@ export function extent(lines: Line[], values: (line: Line, i: number) => number,
     return [low - room, high + room];
 }
 /** Of the points between two times. */
-export const within = (from: number, to: number) => (line: Line): [number, number] => [Math.max(0, countUpTo(line.points.t, from) - 1), Math.min(line.points.t.length, countUpTo(line.points.t, to) + 1)];
+export const within =
+    (from: number, to: number) =>
+    (line: Line): [number, number] => [
+        Math.max(0, countUpTo(line.points.t, from) - 1),
+        Math.min(line.points.t.length, countUpTo(line.points.t, to) + 1),
+    ];

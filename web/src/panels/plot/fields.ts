@@ -34,7 +34,8 @@ interface SchemaField {
     unit: string;
     numeric: boolean;
 }
-const schemaOf = async (id: string, topic: string, signal: AbortSignal): Promise<SchemaField[]> => (await get<{ fields: SchemaField[] }>(`/recordings/${id}/topics/fields`, { topic }, signal)).fields;
+const schemaOf = async (id: string, topic: string, signal: AbortSignal): Promise<SchemaField[]> =>
+    (await get<{ fields: SchemaField[] }>(`/recordings/${id}/topics/fields`, { topic }, signal)).fields;
 /** The size of its elements is known from a message only. */
 const isOpen = (field: SchemaField): boolean => !field.numeric && /\[|^map/.test(field.type);
 
@@ -47,7 +48,11 @@ async function fieldsOf(id: string, topic: Topic, at: bigint, signal: AbortSigna
         return [...known].map(([path, unit]) => ({ path: fieldOf(topic, path), unit }));
     }
     const first = firstTime(topic) ?? at;
-    const message = await get<Message>(`/recordings/${id}/message`, { topic: topic.name, at: at < first ? first : at }, signal).catch((error: unknown) => {
+    const message = await get<Message>(
+        `/recordings/${id}/message`,
+        { topic: topic.name, at: at < first ? first : at },
+        signal,
+    ).catch((error: unknown) => {
         if (error instanceof ApiError && error.status === 404) {
             return null;
         }
@@ -59,8 +64,17 @@ async function fieldsOf(id: string, topic: Topic, at: bigint, signal: AbortSigna
     return [...known].map(([path, unit]) => ({ path: fieldOf(topic, path), unit }));
 }
 
-/** The fields of all `topics`, some topics at a time; `found` is called with those found so far. A topic whose fields cannot be listed is left out. */
-export async function allFields(id: string, topics: Topic[], at: bigint, found: (fields: FieldChoice[]) => void, signal: AbortSignal): Promise<void> {
+/**
+ * The fields of all `topics`, some topics at a time; `found` is called with those found so far. A topic whose fields
+ * cannot be listed is left out.
+ */
+export async function allFields(
+    id: string,
+    topics: Topic[],
+    at: bigint,
+    found: (fields: FieldChoice[]) => void,
+    signal: AbortSignal,
+): Promise<void> {
     const waiting = topics.filter(decoded).slice(0, MAX_TOPICS);
     const byTopic = new Map<string, FieldChoice[]>(waiting.map((t) => [t.name, []]));
     const worker = async () => {
@@ -80,16 +94,29 @@ export async function allFields(id: string, topics: Topic[], at: bigint, found: 
     await Promise.all(Array.from({ length: TOPICS_AT_A_TIME }, worker));
 }
 
-const BOOKKEEPING = /(^|\.)(header|stamp|seq|sequence_number|height|width|step|level|line|is_bigendian|\w+_time)(\.|$)/; // numbers that say nothing about the robot
+// numbers that say nothing about the robot
+const BOOKKEEPING = /(^|\.)(header|stamp|seq|sequence_number|height|width|step|level|line|is_bigendian|\w+_time)(\.|$)/;
 const DEFAULT_COUNT = 2;
 const MAX_TRIED = 5; // topics
 
-/** The fields plotted until some are selected, where no type is known: the first ones of the topic with the most messages that has any, preferably with fractions. */
-export async function firstFields(recording: Recording, topics: readonly Topic[], signal: AbortSignal): Promise<string[]> {
-    const tried = topics.filter(decoded).sort((a, b) => b.messages - a.messages).slice(0, MAX_TRIED);
+/**
+ * The fields plotted until some are selected, where no type is known: the first ones of the topic with the most
+ * messages that has any, preferably with fractions.
+ */
+export async function firstFields(
+    recording: Recording,
+    topics: readonly Topic[],
+    signal: AbortSignal,
+): Promise<string[]> {
+    const tried = topics
+        .filter(decoded)
+        .sort((a, b) => b.messages - a.messages)
+        .slice(0, MAX_TRIED);
     let whole: string[] = [];
     for (const topic of tried) {
-        const fields = (await schemaOf(recording.id, topic.name, signal)).filter((f) => f.numeric && !BOOKKEEPING.test(f.path));
+        const fields = (await schemaOf(recording.id, topic.name, signal)).filter(
+            (f) => f.numeric && !BOOKKEEPING.test(f.path),
+        );
         const paths = (some: SchemaField[]) => some.slice(0, DEFAULT_COUNT).map((f) => fieldOf(topic, f.path));
         const fractions = paths(fields.filter((f) => /float|double/.test(f.type)));
         if (fractions.length > 0) {

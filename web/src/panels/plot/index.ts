@@ -1,6 +1,6 @@
 // The panel "plot": numeric fields of a recording over time.
 import type { Recording, Topic } from '../../types';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { lazy } from '../../ui';
 import type { Panel, PanelProps } from '../index';
 import { decoded } from './decoded';
@@ -10,12 +10,16 @@ function fits(recording: Recording, topics: Topic[]): number {
     if (recording.messages === 0) {
         return 0;
     }
-    return topics.some((t) => t.type === 'nanover/frame' || /Imu|Float|Pose|Twist|Odom|Joint/.test(t.type)) ? 2 : topics.some(decoded) ? 1.2 : 0.8;
+    return topics.some((t) => t.type === 'nanover/frame' || /Imu|Float|Pose|Twist|Odom|Joint/.test(t.type))
+        ? 2
+        : topics.some(decoded)
+          ? 1.2
+          : 0.8;
 }
 
 export const plot: Panel = {
     name: 'plot',
-    title: text.plot.title,
+    title: plotText.title,
     fits,
     drawsBoth: true,
     Panel: lazy<PanelProps>(() => import('./panel')),

@@ -1,8 +1,9 @@
-// The legend: for each line its colour, name and value at the playhead, or under the pointer. The values change without a render.
+// The legend: for each line its colour, name and value at the playhead, or under the pointer. The values change without
+// a render.
 import { useEffect, useRef } from 'preact/hooks';
 import { offset } from '../../format';
 import type { Playback } from '../../playback';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { Button, Menu } from '../../ui';
 import { curveOf, stepText, type Curve } from './curves';
 import type { Line } from './data';
@@ -12,12 +13,14 @@ import { indexAt } from './maths';
 import type { PlotSettings } from './settings';
 
 const SHOWN_DIGITS = 7;
-export const valueText = (value: number): string => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(SHOWN_DIGITS))));
+export const valueText = (value: number): string =>
+    Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(SHOWN_DIGITS)));
 
 /** How a curve is called: the field, and what is done to it. */
 export const curveName = ({ field, steps }: Curve): string => [field, ...steps.map(stepText)].join(' ');
 /** With its recording, where there are two; `own`: the name of the panel's. */
-export const nameOf = ({ curve, source }: Line, own: string): string => [curveName(curve), source.name || own].filter(Boolean).join(' · ');
+export const nameOf = ({ curve, source }: Line, own: string): string =>
+    [curveName(curve), source.name || own].filter(Boolean).join(' · ');
 
 interface Props {
     playback: Playback;
@@ -31,21 +34,31 @@ interface Props {
 }
 
 function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; onEdit: () => void }) {
-    const change = (part: Partial<Curve>) => set.setCurves(set.curves.map((one) => (one === curve ? { ...one, ...part } : one)));
+    const change = (part: Partial<Curve>) =>
+        set.setCurves(set.curves.map((one) => (one === curve ? { ...one, ...part } : one)));
     const step = (kind: 'derivative' | 'integral') => ({
-        label: text.plot.step[kind],
-        run: () => set.setCurves(set.curves.flatMap((one) => (one === curve ? [one, { ...curveOf(one.field), steps: [...one.steps, { kind }] }] : [one]))),
+        label: plotText.step[kind],
+        run: () =>
+            set.setCurves(
+                set.curves.flatMap((one) =>
+                    one === curve ? [one, { ...curveOf(one.field), steps: [...one.steps, { kind }] }] : [one],
+                ),
+            ),
     });
     return (
         <Menu
-            label={text.plot.curve(curveName(curve))}
+            label={plotText.curve(curveName(curve))}
             items={[
-                { label: text.plot.edit, icon: 'edit', run: onEdit },
+                { label: plotText.edit, icon: 'edit', run: onEdit },
                 step('derivative'),
                 step('integral'),
-                { label: text.plot.right, checked: curve.right, run: () => change({ right: !curve.right }) },
-                { label: text.plot.useAsX, run: () => set.setX(curve) },
-                { label: text.plot.remove, icon: 'trash', run: () => set.setCurves(set.curves.filter((one) => one !== curve)) },
+                { label: plotText.right, checked: curve.right, run: () => change({ right: !curve.right }) },
+                { label: plotText.useAsX, run: () => set.setX(curve) },
+                {
+                    label: plotText.remove,
+                    icon: 'trash',
+                    run: () => set.setCurves(set.curves.filter((one) => one !== curve)),
+                },
             ]}
         />
     );
@@ -54,8 +67,22 @@ function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; on
 /** A square in the line's colour; without a fill where the curve is hidden. */
 function Swatch({ line, name, theme, onClick }: { line: Line; name: string; theme: string; onClick: () => void }) {
     return (
-        <button type="button" class="plot-swatch" aria-pressed={!line.curve.hidden} aria-label={text.plot.show(name)} title={text.plot.show(name)} onClick={onClick}>
-            <span key={theme} class={line.source.name ? 'plot-swatch-other' : ''} style={{ borderColor: colourOf(line), background: line.curve.hidden || line.source.name ? 'none' : colourOf(line) }} />
+        <button
+            type="button"
+            class="plot-swatch"
+            aria-pressed={!line.curve.hidden}
+            aria-label={plotText.show(name)}
+            title={plotText.show(name)}
+            onClick={onClick}
+        >
+            <span
+                key={theme}
+                class={line.source.name ? 'plot-swatch-other' : ''}
+                style={{
+                    borderColor: colourOf(line),
+                    background: line.curve.hidden || line.source.name ? 'none' : colourOf(line),
+                }}
+            />
         </button>
     );
 }
@@ -88,15 +115,16 @@ export function Legend({ playback, set, lines, own, theme, onEdit, values }: Pro
             stop();
         };
     }, [lines, playback]);
-    const toggle = (curve: Curve) => set.setCurves(set.curves.map((one) => (one === curve ? { ...one, hidden: !one.hidden } : one)));
+    const toggle = (curve: Curve) =>
+        set.setCurves(set.curves.map((one) => (one === curve ? { ...one, hidden: !one.hidden } : one)));
     return (
-        <div class="plot-legend small" ref={root} role="group" aria-label={text.plot.legend}>
+        <div class="plot-legend small" ref={root} role="group" aria-label={plotText.legend}>
             <span class="mono plot-time" />
             <span class="plot-items">
                 {set.x && (
                     <span class="plot-item">
-                        <span class="muted">{text.plot.x}</span> <span class="mono">{curveName(set.x)}</span>
-                        <Button kind="quiet" icon="close" label={text.plot.overTime} onClick={() => set.setX(null)} />
+                        <span class="muted">{plotText.x}</span> <span class="mono">{curveName(set.x)}</span>
+                        <Button kind="quiet" icon="close" label={plotText.overTime} onClick={() => set.setX(null)} />
                     </span>
                 )}
                 {lines.map((line) => {
@@ -104,12 +132,19 @@ export function Legend({ playback, set, lines, own, theme, onEdit, values }: Pro
                     return (
                         curve && (
                             <span key={`${line.index} ${line.source.name}`} class="plot-item">
-                                <Swatch line={line} name={nameOf(line, own)} theme={theme} onClick={() => toggle(curve)} />
+                                <Swatch
+                                    line={line}
+                                    name={nameOf(line, own)}
+                                    theme={theme}
+                                    onClick={() => toggle(curve)}
+                                />
                                 <span class="mono plot-name" title={nameOf(line, own)}>
                                     <bdi>{nameOf(line, own)}</bdi>
                                 </span>
                                 <span class="mono plot-value" />
-                                {!line.source.name && <CurveMenu set={set} curve={curve} onEdit={() => onEdit(line.index)} />}
+                                {!line.source.name && (
+                                    <CurveMenu set={set} curve={curve} onEdit={() => onEdit(line.index)} />
+                                )}
                             </span>
                         )
                     );

@@ -1,4 +1,5 @@
-// What is done to the points of a curve: derivative, integral, moving average, scale, offset; and matching two fields by time.
+// What is done to the points of a curve: derivative, integral, moving average, scale, offset; and matching two fields
+// by time.
 import type { Step } from './curves';
 
 /** Ordered by time. `v` has NaN where there is no value. */
@@ -55,7 +56,8 @@ function applyOne(points: Points, step: Step): Float64Array {
             return points.v.map((value) => value + step.value);
     }
 }
-export const applySteps = (points: Points, steps: Step[]): Points => steps.reduce((now, step) => ({ t: now.t, v: applyOne(now, step) }), points);
+export const applySteps = (points: Points, steps: Step[]): Points =>
+    steps.reduce((now, step) => ({ t: now.t, v: applyOne(now, step) }), points);
 
 /** The number of `times` (in order) at or before `time`. */
 export function countUpTo(times: ArrayLike<number>, time: number): number {

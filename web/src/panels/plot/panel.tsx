@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { shownTheme } from '../../theme';
 import { Button, EmptyState, Failed } from '../../ui';
 import { panSpan, useGestures, zoomSpan } from '../../zoom';
@@ -26,10 +26,18 @@ function useLines({ recording, topics, playback }: PanelProps, set: PlotSettings
     const fields = [set.x, ...set.curves].map((curve) => curve && writeCurves([curve])).join(' ');
     const result = useRequest<Loaded>(
         (signal) => {
-            const request = { start: bounds.start, from: set.from, to: set.to, points: Math.max(400, width() * 2), xField: set.x };
+            const request = {
+                start: bounds.start,
+                from: set.from,
+                to: set.to,
+                points: Math.max(400, width() * 2),
+                xField: set.x,
+            };
             const own: Source = { recording, topics, shift_ns: 0n, name: '' };
             const second = other && { ...other, name: other.recording.name };
-            return set.curves.length > 0 ? loadLines(own, second, set.curves, (curve) => other !== null && isOf(other, curve), request, signal) : Promise.resolve(NOTHING);
+            return set.curves.length > 0
+                ? loadLines(own, second, set.curves, (curve) => other !== null && isOf(other, curve), request, signal)
+                : Promise.resolve(NOTHING);
         },
         [recording.id, bounds.end, fields, set.from, set.to, other?.recording.id, other?.shift_ns],
     );
@@ -37,7 +45,12 @@ function useLines({ recording, topics, playback }: PanelProps, set: PlotSettings
 }
 
 /** The chart in `area`, drawn anew when the lines, the settings or the colours change: in the frame of the change. */
-function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | null, area: { current: HTMLDivElement | null }) {
+function useChart(
+    { playback }: PanelProps,
+    set: PlotSettings,
+    lines: Line[] | null,
+    area: { current: HTMLDivElement | null },
+) {
     const chart = useRef<Chart | null>(null);
     const values = useRef<((seconds: number) => void) | null>(null);
     const theme = useStore(shownTheme);
@@ -57,7 +70,9 @@ function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | n
             drawn: () => (area.current!.dataset.drawn = key.current),
         });
         chart.current = created;
-        const sizes = new ResizeObserver(([entry]) => created.resize(entry!.contentRect.width, entry!.contentRect.height));
+        const sizes = new ResizeObserver(([entry]) =>
+            created.resize(entry!.contentRect.width, entry!.contentRect.height),
+        );
         sizes.observe(area.current!);
         const move = () => (created.setPlayhead(seconds()), showValues());
         const unsubscribe = playback.subscribe(move);
@@ -75,7 +90,18 @@ function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | n
     useLayoutEffect(() => {
         if (lines) {
             key.current = writeSpan([set.from, set.to]);
-            chart.current!.show({ lines: lines.filter((line) => !line.curve.hidden), from: set.from, to: set.to, overTime: set.x === null, dots: set.dots, y: set.y, y2: set.y2 }, theme);
+            chart.current!.show(
+                {
+                    lines: lines.filter((line) => !line.curve.hidden),
+                    from: set.from,
+                    to: set.to,
+                    overTime: set.x === null,
+                    dots: set.dots,
+                    y: set.y,
+                    y2: set.y2,
+                },
+                theme,
+            );
         }
     }, [lines, theme, set.dots, set.y?.join(), set.y2?.join()]);
     return { chart, values, theme };
@@ -98,7 +124,10 @@ function useWheel(set: PlotSettings, chart: { current: Chart | null }, area: { c
         now.current = next;
         chart.current?.move(...next);
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => (next[0] <= whole[0] && next[1] >= whole[1] ? set.resetZoom() : set.zoom(...next)), SETTLE_MS);
+        timer.current = setTimeout(
+            () => (next[0] <= whole[0] && next[1] >= whole[1] ? set.resetZoom() : set.zoom(...next)),
+            SETTLE_MS,
+        );
         return true;
     };
     useGestures(area, {
@@ -127,11 +156,29 @@ export default function Plot(props: PanelProps) {
             onSettings({ fields: withField(settings.fields ?? writeCurves(set.curves), field) });
         }
     };
-    const setFields = (fields: string[]) => set.setCurves(fields.flatMap((field) => (set.curves.some((c) => c.field === field) ? set.curves.filter((c) => c.field === field) : [curveOf(field)])));
+    const setFields = (fields: string[]) =>
+        set.setCurves(
+            fields.flatMap((field) =>
+                set.curves.some((c) => c.field === field)
+                    ? set.curves.filter((c) => c.field === field)
+                    : [curveOf(field)],
+            ),
+        );
     const curve = edited === null ? undefined : set.curves[edited];
     return (
-        <div class="plot" onDragOver={(event) => event.dataTransfer?.types.includes(DRAGGED_FIELD) && event.preventDefault()} onDrop={drop}>
-            <PlotTools {...props} set={set} chart={chart} own={result.own} onPick={() => setPicking(true)} busy={set.searching || (result.loading && set.curves.length > 0)} />
+        <div
+            class="plot"
+            onDragOver={(event) => event.dataTransfer?.types.includes(DRAGGED_FIELD) && event.preventDefault()}
+            onDrop={drop}
+        >
+            <PlotTools
+                {...props}
+                set={set}
+                chart={chart}
+                own={result.own}
+                onPick={() => setPicking(true)}
+                busy={set.searching || (result.loading && set.curves.length > 0)}
+            />
             {result.error !== null && <Failed error={result.error} retry={result.reload} />}
             {result.value?.problems.map(({ field, why }) => (
                 <p key={field} class="plot-problem small" role="alert">
@@ -139,16 +186,44 @@ export default function Plot(props: PanelProps) {
                 </p>
             ))}
             {set.curves.length === 0 && !set.searching && (
-                <EmptyState title={text.plot.empty} help={text.plot.emptyHelp}>
+                <EmptyState title={plotText.empty} help={plotText.emptyHelp}>
                     <Button kind="main" onClick={() => setPicking(true)}>
-                        {text.plot.choose}
+                        {plotText.choose}
                     </Button>
                 </EmptyState>
             )}
-            <div class={`plot-area ${set.curves.length === 0 ? 'visually-hidden' : ''}`} ref={area} role="img" aria-label={text.plot.label(set.curves.map(curveName).join(', '))} />
-            {lines && lines.length > 0 && <Legend playback={props.playback} set={set} lines={lines} own={result.own} theme={theme} values={values} onEdit={setEdited} />}
-            {picking && <Picker {...props} chosen={[...new Set(set.curves.map((one) => one.field))]} onChange={setFields} onClose={() => setPicking(false)} />}
-            {curve && <CurveDialog curve={curve} onChange={(next) => set.setCurves(set.curves.map((one) => (one === curve ? next : one)))} onClose={() => setEdited(null)} />}
+            <div
+                class={`plot-area ${set.curves.length === 0 ? 'visually-hidden' : ''}`}
+                ref={area}
+                role="img"
+                aria-label={plotText.label(set.curves.map(curveName).join(', '))}
+            />
+            {lines && lines.length > 0 && (
+                <Legend
+                    playback={props.playback}
+                    set={set}
+                    lines={lines}
+                    own={result.own}
+                    theme={theme}
+                    values={values}
+                    onEdit={setEdited}
+                />
+            )}
+            {picking && (
+                <Picker
+                    {...props}
+                    chosen={[...new Set(set.curves.map((one) => one.field))]}
+                    onChange={setFields}
+                    onClose={() => setPicking(false)}
+                />
+            )}
+            {curve && (
+                <CurveDialog
+                    curve={curve}
+                    onChange={(next) => set.setCurves(set.curves.map((one) => (one === curve ? next : one)))}
+                    onClose={() => setEdited(null)}
+                />
+            )}
         </div>
     );
 }

@@ -1,6 +1,7 @@
 // The dialog that selects fields: the numeric fields of all topics, filtered, or a path typed by hand.
 import { useEffect, useState } from 'preact/hooks';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { messagesText, plotText } from '../../text/panels';
 import { Button, Check, Dialog, Failed, Field, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
 import { allFields, type FieldChoice } from './fields';
@@ -27,13 +28,22 @@ interface Chosen {
 }
 
 export function Picker(props: PanelProps & Chosen) {
-    return <FieldDialog {...props} {...useFields(props)} title={text.plot.choose} none={text.plot.noFields} />;
+    return <FieldDialog {...props} {...useFields(props)} title={plotText.choose} none={plotText.noFields} />;
 }
 
 /** Each word of the filter is a part of the path. */
 const matches = (path: string, words: string[]): boolean => words.every((word) => path.includes(word));
 
-export function FieldDialog({ chosen, onChange, onClose, found, loading, error, title, none }: Chosen & { found: FieldChoice[]; loading: boolean; error: unknown; title: string; none: string }) {
+export function FieldDialog({
+    chosen,
+    onChange,
+    onClose,
+    found,
+    loading,
+    error,
+    title,
+    none,
+}: Chosen & { found: FieldChoice[]; loading: boolean; error: unknown; title: string; none: string }) {
     const [filter, setFilter] = useState('');
     const [first] = useState(chosen); // above the others; a row stays where it is when it is clicked
     const words = filter.toLowerCase().split(/\s+/);
@@ -49,7 +59,7 @@ export function FieldDialog({ chosen, onChange, onClose, found, loading, error, 
             onChange={(on) => onChange(on ? [...chosen, path] : chosen.filter((c) => c !== path))}
             label={
                 <>
-                    <span class="mono">{path || text.messages.value}</span> <span class="muted small">{unit(path)}</span>
+                    <span class="mono">{path || messagesText.value}</span> <span class="muted small">{unit(path)}</span>
                 </>
             }
         />
@@ -60,22 +70,28 @@ export function FieldDialog({ chosen, onChange, onClose, found, loading, error, 
             onClose={onClose}
             actions={
                 <Button kind="main" onClick={onClose}>
-                    {text.plot.done}
+                    {plotText.done}
                 </Button>
             }
         >
             <div class="plot-picker">
-                <Field label={text.plot.filter} value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+                <Field
+                    label={plotText.filter}
+                    value={filter}
+                    onInput={(event) => setFilter(event.currentTarget.value)}
+                />
                 {typed && (
                     <Button icon="plus" onClick={() => onChange([...chosen, filter])}>
                         {filter}
                     </Button>
                 )}
                 {error !== null && <Failed error={error} />}
-                <div class="plot-list" tabIndex={0} role="group" aria-label={text.plot.fields}>
+                <div class="plot-list" tabIndex={0} role="group" aria-label={plotText.fields}>
                     {above.map(row)}
                     {listed.slice(0, MAX_SHOWN).map((f) => row(f.path))}
-                    {listed.length > MAX_SHOWN && <p class="small muted">{text.moreItems(listed.length - MAX_SHOWN)}</p>}
+                    {listed.length > MAX_SHOWN && (
+                        <p class="small muted">{text.moreItems(listed.length - MAX_SHOWN)}</p>
+                    )}
                     {!loading && listed.length === 0 && <p class="muted">{none}</p>}
                 </div>
                 {loading && <Spinner />}

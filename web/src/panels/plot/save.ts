@@ -9,7 +9,10 @@ const ROW = 18; // px: a line of the legend
 const FONT = '12px sans-serif';
 type Picture = NonNullable<ReturnType<Chart['picture']>>;
 
-/** The canvas on the page's background, with the names of the lines below: it is transparent, and text in the dark theme would be unreadable elsewhere. */
+/**
+ * The canvas on the page's background, with the names of the lines below: it is transparent, and text in the dark theme
+ * would be unreadable elsewhere.
+ */
 export function toPng({ canvas, view, ratio }: Picture, own: string): Promise<Blob | null> {
     const copy = document.createElement('canvas');
     [copy.width, copy.height] = [canvas.width, canvas.height + (view.lines.length * ROW + 8) * ratio];
@@ -48,22 +51,46 @@ function ticks({ area, view }: Picture, timeLabel: (seconds: number) => string):
     const { px, py } = toPixels(area, false);
     const steps = Array.from({ length: TICKS + 1 }, (_, i) => i / TICKS);
     const ink = colour('--ink-soft');
-    const label = (x: number, y: number, anchor: string, value: string) => `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" fill="${ink}">${escaped(value)}</text>`;
+    const label = (x: number, y: number, anchor: string, value: string) =>
+        `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" fill="${ink}">${escaped(value)}</text>`;
     const rule = (path: string) => `<path d="${path}" stroke="${colour('--line')}"/>`;
     const across = steps.map((part) => area.x[0] + part * (area.x[1] - area.x[0]));
     const up = steps.map((part) => area.y[0] + part * (area.y[1] - area.y[0]));
     const short = (value: number) => String(Number(value.toPrecision(4)));
     return [
-        ...across.map((x) => rule(`M${px(x).toFixed(1)} ${area.top}v${area.height}`) + label(px(x), area.top + area.height + 16, 'middle', view.overTime ? timeLabel(x) : short(x))),
-        ...up.map((y) => rule(`M${area.left} ${py(y).toFixed(1)}h${area.width}`) + label(area.left - 6, py(y) + 4, 'end', short(y))),
-        ...(view.lines.some((line) => line.curve.right) ? steps.map((part) => label(area.left + area.width + 6, area.top + area.height * (1 - part) + 4, 'start', short(area.y2[0] + part * (area.y2[1] - area.y2[0])))) : []),
+        ...across.map(
+            (x) =>
+                rule(`M${px(x).toFixed(1)} ${area.top}v${area.height}`) +
+                label(px(x), area.top + area.height + 16, 'middle', view.overTime ? timeLabel(x) : short(x)),
+        ),
+        ...up.map(
+            (y) =>
+                rule(`M${area.left} ${py(y).toFixed(1)}h${area.width}`) +
+                label(area.left - 6, py(y) + 4, 'end', short(y)),
+        ),
+        ...(view.lines.some((line) => line.curve.right)
+            ? steps.map((part) =>
+                  label(
+                      area.left + area.width + 6,
+                      area.top + area.height * (1 - part) + 4,
+                      'start',
+                      short(area.y2[0] + part * (area.y2[1] - area.y2[0])),
+                  ),
+              )
+            : []),
     ].join('\n');
 }
 
 export function toSvg(drawn: Picture, own: string, timeLabel: (seconds: number) => string): Blob {
     const { canvas, ratio, view } = drawn;
     const scale = (value: number) => value / ratio;
-    const area = { ...drawn.area, left: scale(drawn.area.left), top: scale(drawn.area.top), width: scale(drawn.area.width), height: scale(drawn.area.height) };
+    const area = {
+        ...drawn.area,
+        left: scale(drawn.area.left),
+        top: scale(drawn.area.top),
+        width: scale(drawn.area.width),
+        height: scale(drawn.area.height),
+    };
     const picture = { ...drawn, area };
     const [width, height] = [scale(canvas.width), scale(canvas.height)];
     const whole = height + view.lines.length * ROW + 8;
@@ -94,7 +121,14 @@ export function toCsv({ view }: Picture, own: string): Blob {
         const name = quoted(nameOf(line, own));
         line.points.t.forEach((time, i) => {
             if (time >= view.from && time <= view.to) {
-                rows.push([Number(time.toFixed(9)), name, ...(view.overTime ? [] : [line.x[i]!]), valueOf(line.points.v[i]!)].join(','));
+                rows.push(
+                    [
+                        Number(time.toFixed(9)),
+                        name,
+                        ...(view.overTime ? [] : [line.x[i]!]),
+                        valueOf(line.points.v[i]!),
+                    ].join(','),
+                );
             }
         });
     }

@@ -14,7 +14,8 @@ export function readSpan(setting: string | undefined): Span | null {
     const [a = NaN, b = NaN] = setting?.split('~').map(Number) ?? [];
     return Number.isFinite(a) && Number.isFinite(b) && a < b ? [a, b] : null;
 }
-export const writeSpan = ([a, b]: Span, digits = 9): string => `${Number(a.toFixed(digits))}~${Number(b.toFixed(digits))}`;
+export const writeSpan = ([a, b]: Span, digits = 9): string =>
+    `${Number(a.toFixed(digits))}~${Number(b.toFixed(digits))}`;
 
 export interface PlotSettings {
     curves: Curve[];
@@ -35,21 +36,39 @@ export interface PlotSettings {
 }
 
 /** Whether the other recording has the topic of a curve. */
-export const isOf = (other: Companion, { field }: Curve): boolean => other.topics.some((t) => field === t.name || field.startsWith(`${t.name}.`));
+export const isOf = (other: Companion, { field }: Curve): boolean =>
+    other.topics.some((t) => field === t.name || field.startsWith(`${t.name}.`));
 
-export function usePlotSettings({ recording, topics, playback, settings, onSettings, companion }: PanelProps): PlotSettings {
+export function usePlotSettings({
+    recording,
+    topics,
+    playback,
+    settings,
+    onSettings,
+    companion,
+}: PanelProps): PlotSettings {
     const { fields } = settings;
-    const known = useMemo(() => (fields === undefined ? defaultFields(topics).map(curveOf) : readCurves(fields)), [fields, topics]);
+    const known = useMemo(
+        () => (fields === undefined ? defaultFields(topics).map(curveOf) : readCurves(fields)),
+        [fields, topics],
+    );
     const search = fields === undefined && known.length === 0;
-    const first = useRequest((signal) => (search ? firstFields(recording, topics, signal) : Promise.resolve([])), [recording.id, search]);
+    const first = useRequest(
+        (signal) => (search ? firstFields(recording, topics, signal) : Promise.resolve([])),
+        [recording.id, search],
+    );
     const found = useMemo(() => (search ? (first.value ?? []).map(curveOf) : known), [search, first.value, known]);
     const x = useMemo(() => readCurves(settings.x ?? '')[0] ?? null, [settings.x]);
     const { bounds } = playback.get();
-    const other = companion && found.some((curve) => isOf(companion, curve)) && (!x || isOf(companion, x)) ? companion : null;
+    const other =
+        companion && found.some((curve) => isOf(companion, curve)) && (!x || isOf(companion, x)) ? companion : null;
     const seconds = (time: bigint) => Number(time - bounds.start) / 1e9;
     const beside = other ? boundsOf(other.recording) : bounds;
     const shift = other?.shift_ns ?? 0n;
-    const whole: Span = [Math.min(0, seconds(beside.start + shift)), Math.max(seconds(bounds.end), seconds(beside.end + shift))];
+    const whole: Span = [
+        Math.min(0, seconds(beside.start + shift)),
+        Math.max(seconds(bounds.end), seconds(beside.end + shift)),
+    ];
     const asked = readSpan(settings.zoom);
     const zoom = asked && Math.max(Math.abs(asked[0]), Math.abs(asked[1])) < FURTHEST_S ? asked : null;
     const [from, to] = zoom ?? whole;
@@ -66,7 +85,12 @@ export function usePlotSettings({ recording, topics, playback, settings, onSetti
         y2: readSpan(settings.y2),
         dots: settings.dots === '1',
         setCurves: (next) => onSettings({ fields: writeCurves(next) }),
-        setX: (curve) => onSettings(curve ? { x: writeCurves([curve]), fields: writeCurves(found.filter((one) => one !== curve)) } : { x: null }),
+        setX: (curve) =>
+            onSettings(
+                curve
+                    ? { x: writeCurves([curve]), fields: writeCurves(found.filter((one) => one !== curve)) }
+                    : { x: null },
+            ),
         zoom: (a, b) => onSettings({ zoom: writeSpan([a, b]) }),
         resetZoom: () => onSettings({ zoom: null }),
     };

@@ -3,7 +3,7 @@ import { download } from '../../api';
 import { offset } from '../../format';
 import { usePlayback } from '../../playback';
 import { saveBlob } from '../../save_blob';
-import { text } from '../../text';
+import { plotText } from '../../text/panels';
 import { showError } from '../../toasts';
 import { Button, Menu, Spinner, type MenuItem } from '../../ui';
 import type { PanelProps } from '../index';
@@ -14,19 +14,36 @@ import { writeSpan, type PlotSettings } from './settings';
 const MAX_POINTS = 100_000; // of each field, by /series
 const DIGITS = 6; // of a fixed axis
 
-type Props = PanelProps & { set: PlotSettings; chart: { current: Chart | null }; own: string; onPick: () => void; busy: boolean };
+type Props = PanelProps & {
+    set: PlotSettings;
+    chart: { current: Chart | null };
+    own: string;
+    onPick: () => void;
+    busy: boolean;
+};
 
 function viewItems({ playback, onSettings, set, chart }: Props): MenuItem[] {
     const { bounds, range } = playback.get();
     const at = (seconds: number) => bounds.start + BigInt(Math.round(seconds * 1e9));
     const seconds = (time: bigint) => Number(time - bounds.start) / 1e9;
-    const fixed = (key: 'y' | 'y2') => onSettings({ [key]: set[key] ? null : writeSpan(chart.current!.axes()[key], DIGITS) });
+    const fixed = (key: 'y' | 'y2') =>
+        onSettings({ [key]: set[key] ? null : writeSpan(chart.current!.axes()[key], DIGITS) });
     return [
-        { label: text.plot.dots, checked: set.dots, run: () => onSettings({ dots: set.dots ? null : '1' }) },
-        { label: text.plot.fixY, checked: set.y !== null, run: () => fixed('y') },
-        ...(set.curves.some((curve) => curve.right) ? [{ label: text.plot.fixY2, checked: set.y2 !== null, run: () => fixed('y2') }] : []),
-        { label: text.plot.toRange, disabled: !range, run: () => range && set.zoom(seconds(range.start), seconds(range.end)) },
-        { label: text.plot.asRange, disabled: !set.zoomed, run: () => playback.setRange({ start: at(set.from), end: at(set.to) }) },
+        { label: plotText.dots, checked: set.dots, run: () => onSettings({ dots: set.dots ? null : '1' }) },
+        { label: plotText.fixY, checked: set.y !== null, run: () => fixed('y') },
+        ...(set.curves.some((curve) => curve.right)
+            ? [{ label: plotText.fixY2, checked: set.y2 !== null, run: () => fixed('y2') }]
+            : []),
+        {
+            label: plotText.toRange,
+            disabled: !range,
+            run: () => range && set.zoom(seconds(range.start), seconds(range.end)),
+        },
+        {
+            label: plotText.asRange,
+            disabled: !set.zoomed,
+            run: () => playback.setRange({ start: at(set.from), end: at(set.to) }),
+        },
     ];
 }
 
@@ -35,33 +52,46 @@ export function PlotTools(props: Props) {
     const { bounds } = usePlayback(playback, 500); // and its range, for the menu
     const save = async (form: 'png' | 'svg' | 'csv') => {
         const picture = chart.current?.picture();
-        const blob = picture && (form === 'png' ? await toPng(picture, own) : form === 'svg' ? toSvg(picture, own, (s) => offset(BigInt(Math.round(s * 1e9)))) : toCsv(picture, own));
+        const blob =
+            picture &&
+            (form === 'png'
+                ? await toPng(picture, own)
+                : form === 'svg'
+                  ? toSvg(picture, own, (s) => offset(BigInt(Math.round(s * 1e9))))
+                  : toCsv(picture, own));
         if (blob) {
             saveBlob(blob, `${recording.name}.${form}`);
         }
     };
     const values = () => {
         const at = (seconds: number) => String(bounds.start + BigInt(Math.round(seconds * 1e9)));
-        const params = { field: [...new Set(set.curves.map((curve) => curve.field))], start: at(set.from), end: String(BigInt(at(set.to)) + 1n), max_points: MAX_POINTS, time_format: 'rfc3339', output: 'csv' };
+        const params = {
+            field: [...new Set(set.curves.map((curve) => curve.field))],
+            start: at(set.from),
+            end: String(BigInt(at(set.to)) + 1n),
+            max_points: MAX_POINTS,
+            time_format: 'rfc3339',
+            output: 'csv',
+        };
         void download(`/recordings/${recording.id}/series`, params).catch(showError);
     };
     const none = set.curves.length === 0;
     return (
         <div class="plot-tools row">
             <Button icon="settings" onClick={onPick}>
-                {text.plot.fields}
+                {plotText.fields}
             </Button>
-            {set.zoomed && <Button onClick={set.resetZoom}>{text.plot.resetZoom}</Button>}
-            <Menu icon="more" kind="plain" label={text.plot.view} items={viewItems(props)} />
+            {set.zoomed && <Button onClick={set.resetZoom}>{plotText.resetZoom}</Button>}
+            <Menu icon="more" kind="plain" label={plotText.view} items={viewItems(props)} />
             <Menu
                 icon="download"
                 kind="plain"
-                label={text.plot.save}
+                label={plotText.save}
                 items={[
-                    { label: text.plot.png, disabled: none, run: () => void save('png') },
-                    { label: text.plot.svg, disabled: none, run: () => void save('svg') },
-                    { label: text.plot.csv, disabled: none, run: () => void save('csv') },
-                    { label: text.plot.csvValues, disabled: none, run: values },
+                    { label: plotText.png, disabled: none, run: () => void save('png') },
+                    { label: plotText.svg, disabled: none, run: () => void save('svg') },
+                    { label: plotText.csv, disabled: none, run: () => void save('csv') },
+                    { label: plotText.csvValues, disabled: none, run: values },
                 ]}
             />
             {busy && <Spinner />}

@@ -62,7 +62,11 @@ function colourOf(c: Colour): THREE.Color {
 
 function solids(kind: keyof typeof GEOMETRIES, list: Solid[]): THREE.InstancedMesh {
     const translucent = list.some((s) => s.color.a < 1);
-    const material = new THREE.MeshStandardMaterial({ roughness: 0.75, transparent: translucent, opacity: translucent ? Math.max(0.15, list[0]!.color.a) : 1 });
+    const material = new THREE.MeshStandardMaterial({
+        roughness: 0.75,
+        transparent: translucent,
+        opacity: translucent ? Math.max(0.15, list[0]!.color.a) : 1,
+    });
     const mesh = new THREE.InstancedMesh(GEOMETRIES[kind](), material, list.length);
     list.forEach((solid, i) => {
         const matrix = matrixOf(solid.pose.position, solid.pose.orientation);
@@ -78,13 +82,18 @@ function edges(list: Solid[]): THREE.LineSegments {
     const from = box.getAttribute('position');
     const points: THREE.Vector3[] = [];
     for (const solid of list) {
-        const matrix = matrixOf(solid.pose.position, solid.pose.orientation).scale(new THREE.Vector3(solid.size.x, solid.size.y, solid.size.z));
+        const matrix = matrixOf(solid.pose.position, solid.pose.orientation).scale(
+            new THREE.Vector3(solid.size.x, solid.size.y, solid.size.z),
+        );
         for (let i = 0; i < from.count; i++) {
             points.push(new THREE.Vector3().fromBufferAttribute(from, i).applyMatrix4(matrix));
         }
     }
     box.dispose();
-    return new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), new THREE.LineBasicMaterial({ color: 0x222222, transparent: true, opacity: 0.55 }));
+    return new THREE.LineSegments(
+        new THREE.BufferGeometry().setFromPoints(points),
+        new THREE.LineBasicMaterial({ color: 0x222222, transparent: true, opacity: 0.55 }),
+    );
 }
 
 function line(one: Line): THREE.Object3D {
@@ -96,8 +105,18 @@ function line(one: Line): THREE.Object3D {
         const colours = at.flatMap((i) => colourOf(one.colors[i] ?? one.color).toArray());
         geometry.setAttribute('color', new THREE.Float32BufferAttribute(colours, 3));
     }
-    const material = new THREE.LineBasicMaterial({ color: each ? 0xffffff : colourOf(one.color), vertexColors: each, transparent: true, opacity: Math.max(0.25, one.color.a || 1) });
-    const object = one.type === 2 ? new THREE.LineSegments(geometry, material) : one.type === 1 ? new THREE.LineLoop(geometry, material) : new THREE.Line(geometry, material);
+    const material = new THREE.LineBasicMaterial({
+        color: each ? 0xffffff : colourOf(one.color),
+        vertexColors: each,
+        transparent: true,
+        opacity: Math.max(0.25, one.color.a || 1),
+    });
+    const object =
+        one.type === 2
+            ? new THREE.LineSegments(geometry, material)
+            : one.type === 1
+              ? new THREE.LineLoop(geometry, material)
+              : new THREE.Line(geometry, material);
     object.applyMatrix4(matrixOf(one.pose?.position, one.pose?.orientation));
     object.frustumCulled = false;
     return object;

@@ -23,7 +23,10 @@ function onTop(lines: THREE.LineSegments): void {
 export class FrameAxes {
     readonly group = new THREE.Group();
     private shown = new Map<string, Axes>();
-    private links = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xe0a020 }));
+    private links = new THREE.LineSegments(
+        new THREE.BufferGeometry(),
+        new THREE.LineBasicMaterial({ color: 0xe0a020 }),
+    );
 
     constructor(private colour: () => string) {
         this.links.frustumCulled = false;
@@ -50,7 +53,11 @@ export class FrameAxes {
             at.set(name, new THREE.Vector3().setFromMatrixPosition(one.axes.matrix));
             this.setName(one, name, names);
         }
-        this.link(all.flatMap(({ name, parent }) => (parent !== null && at.has(parent) ? [at.get(parent)!, at.get(name)!] : [])));
+        this.link(
+            all.flatMap(({ name, parent }) =>
+                parent !== null && at.has(parent) ? [at.get(parent)!, at.get(name)!] : [],
+            ),
+        );
     }
 
     private axesOf(name: string): Axes {

@@ -17,12 +17,19 @@ interface Frame {
 const ONE = new THREE.Vector3(1, 1, 1);
 const DEPTH_MAX = 64;
 
-export function matrixOf(position: Partial<Vector> | undefined, rotation: Partial<Quaternion> | undefined): THREE.Matrix4 {
+export function matrixOf(
+    position: Partial<Vector> | undefined,
+    rotation: Partial<Quaternion> | undefined,
+): THREE.Matrix4 {
     const q = new THREE.Quaternion(rotation?.x ?? 0, rotation?.y ?? 0, rotation?.z ?? 0, rotation?.w ?? 1);
     if (q.lengthSq() < 1e-12) {
         q.identity();
     }
-    return new THREE.Matrix4().compose(new THREE.Vector3(position?.x ?? 0, position?.y ?? 0, position?.z ?? 0), q.normalize(), ONE);
+    return new THREE.Matrix4().compose(
+        new THREE.Vector3(position?.x ?? 0, position?.y ?? 0, position?.z ?? 0),
+        q.normalize(),
+        ONE,
+    );
 }
 
 /** ROS 1 names may begin with a slash, ROS 2 names do not. */
@@ -49,8 +56,13 @@ export class Frames {
     }
     /** All frames, also the roots. */
     all(): { name: string; parent: string | null }[] {
-        const roots = new Set([...this.frames.values()].map((f) => f.parent).filter((parent) => !this.frames.has(parent)));
-        return [...[...roots].map((name) => ({ name, parent: null })), ...[...this.frames].map(([name, { parent }]) => ({ name, parent }))];
+        const roots = new Set(
+            [...this.frames.values()].map((f) => f.parent).filter((parent) => !this.frames.has(parent)),
+        );
+        return [
+            ...[...roots].map((name) => ({ name, parent: null })),
+            ...[...this.frames].map(([name, { parent }]) => ({ name, parent })),
+        ];
     }
     names(): string[] {
         return [...this.frames.keys()];

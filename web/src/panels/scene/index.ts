@@ -1,5 +1,5 @@
 // The panel "scene": a 3D view. three.js is loaded only with this panel.
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { getRows } from '../../api';
 import { firstTime } from '../../recording_time';
 import type { Recording, Topic } from '../../types';
@@ -18,7 +18,11 @@ const FIRST_FRAMES = 100; // that may come before the atoms
 
 /** The time of the first frame with atoms: a simulation may begin with frames that have none. */
 async function firstAtoms(recording: Recording, topic: Topic, signal: AbortSignal): Promise<bigint | null> {
-    const rows = getRows<{ log_time: string; data: { frame?: object } }>(`/recordings/${recording.id}/messages`, { topic: topic.name, limit: FIRST_FRAMES, time_format: 'nanoseconds' }, signal);
+    const rows = getRows<{ log_time: string; data: { frame?: object } }>(
+        `/recordings/${recording.id}/messages`,
+        { topic: topic.name, limit: FIRST_FRAMES, time_format: 'nanoseconds' },
+        signal,
+    );
     for await (const { log_time, data } of rows) {
         if (data.frame && 'particle.positions' in data.frame) {
             return BigInt(log_time);
@@ -27,7 +31,12 @@ async function firstAtoms(recording: Recording, topic: Topic, signal: AbortSigna
     return null;
 }
 
-function begins(recording: Recording, topics: Topic[], _settings: Record<string, string>, signal: AbortSignal): bigint | null | Promise<bigint | null> {
+function begins(
+    recording: Recording,
+    topics: Topic[],
+    _settings: Record<string, string>,
+    signal: AbortSignal,
+): bigint | null | Promise<bigint | null> {
     const shown = topics.filter((t) => t.messages > 0);
     const frames = shown.find((t) => t.type === 'nanover/frame');
     if (frames) {
@@ -38,4 +47,10 @@ function begins(recording: Recording, topics: Topic[], _settings: Record<string,
     return times.reduce<bigint | null>((first, time) => (first === null || time < first ? time : first), null);
 }
 
-export const scene: Panel = { name: 'scene', title: text.scene.title, fits, begins, Panel: lazy<PanelProps>(() => import('./panel')) };
+export const scene: Panel = {
+    name: 'scene',
+    title: sceneText.title,
+    fits,
+    begins,
+    Panel: lazy<PanelProps>(() => import('./panel')),
+};

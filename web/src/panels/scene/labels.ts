@@ -16,7 +16,9 @@ export function label(text: string, colour: string, height: number): THREE.Sprit
     context.font = font; // a change of size resets it
     context.fillStyle = colour;
     context.fillText(text, MARGIN_PX, FONT_PX);
-    const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(canvas), depthTest: false }));
+    const sprite = new THREE.Sprite(
+        new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(canvas), depthTest: false }),
+    );
     sprite.scale.set((height * canvas.width) / canvas.height, height, 1);
     return sprite;
 }
@@ -31,8 +33,15 @@ export function screenLabel(text: string, colour: string): THREE.Sprite {
     sprite.center.set(0, 0);
     sprite.onBeforeRender = (renderer, _scene, camera) => {
         const height = renderer.domElement.clientHeight || 1;
-        const distance = at.setFromMatrixPosition(sprite.matrixWorld).distanceTo(from.setFromMatrixPosition(camera.matrixWorld));
-        const metres = camera instanceof THREE.PerspectiveCamera ? 2 * distance * Math.tan((camera.fov * Math.PI) / 360) : camera instanceof THREE.OrthographicCamera ? (camera.top - camera.bottom) / camera.zoom : 1;
+        const distance = at
+            .setFromMatrixPosition(sprite.matrixWorld)
+            .distanceTo(from.setFromMatrixPosition(camera.matrixWorld));
+        const metres =
+            camera instanceof THREE.PerspectiveCamera
+                ? 2 * distance * Math.tan((camera.fov * Math.PI) / 360)
+                : camera instanceof THREE.OrthographicCamera
+                  ? (camera.top - camera.bottom) / camera.zoom
+                  : 1;
         const size = (metres / height) * SCREEN_PX;
         sprite.scale.set(size * aspect, size, 1);
         sprite.updateMatrixWorld();

@@ -3,7 +3,8 @@ import { isMap } from '../colour_maps';
 import { decodeName, encodeName } from '../hidden';
 import { DEFAULT_LOOK, type Look } from './points';
 
-const numberOf = (text: string | undefined): number | null => (text && Number.isFinite(Number(text)) ? Number(text) : null);
+const numberOf = (text: string | undefined): number | null =>
+    text && Number.isFinite(Number(text)) ? Number(text) : null;
 
 /** How points are drawn, where that is not the default: /points:intensity:viridis:0:100:3 */
 export function looksOf(text: string | undefined): Map<string, Look> {
@@ -22,7 +23,14 @@ export function looksOf(text: string | undefined): Map<string, Look> {
 }
 export function looksText(looks: Map<string, Look>): string | null {
     const entries = [...looks].flatMap(([topic, look]) => {
-        const parts = [encodeName(topic), look.field === null ? '*' : encodeName(look.field), look.map, look.low ?? '', look.high ?? '', look.size];
+        const parts = [
+            encodeName(topic),
+            look.field === null ? '*' : encodeName(look.field),
+            look.map,
+            look.low ?? '',
+            look.high ?? '',
+            look.size,
+        ];
         const plain = [encodeName(topic), '*', DEFAULT_LOOK.map, '', '', DEFAULT_LOOK.size].join(':');
         return parts.join(':') === plain ? [] : [parts.join(':')];
     });

@@ -19,7 +19,10 @@ export function measure(view: Viewport, canvas: HTMLCanvasElement, report: (meas
         disposeAll(drawn);
         drawn.clear();
         const geometry = () => new THREE.BufferGeometry().setFromPoints(chosen);
-        const dots = new THREE.Points(geometry(), new THREE.PointsMaterial({ color: 0xff3b8d, size: 9, sizeAttenuation: false, depthTest: false }));
+        const dots = new THREE.Points(
+            geometry(),
+            new THREE.PointsMaterial({ color: 0xff3b8d, size: 9, sizeAttenuation: false, depthTest: false }),
+        );
         const line = new THREE.Line(geometry(), new THREE.LineBasicMaterial({ color: 0xff3b8d, depthTest: false }));
         for (const object of [dots, line]) {
             object.frustumCulled = false;
@@ -31,7 +34,8 @@ export function measure(view: Viewport, canvas: HTMLCanvasElement, report: (meas
     };
     const down = (event: PointerEvent) => (pressed = event.button === 0 && event.isPrimary ? event : null);
     const up = (event: PointerEvent) => {
-        const still = pressed && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY) <= CLICK_PX;
+        const still =
+            pressed && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY) <= CLICK_PX;
         const point = still ? view.pick(event.clientX, event.clientY) : null;
         if (point) {
             chosen.splice(0, chosen.length === 2 ? 2 : 0); // a third one starts again

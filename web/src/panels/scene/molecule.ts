@@ -1,4 +1,5 @@
-// Atoms as spheres, bonds as sticks, and the simulation box. Rebuilt only when the topology changes; a frame otherwise only moves the atoms.
+// Atoms as spheres, bonds as sticks, and the simulation box. Rebuilt only when the topology changes; a frame otherwise
+// only moves the atoms.
 import * as THREE from 'three';
 import { colourOfNumber, elementColour, elementRadius } from './elements';
 import { disposeAll } from './viewport';
@@ -17,11 +18,27 @@ export type ColourBy = 'element' | 'residue';
 
 const DETAILED_MAX = 6000; // atoms: above it, spheres and sticks have fewer faces
 
-function placeStick(mesh: THREE.InstancedMesh, index: number, from: THREE.Vector3, to: THREE.Vector3, thickness: number): void {
+function placeStick(
+    mesh: THREE.InstancedMesh,
+    index: number,
+    from: THREE.Vector3,
+    to: THREE.Vector3,
+    thickness: number,
+): void {
     const direction = to.clone().sub(from);
     const length = Math.max(direction.length(), 1e-6);
-    const rotation = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 1, 0), direction.divideScalar(length));
-    mesh.setMatrixAt(index, new THREE.Matrix4().compose(from.clone().add(to).multiplyScalar(0.5), rotation, new THREE.Vector3(thickness, length, thickness)));
+    const rotation = new THREE.Quaternion().setFromUnitVectors(
+        new THREE.Vector3(0, 1, 0),
+        direction.divideScalar(length),
+    );
+    mesh.setMatrixAt(
+        index,
+        new THREE.Matrix4().compose(
+            from.clone().add(to).multiplyScalar(0.5),
+            rotation,
+            new THREE.Vector3(thickness, length, thickness),
+        ),
+    );
 }
 
 export class Molecule {
@@ -71,8 +88,16 @@ export class Molecule {
         const fine = n <= DETAILED_MAX;
         this.radii = Array.from({ length: n }, (_, i) => elementRadius(elements[i] ?? 0));
         this.bonds = (frame['bond.pairs'] ?? []).filter((b) => (b[0] ?? n) < n && (b[1] ?? n) < n);
-        this.spheres = new THREE.InstancedMesh(new THREE.IcosahedronGeometry(1, fine ? 3 : 1), new THREE.MeshStandardMaterial({ roughness: 0.55 }), n);
-        this.sticks = new THREE.InstancedMesh(new THREE.CylinderGeometry(1, 1, 1, fine ? 10 : 4, 1, true), new THREE.MeshStandardMaterial({ roughness: 0.7, color: '#8a9098' }), this.bonds.length);
+        this.spheres = new THREE.InstancedMesh(
+            new THREE.IcosahedronGeometry(1, fine ? 3 : 1),
+            new THREE.MeshStandardMaterial({ roughness: 0.55 }),
+            n,
+        );
+        this.sticks = new THREE.InstancedMesh(
+            new THREE.CylinderGeometry(1, 1, 1, fine ? 10 : 4, 1, true),
+            new THREE.MeshStandardMaterial({ roughness: 0.7, color: '#8a9098' }),
+            this.bonds.length,
+        );
         this.spheres.frustumCulled = this.sticks.frustumCulled = false;
         this.atoms.add(this.spheres, this.sticks);
         this.colour(frame);
@@ -81,7 +106,12 @@ export class Molecule {
     private colour(frame: NanoverFrame): void {
         const [elements, residues] = [frame['particle.elements'] ?? [], frame['particle.residues'] ?? []];
         for (let i = 0; i < this.count; i++) {
-            this.spheres!.setColorAt(i, new THREE.Color(this.colourBy === 'residue' ? colourOfNumber(residues[i] ?? 0) : elementColour(elements[i] ?? 0)));
+            this.spheres!.setColorAt(
+                i,
+                new THREE.Color(
+                    this.colourBy === 'residue' ? colourOfNumber(residues[i] ?? 0) : elementColour(elements[i] ?? 0),
+                ),
+            );
         }
         if (this.spheres?.instanceColor) {
             this.spheres.instanceColor.needsUpdate = true;
@@ -110,10 +140,23 @@ export class Molecule {
             this.box = null;
         }
         if (vectors?.length === 3) {
-            const [a, b, c] = vectors.map((v) => new THREE.Vector3(v[0], v[1], v[2])) as [THREE.Vector3, THREE.Vector3, THREE.Vector3];
-            const corner = (i: number) => new THREE.Vector3().addScaledVector(a, i & 1).addScaledVector(b, (i >> 1) & 1).addScaledVector(c, i >> 2);
-            const points = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((i) => [1, 2, 4].filter((bit) => !(i & bit)).flatMap((bit) => [corner(i), corner(i | bit)]));
-            this.box = new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), new THREE.LineBasicMaterial({ color: '#7d8590' }));
+            const [a, b, c] = vectors.map((v) => new THREE.Vector3(v[0], v[1], v[2])) as [
+                THREE.Vector3,
+                THREE.Vector3,
+                THREE.Vector3,
+            ];
+            const corner = (i: number) =>
+                new THREE.Vector3()
+                    .addScaledVector(a, i & 1)
+                    .addScaledVector(b, (i >> 1) & 1)
+                    .addScaledVector(c, i >> 2);
+            const points = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((i) =>
+                [1, 2, 4].filter((bit) => !(i & bit)).flatMap((bit) => [corner(i), corner(i | bit)]),
+            );
+            this.box = new THREE.LineSegments(
+                new THREE.BufferGeometry().setFromPoints(points),
+                new THREE.LineBasicMaterial({ color: '#7d8590' }),
+            );
             this.group.add(this.box);
         }
     }

@@ -1,9 +1,10 @@
-// A NanoVer simulation: the server returns the merged state at the start of a time window; later frames are merged here.
+// A NanoVer simulation: the server returns the merged state at the start of a time window; later frames are merged
+// here.
 import * as THREE from 'three';
 import { get, getRows } from '../../api';
 import type { Range } from '../../playback';
 import { count } from '../../format';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { matrixOf, type Quaternion, type Vector } from './frames';
 import { Molecule, type NanoverFrame, type ColourBy } from './molecule';
@@ -22,7 +23,11 @@ const TOPOLOGY = /^(particle\.(?!positions)|bond\.|residue\.|chain\.)/;
 async function* rowsOf(id: string, start: bigint, end: bigint, signal: AbortSignal): AsyncGenerator<Row> {
     const state = await get<{ frame: NanoverFrame }>(`/recordings/${id}/nanover/frame`, { at: start }, signal);
     yield { topic: 'frame', log_time: '', data: { frame: state.frame } };
-    yield* getRows<Row>(`/recordings/${id}/as/scene.ndjson`, { view: 'foxglove', raw: 'true', topic: ['frame', '/view/avatars'], start, end, time_format: 'nanoseconds' }, signal);
+    yield* getRows<Row>(
+        `/recordings/${id}/as/scene.ndjson`,
+        { view: 'foxglove', raw: 'true', topic: ['frame', '/view/avatars'], start, end, time_format: 'nanoseconds' },
+        signal,
+    );
 }
 
 export class NanoverSource implements Source {
@@ -38,7 +43,10 @@ export class NanoverSource implements Source {
         this.molecule = new Molecule(colourBy);
         this.centre = this.molecule.atoms;
         this.group.add(this.molecule.group, this.avatars);
-        this.cursor = new RowCursor(new TimeWindows<Row>((start, end, signal) => rowsOf(id, start, end, signal), bounds, width_ns, changed), (row, window) => (row.log_time === '' ? window.start : BigInt(row.log_time)));
+        this.cursor = new RowCursor(
+            new TimeWindows<Row>((start, end, signal) => rowsOf(id, start, end, signal), bounds, width_ns, changed),
+            (row, window) => (row.log_time === '' ? window.start : BigInt(row.log_time)),
+        );
     }
 
     setColourBy(colourBy: ColourBy): void {
@@ -74,14 +82,23 @@ export class NanoverSource implements Source {
         disposeAll(this.avatars);
         this.avatars.clear();
         for (const pose of poses) {
-            const cone = new THREE.Mesh(new THREE.ConeGeometry(0.12, 0.35, 12).rotateX(Math.PI / 2), new THREE.MeshStandardMaterial({ color: '#d97706' }));
+            const cone = new THREE.Mesh(
+                new THREE.ConeGeometry(0.12, 0.35, 12).rotateX(Math.PI / 2),
+                new THREE.MeshStandardMaterial({ color: '#d97706' }),
+            );
             cone.applyMatrix4(matrixOf(pose.position, pose.orientation));
             this.avatars.add(cone);
         }
     }
 
     topics(): SceneTopic[] {
-        return [['atoms', text.scene.atoms] as const, ['avatars', text.scene.avatars] as const].map(([name, title]) => ({ name, title, type: '', group: text.scene.parts, points: null }));
+        return [['atoms', sceneText.atoms] as const, ['avatars', sceneText.avatars] as const].map(([name, title]) => ({
+            name,
+            title,
+            type: '',
+            group: sceneText.parts,
+            points: null,
+        }));
     }
     setOptions({ hidden }: SceneOptions): void {
         this.molecule.group.visible = !hidden.has('atoms'); // of a few MB at most
@@ -98,10 +115,10 @@ export class NanoverSource implements Source {
     }
     stats(): Stat[] {
         return [
-            { title: text.scene.atoms, value: count(this.molecule.count) },
-            { title: text.scene.bonds, value: count(this.molecule.bondCount) },
-            { title: text.scene.residues, value: count(this.state['residue.names']?.length ?? 0) },
-            { title: text.scene.avatars, value: count(this.avatars.children.length) },
+            { title: sceneText.atoms, value: count(this.molecule.count) },
+            { title: sceneText.bonds, value: count(this.molecule.bondCount) },
+            { title: sceneText.residues, value: count(this.state['residue.names']?.length ?? 0) },
+            { title: sceneText.avatars, value: count(this.avatars.children.length) },
         ];
     }
     stop(): void {

@@ -30,8 +30,23 @@ export function map({ info, data }: OccupancyGrid): THREE.Object3D | null {
     const texture = new THREE.DataTexture(pixels, columns, rows);
     texture.colorSpace = THREE.SRGBColorSpace;
     texture.needsUpdate = true;
-    const plane = new THREE.PlaneGeometry(columns * every * resolution, rows * every * resolution).translate((columns * every * resolution) / 2, (rows * every * resolution) / 2, 0);
-    const mesh = new THREE.Mesh(plane, new THREE.MeshBasicMaterial({ map: texture, transparent: true, depthWrite: false, side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 4 }));
+    const plane = new THREE.PlaneGeometry(columns * every * resolution, rows * every * resolution).translate(
+        (columns * every * resolution) / 2,
+        (rows * every * resolution) / 2,
+        0,
+    );
+    const mesh = new THREE.Mesh(
+        plane,
+        new THREE.MeshBasicMaterial({
+            map: texture,
+            transparent: true,
+            depthWrite: false,
+            side: THREE.DoubleSide,
+            polygonOffset: true,
+            polygonOffsetFactor: 1,
+            polygonOffsetUnits: 4,
+        }),
+    );
     mesh.renderOrder = -1; // below all that lies on it, as by the offset
     mesh.applyMatrix4(matrixOf(info.origin.position, info.origin.orientation));
     return mesh;

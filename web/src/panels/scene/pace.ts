@@ -1,5 +1,5 @@
-// How often a scene is drawn: with each frame of the page, but where that takes long – a processor instead of a graphics card – only in half of the
-// time, so that the other panels keep moving.
+// How often a scene is drawn: with each frame of the page, but where that takes long – a processor instead of a
+// graphics card – only in half of the time, so that the other panels keep moving.
 const SLOW_MS = 25; // longer than a frame or two of the page
 const MOST_MS = 1000; // what a drawing is taken to last: pages that are not seen have no frames
 
@@ -24,7 +24,11 @@ export class Pace {
     private check = (): void => {
         const now = performance.now();
         const took = Math.min(now - this.began, MOST_MS);
-        if (this.fence && took < MOST_MS && this.gl.getSyncParameter(this.fence, this.gl.SYNC_STATUS) === this.gl.UNSIGNALED) {
+        if (
+            this.fence &&
+            took < MOST_MS &&
+            this.gl.getSyncParameter(this.fence, this.gl.SYNC_STATUS) === this.gl.UNSIGNALED
+        ) {
             requestAnimationFrame(this.check);
             return;
         }

@@ -1,7 +1,7 @@
 // The 3D view and its controls. Shows a spinner while the data at the playhead is loading.
 import * as THREE from 'three';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { Button, Failed, Menu, Select, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
 import { Layers } from './layers';
@@ -15,10 +15,15 @@ let canvases = 0;
 
 const metres = (value: number): string => `${Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(3)} m`;
 
-function useMeasure(viewport: { current: Viewport | null }, canvas: { current: HTMLCanvasElement | null }, canvasKey: number) {
+function useMeasure(
+    viewport: { current: Viewport | null },
+    canvas: { current: HTMLCanvasElement | null },
+    canvasKey: number,
+) {
     const [active, setActive] = useState(false);
     const [measured, setMeasured] = useState<Measured>({ points: 0, offset: null });
-    useLayoutEffect(() => { // the next click is a point
+    useLayoutEffect(() => {
+        // the next click is a point
         if (!active || !viewport.current || !canvas.current) {
             return undefined;
         }
@@ -39,25 +44,48 @@ function useMeasure(viewport: { current: Viewport | null }, canvas: { current: H
 }
 
 function Measurement({ measured: { points, offset } }: { measured: Measured }) {
-    const t = text.scene;
+    const t = sceneText;
     return (
         <output class="scene-measure mono">
-            {offset ? `${t.distance} ${metres(offset.length())}  Δx ${metres(offset.x)}  Δy ${metres(offset.y)}  Δz ${metres(offset.z)}` : points === 0 ? t.firstPoint : t.secondPoint}
+            {offset
+                ? `${t.distance} ${metres(offset.length())}  Δx ${metres(offset.x)}  Δy ${metres(offset.y)}  Δz ${metres(offset.z)}`
+                : points === 0
+                  ? t.firstPoint
+                  : t.secondPoint}
         </output>
     );
 }
 
-function CameraMenu({ settings, onSettings, viewport, fit }: Pick<PanelProps, 'settings' | 'onSettings'> & { viewport: { current: Viewport | null }; fit: () => void }) {
+function CameraMenu({
+    settings,
+    onSettings,
+    viewport,
+    fit,
+}: Pick<PanelProps, 'settings' | 'onSettings'> & { viewport: { current: Viewport | null }; fit: () => void }) {
     const look = (side: Side | 'top') => {
         onSettings({ camera: side === 'free' ? null : side });
         void (side !== 'top' && viewport.current?.setCamera('free'));
         void (side !== 'top' && viewport.current?.lookFrom(side));
         void (side === 'free' && fit());
     };
-    const sides = [['top', text.scene.topView], ['front', text.scene.frontView], ['side', text.scene.sideView], ['free', text.scene.resetView]] as const;
+    const sides = [
+        ['top', sceneText.topView],
+        ['front', sceneText.frontView],
+        ['side', sceneText.sideView],
+        ['free', sceneText.resetView],
+    ] as const;
     return (
-        <Menu label={text.scene.camera} kind="plain" icon="down" items={sides.map(([side, label]) => ({ label, checked: side === (settings.camera ?? 'free') && side !== 'free', run: () => look(side) }))}>
-            {text.scene.camera}
+        <Menu
+            label={sceneText.camera}
+            kind="plain"
+            icon="down"
+            items={sides.map(([side, label]) => ({
+                label,
+                checked: side === (settings.camera ?? 'free') && side !== 'free',
+                run: () => look(side),
+            }))}
+        >
+            {sceneText.camera}
         </Menu>
     );
 }
@@ -67,7 +95,8 @@ export default function ScenePanel(props: PanelProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const [round, setRound] = useState(0);
     const [layers, setLayers] = useState(false);
-    const canvasKey = useMemo(() => ++canvases, [recording.id, props.playback, round]); // a canvas cannot be used again after dispose()
+    // a canvas cannot be used again after dispose()
+    const canvasKey = useMemo(() => ++canvases, [recording.id, props.playback, round]);
     const { status, viewport, source } = useScene(props, canvas, round);
     const measuring = useMeasure(viewport, canvas, canvasKey);
     const camera: Camera = settings.camera === 'top' ? 'top' : 'free';
@@ -89,28 +118,63 @@ export default function ScenePanel(props: PanelProps) {
     return (
         <div class="scene">
             <div class="scene-tools row">
-                <Button icon="settings" label={text.scene.layers} pressed={layers} onClick={() => setLayers(!layers)} />
+                <Button icon="settings" label={sceneText.layers} pressed={layers} onClick={() => setLayers(!layers)} />
                 <CameraMenu settings={settings} onSettings={onSettings} viewport={viewport} fit={fit} />
-                <Button icon="full" label={text.scene.resetZoom} onClick={fit} />
+                <Button icon="full" label={sceneText.resetZoom} onClick={fit} />
                 <Button pressed={measuring.active} onClick={measuring.toggle}>
-                    {text.scene.measure}
+                    {sceneText.measure}
                 </Button>
                 {status.followTargets.length > 0 && (
-                    <Select label={text.scene.follow} hidden_label value={followed} options={[[NOTHING, text.scene.followNone], ...status.followTargets.map((f): [string, string] => [f.id, f.title])]} onChange={(id) => onSettings({ follow: id === status.robot ? null : id })} />
+                    <Select
+                        label={sceneText.follow}
+                        hidden_label
+                        value={followed}
+                        options={[
+                            [NOTHING, sceneText.followNone],
+                            ...status.followTargets.map((f): [string, string] => [f.id, f.title]),
+                        ]}
+                        onChange={(id) => onSettings({ follow: id === status.robot ? null : id })}
+                    />
                 )}
                 {status.followTargets.length > 0 && followed !== NOTHING && (
-                    <Button pressed={settings.turn === '1'} title={text.scene.turnHelp} onClick={() => onSettings({ turn: settings.turn === '1' ? null : '1' })}>
-                        {text.scene.turn}
+                    <Button
+                        pressed={settings.turn === '1'}
+                        title={sceneText.turnHelp}
+                        onClick={() => onSettings({ turn: settings.turn === '1' ? null : '1' })}
+                    >
+                        {sceneText.turn}
                     </Button>
                 )}
                 {molecule && (
-                    <Select label={text.scene.colourBy} hidden_label value={settings.colourBy ?? 'element'} options={[['element', text.scene.byElement], ['residue', text.scene.byResidue]]} onChange={setColourBy} />
+                    <Select
+                        label={sceneText.colourBy}
+                        hidden_label
+                        value={settings.colourBy ?? 'element'}
+                        options={[
+                            ['element', sceneText.byElement],
+                            ['residue', sceneText.byResidue],
+                        ]}
+                        onChange={setColourBy}
+                    />
                 )}
                 {status.waiting && <Spinner />}
             </div>
             <div class={`scene-area ${measuring.active ? 'measuring' : ''}`}>
-                <canvas key={canvasKey} ref={canvas} tabIndex={0} role="img" aria-label={text.scene.label(status.stats.map((f) => `${f.title}: ${f.value}`).join(', '))} />
-                {layers && <Layers topics={status.topics} hasFrames={status.hasFrames} settings={settings} onSettings={onSettings} />}
+                <canvas
+                    key={canvasKey}
+                    ref={canvas}
+                    tabIndex={0}
+                    role="img"
+                    aria-label={sceneText.label(status.stats.map((f) => `${f.title}: ${f.value}`).join(', '))}
+                />
+                {layers && (
+                    <Layers
+                        topics={status.topics}
+                        hasFrames={status.hasFrames}
+                        settings={settings}
+                        onSettings={onSettings}
+                    />
+                )}
                 {measuring.active && <Measurement measured={measuring.measured} />}
                 <dl class="scene-stats">
                     {status.stats.map((f) => (

@@ -87,7 +87,9 @@ export function pointsOfCloud2(data: Cloud2): PointSet | null {
     const bytes = bytesOf(data.data);
     const view = new DataView(bytes.buffer);
     const little = !data.is_bigendian;
-    const known = data.fields.filter((f) => READERS[f.datatype] && f.offset >= 0 && f.offset + READERS[f.datatype]![0] <= data.point_step);
+    const known = data.fields.filter(
+        (f) => READERS[f.datatype] && f.offset >= 0 && f.offset + READERS[f.datatype]![0] <= data.point_step,
+    );
     const readerOf = (name: string) => {
         const field = known.find((f) => f.name === name);
         return field && ((at: number) => READERS[field.datatype]![1](view, at + field.offset, little));
@@ -128,7 +130,8 @@ export function pointsOf(positions: number[], columns: Record<string, ArrayLike<
         positions: new Float32Array(positions),
         fields: ['x', 'y', 'z', ...Object.keys(columns).filter((name) => columns[name]!.length === count)],
         preferred: null,
-        value: (field, point) => (field in axis ? positions[point * 3 + axis[field]!]! : (columns[field]?.[point] ?? NaN)),
+        value: (field, point) =>
+            field in axis ? positions[point * 3 + axis[field]!]! : (columns[field]?.[point] ?? NaN),
         rgb: null,
     };
 }
@@ -166,7 +169,12 @@ function rangeOf(set: PointSet, field: string, look: Look, count: number): [numb
     return [look.low ?? (low > high ? 0 : low), look.high ?? (low > high ? 1 : high)];
 }
 
-function coloursOf(set: PointSet, field: string, look: Look, count: number): { colours: Float32Array; range: [number, number] | null } {
+function coloursOf(
+    set: PointSet,
+    field: string,
+    look: Look,
+    count: number,
+): { colours: Float32Array; range: [number, number] | null } {
     const colours = new Float32Array(count * 3);
     if (field === RGB && set.rgb) {
         const colour = new THREE.Color();
@@ -188,15 +196,28 @@ function coloursOf(set: PointSet, field: string, look: Look, count: number): { c
     return { colours, range: [low, high] };
 }
 
-export function drawPoints(set: PointSet, colour: THREE.Color, look: Look): { object: THREE.Points; facts: PointFacts } {
+export function drawPoints(
+    set: PointSet,
+    colour: THREE.Color,
+    look: Look,
+): { object: THREE.Points; facts: PointFacts } {
     const geometry = new THREE.BufferGeometry().setAttribute('position', new THREE.BufferAttribute(set.positions, 3));
-    const wanted = look.field === null || (look.field !== '' && !set.fields.includes(look.field)) ? set.preferred : look.field;
+    const wanted =
+        look.field === null || (look.field !== '' && !set.fields.includes(look.field)) ? set.preferred : look.field;
     const field = wanted || null;
     const coloured = field ? coloursOf(set, field, look, set.positions.length / 3) : null;
     if (coloured) {
         geometry.setAttribute('color', new THREE.BufferAttribute(coloured.colours, 3));
     }
-    const object = new THREE.Points(geometry, new THREE.PointsMaterial({ color: coloured ? 0xffffff : colour, vertexColors: coloured !== null, size: look.size, sizeAttenuation: false }));
+    const object = new THREE.Points(
+        geometry,
+        new THREE.PointsMaterial({
+            color: coloured ? 0xffffff : colour,
+            vertexColors: coloured !== null,
+            size: look.size,
+            sizeAttenuation: false,
+        }),
+    );
     object.frustumCulled = false;
     return { object, facts: { fields: set.fields, field, range: coloured?.range ?? null } };
 }

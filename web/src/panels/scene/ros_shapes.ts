@@ -38,7 +38,10 @@ const CLOUD1_MAX = 400_000;
 function cloud1(data: { points: Vector[]; channels?: { name: string; values: number[] }[] }): PointSet {
     const all = data.points.slice(0, CLOUD1_MAX);
     const columns = (data.channels ?? []).map(({ name, values }) => [name, values.slice(0, CLOUD1_MAX)] as const);
-    return pointsOf(all.flatMap((p) => [p.x, p.y, p.z]), Object.fromEntries(columns));
+    return pointsOf(
+        all.flatMap((p) => [p.x, p.y, p.z]),
+        Object.fromEntries(columns),
+    );
 }
 
 function pose(one: Pose, colour: THREE.Color): THREE.Object3D {
@@ -54,7 +57,9 @@ function poses(list: Pose[], colour: THREE.Color): THREE.Object3D {
     return group;
 }
 function path(list: Pose[], colour: THREE.Color): THREE.Object3D {
-    const geometry = new THREE.BufferGeometry().setFromPoints(list.map(({ position: p }) => new THREE.Vector3(p.x, p.y, p.z)));
+    const geometry = new THREE.BufferGeometry().setFromPoints(
+        list.map(({ position: p }) => new THREE.Vector3(p.x, p.y, p.z)),
+    );
     const object = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: colour }));
     object.frustumCulled = false;
     return object;
@@ -68,7 +73,10 @@ function polygon(list: Vector[], colour: THREE.Color): THREE.Object3D {
     return object;
 }
 function point(at: Vector, colour: THREE.Color): THREE.Object3D {
-    const object = new THREE.Mesh(new THREE.SphereGeometry(0.1, 16, 12), new THREE.MeshStandardMaterial({ color: colour }));
+    const object = new THREE.Mesh(
+        new THREE.SphereGeometry(0.1, 16, 12),
+        new THREE.MeshStandardMaterial({ color: colour }),
+    );
     object.position.set(at.x, at.y, at.z);
     return object;
 }
@@ -86,18 +94,34 @@ const SHAPES: Partial<Record<Drawn, Shape>> = {
     'geometry_msgs/Pose': pose,
     'geometry_msgs/PoseArray': (data: { poses: Pose[] }, colour) => poses(data.poses, colour),
     'geometry_msgs/PointStamped': (data: { point: Vector }, colour) => point(data.point, colour),
-    'geometry_msgs/PolygonStamped': (data: { polygon: { points: Vector[] } }, colour) => polygon(data.polygon.points, colour),
+    'geometry_msgs/PolygonStamped': (data: { polygon: { points: Vector[] } }, colour) =>
+        polygon(data.polygon.points, colour),
     'nav_msgs/Odometry': (data: { pose: { pose: Pose } }, colour) => pose(data.pose.pose, colour),
-    'nav_msgs/Path': (data: { poses: { pose: Pose }[] }, colour) => path(data.poses.map((p) => p.pose), colour),
+    'nav_msgs/Path': (data: { poses: { pose: Pose }[] }, colour) =>
+        path(
+            data.poses.map((p) => p.pose),
+            colour,
+        ),
     'nav_msgs/OccupancyGrid': (data: OccupancyGrid) => map(data),
     'turtlesim/Pose': (data: { x: number; y: number; theta: number }, colour) =>
-        pose({ position: { x: data.x, y: data.y, z: 0 }, orientation: { x: 0, y: 0, z: Math.sin(data.theta / 2), w: Math.cos(data.theta / 2) } }, colour),
+        pose(
+            {
+                position: { x: data.x, y: data.y, z: 0 },
+                orientation: { x: 0, y: 0, z: Math.sin(data.theta / 2), w: Math.cos(data.theta / 2) },
+            },
+            colour,
+        ),
 };
 
 export const hasPoints = (type: Drawn): boolean => type in POINTS;
 
 /** One object for a message. Markers are drawn by ros_markers.ts. */
-export function draw(type: Drawn, data: unknown, colour: THREE.Color, look: Look): { object: THREE.Object3D; facts: PointFacts | null } | null {
+export function draw(
+    type: Drawn,
+    data: unknown,
+    colour: THREE.Color,
+    look: Look,
+): { object: THREE.Object3D; facts: PointFacts | null } | null {
     try {
         const set = POINTS[type]?.(data as never);
         const object = set ? null : SHAPES[type]?.(data as never, colour);

@@ -1,9 +1,10 @@
-// ROS topics: the last message of each at or before the playhead, and markers that are still there, placed by the recorded transforms.
+// ROS topics: the last message of each at or before the playhead, and markers that are still there, placed by the
+// recorded transforms.
 import * as THREE from 'three';
 import { getRows } from '../../api';
 import type { Range } from '../../playback';
 import { count } from '../../format';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import type { Topic } from '../../types';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { colourOfNumber } from './elements';
@@ -25,7 +26,11 @@ interface Row {
     data: unknown;
 }
 interface Transforms {
-    transforms: { header: { frame_id: string }; child_frame_id: string; transform: { translation: Vector; rotation: Quaternion } }[];
+    transforms: {
+        header: { frame_id: string };
+        child_frame_id: string;
+        transform: { translation: Vector; rotation: Quaternion };
+    }[];
 }
 
 export class RosSource implements Source {
@@ -74,16 +79,27 @@ export class RosSource implements Source {
     private open(): RowCursor<Row> {
         const { id, bounds } = this;
         const names = [...this.transforms, ...[...this.views.keys()].filter((name) => !this.hidden.has(name))];
-        const staticTopics = this.transforms.filter((name) => /(^|\/)tf_static$/.test(name)); // each message may hold other frames, so the last one is not enough
+        // each message may hold other frames, so the last one is not enough
+        const staticTopics = this.transforms.filter((name) => /(^|\/)tf_static$/.test(name));
         const load = async function* (start: bigint, end: bigint, signal: AbortSignal, first: boolean) {
             if (first && staticTopics.length > 0 && start > bounds().start) {
-                yield* getRows<Row>(`/recordings/${id}/messages`, { topic: staticTopics, end: start, limit: MAX_STATIC, time_format: 'nanoseconds' }, signal);
+                yield* getRows<Row>(
+                    `/recordings/${id}/messages`,
+                    { topic: staticTopics, end: start, limit: MAX_STATIC, time_format: 'nanoseconds' },
+                    signal,
+                );
             }
             if (names.length > 0) {
-                yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: first ? 'per_topic' : null, time_format: 'nanoseconds' }, signal);
+                yield* getRows<Row>(
+                    `/recordings/${id}/messages`,
+                    { topic: names, start, end, last: first ? 'per_topic' : null, time_format: 'nanoseconds' },
+                    signal,
+                );
             }
         };
-        return new RowCursor(new TimeWindows<Row>(load, bounds, this.width_ns, this.changed), (row) => BigInt(row.log_time));
+        return new RowCursor(new TimeWindows<Row>(load, bounds, this.width_ns, this.changed), (row) =>
+            BigInt(row.log_time),
+        );
     }
 
     setOptions({ hidden, looks }: SceneOptions): void {
@@ -106,7 +122,8 @@ export class RosSource implements Source {
     show(time_ns: bigint): boolean {
         return this.cursor.moveTo(time_ns, ({ window, from, upto, backwards }) => {
             if (backwards) {
-                this.views.forEach((view) => view.clear()); // later messages do not exist yet; the frames stay: an outdated one is better than none
+                // later messages do not exist yet; the frames stay: an outdated one is better than none
+                this.views.forEach((view) => view.clear());
             }
             const last = new Map<TopicView, Row>();
             for (let i = from; i < upto; i++) {
@@ -127,23 +144,38 @@ export class RosSource implements Source {
 
     private transform(data: Transforms): void {
         for (const t of data.transforms ?? []) {
-            this.frames.set(t.header.frame_id, t.child_frame_id, matrixOf(t.transform.translation, t.transform.rotation));
+            this.frames.set(
+                t.header.frame_id,
+                t.child_frame_id,
+                matrixOf(t.transform.translation, t.transform.rotation),
+            );
         }
     }
 
     topics(): SceneTopic[] {
-        return [...this.views].map(([name, { type, facts }]) => ({ name, title: name, type, group: text.scene.kinds[kindOf(type)], points: hasPoints(type) ? (facts ?? { fields: [], field: null, range: null }) : null }));
+        return [...this.views].map(([name, { type, facts }]) => ({
+            name,
+            title: name,
+            type,
+            group: sceneText.kinds[kindOf(type)],
+            points: hasPoints(type) ? (facts ?? { fields: [], field: null, range: null }) : null,
+        }));
     }
     private drawn(): string[] {
         return [...this.views].filter(([, view]) => !view.empty).map(([name]) => name);
     }
     followTargets(): FollowTarget[] {
         const frames = this.frames.names().sort().slice(0, MAX_FRAMES);
-        return [...this.drawn().map((topic) => ({ id: topic, title: topic })), ...frames.map((frame) => ({ id: FRAME + frame, title: text.scene.frame(frame) }))];
+        return [
+            ...this.drawn().map((topic) => ({ id: topic, title: topic })),
+            ...frames.map((frame) => ({ id: FRAME + frame, title: sceneText.frame(frame) })),
+        ];
     }
     robot(): string | null {
         const frame = ROBOT_FRAMES.find((name) => this.frames.names().includes(name));
-        return frame ? FRAME + frame : (this.drawn().find((topic) => this.views.get(topic)!.type === 'nav_msgs/Odometry') ?? null);
+        return frame
+            ? FRAME + frame
+            : (this.drawn().find((topic) => this.views.get(topic)!.type === 'nav_msgs/Odometry') ?? null);
     }
     placeOf(id: string): THREE.Matrix4 | null {
         if (id.startsWith(FRAME)) {
@@ -154,8 +186,8 @@ export class RosSource implements Source {
     }
     stats(): Stat[] {
         return [
-            { title: text.scene.topics, value: count(this.drawn().length) },
-            { title: text.scene.frames, value: count(this.frames.names().length) },
+            { title: sceneText.topics, value: count(this.drawn().length) },
+            { title: sceneText.frames, value: count(this.frames.names().length) },
         ];
     }
     stop(): void {

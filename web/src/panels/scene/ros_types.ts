@@ -25,11 +25,22 @@ export function drawnAs(type: string): Drawn | null {
     const plain = type.replace(/^(\w+)\/msg\//, '$1/');
     return DRAWN.find((one) => one === plain) ?? null;
 }
-export const isTransforms = (type: string): boolean => /^(tf\/(msg\/)?tfMessage|tf2_msgs\/(msg\/)?TFMessage)$/.test(type);
+export const isTransforms = (type: string): boolean =>
+    /^(tf\/(msg\/)?tfMessage|tf2_msgs\/(msg\/)?TFMessage)$/.test(type);
 
 export type Kind = 'points' | 'scans' | 'poses' | 'paths' | 'markers' | 'maps';
 /** The group of a type in the list of topics. */
 export function kindOf(type: Drawn): Kind {
     const name = type.split('/')[1]!;
-    return /^PointCloud/.test(name) ? 'points' : name === 'LaserScan' ? 'scans' : /^Marker/.test(name) ? 'markers' : name === 'OccupancyGrid' ? 'maps' : /^(Path|PolygonStamped)$/.test(name) ? 'paths' : 'poses';
+    return /^PointCloud/.test(name)
+        ? 'points'
+        : name === 'LaserScan'
+          ? 'scans'
+          : /^Marker/.test(name)
+            ? 'markers'
+            : name === 'OccupancyGrid'
+              ? 'maps'
+              : /^(Path|PolygonStamped)$/.test(name)
+                ? 'paths'
+                : 'poses';
 }

@@ -1,4 +1,5 @@
-// What is drawn of a topic: objects with keys, each in a frame. A message replaces the one before; markers replace those with the same id.
+// What is drawn of a topic: objects with keys, each in a frame. A message replaces the one before; markers replace
+// those with the same id.
 import * as THREE from 'three';
 import type { Frames } from './frames';
 import { DEFAULT_LOOK, type Look, type PointFacts } from './points';

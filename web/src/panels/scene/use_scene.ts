@@ -2,7 +2,7 @@
 import * as THREE from 'three';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PlaybackState } from '../../playback';
-import { text } from '../../text';
+import { sceneText } from '../../text/panels';
 import { colour, shownTheme } from '../../theme';
 import { hiddenOf } from '../hidden';
 import type { PanelProps } from '../index';
@@ -41,7 +41,15 @@ interface Status {
     robot: string | null;
     hasFrames: boolean;
 }
-const INITIAL: Status = { waiting: true, error: null, stats: [], topics: [], followTargets: [], robot: null, hasFrames: false };
+const INITIAL: Status = {
+    waiting: true,
+    error: null,
+    stats: [],
+    topics: [],
+    followTargets: [],
+    robot: null,
+    hasFrames: false,
+};
 export const NOTHING = 'none'; // follow nothing
 
 /** Returns an error to be shown if the browser has no WebGL. */
@@ -49,7 +57,7 @@ function createViewport(canvas: HTMLCanvasElement): Viewport | Error {
     try {
         return new Viewport(canvas);
     } catch {
-        return new Error(text.scene.noWebGL);
+        return new Error(sceneText.noWebGL);
     }
 }
 
@@ -71,7 +79,9 @@ export function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement
         }
         let fitted = false;
         let last = 0;
-        const source_ = createSource(props, settings.colourBy === 'residue' ? 'residue' : 'element', () => show.current(playback.get()));
+        const source_ = createSource(props, settings.colourBy === 'residue' ? 'residue' : 'element', () =>
+            show.current(playback.get()),
+        );
         const axes = new FrameAxes(() => colour('--ink'));
         view.world.add(source_.group);
         view.overlay.add(axes.group);
@@ -88,7 +98,11 @@ export function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement
                 const box = new THREE.Box3().setFromObject(source_.centre ?? source_.group);
                 fitted = !box.isEmpty();
                 view.fit(box);
-                void (fitted && (now.current.camera === 'front' || now.current.camera === 'side') && view.lookFrom(now.current.camera));
+                void (
+                    fitted &&
+                    (now.current.camera === 'front' || now.current.camera === 'side') &&
+                    view.lookFrom(now.current.camera)
+                );
             }
             const { follow, turn, axes: shown } = now.current;
             const followed = follow ?? source_.robot();
@@ -97,7 +111,15 @@ export function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement
             view.draw();
             if (!playing || performance.now() - last > STATUS_MS) {
                 last = performance.now();
-                setStatus({ waiting: waiting && !error, error, stats: source_.stats(), topics: source_.topics(), followTargets: source_.followTargets(), robot: source_.robot(), hasFrames: (source_.frames?.names().length ?? 0) > 0 });
+                setStatus({
+                    waiting: waiting && !error,
+                    error,
+                    stats: source_.stats(),
+                    topics: source_.topics(),
+                    followTargets: source_.followTargets(),
+                    robot: source_.robot(),
+                    hasFrames: (source_.frames?.names().length ?? 0) > 0,
+                });
             }
         };
         viewport.current = view;

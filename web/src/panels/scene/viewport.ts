@@ -81,10 +81,19 @@ export class Viewport {
         this.grid?.dispose();
         const step = 10 ** Math.floor(Math.log10(Math.max(span / 4, 1e-3)));
         const lines = 100;
-        this.grid = new THREE.GridHelper(step * lines, lines, cssColour('--scene-axis', '#9aa0a8'), cssColour('--scene-grid', '#d8dce0'));
+        this.grid = new THREE.GridHelper(
+            step * lines,
+            lines,
+            cssColour('--scene-axis', '#9aa0a8'),
+            cssColour('--scene-grid', '#d8dce0'),
+        );
         this.grid.material.depthWrite = false; // a map on the ground covers all of its lines, not some
         this.grid.rotation.x = Math.PI / 2;
-        this.grid.position.set(Math.round(this.controls.target.x / step) * step, Math.round(this.controls.target.y / step) * step, 0);
+        this.grid.position.set(
+            Math.round(this.controls.target.x / step) * step,
+            Math.round(this.controls.target.y / step) * step,
+            0,
+        );
         this.grid.visible = this.gridShown;
         this.scene.add(this.grid);
     }
@@ -135,7 +144,11 @@ export class Viewport {
             for (const y of [box.min.y, box.max.y]) {
                 for (const z of [box.min.z, box.max.z]) {
                     const corner = new THREE.Vector3(x, y, z).sub(centre);
-                    distance = Math.max(distance, corner.dot(back) + Math.max(Math.abs(corner.dot(right)) / aspect, Math.abs(corner.dot(top))) / slope);
+                    distance = Math.max(
+                        distance,
+                        corner.dot(back) +
+                            Math.max(Math.abs(corner.dot(right)) / aspect, Math.abs(corner.dot(top))) / slope,
+                    );
                 }
             }
         }
@@ -146,12 +159,17 @@ export class Viewport {
     lookFrom(side: Side): void {
         const { target } = this.controls;
         const distance = Math.max(this.perspective.position.distanceTo(target), 1e-3);
-        this.perspective.position.copy(target).add(new THREE.Vector3(...SIDES[side]).normalize().multiplyScalar(distance));
+        this.perspective.position
+            .copy(target)
+            .add(new THREE.Vector3(...SIDES[side]).normalize().multiplyScalar(distance));
         this.controls.update();
         this.draw();
     }
 
-    /** Moves the camera with `place`, keeping direction and distance; with `turns` it also turns about the vertical. null: stop following. */
+    /**
+     * Moves the camera with `place`, keeping direction and distance; with `turns` it also turns about the vertical.
+     * null: stop following.
+     */
     follow(place: THREE.Matrix4 | null, turns = false): void {
         const position = place && new THREE.Vector3().setFromMatrixPosition(place);
         if (position) {
@@ -162,9 +180,15 @@ export class Viewport {
         }
         const heading = place && turns ? Math.atan2(place.elements[1]!, place.elements[0]!) : null;
         if (position && heading !== null && this.heading !== null) {
-            const about = this.camera.position.clone().sub(position).applyAxisAngle(this.up, heading - this.heading);
+            const about = this.camera.position
+                .clone()
+                .sub(position)
+                .applyAxisAngle(this.up, heading - this.heading);
             this.camera.position.copy(position).add(about);
-            this.controls.target.sub(position).applyAxisAngle(this.up, heading - this.heading).add(position);
+            this.controls.target
+                .sub(position)
+                .applyAxisAngle(this.up, heading - this.heading)
+                .add(position);
             this.above.up.applyAxisAngle(this.up, heading - this.heading);
         }
         this.heading = heading;
@@ -183,13 +207,23 @@ export class Viewport {
         const box = this.canvas.getBoundingClientRect();
         const ray = new THREE.Raycaster();
         this.camera.updateMatrixWorld(); // it may not have been drawn with yet
-        ray.setFromCamera(new THREE.Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2), this.camera);
-        const reach = (this.mode === 'top' ? (this.above.top - this.above.bottom) / this.above.zoom : this.camera.position.distanceTo(this.controls.target)) * PICK_PART;
+        ray.setFromCamera(
+            new THREE.Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2),
+            this.camera,
+        );
+        const reach =
+            (this.mode === 'top'
+                ? (this.above.top - this.above.bottom) / this.above.zoom
+                : this.camera.position.distanceTo(this.controls.target)) * PICK_PART;
         ray.params.Points.threshold = ray.params.Line.threshold = reach;
         const hits = ray.intersectObject(this.world, true);
         const nearest = hits[0]?.distance ?? 0;
-        const close = hits.filter((hit) => hit.distance - nearest < 4 * reach); // of those about as near, the one closest to the pointer
-        const best = close.reduce<THREE.Intersection | null>((a, b) => (a && (a.distanceToRay ?? 0) <= (b.distanceToRay ?? 0) ? a : b), null);
+        // of those about as near, the one closest to the pointer
+        const close = hits.filter((hit) => hit.distance - nearest < 4 * reach);
+        const best = close.reduce<THREE.Intersection | null>(
+            (a, b) => (a && (a.distanceToRay ?? 0) <= (b.distanceToRay ?? 0) ? a : b),
+            null,
+        );
         return best?.point.clone() ?? ray.ray.intersectPlane(new THREE.Plane(this.up, 0), new THREE.Vector3());
     }
 

@@ -1,6 +1,6 @@
 // The panel "topics": topics, schemas, file metadata, attachments.
-import { text } from '../../text';
+import { topicsText } from '../../text/panels';
 import type { Panel } from '../index';
 import { TopicsPanel } from './panel';
 
-export const topics: Panel = { name: 'topics', title: text.topics.title, fits: () => 1, Panel: TopicsPanel };
+export const topics: Panel = { name: 'topics', title: topicsText.title, fits: () => 1, Panel: TopicsPanel };

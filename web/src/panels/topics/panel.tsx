@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { download, getAll, getText } from '../../api';
 import { useRequest } from '../../use_request';
 import { bytes, count, rate } from '../../format';
-import { text } from '../../text';
+import { topicsText } from '../../text/panels';
 import { relativeTime } from '../../recording_time';
 import { showError } from '../../toasts';
 import type { Recording, Topic } from '../../types';
@@ -18,39 +18,61 @@ interface Attachment {
 }
 
 function Schema({ recording, topic, onClose }: { recording: Recording; topic: Topic; onClose: () => void }) {
-    const schema = useRequest((signal) => getText(`/recordings/${recording.id}/schemas/${encodeURIComponent(topic.schema_id!)}`, {}, { signal, headers: { Accept: 'text/plain' } }), [topic.schema_id]);
+    const schema = useRequest(
+        (signal) =>
+            getText(
+                `/recordings/${recording.id}/schemas/${encodeURIComponent(topic.schema_id!)}`,
+                {},
+                { signal, headers: { Accept: 'text/plain' } },
+            ),
+        [topic.schema_id],
+    );
     return (
         <Dialog wide title={topic.type} onClose={onClose}>
-            {schema.error !== null ? <Failed error={schema.error} retry={schema.reload} /> : schema.value === null ? <Spinner /> : <pre class="topics-schema" tabIndex={0}>{schema.value}</pre>}
+            {schema.error !== null ? (
+                <Failed error={schema.error} retry={schema.reload} />
+            ) : schema.value === null ? (
+                <Spinner />
+            ) : (
+                <pre class="topics-schema" tabIndex={0}>
+                    {schema.value}
+                </pre>
+            )}
         </Dialog>
     );
 }
 
-/** The roles are explicit since a narrow panel lays the rows out in two lines, and other boxes than a table's lose them. */
+/**
+ * The roles are explicit since a narrow panel lays the rows out in two lines, and other boxes than a table's lose them.
+ */
 function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'topics' | 'open'>) {
     const [schema, setSchema] = useState<Topic | null>(null);
     return (
         <>
             <table class="plain-table topics-list" role="table">
-                <caption class="visually-hidden">{text.topics.title}</caption>
+                <caption class="visually-hidden">{topicsText.title}</caption>
                 <thead role="rowgroup">
                     <tr role="row">
-                        <th role="columnheader" scope="col">{text.topics.topic}</th>
-                        <th role="columnheader" scope="col">{text.topics.type}</th>
-                        <th role="columnheader" scope="col" class="right">
-                            {text.topics.messages}
+                        <th role="columnheader" scope="col">
+                            {topicsText.topic}
+                        </th>
+                        <th role="columnheader" scope="col">
+                            {topicsText.type}
                         </th>
                         <th role="columnheader" scope="col" class="right">
-                            {text.topics.size}
+                            {topicsText.messages}
                         </th>
                         <th role="columnheader" scope="col" class="right">
-                            {text.topics.rate}
+                            {topicsText.size}
                         </th>
                         <th role="columnheader" scope="col" class="right">
-                            {text.topics.gap}
+                            {topicsText.rate}
                         </th>
                         <th role="columnheader" scope="col" class="right">
-                            {text.topics.first}
+                            {topicsText.gap}
+                        </th>
+                        <th role="columnheader" scope="col" class="right">
+                            {topicsText.first}
                         </th>
                     </tr>
                 </thead>
@@ -59,7 +81,12 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                         <tr key={t.name} role="row">
                             <th role="rowheader" scope="row" class="mono">
                                 {t.messages > 0 ? (
-                                    <button type="button" class="link" title={text.topics.messagesOf(t.name)} onClick={() => open('messages', () => ({ topic: t.name, columns: null }))}>
+                                    <button
+                                        type="button"
+                                        class="link"
+                                        title={topicsText.messagesOf(t.name)}
+                                        onClick={() => open('messages', () => ({ topic: t.name, columns: null }))}
+                                    >
                                         {t.name}
                                     </button>
                                 ) : (
@@ -76,29 +103,48 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                                 )}{' '}
                                 <span class="muted small">{t.encoding}</span>
                             </td>
-                            <td role="cell" class="right">{count(t.messages)}</td>
-                            <td role="cell" class="right">{bytes(t.payload_bytes)}</td>
-                            <td role="cell" class="right">{rate(t.rate)}</td>
-                            <td role="cell" class="right">{t.max_gap === null ? '–' : `${t.max_gap.toPrecision(3)} s`}</td>
-                            <td role="cell" class="right mono">{t.start_ns === null ? '–' : relativeTime(recording, BigInt(t.start_ns))}</td>
+                            <td role="cell" class="right">
+                                {count(t.messages)}
+                            </td>
+                            <td role="cell" class="right">
+                                {bytes(t.payload_bytes)}
+                            </td>
+                            <td role="cell" class="right">
+                                {rate(t.rate)}
+                            </td>
+                            <td role="cell" class="right">
+                                {t.max_gap === null ? '–' : `${t.max_gap.toPrecision(3)} s`}
+                            </td>
+                            <td role="cell" class="right mono">
+                                {t.start_ns === null ? '–' : relativeTime(recording, BigInt(t.start_ns))}
+                            </td>
                         </tr>
                     ))}
                 </tbody>
             </table>
-            {topics.length === 0 && <p class="topics-part muted">{text.topics.none}</p>}
+            {topics.length === 0 && <p class="topics-part muted">{topicsText.none}</p>}
             {schema && <Schema recording={recording} topic={schema} onClose={() => setSchema(null)} />}
         </>
     );
 }
 
 function Metadata({ recording }: { recording: Recording }) {
-    const result = useRequest((signal) => getAll<{ key: string; value: string; name?: string }>(`/recordings/${recording.id}/metadata`, {}, 5000, signal), [recording.id, recording.updated]);
+    const result = useRequest(
+        (signal) =>
+            getAll<{ key: string; value: string; name?: string }>(
+                `/recordings/${recording.id}/metadata`,
+                {},
+                5000,
+                signal,
+            ),
+        [recording.id, recording.updated],
+    );
     const rows = result.value ?? [];
     return result.error !== null ? (
         <Failed error={result.error} retry={result.reload} />
     ) : rows.length > 0 ? (
         <section class="topics-part">
-            <h3>{text.topics.metadata}</h3>
+            <h3>{topicsText.metadata}</h3>
             <dl>
                 {rows.map((row, i) => (
                     <div key={i} class="topics-pair">
@@ -112,11 +158,14 @@ function Metadata({ recording }: { recording: Recording }) {
 }
 
 function Attachments({ recording }: { recording: Recording }) {
-    const result = useRequest((signal) => getAll<Attachment>(`/recordings/${recording.id}/attachments`, {}, 5000, signal), [recording.id, recording.updated]);
+    const result = useRequest(
+        (signal) => getAll<Attachment>(`/recordings/${recording.id}/attachments`, {}, 5000, signal),
+        [recording.id, recording.updated],
+    );
     const rows = result.value ?? [];
     return rows.length > 0 ? (
         <section class="topics-part">
-            <h3>{text.topics.attachments}</h3>
+            <h3>{topicsText.attachments}</h3>
             <ul class="details-list">
                 {rows.map((row, i) => (
                     <li key={i} class="row">
@@ -124,7 +173,15 @@ function Attachments({ recording }: { recording: Recording }) {
                         <span class="muted small">
                             {row.media_type} {bytes(row.size)}
                         </span>
-                        <Button icon="download" label={text.topics.download(row.name)} onClick={() => void download(`/recordings/${recording.id}/attachments/${row.number ?? i}`).catch(showError)} />
+                        <Button
+                            icon="download"
+                            label={topicsText.download(row.name)}
+                            onClick={() =>
+                                void download(`/recordings/${recording.id}/attachments/${row.number ?? i}`).catch(
+                                    showError,
+                                )
+                            }
+                        />
                     </li>
                 ))}
             </ul>

@@ -1,12 +1,12 @@
 // The audit log: who sent which request. The URL holds the filter.
 import { setQuery, useAddress } from '../../address';
 import { dateTime } from '../../format';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import type { AuditEntry } from '../../types';
 import { Badge, Field, Select } from '../../ui';
 import { inZone, ListTable, useList } from './parts';
 
-const t = text.admin.audit;
+const t = adminText.audit;
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET'];
 const both = (one: string): [string, string] => [one, one];
 
@@ -22,9 +22,25 @@ function Status({ status }: { status: number }) {
 export function Audit() {
     const { query } = useAddress();
     const of = (name: string) => query.get(name) ?? '';
-    const list = useList<AuditEntry>('/audit', { limit: 100, ...Object.fromEntries(['caller', 'path', 'method', 'status', 'start'].map((name) => [name, of(name) || null])) });
-    const field = (name: string, label: string) => <Field label={label} value={of(name)} onInput={(event) => setQuery({ [name]: event.currentTarget.value }, true)} />;
-    const choice = (name: string, label: string, options: [string, string][]) => <Select label={label} value={of(name)} options={[['', text.admin.all], ...options]} onChange={(value) => setQuery({ [name]: value })} />;
+    const list = useList<AuditEntry>('/audit', {
+        limit: 100,
+        ...Object.fromEntries(['caller', 'path', 'method', 'status', 'start'].map((name) => [name, of(name) || null])),
+    });
+    const field = (name: string, label: string) => (
+        <Field
+            label={label}
+            value={of(name)}
+            onInput={(event) => setQuery({ [name]: event.currentTarget.value }, true)}
+        />
+    );
+    const choice = (name: string, label: string, options: [string, string][]) => (
+        <Select
+            label={label}
+            value={of(name)}
+            options={[['', adminText.all], ...options]}
+            onChange={(value) => setQuery({ [name]: value })}
+        />
+    );
     return (
         <>
             <div class="row admin-filter">
@@ -40,7 +56,10 @@ export function Audit() {
                 of={list}
                 columns={[
                     { title: inZone(t.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
-                    { title: t.user, cell: (a) => (a.how === 'open' || !a.caller ? t.anonymous : `${a.caller} (${a.how})`) },
+                    {
+                        title: t.user,
+                        cell: (a) => (a.how === 'open' || !a.caller ? t.anonymous : `${a.caller} (${a.how})`),
+                    },
                     { title: t.address, cell: (a) => a.peer },
                     {
                         title: t.request,

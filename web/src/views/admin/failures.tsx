@@ -2,12 +2,13 @@
 import { download, getAll, send } from '../../api';
 import { ago, count } from '../../format';
 import { useRole } from '../../service';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import { showToast } from '../../toasts';
 import type { Failure } from '../../types';
 import { Action, ListTable, useList } from './parts';
 
-const t = text.admin.failures;
+const t = adminText.failures;
 
 /** One after the other; the first that is refused ends it. */
 async function forAll(act: (failure: Failure) => Promise<unknown>): Promise<void> {
@@ -26,8 +27,18 @@ export function Failures() {
         <>
             {mayEdit && some && (
                 <div class="row">
-                    <Action label={t.retryAll} run={() => forAll(retry)} done={() => (showToast(t.retrying), list.reload())} />
-                    <Action kind="danger" label={t.dismissAll} confirm={{ title: t.dismissAllTitle, help: t.dismissHelp, button: t.dismissAll }} run={() => forAll(forget)} done={list.reload} />
+                    <Action
+                        label={t.retryAll}
+                        run={() => forAll(retry)}
+                        done={() => (showToast(t.retrying), list.reload())}
+                    />
+                    <Action
+                        kind="danger"
+                        label={t.dismissAll}
+                        confirm={{ title: t.dismissAllTitle, help: t.dismissHelp, button: t.dismissAll }}
+                        run={() => forAll(forget)}
+                        done={list.reload}
+                    />
                 </div>
             )}
             <ListTable
@@ -35,7 +46,17 @@ export function Failures() {
                 empty={t.none}
                 of={list}
                 columns={[
-                    { title: t.file, cell: (f) => (f.recording ? <a class="admin-long" href={`recordings/${f.recording}`}>{f.name ?? f.recording}</a> : <span class="admin-long mono">{f.path ?? f.name}</span>) },
+                    {
+                        title: t.file,
+                        cell: (f) =>
+                            f.recording ? (
+                                <a class="admin-long" href={`recordings/${f.recording}`}>
+                                    {f.name ?? f.recording}
+                                </a>
+                            ) : (
+                                <span class="admin-long mono">{f.path ?? f.name}</span>
+                            ),
+                    },
                     { title: t.collection, cell: (f) => f.collection },
                     { title: t.reason, cell: (f) => <span class="admin-reason">{f.reason}</span> },
                     { title: t.tries, right: true, cell: (f) => count(f.tries) },
@@ -45,9 +66,32 @@ export function Failures() {
                         right: true,
                         cell: (f) => (
                             <span class="admin-actions">
-                                {f.recording && f.name && <Action kind="quiet" icon="download" label={t.download(f.name)} run={() => download(`/recordings/${f.recording}/file/${encodeURIComponent(f.name!)}`)} />}
-                                {mayEdit && <Action label={text.retry} run={() => retry(f)} done={() => (showToast(t.retrying), list.reload())} />}
-                                {mayEdit && <Action kind="quiet" icon="close" label={t.dismiss} run={() => forget(f)} done={list.reload} />}
+                                {f.recording && f.name && (
+                                    <Action
+                                        kind="quiet"
+                                        icon="download"
+                                        label={t.download(f.name)}
+                                        run={() =>
+                                            download(`/recordings/${f.recording}/file/${encodeURIComponent(f.name!)}`)
+                                        }
+                                    />
+                                )}
+                                {mayEdit && (
+                                    <Action
+                                        label={text.retry}
+                                        run={() => retry(f)}
+                                        done={() => (showToast(t.retrying), list.reload())}
+                                    />
+                                )}
+                                {mayEdit && (
+                                    <Action
+                                        kind="quiet"
+                                        icon="close"
+                                        label={t.dismiss}
+                                        run={() => forget(f)}
+                                        done={list.reload}
+                                    />
+                                )}
                             </span>
                         ),
                     },

@@ -3,14 +3,16 @@ import { useState } from 'preact/hooks';
 import { send } from '../../api';
 import { ago, bytes, count } from '../../format';
 import { useRole } from '../../service';
-import { labelOf, text } from '../../text';
+import { labelOf } from '../../text/common';
+import { adminText } from '../../text/admin';
+import { uploadText } from '../../text/upload';
 import type { ImportItem, Job, JobStarted, Watch } from '../../types';
 import { Badge, Button } from '../../ui';
 import { parseTags } from '../upload/tags';
 import { outcomeText, RunningJob, StateBadge } from './job_parts';
 import { FieldError, Form, ListTable, Table, useList, type Rows, type Values } from './parts';
 
-const t = text.admin.imports;
+const t = adminText.imports;
 const FIELDS = [
     { name: 'path', label: t.path, help: t.pathHelp, placeholder: '2024/may' },
     { name: 'glob', label: t.glob, help: t.globHelp, placeholder: '*.bag' },
@@ -23,27 +25,54 @@ const FIELDS = [
 function bodyOf({ path, glob, collection, mode, tags, replace }: Values): Record<string, unknown> {
     const pairs = parseTags(tags ?? '');
     if (!pairs) {
-        throw new FieldError('tags', text.upload.tagForm);
+        throw new FieldError('tags', uploadText.tagForm);
     }
     const where = path?.startsWith('s3://') ? { url: path } : path ? { path } : {};
     const names = glob || (path ? '' : '*');
-    return { ...where, ...(names ? { glob: names } : {}), ...(collection ? { collection } : {}), mode, ...(Object.keys(pairs).length > 0 ? { tags: pairs } : {}), ...(replace ? { replace: true } : {}) };
+    return {
+        ...where,
+        ...(names ? { glob: names } : {}),
+        ...(collection ? { collection } : {}),
+        mode,
+        ...(Object.keys(pairs).length > 0 ? { tags: pairs } : {}),
+        ...(replace ? { replace: true } : {}),
+    };
 }
 
 function Preview({ found }: { found: Rows<ImportItem> }) {
     return (
         <>
-            <p role="status">{t.found(found.items.filter((item) => item.outcome === 'would_take').length, bytes(found.items.reduce((sum, item) => sum + (item.outcome === 'would_take' ? item.size : 0), 0)), Boolean(found.next))}</p>
+            <p role="status">
+                {t.found(
+                    found.items.filter((item) => item.outcome === 'would_take').length,
+                    bytes(found.items.reduce((sum, item) => sum + (item.outcome === 'would_take' ? item.size : 0), 0)),
+                    Boolean(found.next),
+                )}
+            </p>
             <Table
                 caption={t.preview}
                 empty={t.foundNone}
                 rows={found.items}
                 columns={[
                     { title: t.files, cell: (i) => <span class="admin-long mono">{i.files.join(', ')}</span> },
-                    { title: t.outcome, cell: (i) => <Badge kind={i.outcome === 'failed' ? 'bad' : ''}>{labelOf(t.outcomes, i.outcome)}</Badge> },
-                    { title: t.name, cell: (i) => i.name && <span class="admin-long">{i.name_taken ? `${i.name} (${t.taken})` : i.name}</span> },
-                    { title: text.admin.storage.size, right: true, cell: (i) => bytes(i.size) },
-                    { title: text.admin.jobs.problem, cell: (i) => <span class="admin-reason error">{i.problem ?? ''}</span> },
+                    {
+                        title: t.outcome,
+                        cell: (i) => (
+                            <Badge kind={i.outcome === 'failed' ? 'bad' : ''}>{labelOf(t.outcomes, i.outcome)}</Badge>
+                        ),
+                    },
+                    {
+                        title: t.name,
+                        cell: (i) =>
+                            i.name && (
+                                <span class="admin-long">{i.name_taken ? `${i.name} (${t.taken})` : i.name}</span>
+                            ),
+                    },
+                    { title: adminText.storage.size, right: true, cell: (i) => bytes(i.size) },
+                    {
+                        title: adminText.jobs.problem,
+                        cell: (i) => <span class="admin-reason error">{i.problem ?? ''}</span>,
+                    },
                 ]}
             />
         </>
@@ -62,7 +91,12 @@ export function Imports() {
         last.reload();
     };
     const preview = async (values: Values) => {
-        setFound(await send<Rows<ImportItem>>('POST', '/imports', { params: { limit: 200 }, body: { ...bodyOf(values), dry_run: true } }));
+        setFound(
+            await send<Rows<ImportItem>>('POST', '/imports', {
+                params: { limit: 200 },
+                body: { ...bodyOf(values), dry_run: true },
+            }),
+        );
     };
     return (
         <>
@@ -91,10 +125,10 @@ export function Imports() {
                 empty={t.none}
                 of={last}
                 columns={[
-                    { title: text.admin.jobs.subject, cell: (j) => <span class="mono">{j.subject}</span> },
-                    { title: text.admin.jobs.state, cell: (j) => <StateBadge job={j} /> },
+                    { title: adminText.jobs.subject, cell: (j) => <span class="mono">{j.subject}</span> },
+                    { title: adminText.jobs.state, cell: (j) => <StateBadge job={j} /> },
                     { title: t.result, cell: (j) => outcomeText(j) },
-                    { title: text.admin.jobs.started, cell: (j) => ago(j.created) },
+                    { title: adminText.jobs.started, cell: (j) => ago(j.created) },
                 ]}
             />
         </>
@@ -103,7 +137,7 @@ export function Imports() {
 
 export function Watches() {
     const list = useList<Watch>('/watches');
-    const w = text.admin.watches;
+    const w = adminText.watches;
     return (
         <ListTable
             caption={w.title}
@@ -117,14 +151,20 @@ export function Watches() {
                     title: w.state,
                     cell: (one) => (
                         <>
-                            <Badge kind={one.state === 'unreadable' ? 'bad' : ''}>{labelOf(w.states, one.state)}</Badge> {one.note}
+                            <Badge kind={one.state === 'unreadable' ? 'bad' : ''}>{labelOf(w.states, one.state)}</Badge>{' '}
+                            {one.note}
                         </>
                     ),
                 },
                 { title: w.queue, right: true, cell: (one) => `${count(one.queue)} / ${count(one.waiting)}` },
                 { title: w.files, right: true, cell: (one) => count(one.last_scan.files) },
                 { title: w.added, right: true, cell: (one) => count(one.counts.created) },
-                { title: w.failed, right: true, cell: (one) => (one.counts.failed > 0 ? <a href="admin/failures">{count(one.counts.failed)}</a> : '0') },
+                {
+                    title: w.failed,
+                    right: true,
+                    cell: (one) =>
+                        one.counts.failed > 0 ? <a href="admin/failures">{count(one.counts.failed)}</a> : '0',
+                },
                 { title: w.lastScan, cell: (one) => ago(one.last_scan.ended) },
             ]}
         />

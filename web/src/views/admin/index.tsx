@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { go, useAddress } from '../../address';
 import { refusal, service, type Role } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import { EmptyState, ErrorBoundary, Spinner } from '../../ui';
 import { Audit } from './audit';
 import { Failures } from './failures';
@@ -19,13 +19,13 @@ import { Tokens } from './tokens';
 import { Webhooks } from './webhooks';
 
 interface Section {
-    name: keyof typeof text.admin & string;
+    name: keyof typeof adminText & string;
     title: string;
     View: ComponentType;
     role: Role;
     whole?: boolean; // it concerns the whole server
 }
-const t = text.admin;
+const t = adminText;
 const GROUPS: { title: string; sections: Section[] }[] = [
     {
         title: t.groups.data,
@@ -45,7 +45,7 @@ const GROUPS: { title: string; sections: Section[] }[] = [
         ],
     },
     {
-        title: t.groups.people,
+        title: t.groups.access,
         sections: [
             { name: 'tokens', title: t.tokens.title, View: Tokens, role: 'admin', whole: true },
             { name: 'links', title: t.links.title, View: Links, role: 'edit' },
@@ -71,7 +71,10 @@ export default function Admin() {
         return <Spinner />; // what the caller may not see is not asked for
     }
     const refused = refusal(known, shown.role, shown.whole);
-    const groups = GROUPS.map(({ title, sections }) => ({ title, sections: sections.filter((one) => one === shown || refusal(known, one.role, one.whole) === null) })).filter(({ sections }) => sections.length > 0);
+    const groups = GROUPS.map(({ title, sections }) => ({
+        title,
+        sections: sections.filter((one) => one === shown || refusal(known, one.role, one.whole) === null),
+    })).filter(({ sections }) => sections.length > 0);
     return (
         <div class="admin">
             <nav class="admin-nav" aria-label={t.title}>
@@ -79,7 +82,11 @@ export default function Admin() {
                     <div key={group.title} role="group" aria-label={group.title}>
                         <p aria-hidden="true">{group.title}</p>
                         {group.sections.map(({ name, title }) => (
-                            <a key={name} href={`admin/${name}`} aria-current={name === shown.name ? 'page' : undefined}>
+                            <a
+                                key={name}
+                                href={`admin/${name}`}
+                                aria-current={name === shown.name ? 'page' : undefined}
+                            >
                                 {title}
                             </a>
                         ))}
@@ -87,7 +94,11 @@ export default function Admin() {
                 ))}
             </nav>
             <div class="admin-choice">
-                <select aria-label={t.title} value={shown.name} onChange={(event) => go(`admin/${event.currentTarget.value}`)}>
+                <select
+                    aria-label={t.title}
+                    value={shown.name}
+                    onChange={(event) => go(`admin/${event.currentTarget.value}`)}
+                >
                     {groups.map((group) => (
                         <optgroup key={group.title} label={group.title}>
                             {group.sections.map(({ name, title }) => (

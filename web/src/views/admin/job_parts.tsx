@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { followJob, send } from '../../api';
 import { count, percent } from '../../format';
-import { labelOf, text } from '../../text';
+import { labelOf, text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import { showToast } from '../../toasts';
 import type { Job, JobStarted } from '../../types';
 import { Badge, Progress } from '../../ui';
@@ -11,10 +12,13 @@ import { Action } from './parts';
 export const isOver = (job: Job): boolean => job.state !== 'queued' && job.state !== 'running';
 
 export function StateBadge({ job }: { job: Job }) {
-    const kind = job.state === 'failed' ? 'bad' : job.state === 'running' ? 'accent' : job.state === 'done' ? 'good' : '';
+    const kind =
+        job.state === 'failed' ? 'bad' : job.state === 'running' ? 'accent' : job.state === 'done' ? 'good' : '';
     return (
         <>
-            <Badge kind={kind}>{labelOf(text.jobs.states, job.state)}</Badge> {job.state === 'running' && job.total > 0 && percent(job.done, job.total)} {job.problem && <span class="admin-reason error">{job.problem}</span>}
+            <Badge kind={kind}>{labelOf(text.jobs.states, job.state)}</Badge>{' '}
+            {job.state === 'running' && job.total > 0 && percent(job.done, job.total)}{' '}
+            {job.problem && <span class="admin-reason error">{job.problem}</span>}
         </>
     );
 }
@@ -23,7 +27,7 @@ export function StateBadge({ job }: { job: Job }) {
 export function outcomeText(job: Job): string {
     return Object.entries(job.outcome ?? {})
         .filter(([, value]) => typeof value === 'number' && value > 0)
-        .map(([name, value]) => `${count(value as number)} ${labelOf(text.admin.jobs.outcomes, name)}`)
+        .map(([name, value]) => `${count(value as number)} ${labelOf(adminText.jobs.outcomes, name)}`)
         .join(', ');
 }
 
@@ -37,7 +41,13 @@ export function RunningJob({ id, label, ended }: { id: string; label: string; en
                 stop();
                 ended();
                 const outcome = outcomeText(now);
-                showToast(now.state === 'done' ? text.admin.finished(labelOf(text.jobs.kinds, now.kind)) + (outcome && `: ${outcome}`) : (now.problem ?? labelOf(text.jobs.states, now.state)), undefined, now.state === 'failed' ? 'error' : 'info');
+                showToast(
+                    now.state === 'done'
+                        ? adminText.finished(labelOf(text.jobs.kinds, now.kind)) + (outcome && `: ${outcome}`)
+                        : (now.problem ?? labelOf(text.jobs.states, now.state)),
+                    undefined,
+                    now.state === 'failed' ? 'error' : 'info',
+                );
             }
         });
         return stop;
@@ -51,7 +61,15 @@ export function RunningJob({ id, label, ended }: { id: string; label: string; en
 }
 
 /** A button that starts a job and shows its progress. */
-export function JobButton({ label, start, ended }: { label: string; start: () => Promise<JobStarted | null>; ended: () => void }) {
+export function JobButton({
+    label,
+    start,
+    ended,
+}: {
+    label: string;
+    start: () => Promise<JobStarted | null>;
+    ended: () => void;
+}) {
     const [job, setJob] = useState<string | null>(null);
     return (
         <div class="row">

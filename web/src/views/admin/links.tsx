@@ -1,15 +1,16 @@
-// Signed links: make one from an address of this archive or of a recording's page. They are not stored, so only the audit log says that one was made.
+// Signed links: make one from an address of this archive or of a recording's page. They are not stored, so only the
+// audit log says that one was made.
 import { useState } from 'preact/hooks';
 import { ROOT } from '../../address';
 import { send } from '../../api';
 import { dateTime } from '../../format';
 import { useRole } from '../../service';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import type { AuditEntry } from '../../types';
 import { Button } from '../../ui';
 import { FieldError, Form, inZone, ListTable, moment, SecretDialog, useList, type Values } from './parts';
 
-const t = text.admin.links;
+const t = adminText.links;
 interface Link {
     url: string;
     expires: string;
@@ -27,7 +28,9 @@ function requestOf({ path, expires }: Values): Promise<Link | null> {
         throw new FieldError('path', t.pathForm);
     }
     const [, recording] = new RegExp(`^${ROOT}recordings/([0-9a-f]{32})$`).exec(url.pathname) ?? [];
-    return recording ? send<Link>('POST', `/recordings/${recording}/links`, { body: { expires } }) : send<Link>('POST', '/links', { body: { path: url.pathname + url.search, expires } });
+    return recording
+        ? send<Link>('POST', `/recordings/${recording}/links`, { body: { expires } })
+        : send<Link>('POST', '/links', { body: { path: url.pathname + url.search, expires } });
 }
 
 /** What a link opens; the audit log knows the recording, but no other address. */
@@ -41,16 +44,16 @@ function Made() {
     const list = useList<AuditEntry>('/audit', { path: '/links', method: 'POST', status: '2xx', limit: 20 });
     return (
         <>
-            <h2>{t.made}</h2>
+            <h2>{t.createdLinks}</h2>
             <ListTable
-                caption={t.made}
+                caption={t.createdLinks}
                 empty={t.none}
                 of={list}
                 columns={[
-                    { title: inZone(text.admin.audit.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
+                    { title: inZone(adminText.audit.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
                     { title: t.to, cell: (a) => target(a.path) },
-                    { title: text.admin.audit.user, cell: (a) => a.caller || text.admin.audit.anonymous },
-                    { title: text.admin.audit.address, cell: (a) => a.peer },
+                    { title: adminText.audit.user, cell: (a) => a.caller || adminText.audit.anonymous },
+                    { title: adminText.audit.address, cell: (a) => a.peer },
                 ]}
             />
         </>
@@ -77,7 +80,14 @@ export function Links() {
                 )}
             </Form>
             {mayAudit && <Made key={link?.url} />}
-            {link && <SecretDialog title={t.created} help={t.expiresAt(moment(link.expires))} secret={new URL(link.url, location.origin).href} onClose={() => setLink(null)} />}
+            {link && (
+                <SecretDialog
+                    title={t.created}
+                    help={t.expiresAt(moment(link.expires))}
+                    secret={new URL(link.url, location.origin).href}
+                    onClose={() => setLink(null)}
+                />
+            )}
         </>
     );
 }

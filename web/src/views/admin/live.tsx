@@ -2,11 +2,12 @@
 import { useEffect } from 'preact/hooks';
 import { onChange, send } from '../../api';
 import { ago, bytes, count, duration } from '../../format';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
+import { recordingText } from '../../text/recording';
 import type { Recording } from '../../types';
 import { Action, ListTable, useList } from './parts';
 
-const t = text.admin.live;
+const t = adminText.live;
 const POLL_MS = 3000;
 
 export function Live() {
@@ -22,13 +23,31 @@ export function Live() {
             empty={t.none}
             of={list}
             columns={[
-                { title: text.recording.name, cell: (r) => <a class="admin-long" href={`recordings/${r.id}`}>{r.name}</a> },
-                { title: text.admin.storage.collection, cell: (r) => r.collection },
-                { title: text.admin.storage.messages, right: true, cell: (r) => count(r.messages) },
-                { title: text.admin.storage.size, right: true, cell: (r) => bytes(r.size) },
-                { title: text.admin.storage.duration, right: true, cell: (r) => duration(r.duration_ns) },
+                {
+                    title: recordingText.name,
+                    cell: (r) => (
+                        <a class="admin-long" href={`recordings/${r.id}`}>
+                            {r.name}
+                        </a>
+                    ),
+                },
+                { title: adminText.storage.collection, cell: (r) => r.collection },
+                { title: adminText.storage.messages, right: true, cell: (r) => count(r.messages) },
+                { title: adminText.storage.size, right: true, cell: (r) => bytes(r.size) },
+                { title: adminText.storage.duration, right: true, cell: (r) => duration(r.duration_ns) },
                 { title: t.started, cell: (r) => ago(r.created) },
-                { title: '', right: true, cell: (r) => <Action label={t.finish} confirm={{ title: t.finishTitle(r.name), help: t.finishHelp, button: t.finish }} run={() => send('POST', `/recordings/${r.id}/finish`)} done={list.reload} /> },
+                {
+                    title: '',
+                    right: true,
+                    cell: (r) => (
+                        <Action
+                            label={t.finish}
+                            confirm={{ title: t.finishTitle(r.name), help: t.finishHelp, button: t.finish }}
+                            run={() => send('POST', `/recordings/${r.id}/finish`)}
+                            done={list.reload}
+                        />
+                    ),
+                },
             ]}
         />
     );

@@ -1,13 +1,14 @@
 // Integrity check and backup: start one, its result, the last ones.
 import { ApiError, get, send } from '../../api';
 import { ago, bytes, count, percent } from '../../format';
-import { labelOf, text } from '../../text';
+import { labelOf, text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import type { Backup, Job, JobStarted, Scrub } from '../../types';
 import { useRequest, type RequestState } from '../../use_request';
 import { isOver, JobButton, StateBadge } from './job_parts';
 import { Form, ListTable, Loaded, moment, Table, useList } from './parts';
 
-const t = text.admin.maintenance;
+const t = adminText.maintenance;
 const SCRUB_FIELDS = [
     { name: 'rate', label: t.rate },
     { name: 'restart', label: t.restart, check: true },
@@ -22,7 +23,10 @@ function LastScrub({ scrub }: { scrub: Scrub }) {
     return (
         <>
             <p class={faults > 0 ? 'error' : ''}>
-                {faults > 0 ? t.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : t.intact(count(scrub.files), bytes(scrub.size))} {scrub.ended ? moment(scrub.ended) : t.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
+                {faults > 0
+                    ? t.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0)
+                    : t.intact(count(scrub.files), bytes(scrub.size))}{' '}
+                {scrub.ended ? moment(scrub.ended) : t.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
             </p>
             {(scrub.corrupted_packs ?? 0) > 0 && <p class="error">{t.packsRebuilt(scrub.corrupted_packs ?? 0)}</p>}
             {scrub.corrupted_files.length > 0 && (
@@ -74,12 +78,30 @@ export function Maintenance() {
         <>
             <h2>{t.backup}</h2>
             <p class="muted">{t.backupHelp}</p>
-            <Loaded of={backup}>{({ last }) => <p>{last ? t.backupLast(last.name, moment(last.time), count(last.recordings), count(last.files.count), bytes(last.files.size)) : t.backupNone}</p>}</Loaded>
+            <Loaded of={backup}>
+                {({ last }) => (
+                    <p>
+                        {last
+                            ? t.backupLast(
+                                  last.name,
+                                  moment(last.time),
+                                  count(last.recordings),
+                                  count(last.files.count),
+                                  bytes(last.files.size),
+                              )
+                            : t.backupNone}
+                    </p>
+                )}
+            </Loaded>
             <Form fields={BACKUP_FIELDS} submit={async () => undefined}>
                 {({ values, body }) => (
                     <div class="admin-inline">
                         {body}
-                        <JobButton label={t.backupStart} start={() => start('/admin/backup', { blobs: values['blobs']! })} ended={() => (backup.reload(), jobs.reload())} />
+                        <JobButton
+                            label={t.backupStart}
+                            start={() => start('/admin/backup', { blobs: values['blobs']! })}
+                            ended={() => (backup.reload(), jobs.reload())}
+                        />
                     </div>
                 )}
             </Form>
@@ -91,7 +113,16 @@ export function Maintenance() {
                 {({ values, body }) => (
                     <div class="admin-inline">
                         {body}
-                        <JobButton label={t.scrubStart} start={() => start('/admin/scrub', { rate: values['rate']!, restart: String(values['restart'] === 'yes') })} ended={() => (scrub.reload(), jobs.reload())} />
+                        <JobButton
+                            label={t.scrubStart}
+                            start={() =>
+                                start('/admin/scrub', {
+                                    rate: values['rate']!,
+                                    restart: String(values['restart'] === 'yes'),
+                                })
+                            }
+                            ended={() => (scrub.reload(), jobs.reload())}
+                        />
                     </div>
                 )}
             </Form>
@@ -101,10 +132,10 @@ export function Maintenance() {
                 empty={t.recentNone}
                 of={jobs}
                 columns={[
-                    { title: text.admin.jobs.kind, cell: (j) => labelOf(text.jobs.kinds, j.kind) },
-                    { title: text.admin.jobs.state, cell: (j) => <StateBadge job={j} /> },
-                    { title: text.admin.jobs.started, cell: (j) => ago(j.created) },
-                    { title: text.admin.jobs.ended, cell: (j) => (isOver(j) ? ago(j.ended) : '') },
+                    { title: adminText.jobs.kind, cell: (j) => labelOf(text.jobs.kinds, j.kind) },
+                    { title: adminText.jobs.state, cell: (j) => <StateBadge job={j} /> },
+                    { title: adminText.jobs.started, cell: (j) => ago(j.created) },
+                    { title: adminText.jobs.ended, cell: (j) => (isOver(j) ? ago(j.ended) : '') },
                 ]}
             />
         </>

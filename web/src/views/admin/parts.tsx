@@ -4,7 +4,8 @@ import { useState } from 'preact/hooks';
 import { ApiError, getPage, type Params } from '../../api';
 import { copyText } from '../../clipboard';
 import { dateTime } from '../../format';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { adminText } from '../../text/admin';
 import { zoneName } from '../../time_zone';
 import { showError } from '../../toasts';
 import { Button, Check, Confirm, Dialog, Failed, Field, Select, Spinner, type IconName } from '../../ui';
@@ -53,7 +54,17 @@ export interface Column<Row> {
     right?: boolean;
     cell: (row: Row) => ComponentChildren;
 }
-export function Table<Row>({ caption, columns, rows, empty }: { caption: string; columns: Column<Row>[]; rows: Row[]; empty: string }) {
+export function Table<Row>({
+    caption,
+    columns,
+    rows,
+    empty,
+}: {
+    caption: string;
+    columns: Column<Row>[];
+    rows: Row[];
+    empty: string;
+}) {
     if (rows.length === 0) {
         return <p class="muted">{empty}</p>;
     }
@@ -90,7 +101,15 @@ export function Table<Row>({ caption, columns, rows, empty }: { caption: string;
     );
 }
 /** A list as a table, with a button for the next page. */
-export function ListTable<Row>({ of, ...table }: { of: List<Row>; caption: string; columns: Column<Row>[]; empty: string }) {
+export function ListTable<Row>({
+    of,
+    ...table
+}: {
+    of: List<Row>;
+    caption: string;
+    columns: Column<Row>[];
+    empty: string;
+}) {
     return (
         <Loaded of={of}>
             {(value) => (
@@ -99,7 +118,7 @@ export function ListTable<Row>({ of, ...table }: { of: List<Row>; caption: strin
                     {value.next && (
                         <div class="row">
                             <Button disabled={of.loading} onClick={of.more}>
-                                {text.admin.more}
+                                {adminText.more}
                             </Button>
                         </div>
                     )}
@@ -132,7 +151,13 @@ export function Action({ label, icon, kind, disabled, confirm, run, done }: Acti
     };
     return (
         <>
-            <Button kind={kind} icon={icon} label={icon && label} disabled={disabled || busy} onClick={() => (confirm ? setAsking(true) : start())}>
+            <Button
+                kind={kind}
+                icon={icon}
+                label={icon && label}
+                disabled={disabled || busy}
+                onClick={() => (confirm ? setAsking(true) : start())}
+            >
                 {icon ? null : label}
             </Button>
             {asking && <Confirm {...confirm!} onYes={start} onClose={() => setAsking(false)} />}
@@ -169,9 +194,17 @@ interface Shown {
 /** The field of an error is named by the problem, or at the beginning of its text ("rules[2]: max_age is …"). */
 function shown(error: unknown, fields: FormField[]): Shown {
     const whole = error instanceof Error ? error.message : String(error);
-    const [first] = error instanceof ApiError ? ((error.problem?.errors ?? []) as { param?: string; member?: string; detail: string }[]) : [];
-    const field = error instanceof FieldError ? error.field : (first?.member ?? first?.param ?? /^(?:\w+\[\d+\]: )?"?(\w+)/.exec(whole)?.[1]);
-    return fields.some(({ name }) => name === field) ? { field: field!, message: first?.detail ?? whole } : { field: null, message: whole };
+    const [first] =
+        error instanceof ApiError
+            ? ((error.problem?.errors ?? []) as { param?: string; member?: string; detail: string }[])
+            : [];
+    const field =
+        error instanceof FieldError
+            ? error.field
+            : (first?.member ?? first?.param ?? /^(?:\w+\[\d+\]: )?"?(\w+)/.exec(whole)?.[1]);
+    return fields.some(({ name }) => name === field)
+        ? { field: field!, message: first?.detail ?? whole }
+        : { field: null, message: whole };
 }
 
 interface FormProps {
@@ -179,11 +212,18 @@ interface FormProps {
     initial?: Values;
     focused?: boolean; // the first field has the focus
     submit: (values: Values) => Promise<unknown>;
-    children: (form: { busy: boolean; values: Values; send: (other?: FormProps['submit']) => void; body: ComponentChildren }) => ComponentChildren;
+    children: (form: {
+        busy: boolean;
+        values: Values;
+        send: (other?: FormProps['submit']) => void;
+        body: ComponentChildren;
+    }) => ComponentChildren;
 }
 /** The state of a form and its fields, each with the server's error beside it. */
 export function Form({ fields, initial = {}, focused, submit, children }: FormProps) {
-    const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map(({ name, options }) => [name, initial[name] ?? options?.[0]?.[0] ?? ''])));
+    const [values, setValues] = useState<Values>(() =>
+        Object.fromEntries(fields.map(({ name, options }) => [name, initial[name] ?? options?.[0]?.[0] ?? ''])),
+    );
     const [error, setError] = useState<Shown | null>(null);
     const [busy, setBusy] = useState(false);
     const send = (act = submit) => {
@@ -201,9 +241,22 @@ export function Form({ fields, initial = {}, focused, submit, children }: FormPr
                 return options ? (
                     <Select key={name} label={field.label} value={values[name]!} options={options} onChange={set} />
                 ) : check ? (
-                    <Check key={name} label={field.label} checked={values[name] === 'yes'} onChange={(on) => set(on ? 'yes' : '')} />
+                    <Check
+                        key={name}
+                        label={field.label}
+                        checked={values[name] === 'yes'}
+                        onChange={(on) => set(on ? 'yes' : '')}
+                    />
                 ) : (
-                    <Field key={name} {...field} focused={focused && i === 0} value={values[name]} error={error?.field === name ? error.message : null} autocomplete="off" onInput={(event) => set(event.currentTarget.value)} />
+                    <Field
+                        key={name}
+                        {...field}
+                        focused={focused && i === 0}
+                        value={values[name]}
+                        error={error?.field === name ? error.message : null}
+                        autocomplete="off"
+                        onInput={(event) => set(event.currentTarget.value)}
+                    />
                 );
             })}
             {error && !error.field && (
@@ -217,7 +270,13 @@ export function Form({ fields, initial = {}, focused, submit, children }: FormPr
     return <>{children({ busy, values, send, body })}</>;
 }
 /** A form in a dialog. submit() closes it if it is done. */
-export function FormDialog({ title, button, help, onClose, ...form }: Omit<FormProps, 'children'> & { title: string; button: string; help?: string; onClose: () => void }) {
+export function FormDialog({
+    title,
+    button,
+    help,
+    onClose,
+    ...form
+}: Omit<FormProps, 'children'> & { title: string; button: string; help?: string; onClose: () => void }) {
     return (
         <Form {...form} focused>
             {({ busy, send, body }) => (
@@ -241,7 +300,17 @@ export function FormDialog({ title, button, help, onClose, ...form }: Omit<FormP
     );
 }
 /** A secret or a link that was just created. */
-export function SecretDialog({ title, help, secret, onClose }: { title: string; help: string; secret: string; onClose: () => void }) {
+export function SecretDialog({
+    title,
+    help,
+    secret,
+    onClose,
+}: {
+    title: string;
+    help: string;
+    secret: string;
+    onClose: () => void;
+}) {
     return (
         <Dialog
             title={title}
@@ -249,7 +318,7 @@ export function SecretDialog({ title, help, secret, onClose }: { title: string; 
             actions={
                 <>
                     <Button icon="copy" onClick={() => void copyText(secret)}>
-                        {text.admin.copy}
+                        {adminText.copy}
                     </Button>
                     <Button kind="main" onClick={onClose}>
                         {text.close}

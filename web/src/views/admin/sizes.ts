@@ -1,6 +1,6 @@
 // Sizes as people enter them, and how full the collections of a quota are.
 import { bytes, count } from '../../format';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import type { Collection, Quota } from '../../types';
 
 const UNITS = ['', 'k', 'm', 'g', 't', 'p'];
@@ -18,7 +18,15 @@ export function sizeText(size: number | undefined): string {
 
 /** Whether a glob of the server matches: * any text, ? a character, [a-z] one of these. */
 export function matches(glob: string, name: string): boolean {
-    const source = glob.replace(/\[!?[^\]]+\]|[\s\S]/g, (part) => (part === '*' ? '[^]*' : part === '?' ? '[^]' : part.length > 1 ? part.replace(/^\[!/, '[^').replace(/\\/g, '\\\\') : part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')));
+    const source = glob.replace(/\[!?[^\]]+\]|[\s\S]/g, (part) =>
+        part === '*'
+            ? '[^]*'
+            : part === '?'
+              ? '[^]'
+              : part.length > 1
+                ? part.replace(/^\[!/, '[^').replace(/\\/g, '\\\\')
+                : part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'),
+    );
     try {
         return new RegExp(`^${source}$`).test(name);
     } catch {
@@ -29,7 +37,15 @@ export function matches(glob: string, name: string): boolean {
 /** The fullest collection to which this quota applies, being the first that matches it. */
 export function usage(quota: Quota, quotas: Quota[], collections: Collection[]): string {
     const own = collections.filter(({ name }) => quotas.find((one) => matches(one.collection, name)) === quota);
-    const share = (c: Collection) => Math.max(quota.size ? c.size / quota.size : 0, quota.recordings ? c.recordings / quota.recordings : 0);
+    const share = (c: Collection) =>
+        Math.max(quota.size ? c.size / quota.size : 0, quota.recordings ? c.recordings / quota.recordings : 0);
     const [fullest] = own.sort((a, b) => share(b) - share(a));
-    return fullest ? text.admin.retention.usage(fullest.name, `${Math.round(share(fullest) * 100)} %`, bytes(fullest.size), count(fullest.recordings)) : text.admin.retention.noCollection;
+    return fullest
+        ? adminText.retention.usage(
+              fullest.name,
+              `${Math.round(share(fullest) * 100)} %`,
+              bytes(fullest.size),
+              count(fullest.recordings),
+          )
+        : adminText.retention.noCollection;
 }

@@ -3,17 +3,29 @@ import { useState } from 'preact/hooks';
 import { get, send } from '../../api';
 import { setQuery, useAddress } from '../../address';
 import { dateTime } from '../../format';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
 import type { Webhook, WebhookDetail, WebhookNew, WebhookTest } from '../../types';
 import { Badge, Button, Dialog } from '../../ui';
 import { useRequest } from '../../use_request';
-import { Action, FormDialog, inZone, ListTable, Loaded, moment, SecretDialog, Table, useList, words, type Values } from './parts';
+import {
+    Action,
+    FormDialog,
+    inZone,
+    ListTable,
+    Loaded,
+    moment,
+    SecretDialog,
+    Table,
+    useList,
+    words,
+    type Values,
+} from './parts';
 
-const t = text.admin.webhooks;
+const t = adminText.webhooks;
 const FIELDS = [
     { name: 'url', label: t.url, placeholder: 'https://example.org/hook' },
     { name: 'events', label: t.events, help: t.eventsHelp },
-    { name: 'collections', label: t.collections, help: text.admin.tokens.collectionsHelp },
+    { name: 'collections', label: t.collections, help: adminText.tokens.collectionsHelp },
     { name: 'secret', label: t.secret, help: t.secretHelp },
 ];
 const INITIAL = { events: 'recording.created scan.failed recording.trashed' };
@@ -34,7 +46,8 @@ function State({ hook }: { hook: Webhook }) {
 function Result({ status, took_ms, problem }: { status: number; took_ms: number; problem: string }) {
     return (
         <>
-            <Badge kind={problem ? 'bad' : 'good'}>{status || t.noAnswer}</Badge> <span class="muted">{t.took(took_ms)}</span> {problem && <span class="admin-reason error">{problem}</span>}
+            <Badge kind={problem ? 'bad' : 'good'}>{status || t.noAnswer}</Badge>{' '}
+            <span class="muted">{t.took(took_ms)}</span> {problem && <span class="admin-reason error">{problem}</span>}
         </>
     );
 }
@@ -52,7 +65,10 @@ function Deliveries({ id }: { id: string }) {
                             empty={t.noDeliveries}
                             rows={results}
                             columns={[
-                                { title: inZone(text.admin.audit.time), cell: (r) => <span class="mono">{dateTime(r.time)}</span> },
+                                {
+                                    title: inZone(adminText.audit.time),
+                                    cell: (r) => <span class="mono">{dateTime(r.time)}</span>,
+                                },
                                 { title: t.change, right: true, cell: (r) => r.seq },
                                 { title: t.result, cell: (r) => <Result {...r} /> },
                             ]}
@@ -71,7 +87,11 @@ export function Webhooks() {
     const [tests, setTests] = useState<Record<number, WebhookTest>>({});
     const shown = useAddress().query.get('webhook');
     const add = async ({ url, events, collections, secret }: Values) => {
-        setAdded(await send<WebhookNew>('POST', '/webhooks', { body: { url, events: words(events), collections: words(collections), ...(secret ? { secret } : {}) } }));
+        setAdded(
+            await send<WebhookNew>('POST', '/webhooks', {
+                body: { url, events: words(events), collections: words(collections), ...(secret ? { secret } : {}) },
+            }),
+        );
         setAdding(false);
         list.reload();
     };
@@ -96,12 +116,17 @@ export function Webhooks() {
                         cell: (w) => (
                             <>
                                 <span class="mono admin-long">{w.url}</span>
-                                <div class="admin-result" role="status">{tests[w.id] && <Result {...tests[w.id]!} />}</div>
+                                <div class="admin-result" role="status">
+                                    {tests[w.id] && <Result {...tests[w.id]!} />}
+                                </div>
                             </>
                         ),
                     },
                     { title: t.state, cell: (w) => <State hook={w} /> },
-                    { title: t.events, cell: (w) => <span class="admin-reason">{t.what(w.events, w.collections)}</span> },
+                    {
+                        title: t.events,
+                        cell: (w) => <span class="admin-reason">{t.what(w.events, w.collections)}</span>,
+                    },
                     { title: t.delivered, right: true, cell: (w) => t.counts(w.delivered, w.dropped) },
                     {
                         title: '',
@@ -110,14 +135,41 @@ export function Webhooks() {
                             <span class="admin-actions">
                                 <Action label={t.test} run={() => test(w.id)} />
                                 <Button onClick={() => setQuery({ webhook: w.id })}>{t.deliveries}</Button>
-                                <Action kind="quiet" icon="trash" label={t.remove(w.url)} confirm={{ title: t.removeTitle, help: t.removeHelp(w.url), button: t.removeButton }} run={() => send('DELETE', `/webhooks/${w.id}`)} done={list.reload} />
+                                <Action
+                                    kind="quiet"
+                                    icon="trash"
+                                    label={t.remove(w.url)}
+                                    confirm={{
+                                        title: t.removeTitle,
+                                        help: t.removeHelp(w.url),
+                                        button: t.removeButton,
+                                    }}
+                                    run={() => send('DELETE', `/webhooks/${w.id}`)}
+                                    done={list.reload}
+                                />
                             </span>
                         ),
                     },
                 ]}
             />
-            {adding && <FormDialog title={t.add} button={t.add} fields={FIELDS} initial={INITIAL} submit={add} onClose={() => setAdding(false)} />}
-            {added && <SecretDialog title={t.secretOf} help={t.secretOnce} secret={added.secret} onClose={() => setAdded(null)} />}
+            {adding && (
+                <FormDialog
+                    title={t.add}
+                    button={t.add}
+                    fields={FIELDS}
+                    initial={INITIAL}
+                    submit={add}
+                    onClose={() => setAdding(false)}
+                />
+            )}
+            {added && (
+                <SecretDialog
+                    title={t.secretOf}
+                    help={t.secretOnce}
+                    secret={added.secret}
+                    onClose={() => setAdded(null)}
+                />
+            )}
             {shown && <Deliveries id={shown} />}
         </>
     );

@@ -79,7 +79,12 @@ export function entriesOf(contract: Contract): Entry[] {
     return Object.entries(contract.paths).flatMap(([path, item]) =>
         METHODS.filter((method) => item[method]).map((method) => {
             const operation = item[method]!;
-            return { method: method.toUpperCase(), path, operation, parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])] };
+            return {
+                method: method.toUpperCase(),
+                path,
+                operation,
+                parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])],
+            };
         }),
     );
 }
@@ -88,7 +93,10 @@ export function entriesOf(contract: Contract): Entry[] {
 export function resolve<T extends object>(contract: Contract, node: T | Reference): T {
     let at: unknown = node;
     while (typeof at === 'object' && at !== null && '$ref' in at) {
-        at = (at as Reference).$ref.slice(2).split('/').reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], contract);
+        at = (at as Reference).$ref
+            .slice(2)
+            .split('/')
+            .reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], contract);
     }
     return at as T;
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { href, setQuery, useAddress } from '../../address';
 import { getContract } from '../../api';
-import { text } from '../../text';
+import { docsText } from '../../text/docs';
 import { EmptyState, Failed, Field, Spinner } from '../../ui';
 import { entriesOf, type Contract, type Entry } from './contract';
 import { OperationOf } from './operation';
@@ -28,7 +28,13 @@ function Markup({ source }: { source: string }) {
     return (
         <>
             {parts.map((part): ComponentChildren =>
-                part.startsWith('**') ? <strong>{part.slice(2, -2)}</strong> : part.startsWith('`') ? <code>{part.slice(1, -1)}</code> : part,
+                part.startsWith('**') ? (
+                    <strong>{part.slice(2, -2)}</strong>
+                ) : part.startsWith('`') ? (
+                    <code>{part.slice(1, -1)}</code>
+                ) : (
+                    part
+                ),
             )}
         </>
     );
@@ -37,7 +43,7 @@ function Markup({ source }: { source: string }) {
 function Introduction({ contract }: { contract: Contract }) {
     return (
         <article>
-            <h1>{text.docs.title(contract.info.title, contract.info.version)}</h1>
+            <h1>{docsText.title(contract.info.title, contract.info.version)}</h1>
             {contract.info.description
                 .trim()
                 .split(/\n\n+/)
@@ -48,11 +54,11 @@ function Introduction({ contract }: { contract: Contract }) {
                 ))}
             <p>
                 <a href="openapi.json" download>
-                    {text.docs.download}
+                    {docsText.download}
                 </a>
             </p>
             <p class="small">
-                <a href={document.querySelector<HTMLLinkElement>('link[rel=license]')?.href}>{text.docs.licences}</a>
+                <a href={document.querySelector<HTMLLinkElement>('link[rel=license]')?.href}>{docsText.licences}</a>
             </p>
         </article>
     );
@@ -60,7 +66,10 @@ function Introduction({ contract }: { contract: Contract }) {
 
 function matches(entry: Entry, search: string): boolean {
     const all = `${entry.method} ${entry.path} ${entry.operation.summary} ${entry.operation.operationId}`.toLowerCase();
-    return search.toLowerCase().split(/\s+/).every((word) => all.includes(word));
+    return search
+        .toLowerCase()
+        .split(/\s+/)
+        .every((word) => all.includes(word));
 }
 
 function Group({ name, help, entries, open }: { name: string; help: string; entries: Entry[]; open: string | null }) {
@@ -70,7 +79,11 @@ function Group({ name, help, entries, open }: { name: string; help: string; entr
             <ul>
                 {entries.map(({ method, path, operation }) => (
                     <li key={operation.operationId}>
-                        <a href={href('docs', { op: operation.operationId })} aria-current={operation.operationId === open ? 'page' : undefined} title={`${method} ${path}`}>
+                        <a
+                            href={href('docs', { op: operation.operationId })}
+                            aria-current={operation.operationId === open ? 'page' : undefined}
+                            title={`${method} ${path}`}
+                        >
                             <code class={`docs-method ${method}`}>{method}</code>
                             <span>{operation.summary}</span>
                         </a>
@@ -81,19 +94,42 @@ function Group({ name, help, entries, open }: { name: string; help: string; entr
     );
 }
 
-function List({ contract, entries, open, find }: { contract: Contract; entries: Entry[]; open: string | null; find: string }) {
+function List({
+    contract,
+    entries,
+    open,
+    find,
+}: {
+    contract: Contract;
+    entries: Entry[];
+    open: string | null;
+    find: string;
+}) {
     const found = entries.filter((entry) => matches(entry, find));
-    const names = Object.keys(contract.components.schemas).filter((name) => find !== '' && name.toLowerCase().includes(find.toLowerCase()));
+    const names = Object.keys(contract.components.schemas).filter(
+        (name) => find !== '' && name.toLowerCase().includes(find.toLowerCase()),
+    );
     return (
-        <nav class="docs-list" aria-label={text.docs.list}>
-            <Field label={text.docs.find} hidden_label type="search" placeholder={text.docs.find} value={find} onInput={(event) => setQuery({ search: event.currentTarget.value }, true)} />
+        <nav class="docs-list" aria-label={docsText.list}>
+            <Field
+                label={docsText.find}
+                hidden_label
+                type="search"
+                placeholder={docsText.find}
+                value={find}
+                onInput={(event) => setQuery({ search: event.currentTarget.value }, true)}
+            />
             {contract.tags.map((tag) => {
                 const some = found.filter((entry) => entry.operation.tags.includes(tag.name));
-                return some.length > 0 && <Group key={tag.name} name={tag.name} help={tag.description} entries={some} open={open} />;
+                return (
+                    some.length > 0 && (
+                        <Group key={tag.name} name={tag.name} help={tag.description} entries={some} open={open} />
+                    )
+                );
             })}
             {names.length > 0 && (
                 <section>
-                    <h2>{text.docs.schemas}</h2>
+                    <h2>{docsText.schemas}</h2>
                     <ul>
                         {names.map((name) => (
                             <li key={name}>
@@ -105,12 +141,22 @@ function List({ contract, entries, open, find }: { contract: Contract; entries: 
                     </ul>
                 </section>
             )}
-            {found.length + names.length === 0 && <p class="muted">{text.docs.noMatch}</p>}
+            {found.length + names.length === 0 && <p class="muted">{docsText.noMatch}</p>}
         </nav>
     );
 }
 
-function Shown({ contract, entries, op, schema }: { contract: Contract; entries: Entry[]; op: string | null; schema: string | null }) {
+function Shown({
+    contract,
+    entries,
+    op,
+    schema,
+}: {
+    contract: Contract;
+    entries: Entry[];
+    op: string | null;
+    schema: string | null;
+}) {
     const entry = entries.find((one) => one.operation.operationId === op);
     const named = schema ? contract.components.schemas[schema] : undefined;
     if (entry) {
@@ -125,7 +171,7 @@ function Shown({ contract, entries, op, schema }: { contract: Contract; entries:
             </article>
         );
     }
-    return op || schema ? <EmptyState title={text.docs.notFound} /> : <Introduction contract={contract} />;
+    return op || schema ? <EmptyState title={docsText.notFound} /> : <Introduction contract={contract} />;
 }
 
 export default function Docs() {
@@ -143,7 +189,7 @@ export default function Docs() {
             <div class="docs-shown" key={op ?? schema ?? ''}>
                 {(op || schema) && (
                     <a class="docs-back" href="docs">
-                        {text.docs.back}
+                        {docsText.back}
                     </a>
                 )}
                 <Shown contract={contract} entries={entries} op={op} schema={schema} />

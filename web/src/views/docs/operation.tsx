@@ -1,8 +1,19 @@
 // One operation: parameters, responses, and a curl command.
-import { text } from '../../text';
+import { docsText } from '../../text/docs';
 import { Badge, Button } from '../../ui';
 import { copyText } from '../../clipboard';
-import { exampleText, nameOf, resolve, type ApiResponse, type Contract, type Entry, type Header, type Media, type Parameter, type RequestBody } from './contract';
+import {
+    exampleText,
+    nameOf,
+    resolve,
+    type ApiResponse,
+    type Contract,
+    type Entry,
+    type Header,
+    type Media,
+    type Parameter,
+    type RequestBody,
+} from './contract';
 import { Facts, Members, TypeOf } from './schema';
 
 const variable = (name: string) => '$' + name.toUpperCase().replaceAll('-', '_');
@@ -11,7 +22,9 @@ const variable = (name: string) => '$' + name.toUpperCase().replaceAll('-', '_')
 function requiredOf(contract: Contract, entry: Entry): { query: string; headers: string } {
     const all = entry.parameters.map((p) => resolve<Parameter>(contract, p));
     const query = all.filter((p) => p.in === 'query' && p.required).map((p) => `${p.name}=${variable(p.name)}`);
-    const headers = all.filter((p) => p.in === 'header' && (p.required || p.schema.const !== undefined)).map((p) => ` -H "${p.name}: ${p.schema.const ?? variable(p.name)}"`);
+    const headers = all
+        .filter((p) => p.in === 'header' && (p.required || p.schema.const !== undefined))
+        .map((p) => ` -H "${p.name}: ${p.schema.const ?? variable(p.name)}"`);
     return { query: query.length > 0 ? '?' + query.join('&') : '', headers: headers.join('') };
 }
 
@@ -24,7 +37,8 @@ function curlBodyOf(contract: Contract, entry: Entry): string {
     if (!media) {
         return '';
     }
-    const type = media === 'application/json' || media === 'application/octet-stream' ? '' : ` -H "Content-Type: ${media}"`;
+    const type =
+        media === 'application/json' || media === 'application/octet-stream' ? '' : ` -H "Content-Type: ${media}"`;
     return media.includes('json') ? `${type} -d '${JSON.stringify(first?.example ?? {})}'` : `${type} -T FILE`;
 }
 
@@ -34,7 +48,8 @@ function curlOf(contract: Contract, entry: Entry): string {
     const { query, headers } = requiredOf(contract, entry);
     const address = document.baseURI + path.slice(1).replace(/\{(\w+)\}/g, (_, name: string) => variable(name)) + query;
     const body = curlBodyOf(contract, entry);
-    const isDefault = method === 'GET' || (method === 'POST' && body.includes(' -d ')) || (method === 'PUT' && body.includes(' -T '));
+    const isDefault =
+        method === 'GET' || (method === 'POST' && body.includes(' -d ')) || (method === 'PUT' && body.includes(' -T '));
     const option = isDefault ? '' : method === 'HEAD' ? ' -I' : ` -X ${method}`;
     const token = operation['x-role'] === 'none' ? '' : ' -H "Authorization: Bearer $TOKEN"';
     return `curl${option}${token}${headers}${body} "${address}"`;
@@ -46,13 +61,23 @@ function Curl({ contract, entry }: { contract: Contract; entry: Entry }) {
         <div class="docs-curl">
             <pre tabIndex={0}>{line}</pre>
             <Button kind="quiet" onClick={() => void copyText(line)}>
-                {text.docs.copy}
+                {docsText.copy}
             </Button>
         </div>
     );
 }
 
-function Parameters({ contract, entry, section, title }: { contract: Contract; entry: Entry; section: Parameter['in']; title: string }) {
+function Parameters({
+    contract,
+    entry,
+    section,
+    title,
+}: {
+    contract: Contract;
+    entry: Entry;
+    section: Parameter['in'];
+    title: string;
+}) {
     const all = entry.parameters.map((p) => resolve<Parameter>(contract, p)).filter((p) => p.in === section);
     if (all.length === 0) {
         return null;
@@ -64,9 +89,9 @@ function Parameters({ contract, entry, section, title }: { contract: Contract; e
                 <table class="docs-table">
                     <thead>
                         <tr>
-                            <th scope="col">{text.docs.name}</th>
-                            <th scope="col">{text.docs.type}</th>
-                            <th scope="col">{text.docs.description}</th>
+                            <th scope="col">{docsText.name}</th>
+                            <th scope="col">{docsText.type}</th>
+                            <th scope="col">{docsText.description}</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -74,7 +99,9 @@ function Parameters({ contract, entry, section, title }: { contract: Contract; e
                             <tr key={p.name}>
                                 <th scope="row">
                                     <code>{p.name}</code>
-                                    {p.required && section !== 'path' && <span class="docs-required">{text.docs.required}</span>}
+                                    {p.required && section !== 'path' && (
+                                        <span class="docs-required">{docsText.required}</span>
+                                    )}
                                 </th>
                                 <td class="mono">
                                     <TypeOf schema={p.schema} />
@@ -103,7 +130,7 @@ function MediaTypes({ content }: { content: Record<string, Media> }) {
                 ))}
             </ul>
             {examples.map(([name, media]) => (
-                <pre key={name} class="docs-example" tabIndex={0} aria-label={text.docs.example(name)}>
+                <pre key={name} class="docs-example" tabIndex={0} aria-label={docsText.example(name)}>
                     {exampleText(media.example)}
                 </pre>
             ))}
@@ -138,32 +165,40 @@ function ResponseOf({ contract, status, response }: { contract: Contract; status
 export function OperationOf({ contract, entry }: { contract: Contract; entry: Entry }) {
     const { operation } = entry;
     const body = requestBodyOf(contract, entry);
-    const inline = body && Object.values(body.content).find((media) => media.schema && !nameOf(media.schema) && media.schema.properties)?.schema;
+    const inline =
+        body &&
+        Object.values(body.content).find((media) => media.schema && !nameOf(media.schema) && media.schema.properties)
+            ?.schema;
     return (
         <article class="docs-operation">
             <h1>{operation.summary}</h1>
             <p class="docs-line">
-                <code class={`docs-method ${entry.method}`}>{entry.method}</code> <code class="docs-path">{entry.path}</code>{' '}
-                <Badge>{text.docs.role(operation['x-role'])}</Badge>
+                <code class={`docs-method ${entry.method}`}>{entry.method}</code>{' '}
+                <code class="docs-path">{entry.path}</code> <Badge>{docsText.role(operation['x-role'])}</Badge>
             </p>
             {operation.description && <p>{operation.description}</p>}
             <Curl contract={contract} entry={entry} />
-            <Parameters contract={contract} entry={entry} section="path" title={text.docs.inPath} />
-            <Parameters contract={contract} entry={entry} section="query" title={text.docs.inQuery} />
-            <Parameters contract={contract} entry={entry} section="header" title={text.docs.inHeaders} />
+            <Parameters contract={contract} entry={entry} section="path" title={docsText.inPath} />
+            <Parameters contract={contract} entry={entry} section="query" title={docsText.inQuery} />
+            <Parameters contract={contract} entry={entry} section="header" title={docsText.inHeaders} />
             {body && (
                 <section>
-                    <h2>{text.docs.body}</h2>
+                    <h2>{docsText.body}</h2>
                     <MediaTypes content={body.content} />
                     {inline && <Members schema={inline} />}
                 </section>
             )}
             <section>
-                <h2>{text.docs.responses}</h2>
+                <h2>{docsText.responses}</h2>
                 {Object.entries(operation.responses)
                     .sort(([a], [b]) => Number(a) - Number(b))
                     .map(([status, response]) => (
-                        <ResponseOf key={status} contract={contract} status={status} response={resolve<ApiResponse>(contract, response)} />
+                        <ResponseOf
+                            key={status}
+                            contract={contract}
+                            status={status}
+                            response={resolve<ApiResponse>(contract, response)}
+                        />
                     ))}
             </section>
         </article>

@@ -1,6 +1,6 @@
 // A schema: its properties and types, with links to named schemas.
 import { href } from '../../address';
-import { text } from '../../text';
+import { docsText } from '../../text/docs';
 import { factsOf, nameOf, type Schema } from './contract';
 
 /** string, Recording[], Time | null … */
@@ -43,11 +43,13 @@ export function TypeOf({ schema }: { schema: Schema | undefined }) {
             </>
         );
     }
-    return <>{[schema?.type ?? text.docs.any].flat().join(' | ')}</>;
+    return <>{[schema?.type ?? docsText.any].flat().join(' | ')}</>;
 }
 
 export function Facts({ schema }: { schema: Schema }) {
-    const facts = factsOf(schema.items && !nameOf(schema.items) ? { ...schema.items, maxItems: schema.maxItems } : schema);
+    const facts = factsOf(
+        schema.items && !nameOf(schema.items) ? { ...schema.items, maxItems: schema.maxItems } : schema,
+    );
     return (
         <>
             {facts.map((fact) => (
@@ -64,7 +66,7 @@ function Member({ name, schema, required }: { name: string; schema: Schema; requ
             <tr>
                 <th scope="row">
                     <code>{name}</code>
-                    {!required && <span class="docs-optional">{text.docs.optional}</span>}
+                    {!required && <span class="docs-optional">{docsText.optional}</span>}
                 </th>
                 <td class="mono">
                     <TypeOf schema={schema} />
@@ -95,18 +97,23 @@ export function Members({ schema }: { schema: Schema }) {
         );
     }
     return (
-        <div class="docs-wide" role="group" aria-label={text.docs.members} tabIndex={0}>
+        <div class="docs-wide" role="group" aria-label={docsText.members} tabIndex={0}>
             <table class="docs-table">
                 <thead>
                     <tr>
-                        <th scope="col">{text.docs.member}</th>
-                        <th scope="col">{text.docs.type}</th>
-                        <th scope="col">{text.docs.description}</th>
+                        <th scope="col">{docsText.member}</th>
+                        <th scope="col">{docsText.type}</th>
+                        <th scope="col">{docsText.description}</th>
                     </tr>
                 </thead>
                 <tbody>
                     {Object.entries(schema.properties).map(([name, one]) => (
-                        <Member key={name} name={name} schema={one} required={schema.required?.includes(name) ?? false} />
+                        <Member
+                            key={name}
+                            name={name}
+                            schema={one}
+                            required={schema.required?.includes(name) ?? false}
+                        />
                     ))}
                 </tbody>
             </table>

@@ -1,10 +1,11 @@
 // Trash, restore, delete permanently. Trashing offers an undo; the caller confirms deletion.
 import { send } from '../../api';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText } from '../../text/library';
 import { showError, showToast } from '../../toasts';
 import type { Recording } from '../../types';
 
-const t = text.library;
+const t = libraryText;
 
 async function attempt(work: () => Promise<unknown>, done: () => void): Promise<void> {
     try {

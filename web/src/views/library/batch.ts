@@ -1,11 +1,12 @@
 // Changes of many recordings by one job: what would change, the job, its results, and how to take it back.
 import { followJob, get, getAll, patch, send } from '../../api';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText } from '../../text/library';
 import { showError, showToast } from '../../toasts';
 import type { BatchPlan, BatchResult, Job, JobStarted, Recording } from '../../types';
 import { MOST, type Selection } from './selection';
 
-const t = text.library;
+const t = libraryText;
 export type Action = 'tag' | 'move' | 'trash' | 'restore';
 export interface Batch {
     action: 'change' | 'trash' | 'restore';
@@ -57,27 +58,48 @@ async function rowsBefore({ ids, search, count }: Selection): Promise<Recording[
     if (count > UNDONE_MAX) {
         return null;
     }
-    return search ? getAll<Recording>('/recordings', { ...search }, UNDONE_MAX) : Promise.all([...ids.keys()].map((id) => get<Recording>(`/recordings/${id}`)));
+    return search
+        ? getAll<Recording>('/recordings', { ...search }, UNDONE_MAX)
+        : Promise.all([...ids.keys()].map((id) => get<Recording>(`/recordings/${id}`)));
 }
 
 async function putBack(before: readonly Recording[], batch: Batch): Promise<void> {
     for (const { id, collection, name, tags } of before) {
         const old = batch.tags && Object.fromEntries(Object.keys(batch.tags).map((key) => [key, tags[key] ?? null]));
-        await patch(`/recordings/${id}`, { ...(batch.collection || batch.name ? { collection, name } : {}), ...(old ? { tags: old } : {}) });
+        await patch(`/recordings/${id}`, {
+            ...(batch.collection || batch.name ? { collection, name } : {}),
+            ...(old ? { tags: old } : {}),
+        });
     }
     showToast(t.batch.undone(before.length));
 }
 
-/** Carries the batch out and says what was done, with an undo where there is one. Returns those that could not be changed. */
-export async function carryOut(action: Action, batch: Batch, selection: Selection | null, onProgress: (job: Job) => void): Promise<BatchResult[]> {
+/**
+ * Carries the batch out and says what was done, with an undo where there is one. Returns those that could not be
+ * changed.
+ */
+export async function carryOut(
+    action: Action,
+    batch: Batch,
+    selection: Selection | null,
+    onProgress: (job: Job) => void,
+): Promise<BatchResult[]> {
     const before = selection && batch.action === 'change' ? await rowsBefore(selection) : null;
     const results = await run(batch, onProgress);
     const changed = results.filter((one) => one.result === 'changed').map((one) => one.recording);
     const undo = () => {
         const back = action === 'trash' || action === 'restore' ? OPPOSITE[action] : null;
-        const done: Promise<unknown> = back ? carryOut(back, { action: back, ids: changed }, null, () => undefined) : putBack(before!.filter((row) => changed.includes(row.id)), batch);
+        const done: Promise<unknown> = back
+            ? carryOut(back, { action: back, ids: changed }, null, () => undefined)
+            : putBack(
+                  before!.filter((row) => changed.includes(row.id)),
+                  batch,
+              );
         void done.catch(showError);
     };
-    showToast(t.batch[action].done(changed.length), changed.length > 0 && (batch.action !== 'change' || before) ? { label: text.undo, run: undo } : undefined);
+    showToast(
+        t.batch[action].done(changed.length),
+        changed.length > 0 && (batch.action !== 'change' || before) ? { label: text.undo, run: undo } : undefined,
+    );
     return results.filter((one) => one.result === 'failed');
 }

@@ -1,7 +1,9 @@
 // The dialog of a batch: what to change, what would change, then the progress of the job and what could not be changed.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { get } from '../../api';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText } from '../../text/library';
+import { uploadText } from '../../text/upload';
 import { showError, showToast } from '../../toasts';
 import type { BatchPlan, BatchResult, Job, Values } from '../../types';
 import { Button, Dialog, Failed, Field, Progress, Spinner } from '../../ui';
@@ -10,7 +12,7 @@ import { parseTags } from '../upload/tags';
 import { carryOut, foresee, targetOf, type Action, type Batch } from './batch';
 import type { Selection } from './selection';
 
-const t = text.library.batch;
+const t = libraryText.batch;
 const SHOWN = 100;
 
 interface FormProps {
@@ -23,11 +25,23 @@ function TagForm({ onEdit, onPreview }: FormProps) {
     const [unset, setUnset] = useState('');
     const tags = parseTags(set);
     const keys = unset.split(/[\s,]+/).filter(Boolean);
-    const preview = () => tags && onPreview({ tags: { ...tags, ...Object.fromEntries(keys.map((key) => [key, null])) } });
-    const edit = (change: (value: string) => void) => (event: { currentTarget: HTMLInputElement }) => (change(event.currentTarget.value), onEdit());
+    const preview = () =>
+        tags && onPreview({ tags: { ...tags, ...Object.fromEntries(keys.map((key) => [key, null])) } });
+    const edit = (change: (value: string) => void) => (event: { currentTarget: HTMLInputElement }) => (
+        change(event.currentTarget.value),
+        onEdit()
+    );
     return (
         <form class="library-form" onSubmit={(event) => (event.preventDefault(), preview())}>
-            <Field focused label={t.add} value={set} autocomplete="off" placeholder={text.upload.tagsExample} error={tags ? null : text.upload.tagForm} onInput={edit(setSet)} />
+            <Field
+                focused
+                label={t.add}
+                value={set}
+                autocomplete="off"
+                placeholder={uploadText.tagsExample}
+                error={tags ? null : uploadText.tagForm}
+                onInput={edit(setSet)}
+            />
             <Field label={t.remove} value={unset} autocomplete="off" help={t.removeHelp} onInput={edit(setUnset)} />
             <Button type="submit" disabled={!tags || Object.keys(tags).length + keys.length === 0}>
                 {t.preview}
@@ -42,11 +56,23 @@ function MoveForm({ onEdit, onPreview }: FormProps) {
     const [name, setName] = useState('{name}');
     const known = useRequest((signal) => get<Values>('/values', { field: 'collection', limit: 200 }, signal), []).value;
     const renames = name.trim() !== '{name}';
-    const preview = () => onPreview({ ...(collection.trim() ? { collection: collection.trim() } : {}), ...(renames ? { name } : {}) });
-    const edit = (change: (value: string) => void) => (event: { currentTarget: HTMLInputElement }) => (change(event.currentTarget.value), onEdit());
+    const preview = () =>
+        onPreview({ ...(collection.trim() ? { collection: collection.trim() } : {}), ...(renames ? { name } : {}) });
+    const edit = (change: (value: string) => void) => (event: { currentTarget: HTMLInputElement }) => (
+        change(event.currentTarget.value),
+        onEdit()
+    );
     return (
         <form class="library-form" onSubmit={(event) => (event.preventDefault(), preview())}>
-            <Field focused label={t.collection} value={collection} list={list} autocomplete="off" help={t.collectionHelp} onInput={edit(setCollection)} />
+            <Field
+                focused
+                label={t.collection}
+                value={collection}
+                list={list}
+                autocomplete="off"
+                help={t.collectionHelp}
+                onInput={edit(setCollection)}
+            />
             <datalist id={list}>
                 {(known?.items ?? []).map((item) => (
                     <option key={item.value} value={item.value} />
@@ -61,14 +87,29 @@ function MoveForm({ onEdit, onPreview }: FormProps) {
 }
 
 /** Names, each with its new one or with what is wrong; the first ones of many. */
-function Items({ items, total }: { items: (Partial<BatchPlan['items'][number]> & Pick<BatchResult, 'recording' | 'collection' | 'name'>)[]; total: number }) {
+function Items({
+    items,
+    total,
+}: {
+    items: (Partial<BatchPlan['items'][number]> & Pick<BatchResult, 'recording' | 'collection' | 'name'>)[];
+    total: number;
+}) {
     const place = (collection: string, name: string) => `${collection}/${name}`;
     return (
         <ul class="library-items" tabIndex={0} aria-label={t.items}>
             {items.slice(0, SHOWN).map((one) => (
                 <li key={one.recording}>
                     {place(one.collection, one.name)}
-                    {one.problem ? <span class="error"> {one.problem}</span> : (one.new_collection ?? one.new_name) !== undefined && <span class="muted"> → {place(one.new_collection ?? one.collection, one.new_name || one.name)}</span>}
+                    {one.problem ? (
+                        <span class="error"> {one.problem}</span>
+                    ) : (
+                        (one.new_collection ?? one.new_name) !== undefined && (
+                            <span class="muted">
+                                {' '}
+                                → {place(one.new_collection ?? one.collection, one.new_name || one.name)}
+                            </span>
+                        )
+                    )}
                 </li>
             ))}
             {total > SHOWN && <li class="muted">{text.moreItems(total - SHOWN)}</li>}
@@ -126,7 +167,17 @@ function useJob(action: Action, selection: Selection, onDone: (whole: boolean) =
     return { job, state, start };
 }
 
-export function BatchDialog({ action, selection, onDone, onClose }: { action: Action; selection: Selection; onDone: (whole: boolean) => void; onClose: () => void }) {
+export function BatchDialog({
+    action,
+    selection,
+    onDone,
+    onClose,
+}: {
+    action: Action;
+    selection: Selection;
+    onDone: (whole: boolean) => void;
+    onClose: () => void;
+}) {
     const Form = { tag: TagForm, move: MoveForm, trash: null, restore: null }[action];
     const name = action === 'trash' || action === 'restore' ? action : 'change';
     const [change, setChange] = useState<Partial<Batch> | null>(Form ? null : {});
@@ -147,7 +198,11 @@ export function BatchDialog({ action, selection, onDone, onClose }: { action: Ac
                 state === 'asking' ? (
                     <>
                         <Button onClick={onClose}>{text.cancel}</Button>
-                        <Button kind="main" disabled={!ready || ready.plan.changes === 0} onClick={() => ready && start(ready.batch)}>
+                        <Button
+                            kind="main"
+                            disabled={!ready || ready.plan.changes === 0}
+                            onClick={() => ready && start(ready.batch)}
+                        >
                             {t[action].run(ready?.plan.changes ?? selection.count)}
                         </Button>
                     </>
@@ -157,7 +212,15 @@ export function BatchDialog({ action, selection, onDone, onClose }: { action: Ac
             }
         >
             {state === 'asking' && Form && <Form onEdit={() => setChange(null)} onPreview={setChange} />}
-            {state === 'asking' && change && (loading ? <Spinner /> : error !== null ? <Failed error={error} retry={reload} /> : value && <Foreseen plan={value.plan} />)}
+            {state === 'asking' &&
+                change &&
+                (loading ? (
+                    <Spinner />
+                ) : error !== null ? (
+                    <Failed error={error} retry={reload} />
+                ) : (
+                    value && <Foreseen plan={value.plan} />
+                ))}
             {state === 'running' && <Running job={job} />}
             {Array.isArray(state) && (
                 <>

@@ -1,14 +1,14 @@
-// The dates of a search: ranges that move with the time, or from one time to another. The address keeps them as they were chosen: start=now-7d,
-// start=today-1d&end=today, start=2024-05-01T00:00:00Z.
+// The dates of a search: ranges that move with the time, or from one time to another. The address keeps them as they
+// were chosen: start=now-7d, start=today-1d&end=today, start=2024-05-01T00:00:00Z.
 import { useMemo } from 'preact/hooks';
 import { setQuery } from '../../address';
 import { dateTime } from '../../format';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import { dayStart, fromWall, shownZone, zoneChoice, zoneName } from '../../time_zone';
 import { Field } from '../../ui';
 
-const t = text.library;
+const t = libraryText;
 const FURTHEST = 8e15; // ms from 1970, about what a Date can hold
 const UNITS: Record<string, number> = { s: 1000, m: 60000, h: 3600000, d: 86400000, w: 604800000 };
 
@@ -51,13 +51,33 @@ const RANGES: [keyof typeof t.ranges, string, string | null][] = [
 const written = (iso: string | null) => (iso === null ? '' : dateTime(new Date(iso).toISOString()).replace(' ', 'T'));
 
 function End({ name, label, value }: { name: 'start' | 'end'; label: string; value: string | null }) {
-    const set = (wall: number) => setQuery({ [name]: Number.isNaN(wall) ? null : new Date(fromWall(wall, shownZone())).toISOString().replace('.000Z', 'Z'), row: null });
+    const set = (wall: number) =>
+        setQuery({
+            [name]: Number.isNaN(wall)
+                ? null
+                : new Date(fromWall(wall, shownZone())).toISOString().replace('.000Z', 'Z'),
+            row: null,
+        });
     const known = value !== null && !Number.isNaN(Date.parse(value));
-    return <Field label={label} type="datetime-local" step={1} value={known ? written(value) : ''} onChange={(event) => set(Date.parse(event.currentTarget.value + 'Z'))} />;
+    return (
+        <Field
+            label={label}
+            type="datetime-local"
+            step={1}
+            value={known ? written(value) : ''}
+            onChange={(event) => set(Date.parse(event.currentTarget.value + 'Z'))}
+        />
+    );
 }
 
 /** `chosen`: as the address has it; `resolved`: what it means now. */
-export function Dates({ chosen, resolved }: { chosen: { start: string | null; end: string | null }; resolved: { start: string | null; end: string | null } }) {
+export function Dates({
+    chosen,
+    resolved,
+}: {
+    chosen: { start: string | null; end: string | null };
+    resolved: { start: string | null; end: string | null };
+}) {
     return (
         <section>
             <h2>
@@ -68,7 +88,12 @@ export function Dates({ chosen, resolved }: { chosen: { start: string | null; en
                     const on = chosen.start === start && chosen.end === end;
                     return (
                         <li key={name}>
-                            <button type="button" class="library-value" aria-pressed={on} onClick={() => setQuery({ start: on ? null : start, end: on ? null : end, row: null })}>
+                            <button
+                                type="button"
+                                class="library-value"
+                                aria-pressed={on}
+                                onClick={() => setQuery({ start: on ? null : start, end: on ? null : end, row: null })}
+                            >
                                 {t.ranges[name]}
                             </button>
                         </li>

@@ -3,13 +3,15 @@ import { useState } from 'preact/hooks';
 import { download, request, type Params } from '../../api';
 import { service } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { exportText } from '../../text/export';
+import { libraryText } from '../../text/library';
 import { showError, showToast } from '../../toasts';
 import { Button, Dialog, Select, Spinner } from '../../ui';
 import { listChoices, targetKey, titleOf } from '../recording/export_plan';
 import type { Selection } from './selection';
 
-const t = text.library.exportMany;
+const t = libraryText.exportMany;
 const NAMED_MAX = 64; // recordings in the address of an export
 type Kind = keyof typeof t.kinds;
 
@@ -24,7 +26,15 @@ async function start(path: string, params: Params): Promise<void> {
     await download(path, params);
 }
 
-export function ExportMany({ selection, merge, onClose }: { selection: Selection; merge: boolean; onClose: () => void }) {
+export function ExportMany({
+    selection,
+    merge,
+    onClose,
+}: {
+    selection: Selection;
+    merge: boolean;
+    onClose: () => void;
+}) {
     const { search, ids, count } = selection;
     const known = useStore(service);
     const [kind, setKind] = useState<Kind>(merge ? 'merged' : 'zip');
@@ -35,7 +45,10 @@ export function ExportMany({ selection, merge, onClose }: { selection: Selection
     const tooMany = !search && ids.size > NAMED_MAX;
     const run = () => {
         const params: Params = { ...(search ?? { recording: [...ids.keys()] }), version: target!.version };
-        const [path, more] = kind === 'zip' ? ['/search/export.zip', { as: target!.extension.replace(/^\./, '') }] : [`/${search ? 'search' : 'merge'}/as/export${target!.extension}`, {}];
+        const [path, more] =
+            kind === 'zip'
+                ? ['/search/export.zip', { as: target!.extension.replace(/^\./, '') }]
+                : [`/${search ? 'search' : 'merge'}/as/export${target!.extension}`, {}];
         setPreparing(true);
         start(path, { ...params, ...more })
             .then(onClose, showError)
@@ -50,14 +63,26 @@ export function ExportMany({ selection, merge, onClose }: { selection: Selection
                     {preparing && <Spinner />}
                     <Button onClick={onClose}>{text.cancel}</Button>
                     <Button kind="main" icon="download" disabled={!target || tooMany || preparing} onClick={run}>
-                        {text.export.download}
+                        {exportText.download}
                     </Button>
                 </>
             }
         >
             <div class="library-form">
-                {!merge && <Select label={t.kind} value={kind} options={Object.entries(t.kinds)} onChange={(to) => setKind(to as Kind)} />}
-                <Select label={text.export.format} value={target ? targetKey(target) : ''} options={targets.map((one) => [targetKey(one), titleOf(one, known!.formats)])} onChange={setChosen} />
+                {!merge && (
+                    <Select
+                        label={t.kind}
+                        value={kind}
+                        options={Object.entries(t.kinds)}
+                        onChange={(to) => setKind(to as Kind)}
+                    />
+                )}
+                <Select
+                    label={exportText.format}
+                    value={target ? targetKey(target) : ''}
+                    options={targets.map((one) => [targetKey(one), titleOf(one, known!.formats)])}
+                    onChange={setChosen}
+                />
                 {search && (search.start || search.end) && <p class="small muted">{t.dates}</p>}
                 {tooMany && <p class="error">{t.many(NAMED_MAX)}</p>}
             </div>

@@ -6,7 +6,8 @@ import { formatTitle, service, useRole } from '../../service';
 import { useStore } from '../../store';
 import { useRequest } from '../../use_request';
 import { count } from '../../format';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText } from '../../text/library';
 import { showError } from '../../toasts';
 import type { Collection, Stat, Values } from '../../types';
 import { Button, Dialog, Field, Icon } from '../../ui';
@@ -16,7 +17,7 @@ import { dropKey, hasTerm, setTerm, toggleTerm } from './query';
 
 const INITIAL = 8;
 const MAX_VALUES = 200;
-const t = text.library;
+const t = libraryText;
 
 interface FilterScope {
     query: string;
@@ -36,17 +37,37 @@ interface FilterProps extends FilterScope {
 /** Values within the search without this key's own terms: the alternatives. */
 function useValues(field: string, term: string | null, { query, start, end, refreshCount }: FilterScope) {
     const q = (term === null ? query : dropKey(query, term)) || null;
-    const { value } = useRequest((signal) => get<Values>('/values', { field, q, start, end, limit: MAX_VALUES }, signal), [field, q, start, end, refreshCount]);
+    const { value } = useRequest(
+        (signal) => get<Values>('/values', { field, q, start, end, limit: MAX_VALUES }, signal),
+        [field, q, start, end, refreshCount],
+    );
     return value;
 }
 
-function FilterValue({ term, value, recordings, query }: { term: string; value: string; recordings: number; query: string }) {
+function FilterValue({
+    term,
+    value,
+    recordings,
+    query,
+}: {
+    term: string;
+    value: string;
+    recordings: number;
+    query: string;
+}) {
     const on = hasTerm(query, term, value);
     const known = useStore(service);
-    const label = term === 'state' ? (text.state[value] ?? value) : term === 'format' ? formatTitle(known, value) : value;
+    const label =
+        term === 'state' ? (text.state[value] ?? value) : term === 'format' ? formatTitle(known, value) : value;
     return (
         <li>
-            <button type="button" class="library-value" data-value={value} aria-pressed={on} onClick={() => setQuery({ q: toggleTerm(query, term, value), row: null })}>
+            <button
+                type="button"
+                class="library-value"
+                data-value={value}
+                aria-pressed={on}
+                onClick={() => setQuery({ q: toggleTerm(query, term, value), row: null })}
+            >
                 <span class="ellipsis" title={label}>
                     {label}
                 </span>
@@ -60,7 +81,9 @@ function Filter({ field, term, title, hide, capped, ...scope }: FilterProps) {
     const { query } = scope;
     const [expanded, setExpanded] = useState(false);
     const found = useValues(field, term, scope);
-    const items = [...(found?.items ?? [])].filter((item) => !hide?.(item.value)).sort((a, b) => b.recordings - a.recordings);
+    const items = [...(found?.items ?? [])]
+        .filter((item) => !hide?.(item.value))
+        .sort((a, b) => b.recordings - a.recordings);
     return (
         <section>
             <h2>
@@ -69,7 +92,13 @@ function Filter({ field, term, title, hide, capped, ...scope }: FilterProps) {
             </h2>
             <ul>
                 {items.slice(0, expanded ? MAX_VALUES : INITIAL).map((item) => (
-                    <FilterValue key={item.value} term={term} value={item.value} recordings={item.recordings} query={query} />
+                    <FilterValue
+                        key={item.value}
+                        term={term}
+                        value={item.value}
+                        recordings={item.recordings}
+                        query={query}
+                    />
                 ))}
                 {found && items.length === 0 && <li class="muted small library-none">{t.noValues}</li>}
             </ul>
@@ -88,7 +117,13 @@ function TagValues({ name, ...scope }: FilterScope & { name: string }) {
     return (
         <ul class="library-sub">
             {items.map((item) => (
-                <FilterValue key={item.value} term={name} value={item.value} recordings={item.recordings} query={scope.query} />
+                <FilterValue
+                    key={item.value}
+                    term={name}
+                    value={item.value}
+                    recordings={item.recordings}
+                    query={scope.query}
+                />
             ))}
         </ul>
     );
@@ -124,7 +159,10 @@ function TagFilter(scope: FilterScope) {
 }
 
 function OtherFilters({ query, refreshCount }: { query: string; refreshCount: number }) {
-    const stats = useRequest((signal) => get<{ items: Stat[] }>('/stats', { by: 'state' }, signal), [refreshCount]).value;
+    const stats = useRequest(
+        (signal) => get<{ items: Stat[] }>('/stats', { by: 'state' }, signal),
+        [refreshCount],
+    ).value;
     const trashed = stats?.items.find((stat) => stat.name === 'trashed')?.recordings ?? 0;
     const damaged = hasTerm(query, 'damaged', 'true');
     const inTrash = hasTerm(query, 'state', 'trashed');
@@ -146,7 +184,14 @@ function OtherFilters({ query, refreshCount }: { query: string; refreshCount: nu
                         type="button"
                         class="library-value"
                         aria-pressed={inTrash}
-                        onClick={() => setQuery({ q: inTrash ? dropKey(query, 'state') : 'state:trashed', row: null, start: null, end: null })}
+                        onClick={() =>
+                            setQuery({
+                                q: inTrash ? dropKey(query, 'state') : 'state:trashed',
+                                row: null,
+                                start: null,
+                                end: null,
+                            })
+                        }
                     >
                         <Icon name="trash" size={14} />
                         <span class="grow">{t.trash}</span>
@@ -162,7 +207,19 @@ function OtherFilters({ query, refreshCount }: { query: string; refreshCount: nu
 const SIZES = ['<10M', '10M..100M', '100M..1G', '>1G'];
 const ADDED = ['>now-1d', '>now-7d', '>now-30d'];
 
-function Choices({ title, term, choices, label, query }: { title: string; term: string; choices: string[]; label: (choice: string) => string; query: string }) {
+function Choices({
+    title,
+    term,
+    choices,
+    label,
+    query,
+}: {
+    title: string;
+    term: string;
+    choices: string[];
+    label: (choice: string) => string;
+    query: string;
+}) {
     return (
         <section>
             <h2>{title}</h2>
@@ -171,7 +228,12 @@ function Choices({ title, term, choices, label, query }: { title: string; term: 
                     const on = hasTerm(query, term, choice);
                     return (
                         <li key={choice}>
-                            <button type="button" class="library-value" aria-pressed={on} onClick={() => setQuery({ q: setTerm(query, term, on ? null : choice), row: null })}>
+                            <button
+                                type="button"
+                                class="library-value"
+                                aria-pressed={on}
+                                onClick={() => setQuery({ q: setTerm(query, term, on ? null : choice), row: null })}
+                            >
                                 {label(choice)}
                             </button>
                         </li>
@@ -183,7 +245,11 @@ function Choices({ title, term, choices, label, query }: { title: string; term: 
 }
 
 /** `query` null: not known yet whether the server takes it. */
-export function Filters({ query, dates, ...rest }: Omit<FilterScope, 'query'> & { query: string | null; dates: { start: string | null; end: string | null } }) {
+export function Filters({
+    query,
+    dates,
+    ...rest
+}: Omit<FilterScope, 'query'> & { query: string | null; dates: { start: string | null; end: string | null } }) {
     const scope = { ...rest, query: query ?? '' };
     if (query === null) {
         return <nav class="library-filters" aria-label={t.filters} />;
@@ -194,11 +260,29 @@ export function Filters({ query, dates, ...rest }: Omit<FilterScope, 'query'> & 
             <RecentlyOpened />
             <Filter {...scope} field="collection" term="collection" title={t.filter.collection} capped />
             <Filter {...scope} field="format" term="format" title={t.filter.format} hide={(value) => value === ''} />
-            <Filter {...scope} field="state" term="state" title={t.filter.state} hide={(value) => value === 'trashed'} />
+            <Filter
+                {...scope}
+                field="state"
+                term="state"
+                title={t.filter.state}
+                hide={(value) => value === 'trashed'}
+            />
             <TagFilter {...scope} />
             <Dates chosen={dates} resolved={scope} />
-            <Choices title={t.filter.size} term="size" choices={SIZES} label={(choice) => t.sizes[choice]!} query={scope.query} />
-            <Choices title={t.filter.added} term="created" choices={ADDED} label={(choice) => t.added[choice]!} query={scope.query} />
+            <Choices
+                title={t.filter.size}
+                term="size"
+                choices={SIZES}
+                label={(choice) => t.sizes[choice]!}
+                query={scope.query}
+            />
+            <Choices
+                title={t.filter.added}
+                term="created"
+                choices={ADDED}
+                label={(choice) => t.added[choice]!}
+                query={scope.query}
+            />
             <OtherFilters query={scope.query} refreshCount={scope.refreshCount} />
         </nav>
     );
@@ -238,7 +322,12 @@ export function CollectionDescription({ name, refreshCount }: { name: string; re
                         </>
                     }
                 >
-                    <Field label={t.describeLabel} multiline value={draft} onInput={(event) => setDraft(event.currentTarget.value)} />
+                    <Field
+                        label={t.describeLabel}
+                        multiline
+                        value={draft}
+                        onInput={(event) => setDraft(event.currentTarget.value)}
+                    />
                 </Dialog>
             )}
         </div>

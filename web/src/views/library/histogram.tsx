@@ -1,14 +1,15 @@
-// The histogram of recordings over time, for the whole archive and for the search. It always shows the time range of the list.
+// The histogram of recordings over time, for the whole archive and for the search. It always shows the time range of
+// the list.
 import { useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../use_size';
 import { setQuery } from '../../address';
 import { count, date, dateTime } from '../../format';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import { zoneName } from '../../time_zone';
 import { Button } from '../../ui';
 import { barName, clockOf, ticksOf, useHistogram, type Bar, type Outside, type Span } from './histogram_data';
 
-const t = text.library;
+const t = libraryText;
 const HEIGHT = 46;
 const MIN_SPAN_MS = 1000;
 const LETTER_WIDTH = 8; // px, at most: labels that do not fit before the end are left out
@@ -21,7 +22,9 @@ function show(span: Span | null, replace = false) {
 function scaled(span: Span, by: number, around = (span.from + span.to) / 2): Span {
     const from = around - (around - span.from) * by;
     const to = around + (span.to - around) * by;
-    return to - from < MIN_SPAN_MS ? { from: around - MIN_SPAN_MS / 2, to: around + MIN_SPAN_MS / 2 } : { from: Math.round(from), to: Math.round(to) };
+    return to - from < MIN_SPAN_MS
+        ? { from: around - MIN_SPAN_MS / 2, to: around + MIN_SPAN_MS / 2 }
+        : { from: Math.round(from), to: Math.round(to) };
 }
 
 const ns = (ms: number) => BigInt(Math.round(ms)) * 1000000n;
@@ -30,15 +33,34 @@ const ns = (ms: number) => BigInt(Math.round(ms)) * 1000000n;
 function End({ outside, archive, before }: { outside: Outside; archive: Span; before: boolean }) {
     const n = before ? outside.before : outside.after;
     const at = before ? archive.from : archive.to;
-    const range = { start: before ? null : new Date(at).toISOString(), end: before ? new Date(at).toISOString() : null };
+    const range = {
+        start: before ? null : new Date(at).toISOString(),
+        end: before ? new Date(at).toISOString() : null,
+    };
     return n > 0 ? (
-        <button type="button" class={`library-outside ${before ? 'before' : 'after'}`} onClick={() => setQuery({ ...range, row: null })}>
+        <button
+            type="button"
+            class={`library-outside ${before ? 'before' : 'after'}`}
+            onClick={() => setQuery({ ...range, row: null })}
+        >
             {(before ? t.before : t.after)(count(n) + (outside.more ? '+' : ''), n, date(ns(before ? at : at - 1)))}
         </button>
     ) : null;
 }
 
-function Tools({ span, archive, outside, zoomed, truncated }: { span: Span; archive: Span; outside: Outside; zoomed: boolean; truncated: number }) {
+function Tools({
+    span,
+    archive,
+    outside,
+    zoomed,
+    truncated,
+}: {
+    span: Span;
+    archive: Span;
+    outside: Outside;
+    zoomed: boolean;
+    truncated: number;
+}) {
     const move = (by: number) => {
         const step = Math.round((span.to - span.from) * by);
         show({ from: span.from + step, to: span.to + step });
@@ -70,7 +92,8 @@ function useDrag(span: Span, width: number) {
     const timer = useRef<ReturnType<typeof setTimeout>>();
     const wheeled = useRef<Span | null>(null);
     const timeAt = (x: number, of: Span) => of.from + (Math.max(0, Math.min(x, width)) / width) * (of.to - of.from);
-    const xOf = (event: PointerEvent | WheelEvent) => event.clientX - (event.currentTarget as Element).getBoundingClientRect().left;
+    const xOf = (event: PointerEvent | WheelEvent) =>
+        event.clientX - (event.currentTarget as Element).getBoundingClientRect().left;
     const events = {
         onPointerDown: (event: PointerEvent) => {
             if (event.button === 0) {
@@ -101,18 +124,55 @@ function useDrag(span: Span, width: number) {
     return { drag, events };
 }
 
-function Bars({ bars, bucket, clock, x, searched }: { bars: Bar[]; bucket: string; clock: number; x: (time: number) => number; searched: boolean }) {
+function Bars({
+    bars,
+    bucket,
+    clock,
+    x,
+    searched,
+}: {
+    bars: Bar[];
+    bucket: string;
+    clock: number;
+    x: (time: number) => number;
+    searched: boolean;
+}) {
     const highest = bars.reduce((most, bar) => Math.max(most, bar.all, bar.found), 1);
     const rect = (bar: Bar, name: 'all' | 'found') => {
         const height = bar[name] > 0 ? Math.max(2, (bar[name] / highest) * HEIGHT) : 0;
-        return <rect class={name} x={x(bar.from)} width={Math.max(1, x(bar.to) - x(bar.from) - 1)} y={HEIGHT - height} height={height} />;
+        return (
+            <rect
+                class={name}
+                x={x(bar.from)}
+                width={Math.max(1, x(bar.to) - x(bar.from) - 1)}
+                y={HEIGHT - height}
+                height={height}
+            />
+        );
     };
     return (
         <>
             {bars.map((bar) => (
-                <g key={bar.from} class="bar" data-from={bar.from} data-to={bar.to} data-found={bar.found} data-all={bar.all}>
-                    <title>{searched ? t.barOf(barName(bar, bucket, clock), bar.found, bar.all) : t.bar(barName(bar, bucket, clock), bar.found)}</title>
-                    <rect class="hit" x={x(bar.from)} width={Math.max(1, x(bar.to) - x(bar.from))} y={0} height={HEIGHT} />
+                <g
+                    key={bar.from}
+                    class="bar"
+                    data-from={bar.from}
+                    data-to={bar.to}
+                    data-found={bar.found}
+                    data-all={bar.all}
+                >
+                    <title>
+                        {searched
+                            ? t.barOf(barName(bar, bucket, clock), bar.found, bar.all)
+                            : t.bar(barName(bar, bucket, clock), bar.found)}
+                    </title>
+                    <rect
+                        class="hit"
+                        x={x(bar.from)}
+                        width={Math.max(1, x(bar.to) - x(bar.from))}
+                        y={0}
+                        height={HEIGHT}
+                    />
                     {searched && rect(bar, 'all')}
                     {rect(bar, 'found')}
                 </g>
@@ -121,7 +181,17 @@ function Bars({ bars, bucket, clock, x, searched }: { bars: Bar[]; bucket: strin
     );
 }
 
-export function Histogram({ query, start, end, refreshCount }: { query: string | null; start: string | null; end: string | null; refreshCount: number }) {
+export function Histogram({
+    query,
+    start,
+    end,
+    refreshCount,
+}: {
+    query: string | null;
+    start: string | null;
+    end: string | null;
+    refreshCount: number;
+}) {
     const ref = useRef<HTMLDivElement>(null);
     const width = useWidth(ref);
     const { span, archive, data, outside } = useHistogram(query, start, end, refreshCount, width);
@@ -142,14 +212,40 @@ export function Histogram({ query, start, end, refreshCount }: { query: string |
                                 )}
                             </g>
                         ))}
-                        {data && <Bars bars={data.bars} bucket={data.bucket} clock={clockOf(span)} x={x} searched={!!query} />}
+                        {data && (
+                            <Bars
+                                bars={data.bars}
+                                bucket={data.bucket}
+                                clock={clockOf(span)}
+                                x={x}
+                                searched={!!query}
+                            />
+                        )}
                         <line class="ground" x1={0} x2={width} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
-                        {drag && <rect class="drag" x={Math.min(...drag)} width={Math.abs(drag[1] - drag[0])} y={0} height={HEIGHT} />}
+                        {drag && (
+                            <rect
+                                class="drag"
+                                x={Math.min(...drag)}
+                                width={Math.abs(drag[1] - drag[0])}
+                                y={0}
+                                height={HEIGHT}
+                            />
+                        )}
                     </svg>
                 )}
-                {!span && archive !== undefined && query !== null && <p class="muted small">{archive ? t.noneThen : t.noDates}</p>}
+                {!span && archive !== undefined && query !== null && (
+                    <p class="muted small">{archive ? t.noneThen : t.noDates}</p>
+                )}
             </div>
-            {span && archive && <Tools span={span} archive={archive} outside={outside} zoomed={start !== null || end !== null} truncated={data?.truncated ?? 0} />}
+            {span && archive && (
+                <Tools
+                    span={span}
+                    archive={archive}
+                    outside={outside}
+                    zoomed={start !== null || end !== null}
+                    truncated={data?.truncated ?? 0}
+                />
+            )}
         </section>
     );
 }

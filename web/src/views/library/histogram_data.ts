@@ -1,4 +1,5 @@
-// The data of the histogram: how many recordings of the search, and of the archive, overlap each bucket of time. The server counts them exactly.
+// The data of the histogram: how many recordings of the search, and of the archive, overlap each bucket of time. The
+// server counts them exactly.
 import { get, getPage } from '../../api';
 import { useRequest } from '../../use_request';
 import { offsetMs, shownZone } from '../../time_zone';
@@ -38,7 +39,11 @@ async function daysOf(signal: AbortSignal): Promise<Day[]> {
     const next = (from: number) => (months ? new Date(from).setUTCMonth(new Date(from).getUTCMonth() + 1) : from + DAY);
     return items
         .filter((item) => item.name !== null && /^\d{4}-/.test(item.name))
-        .map((item) => ({ from: Date.parse(item.name!), to: next(Date.parse(item.name!)), recordings: item.recordings }))
+        .map((item) => ({
+            from: Date.parse(item.name!),
+            to: next(Date.parse(item.name!)),
+            recordings: item.recordings,
+        }))
         .sort((a, b) => a.from - b.from);
 }
 
@@ -47,7 +52,7 @@ export function mainRange(days: readonly Day[]): Span | null {
     let [first, last] = [0, days.length - 1];
     let spare = days.reduce((sum, day) => sum + day.recordings, 0) * OUTLIERS;
     const length = (a: number, b: number) => days[b]!.to - days[a]!.from;
-    for (let cut = true; cut; ) {
+    for (let cut = true; cut;) {
         cut = false;
         for (let i = first, sum = 0; i < last && (sum += days[i]!.recordings) <= spare && !cut; i++) {
             if (days[i + 1]!.from - days[i]!.to > EMPTIER * length(i + 1, last)) {
@@ -77,7 +82,10 @@ function bucketFor(span: Span, width: number): string {
     return seconds ? `${seconds}s` : (CALENDAR.find(([, ms]) => ms >= least)?.[0] ?? 'year');
 }
 
-/** How far the clock of the bars is ahead of UTC: one for all, also where daylight saving time begins or ends among them. */
+/**
+ * How far the clock of the bars is ahead of UTC: one for all, also where daylight saving time begins or ends among
+ * them.
+ */
 export const clockOf = (span: Span): number => offsetMs((span.from + span.to) / 2, shownZone());
 
 interface Counts {
@@ -87,20 +95,35 @@ interface Counts {
 async function countsOf(query: string, span: Span, bucket: string, signal: AbortSignal): Promise<Counts> {
     const iso = (ms: number) => new Date(ms).toISOString();
     const utc_offset = Math.round(clockOf(span) / 60000);
-    const page = await getPage<CoverageBucket>('/coverage', { by: 'time', bucket, utc_offset, q: query || null, start: iso(span.from), end: iso(span.to) }, null, signal);
+    const page = await getPage<CoverageBucket>(
+        '/coverage',
+        { by: 'time', bucket, utc_offset, q: query || null, start: iso(span.from), end: iso(span.to) },
+        null,
+        signal,
+    );
     return { buckets: page.items, truncated: page.capped ? (page.counted ?? 0) : 0 };
 }
 
 async function outsideOf(query: string, span: Span, signal: AbortSignal): Promise<Outside> {
     const total = (range: { start?: string; end?: string }) =>
         getPage<Recording>('/recordings', { q: query || null, ...range, limit: 1, count: true }, null, signal);
-    const [before, after] = await Promise.all([total({ end: new Date(span.from).toISOString() }), total({ start: new Date(span.to).toISOString() })]);
-    return { before: before.total ?? 0, after: after.total ?? 0, more: before.total_capped === true || after.total_capped === true };
+    const [before, after] = await Promise.all([
+        total({ end: new Date(span.from).toISOString() }),
+        total({ start: new Date(span.to).toISOString() }),
+    ]);
+    return {
+        before: before.total ?? 0,
+        after: after.total ?? 0,
+        more: before.total_capped === true || after.total_capped === true,
+    };
 }
 
 function barsOf(all: Counts, found: Counts): Bar[] {
     const bars = new Map<number, Bar>();
-    for (const [counts, key] of [[all, 'all'], [found, 'found']] as const) {
+    for (const [counts, key] of [
+        [all, 'all'],
+        [found, 'found'],
+    ] as const) {
         for (const { start, end, recordings } of counts.buckets) {
             const from = Date.parse(start);
             const bar = bars.get(from) ?? { from, to: Date.parse(end), all: 0, found: 0 };
@@ -114,7 +137,13 @@ function barsOf(all: Counts, found: Counts): Bar[] {
 const NONE: Outside = { before: 0, after: 0, more: false };
 
 /** `query` null: not known yet whether the server takes it. */
-export function useHistogram(query: string | null, start: string | null, end: string | null, refreshCount: number, width: number) {
+export function useHistogram(
+    query: string | null,
+    start: string | null,
+    end: string | null,
+    refreshCount: number,
+    width: number,
+) {
     const days = useRequest(daysOf, [refreshCount]).value;
     const archive = days ? mainRange(days) : undefined; // undefined: not known yet
     const full = days && days.length > 0 ? { from: days[0]!.from, to: days[days.length - 1]!.to } : null;
@@ -136,7 +165,10 @@ export function useHistogram(query: string | null, start: string | null, end: st
         },
         [query, span?.from, span?.to, bucket, refreshCount],
     ).value;
-    const outside = useRequest((signal) => (cut && query !== null ? outsideOf(query, archive, signal) : Promise.resolve(NONE)), [query, cut, archive?.from, archive?.to, refreshCount]).value;
+    const outside = useRequest(
+        (signal) => (cut && query !== null ? outsideOf(query, archive, signal) : Promise.resolve(NONE)),
+        [query, cut, archive?.from, archive?.to, refreshCount],
+    ).value;
     return { archive, span, data: bars, outside: outside ?? NONE };
 }
 
@@ -156,7 +188,10 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** Ticks at least 90 px apart, at round times of the clock. */
 export function ticksOf(span: Span, width: number): Tick[] {
     const clock = clockOf(span);
-    return roundTimes({ from: span.from + clock, to: span.to + clock }, ((span.to - span.from) * 90) / Math.max(width, 1)).map(({ time, label }) => ({ time: time - clock, label }));
+    return roundTimes(
+        { from: span.from + clock, to: span.to + clock },
+        ((span.to - span.from) * 90) / Math.max(width, 1),
+    ).map(({ time, label }) => ({ time: time - clock, label }));
 }
 
 function roundTimes(span: Span, least: number): Tick[] {
@@ -166,7 +201,10 @@ function roundTimes(span: Span, least: number): Tick[] {
         for (let time = Math.ceil(span.from / step) * step; time < span.to; time += step) {
             const iso = new Date(time).toISOString();
             const day = `${Number(iso.slice(8, 10))} ${MONTHS[Number(iso.slice(5, 7)) - 1]!}`;
-            ticks.push({ time, label: step >= DAY || time % DAY === 0 ? day : step < 60000 ? iso.slice(11, 19) : iso.slice(11, 16) });
+            ticks.push({
+                time,
+                label: step >= DAY || time % DAY === 0 ? day : step < 60000 ? iso.slice(11, 19) : iso.slice(11, 16),
+            });
         }
         return ticks;
     }

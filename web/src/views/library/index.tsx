@@ -5,7 +5,7 @@ import { go, setQuery, useAddress } from '../../address';
 import { onChange } from '../../api';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import type { Recording } from '../../types';
 import { Button, Confirm, EmptyState, Failed, Menu, Select, Spinner, VirtualTable, type Sort } from '../../ui';
 import { purge, restore, trash } from './actions';
@@ -22,7 +22,7 @@ import { Previews } from './previews';
 import { RecordingList } from './recording_list';
 import { selectColumn, useSelection, type Selecting } from './selection';
 
-const t = text.library;
+const t = libraryText;
 const REFRESH_AFTER_MS = 400;
 const RECOUNT_AFTER_MS = 3000; // filters and histogram: expensive, and not urgent
 const NEWEST = '-created';
@@ -31,13 +31,22 @@ const NEWEST = '-created';
 function useRows(q: string, start: string | null, end: string | null, sort: string) {
     const [, draw] = useState(0);
     const [refreshCount, setRefreshCount] = useState(0);
-    const rows = useMemo(() => new RecordingList({ q: q || null, start, end, sort }, () => draw((n) => n + 1)), [q, start, end, sort]);
+    const rows = useMemo(
+        () => new RecordingList({ q: q || null, start, end, sort }, () => draw((n) => n + 1)),
+        [q, start, end, sort],
+    );
     const timers = useRef<{ list?: ReturnType<typeof setTimeout>; counts?: ReturnType<typeof setTimeout> }>({});
     const latest = useRef(rows); // a change may be answered after the search has changed
     latest.current = rows;
     const refresh = useCallback(() => {
-        timers.current.list ??= setTimeout(() => ((timers.current.list = undefined), latest.current.refresh()), REFRESH_AFTER_MS);
-        timers.current.counts ??= setTimeout(() => ((timers.current.counts = undefined), setRefreshCount((n) => n + 1)), RECOUNT_AFTER_MS);
+        timers.current.list ??= setTimeout(
+            () => ((timers.current.list = undefined), latest.current.refresh()),
+            REFRESH_AFTER_MS,
+        );
+        timers.current.counts ??= setTimeout(
+            () => ((timers.current.counts = undefined), setRefreshCount((n) => n + 1)),
+            RECOUNT_AFTER_MS,
+        );
     }, []);
     useEffect(() => onChange(refresh), []);
     useEffect(() => () => rows.stop(), [rows]);
@@ -120,8 +129,12 @@ function Actions({ recording, refresh }: { recording: Recording | undefined; ref
         <div class="library-actions">
             <span class="ellipsis">{recording.name}</span>
             <Button onClick={() => go(recordingPath(recording))}>{t.open}</Button>
-            {mayEdit && recording.state !== 'trashed' && recording.state !== 'recording' && <Button icon="trash" label={t.toTrash} onClick={() => void trash(recording, refresh)} />}
-            {mayEdit && recording.state === 'trashed' && <Button onClick={() => void restore(recording, refresh)}>{t.restore}</Button>}
+            {mayEdit && recording.state !== 'trashed' && recording.state !== 'recording' && (
+                <Button icon="trash" label={t.toTrash} onClick={() => void trash(recording, refresh)} />
+            )}
+            {mayEdit && recording.state === 'trashed' && (
+                <Button onClick={() => void restore(recording, refresh)}>{t.restore}</Button>
+            )}
             {mayPurge && recording.state === 'trashed' && (
                 <Button kind="danger" onClick={() => setConfirming(true)}>
                     {t.purge}
@@ -147,7 +160,17 @@ function countOf(total: number, more: boolean, { count, search }: Selecting): st
 function ColumnMenu() {
     const hidden = useStore(hiddenColumns);
     const noRoom = useStore(columnsWithoutRoom);
-    return <Menu icon="columns" label={t.shownColumns} items={OPTIONAL.map((key) => ({ label: noRoom.includes(key) ? t.noRoom(t.columns[key]!) : t.columns[key]!, checked: !hidden.includes(key), run: () => toggleColumn(key) }))} />;
+    return (
+        <Menu
+            icon="columns"
+            label={t.shownColumns}
+            items={OPTIONAL.map((key) => ({
+                label: noRoom.includes(key) ? t.noRoom(t.columns[key]!) : t.columns[key]!,
+                checked: !hidden.includes(key),
+                run: () => toggleColumn(key),
+            }))}
+        />
+    );
 }
 
 function Foot({
@@ -195,9 +218,17 @@ function Foot({
             )}
             <ColumnMenu />
             <span role="status" class="library-count">
-                {rows.error !== null && rows.total === null ? null : rows.total === null ? <Spinner /> : countOf(rows.total, rows.more, selecting)}
+                {rows.error !== null && rows.total === null ? null : rows.total === null ? (
+                    <Spinner />
+                ) : (
+                    countOf(rows.total, rows.more, selecting)
+                )}
             </span>
-            {selecting.count > 0 ? <BulkBar rows={rows} selecting={selecting} refresh={refresh} /> : <Actions recording={current} refresh={refresh} />}
+            {selecting.count > 0 ? (
+                <BulkBar rows={rows} selecting={selecting} refresh={refresh} />
+            ) : (
+                <Actions recording={current} refresh={refresh} />
+            )}
         </footer>
     );
 }
@@ -232,7 +263,9 @@ function List({
     const seen = useRef<[number, number]>([0, 0]);
     const showPreviews = () => {
         const [first, end] = seen.current;
-        const loaded = Array.from({ length: end - first }, (_, i) => rows.at(first + i)).filter((row) => row !== undefined);
+        const loaded = Array.from({ length: end - first }, (_, i) => rows.at(first + i)).filter(
+            (row) => row !== undefined,
+        );
         off.includes('preview') || previews.show(loaded);
     };
     useEffect(showPreviews); // after each drawing: rows may have been loaded
@@ -319,7 +352,15 @@ export function Library() {
                 {shown.error === null && shown.total === 0 ? (
                     <Empty q={shown.query} start={start} end={end} sort={order} />
                 ) : shown.error === null ? (
-                    <List rows={shown} sort={sort} onSort={onSort} onHidden={setSortHidden} state={state} selecting={selecting} refresh={refresh} />
+                    <List
+                        rows={shown}
+                        sort={sort}
+                        onSort={onSort}
+                        onHidden={setSortHidden}
+                        state={state}
+                        selecting={selecting}
+                        refresh={refresh}
+                    />
                 ) : null}
                 <Foot
                     rows={shown}

@@ -1,7 +1,7 @@
 // What is wrong with the search, and what may have been meant.
 import { setQuery } from '../../address';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import { Button } from '../../ui';
 import { corrected, mistake } from './mistakes';
 
@@ -13,7 +13,7 @@ export function Mistakes() {
     return (
         <div class="library-mistake" role="alert">
             <span>{wrong.message}</span>
-            {wrong.suggestions.length > 0 && <span>{text.library.meant}</span>}
+            {wrong.suggestions.length > 0 && <span>{libraryText.meant}</span>}
             {wrong.suggestions.map((suggestion) => (
                 <Button key={suggestion} onClick={() => setQuery({ q: corrected(wrong, suggestion), row: null })}>
                     {suggestion}

@@ -14,7 +14,9 @@ export interface Mistake {
 /** Of the search that the URL holds; null: there is none. The library sets it, the search box shows it. */
 export const mistake = new Store<Mistake | null>(null);
 
-/** "q, character 4: there is no key and no tag \"formt\": did you mean format?": in characters as users count, from 1. */
+/**
+ * "q, character 4: there is no key and no tag \"formt\": did you mean format?": in characters as users count, from 1.
+ */
 export function mistakeOf(error: unknown, query: string): Mistake | null {
     const detail = error instanceof ApiError && error.status === 400 ? error.message : '';
     const found = /^q, character (\d+): (.*?)(?:: did you mean (.*)\?)?$/s.exec(detail);
@@ -56,10 +58,21 @@ function isHalfValue({ key, values, text }: Term, formats: readonly string[]): b
     }
     const choices = key === 'format' ? formats : key === 'state' ? STATES : key === 'damaged' ? ['true', 'false'] : [];
     if (choices.length > 0) {
-        return choices.some((one) => one.startsWith(last)) && !choices.some((one) => one === last || one.startsWith(last + '-'));
+        return (
+            choices.some((one) => one.startsWith(last)) &&
+            !choices.some((one) => one === last || one.startsWith(last + '-'))
+        );
     }
     const whole = WHOLE[key ?? ''];
-    return !!whole && !whole.test(last.split('..').pop()!.replace(/^(>=|<=|>|<|=)/, ''));
+    return (
+        !!whole &&
+        !whole.test(
+            last
+                .split('..')
+                .pop()!
+                .replace(/^(>=|<=|>|<|=)/, ''),
+        )
+    );
 }
 
 /** Whether the query is still being typed at the caret: the server would refuse it, and the user knows. */

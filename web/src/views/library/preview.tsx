@@ -2,11 +2,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { apiUrl } from '../../api';
 import { Store, useStore } from '../../store';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import type { Preview, Recording } from '../../types';
 import { Icon } from '../../ui';
 
-const t = text.library;
+const t = libraryText;
 const FRAMES = 10;
 const PEEK_AFTER_MS = 120; // the pointer only passes
 const WIDTH = 56;
@@ -25,7 +25,9 @@ function Rate({ rate }: { rate: readonly number[] }) {
     const highest = Math.max(...rate, 1);
     const ground = HEIGHT - 4.5;
     const step = WIDTH / Math.max(1, rate.length - 1);
-    const line = rate.map((n, i) => `${(i * step).toFixed(1)} ${(ground - (n / highest) * HEIGHT * 0.6).toFixed(1)}`).join('L');
+    const line = rate
+        .map((n, i) => `${(i * step).toFixed(1)} ${(ground - (n / highest) * HEIGHT * 0.6).toFixed(1)}`)
+        .join('L');
     return (
         <svg class="library-rate" width={WIDTH} height={HEIGHT} role="img" aria-label={t.rate}>
             <title>{t.rate}</title>
@@ -60,7 +62,16 @@ function Thumbnail({ recording, onFail }: { recording: Recording; onFail: () => 
             onPointerMove={(event) => peeked.get()?.cell === cell.current && show(frameAt(event))}
             onPointerLeave={hide}
         >
-            <img src={apiUrl(`/recordings/${recording.id}/thumbnail`)} width={WIDTH} height={HEIGHT} alt="" loading="lazy" decoding="async" draggable={false} onError={onFail} />
+            <img
+                src={apiUrl(`/recordings/${recording.id}/thumbnail`)}
+                width={WIDTH}
+                height={HEIGHT}
+                alt=""
+                loading="lazy"
+                decoding="async"
+                draggable={false}
+                onError={onFail}
+            />
         </span>
     );
 }
@@ -100,7 +111,13 @@ export function Peek() {
         return null;
     }
     return (
-        <div class="library-peek" popover="manual" ref={box} role="status" aria-label={t.frame(now.frame + 1, FRAMES, now.recording.name)}>
+        <div
+            class="library-peek"
+            popover="manual"
+            ref={box}
+            role="status"
+            aria-label={t.frame(now.frame + 1, FRAMES, now.recording.name)}
+        >
             <div class="library-peek-frame" style={{ width: `${size.width}px`, height: `${size.height}px` }}>
                 <img
                     key={id}

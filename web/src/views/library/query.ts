@@ -52,7 +52,9 @@ export function toggleTerm(query: string, key: string, value: string): string {
 
 /** The collection, if the search selects exactly one. */
 export function selectedCollection(q: string): string | null {
-    const terms = termsOf(q).filter((term) => term.key === 'collection' && !term.not && term.values.length === 1 && !/[*?]/.test(term.values[0]!));
+    const terms = termsOf(q).filter(
+        (term) => term.key === 'collection' && !term.not && term.values.length === 1 && !/[*?]/.test(term.values[0]!),
+    );
     return terms.length === 1 ? terms[0]!.values[0]! : null;
 }
 
@@ -79,7 +81,13 @@ export function typingAt(query: string, caret: number): Typing {
     }
     const from = term.start + (term.not ? 1 : 0);
     if (term.key === null) {
-        return { start: from, end: term.end, not: term.not, key: null, prefix: query.slice(from, caret).replace(/"/g, '') };
+        return {
+            start: from,
+            end: term.end,
+            not: term.not,
+            key: null,
+            prefix: query.slice(from, caret).replace(/"/g, ''),
+        };
     }
     const values = from + term.key.length + 1;
     if (caret < values) {
@@ -87,7 +95,13 @@ export function typingAt(query: string, caret: number): Typing {
     }
     const start = Math.max(values, query.lastIndexOf(',', caret - 1) + 1);
     const comma = query.slice(caret, term.end).indexOf(',');
-    return { start, end: comma < 0 ? term.end : caret + comma, not: term.not, key: term.key, prefix: query.slice(start, caret).replace(/"/g, '') };
+    return {
+        start,
+        end: comma < 0 ? term.end : caret + comma,
+        not: term.not,
+        key: term.key,
+        prefix: query.slice(start, caret).replace(/"/g, ''),
+    };
 }
 
 /** Replaces all terms with this key by key:value, or removes them if `value` is null. The value is written as it is. */

@@ -55,7 +55,11 @@ export class RecordingList {
         }
         while (first + rows.length < end) {
             const offset = first + rows.length;
-            const page = await get<Page<Recording>>('/recordings', { ...this.params, offset, limit: Math.min(1000, end - offset) });
+            const page = await get<Page<Recording>>('/recordings', {
+                ...this.params,
+                offset,
+                limit: Math.min(1000, end - offset),
+            });
             if (page.items.length === 0) {
                 break;
             }

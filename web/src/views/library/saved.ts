@@ -1,8 +1,8 @@
-// Searches that are saved on the server by name, for everybody who may see all collections. The address names the one that is open (saved=), with
-// its terms beside it; a link with the name alone opens it as it is then.
+// Searches that are saved on the server by name, for everybody who may see all collections. The address names the one
+// that is open (saved=), with its terms beside it; a link with the name alone opens it as it is then.
 import { ApiError, getAll, send } from '../../api';
 import { Store } from '../../store';
-import { text } from '../../text';
+import { savedText } from '../../text/library';
 import type { Saved } from '../../types';
 
 /** The parts of the address that are saved. */
@@ -24,8 +24,10 @@ function readSaved({ name, value }: Saved): SavedSearch {
     return { name, query: Object.fromEntries(PARTS.map((part) => [part, textOf(value[part])])) as SavedQuery };
 }
 
-export const queryOf = (address: URLSearchParams): SavedQuery => Object.fromEntries(PARTS.map((part) => [part, address.get(part) || null])) as SavedQuery;
-export const isSame = (a: SavedQuery, b: SavedQuery): boolean => PARTS.every((part) => (a[part] ?? '') === (b[part] ?? ''));
+export const queryOf = (address: URLSearchParams): SavedQuery =>
+    Object.fromEntries(PARTS.map((part) => [part, address.get(part) || null])) as SavedQuery;
+export const isSame = (a: SavedQuery, b: SavedQuery): boolean =>
+    PARTS.every((part) => (a[part] ?? '') === (b[part] ?? ''));
 
 export async function loadSaved(): Promise<void> {
     savedSearches.set((await getAll<Saved>('/searches', { limit: null })).map(readSaved));
@@ -36,7 +38,7 @@ export async function saveSearch(name: string, query: SavedQuery, over: boolean)
     try {
         await send('PUT', pathOf(name), { body: { value: query }, headers: over ? {} : { 'If-None-Match': '*' } });
     } catch (error) {
-        throw error instanceof ApiError && error.status === 412 ? new Error(text.saved.taken(name)) : error;
+        throw error instanceof ApiError && error.status === 412 ? new Error(savedText.taken(name)) : error;
     }
     await loadSaved();
 }

@@ -4,21 +4,47 @@ import { href, setQuery, useAddress } from '../../address';
 import { forgetOpened, recent } from '../../recent';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText, savedText } from '../../text/library';
 import { showError, showToast } from '../../toasts';
 import { Button, Dialog, Field, Menu } from '../../ui';
-import { deleteSearch, isSame, loadSaved, queryOf, renameSearch, saveSearch, savedSearches, type SavedQuery, type SavedSearch } from './saved';
+import {
+    deleteSearch,
+    isSame,
+    loadSaved,
+    queryOf,
+    renameSearch,
+    saveSearch,
+    savedSearches,
+    type SavedQuery,
+    type SavedSearch,
+} from './saved';
 
-const t = text.saved;
+const t = savedText;
 const INITIAL = 5;
 
 const open = (one: SavedSearch) => setQuery({ ...one.query, saved: one.name, row: null });
 
 /** Asks for a name, and stays open until it is taken. */
-function NameDialog({ title, button, name, onName, onClose }: { title: string; button: string; name: string; onName: (name: string) => Promise<void>; onClose: () => void }) {
+function NameDialog({
+    title,
+    button,
+    name,
+    onName,
+    onClose,
+}: {
+    title: string;
+    button: string;
+    name: string;
+    onName: (name: string) => Promise<void>;
+    onClose: () => void;
+}) {
     const [typed, setTyped] = useState(name);
     const [error, setError] = useState<string | null>(null);
-    const run = () => onName(typed.trim()).then(onClose, (why: unknown) => setError(why instanceof Error ? why.message : String(why)));
+    const run = () =>
+        onName(typed.trim()).then(onClose, (why: unknown) =>
+            setError(why instanceof Error ? why.message : String(why)),
+        );
     return (
         <Dialog
             title={title}
@@ -33,20 +59,43 @@ function NameDialog({ title, button, name, onName, onClose }: { title: string; b
             }
         >
             <form onSubmit={(event) => (event.preventDefault(), typed.trim() && void run())}>
-                <Field focused label={t.name} value={typed} maxLength={100} autocomplete="off" help={t.shared} error={error} onInput={(event) => (setTyped(event.currentTarget.value), setError(null))} />
+                <Field
+                    focused
+                    label={t.name}
+                    value={typed}
+                    maxLength={100}
+                    autocomplete="off"
+                    help={t.shared}
+                    error={error}
+                    onInput={(event) => (setTyped(event.currentTarget.value), setError(null))}
+                />
             </form>
         </Dialog>
     );
 }
 
-function Row({ one, current, changed, mayEdit }: { one: SavedSearch; current: boolean; changed: boolean; mayEdit: boolean }) {
+function Row({
+    one,
+    current,
+    changed,
+    mayEdit,
+}: {
+    one: SavedSearch;
+    current: boolean;
+    changed: boolean;
+    mayEdit: boolean;
+}) {
     const { query } = useAddress();
     const [renaming, setRenaming] = useState(false);
-    const update = () => saveSearch(one.name, queryOf(query), true).then(() => showToast(t.updated(one.name)), showError);
+    const update = () =>
+        saveSearch(one.name, queryOf(query), true).then(() => showToast(t.updated(one.name)), showError);
     const remove = () =>
         deleteSearch(one.name).then(() => {
             current && setQuery({ saved: null }, true);
-            showToast(t.deleted(one.name), { label: text.undo, run: () => void saveSearch(one.name, one.query, false).catch(showError) });
+            showToast(t.deleted(one.name), {
+                label: text.undo,
+                run: () => void saveSearch(one.name, one.query, false).catch(showError),
+            });
         }, showError);
     const rename = async (name: string) => {
         if (name !== one.name) {
@@ -56,7 +105,12 @@ function Row({ one, current, changed, mayEdit }: { one: SavedSearch; current: bo
     };
     return (
         <li class="library-saved">
-            <a class="library-value" href={href('', { ...one.query, saved: one.name })} aria-current={current ? 'true' : undefined} title={one.query.q ?? undefined}>
+            <a
+                class="library-value"
+                href={href('', { ...one.query, saved: one.name })}
+                aria-current={current ? 'true' : undefined}
+                title={one.query.q ?? undefined}
+            >
                 <span class="ellipsis">{one.name}</span>
                 {current && changed && <span class="muted small">{t.changed}</span>}
             </a>
@@ -70,12 +124,23 @@ function Row({ one, current, changed, mayEdit }: { one: SavedSearch; current: bo
                     ]}
                 />
             )}
-            {renaming && <NameDialog title={t.renameTitle} button={t.renameButton} name={one.name} onName={rename} onClose={() => setRenaming(false)} />}
+            {renaming && (
+                <NameDialog
+                    title={t.renameTitle}
+                    button={t.renameButton}
+                    name={one.name}
+                    onName={rename}
+                    onClose={() => setRenaming(false)}
+                />
+            )}
         </li>
     );
 }
 
-/** A link may hold only the name: then the search is opened as it is now. Once all its terms are removed, it is no longer the one that is open. */
+/**
+ * A link may hold only the name: then the search is opened as it is now. Once all its terms are removed, it is no
+ * longer the one that is open.
+ */
 function useNamed(name: string | null, now: SavedQuery, all: readonly SavedSearch[] | null) {
     const opened = useRef<string | null>(null);
     const alone = name !== null && Object.values(now).every((part) => part === null);
@@ -107,7 +172,13 @@ export function SavedSearches() {
             <h2>{t.title}</h2>
             <ul>
                 {all.map((one) => (
-                    <Row key={one.name} one={one} current={one === known} changed={!isSame(one.query, now)} mayEdit={mayEdit} />
+                    <Row
+                        key={one.name}
+                        one={one}
+                        current={one === known}
+                        changed={!isSame(one.query, now)}
+                        mayEdit={mayEdit}
+                    />
                 ))}
             </ul>
             {asked && mayEdit && !(known && isSame(known.query, now)) && (
@@ -118,7 +189,7 @@ export function SavedSearches() {
             {naming && (
                 <NameDialog
                     title={t.saveTitle}
-                    button={text.library.save}
+                    button={libraryText.save}
                     name=""
                     onName={async (to) => {
                         await saveSearch(to, now, false);
@@ -146,7 +217,11 @@ export function RecentlyOpened() {
             <ul>
                 {list.slice(0, expanded ? list.length : INITIAL).map((one) => (
                     <li key={one.id}>
-                        <a class="library-value" href={href(`recordings/${one.id}`)} title={`${one.collection}/${one.name}`}>
+                        <a
+                            class="library-value"
+                            href={href(`recordings/${one.id}`)}
+                            title={`${one.collection}/${one.name}`}
+                        >
                             <span class="ellipsis">{one.name}</span>
                         </a>
                     </li>
@@ -154,7 +229,7 @@ export function RecentlyOpened() {
             </ul>
             {!expanded && list.length > INITIAL && (
                 <Button kind="quiet" onClick={() => setExpanded(true)}>
-                    {text.library.moreValues}
+                    {libraryText.moreValues}
                 </Button>
             )}
         </section>

@@ -1,8 +1,10 @@
-// The search box of the header: a combobox with suggestions. In the library it searches while typing; in other views Enter opens the library.
+// The search box of the header: a combobox with suggestions. In the library it searches while typing; in other views
+// Enter opens the library.
 import { Fragment } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { go, href, setQuery, useAddress } from '../../address';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText } from '../../text/library';
 import { Button, Dialog, Icon } from '../../ui';
 import { service } from '../../service';
 import { useStore } from '../../store';
@@ -40,9 +42,9 @@ function useSuggestions() {
 
 function Help({ onClose }: { onClose: () => void }) {
     return (
-        <Dialog title={text.library.helpTitle} onClose={onClose}>
+        <Dialog title={libraryText.helpTitle} onClose={onClose}>
             <dl class="search-help">
-                {text.library.help.map(([example, meaning]) => (
+                {libraryText.help.map(([example, meaning]) => (
                     <Fragment key={example}>
                         <dt>
                             <code>{example}</code>
@@ -195,7 +197,7 @@ export function SearchBox() {
                 aria-autocomplete="list"
                 aria-invalid={wrong && wrong.query === value.trim() ? true : undefined}
                 aria-activedescendant={at >= 0 ? `${id}-${at}` : undefined}
-                placeholder={text.library.placeholder}
+                placeholder={libraryText.placeholder}
                 autocomplete="off"
                 autocapitalize="off"
                 spellcheck={false}
@@ -213,12 +215,12 @@ export function SearchBox() {
                 <Button
                     kind="quiet"
                     icon="close"
-                    label={text.library.clear}
+                    label={libraryText.clear}
                     onClick={() => (setValue(''), search('', false), clear(), input.current?.focus())}
                 />
             )}
-            <Button kind="quiet" icon="info" label={text.library.helpTitle} onClick={() => setHelp(true)} />
-            <ul id={`${id}-list`} role="listbox" aria-label={text.library.suggestions} hidden={items.length === 0}>
+            <Button kind="quiet" icon="info" label={libraryText.helpTitle} onClick={() => setHelp(true)} />
+            <ul id={`${id}-list`} role="listbox" aria-label={libraryText.suggestions} hidden={items.length === 0}>
                 {items.map((item, i) => (
                     <li
                         key={item.label + item.note + (item.href ?? '')}

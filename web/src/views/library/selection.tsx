@@ -1,13 +1,13 @@
 // Which recordings are selected: single ones and ranges by their ids, or all that the search finds.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { text } from '../../text';
+import { libraryText } from '../../text/library';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import type { Column } from '../../ui';
 import { hasTerm } from './query';
 import type { RecordingList, Search } from './recording_list';
 
-const t = text.library;
+const t = libraryText;
 export const MOST = 10_000; // recordings that the server changes at a time
 
 export interface Selection {
@@ -48,7 +48,9 @@ export function useSelection(rows: RecordingList): Selecting {
         const from = extend && last.current >= 0 ? last.current : index;
         last.current = index;
         const every = all ? idsOf(await rows.between(0, Math.min(rows.total ?? 0, MOST))) : null;
-        const range = idsOf(from === index ? [row] : await rows.between(Math.min(from, index), Math.max(from, index) + 1));
+        const range = idsOf(
+            from === index ? [row] : await rows.between(Math.min(from, index), Math.max(from, index) + 1),
+        );
         setAll(false);
         setIds((before) => {
             const next = new Map(every ?? before);
@@ -91,7 +93,11 @@ export function selectColumn({ has, toggle, selectAll, clear, count, search }: S
             </label>
         ),
         cell: (row, index) => (
-            <label class="library-check" onDblClick={(event) => event.stopPropagation()} onMouseDown={(event) => event.preventDefault()}>
+            <label
+                class="library-check"
+                onDblClick={(event) => event.stopPropagation()}
+                onMouseDown={(event) => event.preventDefault()}
+            >
                 <input
                     type="checkbox"
                     tabIndex={-1}

@@ -3,7 +3,8 @@ import { href } from '../../address';
 import { get } from '../../api';
 import { recent } from '../../recent';
 import { formatTitle, service } from '../../service';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { libraryText, savedText } from '../../text/library';
 import type { Values } from '../../types';
 import { quoted, type Typing } from './query';
 import { savedSearches } from './saved';
@@ -16,7 +17,20 @@ export interface Suggestion {
     href?: string; // opens this instead
 }
 
-const KEYS = ['format', 'topic', 'type', 'collection', 'state', 'group', 'damaged', 'size', 'duration', 'messages', 'created', 'meta.'] as const;
+const KEYS = [
+    'format',
+    'topic',
+    'type',
+    'collection',
+    'state',
+    'group',
+    'damaged',
+    'size',
+    'duration',
+    'messages',
+    'created',
+    'meta.',
+] as const;
 const EXAMPLES: Record<string, string[]> = {
     damaged: ['true', 'false'],
     size: ['>100M', '<10M', '100M..1G'],
@@ -35,7 +49,9 @@ async function valuesOf(field: string, prefix: string, signal: AbortSignal): Pro
 async function suggestValues(typing: Typing, signal: AbortSignal): Promise<Suggestion[]> {
     const key = typing.key!.replace(/"/g, '');
     if (EXAMPLES[key]) {
-        return EXAMPLES[key].filter((one) => one.startsWith(typing.prefix)).map((one) => ({ insert: one, label: one, note: '', incomplete: false }));
+        return EXAMPLES[key]
+            .filter((one) => one.startsWith(typing.prefix))
+            .map((one) => ({ insert: one, label: one, note: '', incomplete: false }));
     }
     if (key === 'group') {
         return [];
@@ -43,7 +59,12 @@ async function suggestValues(typing: Typing, signal: AbortSignal): Promise<Sugge
     const field = FIELDS.has(key) ? key : key.startsWith('meta.') ? key : `tag:${key}`;
     const { items } = await valuesOf(field, typing.prefix, signal);
     const title = (value: string) => (key === 'format' ? `${formatTitle(service.get(), value)}, ` : '');
-    return items.map((item) => ({ insert: quoted(item.value), label: item.value, note: title(item.value) + text.recordings(item.recordings), incomplete: false }));
+    return items.map((item) => ({
+        insert: quoted(item.value),
+        label: item.value,
+        note: title(item.value) + text.recordings(item.recordings),
+        incomplete: false,
+    }));
 }
 
 async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggestion[]> {
@@ -51,45 +72,58 @@ async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggest
     const keys = KEYS.filter((key) => key.startsWith(prefix)).map((key) => ({
         insert: key === 'meta.' ? key : key + ':',
         label: key === 'meta.' ? key : key + ':',
-        note: text.library.keys[key],
+        note: libraryText.keys[key],
         incomplete: true,
     }));
     const tags = await valuesOf('tag', prefix, signal);
     const tagged = tags.items.map((item) => ({
         insert: quoted(item.value) + ':',
         label: item.value + ':',
-        note: text.library.tagKey(item.recordings),
+        note: libraryText.tagKey(item.recordings),
         incomplete: true,
     }));
     let topics: Suggestion[] = [];
     if (prefix.length > 0) {
         const found = await valuesOf('topic', prefix, signal);
-        topics = found.items
-            .slice(0, 5)
-            .map((item) => ({
-                insert: `topic:${quoted(item.value)}`,
-                label: item.value,
-                note: text.library.topicIn(item.recordings),
-                incomplete: false,
-            }));
+        topics = found.items.slice(0, 5).map((item) => ({
+            insert: `topic:${quoted(item.value)}`,
+            label: item.value,
+            note: libraryText.topicIn(item.recordings),
+            incomplete: false,
+        }));
     }
     return [...keys, ...tagged, ...topics].slice(0, prefix ? MAX_ITEMS : 20);
 }
 
 /** Saved searches by any part of their name; while nothing is typed also the recordings that were opened last. */
 function suggestPlaces({ prefix }: Typing): Suggestion[] {
-    const place = (label: string, note: string, to: string): Suggestion => ({ insert: '', label, note, incomplete: false, href: to });
+    const place = (label: string, note: string, to: string): Suggestion => ({
+        insert: '',
+        label,
+        note,
+        incomplete: false,
+        href: to,
+    });
     const saved = (savedSearches.get() ?? []).filter((one) => one.name.toLowerCase().includes(prefix.toLowerCase()));
     return [
-        ...saved.slice(0, PLACES).map((one) => place(one.name, text.saved.note, href('', { ...one.query, saved: one.name }))),
-        ...(prefix ? [] : recent.get().slice(0, PLACES).map((one) => place(one.name, text.saved.recentNote, href(`recordings/${one.id}`)))),
+        ...saved
+            .slice(0, PLACES)
+            .map((one) => place(one.name, savedText.note, href('', { ...one.query, saved: one.name }))),
+        ...(prefix
+            ? []
+            : recent
+                  .get()
+                  .slice(0, PLACES)
+                  .map((one) => place(one.name, savedText.recentNote, href(`recordings/${one.id}`)))),
     ];
 }
 
 /** Returns no suggestions after an error; throws only if aborted. */
 export async function suggest(typing: Typing, signal: AbortSignal): Promise<Suggestion[]> {
     try {
-        return await (typing.key === null ? suggestKeys(typing, signal).then((keys) => [...suggestPlaces(typing), ...keys]) : suggestValues(typing, signal));
+        return await (typing.key === null
+            ? suggestKeys(typing, signal).then((keys) => [...suggestPlaces(typing), ...keys])
+            : suggestValues(typing, signal));
     } catch (error) {
         if (signal.aborted) {
             throw error;

@@ -3,13 +3,17 @@ import { dateTime } from '../../format';
 import { service } from '../../service';
 import { leaveLink } from '../../shared_link';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
 import { zoneName } from '../../time_zone';
 import { Button } from '../../ui';
 
 export function LinkNotice() {
     const expires = useStore(service)?.caller.expires;
-    return <span class="link-notice small muted">{expires ? text.link.until(`${dateTime(expires, 0)} ${zoneName()}`) : text.link.readOnly}</span>;
+    return (
+        <span class="link-notice small muted">
+            {expires ? text.link.until(`${dateTime(expires, 0)} ${zoneName()}`) : text.link.readOnly}
+        </span>
+    );
 }
 
 export function LinkEnded() {

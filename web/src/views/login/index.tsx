@@ -1,7 +1,7 @@
 // The login form, shown instead of the view after a 401. The URL does not change, so the view appears after login.
 import { useRef, useState } from 'preact/hooks';
 import { ApiError, logIn, session } from '../../api';
-import { text } from '../../text';
+import { text } from '../../text/common';
 import { Button, Field, Spinner } from '../../ui';
 
 export function LogIn() {
@@ -18,7 +18,9 @@ export function LogIn() {
         try {
             await logIn(token);
         } catch (failed) {
-            setError(failed instanceof ApiError && failed.status === 401 ? text.login.invalid : (failed as Error).message);
+            setError(
+                failed instanceof ApiError && failed.status === 401 ? text.login.invalid : (failed as Error).message,
+            );
             setBusy(false);
         }
     };
@@ -26,7 +28,15 @@ export function LogIn() {
         <form class="login card" ref={form} onSubmit={(event) => void submit(event)}>
             <h1>{text.login.title}</h1>
             <p class="muted">{text.login.help}</p>
-            <Field label={text.login.token} name="token" type="password" required autocomplete="current-password" focused error={error} />
+            <Field
+                label={text.login.token}
+                name="token"
+                type="password"
+                required
+                autocomplete="current-password"
+                focused
+                error={error}
+            />
             <div class="row">
                 <Button kind="main" type="submit" disabled={busy}>
                     {text.login.button}

@@ -1,5 +1,5 @@
-// Description, tags and notes. Changes are sent with the ETag of the version shown; after a conflict the new version is loaded
-// and the typed text stays in the field.
+// Description, tags and notes. Changes are sent with the ETag of the version shown; after a conflict the new version is
+// loaded and the typed text stays in the field.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { href } from '../../address';
 import { ApiError, getAll, patch, send } from '../../api';
@@ -7,7 +7,8 @@ import { useRequest } from '../../use_request';
 import { ago } from '../../format';
 import { linkKey } from '../../shared_link';
 import { useRole } from '../../service';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { detailsText } from '../../text/recording';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, Failed, Field } from '../../ui';
@@ -28,7 +29,7 @@ export async function change({ recording, tag, reload }: Loaded, body: unknown):
     } catch (error) {
         if (error instanceof ApiError && error.status === 412) {
             reload();
-            showError(new Error(text.details.editConflict));
+            showError(new Error(detailsText.editConflict));
         } else {
             showError(error);
         }
@@ -36,7 +37,9 @@ export async function change({ recording, tag, reload }: Loaded, body: unknown):
     }
 }
 
-/** The text being edited, null when it is not. When the editor closes, the focus returns to the button that opened it. */
+/**
+ * The text being edited, null when it is not. When the editor closes, the focus returns to the button that opened it.
+ */
 export function useDraft() {
     const [draft, setDraft] = useState<string | null>(null);
     const button = useRef<HTMLSpanElement>(null); // the element around it
@@ -57,16 +60,26 @@ export function Description(loaded: Loaded) {
     if (draft === null) {
         return (
             <div class="details-description">
-                {recording.description ? <p>{recording.description}</p> : <p class="muted">{text.details.noDescription}</p>}
+                {recording.description ? (
+                    <p>{recording.description}</p>
+                ) : (
+                    <p class="muted">{detailsText.noDescription}</p>
+                )}
                 {mayEdit && (
                     <span ref={button}>
-                        <Button kind="quiet" icon="edit" label={text.details.editDescription} onClick={() => setDraft(recording.description)} />
+                        <Button
+                            kind="quiet"
+                            icon="edit"
+                            label={detailsText.editDescription}
+                            onClick={() => setDraft(recording.description)}
+                        />
                     </span>
                 )}
             </div>
         );
     }
-    const save = async () => (draft === recording.description || (await change(loaded, { description: draft }))) && setDraft(null);
+    const save = async () =>
+        (draft === recording.description || (await change(loaded, { description: draft }))) && setDraft(null);
     const key = (event: KeyboardEvent) => {
         if (event.key === 'Escape') {
             setDraft(null);
@@ -76,10 +89,17 @@ export function Description(loaded: Loaded) {
     };
     return (
         <form onSubmit={(event) => (event.preventDefault(), void save())}>
-            <Field multiline focused label={text.details.description} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onKeyDown={key} />
+            <Field
+                multiline
+                focused
+                label={detailsText.description}
+                value={draft}
+                onInput={(event) => setDraft(event.currentTarget.value)}
+                onKeyDown={key}
+            />
             <div class="row details-add">
                 <Button type="submit" kind="main">
-                    {text.details.save}
+                    {detailsText.save}
                 </Button>
                 <Button onClick={() => setDraft(null)}>{text.cancel}</Button>
             </div>
@@ -95,7 +115,7 @@ export function Tags(loaded: Loaded) {
     const add = async () => {
         const [, key = '', value = ''] = /^\s*([^=:\s]+)\s*[=:]\s*(.*?)\s*$/.exec(typed) ?? [];
         if (!key || !value) {
-            setError(text.details.tagForm);
+            setError(detailsText.tagForm);
         } else if (await change(loaded, { tags: { [key]: value } })) {
             setTyped('');
             setError(null);
@@ -106,7 +126,7 @@ export function Tags(loaded: Loaded) {
     }
     return (
         <section class="details-part">
-            <h3>{text.details.tags}</h3>
+            <h3>{detailsText.tags}</h3>
             <ul class="details-tags">
                 {Object.entries(recording.tags).map(([key, value]) => (
                     <li key={key} class="tag">
@@ -114,7 +134,11 @@ export function Tags(loaded: Loaded) {
                             <span class="muted">{key}</span> {value}
                         </a>
                         {mayEdit && (
-                            <button type="button" aria-label={text.details.removeTag(key)} onClick={() => void change(loaded, { tags: { [key]: null } })}>
+                            <button
+                                type="button"
+                                aria-label={detailsText.removeTag(key)}
+                                onClick={() => void change(loaded, { tags: { [key]: null } })}
+                            >
                                 ×
                             </button>
                         )}
@@ -123,9 +147,17 @@ export function Tags(loaded: Loaded) {
             </ul>
             {mayEdit && (
                 <form class="row details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
-                    <Field label={text.details.addTag} hidden_label placeholder={text.details.tagHint} value={typed} error={error} onInput={(event) => setTyped(event.currentTarget.value)} class="grow" />
+                    <Field
+                        label={detailsText.addTag}
+                        hidden_label
+                        placeholder={detailsText.tagHint}
+                        value={typed}
+                        error={error}
+                        onInput={(event) => setTyped(event.currentTarget.value)}
+                        class="grow"
+                    />
                     <Button type="submit" disabled={!typed.trim()}>
-                        {text.details.add}
+                        {detailsText.add}
                     </Button>
                 </form>
             )}
@@ -140,7 +172,10 @@ interface Note {
     created: string;
 }
 export function Notes({ recording }: Loaded) {
-    const notes = useRequest((signal) => getAll<Note>(`/recordings/${recording.id}/notes`, {}, 1000, signal), [recording.id, recording.notes]);
+    const notes = useRequest(
+        (signal) => getAll<Note>(`/recordings/${recording.id}/notes`, {}, 1000, signal),
+        [recording.id, recording.notes],
+    );
     const mayEdit = useRole('edit');
     const [typed, setTyped] = useState('');
     const submit = async (request: Promise<unknown>) => {
@@ -153,10 +188,11 @@ export function Notes({ recording }: Loaded) {
             return false;
         }
     };
-    const add = async () => (await submit(send('POST', `/recordings/${recording.id}/notes`, { body: { text: typed } }))) && setTyped('');
+    const add = async () =>
+        (await submit(send('POST', `/recordings/${recording.id}/notes`, { body: { text: typed } }))) && setTyped('');
     return (
         <section class="details-part">
-            <h3>{text.details.notes}</h3>
+            <h3>{detailsText.notes}</h3>
             {notes.error !== null && <Failed error={notes.error} retry={notes.reload} />}
             <ul class="details-list">
                 {(notes.value ?? []).map((note) => (
@@ -166,16 +202,30 @@ export function Notes({ recording }: Loaded) {
                             <span class="grow">
                                 {note.author}, {ago(note.created)}
                             </span>
-                            {mayEdit && <Button kind="quiet" icon="trash" label={text.details.removeNote} onClick={() => void submit(send('DELETE', `/recordings/${recording.id}/notes/${note.id}`))} />}
+                            {mayEdit && (
+                                <Button
+                                    kind="quiet"
+                                    icon="trash"
+                                    label={detailsText.removeNote}
+                                    onClick={() =>
+                                        void submit(send('DELETE', `/recordings/${recording.id}/notes/${note.id}`))
+                                    }
+                                />
+                            )}
                         </p>
                     </li>
                 ))}
             </ul>
             {mayEdit && (
                 <form class="details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
-                    <Field multiline label={text.details.addNote} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+                    <Field
+                        multiline
+                        label={detailsText.addNote}
+                        value={typed}
+                        onInput={(event) => setTyped(event.currentTarget.value)}
+                    />
                     <Button type="submit" disabled={!typed.trim()}>
-                        {text.details.add}
+                        {detailsText.add}
                     </Button>
                 </form>
             )}

@@ -7,7 +7,8 @@ import { startText } from '../../recording_time';
 import { zoneName } from '../../time_zone';
 import { formatTitle, service } from '../../service';
 import { useStore } from '../../store';
-import { labelOf, text } from '../../text';
+import { labelOf, text } from '../../text/common';
+import { detailsText } from '../../text/recording';
 import type { Recording } from '../../types';
 import { Badge, Failed } from '../../ui';
 import type { RecordingEvents } from './event_store';
@@ -24,14 +25,14 @@ interface Scan {
 function Facts({ recording }: { recording: Recording }) {
     const known = useStore(service);
     const facts: [string, string][] = [
-        [text.details.format, formatTitle(known, recording.format)],
-        [text.details.start, recording.messages > 0 ? (startText(recording) ?? text.details.noDate) : '–'],
-        [text.details.duration, duration(recording.duration_ns)],
-        [text.details.messages, count(recording.messages)],
-        [text.details.size, bytes(recording.size)],
-        [text.details.collection, recording.collection],
-        [text.details.added, `${dateTime(recording.created)} ${zoneName(undefined, Date.parse(recording.created))}`],
-        [text.details.revision, String(recording.revision)],
+        [detailsText.format, formatTitle(known, recording.format)],
+        [detailsText.start, recording.messages > 0 ? (startText(recording) ?? detailsText.noDate) : '–'],
+        [detailsText.duration, duration(recording.duration_ns)],
+        [detailsText.messages, count(recording.messages)],
+        [detailsText.size, bytes(recording.size)],
+        [detailsText.collection, recording.collection],
+        [detailsText.added, `${dateTime(recording.created)} ${zoneName(undefined, Date.parse(recording.created))}`],
+        [detailsText.revision, String(recording.revision)],
     ];
     return (
         <dl class="details-facts">
@@ -43,7 +44,7 @@ function Facts({ recording }: { recording: Recording }) {
             ))}
             {recording.clock_note && (
                 <>
-                    <dt>{text.details.clock}</dt>
+                    <dt>{detailsText.clock}</dt>
                     <dd>{recording.clock_note}</dd>
                 </>
             )}
@@ -52,7 +53,10 @@ function Facts({ recording }: { recording: Recording }) {
 }
 
 function ScanReport({ recording }: { recording: Recording }) {
-    const scan = useRequest((signal) => get<Scan>(`/recordings/${recording.id}/scan`, {}, signal), [recording.id, recording.updated]);
+    const scan = useRequest(
+        (signal) => get<Scan>(`/recordings/${recording.id}/scan`, {}, signal),
+        [recording.id, recording.updated],
+    );
     if (scan.error !== null) {
         return <Failed error={scan.error} retry={scan.reload} />;
     }
@@ -62,12 +66,21 @@ function ScanReport({ recording }: { recording: Recording }) {
     const { findings, findings_total: total, lost_bytes: lost } = scan.value;
     return (
         <section class="details-part">
-            <h3>{text.details.scan}</h3>
-            <p>{total === 0 && recording.messages === 0 ? text.details.noMessages : total === 0 ? text.details.allReadable(count(recording.messages)) : text.details.recovered(count(recording.messages), bytes(lost))}</p>
+            <h3>{detailsText.scan}</h3>
+            <p>
+                {total === 0 && recording.messages === 0
+                    ? detailsText.noMessages
+                    : total === 0
+                      ? detailsText.allReadable(count(recording.messages))
+                      : detailsText.recovered(count(recording.messages), bytes(lost))}
+            </p>
             <ul class="details-list">
                 {findings.map((f, i) => (
                     <li key={i} class="details-finding">
-                        <Badge kind={f.severity === 'loss' ? 'bad' : f.severity === 'note' ? '' : 'warn'}>{labelOf(text.details.severities, f.severity)}</Badge> {f.text}
+                        <Badge kind={f.severity === 'loss' ? 'bad' : f.severity === 'note' ? '' : 'warn'}>
+                            {labelOf(detailsText.severities, f.severity)}
+                        </Badge>{' '}
+                        {f.text}
                     </li>
                 ))}
             </ul>
@@ -78,7 +91,7 @@ function ScanReport({ recording }: { recording: Recording }) {
 
 export function Details({ loaded, playback, events }: { loaded: Loaded; playback: Playback; events: RecordingEvents }) {
     return (
-        <aside class="details" aria-label={text.details.title} tabIndex={0}>
+        <aside class="details" aria-label={detailsText.title} tabIndex={0}>
             <Description {...loaded} />
             <Tags {...loaded} />
             <Facts recording={loaded.recording} />

@@ -1,9 +1,10 @@
-// The events of a recording: marked instants and time ranges. Changes are shown at once and sent one after the other; what the server refuses
-// is taken back. Changes by others arrive through the feed.
+// The events of a recording: marked instants and time ranges. Changes are shown at once and sent one after the other;
+// what the server refuses is taken back. Changes by others arrive through the feed.
 import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError, get, getAll, onChange, patch, send } from '../../api';
 import { Store, type Readable } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { eventsText } from '../../text/timeline';
 import { dropToast, showError, showToast } from '../../toasts';
 
 export interface EventMark {
@@ -35,8 +36,17 @@ const EVENTS_MAX = 10_000; // the server's limit for a recording
 const SETTLE_MS = 200; // changes that arrive together are loaded together
 const SINGLY_MAX = 10; // more are loaded with the whole list
 
-const markOf = (r: Row): EventMark => ({ id: r.id, title: r.title, start: BigInt(r.start_ns), end: BigInt(r.end_ns), tags: r.tags, author: r.author, updated: r.updated });
-const inOrder = (marks: EventMark[]): EventMark[] => marks.sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : a.id < b.id ? -1 : 1));
+const markOf = (r: Row): EventMark => ({
+    id: r.id,
+    title: r.title,
+    start: BigInt(r.start_ns),
+    end: BigInt(r.end_ns),
+    tags: r.tags,
+    author: r.author,
+    updated: r.updated,
+});
+const inOrder = (marks: EventMark[]): EventMark[] =>
+    marks.sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : a.id < b.id ? -1 : 1));
 /** With its unit, since a bare number is seconds if the recording's clock is relative. */
 const timeOf = (ns: bigint): string => `${ns}ns`;
 
@@ -62,7 +72,10 @@ export class RecordingEvents implements Readable<EventsState> {
     start(): () => void {
         void this.reload();
         const stop = onChange((change) => {
-            const id = change.kind.startsWith('event.') && change.recording === this.recording ? change.detail?.event : undefined;
+            const id =
+                change.kind.startsWith('event.') && change.recording === this.recording
+                    ? change.detail?.event
+                    : undefined;
             if (id !== undefined && change.kind === 'event.removed') {
                 this.forget(id);
             } else if (id !== undefined) {
@@ -83,7 +96,10 @@ export class RecordingEvents implements Readable<EventsState> {
             const rows = await getAll<Row>(`/recordings/${this.recording}/events`, {}, EVENTS_MAX);
             const unsent = new Map([...this.sending.keys()].map((id) => [id, this.find(id)]));
             this.known = new Map(rows.map((row) => [row.id, markOf(row)]));
-            this.store.set({ items: inOrder([...this.known.values()].map((mark) => unsent.get(mark.id) ?? mark)), error: null });
+            this.store.set({
+                items: inOrder([...this.known.values()].map((mark) => unsent.get(mark.id) ?? mark)),
+                error: null,
+            });
         } catch (error) {
             this.store.set({ ...this.get(), error });
         }
@@ -122,7 +138,15 @@ export class RecordingEvents implements Readable<EventsState> {
     /** The id of the new event; null after an error, which has been shown. */
     async add(mark: NewMark): Promise<string | null> {
         try {
-            const row = await send<Row>('POST', '/events', { body: { recording: this.recording, title: mark.title, start: timeOf(mark.start), end: timeOf(mark.end), tags: mark.tags } });
+            const row = await send<Row>('POST', '/events', {
+                body: {
+                    recording: this.recording,
+                    title: mark.title,
+                    start: timeOf(mark.start),
+                    end: timeOf(mark.end),
+                    tags: mark.tags,
+                },
+            });
             this.accept(markOf(row!));
             return row!.id;
         } catch (error) {
@@ -135,7 +159,7 @@ export class RecordingEvents implements Readable<EventsState> {
     change(mark: EventMark, edit: Edit): void {
         const { title, start, end } = mark;
         this.put(mark, edit);
-        this.offerUndo(text.events.changed(edit.title ?? title), () => {
+        this.offerUndo(eventsText.changed(edit.title ?? title), () => {
             const now = this.find(mark.id);
             if (now) {
                 this.put(now, { title, start, end });
@@ -159,7 +183,11 @@ export class RecordingEvents implements Readable<EventsState> {
         return `"${this.known.get(id)?.updated}"`;
     }
     private async send(id: string, { title, start, end }: Edit): Promise<void> {
-        const body = { title, start: start === undefined ? undefined : timeOf(start), end: end === undefined ? undefined : timeOf(end) };
+        const body = {
+            title,
+            start: start === undefined ? undefined : timeOf(start),
+            end: end === undefined ? undefined : timeOf(end),
+        };
         const row = await patch<Row>(`/events/${id}`, body, this.tagOf(id));
         this.known.set(id, markOf(row.value));
     }
@@ -167,7 +195,7 @@ export class RecordingEvents implements Readable<EventsState> {
         const status = error instanceof ApiError ? error.status : 0;
         if (status === 412 || status === 404) {
             await this.refresh(mark.id);
-            showError(new Error(status === 412 ? text.events.conflict(mark.title) : text.events.gone(mark.title)));
+            showError(new Error(status === 412 ? eventsText.conflict(mark.title) : eventsText.gone(mark.title)));
         } else {
             showError(error);
         }
@@ -180,7 +208,7 @@ export class RecordingEvents implements Readable<EventsState> {
             await this.sending.get(mark.id);
             await send('DELETE', `/events/${mark.id}`, { ifMatch: this.tagOf(mark.id) });
             this.forget(mark.id);
-            this.offerUndo(text.events.removed(mark.title), () => void this.add(mark));
+            this.offerUndo(eventsText.removed(mark.title), () => void this.add(mark));
         } catch (error) {
             await this.takeBack(mark, error);
             this.show(mark.id, this.known.get(mark.id) ?? null);

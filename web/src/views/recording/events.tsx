@@ -4,7 +4,8 @@ import type { Playback } from '../../playback';
 import { duration } from '../../format';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { eventsText } from '../../text/timeline';
 import { relativeTime } from '../../recording_time';
 import type { Recording } from '../../types';
 import { Button, Failed, Field } from '../../ui';
@@ -12,7 +13,15 @@ import type { EventMark, RecordingEvents } from './event_store';
 
 const STEP = 100; // listed at first, and added by "more"
 
-export function Events({ recording, playback, events }: { recording: Recording; playback: Playback; events: RecordingEvents }) {
+export function Events({
+    recording,
+    playback,
+    events,
+}: {
+    recording: Recording;
+    playback: Playback;
+    events: RecordingEvents;
+}) {
     const mayEdit = useRole('edit');
     const { items, error } = useStore(events);
     const [title, setTitle] = useState('');
@@ -30,15 +39,23 @@ export function Events({ recording, playback, events }: { recording: Recording; 
     };
     return (
         <section class="details-part">
-            <h3>{text.events.title}</h3>
+            <h3>{eventsText.title}</h3>
             {error !== null && <Failed error={error} retry={() => void events.reload()} />}
             <ul class="details-list">
                 {items.slice(0, shown).map((mark) => (
                     <li key={mark.id} class="row">
                         <button type="button" class="link grow" onClick={() => show(mark)}>
-                            <span class="mono muted">{relativeTime(recording, mark.start, 1)}</span> {mark.title} {mark.end > mark.start && <span class="muted">({duration(mark.end - mark.start)})</span>}
+                            <span class="mono muted">{relativeTime(recording, mark.start, 1)}</span> {mark.title}{' '}
+                            {mark.end > mark.start && <span class="muted">({duration(mark.end - mark.start)})</span>}
                         </button>
-                        {mayEdit && <Button kind="quiet" icon="trash" label={text.events.remove(mark.title)} onClick={() => void events.remove(mark)} />}
+                        {mayEdit && (
+                            <Button
+                                kind="quiet"
+                                icon="trash"
+                                label={eventsText.remove(mark.title)}
+                                onClick={() => void events.remove(mark)}
+                            />
+                        )}
                     </li>
                 ))}
             </ul>
@@ -50,12 +67,19 @@ export function Events({ recording, playback, events }: { recording: Recording; 
             {mayEdit && (
                 <>
                     <form class="row details-add" onSubmit={(event) => void add(event)}>
-                        <Field label={text.events.name} hidden_label placeholder={text.events.name} value={title} onInput={(event) => setTitle(event.currentTarget.value)} class="grow" />
+                        <Field
+                            label={eventsText.name}
+                            hidden_label
+                            placeholder={eventsText.name}
+                            value={title}
+                            onInput={(event) => setTitle(event.currentTarget.value)}
+                            class="grow"
+                        />
                         <Button type="submit" disabled={!title.trim()}>
-                            {text.events.add}
+                            {eventsText.add}
                         </Button>
                     </form>
-                    <p class="small muted">{text.events.help}</p>
+                    <p class="small muted">{eventsText.help}</p>
                 </>
             )}
         </section>

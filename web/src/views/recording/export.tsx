@@ -1,26 +1,51 @@
-// The export dialog: format, time range, topics, compression, content. Shows size and losses before the download; also as curl command or link.
+// The export dialog: format, time range, topics, compression, content. Shows size and losses before the download; also
+// as curl command or link.
 import { useMemo, useState } from 'preact/hooks';
 import { apiUrl, download, linkTo, session } from '../../api';
 import { useRequest } from '../../use_request';
 import { usePlayback, type Playback } from '../../playback';
 import { copyText } from '../../clipboard';
 import { bytes, count, duration } from '../../format';
-import { labelOf, text } from '../../text';
+import { labelOf } from '../../text/common';
+import { exportText } from '../../text/export';
 import { relativeTime } from '../../recording_time';
 import { formatTitle, service as serviceStore } from '../../service';
 import { useStore } from '../../store';
 import { showError } from '../../toasts';
 import type { ServiceDocument, Topic } from '../../types';
 import { Badge, Button, Check, Dialog, Failed, Select, Spinner } from '../../ui';
-import { cutTarget, exportParams, exportPath, fetchPlan, listChoices, refusedTargets, targetKey, titleOf, type Choice, type Plan, type Subject, type Target } from './export_plan';
+import {
+    cutTarget,
+    exportParams,
+    exportPath,
+    fetchPlan,
+    listChoices,
+    refusedTargets,
+    targetKey,
+    titleOf,
+    type Choice,
+    type Plan,
+    type Subject,
+    type Target,
+} from './export_plan';
 
 const quoted = (value: string) => `'${value.replace(/'/g, `'\\''`)}'`;
 function curlCommand(path: string, params: ReturnType<typeof exportParams>, name: string): string {
-    const header = session.get().loggedIn ? ` -H ${quoted('Authorization: Bearer $REEL_TOKEN').replace(/^'|'$/g, '"')}` : '';
+    const header = session.get().loggedIn
+        ? ` -H ${quoted('Authorization: Bearer $REEL_TOKEN').replace(/^'|'$/g, '"')}`
+        : '';
     return `curl${header} -o ${quoted(name)} ${quoted(location.origin + apiUrl(path, params))}`;
 }
 
-function Topics({ topics, chosen, onChange }: { topics: Topic[]; chosen: string[] | null; onChange: (chosen: string[] | null) => void }) {
+function Topics({
+    topics,
+    chosen,
+    onChange,
+}: {
+    topics: Topic[];
+    chosen: string[] | null;
+    onChange: (chosen: string[] | null) => void;
+}) {
     const toggle = (name: string, on: boolean) => {
         const now = chosen ?? topics.map((t) => t.name);
         const next = on ? [...now, name] : now.filter((n) => n !== name);
@@ -29,17 +54,20 @@ function Topics({ topics, chosen, onChange }: { topics: Topic[]; chosen: string[
     return (
         <fieldset class="export-topics">
             <legend>
-                {text.export.topics} <span class="muted small">{chosen === null ? text.export.allTopics : `${chosen.length} / ${topics.length}`}</span>
+                {exportText.topics}{' '}
+                <span class="muted small">
+                    {chosen === null ? exportText.allTopics : `${chosen.length} / ${topics.length}`}
+                </span>
             </legend>
             <div class="row">
                 <Button kind="quiet" onClick={() => onChange(null)}>
-                    {text.export.selectAll}
+                    {exportText.selectAll}
                 </Button>
                 <Button kind="quiet" onClick={() => onChange([])}>
-                    {text.export.selectNone}
+                    {exportText.selectNone}
                 </Button>
             </div>
-            <div class="export-list" tabIndex={0} role="group" aria-label={text.export.topics}>
+            <div class="export-list" tabIndex={0} role="group" aria-label={exportText.topics}>
                 {topics.map((t) => (
                     <Check
                         key={t.name}
@@ -58,10 +86,11 @@ function Topics({ topics, chosen, onChange }: { topics: Topic[]; chosen: string[
 }
 
 function Preview({ plan, waiting }: { plan: Plan | null; waiting: boolean }) {
-    if (!plan || waiting) { // never show the size of other options
+    if (!plan || waiting) {
+        // never show the size of other options
         return (
             <div class="export-preview">
-                <Spinner label={text.export.calculating} />
+                <Spinner label={exportText.calculating} />
             </div>
         );
     }
@@ -70,18 +99,26 @@ function Preview({ plan, waiting }: { plan: Plan | null; waiting: boolean }) {
             <p>
                 {plan.accepted ? (
                     <>
-                        <strong>{plan.size === null ? text.export.sizeUnknown : bytes(plan.size)}</strong>
-                        {plan.size !== null && <span class="muted"> {text.export.exactly(count(plan.size))}</span>}
+                        <strong>{plan.size === null ? exportText.sizeUnknown : bytes(plan.size)}</strong>
+                        {plan.size !== null && <span class="muted"> {exportText.exactly(count(plan.size))}</span>}
                     </>
                 ) : (
-                    <span class="error">{text.export.notPossible}</span>
+                    <span class="error">{exportText.notPossible}</span>
                 )}
             </p>
-            {plan.losses.length === 0 && plan.accepted && <p class="muted">{text.export.lossless}</p>}
+            {plan.losses.length === 0 && plan.accepted && <p class="muted">{exportText.lossless}</p>}
             <ul class="export-losses">
                 {plan.losses.map((loss) => (
                     <li key={loss.kind + loss.text}>
-                        <Badge kind={loss.kind === 'changes' ? '' : loss.kind === 'note' ? '' : 'warn'}>{labelOf(text.export.lossKinds, loss.kind)}</Badge> {loss.text} {loss.channels.length > 0 && <span class="muted small mono">{loss.channels.slice(0, 6).join(' ') + (loss.channels.length > 6 ? ' …' : '')}</span>}
+                        <Badge kind={loss.kind === 'changes' ? '' : loss.kind === 'note' ? '' : 'warn'}>
+                            {labelOf(exportText.lossKinds, loss.kind)}
+                        </Badge>{' '}
+                        {loss.text}{' '}
+                        {loss.channels.length > 0 && (
+                            <span class="muted small mono">
+                                {loss.channels.slice(0, 6).join(' ') + (loss.channels.length > 6 ? ' …' : '')}
+                            </span>
+                        )}
                     </li>
                 ))}
             </ul>
@@ -96,22 +133,50 @@ export interface Offer {
     playback: Playback; // on its clock
 }
 
-function Form({ offers, chosen, onChosen, service, onClose }: { offers: Offer[]; chosen: number; onChosen: (offer: number) => void; service: ServiceDocument; onClose: () => void }) {
+function Form({
+    offers,
+    chosen,
+    onChosen,
+    service,
+    onClose,
+}: {
+    offers: Offer[];
+    chosen: number;
+    onChosen: (offer: number) => void;
+    service: ServiceDocument;
+    onClose: () => void;
+}) {
     const { subject, playback } = offers[chosen]!;
     const { recording, topics, merged } = subject;
     const { range } = usePlayback(playback);
     const targets = useMemo(() => listChoices(service.targets), [service]);
-    const [choice, setChoice] = useState<Choice>({ target: range || merged ? cutTarget(recording, targets) : '', part: 0, compression: '', view: '', topics: null, range });
-    const refused = useRequest((signal) => refusedTargets(subject, targets, signal), [recording.id, merged?.id, targets]).value;
+    const [choice, setChoice] = useState<Choice>({
+        target: range || merged ? cutTarget(recording, targets) : '',
+        part: 0,
+        compression: '',
+        view: '',
+        topics: null,
+        range,
+    });
+    const refused = useRequest(
+        (signal) => refusedTargets(subject, targets, signal),
+        [recording.id, merged?.id, targets],
+    ).value;
     const option = (t: Target): [string, string, boolean?] => {
         const title = titleOf(t, service.formats);
-        return refused?.has(targetKey(t)) ? [targetKey(t), text.export.refused(title), true] : [targetKey(t), title];
+        return refused?.has(targetKey(t)) ? [targetKey(t), exportText.refused(title), true] : [targetKey(t), title];
     };
     const target = targets.find((t) => targetKey(t) === choice.target) ?? null;
     const set = (part: Partial<Choice>) => setChoice({ ...choice, ...part });
     const empty = choice.topics?.length === 0;
-    const key = JSON.stringify({ ...choice, range: choice.range && [String(choice.range.start), String(choice.range.end)] });
-    const plan = useRequest((signal) => (empty ? Promise.resolve(null) : fetchPlan(subject, target, choice, signal)), [recording.id, merged?.id, key]);
+    const key = JSON.stringify({
+        ...choice,
+        range: choice.range && [String(choice.range.start), String(choice.range.end)],
+    });
+    const plan = useRequest(
+        (signal) => (empty ? Promise.resolve(null) : fetchPlan(subject, target, choice, signal)),
+        [recording.id, merged?.id, key],
+    );
     const [path, params] = [exportPath(subject, target, choice.part), exportParams(subject, target, choice)];
     const name = decodeURIComponent(path.split('/').pop()!);
     const link = async () => new URL(await linkTo(path, params, '24h'), location.origin).href;
@@ -119,54 +184,125 @@ function Form({ offers, chosen, onChosen, service, onClose }: { offers: Offer[];
     return (
         <Dialog
             wide
-            title={text.export.title}
+            title={exportText.title}
             onClose={onClose}
             actions={
                 <>
-                    <Button icon="copy" disabled={!ready} onClick={() => void copyText(curlCommand(path, params, name))}>
-                        {text.export.curl}
+                    <Button
+                        icon="copy"
+                        disabled={!ready}
+                        onClick={() => void copyText(curlCommand(path, params, name))}
+                    >
+                        {exportText.curl}
                     </Button>
                     <Button icon="link" disabled={!ready} onClick={() => void copyText(link())}>
-                        {text.export.link}
+                        {exportText.link}
                     </Button>
-                    <Button kind="main" icon="download" disabled={!ready} onClick={() => void download(path, params).then(onClose, showError)}>
-                        {text.export.download}
+                    <Button
+                        kind="main"
+                        icon="download"
+                        disabled={!ready}
+                        onClick={() => void download(path, params).then(onClose, showError)}
+                    >
+                        {exportText.download}
                     </Button>
                 </>
             }
         >
             <div class="export">
                 <div class="export-options">
-                    {offers.length > 1 && <Select label={text.export.recording} value={String(chosen)} options={offers.map(({ title }, i): [string, string] => [String(i), title])} onChange={(to) => onChosen(Number(to))} />}
+                    {offers.length > 1 && (
+                        <Select
+                            label={exportText.recording}
+                            value={String(chosen)}
+                            options={offers.map(({ title }, i): [string, string] => [String(i), title])}
+                            onChange={(to) => onChosen(Number(to))}
+                        />
+                    )}
                     <Select
-                        label={text.export.format}
+                        label={exportText.format}
                         value={choice.target}
-                        options={[...(merged ? [] : [['', text.export.original(formatTitle(service, recording.format))] as [string, string]]), ...targets.map(option)]}
+                        options={[
+                            ...(merged
+                                ? []
+                                : [
+                                      ['', exportText.original(formatTitle(service, recording.format))] as [
+                                          string,
+                                          string,
+                                      ],
+                                  ]),
+                            ...targets.map(option),
+                        ]}
                         onChange={(to) => setChoice({ ...choice, target: to, compression: '' })}
                     />
                     {!target && recording.parts.length > 1 && (
-                        <Select label={text.export.file} value={String(choice.part)} options={recording.parts.map((part, i): [string, string] => [String(i), `${part.name} (${bytes(part.size)})`])} onChange={(part) => set({ part: Number(part) })} />
+                        <Select
+                            label={exportText.file}
+                            value={String(choice.part)}
+                            options={recording.parts.map((part, i): [string, string] => [
+                                String(i),
+                                `${part.name} (${bytes(part.size)})`,
+                            ])}
+                            onChange={(part) => set({ part: Number(part) })}
+                        />
                     )}
                     {target && (target.compressions?.length ?? 0) > 0 && (
-                        <Select label={text.export.compression} value={choice.compression} options={[...(target.compressions!.includes('none') ? [] : [['', text.export.noCompression] as [string, string]]), ...target.compressions!.map((c): [string, string] => [c, c])]} onChange={(compression) => set({ compression })} />
-                    )}
-                    {target && (
-                        <Select label={text.export.view} value={choice.view} options={[['', text.export.asRecorded], ['foxglove', text.export.foxglove]]} onChange={(view) => set({ view })} />
+                        <Select
+                            label={exportText.compression}
+                            value={choice.compression}
+                            options={[
+                                ...(target.compressions!.includes('none')
+                                    ? []
+                                    : [['', exportText.noCompression] as [string, string]]),
+                                ...target.compressions!.map((c): [string, string] => [c, c]),
+                            ]}
+                            onChange={(compression) => set({ compression })}
+                        />
                     )}
                     {target && (
                         <Select
-                            label={text.export.range}
+                            label={exportText.view}
+                            value={choice.view}
+                            options={[
+                                ['', exportText.asRecorded],
+                                ['foxglove', exportText.foxglove],
+                            ]}
+                            onChange={(view) => set({ view })}
+                        />
+                    )}
+                    {target && (
+                        <Select
+                            label={exportText.range}
                             value={choice.range ? 'range' : ''}
-                            options={[['', text.export.fullRange(duration(subject.span.end - subject.span.start))], ...(range ? [['range', text.export.selectedRange(relativeTime(recording, range.start), relativeTime(recording, range.end))] as [string, string]] : [])]}
+                            options={[
+                                ['', exportText.fullRange(duration(subject.span.end - subject.span.start))],
+                                ...(range
+                                    ? [
+                                          [
+                                              'range',
+                                              exportText.selectedRange(
+                                                  relativeTime(recording, range.start),
+                                                  relativeTime(recording, range.end),
+                                              ),
+                                          ] as [string, string],
+                                      ]
+                                    : []),
+                            ]}
                             onChange={(to) => set({ range: to ? range : null })}
                         />
                     )}
-                    {!target && range && <p class="small muted">{text.export.originalWhole}</p>}
-                    {target && !range && <p class="small muted">{text.export.rangeHelp}</p>}
+                    {!target && range && <p class="small muted">{exportText.originalWhole}</p>}
+                    {target && !range && <p class="small muted">{exportText.rangeHelp}</p>}
                 </div>
                 {target && <Topics topics={topics} chosen={choice.topics} onChange={(next) => set({ topics: next })} />}
             </div>
-            {empty ? <p class="error">{text.export.noTopics}</p> : plan.error !== null ? <Failed error={plan.error} retry={plan.reload} /> : <Preview plan={plan.value} waiting={plan.loading} />}
+            {empty ? (
+                <p class="error">{exportText.noTopics}</p>
+            ) : plan.error !== null ? (
+                <Failed error={plan.error} retry={plan.reload} />
+            ) : (
+                <Preview plan={plan.value} waiting={plan.loading} />
+            )}
         </Dialog>
     );
 }
@@ -177,8 +313,8 @@ export function ExportDialog({ offers, onClose }: { offers: Offer[]; onClose: ()
     return service ? (
         <Form key={chosen} offers={offers} chosen={chosen} onChosen={setChosen} service={service} onClose={onClose} />
     ) : (
-        <Dialog title={text.export.title} onClose={onClose}>
-            {service === null ? <p class="error">{text.export.noFormats}</p> : <Spinner />}
+        <Dialog title={exportText.title} onClose={onClose}>
+            {service === null ? <p class="error">{exportText.noFormats}</p> : <Spinner />}
         </Dialog>
     );
 }

@@ -2,7 +2,7 @@
 import { get, request, type Params } from '../../api';
 import { boundsOf, secondsOf } from '../../recording_time';
 import type { Range } from '../../playback';
-import { text } from '../../text';
+import { exportText } from '../../text/export';
 import type { Recording, Topic } from '../../types';
 
 export interface Target {
@@ -43,13 +43,17 @@ export interface Plan {
 export const targetKey = (target: Target): string => target.extension + (target.version ? '@' + target.version : '');
 
 export function titleOf(target: Target, formats: Format[]): string {
-    const title = text.export.names[target.name] ?? formats.find((f) => f.name === target.name)?.title ?? target.name;
+    const title = exportText.names[target.name] ?? formats.find((f) => f.name === target.name)?.title ?? target.name;
     return `${title}${target.version && !title.includes(target.version) ? ' ' + target.version : ''} (${target.extension})`;
 }
 
 /** The targets without those that repeat a versioned target under no version. */
 export function listChoices(targets: Target[]): Target[] {
-    return targets.filter((t) => t.version !== undefined || !targets.some((o) => o !== t && o.extension === t.extension && o.version !== undefined));
+    return targets.filter(
+        (t) =>
+            t.version !== undefined ||
+            !targets.some((o) => o !== t && o.extension === t.extension && o.version !== undefined),
+    );
 }
 
 /** What is exported: a recording, or two of them merged by time. */
@@ -60,18 +64,30 @@ export interface Subject {
     topics: Topic[];
     span: Range; // of the result
 }
-export const subjectOf = (recording: Recording): Subject => ({ recording, merged: null, shift_ns: 0n, topics: recording.topics ?? [], span: boundsOf(recording) });
+export const subjectOf = (recording: Recording): Subject => ({
+    recording,
+    merged: null,
+    shift_ns: 0n,
+    topics: recording.topics ?? [],
+    span: boundsOf(recording),
+});
 
-export function exportPath({ recording, merged }: Pick<Subject, 'recording' | 'merged'>, target: Target | null, part: number): string {
+export function exportPath(
+    { recording, merged }: Pick<Subject, 'recording' | 'merged'>,
+    target: Target | null,
+    part: number,
+): string {
     if (!target) {
         return `/recordings/${recording.id}/file/${encodeURIComponent(recording.parts[part]?.name ?? recording.name)}`;
     }
-    const stem = recording.name.replace(/(\.nanover\.zip|\.bag\.active|\.[^./]+)$/, '').replace(/\//g, '_') || 'recording';
+    const stem =
+        recording.name.replace(/(\.nanover\.zip|\.bag\.active|\.[^./]+)$/, '').replace(/\//g, '_') || 'recording';
     return `${merged ? '/merge' : `/recordings/${recording.id}`}/as/${encodeURIComponent(stem + target.extension)}`;
 }
 
 /** The recordings of a merge, at the times at which they are shown. */
-const merges = ({ recording, merged, shift_ns }: Subject): Params => (merged ? { recording: [recording.id, merged.id], shift: `${merged.id}:${secondsOf(shift_ns)}s` } : {});
+const merges = ({ recording, merged, shift_ns }: Subject): Params =>
+    merged ? { recording: [recording.id, merged.id], shift: `${merged.id}:${secondsOf(shift_ns)}s` } : {};
 
 export function exportParams(subject: Subject, target: Target | null, choice: Choice): Params {
     if (!target) {
@@ -86,7 +102,8 @@ export function exportParams(subject: Subject, target: Target | null, choice: Ch
         view: choice.view || null,
         topic: choice.topics ?? [],
         start: choice.range && after(choice.range.start),
-        end: choice.range && choice.range.end < span.end ? after(choice.range.end) : null, // `end` is exclusive: omitted, so that the last message is included
+        // `end` is exclusive: omitted, so that the last message is included
+        end: choice.range && choice.range.end < span.end ? after(choice.range.end) : null,
     };
 }
 
@@ -103,7 +120,11 @@ export async function refusedTargets(subject: Subject, targets: Target[], signal
     const waiting = [...targets];
     const worker = async () => {
         for (let target = waiting.shift(); target; target = waiting.shift()) {
-            const report = await get<Report>(exportPath(subject, target, 0), { ...merges(subject), version: target.version, report: true }, signal);
+            const report = await get<Report>(
+                exportPath(subject, target, 0),
+                { ...merges(subject), version: target.version, report: true },
+                signal,
+            );
             if (!report.accepted) {
                 refused.add(targetKey(target));
             }
@@ -126,7 +147,12 @@ function groupLosses(report: Loss[]): Plan['losses'] {
     return [...byText.values()];
 }
 
-export async function fetchPlan(subject: Subject, target: Target | null, choice: Choice, signal: AbortSignal): Promise<Plan> {
+export async function fetchPlan(
+    subject: Subject,
+    target: Target | null,
+    choice: Choice,
+    signal: AbortSignal,
+): Promise<Plan> {
     const { recording } = subject;
     if (!target) {
         return { size: recording.parts[choice.part]?.size ?? recording.size, accepted: true, losses: [] };
@@ -135,7 +161,8 @@ export async function fetchPlan(subject: Subject, target: Target | null, choice:
     const report = await get<Report>(path, { ...params, report: true }, signal);
     let size: number | null = null;
     if (report.accepted && target.ranges) {
-        const head = await request('HEAD', path, { params, signal, headers: { Prefer: 'wait=60' } }); // planning may take some seconds for large recordings
+        // planning may take some seconds for large recordings
+        const head = await request('HEAD', path, { params, signal, headers: { Prefer: 'wait=60' } });
         const length = head.headers.get('Content-Length');
         size = length === null ? null : Number(length);
     }

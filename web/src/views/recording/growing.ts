@@ -1,4 +1,5 @@
-// A live recording: asked for anew while it grows and the page is visible. The stream of changes tells of it only every few seconds.
+// A live recording: asked for anew while it grows and the page is visible. The stream of changes tells of it only every
+// few seconds.
 import { useEffect } from 'preact/hooks';
 
 const AGAIN_MS = [500, 5000]; // after the last answer; the more messages, the longer panels take to load them

@@ -8,7 +8,9 @@ import { startText } from '../../recording_time';
 import { linkKey } from '../../shared_link';
 import { formatTitle, service, useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { exportText } from '../../text/export';
+import { detailsText, pairText, recordingText, shareText } from '../../text/recording';
 import { showError, showToast } from '../../toasts';
 import type { Recording } from '../../types';
 import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
@@ -28,7 +30,12 @@ function Name(loaded: Loaded) {
                 {recording.name}
                 {mayEdit && (
                     <span ref={button}>
-                        <Button kind="quiet" icon="edit" label={text.recording.rename} onClick={() => setDraft(recording.name)} />
+                        <Button
+                            kind="quiet"
+                            icon="edit"
+                            label={recordingText.rename}
+                            onClick={() => setDraft(recording.name)}
+                        />
                     </span>
                 )}
             </h1>
@@ -37,9 +44,17 @@ function Name(loaded: Loaded) {
     const save = async () => (draft === recording.name || (await change(loaded, { name: draft }))) && setDraft(null);
     return (
         <form class="row recording-name" onSubmit={(event) => (event.preventDefault(), void save())}>
-            <Field focused label={text.recording.name} hidden_label value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onKeyDown={(event) => event.key === 'Escape' && setDraft(null)} class="grow" />
+            <Field
+                focused
+                label={recordingText.name}
+                hidden_label
+                value={draft}
+                onInput={(event) => setDraft(event.currentTarget.value)}
+                onKeyDown={(event) => event.key === 'Escape' && setDraft(null)}
+                class="grow"
+            />
             <Button type="submit" kind="main">
-                {text.details.save}
+                {detailsText.save}
             </Button>
             <Button onClick={() => setDraft(null)}>{text.cancel}</Button>
         </form>
@@ -50,12 +65,15 @@ function State({ recording }: { recording: Recording }) {
     return (
         <>
             {recording.state !== 'ready' && (
-                <Badge kind={recording.state === 'scanning' || recording.state === 'recording' ? 'accent' : 'bad'} title={text.stateHelp[recording.state]}>
+                <Badge
+                    kind={recording.state === 'scanning' || recording.state === 'recording' ? 'accent' : 'bad'}
+                    title={text.stateHelp[recording.state]}
+                >
                     {text.state[recording.state]}
                 </Badge>
             )}
             {recording.damaged && (
-                <Badge kind="warn" title={text.recording.damagedHelp(bytes(recording.lost_bytes))}>
+                <Badge kind="warn" title={recordingText.damagedHelp(bytes(recording.lost_bytes))}>
                     {text.damaged}
                 </Badge>
             )}
@@ -66,7 +84,7 @@ function State({ recording }: { recording: Recording }) {
 export async function trash(recording: Recording, done: () => void): Promise<void> {
     try {
         await send('DELETE', `/recordings/${recording.id}`);
-        showToast(text.recording.trashed(recording.name), {
+        showToast(recordingText.trashed(recording.name), {
             label: text.undo,
             run: () => void send('POST', `/recordings/${recording.id}/restore`).then(done, showError),
         });
@@ -79,33 +97,53 @@ export async function trash(recording: Recording, done: () => void): Promise<voi
 function useActions({ recording, reload }: Loaded, confirmPurge: () => void): MenuItem[] {
     const [mayAppend, mayEdit, mayPurge] = [useRole('upload'), useRole('edit'), useRole('admin')];
     const original = exportPath(subjectOf(recording), null, 0);
-    const act = (request: Promise<unknown>, message?: string) => void request.then(() => (reload(), message && showToast(message)), showError);
+    const act = (request: Promise<unknown>, message?: string) =>
+        void request.then(() => (reload(), message && showToast(message)), showError);
     const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
     if (recording.state === 'recording') {
-        const finish = () => act(send('POST', `/recordings/${recording.id}/finish`), text.recording.finished);
-        return mayAppend ? [{ label: text.recording.finish, icon: 'check', run: finish }] : [];
+        const finish = () => act(send('POST', `/recordings/${recording.id}/finish`), recordingText.finished);
+        return mayAppend ? [{ label: recordingText.finish, icon: 'check', run: finish }] : [];
     }
-    const actions: MenuItem[] = [{ label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) }];
+    const actions: MenuItem[] = [
+        { label: recordingText.original, icon: 'download', run: () => void download(original).catch(showError) },
+    ];
     if (linkKey) {
         return actions;
     }
-    actions.push({ label: text.recording.link, icon: 'link', run: () => void copyText(link()) });
+    actions.push({ label: recordingText.link, icon: 'link', run: () => void copyText(link()) });
     if (mayEdit) {
-        actions.push({ label: text.recording.rescan, icon: 'search', run: () => act(send('POST', `/admin/rescan/${recording.id}`), text.recording.rescanning) });
+        actions.push({
+            label: recordingText.rescan,
+            icon: 'search',
+            run: () => act(send('POST', `/admin/rescan/${recording.id}`), recordingText.rescanning),
+        });
     }
     const viewer = recording.links?.viewer;
     if (viewer) {
-        actions.push({ label: text.recording.openViewer, icon: 'play', run: () => void window.open(viewer, '_blank', 'noopener') });
-        actions.push({ label: text.recording.viewerLink, icon: 'link', run: () => void copyText(viewer) });
+        actions.push({
+            label: recordingText.openViewer,
+            icon: 'play',
+            run: () => void window.open(viewer, '_blank', 'noopener'),
+        });
+        actions.push({ label: recordingText.viewerLink, icon: 'link', run: () => void copyText(viewer) });
     }
     if (mayEdit && recording.state === 'trashed') {
-        actions.push({ label: text.recording.restore, icon: 'back', run: () => act(send('POST', `/recordings/${recording.id}/restore`)) });
+        actions.push({
+            label: recordingText.restore,
+            icon: 'back',
+            run: () => act(send('POST', `/recordings/${recording.id}/restore`)),
+        });
     }
     if (mayPurge && recording.state === 'trashed') {
-        actions.push({ label: text.recording.purge, icon: 'trash', danger: true, run: confirmPurge });
+        actions.push({ label: recordingText.purge, icon: 'trash', danger: true, run: confirmPurge });
     }
     if (mayEdit && recording.state !== 'trashed') {
-        actions.push({ label: text.recording.toTrash, icon: 'trash', danger: true, run: () => void trash(recording, reload) });
+        actions.push({
+            label: recordingText.toTrash,
+            icon: 'trash',
+            danger: true,
+            run: () => void trash(recording, reload),
+        });
     }
     return actions;
 }
@@ -120,15 +158,29 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
     const { recording } = loaded;
     const [purging, setPurging] = useState(false);
     const actions = useActions(loaded, () => setPurging(true));
-    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('./'), showError);
+    const purge = () =>
+        void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('./'), showError);
     const known = useStore(service);
-    const facts = [formatTitle(known, recording.format), startText(recording, 0), recording.messages > 0 && duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
-    const problem = recording.problem || (UNREADABLE.includes(recording.state) ? text.stateHelp[recording.state] : null);
+    const facts = [
+        formatTitle(known, recording.format),
+        startText(recording, 0),
+        recording.messages > 0 && duration(recording.duration_ns),
+        `${count(recording.messages)} ${recordingText.messages}`,
+        bytes(recording.size),
+    ];
+    const problem =
+        recording.problem || (UNREADABLE.includes(recording.state) ? text.stateHelp[recording.state] : null);
     return (
         <header class="recording-header">
             <div class="grow">
                 <p class="recording-path small">
-                    {linkKey ? recording.collection : <a href={href('', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>}
+                    {linkKey ? (
+                        recording.collection
+                    ) : (
+                        <a href={href('', { q: `collection:${quoted(recording.collection)}` })}>
+                            {recording.collection}
+                        </a>
+                    )}
                 </p>
                 <Name {...loaded} />
                 <p class="recording-facts small muted">
@@ -139,18 +191,26 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
             <div class="row recording-actions">
                 {onExport && (
                     <Button kind="main" icon="download" onClick={onExport}>
-                        {text.export.title}
+                        {exportText.title}
                     </Button>
                 )}
-                {onCompare && <Button onClick={onCompare}>{text.pair.compare}</Button>}
+                {onCompare && <Button onClick={onCompare}>{pairText.compare}</Button>}
                 {onShare && (
                     <Button icon="link" onClick={onShare}>
-                        {text.share.button}
+                        {shareText.button}
                     </Button>
                 )}
-                <Menu items={actions} kind="plain" label={text.recording.actions} />
+                <Menu items={actions} kind="plain" label={recordingText.actions} />
             </div>
-            {purging && <Confirm title={text.recording.purgeTitle} help={text.recording.purgeHelp(recording.name)} button={text.recording.purge} onYes={purge} onClose={() => setPurging(false)} />}
+            {purging && (
+                <Confirm
+                    title={recordingText.purgeTitle}
+                    help={recordingText.purgeHelp(recording.name)}
+                    button={recordingText.purge}
+                    onYes={purge}
+                    onClose={() => setPurging(false)}
+                />
+            )}
         </header>
     );
 }

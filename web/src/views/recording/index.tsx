@@ -6,7 +6,8 @@ import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
 import { Playback, type Range } from '../../playback';
 import { forgetOpened, rememberOpened } from '../../recent';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { recordingText } from '../../text/recording';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { linkKey } from '../../shared_link';
 import { showError } from '../../toasts';
@@ -56,7 +57,10 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null, boun
             const { time_ns, range, playing, following } = playback.get();
             if (!playing && address.get().path.startsWith('recordings/')) {
                 const at = following || time_ns === opening ? null : toSeconds(recording, time_ns);
-                setQuery({ at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` }, true);
+                setQuery(
+                    { at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` },
+                    true,
+                );
             }
         };
         const stop = playback.subscribe(() => {
@@ -74,13 +78,14 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null, boun
 
 /** A recording in the trash can only be restored or deleted. */
 function TrashedRecording({ loaded }: { loaded: Loaded }) {
-    const restore = () => void send('POST', `/recordings/${loaded.recording.id}/restore`).then(loaded.reload, showError);
+    const restore = () =>
+        void send('POST', `/recordings/${loaded.recording.id}/restore`).then(loaded.reload, showError);
     return (
         <div class="recording">
             <Header loaded={loaded} onExport={null} />
-            <EmptyState title={text.recording.inTrash} help={text.recording.inTrashHelp}>
+            <EmptyState title={recordingText.inTrash} help={recordingText.inTrashHelp}>
                 <Button kind="main" onClick={restore}>
-                    {text.recording.restore}
+                    {recordingText.restore}
                 </Button>
             </EmptyState>
         </div>
@@ -88,7 +93,7 @@ function TrashedRecording({ loaded }: { loaded: Loaded }) {
 }
 
 function emptyText(state: string): { title: string; help: string } {
-    const t = text.recording;
+    const t = recordingText;
     return state === 'recording'
         ? { title: t.waiting, help: t.waitingHelp }
         : state === 'scanning'
@@ -98,14 +103,27 @@ function emptyText(state: string): { title: string; help: string } {
             : { title: t.empty, help: t.emptyHelp };
 }
 
-function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; opening: bigint | null; fresh: boolean; second: Second }) {
+function FullRecording({
+    loaded,
+    opening,
+    fresh,
+    second,
+}: {
+    loaded: Loaded;
+    opening: bigint | null;
+    fresh: boolean;
+    second: Second;
+}) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
     const pair = usePair(recording, second.recording);
     const bounds = unionOf(recording, pair);
     const playback = useRecordingPlayback(recording, opening, bounds);
     const sources = useSources(recording, playback, pair);
-    useLayoutEffect(() => playback.grow(bounds, recording.state === 'recording'), [playback, bounds.start, bounds.end, recording.state]); // after the views of the playback have the new ends, or panels would load times beyond them
+    useLayoutEffect(
+        () => playback.grow(bounds, recording.state === 'recording'),
+        [playback, bounds.start, bounds.end, recording.state],
+    ); // after the views of the playback have the new ends, or panels would load times beyond them
     const own = sources[0]!.playback;
     const lanes = useLanes(second.recording);
     const [choosing, setChoosing] = useState(false);
@@ -128,13 +146,29 @@ function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; ope
         setChoosing(false);
         startPair(other);
     };
-    const below = pair && { names: <LaneNames pair={pair} lanes={lanes.lanes} />, lanes: (view: Range, width: number) => <PairLanes pair={pair} lanes={lanes} view={view} width={width} /> };
+    const below = pair && {
+        names: <LaneNames pair={pair} lanes={lanes.lanes} />,
+        lanes: (view: Range, width: number) => <PairLanes pair={pair} lanes={lanes} view={view} width={width} />,
+    };
     return (
         <div class="recording">
-            <Header loaded={loaded} onExport={() => setExporting(true)} onCompare={pair || recording.messages === 0 || linkKey ? null : () => setChoosing(true)} onShare={linkKey ? null : () => setSharing(true)} />
+            <Header
+                loaded={loaded}
+                onExport={() => setExporting(true)}
+                onCompare={pair || recording.messages === 0 || linkKey ? null : () => setChoosing(true)}
+                onShare={linkKey ? null : () => setSharing(true)}
+            />
             <div class="recording-main">
                 <div class="recording-content">
-                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events} below={below} />}
+                    {recording.messages > 0 && (
+                        <Timeline
+                            recording={recording}
+                            topics={topics}
+                            playback={playback}
+                            events={events}
+                            below={below}
+                        />
+                    )}
                     {pair && <PairBar pair={pair} source={sources[0]!} />}
                     {second.error !== null && <PairFailed error={second.error} source={sources[0]!} />}
                     <div class="recording-bar">
@@ -147,7 +181,9 @@ function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; ope
                 <Details loaded={loaded} playback={own} events={events} />
             </div>
             {choosing && <ChooseSecond recording={recording} onChoose={compare} onClose={() => setChoosing(false)} />}
-            {exporting && <ExportDialog offers={exportOffers(sources, pair, playback)} onClose={() => setExporting(false)} />}
+            {exporting && (
+                <ExportDialog offers={exportOffers(sources, pair, playback)} onClose={() => setExporting(false)} />
+            )}
             {sharing && <ShareDialog sources={sources} playback={playback} onClose={() => setSharing(false)} />}
         </div>
     );
@@ -158,20 +194,39 @@ export default function RecordingView() {
     const second = useSecond();
     const opened = useRef('');
     const latest = useRef<{ of: string; value: Recording; opening: bigint | null; fresh: boolean } | null>(null);
-    const result = useRequest(async (signal) => {
-        const answer = await loadRecording(id, signal);
-        const before = latest.current?.of === id && latest.current.value.messages > 0 ? latest.current : null; // opened already
-        const fresh = before ? before.fresh : !new URLSearchParams(location.search).has('panels');
-        if (fresh && !before) {
-            await openSavedLayout(answer.value, signal);
-        }
-        return { of: id, ...answer, fresh, opening: before ? before.opening : await openingTime(answer.value, new URLSearchParams(location.search), signal) };
-    }, [id]);
+    const result = useRequest(
+        async (signal) => {
+            const answer = await loadRecording(id, signal);
+            // opened already
+            const before = latest.current?.of === id && latest.current.value.messages > 0 ? latest.current : null;
+            const fresh = before ? before.fresh : !new URLSearchParams(location.search).has('panels');
+            if (fresh && !before) {
+                await openSavedLayout(answer.value, signal);
+            }
+            return {
+                of: id,
+                ...answer,
+                fresh,
+                opening: before
+                    ? before.opening
+                    : await openingTime(answer.value, new URLSearchParams(location.search), signal),
+            };
+        },
+        [id],
+    );
     latest.current = result.value;
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
-    useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);
-    useGrowing(found?.value.state === 'recording' && !result.loading, found?.value.messages ?? 0, result.value, result.reload);
+    useEffect(
+        () => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()),
+        [its, id],
+    );
+    useGrowing(
+        found?.value.state === 'recording' && !result.loading,
+        found?.value.messages ?? 0,
+        result.value,
+        result.reload,
+    );
     const name = found?.value.name;
     useEffect(() => {
         if (name) {
@@ -179,11 +234,15 @@ export default function RecordingView() {
             rememberOpened(found!.value);
         }
     }, [its, name]);
-    const gone = result.error instanceof ApiError && (result.error.status === 404 || result.error.status === 410) && !found && !result.loading;
+    const gone =
+        result.error instanceof ApiError &&
+        (result.error.status === 404 || result.error.status === 410) &&
+        !found &&
+        !result.loading;
     useEffect(() => void (gone && forgetOpened(id)), [gone, id]);
     if (gone) {
         return (
-            <EmptyState title={text.recording.notFound} help={text.recording.notFoundHelp}>
+            <EmptyState title={recordingText.notFound} help={recordingText.notFoundHelp}>
                 {!linkKey && <a href="./">{text.notFound.back}</a>}
             </EmptyState>
         );
@@ -191,7 +250,8 @@ export default function RecordingView() {
     if (result.error !== null && !found && !result.loading) {
         return <Failed error={result.error} retry={result.reload} />;
     }
-    if (!found || (second.waiting && opened.current !== id)) { // a second one that is chosen later replaces nothing while it loads
+    if (!found || (second.waiting && opened.current !== id)) {
+        // a second one that is chosen later replaces nothing while it loads
         return (
             <div class="empty">
                 <Spinner />
@@ -200,5 +260,9 @@ export default function RecordingView() {
     }
     opened.current = id;
     const loaded = { recording: found.value, tag: found.tag, reload: result.reload };
-    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} fresh={found.fresh} second={second} />;
+    return loaded.recording.state === 'trashed' ? (
+        <TrashedRecording loaded={loaded} />
+    ) : (
+        <FullRecording key={id} loaded={loaded} opening={found.opening} fresh={found.fresh} second={second} />
+    );
 }

@@ -4,7 +4,10 @@ import type { Recording, Topic } from '../../types';
 
 export const TOPICS_MAX = 5000; // shown
 
-export async function loadRecording(id: string, signal: AbortSignal): Promise<{ value: Recording; tag: string | null }> {
+export async function loadRecording(
+    id: string,
+    signal: AbortSignal,
+): Promise<{ value: Recording; tag: string | null }> {
     const loaded = await getTagged<Recording>(`/recordings/${id}`, {}, signal);
     const topics = loaded.value.topics ?? [];
     let cursor = loaded.value.topics_next;

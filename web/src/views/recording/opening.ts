@@ -1,10 +1,15 @@
-// The time at which a recording opens: the first at which each of its panels has something to show. Null if the URL names a time.
+// The time at which a recording opens: the first at which each of its panels has something to show. Null if the URL
+// names a time.
 import type { Recording } from '../../types';
 import { boundsOf } from '../../recording_time';
 import { idsOf } from './layout/tree';
 import { panelOf, settingsOf, shownLayout } from './panel_layout';
 
-export async function openingTime(recording: Recording, query: URLSearchParams, signal: AbortSignal): Promise<bigint | null> {
+export async function openingTime(
+    recording: Recording,
+    query: URLSearchParams,
+    signal: AbortSignal,
+): Promise<bigint | null> {
     if (query.get('at')) {
         return null;
     }

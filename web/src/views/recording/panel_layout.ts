@@ -1,4 +1,5 @@
-// Which panels are shown, where, and their settings: from the URL, else as last used for this format (localStorage), else the best fitting ones.
+// Which panels are shown, where, and their settings: from the URL, else as last used for this format (localStorage),
+// else the best fitting ones.
 import { address, ROOT, setQuery } from '../../address';
 import { panels, type Panel } from '../../panels';
 import type { Recording, Topic } from '../../types';
@@ -23,12 +24,18 @@ function defaultPanels(recording: Recording, topics: Topic[]): string[] {
 }
 
 /** `panels` in the URL; panels that do not fit the recording they show (their setting `of`) are left out. */
-export function shownLayout(recordings: { recording: Recording; topics: Topic[] }[], query: URLSearchParams): Tree | null {
+export function shownLayout(
+    recordings: { recording: Recording; topics: Topic[] }[],
+    query: URLSearchParams,
+): Tree | null {
     const { recording, topics } = recordings[0]!;
     const stored = readTree(query.get('panels') ?? localStorage.getItem(key(recording)) ?? '.');
     const fits = (id: string) => {
         const shown = recordings[Number(query.get(`${id}.of`) ?? 1) - 1];
-        return shown !== undefined && (kindOf(id) === CHOOSER || (panelOf(id)?.fits(shown.recording, shown.topics) ?? 0) > 0);
+        return (
+            shown !== undefined &&
+            (kindOf(id) === CHOOSER || (panelOf(id)?.fits(shown.recording, shown.topics) ?? 0) > 0)
+        );
     };
     return stored === undefined ? arranged(defaultPanels(recording, topics)) : keepPanels(stored, fits);
 }
@@ -44,8 +51,15 @@ interface Change {
     remember?: boolean; // for other recordings of the format
 }
 
-/** Shows the panels of the tree. The settings of those that are gone are removed, so that a new panel of that name has none. */
-export function setLayout(recording: Recording, tree: Tree | null, { settings = {}, undo = false, remember = true }: Change = {}): void {
+/**
+ * Shows the panels of the tree. The settings of those that are gone are removed, so that a new panel of that name has
+ * none.
+ */
+export function setLayout(
+    recording: Recording,
+    tree: Tree | null,
+    { settings = {}, undo = false, remember = true }: Change = {},
+): void {
     const shown = idsOf(tree);
     const { query: now } = address.get();
     const query: Record<string, string | null> = { panels: writeTree(tree) };
@@ -85,4 +99,5 @@ export function setSettings(id: string, changes: Record<string, string | null>):
 
 export const nextId = (kind: string, tree: Tree | null): string => freeId(kind, idsOf(tree));
 /** One more panel of each kind. */
-export const nextIds = (kinds: string[], taken: string[]): string[] => kinds.reduce<string[]>((added, id) => [...added, freeId(kindOf(id), [...taken, ...added])], []);
+export const nextIds = (kinds: string[], taken: string[]): string[] =>
+    kinds.reduce<string[]>((added, id) => [...added, freeId(kindOf(id), [...taken, ...added])], []);

@@ -2,16 +2,16 @@
 import { useState } from 'preact/hooks';
 import { SPEEDS, usePlayback, usePlaybackPart, type Playback } from '../../playback';
 import { duration } from '../../format';
-import { text } from '../../text';
+import { playerText } from '../../text/timeline';
 import { calendarText, relativeTime } from '../../recording_time';
 import type { Recording } from '../../types';
 import { Button, Dialog, Select } from '../../ui';
 
 function Keys({ onClose }: { onClose: () => void }) {
     return (
-        <Dialog title={text.player.keys} onClose={onClose}>
+        <Dialog title={playerText.keys} onClose={onClose}>
             <dl class="player-keys">
-                {text.player.keyList.map(([keys, action]) => (
+                {playerText.keyList.map(([keys, action]) => (
                     <>
                         <dt class="mono">{keys}</dt>
                         <dd>{action}</dd>
@@ -35,7 +35,15 @@ function Clock({ recording, playback }: { recording: Recording; playback: Playba
     );
 }
 
-export function Player({ recording, playback, step }: { recording: Recording; playback: Playback; step: (forward: boolean) => Promise<void> }) {
+export function Player({
+    recording,
+    playback,
+    step,
+}: {
+    recording: Recording;
+    playback: Playback;
+    step: (forward: boolean) => Promise<void>;
+}) {
     const playing = usePlaybackPart(playback, (state) => state.playing);
     const speed = usePlaybackPart(playback, (state) => state.speed);
     const loop = usePlaybackPart(playback, (state) => state.loop);
@@ -43,23 +51,56 @@ export function Player({ recording, playback, step }: { recording: Recording; pl
     const following = usePlaybackPart(playback, (state) => state.following);
     const [keys, setKeys] = useState(false);
     return (
-        <div class="player row" role="group" aria-label={text.player.title}>
-            <Button icon="previous" label={text.player.start} onClick={() => playback.seek(playback.span().start)} />
-            <Button icon="left" label={text.player.previousFrame} aria-keyshortcuts="ArrowLeft" onClick={() => void step(false)} />
-            <Button kind="main" icon={playing ? 'pause' : 'play'} label={playing ? text.player.pause : text.player.play} aria-keyshortcuts="Space" onClick={() => playback.toggle()} />
-            <Button icon="right" label={text.player.nextFrame} aria-keyshortcuts="ArrowRight" onClick={() => void step(true)} />
-            <Button icon="next" label={text.player.end} onClick={() => playback.seek(playback.span().end)} />
-            <Select label={text.player.speed} hidden_label value={String(speed)} options={SPEEDS.map((s) => [String(s), `${String(s).replace('-', '−')}×`])} onChange={(s) => playback.setSpeed(Number(s))} />
+        <div class="player row" role="group" aria-label={playerText.title}>
+            <Button icon="previous" label={playerText.start} onClick={() => playback.seek(playback.span().start)} />
+            <Button
+                icon="left"
+                label={playerText.previousFrame}
+                aria-keyshortcuts="ArrowLeft"
+                onClick={() => void step(false)}
+            />
+            <Button
+                kind="main"
+                icon={playing ? 'pause' : 'play'}
+                label={playing ? playerText.pause : playerText.play}
+                aria-keyshortcuts="Space"
+                onClick={() => playback.toggle()}
+            />
+            <Button
+                icon="right"
+                label={playerText.nextFrame}
+                aria-keyshortcuts="ArrowRight"
+                onClick={() => void step(true)}
+            />
+            <Button icon="next" label={playerText.end} onClick={() => playback.seek(playback.span().end)} />
+            <Select
+                label={playerText.speed}
+                hidden_label
+                value={String(speed)}
+                options={SPEEDS.map((s) => [String(s), `${String(s).replace('-', '−')}×`])}
+                onChange={(s) => playback.setSpeed(Number(s))}
+            />
             <Button pressed={loop} onClick={() => playback.setLoop(!loop)}>
-                {text.player.loop}
+                {playerText.loop}
             </Button>
             {growing && (
-                <Button pressed={following} class="player-live" title={text.player.liveHelp} onClick={() => playback.follow()}>
-                    {text.player.live}
+                <Button
+                    pressed={following}
+                    class="player-live"
+                    title={playerText.liveHelp}
+                    onClick={() => playback.follow()}
+                >
+                    {playerText.live}
                 </Button>
             )}
             <Clock recording={recording} playback={playback} />
-            <Button kind="quiet" icon="info" class="player-help" label={text.player.keys} onClick={() => setKeys(true)} />
+            <Button
+                kind="quiet"
+                icon="info"
+                class="player-help"
+                label={playerText.keys}
+                onClick={() => setKeys(true)}
+            />
             {keys && <Keys onClose={() => setKeys(false)} />}
         </div>
     );

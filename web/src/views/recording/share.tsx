@@ -8,7 +8,8 @@ import type { Playback } from '../../playback';
 import { toSeconds } from '../../recording_time';
 import { service, type Service } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { adminText } from '../../text/admin';
+import { shareText } from '../../text/recording';
 import { zoneName } from '../../time_zone';
 import type { RecordingLink } from '../../types';
 import { Button, Dialog, Field, Select } from '../../ui';
@@ -16,9 +17,11 @@ import type { Source } from './layout/frame';
 import { writeTree } from './layout/tree';
 import { shownLayout } from './panel_layout';
 
-const t = text.share;
+const t = shareText;
 
-/** The parameters of the address, and what the address leaves to defaults and to this browser: the panels and the time. */
+/**
+ * The parameters of the address, and what the address leaves to defaults and to this browser: the panels and the time.
+ */
 function viewQuery(sources: Source[], playback: Playback): URLSearchParams {
     const { query } = address.get();
     const { recording } = sources[0]!;
@@ -40,7 +43,14 @@ const maySign = (known: Service) => !!known && (known.caller.how !== 'proxy' || 
 function Address({ label, value }: { label: string; value: string }) {
     return (
         <div class="row share-address">
-            <Field label={label} hidden_label value={value} readOnly class="grow" onFocus={(event) => event.currentTarget.select()} />
+            <Field
+                label={label}
+                hidden_label
+                value={value}
+                readOnly
+                class="grow"
+                onFocus={(event) => event.currentTarget.select()}
+            />
             <Button icon="copy" onClick={() => void copyText(value)}>
                 {t.copy}
             </Button>
@@ -72,7 +82,12 @@ function SignedLink({ id, query }: { id: string; query: URLSearchParams }) {
                 {t.outsideHelp} {second && t.firstOnly}
             </p>
             <div class="row">
-                <Select label={t.expires} value={expires} options={Object.entries(text.admin.links.lifetimes)} onChange={(value) => (setExpires(value), setMade(null))} />
+                <Select
+                    label={t.expires}
+                    value={expires}
+                    options={Object.entries(adminText.links.lifetimes)}
+                    onChange={(value) => (setExpires(value), setMade(null))}
+                />
                 <Button kind="main" icon="link" onClick={() => void create()}>
                     {t.create}
                 </Button>
@@ -88,7 +103,15 @@ function SignedLink({ id, query }: { id: string; query: URLSearchParams }) {
     );
 }
 
-export function ShareDialog({ sources, playback, onClose }: { sources: Source[]; playback: Playback; onClose: () => void }) {
+export function ShareDialog({
+    sources,
+    playback,
+    onClose,
+}: {
+    sources: Source[];
+    playback: Playback;
+    onClose: () => void;
+}) {
     const known = useStore(service);
     const [query] = useState(() => viewQuery(sources, playback)); // as it was when the dialog was opened
     return (
@@ -99,7 +122,9 @@ export function ShareDialog({ sources, playback, onClose }: { sources: Source[];
                     <p class="muted">{known?.caller.how === 'open' ? t.openHelp : t.viewHelp}</p>
                     <Address label={t.view} value={new URL(`${address.get().path}?${query}`, document.baseURI).href} />
                 </section>
-                {known && known.caller.how !== 'open' && maySign(known) && <SignedLink id={sources[0]!.recording.id} query={query} />}
+                {known && known.caller.how !== 'open' && maySign(known) && (
+                    <SignedLink id={sources[0]!.recording.id} query={query} />
+                )}
             </div>
         </Dialog>
     );

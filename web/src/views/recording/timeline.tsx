@@ -1,4 +1,5 @@
-// The timeline: events, a lane per topic, playhead, selection. Reads and changes the playback state; holds only the zoom itself.
+// The timeline: events, a lane per topic, playhead, selection. Reads and changes the playback state; holds only the
+// zoom itself.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../use_size';
@@ -6,7 +7,7 @@ import { useRequest } from '../../use_request';
 import { usePlayback, usePlaybackPart, type Playback, type Range } from '../../playback';
 import { count, duration, offset } from '../../format';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { timelineText } from '../../text/timeline';
 import { colour, shownTheme } from '../../theme';
 import { boundsOf, relativeTime } from '../../recording_time';
 import type { Recording, Topic } from '../../types';
@@ -33,7 +34,11 @@ export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; widt
         element.style.height = `${height}px`;
         const context = element.getContext('2d')!;
         context.scale(scale, scale);
-        drawLanes(context, lanes, view, width, { lane: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)), line: colour('--line'), ink: colour('--ink') });
+        drawLanes(context, lanes, view, width, {
+            lane: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)),
+            line: colour('--line'),
+            ink: colour('--ink'),
+        });
     }, [lanes, view.start, view.end, width, theme]);
     return <canvas ref={canvas} class="timeline-canvas" aria-hidden="true" />;
 }
@@ -55,7 +60,8 @@ function Playhead({ playback, view, width }: { playback: Playback; view: Range; 
     const range = usePlaybackPart(playback, (state) => state.range);
     const line = useRef<HTMLDivElement>(null);
     useLayoutEffect(() => {
-        const place = () => (line.current!.style.transform = `translateX(${xOf(playback.get().time_ns, view, width)}px)`);
+        const place = () =>
+            (line.current!.style.transform = `translateX(${xOf(playback.get().time_ns, view, width)}px)`);
         place();
         return playback.subscribe(place); // without rendering: it moves with every frame
     }, [playback, view.start, view.end, width]);
@@ -82,7 +88,10 @@ function useZoom(playback: Playback) {
     const length = Number(bounds.end - bounds.start);
     const latest = useRef(view);
     latest.current = view;
-    const inside = (): [number, number] => [Number(latest.current.start - bounds.start), Number(latest.current.end - bounds.start)];
+    const inside = (): [number, number] => [
+        Number(latest.current.start - bounds.start),
+        Number(latest.current.end - bounds.start),
+    ];
     const set = ([from, to]: [number, number]): boolean => {
         const next = { start: bounds.start + BigInt(Math.round(from)), end: bounds.start + BigInt(Math.round(to)) };
         const changed = next.start !== latest.current.start || next.end !== latest.current.end;
@@ -105,9 +114,27 @@ function useZoom(playback: Playback) {
         zoomed: zoom !== null,
         zoomTo: (range: Range | null) => setZoom(range),
         /** `part`: of the view, from 0 to 1, which keeps its place. */
-        zoomBy: (factor: number, part: number) => set(zoomSpan(inside(), inside()[0] + part * (inside()[1] - inside()[0]), factor, [0, length], Math.min(SHORTEST_NS, length))),
+        zoomBy: (factor: number, part: number) =>
+            set(
+                zoomSpan(
+                    inside(),
+                    inside()[0] + part * (inside()[1] - inside()[0]),
+                    factor,
+                    [0, length],
+                    Math.min(SHORTEST_NS, length),
+                ),
+            ),
         /** Around the playhead. */
-        zoomAtPlayhead: (factor: number) => set(zoomSpan(inside(), Number(playback.get().time_ns - bounds.start), factor, [0, length], Math.min(SHORTEST_NS, length))),
+        zoomAtPlayhead: (factor: number) =>
+            set(
+                zoomSpan(
+                    inside(),
+                    Number(playback.get().time_ns - bounds.start),
+                    factor,
+                    [0, length],
+                    Math.min(SHORTEST_NS, length),
+                ),
+            ),
         panBy: (part: number) => set(panSpan(inside(), part * (inside()[1] - inside()[0]), [0, length])),
     };
 }
@@ -131,7 +158,11 @@ function Slider({ recording, playback, zoom }: { recording: Recording; playback:
             void (factor ? zoom.zoomAtPlayhead(factor) : zoom.zoomTo(null));
         } else if (event.key === '[' || event.key === ']') {
             const { start, end } = playback.span();
-            playback.setRange(event.key === '[' ? { start: now, end: end > now ? end : bounds.end } : { start: start < now ? start : bounds.start, end: now });
+            playback.setRange(
+                event.key === '['
+                    ? { start: now, end: end > now ? end : bounds.end }
+                    : { start: start < now ? start : bounds.start, end: now },
+            );
         }
     };
     return (
@@ -139,7 +170,7 @@ function Slider({ recording, playback, zoom }: { recording: Recording; playback:
             class="timeline-slider"
             role="slider"
             tabIndex={0}
-            aria-label={text.timeline.playhead}
+            aria-label={timelineText.playhead}
             aria-valuemin={0}
             aria-valuemax={length / 1e9}
             aria-valuenow={Number(time_ns - bounds.start) / 1e9}
@@ -155,15 +186,20 @@ function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
         <div class="timeline-corner">
             {range && (
                 <>
-                    <Button kind="quiet" icon="full" label={text.timeline.zoom} onClick={() => zoom.zoomTo(range)} />
-                    <Button kind="quiet" icon="close" label={text.timeline.clearSelection} onClick={() => playback.setRange(null)} />
+                    <Button kind="quiet" icon="full" label={timelineText.zoom} onClick={() => zoom.zoomTo(range)} />
+                    <Button
+                        kind="quiet"
+                        icon="close"
+                        label={timelineText.clearSelection}
+                        onClick={() => playback.setRange(null)}
+                    />
                     <span class="small muted">{duration(range.end - range.start)}</span>
                 </>
             )}
-            {!range && !zoom.zoomed && <span class="small muted">{text.timeline.hint}</span>}
+            {!range && !zoom.zoomed && <span class="small muted">{timelineText.hint}</span>}
             {zoom.zoomed && (
                 <Button kind="quiet" onClick={() => zoom.zoomTo(null)}>
-                    {text.timeline.resetZoom}
+                    {timelineText.resetZoom}
                 </Button>
             )}
         </div>
@@ -186,7 +222,19 @@ interface Below {
     lanes: (view: Range, width: number) => ComponentChildren;
 }
 
-export function Timeline({ recording, topics, playback, events, below }: { recording: Recording; topics: Topic[]; playback: Playback; events: RecordingEvents; below: Below | null }) {
+export function Timeline({
+    recording,
+    topics,
+    playback,
+    events,
+    below,
+}: {
+    recording: Recording;
+    topics: Topic[];
+    playback: Playback;
+    events: RecordingEvents;
+    below: Below | null;
+}) {
     const lanes = useRequest((signal) => lanesOf(recording.id, signal), [recording.id, recording.messages]);
     const field = useRef<HTMLDivElement>(null);
     const width = useWidth(field);
@@ -194,16 +242,24 @@ export function Timeline({ recording, topics, playback, events, below }: { recor
     const { view } = zoom;
     const pointer = usePointer(playback, view, width);
     const lane = useEventLane({ recording, topics, playback, events, view, width, zoomTo: zoom.zoomTo });
-    useGestures(field, { zoom: (factor, x) => zoom.zoomBy(factor, x / Math.max(width, 1)), pan: (dx) => zoom.panBy(-dx / Math.max(width, 1)), pinchStart: () => (pointer.cancel(), lane.cancel()) });
+    useGestures(field, {
+        zoom: (factor, x) => zoom.zoomBy(factor, x / Math.max(width, 1)),
+        pan: (dx) => zoom.panBy(-dx / Math.max(width, 1)),
+        pinchStart: () => (pointer.cancel(), lane.cancel()),
+    });
     const counts = useMemo(() => new Map(topics.map((t) => [t.name, t.messages])), [topics]);
     const shown = lanes.value ?? [];
     return (
-        <section class="timeline" aria-label={text.timeline.title}>
+        <section class="timeline" aria-label={timelineText.title}>
             <div class="timeline-names">
                 <Corner playback={playback} zoom={zoom} />
                 {lane.visible && <EventLaneName lane={lane} />}
                 {shown.map((lane) => (
-                    <LaneName key={lane.topic} topic={lane.topic} title={`${lane.topic}: ${count(counts.get(lane.topic))}`} />
+                    <LaneName
+                        key={lane.topic}
+                        topic={lane.topic}
+                        title={`${lane.topic}: ${count(counts.get(lane.topic))}`}
+                    />
                 ))}
                 {below?.names}
             </div>

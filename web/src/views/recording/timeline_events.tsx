@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Range } from '../../playback';
 import { count, duration } from '../../format';
 import { relativeTime } from '../../recording_time';
-import { text } from '../../text';
+import { eventsText } from '../../text/timeline';
 import type { Recording } from '../../types';
 import type { EventMark } from './event_store';
 import type { Placed } from './timeline_events_layout';
@@ -19,7 +19,8 @@ export const laneHeight = (rows: number): number => rows * ROW_PX + 2 * GAP_PX;
 const topOf = (row: number): number => GAP_PX + row * ROW_PX;
 
 const lengthOf = ({ start, end }: Range): string => (end > start ? duration(end - start) : '');
-const labelOf = (recording: Recording, mark: Pick<EventMark, 'title' | 'start' | 'end'>): string => text.events.one(mark.title, relativeTime(recording, mark.start), lengthOf(mark));
+const labelOf = (recording: Recording, mark: Pick<EventMark, 'title' | 'start' | 'end'>): string =>
+    eventsText.one(mark.title, relativeTime(recording, mark.start), lengthOf(mark));
 
 const idOf = (mark: EventMark): string => `event-${mark.id}`;
 
@@ -40,7 +41,16 @@ function Bar({ lane, placed }: { lane: EventLane; placed: Placed }) {
         >
             {lane.mayEdit && <span class="timeline-event-edge start" data-edge="start" />}
             {(wide || placed.room >= BESIDE_PX) && (
-                <span class="timeline-event-title" style={{ maxWidth: wide ? (placed.clear < placed.width ? `${placed.clear}px` : undefined) : `${Math.min(placed.room - 8, 300)}px` }}>
+                <span
+                    class="timeline-event-title"
+                    style={{
+                        maxWidth: wide
+                            ? placed.clear < placed.width
+                                ? `${placed.clear}px`
+                                : undefined
+                            : `${Math.min(placed.room - 8, 300)}px`,
+                    }}
+                >
                     {mark.title}
                 </span>
             )}
@@ -51,7 +61,11 @@ function Bar({ lane, placed }: { lane: EventLane; placed: Placed }) {
 
 function Cluster({ lane, placed }: { lane: EventLane; placed: Placed }) {
     const [first, last] = [placed.marks[0]!, placed.marks.at(-1)!];
-    const label = text.events.many(placed.marks.length, relativeTime(lane.recording, first.start), relativeTime(lane.recording, last.end));
+    const label = eventsText.many(
+        placed.marks.length,
+        relativeTime(lane.recording, first.start),
+        relativeTime(lane.recording, last.end),
+    );
     return (
         <div
             class="timeline-event timeline-cluster"
@@ -90,8 +104,21 @@ function TitleForm({ lane }: { lane: EventLane }) {
     };
     const left = Math.max(0, Math.min(naming!.x, width - FORM_PX));
     return (
-        <form class="timeline-event-form" style={{ left: `${left}px`, width: `${Math.min(FORM_PX, width)}px` }} onSubmit={(event) => (event.preventDefault(), close(value() || naming!.title || text.events.unnamed))}>
-            <input ref={field} type="text" maxLength={1000} defaultValue={naming!.title} placeholder={text.events.unnamed} aria-label={text.events.name} onKeyDown={key} onBlur={() => close(value() || null, true)} />
+        <form
+            class="timeline-event-form"
+            style={{ left: `${left}px`, width: `${Math.min(FORM_PX, width)}px` }}
+            onSubmit={(event) => (event.preventDefault(), close(value() || naming!.title || eventsText.unnamed))}
+        >
+            <input
+                ref={field}
+                type="text"
+                maxLength={1000}
+                defaultValue={naming!.title}
+                placeholder={eventsText.unnamed}
+                aria-label={eventsText.name}
+                onKeyDown={key}
+                onBlur={() => close(value() || null, true)}
+            />
         </form>
     );
 }
@@ -100,9 +127,11 @@ export function EventLaneName({ lane }: { lane: EventLane }) {
     const { shown, recording } = lane;
     return (
         <div class="timeline-events-name" style={{ height: `${laneHeight(lane.rows)}px` }}>
-            <span aria-hidden={shown !== null}>{shown ? '' : text.events.title}</span>
+            <span aria-hidden={shown !== null}>{shown ? '' : eventsText.title}</span>
             <output class="mono" aria-live="polite">
-                {shown ? `${relativeTime(recording, shown.start)}${shown.end > shown.start ? ` – ${relativeTime(recording, shown.end)}` : ''}` : ''}
+                {shown
+                    ? `${relativeTime(recording, shown.start)}${shown.end > shown.start ? ` – ${relativeTime(recording, shown.end)}` : ''}`
+                    : ''}
             </output>
         </div>
     );
@@ -118,15 +147,28 @@ export function EventLaneField({ lane }: { lane: EventLane }) {
                 ref={lane.root}
                 role="listbox"
                 tabIndex={0}
-                aria-label={text.events.title}
+                aria-label={eventsText.title}
                 aria-activedescendant={active && idOf(active.marks[0]!)}
                 aria-keyshortcuts={lane.mayEdit ? 'M F2 Delete' : undefined}
                 {...lane.handlers}
             >
-                {placed.map((one) => (one.marks.length > 1 ? <Cluster key={`c${one.marks[0]!.id}`} lane={lane} placed={one} /> : <Bar key={one.marks[0]!.id} lane={lane} placed={one} />))}
+                {placed.map((one) =>
+                    one.marks.length > 1 ? (
+                        <Cluster key={`c${one.marks[0]!.id}`} lane={lane} placed={one} />
+                    ) : (
+                        <Bar key={one.marks[0]!.id} lane={lane} placed={one} />
+                    ),
+                )}
             </div>
-            {placed.length === 0 && !fresh && !naming && lane.mayEdit && <span class="timeline-events-hint small muted">{text.events.hint}</span>}
-            {fresh && <div class="timeline-event wide new" style={{ left: `${fresh.x}px`, width: `${fresh.width}px`, top: `${topOf(0)}px` }} />}
+            {placed.length === 0 && !fresh && !naming && lane.mayEdit && (
+                <span class="timeline-events-hint small muted">{eventsText.hint}</span>
+            )}
+            {fresh && (
+                <div
+                    class="timeline-event wide new"
+                    style={{ left: `${fresh.x}px`, width: `${fresh.width}px`, top: `${topOf(0)}px` }}
+                />
+            )}
             {naming && <TitleForm key={naming.id ?? ''} lane={lane} />}
         </div>
     );

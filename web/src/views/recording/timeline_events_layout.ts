@@ -33,10 +33,17 @@ export function rowsOf(marks: readonly EventMark[]): number {
 }
 
 /** The row whose last bar began first: its title has the most room before another bar lies above it. */
-const earliest = (last: readonly (Placed | null)[]): number => last.reduce((best, one, row) => ((one?.x ?? 0) < (last[best]?.x ?? 0) ? row : best), 0);
+const earliest = (last: readonly (Placed | null)[]): number =>
+    last.reduce((best, one, row) => ((one?.x ?? 0) < (last[best]?.x ?? 0) ? row : best), 0);
 
 /** `marks`: by start. The event `apart` is never part of a cluster. */
-export function layOut(marks: readonly EventMark[], view: Range, width: number, rows: number, apart: string | null): Placed[] {
+export function layOut(
+    marks: readonly EventMark[],
+    view: Range,
+    width: number,
+    rows: number,
+    apart: string | null,
+): Placed[] {
     const scale = width / (Number(view.end - view.start) || 1);
     const left = (time: bigint) => Math.max(-BEYOND_PX, Number(time - view.start) * scale);
     const right = (time: bigint) => Math.min(width + BEYOND_PX, Number(time - view.start) * scale);
@@ -47,9 +54,17 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
         if (before) {
             before.room = Math.max(0, x - before.x - before.width);
             before.clear = x - before.x;
-            before.width = Math.min(before.width, Math.max(x - before.x, right(before.marks.at(-1)!.end) - before.x)); // not only by the least width over the next one
+            // not only by the least width over the next one
+            before.width = Math.min(before.width, Math.max(x - before.x, right(before.marks.at(-1)!.end) - before.x));
         }
-        const one = { marks: [mark], x, width: Math.max(LEAST_PX, right(mark.end) - x), row, room: Infinity, clear: Infinity };
+        const one = {
+            marks: [mark],
+            x,
+            width: Math.max(LEAST_PX, right(mark.end) - x),
+            row,
+            room: Infinity,
+            clear: Infinity,
+        };
         placed.push(one);
         last[row] = one;
         return one;
@@ -62,9 +77,14 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
             continue;
         }
         const narrow = right(mark.end) - x < NARROW_PX;
-        const joins = (one: Placed | null) => one !== null && x - one.x < CLUSTER_PX && !(narrow && one.marks.length === 1 && one.width > CLUSTER_PX); // a long bar keeps its title
+        const joins = (one: Placed | null) =>
+            // a long bar keeps its title
+            one !== null && x - one.x < CLUSTER_PX && !(narrow && one.marks.length === 1 && one.width > CLUSTER_PX);
         const close = dense ? (joins(last[rows - 1]!) ? last[rows - 1]! : undefined) : last.find(joins);
-        const fits = (one: Placed | null) => !one || one.x + one.width <= x || (one.marks.length === 1 && one.x + LEAST_PX <= x && right(one.marks[0]!.end) <= x);
+        const fits = (one: Placed | null) =>
+            !one ||
+            one.x + one.width <= x ||
+            (one.marks.length === 1 && one.x + LEAST_PX <= x && right(one.marks[0]!.end) <= x);
         const free = dense && narrow && (close || rows > 1) ? -1 : last.findIndex(fits);
         if (free < 0 && close) {
             close.marks.push(mark);
@@ -76,9 +96,18 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
     const one = inView.find((mark) => mark.id === apart);
     if (one) {
         const x = left(one.start);
-        const crossed = new Set(placed.filter((p) => p.x < right(one.end) + LEAST_PX && p.x + p.width > x).map((p) => p.row));
+        const crossed = new Set(
+            placed.filter((p) => p.x < right(one.end) + LEAST_PX && p.x + p.width > x).map((p) => p.row),
+        );
         const row = Array.from({ length: rows }, (_, i) => i).find((i) => !crossed.has(i)) ?? rows - 1;
-        placed.push({ marks: [one], x, width: Math.max(LEAST_PX, right(one.end) - x), row, room: crossed.has(row) ? 0 : 80, clear: Infinity });
+        placed.push({
+            marks: [one],
+            x,
+            width: Math.max(LEAST_PX, right(one.end) - x),
+            row,
+            room: crossed.has(row) ? 0 : 80,
+            clear: Infinity,
+        });
     }
     return placed;
 }

@@ -20,7 +20,11 @@ export async function lanesOf(id: string, signal: AbortSignal): Promise<Lane[]> 
     const topics: Coverage['topics'] = [];
     let cursor: string | null = null;
     do {
-        const page: Coverage = await get<Coverage>(`/recordings/${id}/coverage`, { bins: BINS, tolerance: '1ns', cursor }, signal);
+        const page: Coverage = await get<Coverage>(
+            `/recordings/${id}/coverage`,
+            { bins: BINS, tolerance: '1ns', cursor },
+            signal,
+        );
         topics.push(...page.topics);
         cursor = page.next;
     } while (cursor && topics.length < TOPICS_MAX);
@@ -48,7 +52,13 @@ export function timeAt(x: number, view: Range, width: number): bigint {
     return view.start + BigInt(Math.round((Math.min(Math.max(x, 0), width) / Math.max(width, 1)) * length));
 }
 
-export function drawLanes(context: CanvasRenderingContext2D, lanes: Lane[], view: Range, width: number, colours: Colours): void {
+export function drawLanes(
+    context: CanvasRenderingContext2D,
+    lanes: Lane[],
+    view: Range,
+    width: number,
+    colours: Colours,
+): void {
     context.clearRect(0, 0, width, lanes.length * LANE_HEIGHT);
     lanes.forEach((lane, i) => {
         const top = i * LANE_HEIGHT;
@@ -68,7 +78,10 @@ export function drawLanes(context: CanvasRenderingContext2D, lanes: Lane[], view
     });
 }
 
-const STEPS_S = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
+const STEPS_S = [
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200,
+    10800, 21600, 43200, 86400, 172800, 604800,
+];
 
 /** The ticks of the ruler, in seconds from the recording's start. */
 export function rulerTicks(view: Range, start: bigint, width: number): { seconds: number; time: bigint }[] {

@@ -1,4 +1,5 @@
-// What the lane of events does: dragging, keys, naming. A change is shown while it is made, and sent when it is complete.
+// What the lane of events does: dragging, keys, naming. A change is shown while it is made, and sent when it is
+// complete.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { frameTime, frameTopic } from '../../frames';
 import type { Playback, Range } from '../../playback';
@@ -51,9 +52,18 @@ export function useEventLane({ recording, topics, playback, events, view, width,
     const [active, setActive] = useState<string | null>(null); // the event that keys act on
     const root = useRef<HTMLDivElement>(null);
     const rows = useMemo(() => rowsOf(items), [items]);
-    const marks = useMemo(() => (draft?.id ? items.map((mark) => (mark.id === draft.id ? { ...mark, start: draft.start, end: draft.end } : mark)) : items), [items, draft]);
+    const marks = useMemo(
+        () =>
+            draft?.id
+                ? items.map((mark) => (mark.id === draft.id ? { ...mark, start: draft.start, end: draft.end } : mark))
+                : items,
+        [items, draft],
+    );
     const apart = draft?.id ?? naming?.id ?? active;
-    const placed = useMemo(() => (width > 0 ? layOut(marks, view, width, rows, apart) : []), [marks, view.start, view.end, width, rows, apart]);
+    const placed = useMemo(
+        () => (width > 0 ? layOut(marks, view, width, rows, apart) : []),
+        [marks, view.start, view.end, width, rows, apart],
+    );
     const bounds = boundsOf(recording);
     const name = (of: Draft, title: string) => mayEdit && setNaming({ id: of.id, start: of.start, end: of.end, title });
     const keys = useNudging({ recording, topics, events, draft, setDraft });
@@ -95,7 +105,12 @@ export function useEventLane({ recording, topics, playback, events, view, width,
             pointer.cancel();
             setActive(null);
         } else if (mark && mayEdit && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) {
-            keys.nudge(mark, event.altKey ? (event.shiftKey ? 'start' : 'end') : 'all', event.key === 'ArrowRight', event.shiftKey && !event.altKey);
+            keys.nudge(
+                mark,
+                event.altKey ? (event.shiftKey ? 'start' : 'end') : 'all',
+                event.key === 'ArrowRight',
+                event.shiftKey && !event.altKey,
+            );
         } else if (mark && mayEdit && event.key === 'F2') {
             keys.commit();
             name(mark, mark.title);
@@ -109,12 +124,30 @@ export function useEventLane({ recording, topics, playback, events, view, width,
         event.preventDefault();
     };
     const zoomInto = (all: EventMark[]) => {
-        const [first, end] = [all[0]!.start, all.reduce((last, mark) => (mark.end > last ? mark.end : last), all[0]!.end)];
+        const [first, end] = [
+            all[0]!.start,
+            all.reduce((last, mark) => (mark.end > last ? mark.end : last), all[0]!.end),
+        ];
         const beside = (end - first) / 10n + BESIDE_NS;
         playback.seek(first);
-        zoomTo({ start: first - beside < bounds.start ? bounds.start : first - beside, end: end + beside > bounds.end ? bounds.end : end + beside });
+        zoomTo({
+            start: first - beside < bounds.start ? bounds.start : first - beside,
+            end: end + beside > bounds.end ? bounds.end : end + beside,
+        });
     };
-    const pointer = useDragging({ playback, events, bounds, view, width, mayEdit, placed, setDraft, setActive, zoomInto, name });
+    const pointer = useDragging({
+        playback,
+        events,
+        bounds,
+        view,
+        width,
+        mayEdit,
+        placed,
+        setDraft,
+        setActive,
+        zoomInto,
+        name,
+    });
     const fresh = draft && draft.id === null ? draft : naming && naming.id === null ? naming : null;
     return {
         root,
@@ -126,7 +159,10 @@ export function useEventLane({ recording, topics, playback, events, view, width,
         placed,
         active,
         naming: naming && { ...naming, x: xOf(naming.start, view, width) },
-        fresh: fresh && { x: xOf(fresh.start, view, width), width: Math.max(2, xOf(fresh.end, view, width) - xOf(fresh.start, view, width)) },
+        fresh: fresh && {
+            x: xOf(fresh.start, view, width),
+            width: Math.max(2, xOf(fresh.end, view, width) - xOf(fresh.start, view, width)),
+        },
         shown: draft as Range | null, // its times are shown
         named,
         cancel: pointer.cancel,
@@ -141,7 +177,13 @@ function useMarkKey(enabled: boolean, mark: () => void): void {
     latest.current = mark;
     useEffect(() => {
         const key = (event: KeyboardEvent) => {
-            if (enabled && event.key.toLowerCase() === 'm' && !event.defaultPrevented && !hasOtherUse(event) && !busy(event, TYPES)) {
+            if (
+                enabled &&
+                event.key.toLowerCase() === 'm' &&
+                !event.defaultPrevented &&
+                !hasOtherUse(event) &&
+                !busy(event, TYPES)
+            ) {
                 event.preventDefault(); // not typed into the form
                 latest.current();
             }
@@ -152,7 +194,13 @@ function useMarkKey(enabled: boolean, mark: () => void): void {
 }
 
 /** Arrow keys move an event frame by frame; the change is sent when they rest. */
-function useNudging({ recording, topics, events, draft, setDraft }: Pick<Props, 'recording' | 'topics' | 'events'> & { draft: Draft | null; setDraft: (draft: Draft | null) => void }) {
+function useNudging({
+    recording,
+    topics,
+    events,
+    draft,
+    setDraft,
+}: Pick<Props, 'recording' | 'topics' | 'events'> & { draft: Draft | null; setDraft: (draft: Draft | null) => void }) {
     const latest = useRef<Draft | null>(null);
     const timer = useRef<ReturnType<typeof setTimeout>>();
     const queue = useRef<Promise<void>>(Promise.resolve());
@@ -176,12 +224,18 @@ function useNudging({ recording, topics, events, draft, setDraft }: Pick<Props, 
     const step = async (mark: EventMark, part: Part, forward: boolean, second: boolean) => {
         const now = latest.current?.id === mark.id ? latest.current : { id: mark.id, start: mark.start, end: mark.end };
         const from = part === 'end' ? now.end : now.start;
-        const to = second ? from + (forward ? SECOND : -SECOND) : await frameTime(recording, frameTopic(topics), from, forward);
+        const to = second
+            ? from + (forward ? SECOND : -SECOND)
+            : await frameTime(recording, frameTopic(topics), from, forward);
         clearTimeout(timer.current);
         timer.current = setTimeout(commit, KEYS_MS);
         show({ id: mark.id, ...movedBy(now, part, to - from, boundsOf(recording)) });
     };
-    return { commit, nudge: (...key: Parameters<typeof step>) => void (queue.current = queue.current.then(() => step(...key)).catch(showError)) };
+    return {
+        commit,
+        nudge: (...key: Parameters<typeof step>) =>
+            void (queue.current = queue.current.then(() => step(...key)).catch(showError)),
+    };
 }
 
 interface DraggingProps extends Pick<Props, 'playback' | 'events' | 'view' | 'width'> {
@@ -194,11 +248,24 @@ interface DraggingProps extends Pick<Props, 'playback' | 'events' | 'view' | 'wi
     name: (of: Draft, title: string) => void;
 }
 
-function useDragging({ playback, events, bounds, view, width, mayEdit, placed, setDraft, setActive, zoomInto, name }: DraggingProps) {
+function useDragging({
+    playback,
+    events,
+    bounds,
+    view,
+    width,
+    mayEdit,
+    placed,
+    setDraft,
+    setActive,
+    zoomInto,
+    name,
+}: DraggingProps) {
     const held = useRef<Held | null>(null);
     const made = useRef<Draft | null>(null);
     const pressed = useRef<string | undefined>(); // the bar of the last press, for double clicks
-    const xIn = (event: PointerEvent) => event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
+    const xIn = (event: PointerEvent) =>
+        event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
     const show = (to: Draft | null) => {
         made.current = to;
         setDraft(to);
@@ -210,7 +277,14 @@ function useDragging({ playback, events, bounds, view, width, mayEdit, placed, s
         }
         const cluster = target.dataset.cluster;
         const id = (pressed.current = target.closest<HTMLElement>('[data-event]')?.dataset.event);
-        held.current = { mark: (id && events.find(id)) || null, cluster, part: (target.dataset.edge as Part | undefined) ?? 'all', x: xIn(event), time: timeAt(xIn(event), view, width), moved: false };
+        held.current = {
+            mark: (id && events.find(id)) || null,
+            cluster,
+            part: (target.dataset.edge as Part | undefined) ?? 'all',
+            x: xIn(event),
+            time: timeAt(xIn(event), view, width),
+            moved: false,
+        };
         (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
     };
     const move = (event: PointerEvent) => {
@@ -220,12 +294,16 @@ function useDragging({ playback, events, bounds, view, width, mayEdit, placed, s
         }
         drag.moved = true;
         const now = timeAt(xIn(event), view, width);
-        const reach = event.altKey ? 0n : BigInt(Math.round((SNAP_PX / Math.max(width, 1)) * Number(view.end - view.start)));
+        const reach = event.altKey
+            ? 0n
+            : BigInt(Math.round((SNAP_PX / Math.max(width, 1)) * Number(view.end - view.start)));
         if (drag.mark) {
             const step = snapped(drag.mark, drag.part, now - drag.time, playback, reach);
             show({ id: drag.mark.id, ...movedBy(drag.mark, drag.part, step, bounds) });
         } else {
-            const [from, to] = [drag.time, now].map((time) => time + snapped({ start: time, end: time }, 'end', 0n, playback, reach)) as [bigint, bigint];
+            const [from, to] = [drag.time, now].map(
+                (time) => time + snapped({ start: time, end: time }, 'end', 0n, playback, reach),
+            ) as [bigint, bigint];
             show({ id: null, start: from < to ? from : to, end: from < to ? to : from });
         }
     };
@@ -257,5 +335,14 @@ function useDragging({ playback, events, bounds, view, width, mayEdit, placed, s
             name(mark, mark.title);
         }
     };
-    return { cancel, handlers: { onPointerDown: down, onPointerMove: move, onPointerUp: up, onPointerCancel: cancel, onDblClick: twice } };
+    return {
+        cancel,
+        handlers: {
+            onPointerDown: down,
+            onPointerMove: move,
+            onPointerUp: up,
+            onPointerCancel: cancel,
+            onDblClick: twice,
+        },
+    };
 }

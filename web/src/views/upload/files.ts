@@ -1,4 +1,5 @@
-// The files of a drop or a file picker, with the contents of folders. Hidden files are skipped; names include the folder.
+// The files of a drop or a file picker, with the contents of folders. Hidden files are skipped; names include the
+// folder.
 import type { DroppedFiles } from '../../file_drop';
 import type { Chosen } from './queue';
 
@@ -43,5 +44,7 @@ export async function filesFromDrop({ entries, files }: DroppedFiles): Promise<C
 }
 
 export function filesFromInput(list: FileList): Chosen[] {
-    return [...list].map((file) => ({ file, name: file.webkitRelativePath || file.name })).filter(({ name }) => !hidden(name));
+    return [...list]
+        .map((file) => ({ file, name: file.webkitRelativePath || file.name }))
+        .filter(({ name }) => !hidden(name));
 }

@@ -1,11 +1,13 @@
-// Web worker: computes the SHA-256 of a file while it is being sent. The next piece is read while the last one is hashed, and no file is held in memory.
+// Web worker: computes the SHA-256 of a file while it is being sent. The next piece is read while the last one is
+// hashed, and no file is held in memory.
 import { createSHA256 } from 'hash-wasm';
 
 const PIECE = 8 << 20;
 
 async function hash(file: File): Promise<string> {
     const sha256 = await createSHA256();
-    const read = (at: number) => (at < file.size ? file.slice(at, at + PIECE).arrayBuffer() : Promise.resolve(new ArrayBuffer(0)));
+    const read = (at: number) =>
+        at < file.size ? file.slice(at, at + PIECE).arrayBuffer() : Promise.resolve(new ArrayBuffer(0));
     let next = read(0);
     for (let at = 0; at < file.size; at += PIECE) {
         const piece = new Uint8Array(await next);

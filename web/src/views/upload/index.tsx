@@ -6,7 +6,8 @@ import { readDrop } from '../../file_drop';
 import { bytes, count } from '../../format';
 import { refusal, service, useRole } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { uploadText } from '../../text/upload';
 import { showError } from '../../toasts';
 import { Badge, Button, EmptyState, Progress } from '../../ui';
 import { filesFromDrop, filesFromInput } from './files';
@@ -14,7 +15,7 @@ import { OptionFields, rememberCollection, useOptions } from './options';
 import { addFiles, addTags, clearDone, finished, pause, queue, remove, resume, type Chosen, type Item } from './queue';
 import { showTags } from './tags';
 
-const t = text.upload;
+const t = uploadText;
 
 /** Renders only when its own item has changed: there may be thousands, each with frequent progress updates. */
 class Row extends Component<{ item: Item }> {
@@ -26,14 +27,25 @@ class Row extends Component<{ item: Item }> {
     }
 }
 
-const KINDS = { done: 'good', partial: 'warn', duplicate: 'accent', failed: 'bad', paused: 'warn', waiting: '', sending: '', checking: '' } as const;
+const KINDS = {
+    done: 'good',
+    partial: 'warn',
+    duplicate: 'accent',
+    failed: 'bad',
+    paused: 'warn',
+    waiting: '',
+    sending: '',
+    checking: '',
+} as const;
 
 function Actions({ item }: { item: Item }) {
     const active = item.state === 'sending' || item.state === 'waiting';
     return (
         <span class="upload-actions">
             {active && <Button kind="quiet" icon="pause" label={t.pause(item.name)} onClick={() => pause(item.id)} />}
-            {item.state === 'paused' && <Button kind="quiet" icon="play" label={t.resume(item.name)} onClick={() => resume(item.id)} />}
+            {item.state === 'paused' && (
+                <Button kind="quiet" icon="play" label={t.resume(item.name)} onClick={() => resume(item.id)} />
+            )}
             {item.state === 'failed' && <Button onClick={() => resume(item.id)}>{text.retry}</Button>}
             <Button kind="quiet" icon="close" label={t.remove(item.name)} onClick={() => remove(item.id)} />
         </span>
@@ -50,7 +62,9 @@ function Duplicate({ item }: { item: Item }) {
             {collection !== item.collection && <span>{t.otherCollection(collection, item.collection)}</span>}
             {item.tagged && <span>{t.tagged(showTags(item.tags))}</span>}
             {hasTags && !item.tagged && <span>{t.notTagged(showTags(item.tags))}</span>}
-            {hasTags && !item.tagged && mayEdit && <Button onClick={() => void addTags(item.id).catch(showError)}>{t.addTags}</Button>}
+            {hasTags && !item.tagged && mayEdit && (
+                <Button onClick={() => void addTags(item.id).catch(showError)}>{t.addTags}</Button>
+            )}
         </p>
     );
 }
@@ -70,7 +84,9 @@ function Line({ item }: { item: Item }) {
                 </span>
                 <Actions item={item} />
             </div>
-            {(active || checking) && <Progress label={t.progress(item.name)} value={checking && part === 1 ? null : part} />}
+            {(active || checking) && (
+                <Progress label={t.progress(item.name)} value={checking && part === 1 ? null : part} />
+            )}
             {item.problem && (
                 <p class={item.state === 'partial' ? 'upload-partial' : 'error'} role="alert">
                     {item.problem}
@@ -159,7 +175,12 @@ function UploadView() {
     const [held, setHeld] = useState<Chosen[]>([]); // chosen while the collection or the tags were wrong
     const [over, setOver] = useState(false);
     const add = (files: Chosen[]) => {
-        const all = [...held, ...files.filter((one) => !held.some((other) => other.name === one.name && other.file.size === one.file.size))];
+        const all = [
+            ...held,
+            ...files.filter(
+                (one) => !held.some((other) => other.name === one.name && other.file.size === one.file.size),
+            ),
+        ];
         if (!form.options) {
             setHeld(all);
             return;
@@ -176,7 +197,12 @@ function UploadView() {
         }
     };
     return (
-        <div class="upload" onDragOver={(event) => (event.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)} onDrop={drop}>
+        <div
+            class="upload"
+            onDragOver={(event) => (event.preventDefault(), setOver(true))}
+            onDragLeave={() => setOver(false)}
+            onDrop={drop}
+        >
             <h1>{t.title}</h1>
             <OptionFields form={form} />
             <div class={`upload-drop ${over ? 'over' : ''}`}>

@@ -1,14 +1,15 @@
-// Where uploaded files go: the collection and the tags. Shared by the upload view and the sheet that a drop elsewhere opens.
+// Where uploaded files go: the collection and the tags. Shared by the upload view and the sheet that a drop elsewhere
+// opens.
 import { useId, useState } from 'preact/hooks';
 import { get } from '../../api';
 import { service } from '../../service';
-import { text } from '../../text';
+import { uploadText } from '../../text/upload';
 import type { Values } from '../../types';
 import { Field } from '../../ui';
 import { useRequest } from '../../use_request';
 import { parseTags } from './tags';
 
-const t = text.upload;
+const t = uploadText;
 const COLLECTION_KEY = 'reel.collection';
 /** The last one, or the first that the token is limited to. */
 function defaultCollection(): string {
@@ -33,7 +34,13 @@ export function useOptions(preset: string | null): OptionsForm {
     const [tagText, setTagText] = useState('');
     const tags = parseTags(tagText);
     const name = collection.trim();
-    return { collection, setCollection, tagText, setTagText, options: tags && name ? { collection: name, tags } : null };
+    return {
+        collection,
+        setCollection,
+        tagText,
+        setTagText,
+        options: tags && name ? { collection: name, tags } : null,
+    };
 }
 
 export function rememberCollection(collection: string): void {

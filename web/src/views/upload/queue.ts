@@ -1,13 +1,16 @@
-// The upload queue: files are sent with tus, a few at a time, and hashed meanwhile. It continues when the upload view is left.
+// The upload queue: files are sent with tus, a few at a time, and hashed meanwhile. It continues when the upload view
+// is left.
 import * as tus from 'tus-js-client';
 import { ApiError, BASE, get, ownHeaders, patch } from '../../api';
 import { Store } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { uploadText } from '../../text/upload';
 import { showToast } from '../../toasts';
 import type { Problem, Recording } from '../../types';
 import { hashFile } from './hash';
 
-// checking: everything has been sent; the checksum is compared and the recording is scanned. partial: stored, but damaged.
+// checking: everything has been sent; the checksum is compared and the recording is scanned. partial: stored, but
+// damaged.
 export type UploadState = 'waiting' | 'sending' | 'checking' | 'paused' | 'done' | 'partial' | 'duplicate' | 'failed';
 export interface Item {
     id: number;
@@ -56,18 +59,46 @@ export interface Chosen {
 /** A file already in the queue is not added again: both would write to the same upload on the server. */
 function isQueued({ file, name }: Chosen, collection: string): boolean {
     const same = (one: File) => one.size === file.size && one.lastModified === file.lastModified;
-    return queue.get().some((item) => item.name === name && !finished(item.state) && item.collection === collection && same(transfers.get(item.id)!.file));
+    return queue
+        .get()
+        .some(
+            (item) =>
+                item.name === name &&
+                !finished(item.state) &&
+                item.collection === collection &&
+                same(transfers.get(item.id)!.file),
+        );
 }
 
 export function addFiles(files: Chosen[], collection: string, tags: Record<string, string>): void {
     const added = files.filter((one) => !isQueued(one, collection));
     if (added.length < files.length) {
-        showToast(text.upload.alreadyQueued(files.length - added.length));
+        showToast(uploadText.alreadyQueued(files.length - added.length));
     }
     const items = added.map(({ file, name }): Item => {
         const id = next++;
-        transfers.set(id, { file, hash: null, upload: null, stop: new AbortController(), removed: new AbortController(), since: { at: 0, done: 0 } });
-        return { id, name, size: file.size, state: 'waiting', done: 0, hashed: 0, speed: 0, problem: null, recording: null, collection, tags, tagged: false };
+        transfers.set(id, {
+            file,
+            hash: null,
+            upload: null,
+            stop: new AbortController(),
+            removed: new AbortController(),
+            since: { at: 0, done: 0 },
+        });
+        return {
+            id,
+            name,
+            size: file.size,
+            state: 'waiting',
+            done: 0,
+            hashed: 0,
+            speed: 0,
+            problem: null,
+            recording: null,
+            collection,
+            tags,
+            tagged: false,
+        };
     });
     queue.set([...queue.get(), ...items]);
     startNext();
@@ -145,7 +176,7 @@ async function run(id: number): Promise<void> {
     try {
         change(id, { state: 'sending', problem: null });
         if (transfer.file.size === 0) {
-            throw new Error(text.upload.emptyFile);
+            throw new Error(uploadText.emptyFile);
         }
         const hash = startHash(id, transfer);
         const quick = await Promise.race([hash, new Promise<null>((done) => setTimeout(() => done(null), QUICK_MS))]);
@@ -162,7 +193,10 @@ async function run(id: number): Promise<void> {
     }
 }
 
-/** The digest of a large file is known only while it is being sent. If the content is already stored, the rest need not be sent. */
+/**
+ * The digest of a large file is known only while it is being sent. If the content is already stored, the rest need not
+ * be sent.
+ */
 async function stopIfStored(id: number, transfer: Transfer, hash: Promise<string>, signal: AbortSignal): Promise<void> {
     try {
         const digest = await hash;
@@ -193,15 +227,28 @@ async function send(id: number, transfer: Transfer, digest: string | null, signa
         metadata: metadataOf(item, digest),
         headers: ownHeaders,
         retryDelays: RETRIES_MS,
-        fingerprint: () => Promise.resolve(['reel', item.size, transfer.file.lastModified, item.collection, item.name, JSON.stringify(item.tags)].join(' ')),
+        fingerprint: () =>
+            Promise.resolve(
+                [
+                    'reel',
+                    item.size,
+                    transfer.file.lastModified,
+                    item.collection,
+                    item.name,
+                    JSON.stringify(item.tags),
+                ].join(' '),
+            ),
         removeFingerprintOnSuccess: true,
         onAfterResponse: (_request, response) => {
-            answer.recording = response.getHeader('Content-Location')?.split('/recordings/')[1]?.split('/')[0] ?? answer.recording;
+            answer.recording =
+                response.getHeader('Content-Location')?.split('/recordings/')[1]?.split('/')[0] ?? answer.recording;
             answer.digest = /sha-256=:([^:]+):/.exec(response.getHeader('Repr-Digest') ?? '')?.[1] ?? answer.digest;
         },
         onShouldRetry: (error) => {
             const status = error.originalResponse?.getStatus() ?? 0;
-            return status === 0 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== FULL);
+            return (
+                status === 0 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== FULL)
+            );
         },
         onProgress: (sent) => signal.aborted || progress(id, transfer, sent),
         onError: (error) => fail(id, error),
@@ -229,7 +276,7 @@ async function check(id: number, transfer: Transfer, answer: Answer): Promise<vo
         startNext();
         const digest = await startHash(id, transfer);
         if (answer.digest && hexOf(answer.digest) !== digest) {
-            throw new Error(text.upload.otherBytes);
+            throw new Error(uploadText.otherBytes);
         }
         if (!answer.recording) {
             change(id, { state: 'done' });
@@ -258,9 +305,16 @@ async function outcomeOf(recording: Recording, signal: AbortSignal): Promise<Par
     if (!recording.damaged) {
         return { state: 'done' };
     }
-    const scan = await get<{ lost_bytes: number; findings: { severity: string; text: string }[] }>(`/recordings/${recording.id}/scan`, {}, signal);
+    const scan = await get<{ lost_bytes: number; findings: { severity: string; text: string }[] }>(
+        `/recordings/${recording.id}/scan`,
+        {},
+        signal,
+    );
     const worst = scan.findings.find((finding) => finding.severity === 'loss') ?? scan.findings[0];
-    return { state: 'partial', problem: text.upload.partial(recording.messages ?? 0, scan.lost_bytes, worst?.text ?? '') };
+    return {
+        state: 'partial',
+        problem: uploadText.partial(recording.messages ?? 0, scan.lost_bytes, worst?.text ?? ''),
+    };
 }
 
 /** Adds the chosen tags to the recording that has the same content. */
@@ -303,7 +357,8 @@ export function remove(id: number): void {
     transfer?.removed.abort();
     if (item && transfer && !finished(item.state)) {
         transfer.stop.abort();
-        void transfer.upload?.abort(item.state !== 'failed').catch(() => undefined); // the server deletes expired uploads
+        // the server deletes expired uploads
+        void transfer.upload?.abort(item.state !== 'failed').catch(() => undefined);
     }
     transfers.delete(id);
     queue.set(queue.get().filter((one) => one.id !== id));

@@ -1,4 +1,5 @@
-// What a drop outside the upload view opens: which files, to which collection, with which tags. Nothing is sent before the button.
+// What a drop outside the upload view opens: which files, to which collection, with which tags. Nothing is sent before
+// the button.
 import { useEffect } from 'preact/hooks';
 import { go } from '../../address';
 import { get } from '../../api';
@@ -6,7 +7,8 @@ import { droppedFiles, type Dropped } from '../../file_drop';
 import { bytes } from '../../format';
 import { refusal, service } from '../../service';
 import { useStore } from '../../store';
-import { text } from '../../text';
+import { text } from '../../text/common';
+import { uploadText } from '../../text/upload';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, Dialog, Spinner } from '../../ui';
@@ -15,7 +17,7 @@ import { filesFromDrop } from './files';
 import { OptionFields, rememberCollection, useOptions } from './options';
 import { addFiles, type Chosen } from './queue';
 
-const t = text.upload;
+const t = uploadText;
 const SHOWN = 5;
 
 /** The collection that is being viewed. */
@@ -56,7 +58,8 @@ function Sheet({ files, preset, onClose }: { files: Chosen[]; preset: string | n
                 <ul class="upload-chosen">
                     {files.slice(0, SHOWN).map(({ name, file }) => (
                         <li key={name}>
-                            <span class="mono ellipsis">{name}</span> <span class="muted small">{bytes(file.size)}</span>
+                            <span class="mono ellipsis">{name}</span>{' '}
+                            <span class="muted small">{bytes(file.size)}</span>
                         </li>
                     ))}
                     {files.length > SHOWN && <li class="muted">{text.moreItems(files.length - SHOWN)}</li>}
@@ -72,7 +75,10 @@ export default function DropSheet() {
     const dropped = useStore(droppedFiles)!;
     const close = () => droppedFiles.set(null);
     const { value, error } = useRequest(
-        async (signal) => ({ files: await filesFromDrop(dropped.files), preset: await viewedCollection(dropped, signal) }),
+        async (signal) => ({
+            files: await filesFromDrop(dropped.files),
+            preset: await viewedCollection(dropped, signal),
+        }),
         [dropped],
     );
     const refused = refusal(useStore(service), 'upload');

@@ -1,4 +1,5 @@
-// Tags as people write them: key:value, as the page shows them, or key=value; separated by spaces or commas; values with spaces in quotes.
+// Tags as people write them: key:value, as the page shows them, or key=value; separated by spaces or commas; values
+// with spaces in quotes.
 
 /** null: some part is no tag. */
 export function parseTags(line: string): Record<string, string> | null {

@@ -1,7 +1,7 @@
 // The bar of the layout: adds panels, and the saved layouts.
 import { address } from '../../../address';
 import { linkKey } from '../../../shared_link';
-import { text } from '../../../text';
+import { layoutText } from '../../../text/layout';
 import { Menu } from '../../../ui';
 import { availablePanels, nextId, setLayout, shownLayout } from '../panel_layout';
 import type { Source } from './frame';
@@ -16,7 +16,10 @@ function add(sources: Source[], kind: string): void {
     const id = nextId(kind, tree);
     const ids = idsOf(tree);
     const untouched = JSON.stringify(tree) === JSON.stringify(arranged(ids));
-    setLayout(sources[0]!.recording, untouched ? arranged([...ids, id]) : addPanel(tree, id, ids.length < SIDE_BY_SIDE ? 'right' : 'bottom'));
+    setLayout(
+        sources[0]!.recording,
+        untouched ? arranged([...ids, id]) : addPanel(tree, id, ids.length < SIDE_BY_SIDE ? 'right' : 'bottom'),
+    );
     requestAnimationFrame(() => document.getElementById(`panel-${id}`)?.focus());
 }
 
@@ -24,8 +27,16 @@ export function PanelsBar({ sources }: { sources: Source[] }) {
     const { recording, topics } = sources[0]!;
     return (
         <div class="layout-bar row">
-            <Menu label={text.layout.add} kind="plain" icon="plus" items={availablePanels(recording, topics).map((panel) => ({ label: panel.title, run: () => add(sources, panel.name) }))}>
-                {text.layout.add}
+            <Menu
+                label={layoutText.add}
+                kind="plain"
+                icon="plus"
+                items={availablePanels(recording, topics).map((panel) => ({
+                    label: panel.title,
+                    run: () => add(sources, panel.name),
+                }))}
+            >
+                {layoutText.add}
             </Menu>
             {!linkKey && <SavedLayouts sources={sources} />}
         </div>

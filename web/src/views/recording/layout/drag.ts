@@ -1,5 +1,5 @@
-// A panel is dragged by its head to a side of another panel or of the whole area, or onto a panel to change places with it. By touch the
-// head scrolls the view; there the menu of the panel moves it.
+// A panel is dragged by its head to a side of another panel or of the whole area, or onto a panel to change places with
+// it. By touch the head scrolls the view; there the menu of the panel moves it.
 import { useState } from 'preact/hooks';
 import { dropAt, type Drop, type Places } from './places';
 
@@ -10,11 +10,20 @@ interface Drag {
     drop: Drop | null;
 }
 
-export function usePanelDrag(area: { current: HTMLElement | null }, places: Places, onDrop: (id: string, drop: Drop) => void) {
+export function usePanelDrag(
+    area: { current: HTMLElement | null },
+    places: Places,
+    onDrop: (id: string, drop: Drop) => void,
+) {
     const [drag, setDrag] = useState<Drag | null>(null);
     const start = (id: string) => (event: PointerEvent) => {
         const head = event.currentTarget as HTMLElement;
-        if (event.button !== 0 || event.pointerType === 'touch' || (event.target as Element).closest('button, select, .menu') || places.boxes.size < 2) {
+        if (
+            event.button !== 0 ||
+            event.pointerType === 'touch' ||
+            (event.target as Element).closest('button, select, .menu') ||
+            places.boxes.size < 2
+        ) {
             return;
         }
         const stop = new AbortController();
@@ -23,7 +32,16 @@ export function usePanelDrag(area: { current: HTMLElement | null }, places: Plac
         const move = ({ clientX, clientY }: PointerEvent) => {
             if (now || Math.hypot(clientX - from.x, clientY - from.y) >= DRAG_MIN_PX) {
                 const box = area.current!.getBoundingClientRect();
-                now = { id, drop: dropAt(clientX - box.left, clientY - box.top, places, { x: 0, y: 0, width: box.width, height: box.height }, id) };
+                now = {
+                    id,
+                    drop: dropAt(
+                        clientX - box.left,
+                        clientY - box.top,
+                        places,
+                        { x: 0, y: 0, width: box.width, height: box.height },
+                        id,
+                    ),
+                };
                 setDrag(now);
             }
         };

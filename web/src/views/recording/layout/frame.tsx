@@ -2,7 +2,8 @@
 import { useMemo } from 'preact/hooks';
 import { useAddress } from '../../../address';
 import type { Panel, PanelProps } from '../../../panels';
-import { text } from '../../../text';
+import { layoutText } from '../../../text/layout';
+import { pairText } from '../../../text/recording';
 import { Badge, Button, ErrorBoundary, Menu, Select } from '../../../ui';
 import { availablePanels, CHOOSER, panelOf, setSettings, settingsOf } from '../panel_layout';
 import type { Box } from './places';
@@ -35,10 +36,11 @@ interface FrameProps {
 }
 
 /** Which recording a panel shows: its setting `of`. */
-export const sourceOf = (id: string, sources: Source[], query: URLSearchParams): Source => sources[Number(query.get(`${id}.of`) ?? 1) - 1] ?? sources[0]!;
+export const sourceOf = (id: string, sources: Source[], query: URLSearchParams): Source =>
+    sources[Number(query.get(`${id}.of`) ?? 1) - 1] ?? sources[0]!;
 
 export function titleOf(id: string): string {
-    const title = panelOf(id)?.title ?? text.layout.chooser;
+    const title = panelOf(id)?.title ?? layoutText.chooser;
     return numberOf(id) > 1 ? `${title} ${numberOf(id)}` : title;
 }
 
@@ -49,7 +51,12 @@ function Body({ id, panel, source, actions }: { id: string; panel: Panel; source
     return useMemo(
         () => (
             <ErrorBoundary key={`${settingsOf(id, query).of} ${source.recording.id}`}>
-                <panel.Panel {...source} open={actions.open(id)} settings={JSON.parse(settings) as Record<string, string>} onSettings={(changes) => setSettings(id, changes)} />
+                <panel.Panel
+                    {...source}
+                    open={actions.open(id)}
+                    settings={JSON.parse(settings) as Record<string, string>}
+                    onSettings={(changes) => setSettings(id, changes)}
+                />
             </ErrorBoundary>
         ),
         [id, panel, source, actions, settings],
@@ -73,10 +80,16 @@ function Chooser({ id, sources, actions }: Pick<FrameProps, 'id' | 'sources' | '
 function Head({ id, sources, actions, maximised, head }: FrameProps) {
     const { query } = useAddress();
     const source = sourceOf(id, sources, query);
-    const [t, title] = [text.layout, titleOf(id)];
+    const [t, title] = [layoutText, titleOf(id)];
     const { topic } = settingsOf(id, query);
-    const missing = topic !== undefined && !source.topics.some((one) => one.name === topic) ? topic : null; // the panel shows another one
-    const sides: [Side, string][] = [['left', t.moveLeft], ['right', t.moveRight], ['top', t.moveUp], ['bottom', t.moveDown]];
+    // the panel shows another one
+    const missing = topic !== undefined && !source.topics.some((one) => one.name === topic) ? topic : null;
+    const sides: [Side, string][] = [
+        ['left', t.moveLeft],
+        ['right', t.moveRight],
+        ['top', t.moveUp],
+        ['bottom', t.moveDown],
+    ];
     const items = [
         { label: t.splitRight, run: () => actions.split(id, 'right') },
         { label: t.splitBelow, run: () => actions.split(id, 'bottom') },
@@ -84,15 +97,38 @@ function Head({ id, sources, actions, maximised, head }: FrameProps) {
         ...sides.map(([side, label]) => ({ label, run: () => actions.move(id, side) })),
     ];
     return (
-        <header class="panel-head" {...head} onDblClick={(event) => !(event.target as Element).closest('button, select') && actions.maximise(id)}>
+        <header
+            class="panel-head"
+            {...head}
+            onDblClick={(event) => !(event.target as Element).closest('button, select') && actions.maximise(id)}
+        >
             <h2 class="ellipsis">{title}</h2>
             {sources.length > 1 && (
-                <Select label={t.shows(title)} hidden_label value={String(sources.indexOf(source) + 1)} options={sources.map(({ recording }, i): [string, string] => [String(i + 1), text.pair.numbered(i + 1, recording.name)])} onChange={(of) => setSettings(id, { of: of === '1' ? null : of })} />
+                <Select
+                    label={t.shows(title)}
+                    hidden_label
+                    value={String(sources.indexOf(source) + 1)}
+                    options={sources.map(({ recording }, i): [string, string] => [
+                        String(i + 1),
+                        pairText.numbered(i + 1, recording.name),
+                    ])}
+                    onChange={(of) => setSettings(id, { of: of === '1' ? null : of })}
+                />
             )}
-            {missing && <Badge kind="warn" title={t.missingHelp(source.recording.name)}>{t.missing(missing)}</Badge>}
+            {missing && (
+                <Badge kind="warn" title={t.missingHelp(source.recording.name)}>
+                    {t.missing(missing)}
+                </Badge>
+            )}
             <span class="panel-tools">
                 <Menu label={t.menu(title)} items={items} />
-                <Button kind="quiet" icon="full" label={maximised ? t.restore(title) : t.maximise(title)} pressed={maximised} onClick={() => actions.maximise(id)} />
+                <Button
+                    kind="quiet"
+                    icon="full"
+                    label={maximised ? t.restore(title) : t.maximise(title)}
+                    pressed={maximised}
+                    onClick={() => actions.maximise(id)}
+                />
                 <Button kind="quiet" icon="close" label={t.close(title)} onClick={() => actions.close(id)} />
             </span>
         </header>
@@ -109,12 +145,24 @@ export function Frame(props: FrameProps) {
             id={`panel-${id}`}
             aria-label={titleOf(id)}
             tabIndex={-1}
-            style={{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px`, visibility: hidden ? 'hidden' : 'visible' }}
+            style={{
+                left: `${box.x}px`,
+                top: `${box.y}px`,
+                width: `${box.width}px`,
+                height: `${box.height}px`,
+                visibility: hidden ? 'hidden' : 'visible',
+            }}
             onFocusIn={() => actions.used(id)}
             onPointerDown={() => actions.used(id)}
         >
             <Head {...props} />
-            <div class="panel-body">{panel ? <Body id={id} panel={panel} source={sourceOf(id, sources, query)} actions={actions} /> : <Chooser id={id} sources={sources} actions={actions} />}</div>
+            <div class="panel-body">
+                {panel ? (
+                    <Body id={id} panel={panel} source={sourceOf(id, sources, query)} actions={actions} />
+                ) : (
+                    <Chooser id={id} sources={sources} actions={actions} />
+                )}
+            </div>
         </section>
     );
 }

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { address, setQuery, useAddress } from '../../../address';
 import type { PanelProps } from '../../../panels';
-import { text } from '../../../text';
+import { layoutText } from '../../../text/layout';
 import { CHOOSER, nextId, setLayout, settingsOf, setSettings, shownLayout } from '../panel_layout';
 import { Frame, titleOf, type FrameActions, type Source } from './frame';
 import { usePanelDrag } from './drag';
@@ -20,26 +20,37 @@ function useSize(ref: { current: HTMLElement | null }): { width: number; height:
     useLayoutEffect(() => {
         const { clientWidth, clientHeight } = ref.current!;
         setSize({ width: clientWidth, height: clientHeight });
-        const watch = new ResizeObserver(([entry]) => setSize({ width: entry!.contentRect.width, height: entry!.contentRect.height }));
+        const watch = new ResizeObserver(([entry]) =>
+            setSize({ width: entry!.contentRect.width, height: entry!.contentRect.height }),
+        );
         watch.observe(ref.current!);
         return () => watch.disconnect();
     }, []);
     return size;
 }
 
-/** Opens a panel for another one: changes the settings of the one of this kind and recording that was used last, else adds one beside it. */
+/**
+ * Opens a panel for another one: changes the settings of the one of this kind and recording that was used last, else
+ * adds one beside it.
+ */
 function openFrom(caller: string, sources: Source[], { used, places }: State): PanelProps['open'] {
     return (kind, settings) => {
         const { query } = address.get();
         const tree = shownLayout(sources, query);
         const of = query.get(`${caller}.of`);
         const ids = idsOf(tree);
-        const found = [...used, ...ids].find((id) => ids.includes(id) && kindOf(id) === kind && query.get(`${id}.of`) === of);
+        const found = [...used, ...ids].find(
+            (id) => ids.includes(id) && kindOf(id) === kind && query.get(`${id}.of`) === of,
+        );
         const id = found ?? nextId(kind, tree);
         if (found) {
             setSettings(found, settings(settingsOf(found, query)));
         } else {
-            setLayout(sources[0]!.recording, addPanel(tree, id, wider(places.boxes.get(caller)) ? 'right' : 'bottom', caller), { settings: { [id]: { ...settings({}), of } } });
+            setLayout(
+                sources[0]!.recording,
+                addPanel(tree, id, wider(places.boxes.get(caller)) ? 'right' : 'bottom', caller),
+                { settings: { [id]: { ...settings({}), of } } },
+            );
         }
         if (query.get('max') === caller) {
             setQuery({ max: null }, true);
@@ -68,13 +79,24 @@ function actionsOf(sources: Source[], state: { current: State }): FrameActions {
     };
     return {
         split: (id, side) => add(id, side, CHOOSER, ofOnly(id)),
-        duplicate: (id) => add(id, wider(state.current.places.boxes.get(id)) ? 'right' : 'bottom', kindOf(id), settingsOf(id, address.get().query)),
+        duplicate: (id) =>
+            add(
+                id,
+                wider(state.current.places.boxes.get(id)) ? 'right' : 'bottom',
+                kindOf(id),
+                settingsOf(id, address.get().query),
+            ),
         move: (id, side) => {
             set(movePanel(now(), id, side, neighbourOf(id, side, state.current.places.boxes)));
             focusOn(id);
         },
         maximise: (id) => setQuery({ max: address.get().query.get('max') === id ? null : id }, true),
-        close: (id) => set(keepPanels(now(), (one) => one !== id), {}, true),
+        close: (id) =>
+            set(
+                keepPanels(now(), (one) => one !== id),
+                {},
+                true,
+            ),
         choose: (id, kind) => {
             const chosen = nextId(kind, now());
             set(renamePanel(now(), id, chosen), { [chosen]: ofOnly(id) });
@@ -89,11 +111,18 @@ function actionsOf(sources: Source[], state: { current: State }): FrameActions {
 function labelOf({ path, index }: Separator, tree: Tree): string {
     const split = path.reduce((part, i) => (part as Split).parts[i]!, tree) as Split;
     const names = (part: Tree) => idsOf(part).map(titleOf).join(', ');
-    return text.layout.resize(names(split.parts[index]!), names(split.parts[index + 1]!));
+    return layoutText.resize(names(split.parts[index]!), names(split.parts[index + 1]!));
 }
 
 function Drops({ box }: { box: Box | null }) {
-    return box && <div class="layout-drop" style={{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px` }} />;
+    return (
+        box && (
+            <div
+                class="layout-drop"
+                style={{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px` }}
+            />
+        )
+    );
 }
 
 export function Panels({ sources }: { sources: Source[] }) {
@@ -118,7 +147,11 @@ export function Panels({ sources }: { sources: Source[] }) {
         }
     }, [max]);
     return (
-        <div class={`panels ${max ? 'layout-maximised' : ''} ${ids.length === 0 ? 'layout-empty' : ''}`} ref={area} style={{ minHeight: max ? '' : `${least}px` }}>
+        <div
+            class={`panels ${max ? 'layout-maximised' : ''} ${ids.length === 0 ? 'layout-empty' : ''}`}
+            ref={area}
+            style={{ minHeight: max ? '' : `${least}px` }}
+        >
             {size.width > 0 &&
                 ids.map((id) => (
                     <Frame
@@ -133,8 +166,19 @@ export function Panels({ sources }: { sources: Source[] }) {
                         head={{ onPointerDown: drag.start(id) }}
                     />
                 ))}
-            {tree && !max && places.separators.map((one) => <SeparatorBar key={one.key} separator={one} tree={tree} label={labelOf(one, tree)} onDraft={setDraft} onDone={set} />)}
-            {ids.length === 0 && <p class="layout-none muted">{text.layout.empty}</p>}
+            {tree &&
+                !max &&
+                places.separators.map((one) => (
+                    <SeparatorBar
+                        key={one.key}
+                        separator={one}
+                        tree={tree}
+                        label={labelOf(one, tree)}
+                        onDraft={setDraft}
+                        onDone={set}
+                    />
+                ))}
+            {ids.length === 0 && <p class="layout-none muted">{layoutText.empty}</p>}
             <Drops box={drag.drop?.box ?? null} />
         </div>
     );

@@ -1,4 +1,5 @@
-// Where the panels are: boxes computed from the tree and the size of the area. A row that is too narrow for its panels becomes a column.
+// Where the panels are: boxes computed from the tree and the size of the area. A row that is too narrow for its panels
+// becomes a column.
 import { type Side, type Split, type Tree, withShares } from './tree';
 
 export interface Box {
@@ -27,7 +28,10 @@ const STACKED = 340; // px: of a panel in a row that became a column
 function divide(shares: number[], total: number, least: number[]): number[] {
     const sizes = [...least];
     let parts = shares.map((_, i) => i);
-    let rest = Math.max(total, least.reduce((sum, one) => sum + one, 0));
+    let rest = Math.max(
+        total,
+        least.reduce((sum, one) => sum + one, 0),
+    );
     for (;;) {
         const sum = parts.reduce((all, i) => all + shares[i]!, 0);
         const small = parts.filter((i) => (shares[i]! / sum) * rest < least[i]!);
@@ -41,8 +45,14 @@ function divide(shares: number[], total: number, least: number[]): number[] {
 }
 
 const between = (split: Split) => GAP * (split.parts.length - 1);
-const fits = (split: Split, width: number) => split.kind === 'row' && width - between(split) >= NARROWEST * split.parts.length;
-const widths = (split: Split, width: number) => divide(split.shares, width - between(split), split.parts.map(() => NARROWEST));
+const fits = (split: Split, width: number) =>
+    split.kind === 'row' && width - between(split) >= NARROWEST * split.parts.length;
+const widths = (split: Split, width: number) =>
+    divide(
+        split.shares,
+        width - between(split),
+        split.parts.map(() => NARROWEST),
+    );
 
 /** The least height of the area in which each panel can be used. */
 export function leastHeight(tree: Tree, width: number, leaf = width < 2 * NARROWEST ? STACKED : HEIGHT): number {
@@ -53,7 +63,10 @@ export function leastHeight(tree: Tree, width: number, leaf = width < 2 * NARROW
         const each = widths(tree, width);
         return Math.max(...tree.parts.map((part, i) => leastHeight(part, each[i]!, leaf)));
     }
-    return tree.parts.reduce((sum, part) => sum + leastHeight(part, width, tree.kind === 'row' ? STACKED : leaf), between(tree));
+    return tree.parts.reduce(
+        (sum, part) => sum + leastHeight(part, width, tree.kind === 'row' ? STACKED : leaf),
+        between(tree),
+    );
 }
 
 export interface Places {
@@ -71,7 +84,15 @@ function placeColumn(tree: Split, area: Box, path: number[], out: Places): void 
         place(part, { ...area, y, height: heights[i]! }, [...path, i], out);
         y += heights[i]!;
         if (!stacked && i + 1 < tree.parts.length) {
-            out.separators.push({ key: [...path, i].join(), path, index: i, kind: 'column', sizes: heights, least: [lowest[i]!, lowest[i + 1]!], box: { ...area, y, height: GAP } });
+            out.separators.push({
+                key: [...path, i].join(),
+                path,
+                index: i,
+                kind: 'column',
+                sizes: heights,
+                least: [lowest[i]!, lowest[i + 1]!],
+                box: { ...area, y, height: GAP },
+            });
         }
         y += GAP;
     });
@@ -89,7 +110,15 @@ function place(tree: Tree, area: Box, path: number[], out: Places): void {
             place(part, { ...area, x, width: each[i]! }, [...path, i], out);
             x += each[i]!;
             if (i + 1 < tree.parts.length) {
-                out.separators.push({ key: [...path, i].join(), path, index: i, kind: 'row', sizes: each, least: [NARROWEST, NARROWEST], box: { ...area, x, width: GAP } });
+                out.separators.push({
+                    key: [...path, i].join(),
+                    path,
+                    index: i,
+                    kind: 'row',
+                    sizes: each,
+                    least: [NARROWEST, NARROWEST],
+                    box: { ...area, x, width: GAP },
+                });
             }
             x += GAP;
         });
@@ -109,7 +138,11 @@ export function moveSeparator(tree: Tree, { path, index, sizes, least }: Separat
     const both = sizes[index]! + sizes[index + 1]!;
     const first = Math.max(least[0], Math.min(before, both - least[1]));
     const all = sizes.reduce((sum, size) => sum + size, 0);
-    return withShares(tree, path, sizes.map((size, i) => (i === index ? first : i === index + 1 ? both - first : size) / all));
+    return withShares(
+        tree,
+        path,
+        sizes.map((size, i) => (i === index ? first : i === index + 1 ? both - first : size) / all),
+    );
 }
 
 export interface Drop {
@@ -122,12 +155,20 @@ const EDGE = 14; // px along the edges of the area: beside all panels
 const CENTRE = 0.28; // of a panel, from its edges: to change places
 
 function half({ x, y, width, height }: Box, side: Side | 'centre'): Box {
-    const [w, h] = [side === 'left' || side === 'right' ? width / 2 : width, side === 'top' || side === 'bottom' ? height / 2 : height];
+    const [w, h] = [
+        side === 'left' || side === 'right' ? width / 2 : width,
+        side === 'top' || side === 'bottom' ? height / 2 : height,
+    ];
     return { x: side === 'right' ? x + w : x, y: side === 'bottom' ? y + h : y, width: w, height: h };
 }
 
 function nearestSide(left: number, top: number, right: number, bottom: number): [number, Side] {
-    const all: [number, Side][] = [[left, 'left'], [top, 'top'], [right, 'right'], [bottom, 'bottom']];
+    const all: [number, Side][] = [
+        [left, 'left'],
+        [top, 'top'],
+        [right, 'right'],
+        [bottom, 'bottom'],
+    ];
     return all.reduce((best, one) => (one[0] < best[0] ? one : best));
 }
 
@@ -152,7 +193,9 @@ export function dropAt(x: number, y: number, { boxes }: Places, area: Box, dragg
 export function neighbourOf(id: string, side: Side, boxes: Map<string, Box>): string | null {
     const own = boxes.get(id)!;
     const across = side === 'left' || side === 'right';
-    const [at, size, along, length] = across ? (['x', 'width', 'y', 'height'] as const) : (['y', 'height', 'x', 'width'] as const);
+    const [at, size, along, length] = across
+        ? (['x', 'width', 'y', 'height'] as const)
+        : (['y', 'height', 'x', 'width'] as const);
     let best: [number, string] | null = null;
     for (const [other, box] of boxes) {
         const apart = side === 'left' || side === 'top' ? own[at] - box[at] - box[size] : box[at] - own[at] - own[size];

@@ -1,5 +1,5 @@
-// Layouts of a collection, saved by name on the server: the tree and the settings of its panels, without times, so that they fit its other
-// recordings, too. One of them may be shown when a recording is opened.
+// Layouts of a collection, saved by name on the server: the tree and the settings of its panels, without times, so that
+// they fit its other recordings, too. One of them may be shown when a recording is opened.
 import { address, setQuery } from '../../../address';
 import { get, send, type Page } from '../../../api';
 import { linkKey } from '../../../shared_link';
@@ -19,8 +19,10 @@ export interface SavedLayout {
 
 const TIMES = ['zoom']; // settings that belong to one recording
 
-const pathOf = (collection: string, name?: string) => `/collections/${encodeURIComponent(collection)}/layouts${name === undefined ? '' : '/' + encodeURIComponent(name)}`;
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const pathOf = (collection: string, name?: string) =>
+    `/collections/${encodeURIComponent(collection)}/layouts${name === undefined ? '' : '/' + encodeURIComponent(name)}`;
+const isObject = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Others may have written anything. */
 function layoutOf({ name, value }: { name: string; value: unknown }): SavedLayout[] {
@@ -28,8 +30,15 @@ function layoutOf({ name, value }: { name: string; value: unknown }): SavedLayou
     if (typeof panels !== 'string' || readTree(panels) === undefined) {
         return [];
     }
-    const texts = (one: unknown) => Object.fromEntries(Object.entries(isObject(one) ? one : {}).flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : [])));
-    const byPanel = Object.fromEntries(Object.entries(isObject(settings) ? settings : {}).map(([id, one]) => [id, texts(one)]));
+    const texts = (one: unknown) =>
+        Object.fromEntries(
+            Object.entries(isObject(one) ? one : {}).flatMap(([key, text]) =>
+                typeof text === 'string' ? [[key, text]] : [],
+            ),
+        );
+    const byPanel = Object.fromEntries(
+        Object.entries(isObject(settings) ? settings : {}).map(([id, one]) => [id, texts(one)]),
+    );
     return [{ name, value: { panels, settings: byPanel, opened: opened === true } }];
 }
 
@@ -61,7 +70,8 @@ export async function openAtFirst(collection: string, layouts: SavedLayout[], na
 export function currentLayout(recordings: { recording: Recording; topics: Topic[] }[]): Value {
     const { query } = address.get();
     const tree = shownLayout(recordings, query);
-    const kept = (id: string) => Object.fromEntries(Object.entries(settingsOf(id, query)).filter(([name]) => !TIMES.includes(name)));
+    const kept = (id: string) =>
+        Object.fromEntries(Object.entries(settingsOf(id, query)).filter(([name]) => !TIMES.includes(name)));
     return { panels: writeTree(tree), settings: Object.fromEntries(idsOf(tree).map((id) => [id, kept(id)])) };
 }
 
@@ -69,14 +79,22 @@ export function currentLayout(recordings: { recording: Recording; topics: Topic[
 export function applyLayout(recording: Recording, { value }: SavedLayout, chosen: boolean): void {
     const tree = readTree(value.panels) ?? null;
     const { query } = address.get();
-    const settings = idsOf(tree).map((id) => [id, { ...Object.fromEntries(Object.keys(settingsOf(id, query)).map((name) => [name, null])), ...value.settings[id] }]);
+    const settings = idsOf(tree).map((id) => [
+        id,
+        {
+            ...Object.fromEntries(Object.keys(settingsOf(id, query)).map((name) => [name, null])),
+            ...value.settings[id],
+        },
+    ]);
     setLayout(recording, tree, { settings: Object.fromEntries(settings), undo: chosen, remember: chosen });
 }
 
 /** The panels of a layout that do not fit the recordings, by their titles. */
 export function leftOut(recordings: { recording: Recording; topics: Topic[] }[], { value }: SavedLayout): string[] {
     const shown = idsOf(shownLayout(recordings, address.get().query));
-    return idsOf(readTree(value.panels) ?? null).filter((id) => !shown.includes(id)).map((id) => panelOf(id)?.title ?? id);
+    return idsOf(readTree(value.panels) ?? null)
+        .filter((id) => !shown.includes(id))
+        .map((id) => panelOf(id)?.title ?? id);
 }
 
 /** The layout that the collection opens its recordings with, unless the address has panels of its own. */
@@ -97,6 +115,8 @@ export function resetLayout(recording: Recording, layouts: SavedLayout[]): void 
         return;
     }
     forgetLayout(recording);
-    const names = [...address.get().query.keys()].filter((name) => name === 'panels' || name === 'max' || panelOf(name.split('.')[0]!));
+    const names = [...address.get().query.keys()].filter(
+        (name) => name === 'panels' || name === 'max' || panelOf(name.split('.')[0]!),
+    );
     setQuery(Object.fromEntries(names.map((name) => [name, null])));
 }

@@ -1,12 +1,25 @@
-// The bar between two parts of the layout: drags, or arrow keys, resize them; a double click makes all parts of the split equal.
+// The bar between two parts of the layout: drags, or arrow keys, resize them; a double click makes all parts of the
+// split equal.
 import { useRef } from 'preact/hooks';
-import { text } from '../../../text';
+import { layoutText } from '../../../text/layout';
 import { moveSeparator, type Separator } from './places';
 import { withShares, type Tree } from './tree';
 
 const STEP_PX = 24; // of an arrow key
 
-export function SeparatorBar({ separator, tree, label, onDraft, onDone }: { separator: Separator; tree: Tree; label: string; onDraft: (tree: Tree | null) => void; onDone: (tree: Tree) => void }) {
+export function SeparatorBar({
+    separator,
+    tree,
+    label,
+    onDraft,
+    onDone,
+}: {
+    separator: Separator;
+    tree: Tree;
+    label: string;
+    onDraft: (tree: Tree | null) => void;
+    onDone: (tree: Tree) => void;
+}) {
     const { kind, box, sizes, index, least } = separator;
     const held = useRef<{ from: number; tree: Tree; separator: Separator; now: Tree } | null>(null);
     const [size, both] = [sizes[index]!, sizes[index]! + sizes[index + 1]!];
@@ -19,7 +32,11 @@ export function SeparatorBar({ separator, tree, label, onDraft, onDone }: { sepa
     };
     const move = (event: PointerEvent) => {
         if (held.current) {
-            held.current.now = moveSeparator(held.current.tree, held.current.separator, place(event) - held.current.from);
+            held.current.now = moveSeparator(
+                held.current.tree,
+                held.current.separator,
+                place(event) - held.current.from,
+            );
             onDraft(held.current.now);
         }
     };
@@ -46,7 +63,7 @@ export function SeparatorBar({ separator, tree, label, onDraft, onDone }: { sepa
             class={`layout-separator layout-${kind}`}
             role="separator"
             tabIndex={0}
-            title={text.layout.resizeHelp}
+            title={layoutText.resizeHelp}
             aria-label={label}
             aria-orientation={kind === 'row' ? 'vertical' : 'horizontal'}
             aria-valuenow={percent(size)}
@@ -57,7 +74,15 @@ export function SeparatorBar({ separator, tree, label, onDraft, onDone }: { sepa
             onPointerMove={move}
             onPointerUp={() => end(true)}
             onPointerCancel={() => end(false)}
-            onDblClick={() => onDone(withShares(tree, separator.path, sizes.map(() => 1 / sizes.length)))}
+            onDblClick={() =>
+                onDone(
+                    withShares(
+                        tree,
+                        separator.path,
+                        sizes.map(() => 1 / sizes.length),
+                    ),
+                )
+            }
             onKeyDown={key}
         />
     );

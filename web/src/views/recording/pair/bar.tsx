@@ -1,7 +1,7 @@
 // The bar of the second recording: which one, how it is aligned, and a way back to one recording.
 import { address, href, setQuery } from '../../../address';
 import { boundsOf, secondsOf, timeNs } from '../../../recording_time';
-import { text } from '../../../text';
+import { pairText } from '../../../text/recording';
 import type { Recording } from '../../../types';
 import { Button, Field } from '../../../ui';
 import type { Source } from '../layout/frame';
@@ -12,7 +12,8 @@ import { recordedShift, type Pair } from './pair';
 const isSecond = (id: string) => address.get().query.get(`${id}.of`) === '2';
 
 /** Whether a panel of the second recording is shown. */
-export const showsSecond = (sources: Source[]): boolean => idsOf(shownLayout(sources, address.get().query)).some(isSecond);
+export const showsSecond = (sources: Source[]): boolean =>
+    idsOf(shownLayout(sources, address.get().query)).some(isSecond);
 
 /** For each panel one more, of the second recording, at its side; not for those that draw the topics of both. */
 export function doubleLayout(sources: Source[]): void {
@@ -34,18 +35,28 @@ export function startPair(other: Recording): void {
 function endPair(recording: Recording, topics: Source['topics']): void {
     setQuery({ with: null, shift: null });
     const { query } = address.get();
-    setLayout(recording, keepPanels(shownLayout([{ recording, topics }], query), (id) => !isSecond(id)));
+    setLayout(
+        recording,
+        keepPanels(shownLayout([{ recording, topics }], query), (id) => !isSecond(id)),
+    );
 }
 
 function EndPair({ source }: { source: Source }) {
-    return <Button kind="quiet" icon="close" label={text.pair.end} onClick={() => endPair(source.recording, source.topics)} />;
+    return (
+        <Button
+            kind="quiet"
+            icon="close"
+            label={pairText.end}
+            onClick={() => endPair(source.recording, source.topics)}
+        />
+    );
 }
 
 export function PairFailed({ error, source }: { error: unknown; source: Source }) {
     return (
         <div class="pair-bar row">
             <p class="error grow" role="alert">
-                {text.pair.failed(error instanceof Error ? error.message : String(error))}
+                {pairText.failed(error instanceof Error ? error.message : String(error))}
             </p>
             <EndPair source={source} />
         </div>
@@ -57,22 +68,31 @@ export function PairBar({ pair, source }: { pair: Pair; source: Source }) {
     const length = Number(boundsOf(pair.first).end - boundsOf(pair.first).start) / 1e9;
     const typed = (value: string) => /^-?\d/.test(value) && pair.setShift(timeNs(value));
     return (
-        <div class="pair-bar row" role="group" aria-label={text.pair.title}>
+        <div class="pair-bar row" role="group" aria-label={pairText.title}>
             <span class="ellipsis grow">
-                <a href={href(`recordings/${pair.second.id}`)}>{text.pair.numbered(2, pair.second.name)}</a> <span class="muted small">{pair.second.collection}</span>
+                <a href={href(`recordings/${pair.second.id}`)}>{pairText.numbered(2, pair.second.name)}</a>{' '}
+                <span class="muted small">{pair.second.collection}</span>
             </span>
             <span class="row pair-shift">
                 <span class="muted" aria-hidden="true">
-                    {text.pair.startsAt}
+                    {pairText.startsAt}
                 </span>
-                <Field label={text.pair.shift} hidden_label title={text.pair.shiftHelp} type="number" step={length > 600 ? 1 : 0.1} value={secondsOf(pair.shift)} onChange={(event) => typed(event.currentTarget.value)} />
+                <Field
+                    label={pairText.shift}
+                    hidden_label
+                    title={pairText.shiftHelp}
+                    type="number"
+                    step={length > 600 ? 1 : 0.1}
+                    value={secondsOf(pair.shift)}
+                    onChange={(event) => typed(event.currentTarget.value)}
+                />
                 <span>s</span>
                 <Button pressed={pair.shift === 0n} onClick={() => pair.setShift(0n)}>
-                    {text.pair.alignStarts}
+                    {pairText.alignStarts}
                 </Button>
                 {recorded !== null && (
                     <Button pressed={pair.shift === recorded} onClick={() => pair.setShift(recorded)}>
-                        {text.pair.alignRecorded}
+                        {pairText.alignRecorded}
                     </Button>
                 )}
             </span>

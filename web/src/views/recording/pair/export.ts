@@ -1,6 +1,6 @@
 // What can be exported of two recordings side by side: each of them, and both as one, aligned as they are shown.
 import type { Playback } from '../../../playback';
-import { text } from '../../../text';
+import { pairText } from '../../../text/recording';
 import type { Topic } from '../../../types';
 import type { Offer } from '../export';
 import { subjectOf } from '../export_plan';
@@ -18,10 +18,20 @@ function topicsOf(sources: Source[]): Topic[] {
 }
 
 export function exportOffers(sources: Source[], pair: Pair | null, shared: Playback): Offer[] {
-    const offers = sources.map(({ recording, playback }, i): Offer => ({ subject: subjectOf(recording), title: pair ? text.pair.numbered(i + 1, recording.name) : recording.name, playback }));
+    const offers = sources.map(({ recording, playback }, i): Offer => ({
+        subject: subjectOf(recording),
+        title: pair ? pairText.numbered(i + 1, recording.name) : recording.name,
+        playback,
+    }));
     if (pair) {
-        const subject = { recording: pair.first, merged: pair.second, shift_ns: pair.kept_ns, topics: topicsOf(sources), span: unionOf(pair.first, pair) };
-        offers.push({ subject, title: text.pair.merged, playback: shared });
+        const subject = {
+            recording: pair.first,
+            merged: pair.second,
+            shift_ns: pair.kept_ns,
+            topics: topicsOf(sources),
+            span: unionOf(pair.first, pair),
+        };
+        offers.push({ subject, title: pairText.merged, playback: shared });
     }
     return offers;
 }

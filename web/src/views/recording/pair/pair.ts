@@ -1,4 +1,5 @@
-// A second recording beside the first: `with` and `shift` in the URL. `shift`: seconds from the start of the first to that of the second.
+// A second recording beside the first: `with` and `shift` in the URL. `shift`: seconds from the start of the first to
+// that of the second.
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { setQuery, useAddress } from '../../../address';
 import { onChange } from '../../../api';
@@ -22,13 +23,21 @@ export interface Second {
 export function useSecond(): Second {
     const { query } = useAddress();
     const id = query.get('with');
-    const loaded = useRequest(async (signal) => (id ? { id, recording: (await loadRecording(encodeURIComponent(id), signal)).value } : null), [id]);
+    const loaded = useRequest(
+        async (signal) => (id ? { id, recording: (await loadRecording(encodeURIComponent(id), signal)).value } : null),
+        [id],
+    );
     useEffect(() => (id ? onChange((change) => change.recording === id && loaded.reload()) : undefined), [id]);
     const found = loaded.value?.id === id ? loaded.value.recording : null;
-    return { recording: found, error: found || loaded.loading ? null : loaded.error, waiting: id !== null && loaded.loading && !found };
+    return {
+        recording: found,
+        error: found || loaded.loading ? null : loaded.error,
+        waiting: id !== null && loaded.loading && !found,
+    };
 }
 
-const calendarStart = (recording: Recording): bigint | null => (recording.clock === 'wall' ? boundsOf(recording).start : parseTime(recording.calendar_start));
+const calendarStart = (recording: Recording): bigint | null =>
+    recording.clock === 'wall' ? boundsOf(recording).start : parseTime(recording.calendar_start);
 
 /** The shift at which both are shown at the times when they were recorded; null if one has no calendar times. */
 export function recordedShift(first: Recording, second: Recording): bigint | null {
@@ -69,7 +78,15 @@ export function usePair(first: Recording, second: Recording | null): Pair | null
     const kept = shiftOf(first, second, query);
     const shift = draft ?? kept;
     const between = boundsOf(first).start - boundsOf(second).start;
-    return { first, second, shift, shift_ns: between + shift, kept_ns: between + kept, setDraft, setShift: (to) => setQuery({ shift: secondsOf(to) }, true) };
+    return {
+        first,
+        second,
+        shift,
+        shift_ns: between + shift,
+        kept_ns: between + kept,
+        setDraft,
+        setShift: (to) => setQuery({ shift: secondsOf(to) }, true),
+    };
 }
 
 export function unionOf(first: Recording, pair: Pair | null): Range {
@@ -82,11 +99,17 @@ export function unionOf(first: Recording, pair: Pair | null): Range {
     return { start: start < own.start ? start : own.start, end: end > own.end ? end : own.end };
 }
 
-/** What the panels show: one recording, or two on one clock. The first has its own view of the playback even alone, so that its panels stay when a second one comes. */
+/**
+ * What the panels show: one recording, or two on one clock. The first has its own view of the playback even alone, so
+ * that its panels stay when a second one comes.
+ */
 export function useSources(recording: Recording, playback: Playback, pair: Pair | null): Source[] {
     const second = pair?.second ?? null;
     const own = useMemo(() => new PlaybackView(playback, boundsOf(recording), 0n), [playback]);
-    const other = useMemo(() => second && new PlaybackView(playback, boundsOf(second), pair!.shift_ns), [playback, second?.id]);
+    const other = useMemo(
+        () => second && new PlaybackView(playback, boundsOf(second), pair!.shift_ns),
+        [playback, second?.id],
+    );
     useLayoutEffect(() => {
         own.place(boundsOf(recording), 0n);
         other?.place(boundsOf(second!), pair!.shift_ns);
@@ -98,8 +121,18 @@ export function useSources(recording: Recording, playback: Playback, pair: Pair 
         }
         const others: Topic[] = second.topics ?? [];
         return [
-            { recording, topics, playback: own, companion: { recording: second, topics: others, shift_ns: pair!.kept_ns } },
-            { recording: second, topics: others, playback: other, companion: { recording, topics, shift_ns: -pair!.kept_ns } },
+            {
+                recording,
+                topics,
+                playback: own,
+                companion: { recording: second, topics: others, shift_ns: pair!.kept_ns },
+            },
+            {
+                recording: second,
+                topics: others,
+                playback: other,
+                companion: { recording, topics, shift_ns: -pair!.kept_ns },
+            },
         ];
     }, [recording, second, own, other, pair?.kept_ns]);
 }

@@ -1,5 +1,5 @@
-// A playback on the clock of one of two recordings: its times are those of the shared playback less a shift, and what is changed here is
-// changed there. The time may lie outside of the recording, while the other one plays on.
+// A playback on the clock of one of two recordings: its times are those of the shared playback less a shift, and what
+// is changed here is changed there. The time may lie outside of the recording, while the other one plays on.
 import { Playback, type PlaybackState, type Range } from '../../../playback';
 
 export class PlaybackView extends Playback {
@@ -28,7 +28,8 @@ export class PlaybackView extends Playback {
         }
     };
     private here(range: Range | null): Range | null {
-        const start = range && (range.start - this.shift_ns > this.own.start ? range.start - this.shift_ns : this.own.start);
+        const start =
+            range && (range.start - this.shift_ns > this.own.start ? range.start - this.shift_ns : this.own.start);
         const end = range && (range.end - this.shift_ns < this.own.end ? range.end - this.shift_ns : this.own.end);
         return start !== null && end !== null && start < end ? { start, end } : null;
     }

@@ -1,0 +1,106 @@
+/* chunks/cache.h: bounded by its budget but for what is in use, least recently used first, one block for many threads.
+ */
+#include "makers/toy.h"
+
+#include <pthread.h>
+
+#include "chunks/cache.h"
+
+static struct cache_block *put(struct reel_cache *c, uint64_t recording, uint32_t chunk, size_t size) {
+    uint8_t *data = malloc(size);
+    memset(data, (int)(recording + chunk), size);
+    struct cache_block *b = cache_put(c, recording, chunk, data, size);
+    assert_non_null(b);
+    return b;
+}
+static bool holds(struct reel_cache *c, uint64_t recording, uint32_t chunk) {
+    struct cache_block *b = cache_find(c, recording, chunk);
+    assert_true(!b || (b->recording == recording && b->chunk == chunk && b->data[0] == (uint8_t)(recording + chunk)));
+    cache_unpin(c, b);
+    return b != NULL;
+}
+
+static void the_oldest_go_first(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    struct reel_cache *c = reel_cache_new(1000, &err);
+    for (uint32_t i = 0; i < 10; i++) {
+        cache_unpin(c, put(c, 1, i, 100));
+    }
+    assert_true(reel_cache_used(c) == 1000);
+    assert_true(holds(c, 1, 0)); /* used again: 1 is the oldest now */
+    cache_unpin(c, put(c, 1, 10, 150));
+    assert_true(reel_cache_used(c) == 950 && holds(c, 1, 0) && !holds(c, 1, 1) && !holds(c, 1, 2) && holds(c, 1, 3));
+    assert_false(holds(c, 2, 0));
+    cache_unpin(c, put(c, 2, 0, 5000)); /* larger than all: goes as soon as it is not in use */
+    assert_true(reel_cache_used(c) == 0);
+    reel_cache_free(c);
+}
+
+static void files_in_use_are_kept(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    struct reel_cache *c = reel_cache_new(250, &err);
+    struct cache_block *held[5];
+    for (uint32_t i = 0; i < 5; i++) {
+        held[i] = put(c, 1, i, 100);
+    }
+    assert_true(reel_cache_used(c) == 500);
+    struct cache_block *same = put(c, 1, 3, 100); /* a second thread decoded it too */
+    assert_ptr_equal(same, held[3]);
+    assert_true(reel_cache_used(c) == 500);
+    cache_drop_recording(c, 1);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_true(held[i]->data[99] == (uint8_t)(1 + i));
+        cache_unpin(c, held[i]);
+    }
+    assert_true(reel_cache_used(c) == 200 && holds(c, 1, 3));
+    cache_unpin(c, same);
+    cache_unpin(c, NULL);
+    cache_unpin(c, put(c, 2, 3, 10));
+    cache_drop_recording(c, 1);
+    assert_true(reel_cache_used(c) == 10 && holds(c, 2, 3));
+    reel_cache_free(c);
+    reel_cache_free(NULL);
+}
+
+static void *churn(void *context) {
+    struct reel_cache *c = context;
+    uint64_t seed = (uint64_t)(uintptr_t)&seed | 1;
+    for (int i = 0; i < 5000; i++) {
+        uint64_t recording = toy_next(&seed) % 3;
+        uint32_t chunk = (uint32_t)(toy_next(&seed) % 20);
+        struct cache_block *b = cache_find(c, recording, chunk);
+        b = b ? b : put(c, recording, chunk, 64);
+        assert_true(b->chunk == chunk && b->recording == recording && b->data[63] == (uint8_t)(recording + chunk));
+        cache_unpin(c, b);
+        if (i % 500 == 0) {
+            cache_drop_recording(c, recording);
+        }
+    }
+    return NULL;
+}
+
+static void threads_share_it(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    struct reel_cache *c = reel_cache_new(640, &err);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, churn, c), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_true(reel_cache_used(c) <= 640);
+    reel_cache_free(c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_oldest_go_first),
+        cmocka_unit_test(files_in_use_are_kept),
+        cmocka_unit_test(threads_share_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
