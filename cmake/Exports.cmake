@@ -1,14 +1,17 @@
-# What the libraries export: reel_exports(FOLDER NAME) writes a version script NAME.map and a list NAME.symbols with every word reel_… of the
-# headers in FOLDER. All other symbols of the objects stay internal.
+# What the libraries export: reel_exports(FOLDER NAME) writes a version script NAME.map and a list NAME.symbols with every function that the headers
+# in FOLDER declare. All other symbols of the objects stay internal.
 function(reel_exports folder name)
   file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.h)
   set(words)
   foreach(header IN LISTS headers)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
     file(READ ${header} text)
-    string(REGEX MATCHALL "reel_[a-z0-9_]+" found "${text}")
+    string(REGEX REPLACE "/\\*([^*]|\\*+[^*/])*\\*+/" "" text "${text}")
+    string(REGEX REPLACE "static inline [^(]*\\(" "" text "${text}")
+    string(REGEX MATCHALL "reel_[a-z0-9_]+\\(" found "${text}")
     list(APPEND words ${found})
   endforeach()
+  list(TRANSFORM words REPLACE "\\($" "")
   list(REMOVE_DUPLICATES words)
   list(SORT words)
   list(JOIN words ";\n    " text)

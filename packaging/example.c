@@ -11,14 +11,13 @@ static int fail(const char *what, const struct reel_error *err) {
 }
 
 static bool print_messages(struct reel_recording *recording, struct reel_error *err) {
-    struct reel_selection all = reel_select_all;
-    struct reel_stream *stream = reel_stream_open(&recording, 1, &all, err);
+    struct reel_stream *stream = reel_stream_open(&recording, 1, NULL, err); /* NULL: all messages */
     struct reel_json *json = stream ? reel_json_new(stream, err) : NULL;
-    struct reel_message message;
+    const struct reel_message *message;
     enum reel_step step = json ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
     while (step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &message, err)) == REEL_STEP_MESSAGE) {
         const char *text;
-        if (!reel_message_json(json, &message, &text, NULL, err)) {
+        if (!reel_message_json(json, message, &text, NULL, err)) {
             step = REEL_STEP_ERROR;
         } else if (puts(text) == EOF) {
             reel_fail_errno(err, "standard output");
@@ -47,7 +46,8 @@ int main(int argc, char **argv) {
         return fail(argv[1], &err);
     }
     struct reel_progress progress = {.report = show_progress, .context = argv[argc - 1]};
-    bool good = argc == 2 ? print_messages(recording, &err) : reel_convert(recording, NULL, argv[2], NULL, &progress, &err);
+    bool good =
+        argc == 2 ? print_messages(recording, &err) : reel_convert(recording, NULL, argv[2], NULL, &progress, &err);
     if (argc == 3) {
         fputc('\n', stderr);
     }

@@ -30,7 +30,7 @@ void list_topics(const reel_recording *recording) {
 
 void write_second_half(reel_recording *recording, const char *path) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
-    reel_selection half = reel_select_all;
+    reel_selection half = reel_select_all();
     half.start_ns = info->start_ns + (info->end_ns - info->start_ns) / 2;
     reel_convert_options options{};
     options.size = sizeof options;

@@ -4,10 +4,10 @@
 
 #include "app_config.h"
 #include "catalog/catalog.h"
+#include "convert/writer.h"
 #include "http/http.h"
 #include "imports/totals.h"
 #include "reel/threads.h"
-#include "reel/write.h"
 #include "store/store.h"
 
 struct access;

@@ -15,21 +15,21 @@ enum reel_code {
     REEL_NOT_MINE,    /* the bytes are no recording of this format */
     REEL_DAMAGED,     /* recognised, but the bytes break the format's rules */
     REEL_UNSUPPORTED, /* understood, and deliberately not done (encrypted, future version, target cannot hold it) */
-    REEL_LIMIT,       /* a named ceiling of core/limits.h was met */
+    REEL_LIMIT,       /* a ceiling of the library was met, which the text names */
     REEL_ARGUMENT,    /* the caller's request makes no sense */
     REEL_NOT_FOUND,
-    REEL_CONFLICT, /* the name or the state is taken */
+    REEL_CONFLICT, /* it exists already, or is in another state */
     REEL_IO,       /* the system failed: err->sys holds errno */
-    REEL_NO_SPACE, /* ENOSPC, EDQUOT, or a quota of ours */
+    REEL_NO_SPACE, /* ENOSPC, EDQUOT, or a quota of the server */
     REEL_NO_MEMORY,
     REEL_CANCELLED,
-    REEL_CHANGED,   /* stored bytes are not what the index or catalog remembers */
-    REEL_READ_ONLY, /* EROFS: the disk takes nothing just now */
-    REEL_CATALOG,   /* our own catalog is damaged, or cannot be read */
+    REEL_CHANGED,   /* a file is not what it was when it was indexed, or an index is not what was written */
+    REEL_READ_ONLY, /* EROFS */
+    REEL_CATALOG,   /* of the server: its catalog is damaged, or cannot be read */
     REEL_BUSY,      /* another process holds what is needed; try again soon */
 };
 
-struct reel_error {
+struct reel_error { /* the layout stays */
     enum reel_code code;
     int sys;        /* errno of the failing call, 0 when no system call was involved */
     char text[384]; /* one line, no final newline, no path of the server's own */

@@ -1,4 +1,8 @@
-/* The parts of every recording after its scan, whatever its format. */
+/* What every recording consists of, whatever its format. Plain data, which the library allocates and programs only
+ * read; it is immutable and lives as long as what it was got from.
+ *
+ * Later versions may add members at the end of a struct, except of those that come in arrays (struct reel_pair, struct
+ * reel_schema). So a program does not copy, compare or make arrays of the others. */
 #ifndef REEL_MODEL_H
 #define REEL_MODEL_H
 
@@ -8,8 +12,7 @@
 extern "C" {
 #endif
 
-/* All text in the model is valid UTF-8, NUL-terminated, owned by the index; bytes of a file that are no UTF-8 (and
- * NULs) stand as \xNN. */
+/* Texts are valid UTF-8, NUL-terminated and never NULL; bytes of a file that are no UTF-8 (and NULs) stand as \xNN. */
 struct reel_pair {
     const char *key, *value;
 };
@@ -18,22 +21,23 @@ struct reel_pairs { /* keys may repeat */
     size_t count;
 };
 
+/* The definition of a message type. */
 struct reel_schema {
     const char *name;       /* "sensor_msgs/LaserScan" */
-    const char *encoding;   /* "ros1msg", "jsonschema", … ; "" = none */
-    const char *hash;       /* of the file (ROS md5, TIDE hash as hex); "" = none */
+    const char *encoding;   /* the language: "ros1msg", "jsonschema", …; "": none */
+    const char *hash;       /* as the file has it (ROS md5, TIDE hash as hex); "": none */
     struct reel_bytes data; /* the definition; may be empty */
 };
 
-/* One connection: topic + type + definition (+ callerid, latching …). Several channels may share a name. */
+/* A topic with a type: one connection of a file. Several channels may share a name. */
 struct reel_channel {
-    uint32_t id;      /* dense, 0 …: position in the index; the file's own id is in metadata where it has one */
-    const char *name; /* the topic */
-    const char *const
-        *topics; /* the names it is found under; usually { name }. NanoVer's "frame+state" is found under both types */
-    uint32_t n_topics;    /* at least 1 */
-    const char *type;     /* message type; may be "" */
-    const char *encoding; /* of the payload: "ros1", "nanover", "json" …; what decoders are chosen by */
+    uint32_t id;               /* position in the index, from 0; the file's own id is in `metadata` where it has one */
+    const char *name;          /* the topic */
+    const char *const *topics; /* the names it is found under, usually { name }; NanoVer's "frame+state" is found under
+                                  both types */
+    uint32_t n_topics;         /* at least 1 */
+    const char *type;          /* of its messages; may be "" */
+    const char *encoding;      /* of the payload: "ros1", "cdr", "json", "nanover", … */
     const struct reel_schema *schemas;
     uint32_t n_schemas; /* see reel_channel_schema() */
     struct reel_pairs metadata;
@@ -46,73 +50,35 @@ struct reel_channel {
  * has none. */
 const struct reel_schema *reel_channel_schema(const struct reel_channel *channel);
 
-enum reel_codec {
-    REEL_CODEC_NONE,
-    REEL_CODEC_ZLIB,
-    REEL_CODEC_GZIP,
-    REEL_CODEC_DEFLATE,
-    REEL_CODEC_BZIP2,
-    REEL_CODEC_LZ4,
-    REEL_CODEC_ZSTD,
-    REEL_CODEC_ROWS, /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns
-                      */
-    REEL_CODEC_JSON_BYTES, /* JSON text; in the raw bytes the digits of each {"$base64": "…"} are its bytes, then zeros
-                            */
-};
-
-#define REEL_CHUNK_PART UINT32_C(0x80000000) /* reel_chunk.part refers to a chunk instead of a part */
-
-/* A run of bytes of one file, perhaps compressed; or of another chunk. Chunk ids 0 … n_parts-1 are the parts
- * themselves, whole and plain.
- */
-struct reel_chunk {
-    uint32_t
-        part; /* or REEL_CHUNK_PART | id: inside the raw bytes of that earlier chunk (a member of an archive, a row) */
-    enum reel_codec codec;
-    uint64_t offset, stored; /* position in the part, size there */
-    uint64_t raw; /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
-    bool
-        damaged; /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair */
-};
-
-enum { REEL_ENTRY_EXTRAS = 2 };
-
-/* One message. */
-struct reel_entry {
-    int64_t time_ns; /* log_time: since 1970 (clock wall) or since the recording's own zero (clock relative) */
-    uint64_t offset; /* of its record, in the chunk's raw bytes; the payload is at offset + head */
-    uint32_t channel, chunk;
-    uint32_t head; /* bytes of record header kept reachable before the payload, for the format's describe() */
-    uint32_t size; /* bytes of payload */
-    uint64_t extra[REEL_ENTRY_EXTRAS]; /* the format's own columns; 0 when unused (a constant column costs nothing) */
-};
-
+/* What times count from: 1970, or the recording's own zero. */
 enum reel_clock { REEL_CLOCK_WALL, REEL_CLOCK_RELATIVE };
 
+/* A file inside of the recording, read by reel_attachment_read(). */
 struct reel_attachment {
     const char *name, *media_type;
     int64_t time_ns;
-    uint32_t chunk; /* which chunk's raw bytes */
-    uint64_t offset, size;
+    uint32_t chunk;        /* where it is, for the library */
+    uint64_t offset, size; /* … ; bytes */
 };
 
 enum reel_severity {
     REEL_NOTE,    /* unusual, nothing lost */
-    REEL_WARNING, /* breaks the format's rules, survived without loss */
-    REEL_LOSS,    /* bytes or messages could not be kept: the recording is flagged damaged */
+    REEL_WARNING, /* breaks the format's rules, nothing lost */
+    REEL_LOSS,    /* bytes or messages could not be recovered: the recording is damaged */
 };
+/* What a scan found that is not as it should be. */
 struct reel_finding {
     enum reel_severity severity;
-    uint32_t part;
-    uint64_t offset, length; /* in the part; length 0 = unknown */
+    uint32_t part;           /* which of the recording's files */
+    uint64_t offset, length; /* in it; length 0: unknown */
     const char *text;        /* "the last record is truncated: it has 17 of 4096 bytes" */
 };
 
 struct reel_channel_stats {
     uint64_t count, bytes;     /* messages, payload bytes */
-    uint64_t largest;          /* the largest payload; 0 of summarys */
-    int64_t first_ns, last_ns; /* smallest and largest time; 0 when count is 0 */
-    bool knows_gap;            /* not of summarys, nor where messages lie far out of order */
+    uint64_t largest;          /* the largest payload; 0 in a summary */
+    int64_t first_ns, last_ns; /* smallest and largest time; 0 without messages */
+    bool knows_gap;            /* not in a summary, nor where messages lie far out of order */
     uint64_t max_gap_ns;       /* the longest time between a message and the next */
 };
 

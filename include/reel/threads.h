@@ -1,4 +1,4 @@
-/* Threads that large conversions share. They are started when the first of them needs one. */
+/* Threads that several conversions share; they are started when the first of them needs one. */
 #ifndef REEL_THREADS_H
 #define REEL_THREADS_H
 
@@ -18,12 +18,10 @@ struct reel_threads_options {
     uint64_t from_bytes; /* smaller conversions do not use them; 0: 64 MiB */
 };
 
+/* `options` NULL: all 0. Free with reel_threads_free(). */
 struct reel_threads;
-struct reel_threads *reel_threads_new(const struct reel_threads_options *options,
-                                      struct reel_error *err); /* options NULL: all 0 */
-void reel_threads_free(struct reel_threads *threads);          /* after everything that uses them; NULL is fine */
-unsigned reel_threads_count(const struct reel_threads *threads);
-uint64_t reel_threads_from(const struct reel_threads *threads); /* options.from_bytes */
+struct reel_threads *reel_threads_new(const struct reel_threads_options *options, struct reel_error *err);
+void reel_threads_free(struct reel_threads *threads); /* after everything that uses them; NULL is fine */
 REEL_DEFINE_AUTO(struct reel_threads, reel_threads_free);
 
 #ifdef __cplusplus

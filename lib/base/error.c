@@ -1,5 +1,6 @@
 /* Fills struct reel_error: the text is always one line of valid UTF-8, whatever bytes came from a file. Records
  * transient errors (transient.h). */
+#include "base/c_locale.h"
 #include "base/transient.h"
 #include "syntax/utf8.h"
 
@@ -16,6 +17,7 @@ struct draft {
 };
 
 __attribute__((format(printf, 2, 0))) static void draft_format(struct draft *draft, const char *format, va_list args) {
+    C_LOCALE;
     if (vsnprintf(draft->text, sizeof draft->text, format, args) < 0) {
         draft->text[0] = '\0';
     }
@@ -103,6 +105,7 @@ bool reel_fail(struct reel_error *err, enum reel_code code, const char *format, 
 
 bool reel_fail_errno(struct reel_error *err, const char *format, ...) {
     int sys = errno;
+    C_LOCALE;
     enum reel_code code = sys == ENOSPC || sys == EDQUOT ? REEL_NO_SPACE : sys == EROFS ? REEL_READ_ONLY : REEL_IO;
     struct reel_error *noted = takes_error(code) ? &innermost->first : NULL;
     if (err || noted) {

@@ -1,7 +1,8 @@
 /* Globs over topic names. Only the last star is ever retried, so the time is at most glob × text; after
  * REEL_GLOB_STEPS_MAX steps the answer is "no match". */
+#include "base/glob.h"
 #include "base/limits.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 /* Skips one UTF-8 character; text is never empty here. */
 static const char *glob_skip(const char *text) {

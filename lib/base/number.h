@@ -1,12 +1,15 @@
-/* Integers in text from clients: digits, and a "-" where negative numbers are allowed; no blanks, no "+", no overflow.
- */
+/* Numbers in text from clients. Integers: digits, and a "-" where negative numbers are allowed; no blanks, no "+", no
+ * overflow. */
 #ifndef REEL_BASE_NUMBER_H
 #define REEL_BASE_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/c_locale.h"
 
 /* `out` is unchanged when the text is not such a number. */
 static inline bool number_u64_of(const char *text, size_t size, uint64_t *out) {
@@ -37,6 +40,16 @@ static inline bool number_u64(const char *text, uint64_t *out) {
 
 static inline bool number_i64(const char *text, int64_t *out) {
     return number_i64_of(text, strlen(text), out);
+}
+
+/* Whatever strtod() takes, as a whole. */
+static inline bool number_real(const char *text, double *out) {
+    C_LOCALE;
+    char *end;
+    double value = strtod(text, &end);
+    bool good = end != text && *end == '\0';
+    *out = good ? value : *out;
+    return good;
 }
 
 #endif

@@ -16,7 +16,17 @@ static inline bool options_copy(void *out, size_t size, const void *given, const
     }
     memset(out, 0, size);
     memcpy(out, given ? given : out, given_size);
+    *(size_t *)out = size;
     return true;
+}
+
+/* The reverse: as much of a result as the caller's version of the struct has; members that are newer than the library
+ * are zero. */
+static inline void options_fill(void *out, void *result, size_t size) {
+    size_t out_size = *(size_t *)out, common = out_size < size ? out_size : size;
+    *(size_t *)result = out_size;
+    memset(out, 0, out_size);
+    memcpy(out, result, common);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* The slow paths of the sink: bytes on the window's edge or outside of it, and hashing. `pos` counts every byte in all
  * cases. */
-#include "reel/sink.h"
+#include "base/sink.h"
 
 #include <libdeflate.h>
 

@@ -1,6 +1,6 @@
 /* Positional reads of files, memory and slices. reel_source_read() checks every range, so the implementations below do
  * not. */
-#include "reel/source.h"
+#include "base/source.h"
 #include "base/cleanup.h"
 
 #include <errno.h>

@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 static unsigned least(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-static unsigned char lower(char c) {
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
+static uint8_t lower(char c) {
+    return ascii_lower((uint8_t)c);
 }
 
 /* Letters and digits alone: "rosbag1" is the beginning of "rosbag-1.2". Returns their number. */
@@ -17,7 +19,7 @@ static size_t squeeze(const char *text, char out[NEAR_TEXT_MAX + 1]) {
     size_t n = 0;
     for (; *text; text++) {
         unsigned char c = lower(*text);
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c >= 0x80) {
+        if (ascii_is_alnum(c) || c >= 0x80) {
             out[n++] = (char)c;
         }
     }

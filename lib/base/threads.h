@@ -5,6 +5,9 @@
 
 #include "reel/threads.h"
 
+unsigned reel_threads_count(const struct reel_threads *threads);
+uint64_t reel_threads_from(const struct reel_threads *threads); /* options.from_bytes */
+
 struct thread_task {
     void (*run)(struct thread_task *task); /* on a thread of the pool */
     struct thread_task *next;

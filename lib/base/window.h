@@ -3,7 +3,7 @@
 #ifndef REEL_BASE_WINDOW_H
 #define REEL_BASE_WINDOW_H
 
-#include "reel/source.h"
+#include "base/source.h"
 
 struct window {
     struct reel_source *source; /* not owned */

@@ -1,8 +1,20 @@
-/* Bounded cache of decompressed chunks of all recordings of a process; blocks in use are pinned and not evicted. */
+/* A bounded store of decompressed chunks, shared by all recordings of a process; least recently used go first. Blocks
+ * in use are pinned and not evicted. */
 #ifndef REEL_CHUNKS_CACHE_H
 #define REEL_CHUNKS_CACHE_H
 
-#include "reel/reader.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reel/cleanup.h"
+#include "reel/error.h"
+
+struct reel_cache;
+struct reel_cache *reel_cache_new(uint64_t budget_bytes, struct reel_error *err);
+void reel_cache_free(struct reel_cache *cache);
+void reel_cache_lookups(struct reel_cache *cache, uint64_t *found, uint64_t *missed); /* since reel_cache_new() */
+uint64_t reel_cache_used(struct reel_cache *cache);                                   /* bytes held now */
+REEL_DEFINE_AUTO(struct reel_cache, reel_cache_free);
 
 struct cache_block { /* immutable while pinned */
     uint64_t recording;

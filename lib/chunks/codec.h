@@ -4,8 +4,8 @@
 #define REEL_CHUNKS_CODEC_H
 
 #include "base/grow.h"
-#include "reel/model.h"
-#include "reel/source.h"
+#include "base/source.h"
+#include "chunks/chunk.h"
 
 /* Decodes a chunk into exactly `raw` bytes at `out`. REEL_DAMAGED when it decodes to fewer or more bytes, or not at
  * all. Of a damaged chunk the first `raw` bytes are decoded and the rest is ignored. */

@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#include "reel/model.h"
-#include "reel/source.h"
+#include "base/source.h"
+#include "chunks/chunk.h"
 
 struct open_chunk {
     uint32_t chunk;

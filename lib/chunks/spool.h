@@ -2,8 +2,8 @@
 #ifndef REEL_CHUNKS_SPOOL_H
 #define REEL_CHUNKS_SPOOL_H
 
-#include "reel/model.h"
-#include "reel/source.h"
+#include "base/source.h"
+#include "chunks/chunk.h"
 
 /* An unlinked file in `folder`, NULL: in that of temporary files. -1: it failed. */
 int spool_open(const char *folder, struct reel_error *err);

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "convert/writer.h"
 #include "convert/writer_run.h"
-#include "stream/stream.h"
+#include "stream/selection.h"
 
 struct conversion {
     struct reel_conversion base;

@@ -1,5 +1,5 @@
-/* A conversion from beginning to end (reel/convert.h). */
-#include "reel/convert.h"
+/* A conversion from beginning to end (convert/conversion.h). */
+#include "convert/conversion.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
                   const struct reel_convert_options *options, const struct reel_progress *progress,
                   struct reel_error *err) {
     struct reel_convert_options o;
-    struct reel_selection all = selection ? *selection : reel_select_all;
+    struct reel_selection all = selection ? *selection : selection_all;
     AUTO(output_file_done) struct output_file file = {.fd = -1};
     if (!options_copy(&o, sizeof o, options, "reel_convert_options", err)) {
         return false;

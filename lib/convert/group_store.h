@@ -3,7 +3,7 @@
 #ifndef REEL_CONVERT_GROUP_STORE_H
 #define REEL_CONVERT_GROUP_STORE_H
 
-#include "reel/write.h"
+#include "convert/writer.h"
 
 struct group_store;
 struct group_store *group_store_new(const struct reel_keep *keep); /* NULL: no memory */

@@ -1,7 +1,8 @@
-/* The conversion report (reel/write.h): what a conversion would lose or change. It owns its texts, so it may outlive
+/* The conversion report (reel/convert.h): what a conversion would lose or change. It owns its texts, so it may outlive
  * the recording. */
+#include "base/c_locale.h"
 #include "base/transient.h"
-#include "reel/write.h"
+#include "convert/writer.h"
 
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -40,6 +41,7 @@ static bool loss_grow(struct reel_loss *loss) {
 
 void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struct reel_channel *channel,
                    const char *text, ...) {
+    C_LOCALE;
     if (!loss || (loss->count == loss->capacity && !loss_grow(loss))) {
         return;
     }

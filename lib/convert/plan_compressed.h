@@ -2,7 +2,7 @@
 #ifndef REEL_CONVERT_PLAN_COMPRESSED_H
 #define REEL_CONVERT_PLAN_COMPRESSED_H
 
-#include "reel/convert.h"
+#include "convert/conversion.h"
 
 /* As reel_conversion_plan(). `output` (NULL: only plan) gets the bytes, in order and once; the writer has
  * REEL_HEAD_FIRST, or REEL_HEAD_LAST and the output has rewrite(). */

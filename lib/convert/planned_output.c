@@ -1,6 +1,6 @@
-/* Byte ranges of a planned output (reel/write.h). A group is emitted into one buffer, from which the bytes are copied
- * that were asked for. What is read in order is rendered on the threads of its conversion, in pieces of whole groups
- * (pipeline.h). */
+/* Byte ranges of a planned output (convert/writer.h). A group is emitted into one buffer, from which the bytes are
+ * copied that were asked for. What is read in order is rendered on the threads of its conversion, in pieces of whole
+ * groups (pipeline.h). */
 #include <stdlib.h>
 #include <string.h>
 

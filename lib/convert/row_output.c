@@ -1,6 +1,6 @@
-/* Rows (reel/write.h): an output whose length is not known, written once from front to back. A group is emitted into a
- * window, and again for the next window while it is larger. The rows of a large conversion are rendered on its threads,
- * in sections of consecutive messages (pipeline.h); head and tail are the reader's. */
+/* Rows (convert/writer.h): an output whose length is not known, written once from front to back. A group is emitted
+ * into a window, and again for the next window while it is larger. The rows of a large conversion are rendered on its
+ * threads, in sections of consecutive messages (pipeline.h); head and tail are the reader's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +102,7 @@ static bool reserve(struct reel_row_output *o, size_t size, struct reel_error *e
 static bool emit_messages(struct reel_row_output *o, struct reel_sink *out, struct reel_error *err) {
     struct writer_run *run = &o->run;
     bool again = out->lo > 0;
-    if (again && !reel_stream_seek(run->w.stream, &run->first, err)) {
+    if (again && !stream_seek(run->w.stream, &run->first, err)) {
         return false;
     }
     run->has_pending = run->has_pending && !again;
@@ -165,13 +165,13 @@ static bool next_section(void *context, struct pipeline_piece *base, struct reel
     struct sections *s = context;
     struct row_piece *piece = (struct row_piece *)base;
     struct reel_message m = s->first;
-    enum reel_step step = s->has_first ? REEL_STEP_MESSAGE : reel_stream_next(s->index, &m, err);
+    enum reel_step step = s->has_first ? REEL_STEP_MESSAGE : stream_next(s->index, &m, err);
     s->has_first = false;
     piece->first = reel_position_of(&m);
     piece->before = s->messages;
     piece->count = 0;
     piece->too_large = false;
-    for (uint64_t bytes = 0; step == REEL_STEP_MESSAGE; step = reel_stream_next(s->index, &m, err)) {
+    for (uint64_t bytes = 0; step == REEL_STEP_MESSAGE; step = stream_next(s->index, &m, err)) {
         if (piece->count > 0 && (bytes + m.size > SECTION_BYTES || piece->count == SECTION_MESSAGES)) {
             s->first = m;
             s->has_first = true;
@@ -188,7 +188,7 @@ static bool next_section(void *context, struct pipeline_piece *base, struct reel
 static bool begin_section(struct reel_row_output *o, const struct row_piece *piece, struct reel_error *err) {
     struct writer_run *run = &o->run;
     bool follows = o->stage == AT_END && o->messages == piece->before; /* the stream is there */
-    if (!follows && !reel_stream_seek(run->w.stream, &piece->first, err)) {
+    if (!follows && !stream_seek(run->w.stream, &piece->first, err)) {
         return false;
     }
     if (!o->has_head && !run->w.writer->head(&run->w, &(struct reel_sink){.pos = 0}, err)) {

@@ -1,11 +1,11 @@
-/* See reel/split.h. Each part begins at a time. To split by size, the whole conversion is planned first; a part then
+/* See convert/split.h. Each part begins at a time. To split by size, the whole conversion is planned first; a part then
  * begins at the time of the first message of one of its groups. */
-#include "reel/split.h"
+#include "convert/split.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "convert/writer_run.h"
@@ -19,7 +19,7 @@ static bool parse_size(const char *text, uint64_t *bytes) {
                  {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
     size_t digits = strspn(text, "0123456789");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcasecmp(text + digits, units[i].unit) == 0) {
+        if (ascii_casecmp(text + digits, units[i].unit) == 0) {
             return number_u64_of(text, digits, bytes) && !__builtin_mul_overflow(*bytes, units[i].bytes, bytes) &&
                    *bytes > 0;
         }
@@ -72,7 +72,7 @@ static bool add_part(struct splitting *s, const struct reel_selection *selection
 static bool by_duration(struct splitting *s, struct reel_stream *stream, const struct reel_selection *selection,
                         const struct reel_write_options *options, int64_t ns, struct reel_error *err) {
     struct reel_message m;
-    enum reel_step step = reel_stream_next(stream, &m, err);
+    enum reel_step step = stream_next(stream, &m, err);
     int64_t first = step == REEL_STEP_MESSAGE ? m.time_ns : 0, next;
     while (step == REEL_STEP_MESSAGE) {
         int64_t start = first + (int64_t)(((uint64_t)m.time_ns - (uint64_t)first) / (uint64_t)ns * (uint64_t)ns);
@@ -82,9 +82,8 @@ static bool by_duration(struct splitting *s, struct reel_stream *stream, const s
         if (__builtin_add_overflow(start, ns, &next)) {
             return true;
         }
-        step = reel_stream_seek(stream, &(struct reel_position){.time_ns = next}, err)
-                   ? reel_stream_next(stream, &m, err)
-                   : REEL_STEP_ERROR;
+        step = stream_seek(stream, &(struct reel_position){.time_ns = next}, err) ? stream_next(stream, &m, err)
+                                                                                  : REEL_STEP_ERROR;
     }
     return step != REEL_STEP_ERROR;
 }

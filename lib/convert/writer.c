@@ -3,9 +3,9 @@
 #include "convert/writer.h"
 #include "base/cleanup.h"
 #include "chunks/codec.h"
-#include "reel/encoding.h"
-#include "reel/view.h"
-#include "stream/stream.h"
+#include "decode/encoding.h"
+#include "stream/selection.h"
+#include "stream/view.h"
 
 static struct reel_stream *convert_to(const char *name, struct reel_stream *stream, struct reel_error *err) {
     for (size_t i = 0; reel_encodings[i]; i++) {

@@ -1,5 +1,5 @@
-/* See writer_run.h. Here are also the functions of reel/write.h that a writer calls; they serve planning and rendering
- * alike. */
+/* See writer_run.h. Here are also the functions of convert/writer.h that a writer calls; they serve planning and
+ * rendering alike. */
 #include "convert/writer_run.h"
 #include "base/cleanup.h"
 #include "base/transient.h"
@@ -72,7 +72,7 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
         *m = run->pending;
         run->has_pending = false;
     } else {
-        enum reel_step step = reel_stream_next(w->stream, m, err);
+        enum reel_step step = stream_next(w->stream, m, err);
         if (step != REEL_STEP_MESSAGE) {
             return step;
         }
@@ -99,7 +99,7 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
 
 bool writer_run_emit_group(struct writer_run *run, uint64_t group, const struct reel_position *first, uint64_t count,
                            struct reel_sink *out, struct reel_error *err) {
-    if (run->stream_group != group && !reel_stream_seek(run->w.stream, first, err)) {
+    if (run->stream_group != group && !stream_seek(run->w.stream, first, err)) {
         return false;
     }
     run->stream_group = UINT64_MAX;
@@ -128,7 +128,7 @@ bool writer_run_pack_group(struct writer_run *run, uint64_t group, const struct 
 }
 
 bool writer_run_has_more(struct writer_run *run, bool *more, struct reel_error *err) {
-    enum reel_step step = run->has_pending ? REEL_STEP_MESSAGE : reel_stream_next(run->w.stream, &run->pending, err);
+    enum reel_step step = run->has_pending ? REEL_STEP_MESSAGE : stream_next(run->w.stream, &run->pending, err);
     *more = run->has_pending = step == REEL_STEP_MESSAGE;
     return step != REEL_STEP_ERROR;
 }
@@ -137,7 +137,7 @@ bool writer_run_return_pending(struct writer_run *run, struct reel_error *err) {
     struct reel_position position = reel_position_of(&run->pending);
     bool pending = run->has_pending;
     run->has_pending = false;
-    return !pending || reel_stream_seek(run->w.stream, &position, err);
+    return !pending || stream_seek(run->w.stream, &position, err);
 }
 
 /* Copies, in pieces, a payload that is hashed or that the window shows only in part. What lies outside the window is
@@ -272,13 +272,13 @@ bool reel_write_walk(struct reel_write *w, uint64_t group,
         return reel_fail(err, REEL_ARGUMENT, "the %s writer has no group %llu", w->writer->name,
                          (unsigned long long)group);
     }
-    if (run->stream_group != group && !reel_stream_seek(w->stream, &plan->positions[group], err)) {
+    if (run->stream_group != group && !stream_seek(w->stream, &plan->positions[group], err)) {
         return false;
     }
     run->stream_group = UINT64_MAX;
     for (uint32_t i = 0; i < plan->groups[group].count; i++) {
         struct reel_message m;
-        enum reel_step step = reel_stream_next(w->stream, &m, err);
+        enum reel_step step = stream_next(w->stream, &m, err);
         if (step == REEL_STEP_END) {
             return reel_fail(err, REEL_CHANGED, "the recording has fewer messages than were planned");
         }

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
-#include "reel/write.h"
+#include "convert/writer.h"
 
 struct tail_part {
     uint64_t offset, size; /* in the output */

@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
+#include "base/number.h"
 #include "reel/time.h"
 
 /* ---- text: any = all ("or" all)*; all = one ("and" one)*; one = "(" any ")" | FIELD OPERATOR VALUE. A value ends at
@@ -33,7 +34,8 @@ static bool refuse(struct parser *p, const char *expected) {
 /* "and" or "or" here, as a word of its own. */
 static bool is_word(const char *at, const char *word) {
     size_t size = strlen(word);
-    return strncasecmp(at, word, size) == 0 && strchr(SPACES "(", at[size]); /* or the end, which strchr() finds, too */
+    return ascii_ncasecmp(at, word, size) == 0 &&
+           strchr(SPACES "(", at[size]); /* or the end, which strchr() finds, too */
 }
 
 /* Where the value ends that begins here, without spaces behind it. */
@@ -73,9 +75,7 @@ static bool take_operator(const char **at, enum comparison *comparison) {
 /* What the value may mean besides a text: true and false are 1 and 0, as bools are. */
 static void read_value(struct condition *c) {
     struct reel_time time;
-    char *end;
-    c->number = strtod(c->value, &end);
-    c->is_number = c->is_time = end != c->value && *end == '\0';
+    c->is_number = c->is_time = number_real(c->value, &c->number);
     if (strcmp(c->value, "true") == 0 || strcmp(c->value, "false") == 0) {
         c->is_number = true;
         c->number = c->value[0] == 't';

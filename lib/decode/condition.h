@@ -2,6 +2,7 @@
 #ifndef REEL_DECODE_CONDITION_H
 #define REEL_DECODE_CONDITION_H
 
+#include "decode/encoding.h"
 #include "decode/fields.h"
 
 enum { CONDITIONS_MAX = 16, CONDITION_NODES_MAX = 4 * CONDITIONS_MAX, CONDITION_TEXT_MAX = 256 };

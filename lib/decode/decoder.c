@@ -1,11 +1,11 @@
 /* Finds the encoding of a channel and decodes payloads with it. */
+#include "base/ascii.h"
 #include "base/bytes.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 #include "syntax/visitor.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel) {
     for (size_t i = 0; reel_encodings[i]; i++) {
@@ -27,7 +27,7 @@ static const struct reel_encoding *of_language(struct reel_bytes language) {
     for (size_t i = 0; reel_encodings[i]; i++) {
         for (const char *const *l = reel_encodings[i]->languages; l && *l; l++) {
             size_t size = strlen(*l);
-            if (size > longest && language.size >= size && strncasecmp((const char *)language.data, *l, size) == 0) {
+            if (size > longest && language.size >= size && ascii_ncasecmp((const char *)language.data, *l, size) == 0) {
                 longest = size;
                 found = reel_encodings[i];
             }

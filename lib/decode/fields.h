@@ -4,7 +4,7 @@
 #ifndef REEL_DECODE_FIELDS_H
 #define REEL_DECODE_FIELDS_H
 
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 enum { FIELD_PATH_MAX = 1024, FIELDS_MAX = 4096, FIELD_DEPTH_MAX = 64 };
 

@@ -1,5 +1,5 @@
 /* The encodings: a new one is one line here. The first that has a channel's encoding as its name is used. */
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 #define ENCODINGS(X)                                                                                                   \
     X(rsb)                                                                                                             \

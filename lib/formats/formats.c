@@ -1,6 +1,6 @@
 /* The formats and the writers: a new one of either is one line here. */
-#include "reel/format.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "index/format.h"
 
 #define FORMATS(X)                                                                                                     \
     X(rosbag_v1)                                                                                                       \

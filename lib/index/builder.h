@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "index/pack_model.h"
+#include "reel/cleanup.h"
 
 struct builder_lane { /* entries of one channel that are not packed yet */
     struct reel_entry *entries;

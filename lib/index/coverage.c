@@ -1,4 +1,4 @@
-/* Message counts of a channel over time (reel/index.h): segments no longer than a bin are counted whole, in
+/* Message counts of a channel over time (index/index.h): segments no longer than a bin are counted whole, in
  * the bin in which they begin; others entry by entry. */
 #include "base/bytes.h"
 #include "base/cleanup.h"

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "chunks/codec.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 /* Whether a codec can expand much beyond REEL_EXPANSION_MAX:1; deflate reaches 1032:1, LZ4 255:1. */
 static bool can_expand(enum reel_codec codec) {

@@ -5,10 +5,24 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/transient.h"
-#include "reel/format.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "index/format.h"
 
 enum { PROBE_BYTES = 64 << 10 };
+
+const struct reel_format *reel_format_at(size_t i) {
+    size_t n = 0;
+    while (n < i && reel_formats[n]) {
+        n++;
+    }
+    return reel_formats[n];
+}
+const char *reel_format_name(const struct reel_format *format) {
+    return format->name;
+}
+const char *reel_format_title(const struct reel_format *format) {
+    return format->title;
+}
 
 const struct reel_format *reel_format_named(const char *name) {
     for (size_t i = 0; reel_formats[i]; i++) {
@@ -58,6 +72,29 @@ const struct reel_format *reel_format_probe(struct reel_source *source, struct r
     }
     bool good = transient_watch_end(&watch, best || fail_unknown(err), err);
     return good ? best : NULL;
+}
+
+const struct reel_writer *reel_writer_at(size_t i) {
+    size_t n = 0;
+    while (n < i && reel_writers[n]) {
+        n++;
+    }
+    return reel_writers[n];
+}
+const char *reel_writer_name(const struct reel_writer *writer) {
+    return writer->name;
+}
+const char *reel_writer_extension(const struct reel_writer *writer) {
+    return writer->extension;
+}
+const char *reel_writer_version(const struct reel_writer *writer) {
+    return writer->variant ? writer->variant : "";
+}
+const char *reel_writer_media_type(const struct reel_writer *writer) {
+    return writer->media_type;
+}
+const char *reel_writer_compressions(const struct reel_writer *writer) {
+    return writer->compressions ? writer->compressions : "";
 }
 
 const struct reel_writer *reel_writer_named(const char *extension, const char *variant, struct reel_error *err) {

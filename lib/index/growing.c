@@ -1,5 +1,5 @@
-/* See reel/growing.h. */
-#include "reel/growing.h"
+/* See index/growing.h. */
+#include "index/growing.h"
 
 #include <stdlib.h>
 

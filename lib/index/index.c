@@ -102,8 +102,8 @@ static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error
     info->n_channels = (uint32_t)m->n_channels;
     info->n_parts = m->n_parts;
     info->n_chunks = m->n_chunks;
-    info->pack_bytes = size;
-    info->memory =
+    index->pack_bytes = size;
+    index->memory =
         m->arena.used + (m->n_segments * sizeof *m->segments) + (m->n_channels * sizeof *index->first_segment);
     info->is_summary = m->is_summary;
     info->damaged = m->losses > 0;
@@ -152,7 +152,7 @@ struct reel_index *index_of_growing(int fd, struct reel_bytes directory, uint8_t
         !fill_info(index, directory.size, err)) {
         return NULL;
     }
-    index->info.memory += recent_size;
+    index->memory += recent_size;
     return TAKE(index);
 }
 
@@ -216,6 +216,12 @@ const struct reel_attachment *reel_index_attachments(const struct reel_index *in
 const struct reel_finding *reel_index_findings(const struct reel_index *index, size_t *count) {
     *count = index->model.n_findings;
     return index->model.findings;
+}
+const struct reel_attachment *reel_index_attachment(const struct reel_index *index, size_t i) {
+    return i < index->model.n_attachments ? &index->model.attachments[i] : NULL;
+}
+const struct reel_finding *reel_index_finding(const struct reel_index *index, size_t i) {
+    return i < index->model.n_findings ? &index->model.findings[i] : NULL;
 }
 const struct reel_pairs *reel_index_metadata(const struct reel_index *index) {
     return &index->model.metadata;

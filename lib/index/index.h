@@ -4,11 +4,15 @@
 
 #include <stdatomic.h>
 
+#include "index/format.h"
 #include "index/pack_model.h"
+#include "reel/open.h"
 
 struct reel_index {
     struct pack_model model;
     struct reel_index_info info;
+    uint64_t pack_bytes;   /* size of the pack file */
+    uint64_t memory;       /* bytes of the opened index, for caches */
     size_t *first_segment; /* of each channel, n_channels + 1 items; segments of a channel are consecutive, sorted by
                               first key */
     int fd;
@@ -17,6 +21,29 @@ struct reel_index {
     char *path;
     atomic_bool *corrupted; /* set by any thread that reads */
 };
+
+/* REEL_NOT_FOUND: no such file. REEL_CHANGED: an older version, another program's, or a checksum that does not hold:
+ * rebuild it. */
+struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err);
+/* Closes the file; from now on it is open only while it is read, so that one may have a thousand indexes. Before other
+ * threads have it. */
+void reel_index_rest(struct reel_index *index);
+
+/* Reads the whole pack and checks its checksums; opening checks only those of the directory, and reading only those of
+ * what is read. */
+bool reel_index_verify(const struct reel_index *index, struct reel_error *err);
+/* Bytes read from the pack did not match their checksum (REEL_CHANGED): it has to be discarded, and rebuilt. */
+bool reel_index_is_corrupted(const struct reel_index *index);
+/* Removes the file of a corrupted pack, unless another pack has replaced it. Does nothing to a pack that is not known
+ * to be corrupted. */
+void reel_index_discard(const struct reel_index *index);
+/* As arrays, what programs get one by one. */
+const struct reel_attachment *reel_index_attachments(const struct reel_index *index, size_t *count);
+const struct reel_finding *reel_index_findings(const struct reel_index *index, size_t *count);
+uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part);
+/* All chunks but the parts themselves, in the order of their ids; visit() false ends it. */
+bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk),
+                       void *context, struct reel_error *err);
 
 #define INDEX_RECENT (UINT64_C(1) << 62)
 /* An index whose directory is given, of a pack that is still being written. Takes over `fd` and `recent`, also on

@@ -17,8 +17,8 @@
 #ifndef REEL_INDEX_PACK_H
 #define REEL_INDEX_PACK_H
 
+#include "index/entry.h"
 #include "reel/error.h"
-#include "reel/model.h"
 
 enum {
     PACK_VERSION = 4,

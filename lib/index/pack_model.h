@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/grow.h"
 #include "index/pack.h"
-#include "reel/index.h"
 
 struct pack_model {
     struct arena arena; /* all texts */

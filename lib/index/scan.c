@@ -1,10 +1,11 @@
-/* What formats call while they scan (reel/scan.h), and the run around them. */
-#include "reel/scan.h"
+/* What formats call while they scan (index/scan.h), and the run around them. */
+#include "index/scan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "base/transient.h"
 #include "chunks/spool.h"
@@ -110,6 +111,7 @@ bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct reel_byt
 
 bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part, uint64_t offset,
                        uint64_t length, const char *text, ...) {
+    C_LOCALE;
     struct pack_model *m = &scan->builder->model;
     if (transient_error_noted()) {
         return false; /* the scan fails with that error and should end soon */

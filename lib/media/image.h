@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "reel/picture.h"
+#include "media/picture.h"
 
 enum {
     PICTURE_SIDE_MAX = 16384,

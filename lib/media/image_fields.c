@@ -1,10 +1,10 @@
 /* The fields of an image message. An image is recognised by its fields, not by its type: data with an encoding, width
  * and height, or data that are an image file. */
+#include "base/ascii.h"
 #include "media/image.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/bytes.h"
 #include "syntax/base64.h"
@@ -139,8 +139,8 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
 
 /* Videos have no first bytes of their own; the format names them. */
 static bool find_video(struct collector *c) {
-    bool h264 = strcasecmp(c->format, "h264") == 0,
-         h265 = strcasecmp(c->format, "h265") == 0 || strcasecmp(c->format, "hevc") == 0;
+    bool h264 = ascii_casecmp(c->format, "h264") == 0,
+         h265 = ascii_casecmp(c->format, "h265") == 0 || ascii_casecmp(c->format, "hevc") == 0;
     c->image->form = h264 ? REEL_PICTURE_H264 : REEL_PICTURE_H265;
     return h264 || h265;
 }

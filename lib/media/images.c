@@ -1,7 +1,7 @@
 /* Images as files in a ZIP archive: JPEG and PNG as recorded, pixels as PNG. */
 #include "base/cleanup.h"
 #include "media/members.h"
-#include "reel/picture.h"
+#include "media/picture.h"
 
 static bool make_image(const struct reel_decoder *decoder, struct reel_bytes payload, struct member *member,
                        struct reel_error *err) {

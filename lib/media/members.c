@@ -66,12 +66,12 @@ static bool find_ties(struct reel_write *w, struct members_totals *totals, struc
     int64_t last_ns = 0;
     enum reel_step step;
     uint64_t n = 0;
-    for (; (step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE; n++) {
+    for (; (step = stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE; n++) {
         first = n == 0 ? reel_position_of(&m) : first;
         totals->numbered |= n > 0 && reel_write_time(w, &m) == last_ns;
         last_ns = reel_write_time(w, &m);
     }
-    return step == REEL_STEP_END && (n == 0 || reel_stream_seek(w->stream, &first, err));
+    return step == REEL_STEP_END && (n == 0 || stream_seek(w->stream, &first, err));
 }
 
 bool members_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {

@@ -3,7 +3,7 @@
 #ifndef REEL_MEDIA_MEMBERS_H
 #define REEL_MEDIA_MEMBERS_H
 
-#include "reel/write.h"
+#include "convert/writer.h"
 #include "tables/rows.h"
 
 struct member {

@@ -1,12 +1,12 @@
 /* Pictures of a recording at a glance. Small ones are made of what cameras record; an image that would cost more than
  * that is left out. */
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "media/image.h"
 #include "media/video.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 enum { CANDIDATES = 4, IMAGE_PIXELS_MAX = 32 << 20, PAYLOAD_MAX = 128 << 20 };
 
@@ -17,8 +17,8 @@ static bool has_pictures(const struct reel_channel *channel) {
 }
 
 static bool is_measured(const struct reel_channel *channel) {
-    return strcasestr(channel->name, "depth") || strcasestr(channel->name, "disparity") ||
-           strcasestr(channel->name, "mask");
+    return ascii_contains(channel->name, "depth") || ascii_contains(channel->name, "disparity") ||
+           ascii_contains(channel->name, "mask");
 }
 
 /* Whether people rather look at a than at b: at what a camera sees, and at what has more images. */
@@ -82,7 +82,7 @@ static bool choose_width(const struct reel_image *image, const struct reel_thumb
 
 static bool read_frame(const struct strip *s, uint32_t channel, int64_t time_ns, struct reel_pixels *out,
                        struct reel_error *err) {
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     AUTO(reel_stream_free) struct reel_stream *stream = NULL;
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_message m;

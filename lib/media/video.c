@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/limits.h"
-#include "reel/iterate.h"
-#include "reel/picture.h"
+#include "media/picture.h"
 #include "stream/initial_state.h"
+#include "stream/stream.h"
 #include "syntax/nal.h"
 
 static bool type_is(const struct reel_channel *channel, const char *one, const char *other) {

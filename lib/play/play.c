@@ -1,7 +1,7 @@
 /* See reel/play.h. Two clocks: the recording's time, and tape time, which is the same without shortened silences and
  * with all rounds of a loop one after the other. A message is due when `anchor` plus its distance in tape time, divided
  * by the speed, is reached. */
-#include "reel/play.h"
+#include "play/play.h"
 #include "base/thread.h"
 
 #include <math.h>
@@ -13,8 +13,10 @@
 #include "base/channel.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/options.h"
 #include "index/pack_model.h"
 #include "stream/initial_state.h"
+#include "stream/selection.h"
 
 enum { CLOCK_BYTES = 8, STATE_CHANNELS_MAX = 8 /* of one recording, besides its own */ };
 static const struct reel_channel unused = {.name = "", .type = "", .encoding = ""};
@@ -25,6 +27,8 @@ struct reel_play {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* on the monotonic clock */
     struct reel_play_options options;
+    play_view view; /* NULL: none */
+    uint32_t actor; /* of the view */
     struct reel_play_state state;
     int64_t tape_ns;                /* of the last message */
     int64_t anchor_ns, anchor_tape; /* this tape time is, or was, at this time of the monotonic clock */
@@ -35,7 +39,7 @@ struct reel_play {
 struct player {
     struct reel_stream base;
     struct reel_stream_ops ops;
-    const struct reel_selection *selection;
+    struct reel_selection selection;
     struct reel_stream *below;            /* from the start */
     struct reel_stream *jumped;           /* from a new position, NULL: none */
     uint32_t *positions;                  /* of the channels of `jumped` among the player's */
@@ -64,9 +68,12 @@ static bool is_speed(double speed) {
     return speed == 0 || (speed >= SPEED_MIN && speed <= SPEED_MAX);
 }
 
-struct reel_play *reel_play_new(const struct reel_play_options *options, struct reel_error *err) {
-    if (!is_speed(options->speed) || !is_speed(options->rate) || !is_speed(options->clock_hz) ||
-        options->max_gap_ns < 0) {
+struct reel_play *reel_play_new(const struct reel_play_options *given, struct reel_error *err) {
+    struct reel_play_options options, defaults = reel_play_defaults();
+    if (!options_copy(&options, sizeof options, given ? given : &defaults, "reel_play_options", err)) {
+        return NULL;
+    }
+    if (!is_speed(options.speed) || !is_speed(options.rate) || !is_speed(options.clock_hz) || options.max_gap_ns < 0) {
         reel_fail(err, REEL_ARGUMENT, "speeds and rates are 0 or numbers from 0.001 to 1000000");
         return NULL;
     }
@@ -77,8 +84,8 @@ struct reel_play *reel_play_new(const struct reel_play_options *options, struct 
     }
     condition_init(&play->changed);
     pthread_mutex_init(&play->mutex, NULL);
-    memcpy(&play->options, options, options->size < sizeof play->options ? options->size : sizeof play->options);
-    play->state = (struct reel_play_state){.paused = options->paused, .loop = options->loop, .speed = options->speed};
+    play->options = options;
+    play->state = (struct reel_play_state){.paused = options.paused, .loop = options.loop, .speed = options.speed};
     play->references = 1;
     return play;
 }
@@ -116,7 +123,16 @@ static void anchor(struct reel_play *play, int64_t tape) {
     play->anchor_ns = clock_ns();
 }
 
-bool reel_play_set(struct reel_play *play, const struct reel_play_change *change, struct reel_error *err) {
+void play_through(struct reel_play *play, play_view view, uint32_t actor) {
+    play->view = view;
+    play->actor = actor;
+}
+
+bool reel_play_set(struct reel_play *play, const struct reel_play_change *given, struct reel_error *err) {
+    struct reel_play_change own, *change = &own;
+    if (!options_copy(&own, sizeof own, given, "reel_play_change", err)) {
+        return false;
+    }
     if ((change->set & REEL_PLAY_SPEED) && !is_speed(change->speed)) {
         return reel_fail(err, REEL_ARGUMENT, "speed: 0 (as fast as possible), or a number from 0.001 to 1000000");
     }
@@ -141,12 +157,13 @@ bool reel_play_set(struct reel_play *play, const struct reel_play_change *change
 
 void reel_play_get(struct reel_play *play, struct reel_play_state *out) {
     pthread_mutex_lock(&play->mutex);
-    *out = play->state;
+    struct reel_play_state state = play->state;
     if (!play->seeks) {
-        int64_t since = tape_now(play) - play->tape_ns, left = out->end_ns - out->position_ns;
-        out->position_ns += since < 0 ? 0 : since < left ? since : left;
+        int64_t since = tape_now(play) - play->tape_ns, left = state.end_ns - state.position_ns;
+        state.position_ns += since < 0 ? 0 : since < left ? since : left;
     }
     pthread_mutex_unlock(&play->mutex);
+    options_fill(out, &state, sizeof state);
 }
 
 /* ---- waiting */
@@ -236,12 +253,12 @@ static bool note_positions(struct player *p, struct reel_error *err) {
 static struct reel_stream *open_below(const struct reel_play *play, struct reel_recording *const *recordings,
                                       uint32_t n, const struct reel_selection *selection, struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);
-    return stream && play->options.view ? play->options.view(stream, play->options.actor, err) : stream;
+    return stream && play->view ? play->view(stream, play->actor, err) : stream;
 }
 
 /* Opens a stream that begins with the state at the position. */
 static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) {
-    struct reel_selection selection = *p->selection;
+    struct reel_selection selection = p->selection;
     uint32_t n = p->below->n_sources;
     AUTO_MEM struct reel_recording **recordings = malloc((n + 1) * sizeof(struct reel_recording *));
     if (!recordings) {
@@ -266,13 +283,13 @@ static bool go_to(struct player *p, int64_t position_ns, struct reel_error *err)
     p->last_ns = position_ns;
     reel_stream_free(TAKE(p->jumped));
     free(TAKE(p->positions));
-    return position_ns == p->play->state.start_ns ? reel_stream_seek(p->below, &start, err) : jump(p, position_ns, err);
+    return position_ns == p->play->state.start_ns ? stream_seek(p->below, &start, err) : jump(p, position_ns, err);
 }
 
 /* Makes `next` the next message, from the start again in a loop. */
 static enum reel_step fetch(struct player *p, struct reel_error *err) {
     while (!p->waits) {
-        enum reel_step step = reel_stream_next(current(p), &p->next, err);
+        enum reel_step step = stream_next(current(p), &p->next, err);
         if (step == REEL_STEP_ERROR) {
             return step;
         }
@@ -396,7 +413,7 @@ static bool play_seek(struct reel_stream *base, const struct reel_position *mark
     struct player *p = (struct player *)base;
     p->waits = p->due = false;
     p->at_once = true;
-    return reel_stream_seek(current(p), mark, err);
+    return stream_seek(current(p), mark, err);
 }
 
 static bool play_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
@@ -449,7 +466,11 @@ static bool make_channels(struct player *p) {
 struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_recording *const *recordings, uint32_t n,
                                      const struct reel_selection *selection, int64_t start_ns, int64_t end_ns,
                                      struct reel_error *err) {
-    struct reel_stream *below = open_below(play, recordings, n, selection, err);
+    struct reel_selection own;
+    if (!selection_read(&own, selection, err)) {
+        return NULL;
+    }
+    struct reel_stream *below = open_below(play, recordings, n, &own, err);
     struct player *p = below ? calloc(1, sizeof *p) : NULL;
     if (!p) {
         reel_stream_free(below);
@@ -460,7 +481,6 @@ struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_recordi
     p->ops = (struct reel_stream_ops){
         .next = play_next, .seek = play_seek, .free = play_free, .payload = below->ops->payload ? play_payload : NULL};
     p->base.ops = &p->ops;
-    p->selection = selection;
     p->below = below;
     p->play = reel_play_ref(play);
     p->last_ns = start_ns;
@@ -469,7 +489,7 @@ struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_recordi
     play->state.start_ns = play->state.position_ns = start_ns;
     play->state.end_ns = end_ns;
     pthread_mutex_unlock(&play->mutex);
-    if (!make_channels(p)) {
+    if (!selection_copy(&p->selection, &own, n, &p->arena) || !make_channels(p)) {
         reel_stream_free(&p->base);
         reel_fail_memory(err);
         return NULL;

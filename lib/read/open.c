@@ -18,6 +18,10 @@
 #include "base/hex.h"
 #include "base/limits.h"
 #include "base/options.h"
+#include "base/source.h"
+#include "index/index.h"
+#include "index/scan.h"
+#include "read/reader.h"
 
 enum { KEPT_DAYS = 30, PACK_DIGITS = SHA1_HEX - 1 };
 #define PACK_SUFFIX ".reel"
@@ -234,4 +238,14 @@ struct reel_index *reel_summary_open(const char *const *paths, uint32_t n, const
 bool reel_recording_forget(const char *const *paths, uint32_t n, const char *cache_folder) {
     AUTO(files_done) struct files f = {0};
     return cache_folder && open_files(&f, paths, n, cache_folder, NULL) && unlink(f.pack) == 0;
+}
+
+bool reel_attachment_read(struct reel_recording *recording, const struct reel_attachment *attachment, uint64_t offset,
+                          void *buffer, size_t size, struct reel_error *err) {
+    if (offset > attachment->size || size > attachment->size - offset) {
+        return reel_fail(err, REEL_ARGUMENT, "these bytes are not all in the attachment, which has %llu",
+                         (unsigned long long)attachment->size);
+    }
+    AUTO(reel_reader_free) struct reel_reader *reader = reel_reader_new(recording, err);
+    return reader && reel_reader_copy(reader, attachment->chunk, attachment->offset + offset, buffer, size, err);
 }

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "read/reader.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 struct block { /* a decoded segment; entries[0 … left) have not been visited yet */
     struct reel_entry *entries;

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/options.h"
 #include "base/ownership.h"
+#include "convert/writer.h"
 
 bool recorder_patch(struct reel_recorder *r, uint64_t offset, const void *data, size_t size, struct reel_error *err) {
     return disk_write_at(r->fd, data, size, offset) || reel_fail_errno(err, "could not write the recording");
@@ -105,8 +106,8 @@ struct reel_recorder *reel_recorder_open(const char *path, const struct reel_wri
     return chosen.resume || disk_sync_folder_of(path, err) ? TAKE(r) : NULL;
 }
 
-bool reel_recorder_channel(struct reel_recorder *r, const struct reel_channel *channel, uint32_t *id,
-                           struct reel_error *err) {
+bool reel_recorder_copy_channel(struct reel_recorder *r, const struct reel_channel *channel, uint32_t *id,
+                                struct reel_error *err) {
     if (r->n_channels >= REEL_CHANNELS_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d channels", REEL_CHANNELS_MAX);
     }
@@ -127,7 +128,38 @@ bool reel_recorder_channel(struct reel_recorder *r, const struct reel_channel *c
     return true;
 }
 
-bool reel_recorder_message(struct reel_recorder *r, const struct reel_record *record, struct reel_error *err) {
+bool reel_recorder_channel(struct reel_recorder *r, const struct reel_channel_options *options, uint32_t *id,
+                           struct reel_error *err) {
+    struct reel_channel_options o;
+    if (!options_copy(&o, sizeof o, options, "reel_channel_options", err)) {
+        return false;
+    }
+    if (!o.topic) {
+        return reel_fail(err, REEL_ARGUMENT, "a channel needs a topic");
+    }
+    const char *const topics[] = {o.topic};
+    const struct reel_schema schema = {.name = o.type ? o.type : "",
+                                       .encoding = o.schema_encoding ? o.schema_encoding : "",
+                                       .hash = "",
+                                       .data = o.schema};
+    const struct reel_channel channel = {.name = o.topic,
+                                         .topics = topics,
+                                         .n_topics = 1,
+                                         .type = schema.name,
+                                         .encoding = o.encoding ? o.encoding : "",
+                                         .schemas = &schema,
+                                         .n_schemas = o.schema_encoding != NULL,
+                                         .metadata = {.items = (struct reel_pair *)o.metadata, .count = o.n_metadata},
+                                         .latched = o.latched};
+    return reel_recorder_copy_channel(r, &channel, id, err);
+}
+
+bool reel_recorder_message(struct reel_recorder *r, const struct reel_record *given, struct reel_error *err) {
+    struct reel_record own;
+    const struct reel_record *record = &own;
+    if (!options_copy(&own, sizeof own, given, "reel_record", err)) {
+        return false;
+    }
     if (record->channel >= r->n_channels) {
         return reel_fail(err, REEL_ARGUMENT, "there is no channel %u", record->channel);
     }

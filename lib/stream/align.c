@@ -1,12 +1,13 @@
-/* Alignment of several recordings for a merge (reel/iterate.h): compatible clocks, and a prefix for each recording. */
+/* Alignment of several recordings for a merge (stream/stream.h): compatible clocks, and a prefix for each recording. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
-#include "reel/iterate.h"
 #include "reel/time.h"
+#include "stream/merge_names.h"
+#include "stream/stream.h"
 
 static const struct reel_index_info *info_of(const struct reel_recording *recording) {
     return reel_index_info(reel_recording_index(recording));
@@ -62,7 +63,7 @@ size_t reel_name_stem(const char *name) {
     for (size_t f = 0; reel_formats[f]; f++) {
         for (const char *const *s = reel_formats[f]->suffixes; *s; s++) {
             size_t n = strlen(*s);
-            cut = n > cut && n < size && strcasecmp(name + size - n, *s) == 0 ? n : cut;
+            cut = n > cut && n < size && ascii_casecmp(name + size - n, *s) == 0 ? n : cut;
         }
     }
     const char *dot = strrchr(name, '.');

@@ -1,4 +1,4 @@
-/* The longest time in which none of several channels has a message (reel/index.h): walks all their entries in time
+/* The longest time in which none of several channels has a message (index/index.h): walks all their entries in time
  * order. */
 #include "base/cleanup.h"
 #include "reel/cleanup.h"

@@ -7,8 +7,8 @@
 
 #include "base/channel.h"
 #include "base/cleanup.h"
+#include "decode/encoding.h"
 #include "index/pack_model.h"
-#include "reel/encoding.h"
 #include "stream/merge.h"
 
 struct reel_initial_state *reel_initial_state_ref(struct reel_initial_state *initial) {

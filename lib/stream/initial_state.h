@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 struct reel_initial_state {
     _Atomic uint32_t references;
@@ -33,5 +33,16 @@ extern const struct reel_cut_rule *const reel_cut_rules[]; /* NULL-terminated */
 /* The initial state that the selection requires; may hold no message. NULL on failure. */
 struct reel_initial_state *initial_state_make(const struct reel_stream *stream, const struct reel_selection *selection,
                                               struct reel_error *err);
+
+/* Messages put in front, made once per (recordings, selection); counted references. */
+struct reel_initial_state *reel_initial_state_ref(struct reel_initial_state *initial);
+void reel_initial_state_free(struct reel_initial_state *initial);
+
+/* What an encoding's state_at() adds: a message that the front will own. `data` comes from malloc and is taken over,
+ * also on failure. The channel is copied and joined to the stream's channels; one equal to a channel of the recording
+ * (same name, type, encoding) is that channel. */
+bool reel_initial_state_add(struct reel_initial_state *initial, const struct reel_channel *channel, int64_t time_ns,
+                            uint8_t *data, size_t size, const uint64_t extra[REEL_ENTRY_EXTRAS],
+                            struct reel_error *err);
 
 #endif

@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "base/suggest.h"
-#include "stream/stream.h"
+#include "read/reader.h"
+#include "reel/model.h"
+#include "stream/selection.h"
 
 enum { CHANNELS_MAX = 10000 }; /* compared with a topic for similar names */
 
@@ -37,7 +40,7 @@ bool selection_matches(const struct opened_selection *o, struct reel_stream *str
     const struct reel_selection *q = &o->selection;
     struct reel_message m;
     char list[REEL_MATCHES_TEXT / 2];
-    enum reel_step step = reel_stream_next(stream, &m, err);
+    enum reel_step step = stream_next(stream, &m, err);
     *any = step != REEL_STEP_END;
     why[0] = '\0';
     if (step != REEL_STEP_END) {
@@ -55,14 +58,17 @@ bool selection_matches(const struct opened_selection *o, struct reel_stream *str
     return true;
 }
 
-bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n,
-                            const struct reel_selection *selection, bool *any, char why[REEL_MATCHES_TEXT],
-                            struct reel_error *err) {
-    AUTO(selection_free) struct opened_selection *o = selection_open(recordings, n, selection, err);
-    AUTO(reel_stream_free)
-    struct reel_stream *stream =
-        o && selection_make_initial_state(o, selection->initial, err) ? selection_stream(o, true, err) : NULL;
+bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *given,
+                            bool *any, char why[REEL_MATCHES_TEXT], struct reel_error *err) {
+    struct reel_selection selection;
     *any = true;
     why[0] = '\0';
+    if (!selection_read(&selection, given, err)) {
+        return false;
+    }
+    AUTO(selection_free) struct opened_selection *o = selection_open(recordings, n, &selection, err);
+    AUTO(reel_stream_free)
+    struct reel_stream *stream =
+        o && selection_make_initial_state(o, selection.initial, err) ? selection_stream(o, true, err) : NULL;
     return stream && selection_matches(o, stream, any, why, err);
 }

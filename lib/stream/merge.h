@@ -3,7 +3,7 @@
 #define REEL_STREAM_MERGE_H
 
 #include "index/index.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 struct merge_segment {
     const struct pack_segment *segment;

@@ -4,7 +4,7 @@
 #define REEL_STREAM_MERGE_NAMES_H
 
 #include "base/arena.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 struct naming {          /* zero-initialised = all names unchanged */
     struct named *names; /* of all recordings, sorted */
@@ -38,4 +38,6 @@ bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t
 /* The longest prefix of `name`, in bytes, up to `max` that does not cut a character in two. */
 size_t naming_cut(const char *name, size_t max);
 
+/* Bytes of a file's name before its ending: the longest of any format, else everything from the last dot. */
+size_t reel_name_stem(const char *name);
 #endif

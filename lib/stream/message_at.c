@@ -20,7 +20,7 @@ static bool count_all(struct reel_stream *s, uint64_t *total, struct reel_error 
     }
     struct reel_message m;
     enum reel_step step;
-    for (*total = 0; (step = reel_stream_next(s, &m, err)) == REEL_STEP_MESSAGE; ++*total) {
+    for (*total = 0; (step = stream_next(s, &m, err)) == REEL_STEP_MESSAGE; ++*total) {
     }
     return step == REEL_STEP_END && stream_rewind(s, err);
 }
@@ -41,7 +41,7 @@ static bool narrow(struct reel_stream *s, uint64_t total, uint64_t *skip, struct
         *(is_later ? &before_low : &before_high) = before;
     }
     *skip -= before_low;
-    return before_low == 0 || reel_stream_seek(s, &(struct reel_position){.time_ns = low}, err);
+    return before_low == 0 || stream_seek(s, &(struct reel_position){.time_ns = low}, err);
 }
 
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out,
@@ -69,7 +69,7 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
         }
     }
     for (uint64_t i = 0;; i++) {
-        enum reel_step step = reel_stream_next(stream, out, err);
+        enum reel_step step = stream_next(stream, out, err);
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END ? not_there(index, i + (skip - left), err) : false;
         }

@@ -1,7 +1,7 @@
 /* A position in a stream as text, for URLs and rows: the mark's fields in order, little-endian, as base64url without
  * padding. */
 #include "base/bytes.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 #include "syntax/base64.h"
 
 enum { MARK_BYTES = 8 + 8 + 4 * 4 };

@@ -6,6 +6,9 @@
 #include "stream/merge.h"
 #include "stream/merge_names.h"
 
+/* The selection that a program has passed to a public function, which may be of an older version; NULL: all. */
+bool selection_read(struct reel_selection *out, const struct reel_selection *given, struct reel_error *err);
+
 /* `initial` is not copied: NULL. False: no memory. */
 bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
                     struct arena *arena);
@@ -44,5 +47,12 @@ REEL_DEFINE_AUTO(struct opened_selection, selection_free);
 bool selection_make_initial_state(struct opened_selection *opened, struct reel_initial_state *initial,
                                   struct reel_error *err);
 bool selection_wants_initial_state(const struct reel_selection *selection); /* it asks for one */
+
+/* A stream of the selection, at its first message. `with_initial_state`: selection_make_initial_state() has succeeded.
+ */
+struct reel_stream *selection_stream(struct opened_selection *opened, bool with_initial_state, struct reel_error *err);
+/* As reel_selection_matches(), by the first message that `stream` gives; it is one of this selection, at its start. */
+bool selection_matches(const struct opened_selection *opened, struct reel_stream *stream, bool *any,
+                       char why[REEL_MATCHES_TEXT], struct reel_error *err);
 
 #endif

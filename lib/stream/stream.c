@@ -1,4 +1,4 @@
-/* The basic stream: the messages before the selection, the merge, sampling. See reel/iterate.h. */
+/* The basic stream: the initial state, the merge, sampling. See stream/stream.h. */
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -6,10 +6,12 @@
 #include "base/limits.h"
 #include "read/reader.h"
 #include "stream/initial_state.h"
+#include "stream/selection.h"
 #include "stream/stream.h"
 #include "stream/where.h"
 
-const struct reel_selection reel_select_all = {.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX};
+const struct reel_selection selection_all = {
+    .size = sizeof(struct reel_selection), .start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX};
 
 struct stream {
     struct reel_stream base;
@@ -24,10 +26,9 @@ struct stream {
     int64_t origin_ns; /* origin of the every_ns intervals */
     uint64_t every_n;
     int64_t every_ns;
-    uint64_t since_bytes, since_offset;
-    uint32_t since_chunks;
-    uint64_t *seen;       /* every_n: number of messages seen of each channel */
-    int64_t *last_bucket; /* every_ns: interval of each channel's last message; -1 = none */
+    struct reel_since since; /* zeros: all messages */
+    uint64_t *seen;          /* every_n: number of messages seen of each channel */
+    int64_t *last_bucket;    /* every_ns: interval of each channel's last message; -1 = none */
 };
 
 struct reel_position reel_position_of(const struct reel_message *m) {
@@ -66,11 +67,11 @@ static uint64_t kept_of(const struct stream *s, uint64_t n) {
 }
 
 static bool has_since(const struct stream *s) {
-    return s->since_bytes > 0 || s->since_offset > 0 || s->since_chunks > 0;
+    return s->since.bytes > 0 || s->since.offset > 0 || s->since.chunks > 0;
 }
 static bool is_new(const struct stream *s, const struct reel_entry *e) {
-    return e->chunk == 0 ? e->offset >= s->since_bytes
-                         : e->chunk > s->since_chunks || (e->chunk == s->since_chunks && e->offset >= s->since_offset);
+    return e->chunk == 0 ? e->offset >= s->since.bytes
+                         : e->chunk > s->since.chunks || (e->chunk == s->since.chunks && e->offset >= s->since.offset);
 }
 
 /* Adds the messages of each channel in [from, to), as merge_count(); of those that are new only a walk finds out. The
@@ -127,7 +128,7 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
 
 /* ---- the stream's own table */
 
-static enum reel_step stream_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
+static enum reel_step plain_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
     if (s->initial && s->initial_at < s->initial->n_messages) {
         *m = s->initial->messages[s->initial_at++];
@@ -155,7 +156,7 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
     }
 }
 
-static bool stream_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
+static bool plain_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
     struct merge_position to = {.key = {.time_ns = mark->time_ns, .chunk = mark->chunk, .offset = mark->offset},
                                 .source = mark->source};
@@ -173,7 +174,7 @@ static bool stream_seek(struct reel_stream *base, const struct reel_position *ma
     return good;
 }
 
-static void stream_free(struct reel_stream *base) {
+static void plain_free(struct reel_stream *base) {
     struct stream *s = (struct stream *)base;
     merge_free(s->merge);
     for (uint32_t i = 0; i < s->base.n_sources; i++) {
@@ -186,15 +187,15 @@ static void stream_free(struct reel_stream *base) {
     free(s);
 }
 
-static const struct reel_stream_ops stream_ops = {.next = stream_next, .seek = stream_seek, .free = stream_free};
+static const struct reel_stream_ops plain_ops = {.next = plain_next, .seek = plain_seek, .free = plain_free};
 
 bool stream_is_plain(const struct reel_stream *base) {
-    return base->ops == &stream_ops;
+    return base->ops == &plain_ops;
 }
 
 bool stream_can_count(const struct reel_stream *base) {
     const struct stream *s = (const struct stream *)base;
-    return base->ops == &stream_ops && s->every_n <= 1 && s->every_ns <= 0 && !has_since(s) &&
+    return base->ops == &plain_ops && s->every_n <= 1 && s->every_ns <= 0 && !has_since(s) &&
            (!s->initial || s->initial->n_messages == 0);
 }
 
@@ -220,7 +221,7 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
 }
 
 bool stream_selects(struct reel_stream *base, const struct reel_message *m, bool *selects, struct reel_error *err) {
-    if (base->ops != &stream_ops) {
+    if (base->ops != &plain_ops) {
         return where_selects(base, m, selects, err);
     }
     *selects = is_new((struct stream *)base, &m->entry);
@@ -266,9 +267,7 @@ static bool open_sampling(struct stream *s, struct reel_error *err) {
 static void copy_limits(struct stream *s, const struct reel_selection *q) {
     s->start = (struct merge_position){.key = {.time_ns = q->start_ns}};
     s->end_ns = q->end_ns;
-    s->since_bytes = q->since_bytes;
-    s->since_offset = q->since_offset;
-    s->since_chunks = q->since_chunks;
+    s->since = q->since ? *q->since : (struct reel_since){0};
     s->origin_ns = s->opened->origin_ns;
 }
 
@@ -280,7 +279,7 @@ struct reel_stream *selection_stream(struct opened_selection *o, bool with_initi
     }
     s->opened = selection_ref(o);
     s->initial = with_initial_state ? o->initial : NULL;
-    s->base = (struct reel_stream){.ops = &stream_ops,
+    s->base = (struct reel_stream){.ops = &plain_ops,
                                    .channels = o->channels,
                                    .channel_source = o->channel_source,
                                    .n_channels = with_initial_state ? o->n_channels : o->n_selected,
@@ -289,7 +288,7 @@ struct reel_stream *selection_stream(struct opened_selection *o, bool with_initi
                                    .initial = s->initial};
     copy_limits(s, &o->selection);
     if (!open_readers(s, err) || !open_sampling(s, err) || !(s->merge = merge_new(&o->segments, err))) {
-        stream_free(&s->base);
+        plain_free(&s->base);
         return NULL;
     }
     merge_seek(s->merge, &s->start);
@@ -297,9 +296,13 @@ struct reel_stream *selection_stream(struct opened_selection *o, bool with_initi
 }
 
 struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings,
-                                     const struct reel_selection *selection, struct reel_error *err) {
-    AUTO(selection_free) struct opened_selection *o = selection_open(recordings, n_recordings, selection, err);
-    return o && selection_make_initial_state(o, selection->initial, err) ? selection_stream(o, true, err) : NULL;
+                                     const struct reel_selection *given, struct reel_error *err) {
+    struct reel_selection selection;
+    if (!selection_read(&selection, given, err)) {
+        return NULL;
+    }
+    AUTO(selection_free) struct opened_selection *o = selection_open(recordings, n_recordings, &selection, err);
+    return o && selection_make_initial_state(o, selection.initial, err) ? selection_stream(o, true, err) : NULL;
 }
 
 /* ---- what works for every stream */
@@ -307,7 +310,7 @@ struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, u
 static const struct reel_position start_position = {.time_ns = REEL_TIME_MIN, .initial = 1};
 
 bool stream_rewind(struct reel_stream *stream, struct reel_error *err) {
-    return reel_stream_seek(stream, &start_position, err);
+    return stream_seek(stream, &start_position, err);
 }
 bool stream_is_start(const struct reel_position *position) {
     return position->time_ns == start_position.time_ns && position->initial == start_position.initial &&
@@ -319,15 +322,18 @@ void reel_stream_free(struct reel_stream *stream) {
         stream->ops->free(stream);
     }
 }
-enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err) {
+enum reel_step stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err) {
     return stream->ops->next(stream, m, err);
 }
-bool reel_stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err) {
+bool stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err) {
     return stream->ops->seek(stream, mark, err);
 }
 
 bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer,
                       size_t size, struct reel_error *err) {
+    if (offset > m->size || size > m->size - offset) {
+        return reel_fail(err, REEL_ARGUMENT, "these bytes are not all in the message, which has %u", m->size);
+    }
     if (m->owned || stream->ops->payload) {
         struct reel_bytes whole;
         if (!reel_stream_payload(stream, m, &whole, err)) {
@@ -365,8 +371,8 @@ bool stream_decodable(struct reel_stream *stream, const struct reel_message *m, 
     return stream_may_decode(m->size, err) && reel_stream_payload(stream, m, out, err);
 }
 
-bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,
-                          struct reel_error *err) {
+bool stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,
+                     struct reel_error *err) {
     if (m->owned) {
         *out = (struct reel_description){.publish_ns = m->time_ns};
         return true;

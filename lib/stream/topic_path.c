@@ -1,8 +1,8 @@
 /* A topic and the path of a field in its messages, written as one: "/topic.path". */
 #include <string.h>
 
-#include "reel/reader.h"
-#include "reel/series.h"
+#include "read/reader.h"
+#include "reel/values.h"
 
 bool reel_series_split(const struct reel_recording *recording, const char *text, const char **topic, const char **path,
                        struct reel_error *err) {

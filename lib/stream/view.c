@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reel/view.h"
+#include "stream/view.h"
 
 const struct reel_view *reel_view_named(const char *name, struct reel_error *err) {
     char list[128] = "";

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "decode/condition.h"
 #include "decode/fields.h"
-#include "reel/series.h"
+#include "reel/values.h"
 #include "stream/stream.h"
 
 struct filter {
@@ -45,7 +45,7 @@ static enum reel_step filter_next(struct reel_stream *base, struct reel_message 
     struct filter *f = (struct filter *)base;
     for (;;) {
         bool yes;
-        enum reel_step step = reel_stream_next(f->below, m, err);
+        enum reel_step step = stream_next(f->below, m, err);
         if (step != REEL_STEP_MESSAGE) {
             return step;
         }
@@ -59,7 +59,7 @@ static enum reel_step filter_next(struct reel_stream *base, struct reel_message 
 }
 
 static bool filter_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
-    return reel_stream_seek(((struct filter *)base)->below, mark, err);
+    return stream_seek(((struct filter *)base)->below, mark, err);
 }
 
 static void filter_free(struct reel_stream *base) {

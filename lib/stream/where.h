@@ -2,7 +2,7 @@
 #ifndef REEL_STREAM_WHERE_H
 #define REEL_STREAM_WHERE_H
 
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 /* Takes `below` over, also on failure. REEL_ARGUMENT: a condition that is none, or is about no topic of the recordings;
  * why a topic cannot be decoded. */

@@ -4,7 +4,7 @@
 #define REEL_SYNTAX_JSON_OUT_H
 
 #include "base/grow.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 enum { JSON_DEPTH_MAX = 160 }; /* above the limit of every decoder */
 
@@ -27,5 +27,10 @@ void json_put_real32(struct grow *to, float value);
 void json_put_integer(struct grow *to, int64_t value);
 void json_put_natural(struct grow *to, uint64_t value);
 void json_put_base64(struct grow *to, struct reel_bytes data); /* only the digits */
+
+/* The shortest decimal that reads back to the same number, with NUL; "NaN", "Infinity", "-Infinity". */
+enum { REEL_NUMBER_TEXT = 48 };
+void reel_number_text(double value, char out[REEL_NUMBER_TEXT]);
+void reel_number_text32(float value, char out[REEL_NUMBER_TEXT]); /* of a float32, which needs fewer digits */
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef REEL_SYNTAX_JSON_PARSE_H
 #define REEL_SYNTAX_JSON_PARSE_H
 
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 /* Parses exactly one value, with white space around it. Integers that fit 64 bits stay integers, other numbers become
  * double. NaN, Infinity and -Infinity, which Python writes, are accepted. An unpaired surrogate becomes three bytes, as

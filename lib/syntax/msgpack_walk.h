@@ -2,7 +2,7 @@
 #ifndef REEL_SYNTAX_MSGPACK_WALK_H
 #define REEL_SYNTAX_MSGPACK_WALK_H
 
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 #include "syntax/msgpack.h"
 
 struct msgpack_walk {

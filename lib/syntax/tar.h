@@ -10,7 +10,7 @@
 #define REEL_SYNTAX_TAR_H
 
 #include "base/arena.h"
-#include "reel/source.h"
+#include "base/source.h"
 
 struct tar {
     struct reel_source *source; /* not owned */

@@ -1,9 +1,77 @@
-/* Calls to a visitor; a callback that is NULL ignores its values. */
+/* A payload as a stream of values, which calls a visitor for each, and those calls. */
 #ifndef REEL_SYNTAX_VISITOR_H
 #define REEL_SYNTAX_VISITOR_H
 
 #include "base/bytes.h"
-#include "reel/encoding.h"
+
+enum reel_number {
+    REEL_BOOL,
+    REEL_I8,
+    REEL_U8,
+    REEL_I16,
+    REEL_U16,
+    REEL_I32,
+    REEL_U32,
+    REEL_I64,
+    REEL_U64,
+    REEL_F32,
+    REEL_F64
+};
+/* Bytes of one in an array. */
+static inline unsigned reel_number_size(enum reel_number type) {
+    static const uint8_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return sizes[type];
+}
+
+/* A time or a duration of a type that the schema's language has for it. */
+struct reel_stamp {
+    int64_t seconds, nanoseconds; /* as in the payload, not normalised; of a time since 1970 */
+    const char *nanoseconds_name; /* the language's: "nsec", "nanosec" */
+    bool is_duration;
+};
+
+/* A visitor receives the values: it fills the table and embeds struct reel_visitor first in its own state. Each
+ * callback returns false to end the walk: the visitor needs no more, or reached its own ceiling. Every payload is one
+ * value; a map is begin_map, (key, value)…, end_map. Values whose callback is NULL are ignored. */
+struct reel_visitor;
+struct reel_visitor_ops {
+    bool (*begin_map)(struct reel_visitor *v);
+    bool (*key)(
+        struct reel_visitor *v,
+        struct reel_bytes name); /* any bytes: a visitor that writes text shows what is no UTF-8 in its own way */
+    bool (*end_map)(struct reel_visitor *v);
+    bool (*begin_list)(struct reel_visitor *v);
+    bool (*end_list)(struct reel_visitor *v);
+    bool (*null)(struct reel_visitor *v);
+    bool (*boolean)(struct reel_visitor *v, bool value);
+    bool (*integer)(struct reel_visitor *v, int64_t value);
+    bool (*natural)(struct reel_visitor *v, uint64_t value);
+    bool (*real)(struct reel_visitor *v, double value);
+    bool (*real32)(struct reel_visitor *v, float value); /* 9 significant digits are exact */
+    bool (*text)(struct reel_visitor *v, struct reel_bytes value);
+    bool (*binary)(struct reel_visitor *v, struct reel_bytes value);
+    /* A packed array: little-endian numbers back to back, data.size / reel_number_size(type) of them. columns > 1: rows
+     * of so many each (a position is 3 columns); the last row may be short. A list of numbers otherwise. */
+    bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
+    bool (*stamp)(struct reel_visitor *v,
+                  const struct reel_stamp *value); /* the map {"sec", nanoseconds_name} otherwise */
+};
+struct reel_visitor {
+    const struct reel_visitor_ops *ops;
+};
+
+/* A packed array as single values, in lists; for visitors that have nothing better to do with it. Also what happens
+ * when `numbers` is NULL.
+ */
+bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
+
+/* A stamp as a map; also what happens when `stamp` is NULL. */
+bool reel_stamp_expand(struct reel_visitor *v, const struct reel_stamp *value);
+
+/* One little-endian number of the type. */
+bool reel_number_visit(struct reel_visitor *v, enum reel_number type, const uint8_t *at);
+
+/* ---- calls; a callback that is NULL ignores its values */
 
 #define REEL_VISIT_(v, what, ...) ((v)->ops->what == NULL || (v)->ops->what((v)__VA_ARGS__))
 static inline bool visit_begin_map(struct reel_visitor *v) {

@@ -28,8 +28,8 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
-#include "reel/model.h"
-#include "reel/source.h"
+#include "base/source.h"
+#include "chunks/chunk.h"
 
 enum {
     ZIP_LOCAL_SIZE = 30,

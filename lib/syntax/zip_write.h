@@ -1,9 +1,9 @@
-/* The records of a ZIP archive whose members are stored, for writers (reel/write.h) that know sizes and CRCs before
+/* The records of a ZIP archive whose members are stored, for writers (convert/writer.h) that know sizes and CRCs before
  * they emit a byte. */
 #ifndef REEL_SYNTAX_ZIP_WRITE_H
 #define REEL_SYNTAX_ZIP_WRITE_H
 
-#include "reel/sink.h"
+#include "base/sink.h"
 
 /* A hashing sink keeps one checksum over all it was given; a member's is made of the runs between other records. */
 struct zip_crc {

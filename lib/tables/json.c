@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "reel/convert.h"
+#include "convert/conversion.h"
 #include "syntax/json_out.h"
 #include "syntax/visitor.h"
 #include "tables/rows.h"
@@ -256,7 +256,7 @@ static bool find_next(struct reel_write *w, struct reel_error *err) {
         return true;
     }
     run->ended = true;
-    enum reel_step step = reel_stream_next(w->stream, &m, err);
+    enum reel_step step = stream_next(w->stream, &m, err);
     if (step == REEL_STEP_MESSAGE) {
         struct reel_position mark = reel_position_of(&m);
         reel_cursor_encode(&mark, run->next, sizeof run->next);

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "base/shortest_number.h"
 #include "syntax/json_out.h"
 #include "syntax/utf8.h"
 #include "syntax/visitor.h"
@@ -219,7 +220,7 @@ static void put_time(struct reel_write *w, const struct reel_message *m, int64_t
     if (text[0] == '"') {
         visit_text(v, bytes_of(text + 1, strlen(text) - 2));
     } else {
-        visit_real(v, strtod(text, NULL));
+        visit_real(v, shortest_read(text, strlen(text)));
     }
 }
 

@@ -86,7 +86,7 @@ bool rows_several_topics(const struct reel_stream *stream) {
 bool rows_describe(const struct rows *rows, struct reel_write *w, const struct reel_message *m,
                    struct reel_description *out, struct reel_error *err) {
     *out = (struct reel_description){.publish_ns = reel_write_time(w, m)};
-    return m->owned || !rows->sources[m->source].described || reel_stream_describe(w->stream, m, out, err);
+    return m->owned || !rows->sources[m->source].described || stream_describe(w->stream, m, out, err);
 }
 
 bool rows_fields(const struct reel_write *w, struct field_set **out, struct reel_error *err) {

@@ -4,9 +4,9 @@
 #define REEL_TABLES_ROWS_H
 
 #include "base/grow.h"
+#include "convert/writer.h"
 #include "decode/fields.h"
-#include "reel/format.h"
-#include "reel/write.h"
+#include "index/format.h"
 
 enum {
     ROWS_TEXT_MAX = 256 << 20, /* payloads that decode to more text, or are over REEL_DECODED_MAX, are written as bytes,

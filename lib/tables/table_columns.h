@@ -1,9 +1,9 @@
-/* Tables as Parquet and Arrow (reel/table.h). The rows are kept, in a temporary file if they are many, until all of
+/* Tables as Parquet and Arrow (tables/table.h). The rows are kept, in a temporary file if they are many, until all of
  * them have decided the types of the columns. */
 #ifndef REEL_TABLES_TABLE_COLUMNS_H
 #define REEL_TABLES_TABLE_COLUMNS_H
 
-#include "reel/table.h"
+#include "tables/table.h"
 
 struct table_columns;
 struct table_columns *table_columns_new(enum reel_table_form form, const struct reel_text_sink *sink,

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "reel/table.h"
 #include "syntax/csv.h"
 #include "syntax/json_out.h"
+#include "tables/table.h"
 #include "tables/table_columns.h"
 
 struct reel_table_text {

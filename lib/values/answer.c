@@ -6,8 +6,9 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/limits.h"
+#include "base/options.h"
 #include "base/transient.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 #include "values/bound.h"
 
 enum { REPORT_EACH = 256 };
@@ -18,7 +19,7 @@ struct reading {
 };
 struct walk {
     struct bound *b;
-    const struct reel_ask *ask;
+    const struct reel_question_options *options;
     struct reel_answer *out;
     size_t cap_intervals;
     enum truth state[CONDITIONS_MAX];
@@ -75,8 +76,8 @@ static bool close_interval(struct walk *w, int64_t end_ns, struct reel_error *er
     if (__builtin_add_overflow(a->held_ns, length, &a->held_ns)) {
         a->held_ns = INT64_MAX;
     }
-    w->done = w->ask->intervals_max == 0;
-    if (a->n >= w->ask->intervals_max) {
+    w->done = w->options->intervals_max == 0;
+    if (a->n >= w->options->intervals_max) {
         return true;
     }
     size_t n = a->n;
@@ -138,10 +139,10 @@ static bool open_stream(struct walk *w, struct reel_error *err) {
     for (uint32_t i = 0; i < w->b->n_lanes; i++) {
         ids[i] = w->b->lanes[i].channel->id;
     }
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.channels = ids;
     q.n_channels = w->b->n_lanes;
-    return (w->recording = w->ask->open(w->ask->context, err)) &&
+    return (w->recording = w->options->open(w->options->context, err)) &&
            (w->stream = reel_stream_open(&w->recording, 1, &q, err)) && open_lanes(w, err);
 }
 
@@ -182,7 +183,7 @@ static bool step_message(struct walk *w, struct lane *lane, const struct conditi
 
 /* False: it is to stop here. */
 static bool go_on(struct walk *w) {
-    const struct reel_progress *p = w->ask->progress;
+    const struct reel_progress *p = w->options->progress;
     bool stop = ++w->steps % REPORT_EACH == 0 && p && p->report && !p->report(p->context, w->steps, 0);
     w->out->complete = !stop;
     w->done = w->done || stop;
@@ -196,7 +197,7 @@ static bool find_place(struct walk *w, const struct pack_key *at, struct reel_er
     }
     w->is_pending = false;
     w->in_place = true;
-    return reel_stream_seek(w->stream, &mark, err);
+    return stream_seek(w->stream, &mark, err);
 }
 
 /* Reads the messages of active lanes up to `end`. */
@@ -208,7 +209,7 @@ static bool read_messages(struct walk *w, const struct pack_key *begin, const st
     while (w->active > 0 && go_on(w)) {
         struct reel_message *m = &w->pending;
         if (!w->is_pending) {
-            enum reel_step step = reel_stream_next(w->stream, m, err);
+            enum reel_step step = stream_next(w->stream, m, err);
             if (step != REEL_STEP_MESSAGE) {
                 w->active = 0;
                 return step == REEL_STEP_END;
@@ -316,10 +317,10 @@ void reel_question_free(struct reel_question *q) {
     free(q);
 }
 
-static bool answer(const struct reel_question *q, struct reel_statistics *s, const struct reel_ask *ask,
-                   struct reel_answer *out, struct reel_error *err) {
+static bool answer(const struct reel_question *q, struct reel_statistics *s,
+                   const struct reel_question_options *options, struct reel_answer *out, struct reel_error *err) {
     AUTO_STRUCT(bound_done) struct bound b = {0};
-    AUTO_STRUCT(walk_done) struct walk w = {.b = &b, .ask = ask, .out = out};
+    AUTO_STRUCT(walk_done) struct walk w = {.b = &b, .options = options, .out = out};
     bool may_hold = false;
     out->complete = true;
     if (!bound_open(&b, q, s, &may_hold, err)) {
@@ -334,20 +335,30 @@ static bool answer(const struct reel_question *q, struct reel_statistics *s, con
     return good;
 }
 
-bool reel_question_answer(const struct reel_question *question, struct reel_statistics *statistics,
-                          const struct reel_ask *ask, struct reel_answer *out, struct reel_error *err) {
+struct reel_answer *reel_question_answer(const struct reel_question *question, struct reel_statistics *statistics,
+                                         const struct reel_question_options *options, struct reel_error *err) {
     struct transient_watch watch;
     struct reel_error own = {0};
-    *out = (struct reel_answer){0};
+    struct reel_question_options chosen;
+    if (!options_copy(&chosen, sizeof chosen, options, "reel_question_options", err)) {
+        return NULL;
+    }
+    AUTO(reel_answer_free) struct reel_answer *out = calloc(1, sizeof *out);
+    if (!out) {
+        reel_fail_memory(err);
+        return NULL;
+    }
     transient_watch_begin(&watch);
-    bool good = answer(question, statistics, ask, out, &own);
+    bool good = answer(question, statistics, &chosen, out, &own);
     if (!good && err) {
         reel_error_pass(err, &own);
     }
-    return transient_watch_end(&watch, good, err) || (reel_answer_done(out), false);
+    return transient_watch_end(&watch, good, err) ? TAKE(out) : NULL;
 }
 
-void reel_answer_done(struct reel_answer *a) {
-    free(a->intervals);
-    *a = (struct reel_answer){0};
+void reel_answer_free(struct reel_answer *answer) {
+    if (answer) {
+        free(answer->intervals);
+        free(answer);
+    }
 }

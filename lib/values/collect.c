@@ -338,7 +338,7 @@ static bool read_messages(struct collection *all, uint64_t total, const struct r
     }
     w->visitor.ops = &ops;
     w->all = all;
-    for (uint64_t done = 0; (step = reel_stream_next(all->stream, &m, err)) == REEL_STEP_MESSAGE; done++) {
+    for (uint64_t done = 0; (step = stream_next(all->stream, &m, err)) == REEL_STEP_MESSAGE; done++) {
         if (!add_message(all, &m, w, err)) {
             return false;
         }
@@ -355,7 +355,7 @@ bool collect(struct collection *all, struct reel_recording *recording, const str
     all->block_messages = BLOCK_MESSAGES;
     all->block_bytes = BLOCK_BYTES;
     all->paths.max = REEL_STATISTICS_PATHS_MAX;
-    if (!(all->stream = reel_stream_open(&recording, 1, &reel_select_all, err))) {
+    if (!(all->stream = reel_stream_open(&recording, 1, &selection_all, err))) {
         return false;
     }
     if (!(all->channels = calloc((size_t)all->stream->n_channels + 1, sizeof *all->channels))) {

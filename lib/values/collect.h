@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/hash_table.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 #include "values/statistics.h"
 
 struct collected_field {

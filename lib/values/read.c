@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/limits.h"
+#include "base/source.h"
 #include "chunks/codec.h"
-#include "reel/source.h"
 #include "values/statistics.h"
 
 enum { DIRECTORY_FIELD = 4 + 1 + 8 + 8 + 8 + 8 + 1 }; /* at least, of one field in the directory */

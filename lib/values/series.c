@@ -1,6 +1,6 @@
-/* See reel/series.h. A payload is decoded once per column, and only up to the field; the size of a column is bounded
+/* See values/series.h. A payload is decoded once per column, and only up to the field; the size of a column is bounded
  * for any recording. */
-#include "reel/series.h"
+#include "values/series.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 #include "base/transient.h"
 #include "decode/fields.h"
 #include "stream/stream.h"
-#include "values/series_internal.h"
 
 /* ---- finding one number */
 
@@ -156,7 +155,7 @@ static void reel_auto_reading_done(struct reading *r) {
 
 static struct reel_stream *open_topic(struct reel_recording *recording, const char *topic, int64_t start_ns,
                                       int64_t end_ns, struct reel_error *err) {
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.topics = &topic;
     q.n_topics = 1;
     q.start_ns = start_ns;
@@ -258,7 +257,7 @@ static struct reel_column *read_column(struct reel_recording *recording, const c
     }
     struct reel_message m;
     enum reel_step step;
-    while ((step = reel_stream_next(r.stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(r.stream, &m, err)) == REEL_STEP_MESSAGE) {
         if (!read_one(&r, &m, c, err)) {
             return NULL;
         }

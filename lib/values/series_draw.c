@@ -2,7 +2,7 @@
  * messages. */
 #include <math.h>
 
-#include "values/series_internal.h"
+#include "values/series.h"
 
 struct drawing {
     const struct run *runs; /* the runs in the interval */

@@ -1,11 +1,11 @@
-/* The fields of a topic (reel/series.h), from the schema, or from the first message when there is no schema. */
+/* The fields of a topic (values/series.h), from the schema, or from the first message when there is no schema. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/transient.h"
 #include "decode/fields.h"
-#include "reel/series.h"
+#include "reel/values.h"
 #include "stream/stream.h"
 
 /* ---- the leaves of one payload */
@@ -149,13 +149,13 @@ static bool report_field(void *context, const struct reel_field *field) {
 
 static bool report_first_message(struct reel_recording *recording, uint32_t channel, const struct reel_decoder *decoder,
                                  struct field_reports *t, struct reel_error *err) {
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.channels = &channel;
     q.n_channels = 1;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &q, err);
     struct reel_message m;
     struct reel_bytes payload;
-    enum reel_step step = stream ? reel_stream_next(stream, &m, err) : REEL_STEP_ERROR;
+    enum reel_step step = stream ? stream_next(stream, &m, err) : REEL_STEP_ERROR;
     if (step != REEL_STEP_MESSAGE) {
         return step == REEL_STEP_END;
     }

@@ -1,18 +1,18 @@
 /* See credentials.h. A header longer than any name and token is rejected before it is read. */
 #include "access/credentials.h"
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "syntax/base64.h"
 
 #include <openssl/crypto.h>
 #include <string.h>
-#include <strings.h>
 
 enum { CODED_MAX = 512 };
 
 /* The text after the scheme's name, trimmed; NULL: another scheme. */
 static const char *after_scheme(const char *header, const char *scheme, size_t *size) {
     size_t n = strlen(scheme);
-    if (strncasecmp(header, scheme, n) != 0 || header[n] != ' ') {
+    if (ascii_ncasecmp(header, scheme, n) != 0 || header[n] != ' ') {
         return NULL;
     }
     const char *text = header + n + strspn(header + n, " ");

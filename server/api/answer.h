@@ -4,7 +4,7 @@
 
 #include "http/http.h"
 #include "reel/open.h"
-#include "reel/table.h"
+#include "tables/table.h"
 
 /* The pass that produces the rows. */
 struct api_pass {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
+
 struct body {
     char *text;
     size_t size, capacity;
@@ -100,6 +102,7 @@ json_t *body_json(struct http_request *r) {
 }
 
 void body_refuse(struct http_request *r, const char *member, const char *detail, ...) {
+    C_LOCALE;
     char text[512], whole[700];
     va_list args;
     va_start(args, detail);

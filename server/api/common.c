@@ -191,7 +191,8 @@ bool api_reserve_open(struct http_request *r, struct reel_recording *const *reco
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
-        bytes += REQUEST_MEMORY + (uint64_t)info->n_channels * WALK_MEMORY + (n > 1 ? info->memory : 0);
+        bytes += REQUEST_MEMORY + (uint64_t)info->n_channels * WALK_MEMORY +
+                 (n > 1 ? reel_recording_index(recordings[i])->memory : 0);
     }
     return http_reserve(r, bytes);
 }
@@ -322,7 +323,7 @@ static bool read_every(struct http_request *r, struct reel_selection *s) {
 
 bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out) {
     const int64_t span[2] = {first_ns, last_ns};
-    *out = (struct api_selection){.selection = reel_select_all};
+    *out = (struct api_selection){.selection = selection_all};
     struct reel_selection *s = &out->selection;
     bool has_end;
     if (!read_globs(r, "topic", out->topics, &s->n_topics) ||

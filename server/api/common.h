@@ -3,7 +3,7 @@
 #define SERVER_API_COMMON_H
 
 #include "app.h"
-#include "reel/convert.h"
+#include "convert/conversion.h"
 
 /* A recording found and opened for one request. */
 struct api_recording {

@@ -11,7 +11,7 @@
 #include "base/hex.h"
 #include "base/number.h"
 #include "http/json_text.h"
-#include "reel/table.h"
+#include "tables/table.h"
 
 enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
 

@@ -1,5 +1,6 @@
 /* See rows.h. A page has a bounded number of rows, so the answer is built in memory. */
 #include "api/rows.h"
+#include "base/number.h"
 #include "http/json_text.h"
 
 #include <stdio.h>
@@ -24,8 +25,8 @@ static bool put_text(void *context, const char *text, size_t size) {
 
 /* Spreadsheets run what begins like this as a formula; a number, such as a relative time, is none. */
 static bool is_formula(const char *text) {
-    char *end;
-    return text[0] && strchr("=+-@\t\r", text[0]) && (strtod(text, &end), end == text || *end);
+    double number;
+    return text[0] && strchr("=+-@\t\r", text[0]) && !number_real(text, &number);
 }
 
 /* `text` owns the text that the cell points to. `raw`: formulas stay as they are. */

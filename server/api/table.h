@@ -1,9 +1,9 @@
-/* The output format of answers that are tables (reel/table.h). */
+/* The output format of answers that are tables (tables/table.h). */
 #ifndef SERVER_API_TABLE_H
 #define SERVER_API_TABLE_H
 
 #include "http/http.h"
-#include "reel/table.h"
+#include "tables/table.h"
 
 enum { API_TABLE_TEXT = -1 }; /* a form: the text output of the format's own tool */
 

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "catalog/catalog_internal.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 enum { ALLOWED_MAX = 10000 };
 

@@ -9,7 +9,7 @@ bool catalog_attach(struct catalog *c, struct store *store, struct reel_error *e
     if (!store_use_bucket(store, NULL, CACHE_BYTES, err)) {
         return false;
     }
-    if (c && store_is_bucket(store)) {
+    if (c) {
         const struct store_directory directory = catalog_directory(c);
         store_set_directory(store, &directory);
     }

@@ -8,7 +8,7 @@
 
 #include "base/digest.h"
 #include "catalog/annotations.h"
-#include "reel/index.h"
+#include "index/index.h"
 
 struct catalog;
 

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "catalog/catalog_internal.h"
-#include "reel/iterate.h"
 #include "reel/time.h"
+#include "stream/stream.h"
 
 void catalog_on_commit(struct catalog *c, void (*on_commit)(void *context), void *context) {
     db_on_commit(c->db, on_commit, context);

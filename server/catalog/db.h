@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
+#include "index/scan.h"
 #include "reel/cleanup.h"
 #include "reel/error.h"
-#include "reel/scan.h"
 
 struct db;
 struct db_handle;    /* a connection inside a transaction, borrowed by one thread */

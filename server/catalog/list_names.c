@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "reel/iterate.h"
+#include "base/glob.h"
 #include "reel/time.h"
+#include "stream/stream.h"
 
 enum { IDS_MAX = 20000, NAMES_MAX = 300000, TEXT_MAX = 8192 };
 static const char last_character[] = "\xf4\x8f\xbf\xbf";

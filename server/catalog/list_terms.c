@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "base/suggest.h"
 #include "catalog/list_names.h"
-#include "reel/format.h"
-#include "reel/iterate.h"
+#include "index/format.h"
+#include "stream/stream.h"
 
 static bool is_glob(const struct search_value *v) {
     return !v->exact && strpbrk(v->text, "*?");

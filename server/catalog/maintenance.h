@@ -7,7 +7,7 @@
 
 #include "catalog/catalog.h"
 #include "catalog/notes.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 /* Opens an existing catalog for reading only; a server may be running. REEL_NOT_FOUND; REEL_UNSUPPORTED: another
  * version. */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "reel/scan.h"
+#include "index/scan.h"
 
 struct catalog_moved {
     uint64_t tables, rows;

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
-#include "reel/iterate.h"
 #include "reel/time.h"
+#include "stream/stream.h"
 
 static const char KEY[] = "retention";
 

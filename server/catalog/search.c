@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "catalog/catalog.h"
 
 struct reader {
@@ -332,7 +332,7 @@ static void skip_blanks(struct reader *r) {
 
 /* "or", "OR" or "|": its size, 0 for anything else. */
 static size_t or_size(const struct reader *r) {
-    size_t size = *r->at == '|' ? 1 : strncasecmp(r->at, "or", 2) == 0 ? 2 : 0;
+    size_t size = *r->at == '|' ? 1 : ascii_ncasecmp(r->at, "or", 2) == 0 ? 2 : 0;
     return size > 0 && (is_end(r, r->at[size]) || r->at[size] == '(') ? size : 0;
 }
 

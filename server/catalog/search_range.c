@@ -1,9 +1,11 @@
 /* Ranges of q=: size:>100M, duration:<5s, messages:1000..2000, created:2024-06. Each bound is itself a range (a date is
  * a whole day), so that ">" means after all of it. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "catalog/search.h"
 #include "reel/time.h"
 
@@ -58,12 +60,14 @@ static bool read_amount(const char *text, bool bytes, int64_t *out, struct reel_
     } units[] = {{"", 1},    {"k", 1e3},     {"M", 1e6},        {"G", 1e9},           {"T", 1e12},
                  {"K", 1e3}, {"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}, {"Ti", 1099511627776.0}};
     size_t digits = strspn(text, "0123456789."), size = strlen(text + digits);
-    const char *dot = strchr(text, '.');
-    bool number = digits > 0 && digits < 20 && *text != '.' && !(dot && strchr(dot + 1, '.'));
+    char amount_text[20] = "";
+    double amount = 0;
+    snprintf(amount_text, sizeof amount_text, "%.*s", (int)digits, text);
+    bool number = digits > 0 && digits < sizeof amount_text && *text != '.' && number_real(amount_text, &amount);
     size -= bytes && size > 0 && text[digits + size - 1] == 'B';
     for (size_t i = 0; number && i < sizeof units / sizeof *units; i++) {
         if (strlen(units[i].unit) == size && strncmp(units[i].unit, text + digits, size) == 0) {
-            double value = strtod(text, NULL) * units[i].factor;
+            double value = amount * units[i].factor;
             *out = value < 9e18 ? (int64_t)value : INT64_MAX;
             return true;
         }

@@ -9,10 +9,10 @@
 
 #include "app_config.h"
 #include "base/output_file.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 #include "reel/threads.h"
 #include "reel/time.h"
+#include "stream/stream.h"
 
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "reel/rosbag_info.h"
+#include "formats/rosbag/info.h"
 
 static bool print(const char *path, struct reel_bag_question q, struct reel_error *err) {
     q.path = path;

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "cli/cli.h"
-#include "reel/carla.h"
+#include "formats/carla/question.h"
 
 static const char *const topics[] = {"info",       "collisions", "blocked", "actors",
                                      "trajectory", "state",      NULL}; /* as enum reel_carla_topic */
@@ -60,9 +61,8 @@ static bool run_report(const char *path, const struct request *q, struct reel_er
 /* --- the command line --- */
 
 static bool read_number(const char *text, double *out) {
-    char *end;
-    double value = text ? strtod(text, &end) : 0;
-    bool good = !text || (end != text && *end == '\0' && isfinite(value) && value >= 0);
+    double value = 0;
+    bool good = !text || (number_real(text, &value) && isfinite(value) && value >= 0);
     *out = text && good ? value : *out;
     return good;
 }

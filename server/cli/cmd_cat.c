@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "reel/convert.h"
+#include "convert/conversion.h"
 
 enum { FORMAT_RAW = 5, PIECE = 1 << 20 };
 
@@ -47,8 +47,8 @@ static bool put_raw(struct reel_stream *stream, const struct request *q, char *b
     }
     struct reel_message m;
     enum reel_step step = REEL_STEP_END;
-    for (uint64_t n = 0;
-         (q->limit == 0 || n < q->limit) && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; n++) {
+    for (uint64_t n = 0; (q->limit == 0 || n < q->limit) && (step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE;
+         n++) {
         if (!copy_payload(stream, &m, buffer, out, err)) {
             return false;
         }

@@ -1,15 +1,14 @@
 /* reel convert: converts recordings with the writers that the server uses for /as/. */
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "reel/convert.h"
-#include "reel/nanover.h"
-#include "reel/split.h"
-#include "reel/view.h"
+#include "cli/each.h"
+#include "convert/conversion.h"
+#include "convert/split.h"
+#include "formats/nanover/question.h"
+#include "stream/view.h"
 
 enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 #define NO_RUN UINT64_MAX
@@ -285,7 +284,8 @@ static bool is_folder(const char *path) {
 }
 
 /* "out/day1/run.mcap" for "day1/run.bag", its place below a folder that was given. */
-static char *path_in_folder(const struct conversion *c, const char *folder, const char *place) {
+static char *path_in_folder(const void *conversion, const char *folder, const char *place) {
+    const struct conversion *c = conversion;
     const char *format = c->format ? c->format : "mcap";
     size_t n = strlen(folder), name = (size_t)(cli_file_name(place) - place),
            stem = strlen(place) - strlen(extension_of(place));
@@ -296,163 +296,11 @@ static char *path_in_folder(const struct conversion *c, const char *folder, cons
                : out;
 }
 
-/* The folders above the file. */
-static bool make_folders(char *path, struct reel_error *err) {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        bool good = mkdir(path, 0777) == 0 || errno == EEXIST || reel_fail_errno(err, "%s", path);
-        *slash = '/';
-        if (!good) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Whether the output is there: *stale if a file that it was made of is newer. */
-static bool is_there(const char *out, const struct cli_files *files, bool *stale) {
-    struct stat made, st;
-    *stale = false;
-    if (stat(out, &made) != 0) {
-        return false;
-    }
-    for (uint32_t i = 0; i < files->n; i++) {
-        *stale = *stale || stat(files->paths[i], &st) != 0 || st.st_mtim.tv_sec > made.st_mtim.tv_sec ||
-                 (st.st_mtim.tv_sec == made.st_mtim.tv_sec && st.st_mtim.tv_nsec > made.st_mtim.tv_nsec);
-    }
-    return true;
-}
-
-/* One conversion, in a process of its own. */
-static pid_t start_one(const struct conversion *all, const struct cli_files *files, bool replace, char *out) {
-    char *paths[CLI_PARTS_MAX + 1];
-    struct reel_error err = {0};
-    fflush(NULL);
-    pid_t child = fork();
-    if (child != 0) {
-        return child;
-    }
-    struct conversion c = *all;
+static bool convert_one(const void *all, char **paths, uint32_t n, bool replace, struct reel_error *err) {
+    struct conversion c = *(const struct conversion *)all;
     c.files = (struct cli_recordings){.n = 0};
     c.force = c.force || replace;
-    for (uint32_t i = 0; i < files->n; i++) {
-        paths[i] = (char *)files->paths[i];
-    }
-    paths[files->n] = out;
-    bool good = convert(&c, paths, files->n + 1, &err);
-    int code = good ? CLI_DONE : (cli_forget_files(files, &err), cli_fail(&cli_convert, NULL, &err));
-    fflush(NULL);
-    _exit(code);
-}
-
-/* How many of those that were waited for failed. */
-static uint32_t wait_for(unsigned *running, unsigned most) {
-    uint32_t failed = 0;
-    for (int status; *running > most && wait(&status) > 0; --*running) {
-        failed += !WIFEXITED(status) || WEXITSTATUS(status) != CLI_DONE;
-    }
-    return failed;
-}
-
-static int compare_texts(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool are_distinct(char *const *outs, uint32_t n, struct reel_error *err) {
-    AUTO_MEM char **sorted = calloc((size_t)n + 1, sizeof *sorted);
-    if (!sorted) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        sorted[i] = outs[i];
-    }
-    qsort(sorted, n, sizeof *sorted, compare_texts);
-    for (uint32_t i = 1; i < n; i++) {
-        if (strcmp(sorted[i - 1], sorted[i]) == 0) {
-            return reel_fail(err, REEL_CONFLICT, "two recordings would become %s; convert them into different folders",
-                             sorted[i]);
-        }
-    }
-    return true;
-}
-
-struct each { /* conversions into a folder */
-    struct cli_tree tree;
-    struct cli_recordings all;
-    char **outs; /* one each */
-    uint32_t converted, skipped, failed;
-};
-
-static void each_done(struct each *e) {
-    for (uint32_t i = 0; e->outs && i < e->all.n; i++) {
-        free(e->outs[i]);
-    }
-    free(e->outs);
-    cli_recordings_done(&e->all);
-    cli_tree_done(&e->tree);
-}
-
-/* Where the recording's first file is below a folder that was given. */
-static const char *place_of(const struct cli_tree *tree, const char *path) {
-    uint32_t i = 0;
-    while (tree->paths[i] != path) {
-        i++;
-    }
-    return path + tree->below[i];
-}
-
-static bool list_each(const struct conversion *c, struct each *e, char **paths, uint32_t n, const char *folder,
-                      struct reel_error *err) {
-    if (!cli_tree(paths, n, folder, &e->tree, err) || !cli_gather(e->tree.paths, e->tree.n, &e->all, err)) {
-        return false;
-    }
-    if (!(e->outs = calloc((size_t)e->all.n + 1, sizeof *e->outs))) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < e->all.n; i++) {
-        if (!(e->outs[i] = path_in_folder(c, folder, place_of(&e->tree, e->all.items[i].paths[0])))) {
-            return reel_fail_memory(err);
-        }
-    }
-    return are_distinct(e->outs, e->all.n, err);
-}
-
-/* One that is there already, and not older than its files, is done. */
-static void convert_one(const struct conversion *c, struct each *e, uint32_t i, unsigned *running) {
-    struct reel_error err = {0};
-    bool stale;
-    if (is_there(e->outs[i], &e->all.items[i], &stale) && !stale && !c->force && !c->report) {
-        e->skipped++;
-        return;
-    }
-    e->failed += wait_for(running, (unsigned)c->jobs - 1);
-    bool started = make_folders(e->outs[i], &err) &&
-                   (start_one(c, &e->all.items[i], stale, e->outs[i]) > 0 || reel_fail_errno(&err, "fork"));
-    if (!started) {
-        cli_fail(&cli_convert, NULL, &err);
-        e->failed++;
-    }
-    *running += started;
-    e->converted += started;
-}
-
-static int convert_each(struct conversion *c, char **paths, uint32_t n, const char *folder) {
-    AUTO_STRUCT(each_done) struct each e = {.outs = NULL};
-    struct reel_error err = {0};
-    unsigned running = 0;
-    if (!list_each(c, &e, paths, n, folder, &err)) {
-        return cli_fail(&cli_convert, NULL, &err);
-    }
-    for (uint32_t i = 0; i < e.all.n && !cli_interrupted(); i++) {
-        convert_one(c, &e, i, &running);
-    }
-    uint32_t started = e.converted;
-    e.failed += wait_for(&running, 0);
-    e.converted = started > e.failed ? started - e.failed : 0;
-    if (!c->report) {
-        fprintf(stderr, "%u converted, %u skipped, %u failed\n", e.converted, e.skipped, e.failed);
-    }
-    return e.failed == 0 && !cli_interrupted() ? CLI_DONE : CLI_FAILED;
+    return convert(&c, paths, n, err);
 }
 
 static int run(int argc, char **argv) {
@@ -493,7 +341,14 @@ static int run(int argc, char **argv) {
     }
     cli_catch_interrupt();
     if (is_folder(argv[argc - 1])) {
-        return convert_each(&c, argv + first, (uint32_t)(argc - first - 1), argv[argc - 1]);
+        const struct cli_each each = {.command = &cli_convert,
+                                      .processes = (unsigned)c.jobs,
+                                      .always = c.force || c.report,
+                                      .silent = c.report,
+                                      .path = path_in_folder,
+                                      .run = convert_one,
+                                      .context = &c};
+        return cli_run_each(&each, argv + first, (uint32_t)(argc - first - 1), argv[argc - 1]);
     }
     if (convert(&c, argv + first, (uint32_t)(argc - first), &err)) {
         return CLI_DONE;

@@ -1,6 +1,7 @@
 /* reel info: a recording's metadata and topics, as text or as the API's JSON. */
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "http/json_text.h"
@@ -59,6 +60,7 @@ static const char *time_text(int64_t ns, enum reel_clock clock, char out[REEL_TI
 }
 
 static const char *duration_text(int64_t first_ns, int64_t last_ns, char out[REEL_TIME_TEXT]) {
+    C_LOCALE;
     double s = (double)((uint64_t)last_ns - (uint64_t)first_ns) / 1e9;
     if (s < 60) {
         snprintf(out, REEL_TIME_TEXT, "%.3f s", s);
@@ -115,6 +117,7 @@ static int name_width(const json_t *topics, const char *key) {
 }
 
 static void print_topics(const json_t *topics) {
+    C_LOCALE;
     int name = name_width(topics, "name"), type = name_width(topics, "type");
     size_t i;
     const json_t *topic;

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "reel/nanover.h"
+#include "formats/nanover/question.h"
 
 enum { REPORT_FRAME, REPORT_STATE, REPORT_RESETS, REPORT_CHANGES, REPORT_ENERGIES, REPORT_FRAMES };
 static const char *const report_names[] = {"frame", "state", "resets", "changes", "energies", "frames", NULL};

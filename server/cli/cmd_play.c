@@ -6,9 +6,9 @@
 #include "cli/cli.h"
 #include "cli/play_remote.h"
 #include "cli/play_url.h"
-#include "reel/play.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "formats/carla/follow.h"
+#include "play/play.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -26,9 +26,8 @@ static bool go_on(void) {
 }
 
 static bool read_number(const char *name, const char *text, double *out, struct reel_error *err) {
-    char *end = NULL;
-    double value = text ? strtod(text, &end) : 0;
-    if (text && (end == text || *end || !(value > 0))) {
+    double value = 0;
+    if (text && !(number_real(text, &value) && value > 0)) {
         return reel_fail(err, REEL_ARGUMENT, "--%s %s: a number above 0 is expected", name, text);
     }
     *out = text ? value : *out;
@@ -36,33 +35,41 @@ static bool read_number(const char *name, const char *text, double *out, struct 
 }
 
 static bool read_options(const struct request *q, struct reel_play_options *out, struct reel_error *err) {
-    out->speed = 1;
     out->loop = q->loop;
     if (q->speed && strcmp(q->speed, "max") == 0) {
         out->speed = 0;
     } else if (!read_number("speed", q->speed, &out->speed, err)) {
         return false;
     }
-    uint64_t actor = 0;
-    out->view = q->follow ? reel_carla_follow : NULL;
-    if (q->follow && (!number_u64(q->follow, &actor) || actor > UINT32_MAX)) {
-        return reel_fail(err, REEL_ARGUMENT, "--follow %s: the number of an actor is expected", q->follow);
-    }
-    out->actor = (uint32_t)actor;
     return read_number("rate", q->rate, &out->rate, err) && read_number("clock", q->clock, &out->clock_hz, err) &&
            (!q->max_gap || reel_duration_parse(q->max_gap, &out->max_gap_ns, err));
 }
 
+/* The controls, through the actor's view where one is followed. */
+static struct reel_play *open_play(struct reel_recording *recording, const struct reel_play_options *o,
+                                   const char *follow, struct reel_error *err) {
+    uint64_t actor = 0;
+    if (follow && (!number_u64(follow, &actor) || actor > UINT32_MAX)) {
+        reel_fail(err, REEL_ARGUMENT, "--follow %s: the number of an actor is expected", follow);
+        return NULL;
+    }
+    if (follow && !reel_carla_has_actor(recording, (uint32_t)actor, err)) {
+        return NULL;
+    }
+    struct reel_play *play = reel_play_new(o, err);
+    if (play && follow) {
+        play_through(play, reel_carla_follow, (uint32_t)actor);
+    }
+    return play;
+}
+
 static struct reel_stream *open_stream(struct reel_recording *recording, struct reel_selection *selection,
-                                       const struct reel_play_options *o, struct reel_error *err) {
+                                       const struct reel_play_options *o, const char *follow, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     bool cut = selection->start_ns != REEL_TIME_MIN;
     int64_t start = cut && selection->start_ns > info->start_ns ? selection->start_ns : info->start_ns;
     selection->state_at_cut = cut;
-    if (o->view && !reel_carla_has_actor(recording, o->actor, err)) {
-        return NULL;
-    }
-    AUTO(reel_play_free) struct reel_play *play = reel_play_new(o, err);
+    AUTO(reel_play_free) struct reel_play *play = open_play(recording, o, follow, err);
     return play ? reel_play_stream(play, &recording, 1, selection, start, info->end_ns > start ? info->end_ns : start,
                                    err)
                 : NULL;
@@ -79,7 +86,7 @@ static struct record_remote_options remote_of(const struct request *q, const cha
 
 static bool play_file(const char *path, struct cli_select *select, const struct request *q, struct reel_error *err) {
     struct reel_selection selection;
-    struct reel_play_options options = {.size = sizeof options};
+    struct reel_play_options options = reel_play_defaults();
     const struct reel_write_options write = {
         .compression = "", .prompt = true, .channels = q->channels, .raw = q->undecoded};
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
@@ -93,11 +100,11 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
     }
     if (q->to) {
         const struct record_remote_options remote = remote_of(q, cli_file_name(path));
-        struct reel_stream *played = open_stream(recording, &selection, &options, err);
+        struct reel_stream *played = open_stream(recording, &selection, &options, q->follow, err);
         return played && play_remote(&remote, played, err);
     }
     struct output_file out = {.fd = STDOUT_FILENO};
-    struct reel_stream *stream = open_stream(recording, &selection, &options, err);
+    struct reel_stream *stream = open_stream(recording, &selection, &options, q->follow, err);
     AUTO(reel_row_output_free)
     struct reel_row_output *rows = stream ? reel_row_output_new(writer, &write, stream, err) : NULL;
     AUTO_MEM char *buffer = malloc(PIECE);

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/glob.h"
 #include "base/thread.h"
 #include "cli/cli.h"
 #include "cli/push_file.h"

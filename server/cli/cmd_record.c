@@ -9,9 +9,9 @@
 #include "cli/cli.h"
 #include "cli/record_follow.h"
 #include "cli/record_remote.h"
-#include "reel/convert.h"
+#include "convert/conversion.h"
+#include "formats/rows/append.h"
 #include "reel/open.h"
-#include "reel/rows.h"
 
 enum { BATCH_BYTES = 1 << 20, BATCH_MAX = 16 << 20, IDLE_MS = 50, LOOK_MS = 500 };
 static const int64_t SYNC_NS = 1000000000;

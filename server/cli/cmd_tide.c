@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "reel/tide.h"
+#include "formats/tide/report.h"
 
 static const char *const formats[] = {"csv", "json", "ndjson", "parquet", "arrows", NULL}; /* as enum reel_table_form */
 

@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/sink.h"
 #include "cli/cli.h"
-#include "reel/sink.h"
 
 enum {
     FRAMES = 600,

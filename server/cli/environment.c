@@ -1,9 +1,9 @@
 /* Options from the environment: --cache-mb is REEL_CACHE_MB, and REEL_CACHE_MB_FILE names a file with its value. The
  * command line overrides the environment, which overrides the default. */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "cli/cli.h"
 
 enum { NAME_MAX_BYTES = 64, FILE_BYTES_MAX = 64 << 10 };
@@ -20,7 +20,7 @@ void cli_sources_done(struct cli_sources *s) {
 static void name_of(const struct cli_option *o, const char *suffix, char out[NAME_MAX_BYTES]) {
     snprintf(out, NAME_MAX_BYTES, "REEL_%s%s", o->name, suffix);
     for (char *c = out; *c; c++) {
-        *c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+        *c = *c == '-' ? '_' : (char)ascii_upper((uint8_t)*c);
     }
 }
 

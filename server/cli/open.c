@@ -96,7 +96,7 @@ bool cli_selection(struct cli_select *s, struct reel_recording *const *recording
                    const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err) {
     int64_t first, last;
     reel_merge_span(recordings, n, sources, &first, &last);
-    *out = reel_select_all;
+    *out = selection_all;
     out->sources = sources;
     out->topics = s->topics.items;
     out->n_topics = s->topics.count;

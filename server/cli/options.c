@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "cli/cli.h"
@@ -34,6 +35,7 @@ bool cli_flush(struct reel_error *err) {
 }
 
 const char *cli_size_text(uint64_t bytes, char out[16]) {
+    C_LOCALE;
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     double value = (double)bytes;
     size_t unit = 0;

@@ -3,7 +3,7 @@
 #define SERVER_CLI_PLAY_REMOTE_H
 
 #include "cli/record_remote.h"
-#include "reel/write.h"
+#include "convert/writer.h"
 
 /* Takes `stream` over. Ends with the stream, or when go_on() of the options is false. */
 bool play_remote(const struct record_remote_options *options, struct reel_stream *stream, struct reel_error *err);

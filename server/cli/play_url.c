@@ -3,8 +3,8 @@
 
 #include <jansson.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
@@ -15,7 +15,7 @@ enum { ID_SIZE = 32 };
 static const char collection[] = "/recordings/";
 
 bool play_is_url(const char *text) {
-    return strncasecmp(text, "http://", 7) == 0 || strncasecmp(text, "https://", 8) == 0;
+    return ascii_ncasecmp(text, "http://", 7) == 0 || ascii_ncasecmp(text, "https://", 8) == 0;
 }
 
 static void put_text(struct grow *out, const char *text) {

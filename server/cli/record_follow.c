@@ -19,7 +19,7 @@ static const int64_t LOOK_NS = 200000000, PAUSE_FACTOR = 10;
 struct follow {
     char *path, *finished_path; /* the name without .active */
     struct stat seen;
-    struct reel_selection since;
+    struct reel_since since;
     uint32_t channels;
     uint64_t messages;
 };
@@ -34,31 +34,30 @@ struct noted {
     struct reel_stream base;
     struct reel_stream *below;
     struct follow *follow;
-    struct reel_selection since; /* for the next round */
+    struct reel_since since; /* for the next round */
 };
 
 static enum reel_step noted_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct noted *n = (struct noted *)base;
-    enum reel_step step = reel_stream_next(n->below, m, err);
-    struct reel_selection *since = &n->since;
+    enum reel_step step = stream_next(n->below, m, err);
+    struct reel_since *since = &n->since;
     uint64_t behind = m->entry.offset + 1;
     if (step != REEL_STEP_MESSAGE) {
         return step;
     }
     n->follow->messages++;
     if (m->entry.chunk == 0) {
-        since->since_bytes = behind > since->since_bytes ? behind : since->since_bytes;
-    } else if (m->entry.chunk > since->since_chunks ||
-               (m->entry.chunk == since->since_chunks && behind > since->since_offset)) {
-        since->since_chunks = m->entry.chunk;
-        since->since_offset = behind;
+        since->bytes = behind > since->bytes ? behind : since->bytes;
+    } else if (m->entry.chunk > since->chunks || (m->entry.chunk == since->chunks && behind > since->offset)) {
+        since->chunks = m->entry.chunk;
+        since->offset = behind;
     }
     return step;
 }
 static bool noted_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct noted *n = (struct noted *)base;
     n->follow->messages--; /* a long row is read in pieces */
-    return reel_stream_seek(n->below, mark, err);
+    return stream_seek(n->below, mark, err);
 }
 static void noted_free(struct reel_stream *base) {
     struct noted *n = (struct noted *)base;
@@ -90,10 +89,12 @@ static bool only_chunks(const struct reel_recording *recording) {
 
 static bool send_new(struct follow *f, struct record_remote *remote, struct reel_recording *recording, bool last,
                      struct reel_error *err) {
-    struct reel_selection selection = f->since;
+    struct reel_since since = f->since;
+    struct reel_selection selection = selection_all;
     if (!last && only_chunks(recording)) {
-        selection.since_bytes = UINT64_MAX;
+        since.bytes = UINT64_MAX;
     }
+    selection.since = &since;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
     if (!stream) {
         return false;
@@ -177,7 +178,7 @@ char *record_finished_name(const char *name) {
 bool record_follow(struct record_remote *remote, const char *path, int64_t idle_ns, uint64_t *messages,
                    struct reel_error *err) {
     AUTO_STRUCT(follow_done)
-    struct follow f = {.path = strdup(path), .finished_path = record_finished_name(path), .since = reel_select_all};
+    struct follow f = {.path = strdup(path), .finished_path = record_finished_name(path)};
     if (!f.path || !f.finished_path) {
         return reel_fail_memory(err);
     }

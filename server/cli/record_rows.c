@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "reel/rows.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "formats/rows/append.h"
 
 enum { PIECE = 1 << 20, BATCH_MAX = 8 << 20 };
 

@@ -4,7 +4,7 @@
 
 #include "base/grow.h"
 #include "cli/record_remote.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 /* Takes `stream` over and sends its messages, payloads as they are; `channels`: after rows that define the stream's
  * channels. `await` (may be NULL) is called before each message, which is then sent at once; false ends the rows:

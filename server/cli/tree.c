@@ -2,12 +2,12 @@
 #include <errno.h>
 #include <fts.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
+#include "base/ascii.h"
 #include "base/grow.h"
 #include "cli/cli.h"
-#include "reel/format.h"
+#include "index/format.h"
 
 void cli_tree_done(struct cli_tree *tree) {
     for (uint32_t i = 0; i < tree->n; i++) {
@@ -23,7 +23,7 @@ static bool is_recording(const char *name) {
     for (size_t f = 0; reel_formats[f]; f++) {
         for (const char *const *s = reel_formats[f]->suffixes; *s; s++) {
             size_t n = strlen(*s);
-            if (n < size && strcasecmp(name + size - n, *s) == 0) {
+            if (n < size && ascii_casecmp(name + size - n, *s) == 0) {
                 return true;
             }
         }

@@ -1,9 +1,9 @@
 /* Accept and Accept-Encoding: the most specific range that matches an offer sets its weight (RFC 9110, 12.5). */
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "http/http_internal.h"
 
 #include <string.h>
-#include <strings.h>
 
 enum { WEIGHT_ONE = 1000 };
 
@@ -39,7 +39,7 @@ static bool next_piece(struct reel_bytes *rest, char separator, struct reel_byte
 }
 
 static bool same(struct reel_bytes a, struct reel_bytes b) {
-    return a.size == b.size && strncasecmp((const char *)a.data, (const char *)b.data, a.size) == 0;
+    return a.size == b.size && ascii_ncasecmp((const char *)a.data, (const char *)b.data, a.size) == 0;
 }
 
 /* "0.25" is 250; an invalid weight counts as 1. */

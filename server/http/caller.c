@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-#include "reel/iterate.h"
+#include "base/glob.h"
+#include "stream/stream.h"
 
 static const struct http_caller anonymous = {.name = "anonymous", .how = "open", .role = ROLE_ADMIN};
 static const struct http_caller unidentified = {.name = "", .how = "", .role = ROLE_NONE};

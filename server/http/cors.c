@@ -1,9 +1,9 @@
 /* Requests from pages of other origins (CORS). Only origins listed by name may send credentials or write; the viewer's
  * may read, and "*" lets all read. Without any of these no response is readable by another origin. */
+#include "base/ascii.h"
 #include "http/http_internal.h"
 
 #include <string.h>
-#include <strings.h>
 
 static const char allowed_headers[] =
     "Authorization, Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Content-Type, "
@@ -21,7 +21,7 @@ static const char exposed_headers[] =
 
 bool cors_origin_listed(const struct http_server *server, const char *origin) {
     for (const char *const *known = server->options.origins; known && *known; known++) {
-        if (strcmp(*known, "*") != 0 && strcasecmp(*known, origin) == 0) {
+        if (strcmp(*known, "*") != 0 && ascii_casecmp(*known, origin) == 0) {
             return true;
         }
     }
@@ -32,7 +32,7 @@ bool cors_origin_listed(const struct http_server *server, const char *origin) {
 static bool is_viewer(const struct http_server *server, const char *origin) {
     const char *viewer = server->options.viewer, *slashes = strstr(origin, "://");
     size_t size = strlen(origin);
-    return viewer && slashes && slashes[3] && strncasecmp(viewer, origin, size) == 0 &&
+    return viewer && slashes && slashes[3] && ascii_ncasecmp(viewer, origin, size) == 0 &&
            strchr("/?#", viewer[size]); /* also the NUL */
 }
 

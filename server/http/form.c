@@ -1,7 +1,7 @@
 /* multipart/form-data bodies, parsed by libmicrohttpd. Fields are passed on in pieces, so memory is bounded. */
 #include <stdlib.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "http/http_internal.h"
 
 enum { FORM_BUFFER_BYTES = 64 << 10 }; /* larger buffers mean fewer calls */
@@ -24,7 +24,7 @@ static enum MHD_Result on_field(void *context, enum MHD_ValueKind kind, const ch
 struct http_form *http_form_new(struct http_request *r, http_form_field field, void *context) {
     static const char kind[] = "multipart/form-data";
     const char *type = http_header(r, "Content-Type");
-    struct http_form *form = type && strncasecmp(type, kind, sizeof kind - 1) == 0 ? calloc(1, sizeof *form) : NULL;
+    struct http_form *form = type && ascii_ncasecmp(type, kind, sizeof kind - 1) == 0 ? calloc(1, sizeof *form) : NULL;
     if (!form) {
         return NULL;
     }

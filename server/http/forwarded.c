@@ -1,10 +1,10 @@
 /* Requests that one server of an archive forwards to another: the address that such a request came from, what of it is
  * forwarded, and the other's answer. Who may forward a request is not known here (http_options.forwarded). */
+#include "base/ascii.h"
 #include "http/http_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Of one connection, or of how the body is framed on it. */
 static bool is_of_connection(const char *name) {
@@ -12,7 +12,7 @@ static bool is_of_connection(const char *name) {
                                         "TE",         "Trailer",        "Upgrade",           "Expect",
                                         "Host",       "Content-Length", "Transfer-Encoding", NULL};
     for (const char *const *n = names; *n; n++) {
-        if (strcasecmp(*n, name) == 0) {
+        if (ascii_casecmp(*n, name) == 0) {
             return true;
         }
     }
@@ -28,7 +28,7 @@ struct each_header {
 static enum MHD_Result visit_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
     const struct each_header *each = context;
     (void)kind;
-    if (!is_of_connection(name) && strcasecmp(name, each->but) != 0) {
+    if (!is_of_connection(name) && ascii_casecmp(name, each->but) != 0) {
         each->visit(each->context, name, value ? value : "");
     }
     return MHD_YES;
@@ -84,11 +84,11 @@ static bool is_ours(const char *name) {
         "X-Request-Id", "X-Content-Type-Options",       "Referrer-Policy", "Server-Timing",
         "Date",         "Cross-Origin-Resource-Policy", "Content-Type",    NULL};
     for (const char *const *n = names; *n; n++) {
-        if (strcasecmp(*n, name) == 0) {
+        if (ascii_casecmp(*n, name) == 0) {
             return true;
         }
     }
-    return is_of_connection(name) || strncasecmp(name, "Access-Control-", 15) == 0;
+    return is_of_connection(name) || ascii_ncasecmp(name, "Access-Control-", 15) == 0;
 }
 
 static void drop_ours(struct http_request *r) {

@@ -1,10 +1,10 @@
 /* Rejects ambiguous requests and requests from other sites. Ambiguous requests are refused and the connection is
  * closed, never repaired: a proxy in front may have parsed the same bytes differently (request smuggling). */
+#include "base/ascii.h"
 #include "http/http_internal.h"
 
 #include <arpa/inet.h>
 #include <string.h>
-#include <strings.h>
 
 bool guard_token(const char *text) {
     static const char others[] = "!#$%&'*+-.^_`|~";
@@ -32,13 +32,13 @@ static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, cons
         seen->fault = "A header name is not a token.";
     } else if (strpbrk(value, "\r\n")) {
         seen->fault = "A header value contains a line break.";
-    } else if (strcasecmp(name, "Content-Length") == 0) {
+    } else if (ascii_casecmp(name, "Content-Length") == 0) {
         seen->lengths++;
         seen->length = value;
-    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+    } else if (ascii_casecmp(name, "Transfer-Encoding") == 0) {
         seen->encodings++;
         seen->encoding = value;
-    } else if (strcasecmp(name, "Host") == 0) {
+    } else if (ascii_casecmp(name, "Host") == 0) {
         seen->hosts++;
     }
     return seen->fault ? MHD_NO : MHD_YES;
@@ -69,7 +69,7 @@ static const char *framing_fault(const struct seen *seen, const char *version) {
     if (seen->length && (*seen->length == '\0' || seen->length[strspn(seen->length, "0123456789")])) {
         return "Content-Length is not a number.";
     }
-    if (seen->encoding && strcasecmp(seen->encoding, "chunked") != 0) {
+    if (seen->encoding && ascii_casecmp(seen->encoding, "chunked") != 0) {
         return "The only supported Transfer-Encoding is chunked.";
     }
     if (seen->encoding && strcmp(version, "HTTP/1.1") != 0) {
@@ -127,7 +127,7 @@ static bool is_public_host(const struct http_server *server, const char *name) {
     char part[300], ours[256];
     const char *host = server->options.public_url ? strstr(server->options.public_url, "://") : NULL;
     snprintf(part, sizeof part, "%.*s", host ? (int)strcspn(host + 3, "/") : 0, host ? host + 3 : "");
-    return host_name(part, ours, sizeof ours) && strcasecmp(ours, name) == 0;
+    return host_name(part, ours, sizeof ours) && ascii_casecmp(ours, name) == 0;
 }
 
 bool guard_host_is_ours(const struct http_server *server, const char *host) {
@@ -135,15 +135,15 @@ bool guard_host_is_ours(const struct http_server *server, const char *host) {
     if (!host_name(host, name, sizeof name)) {
         return false;
     }
-    if (is_public_host(server, name) || strcasecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 ||
-        strcmp(name, "::1") == 0 || strcasecmp(name, server->address) == 0) {
+    if (is_public_host(server, name) || ascii_casecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 ||
+        strcmp(name, "::1") == 0 || ascii_casecmp(name, server->address) == 0) {
         return true;
     }
     if (server->any_address && is_literal_address(name)) {
         return true; /* DNS rebinding sends a host name, not an address */
     }
     for (const char *const *known = server->options.hosts; known && *known; known++) {
-        if (strcmp(*known, "*") == 0 || (host_name(*known, ours, sizeof ours) && strcasecmp(ours, name) == 0)) {
+        if (strcmp(*known, "*") == 0 || (host_name(*known, ours, sizeof ours) && ascii_casecmp(ours, name) == 0)) {
             return true;
         }
     }
@@ -162,8 +162,8 @@ bool guard_host(struct http_request *r) {
 
 static bool origin_is_own(const struct http_request *r, const char *origin) {
     const char *host = http_header(r, "Host");
-    size_t scheme = strncasecmp(origin, "http://", 7) == 0 ? 7 : strncasecmp(origin, "https://", 8) == 0 ? 8 : 0;
-    return scheme && host && strcasecmp(origin + scheme, host) == 0;
+    size_t scheme = ascii_ncasecmp(origin, "http://", 7) == 0 ? 7 : ascii_ncasecmp(origin, "https://", 8) == 0 ? 8 : 0;
+    return scheme && host && ascii_casecmp(origin + scheme, host) == 0;
 }
 
 bool guard_origin(struct http_request *r) {
@@ -173,7 +173,7 @@ bool guard_origin(struct http_request *r) {
     const char *origin = http_header(r, "Origin");
     const char *site = http_header(r, "Sec-Fetch-Site");
     bool listed = origin && cors_origin_listed(r->server, origin);
-    if (listed || (!(origin && !origin_is_own(r, origin)) && !(site && strcasecmp(site, "cross-site") == 0))) {
+    if (listed || (!(origin && !origin_is_own(r, origin)) && !(site && ascii_casecmp(site, "cross-site") == 0))) {
         return true;
     }
     http_reply_problem(r, 403, "foreign-origin",

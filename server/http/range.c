@@ -1,9 +1,9 @@
 /* The Range header (RFC 9110, 14). A header that is invalid or requests too many ranges is ignored: the whole body is
  * sent. */
+#include "base/ascii.h"
 #include "http/http_internal.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 static const char *skip_blanks(const char *p) {
     while (*p == ' ' || *p == '\t') {
@@ -78,7 +78,7 @@ static void merge(struct http_ranges *ranges) {
 
 enum http_range_answer range_parse(const char *header, uint64_t length, struct http_ranges *out) {
     out->count = 0;
-    if (!header || strncasecmp(header, "bytes=", 6) != 0) {
+    if (!header || ascii_ncasecmp(header, "bytes=", 6) != 0) {
         return RANGE_WHOLE;
     }
     size_t requested = 0;

@@ -1,5 +1,7 @@
 /* Replies built in memory: JSON, text, problems (RFC 9457). A reply is only stored here; connection.c passes it to the
  * library when that is allowed (before the request body or after it, never in between). */
+#include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "http/http_internal.h"
 #include "http/json_text.h"
@@ -9,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { GZIP_LEVEL = 4 };
 #define RETRY_AFTER_S "2"
@@ -36,7 +37,7 @@ void http_add_header(struct http_request *r, const char *name, const char *value
 
 static const char *extra_header(const struct http_request *r, const char *name) {
     for (const struct http_extra_header *h = r->extra_headers; h; h = h->next) {
-        if (strcasecmp(h->name, name) == 0) {
+        if (ascii_casecmp(h->name, name) == 0) {
             return h->value;
         }
     }
@@ -51,6 +52,7 @@ void reply_note_error(struct http_request *r, const char *text) {
 
 /* Durations up to the response's first byte; the log has the total. Zero durations are left out. */
 static void add_timing(const struct http_request *r, struct MHD_Response *response) {
+    C_LOCALE;
     const struct http_caller *caller = http_caller(r);
     if (caller->role < ROLE_EDIT || caller->collections) {
         return; /* the duration of an upload would reveal whether another collection has the same bytes */
@@ -180,7 +182,7 @@ static bool body_text(struct http_request *r, json_t *body, struct text *text) {
 /* Strong tags identify the bytes: the gzip form gets its own. */
 static void tag_as(struct http_request *r, const char *etag) {
     for (struct http_extra_header **h = &r->extra_headers; *h; h = &(*h)->next) {
-        if (strcasecmp((*h)->name, "ETag") == 0) {
+        if (ascii_casecmp((*h)->name, "ETag") == 0) {
             struct http_extra_header *gone = *h;
             *h = gone->next;
             r->extra_headers_end = r->extra_headers_end == &gone->next ? h : r->extra_headers_end;
@@ -344,6 +346,7 @@ void reply_bad_params(struct http_request *r, json_t *errors) {
 }
 
 void http_reply_bad_param(struct http_request *r, const char *param, const char *detail, ...) {
+    C_LOCALE;
     char text[512];
     va_list args;
     va_start(args, detail);

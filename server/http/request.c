@@ -1,4 +1,5 @@
 /* A request's data and the functions that handlers read it with. Returned texts live until the request ends. */
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/hex.h"
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 
 int64_t http_clock_ms(void) {
@@ -192,7 +192,7 @@ struct lines {
 static enum MHD_Result visit_line(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
     struct lines *lines = context;
     (void)kind;
-    if (strcasecmp(name, lines->name) == 0) {
+    if (ascii_casecmp(name, lines->name) == 0) {
         if (lines->out) {
             fprintf(lines->out, "%s%s", lines->n ? "," : "", value ? value : "");
         }

@@ -7,13 +7,14 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
+#include "base/glob.h"
 #include "base/hex.h"
 #include "imports/import_internal.h"
+#include "index/format.h"
 #include "recordings/names.h"
-#include "reel/format.h"
-#include "reel/iterate.h"
 #include "scans/references.h"
-#include "store/bucket_reference.h"
+#include "store/bucket/reference.h"
+#include "stream/stream.h"
 
 static const char scheme[] = "s3://";
 

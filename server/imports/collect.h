@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "reel/format.h"
+#include "index/format.h"
 
 enum { COLLECT_PARTS_MAX = 512 };
 

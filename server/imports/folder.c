@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "imports/collect.h"
 #include "imports/import_internal.h"
-#include "reel/iterate.h"
 #include "scans/references.h"
 #include "store/roots.h"
+#include "stream/stream.h"
 
 enum { NEAR = 64 }; /* known files that are inspected again next to a new one, which may be a further part */
 enum fate {

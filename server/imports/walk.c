@@ -6,11 +6,12 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "base/number.h"
 #include "imports/import_internal.h"
-#include "reel/iterate.h"
 #include "store/inspect.h"
 #include "store/roots.h"
+#include "stream/stream.h"
 
 /* Only files whose path below the base matches. */
 static void filter_by_glob(const struct import_run *run, const char *folder, struct folder_listing *l) {

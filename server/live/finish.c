@@ -88,10 +88,10 @@ static bool enter(struct app *app, const char *id, const char *pack, const char 
     }
     memcpy(before, r.content, sizeof before);
     AUTO(reel_index_free) struct reel_index *index = NULL;
-    bool good = store_pack_place(app->store, sha256, to, sizeof to, err) &&
+    bool good = store_place_file(app->store, sha256, STORE_PACK, to, sizeof to, err) &&
                 (access(pack, F_OK) != 0 || (rename(pack, to) == 0 && disk_sync_folder_of(to, err)) ||
                  reel_fail_errno(err, "the index cannot be put in place")) &&
-                (index = reel_index_open(to, err)) && store_keep_pack(app->store, sha256, err) &&
+                (index = reel_index_open(to, err)) && store_keep_file(app->store, sha256, STORE_PACK, err) &&
                 set_part(&r, sha256, size, err) && scan_fill(&r, index, err) &&
                 manifest_write(app->store, &r, NULL, err) && catalog_set_parts(app->catalog, &r, index, NULL, err);
     catalog_recording_done(&r);

@@ -7,8 +7,8 @@
 #define SERVER_LIVE_LIVE_H
 
 #include "app.h"
-#include "reel/reader.h"
-#include "reel/rows.h"
+#include "formats/rows/append.h"
+#include "read/reader.h"
 #include "work/jobs.h"
 
 enum { LIVE_MAX = 64 /* recordings that grow at a time */, LIVE_BODY_MAX = 16 << 20, LIVE_KEY_MAX = 255 };

@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/hash_table.h"
+#include "index/growing.h"
 #include "live/live.h"
-#include "reel/growing.h"
 
 #define LIVE_LOCK "here-live" /* by id: while the files of a recording are opened or finished */
 #define LIVE_MCAP_SUFFIX ".mcap"

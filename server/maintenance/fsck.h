@@ -4,7 +4,7 @@
 #define SERVER_MAINTENANCE_FSCK_H
 
 #include "app.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 enum fsck_kind {
     FSCK_CATALOG,  /* the database is damaged or inconsistent; needs a rebuild */

@@ -9,7 +9,7 @@
 #include "catalog/objects.h"
 #include "maintenance/fsck_internal.h"
 #include "reel/time.h"
-#include "store/sent.h"
+#include "store/bucket/sent.h"
 
 struct lost { /* an object that neither the catalog nor a session names */
     char name[33];

@@ -188,12 +188,12 @@ static bool move_pack(struct move *m, const char *content, struct reel_error *er
     char from[PATH_MAX], to[PATH_MAX];
     bool gone = false;
     struct reel_error why = {0};
-    AUTO_FD int held = store_open_pack(m->from, content, false, from, sizeof from, &why);
+    AUTO_FD int held = store_open_file(m->from, content, STORE_PACK, false, from, sizeof from, &why);
     if (held < 0) {
         return why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
     }
-    if (!store_pack_place(m->to, content, to, sizeof to, err) || !disk_copy(from, to, &gone, err) ||
-        (!gone && !store_keep_pack(m->to, content, err))) {
+    if (!store_place_file(m->to, content, STORE_PACK, to, sizeof to, err) || !disk_copy(from, to, &gone, err) ||
+        (!gone && !store_keep_file(m->to, content, STORE_PACK, err))) {
         return false;
     }
     m->out->indexes += !gone;

@@ -3,7 +3,7 @@
 #define SERVER_MAINTENANCE_MOVE_FILES_H
 
 #include "catalog/catalog.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 struct moved_files {
     uint64_t files, bytes; /* that the archive has in the new place */

@@ -7,7 +7,7 @@
 
 #include "app.h"
 #include "catalog/notes.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 struct rebuild_entry {
     int64_t created_ns;

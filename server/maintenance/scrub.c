@@ -204,7 +204,7 @@ static bool rebuild_pack(struct scrub *s, const char *content, struct reel_error
     uint32_t n = 0;
     struct catalog_recording r;
     s->result.corrupted_packs++;
-    if (!store_remove_pack(s->app->store, content, err)) {
+    if (!store_remove_file(s->app->store, content, STORE_PACK, err)) {
         return false;
     }
     if (!s->app->jobs) {
@@ -229,7 +229,7 @@ static bool check_pack(struct scrub *s, const char *content, struct reel_error *
     AUTO(reel_index_free) struct reel_index *index = scan_open_summary(s->app, content, &why);
     bool verified = index && reel_index_verify(index, &why);
     if (index) {
-        s->read += reel_index_info(index)->pack_bytes;
+        s->read += index->pack_bytes;
     }
     if (verified || why.code == REEL_NOT_FOUND) {
         return limit_rate(s, err);

@@ -1,11 +1,11 @@
 /* Forwards one request, and its answer back. The request's own thread does all of it: the answer is fetched as fast as
  * the client takes it, at most BUFFER bytes of it are here, and no wait is without an end. */
+#include "base/ascii.h"
 #include "peers/peers_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "app.h"
 #include "base/cleanup.h"
@@ -219,9 +219,9 @@ static void take_headers(struct forwarding *p, uint64_t *length, const char **me
     struct curl_header *h = NULL;
     *media_type = NULL;
     while ((h = curl_easy_nextheader(p->handle.curl, CURLH_HEADER, -1, h))) {
-        if (strcasecmp(h->name, "Content-Length") == 0) {
+        if (ascii_casecmp(h->name, "Content-Length") == 0) {
             *length = strtoull(h->value, NULL, 10);
-        } else if (strcasecmp(h->name, "Content-Type") == 0) {
+        } else if (ascii_casecmp(h->name, "Content-Type") == 0) {
             *media_type = h->value;
         } else {
             http_add_header(p->r, h->name, h->value);

@@ -2,12 +2,12 @@
  * address that the request came from, MAC: the signature of both, of the addressee's id, and of the request but its
  * body. So whoever reads it on the way can send the same request again for a minute, with any body, to the same server,
  * and nothing else. */
+#include "base/ascii.h"
 #include "peers/peers_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "access/access.h"
 #include "app.h"
@@ -63,7 +63,7 @@ static void add_header(struct outgoing *o, const char *name, const char *value) 
 
 static void take_header(void *context, const char *name, const char *value) {
     struct outgoing *o = context;
-    if (strcasecmp(name, REQUEST_ID) != 0) {
+    if (ascii_casecmp(name, REQUEST_ID) != 0) {
         put_line(o->text, name, value);
         add_header(o, name, value);
     }

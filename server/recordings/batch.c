@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "catalog/batches.h"
 #include "catalog/notes.h"
 #include "recordings/changing.h"
 #include "recordings/names.h"
-#include "reel/iterate.h"
 #include "scans/scan_job.h"
+#include "stream/stream.h"
 
 enum { PAGE = 100 };
 

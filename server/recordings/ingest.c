@@ -14,7 +14,7 @@
 #include "scans/open_recordings.h"
 #include "scans/scan_job.h"
 #include "scans/scanning.h"
-#include "store/bucket_reference.h"
+#include "store/bucket/reference.h"
 #include "store/manifest.h"
 #include "store/reference.h"
 

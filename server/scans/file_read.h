@@ -4,7 +4,7 @@
 
 #include "base/digest.h"
 #include "catalog/catalog.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 #include "store/reference.h"
 
 struct file_read {

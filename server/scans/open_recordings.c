@@ -42,7 +42,7 @@ struct recordings *recordings_new(struct app *app, struct reel_error *err) {
 
 /* A pack that a reader has found corrupted goes with it, so that the next request rebuilds it, also after a restart. */
 static void drop(struct recordings *all, struct opened *o) {
-    all->memory -= reel_index_info(reel_recording_index(o->recording))->memory;
+    all->memory -= reel_recording_index(o->recording)->memory;
     reel_index_discard(reel_recording_index(o->recording));
     reel_recording_free(o->recording);
     *o = all->items[--all->count];
@@ -74,8 +74,7 @@ static struct opened *find(struct recordings *all, const char *content) {
     return NULL;
 }
 static struct opened *add(struct recordings *all, const char *content, struct reel_recording *recording) {
-    uint64_t memory = reel_index_info(reel_recording_index(recording))->memory,
-             most = all->app->config.memory_bytes / 8;
+    uint64_t memory = reel_recording_index(recording)->memory, most = all->app->config.memory_bytes / 8;
     while (all->count == RECORDINGS_OPEN_MAX || (all->count > 0 && all->memory + memory > most)) {
         struct opened *oldest = &all->items[0];
         for (unsigned i = 1; i < all->count; i++) {

@@ -4,7 +4,7 @@
 #define SERVER_SCANS_REFERENCES_H
 
 #include "app.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 bool references_has(struct app *app, const struct catalog_recording *r); /* some part of it is not copied */
 /* Inspects its files and updates its state (in *r too): missing, changed, or ready again. False: unchanged. */

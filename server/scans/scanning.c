@@ -96,7 +96,7 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
                   const struct reel_progress *progress, struct reel_error *err) {
     char pack[PATH_MAX];
     AUTO_STRUCT(parts_close) struct parts parts = {0};
-    if (!store_pack_place(app->store, r->content, pack, sizeof pack, err)) {
+    if (!store_place_file(app->store, r->content, STORE_PACK, pack, sizeof pack, err)) {
         return false;
     }
     if (!open_parts(app, r, &parts, err) || !reel_scan_run(parts.items, parts.count, format, pack, progress, err)) {
@@ -106,37 +106,36 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
         unlink(pack);
         return false;
     }
-    return store_keep_pack(app->store, r->content, err);
+    return store_keep_file(app->store, r->content, STORE_PACK, err);
 }
 
 bool scan_summary(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                   struct reel_error *err) {
     char pack[PATH_MAX];
     AUTO_STRUCT(parts_close) struct parts parts = {0};
-    return store_pack_place(app->store, r->content, pack, sizeof pack, err) && open_parts(app, r, &parts, err) &&
-           reel_scan_summary(parts.items, parts.count, format, pack, NULL, err) &&
-           store_keep_pack(app->store, r->content, err);
+    return store_place_file(app->store, r->content, STORE_PACK, pack, sizeof pack, err) &&
+           open_parts(app, r, &parts, err) && reel_scan_summary(parts.items, parts.count, format, pack, NULL, err) &&
+           store_keep_file(app->store, r->content, STORE_PACK, err);
 }
 
 static struct reel_index *open_pack(struct app *app, const char *content, bool again, struct reel_error *err) {
     char pack[PATH_MAX];
-    AUTO_FD int held = store_open_pack(app->store, content, again, pack, sizeof pack, err);
+    AUTO_FD int held = store_open_file(app->store, content, STORE_PACK, again, pack, sizeof pack, err);
     return held >= 0 ? reel_index_open(pack, err) : NULL;
 }
 
 struct reel_index *scan_open_summary(struct app *app, const char *content, struct reel_error *err) {
     struct reel_error why = {0};
     struct reel_index *index = open_pack(app, content, false, &why);
-    if (!index && store_is_bucket(app->store) && why.code != REEL_NOT_FOUND) {
-        return open_pack(app, content, true, err); /* the copy here may be of another version, or damaged */
+    if (!index && why.code != REEL_NOT_FOUND) {
+        return open_pack(app, content, true, err); /* a copy here may be of another version, or damaged */
     }
     return index ? index : (reel_error_pass(err, &why), NULL);
 }
 
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = scan_open_summary(app, content, err);
-    if (index && reel_index_info(index)->is_summary &&
-        store_is_bucket(app->store)) { /* another server may have the whole one by now */
+    if (index && reel_index_info(index)->is_summary) { /* another server may have the whole one by now */
         reel_index_free(TAKE(index));
         index = open_pack(app, content, true, err);
     }
@@ -224,7 +223,7 @@ bool scan_drop_unused(struct app *app, const char *content, struct reel_error *e
     }
     /* What was sent into a bucket by an upload that did not end, and may go on at any server, is nowhere else. */
     bool needed = false;
-    if (!blob_used && store_is_bucket(app->store) && !catalog_upload_has(app->catalog, content, &needed, err)) {
+    if (!blob_used && store_notes_uploads(app->store) && !catalog_upload_has(app->catalog, content, &needed, err)) {
         return false;
     }
     return (content_used || store_remove_content(app->store, content, err)) &&

@@ -1,6 +1,7 @@
 /* See statistics.h. */
 #include "scans/statistics.h"
 
+#include <limits.h>
 #include <linux/ioprio.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -16,7 +17,8 @@
 enum { NICENESS = 15 };
 
 struct reel_statistics *statistics_open(struct app *app, const char *content, struct reel_error *err) {
-    int fd = store_open_statistics(app->store, content, err);
+    char path[PATH_MAX];
+    int fd = store_open_file(app->store, content, STORE_STATISTICS, false, path, sizeof path, err);
     return fd >= 0 ? reel_statistics_open(fd, err) : NULL;
 }
 

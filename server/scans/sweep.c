@@ -13,9 +13,9 @@
 #include "scans/references.h"
 #include "scans/scan_job.h"
 #include "scans/scanning.h"
-#include "store/bucket_reference.h"
+#include "store/bucket/reference.h"
+#include "store/bucket/sent.h"
 #include "store/manifest.h"
-#include "store/sent.h"
 
 struct sweep {
     struct app *app;

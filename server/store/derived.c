@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "base/disk.h"
 #include "store/store_internal.h"
 
 const char *store_derived_folder(struct store *store) {
@@ -131,15 +130,6 @@ int store_open_picture(struct store *store, const char *content, const char *nam
 
 bool store_keep_picture(struct store *store, const char *content, const char *name, const void *data, size_t size,
                         struct reel_error *err) {
-    char from[STORE_PATH], to[STORE_PATH];
-    AUTO_FD int fd = picture_path(store, content, name, to, err) ? store_new_file(store, from, err) : -1;
-    if (fd < 0) {
-        return false;
-    }
-    bool good =
-        (disk_write_all(fd, data, size) && rename(from, to) == 0) || reel_fail_errno(err, "a picture cannot be kept");
-    if (!good) {
-        unlink(from);
-    }
-    return good;
+    char to[STORE_PATH];
+    return picture_path(store, content, name, to, err) && store_write_unsynced(store, to, data, size, err);
 }

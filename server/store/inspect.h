@@ -15,10 +15,5 @@ bool store_file_size(const struct store *store, const char *hex, const char *suf
 bool store_file_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size);
 /* Moves a file under blobs/ to lost+found/, under a name that is free. */
 bool store_set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err);
-/* Every file in incoming/ but hidden ones; `id` is that of the upload session it belongs to by its name, NULL: of none.
- */
-bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id),
-                         void *context, struct reel_error *err);
-bool store_remove_incoming(const struct store *store, const char *name, struct reel_error *err);
 
 #endif

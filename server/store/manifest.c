@@ -1,40 +1,20 @@
 /* See manifest.h. */
 #include "store/manifest.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "store/bucket/bucket.h"
+#include "store/directory.h"
 #include "store/store_internal.h"
-
-enum { MANIFEST_BYTES_MAX = 512 << 20 };
 
 /* ---- reading */
 
-/* The file blobs/ab/<name><suffix> or, without a suffix, `name` in the data folder. REEL_NOT_FOUND. */
+/* The text of a content with this suffix or, without one, the small file `name` of the archive. REEL_NOT_FOUND. */
 static json_t *load(const struct store *store, const char *name, const char *suffix, struct reel_error *err) {
-    char path[STORE_PATH];
-    struct stat st;
     json_t *j = NULL;
-    if (!(suffix ? store_content_path(store, name, suffix, path, sizeof path) : store_path(store, path, "%s", name))) {
-        reel_fail(err, REEL_ARGUMENT, "not a content address");
+    if (!store->ops->load(store, name, suffix, &j, err)) {
         return NULL;
-    }
-    if (store->bucket) {
-        AUTO_MEM char *text =
-            bucket_get_text(store->bucket, suffix ? "manifests" : "notes", name, MANIFEST_BYTES_MAX, err);
-        if (!text) {
-            return NULL;
-        }
-        j = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    } else if (stat(path, &st) != 0) {
-        reel_fail(err, errno == ENOENT ? REEL_NOT_FOUND : REEL_IO, "the manifest is not there");
-        return NULL;
-    } else if (st.st_size <= MANIFEST_BYTES_MAX) {
-        j = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     }
     if (!json_is_object(j)) {
         json_decref(j);
@@ -45,7 +25,7 @@ static json_t *load(const struct store *store, const char *name, const char *suf
 }
 
 json_t *store_load_manifest(const struct store *store, const char *content, struct reel_error *err) {
-    json_t *j = load(store, content, ".json", err);
+    json_t *j = load(store, content, STORE_MANIFEST, err);
     const char *its = json_string_value(json_object_get(j, "content"));
     bool ours = j && json_integer_value(json_object_get(j, "reel_manifest")) == 1 && its && strcmp(its, content) == 0;
     if (j && !ours) {
@@ -76,7 +56,7 @@ json_t *store_load_settings(const struct store *store) {
 /* For a change: NULL when there is none, or it makes no sense. False: it cannot be known. */
 static bool load_old(const struct store *store, const char *content, json_t **out, struct reel_error *err) {
     struct reel_error why = {0};
-    *out = load(store, content, ".json", &why);
+    *out = load(store, content, STORE_MANIFEST, &why);
     return *out || why.code == REEL_NOT_FOUND || why.code == REEL_DAMAGED || reel_error_pass(err, &why);
 }
 
@@ -85,7 +65,7 @@ static bool load_old(const struct store *store, const char *content, json_t **ou
 static bool write_out(const struct store *store, const char *name, const char *suffix, const json_t *manifest,
                       struct reel_error *err) {
     AUTO_MEM char *text = manifest ? json_dumps(manifest, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
-    return text ? store_write_text(store, name, suffix, text, err) : reel_fail_memory(err);
+    return text ? store->ops->write_text(store, name, suffix, text, err) : reel_fail_memory(err);
 }
 
 void store_init_locks(struct store *store) {
@@ -105,8 +85,8 @@ bool store_update_manifest(struct store *store, const char *content,
     bool ok = load_old(store, content, &old, err);
     json_auto_t *manifest = ok ? update(context, old) : NULL;
     bool same = old && manifest && json_equal(old, manifest); /* after a restore nearly all of them are */
-    ok = ok && (same ? store->bucket || store_sync_bucket(store, content, err)
-                     : write_out(store, content, ".json", manifest, err));
+    ok = ok && (same ? !store->ops->confirm || store->ops->confirm(store, content, err)
+                     : write_out(store, content, STORE_MANIFEST, manifest, err));
     pthread_mutex_unlock(lock_of(store, content));
     return ok;
 }
@@ -114,7 +94,7 @@ bool store_update_manifest(struct store *store, const char *content,
 void store_put_object(struct store *store, const char *sha256, json_t *part) {
     struct store_object o;
     struct reel_error ignored;
-    const struct store_directory *d = store->bucket ? bucket_directory(store->bucket) : NULL;
+    const struct store_directory *d = store->directory;
     if (d && d->find(d->context, sha256, &o, &ignored)) {
         json_object_set_new(part, "object", json_string(o.location));
         if (o.etag[0]) {
@@ -124,7 +104,7 @@ void store_put_object(struct store *store, const char *sha256, json_t *part) {
 }
 
 bool store_enter_objects(struct store *store, const json_t *manifest, struct reel_error *err) {
-    const struct store_directory *d = store->bucket ? bucket_directory(store->bucket) : NULL;
+    const struct store_directory *d = store->directory;
     size_t i;
     json_t *part;
     json_array_foreach(d ? json_object_get(manifest, "parts") : NULL, i, part) {
@@ -178,7 +158,7 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
     bool ok =
         load_old(store, content, &manifest, err) &&
         (!manifest || (json_object_set_new(manifest, "recordings", store_manifest_with(manifest, id, NULL)) == 0 &&
-                       write_out(store, content, ".json", manifest, err)));
+                       write_out(store, content, STORE_MANIFEST, manifest, err)));
     pthread_mutex_unlock(lock_of(store, content));
     return ok;
 }

@@ -11,7 +11,6 @@
 
 #include "base/disk.h"
 #include "base/hex.h"
-#include "store/bucket/send.h"
 #include "store/store_internal.h"
 
 enum { ID_TEXT = 32, RUN_TEXT = 128 };
@@ -20,58 +19,64 @@ static bool is_partial(const char *name) {
     return hex_span(name) == ID_TEXT && strcmp(name + ID_TEXT, ".part") == 0;
 }
 
-bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH]) {
-    return hex_is(id, ID_TEXT) && store_path(store, out, "incoming/%s.part", id);
+bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH], struct reel_error *err) {
+    store_path(store, out, "incoming/%.32s.part", id);
+    return hex_is(id, ID_TEXT) || reel_fail(err, REEL_ARGUMENT, "not an upload's id");
 }
 
-static DIR *open_incoming(const struct store *store, struct reel_error *err) {
+bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id),
+                         void *context, struct reel_error *err) {
     char path[STORE_PATH];
-    DIR *d = store_path(store, path, "incoming") ? opendir(path) : NULL;
+    AUTO_FOLDER DIR *d = opendir(store_path(store, path, "incoming"));
     if (!d) {
-        reel_fail_errno(err, "the store cannot read its folder of uploads");
+        return errno == ENOENT || reel_fail_errno(err, "the store cannot read its folder of uploads");
     }
-    return d;
-}
-
-bool store_sweep_incoming(const struct store *store, struct reel_error *err) {
-    DIR *d = open_incoming(store, err);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (e->d_name[0] != '.' && (store->bucket || !is_partial(e->d_name))) {
-            unlinkat(dirfd(d), e->d_name, 0);
+    for (struct dirent *e; (e = readdir(d));) {
+        char id[ID_TEXT + 1];
+        snprintf(id, sizeof id, "%.*s", ID_TEXT, e->d_name);
+        if (e->d_name[0] != '.') {
+            visit(context, e->d_name, is_partial(e->d_name) ? id : NULL);
         }
     }
-    return d ? closedir(d) == 0 : false;
+    return true;
 }
 
-bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context,
-                        struct reel_error *err) {
-    DIR *d = open_incoming(store, err);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (is_partial(e->d_name)) {
-            char id[ID_TEXT + 1];
-            snprintf(id, sizeof id, "%.*s", ID_TEXT, e->d_name);
-            visit(context, id);
-        }
+bool store_remove_incoming(const struct store *store, const char *name, struct reel_error *err) {
+    char path[STORE_PATH];
+    return store_unlink(store_path(store, path, "incoming/%s", name), err);
+}
+
+static void remove_any(void *store, const char *name, const char *id) {
+    (void)id;
+    store_remove_incoming(store, name, NULL);
+}
+
+static void remove_of_no_session(void *store, const char *name, const char *id) {
+    if (!id) {
+        store_remove_incoming(store, name, NULL);
     }
-    return d ? closedir(d) == 0 : false;
+}
+
+bool store_sweep_incoming(struct store *store, bool sessions, struct reel_error *err) {
+    return store_each_incoming(store, sessions ? remove_any : remove_of_no_session, store, err);
 }
 
 void store_remove_partial(struct store *store, const char *id, const char *note) {
     char path[STORE_PATH];
-    if (store->bucket && note[0]) {
-        sending_forget(store->bucket, note);
+    if (store->ops->upload->forget && note[0]) {
+        store->ops->upload->forget(store, note);
     }
-    if (store_partial_path(store, id, path)) {
+    if (store_partial_path(store, id, path, NULL)) {
         unlink(path);
     }
 }
 
 bool store_blob_to_partial(struct store *store, const char *sha256, const char *id, struct reel_error *err) {
     char from[STORE_PATH], to[STORE_PATH];
-    if (!store_content_path(store, sha256, "", from, sizeof from) || !store_partial_path(store, id, to)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    if (!store_content_path(store, sha256, "", from, sizeof from, err) || !store_partial_path(store, id, to, err)) {
+        return false;
     }
-    return rename(from, to) == 0 ? store_sync_incoming(store, err) && store_sync_bucket(store, sha256, err)
+    return rename(from, to) == 0 ? store_sync_incoming(store, err) && store_sync_place(store, sha256, err)
                                  : reel_fail_errno(err, "the stored file cannot be returned to its upload session");
 }
 

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/hex.h"
-#include "store/bucket/bucket.h"
 #include "store/roots.h"
 #include "store/store_internal.h"
 
@@ -98,15 +97,11 @@ static json_t *as_json(const struct store_reference *ref) {
                 : NULL;
 }
 
-bool store_keep_reference(struct store *store, const char *sha256, const struct store_reference *ref,
-                          struct reel_error *err) {
+bool store_write_reference(struct store *store, const char *sha256, const struct store_reference *ref,
+                           struct reel_error *err) {
     char blob[STORE_PATH];
     struct stat st;
-    if (store->bucket) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "a file of this machine cannot stay where it is while the store is a bucket: import a copy");
-    }
-    if (store_content_path(store, sha256, "", blob, sizeof blob) && stat(blob, &st) == 0 &&
+    if (store_content_path(store, sha256, "", blob, sizeof blob, NULL) && stat(blob, &st) == 0 &&
         (uint64_t)st.st_size == ref->size) {
         return true;
     }
@@ -126,8 +121,8 @@ bool store_load_reference(struct store *store, const char *sha256, struct store_
     char path[STORE_PATH];
     const char *where, *fingerprint;
     json_int_t device, inode, size, mtime;
-    if (!store_content_path(store, sha256, ".ref", path, sizeof path)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    if (!store_content_path(store, sha256, ".ref", path, sizeof path, err)) {
+        return false;
     }
     json_t *note = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     bool good = note &&
@@ -146,18 +141,18 @@ bool store_load_reference(struct store *store, const char *sha256, struct store_
 
 void store_drop_reference(struct store *store, const char *sha256) {
     char path[STORE_PATH];
-    if (store_content_path(store, sha256, ".ref", path, sizeof path)) {
+    if (store_content_path(store, sha256, ".ref", path, sizeof path, NULL)) {
         unlink(path);
     }
 }
 
+bool store_keep_reference(struct store *store, const char *sha256, const struct store_reference *ref,
+                          struct reel_error *err) {
+    return store->ops->keep_reference(store, sha256, ref, err);
+}
+
 bool store_is_reference(struct store *store, const char *sha256) {
-    char blob[STORE_PATH], note[STORE_PATH];
-    if (store->bucket) {
-        return bucket_is_borrowed(store->bucket, sha256);
-    }
-    return store_content_path(store, sha256, "", blob, sizeof blob) && access(blob, F_OK) != 0 &&
-           store_content_path(store, sha256, ".ref", note, sizeof note) && access(note, F_OK) == 0;
+    return store->ops->is_reference(store, sha256);
 }
 
 int store_open_reference(struct store *store, const char *sha256, struct reel_error *err) {

@@ -1,6 +1,5 @@
 /* The folders of the store and its files by content. A name under blobs/ stands for complete, durable bytes: files are
  * created in incoming/, fsynced and renamed, and the folder is fsynced. Errors name no path. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,38 +15,28 @@
 #include "base/hex.h"
 #include "base/ownership.h"
 #include "store/bucket/bucket.h"
-#include "store/reference.h"
 #include "store/store_internal.h"
 
-enum { HASH_TEXT = 64 };
-#define RESERVE_BYTES (UINT64_C(64) << 20)
-
+enum { FOLDER_MAX = STORE_PATH - NAME_MAX - 32 }; /* so that the path of no file is too long */
 REEL_DEFINE_AUTO(struct store, store_close);
+
 /* ---- paths */
 
-bool store_path(const struct store *store, char out[STORE_PATH], const char *format, ...) {
-    int used = snprintf(out, STORE_PATH, "%s/", store->folder);
-    if (used < 0 || used >= STORE_PATH) {
-        return false;
-    }
+const char *store_path(const struct store *store, char out[STORE_PATH], const char *format, ...) {
     va_list args;
+    int used = snprintf(out, STORE_PATH, "%s/", store->folder);
     va_start(args, format);
-    int more = vsnprintf(out + used, (size_t)(STORE_PATH - used), format, args);
+    vsnprintf(out + used, (size_t)(STORE_PATH - used), format, args);
     va_end(args);
-    return more >= 0 && more < STORE_PATH - used;
+    return out;
 }
 
-bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size) {
-    if (!hex_is(hex, HASH_TEXT)) {
-        return false;
-    }
-    int used = snprintf(out, size, "%s/blobs/%.2s/%s%s", store->folder, hex, hex, suffix);
-    return used > 0 && (size_t)used < size;
+bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size,
+                        struct reel_error *err) {
+    int used = hex_is(hex, STORE_HEX) ? snprintf(out, size, "%s/blobs/%.2s/%s%s", store->folder, hex, hex, suffix) : -1;
+    return (used > 0 && (size_t)used < size) || reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 
-static bool store_blob_path(const struct store *store, const char *sha256, char *out, size_t size) {
-    return store_content_path(store, sha256, "", out, size);
-}
 bool store_make_folder(const char *path, const char *parent, struct reel_error *err) {
     if (mkdir(path, 0755) == 0) {
         AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -60,9 +49,7 @@ bool store_make_folder(const char *path, const char *parent, struct reel_error *
 
 bool store_make_place(const struct store *store, const char *hex, struct reel_error *err) {
     char path[STORE_PATH], parent[STORE_PATH];
-    return store_path(store, path, "blobs/%.2s", hex) && store_path(store, parent, "blobs")
-               ? store_make_folder(path, parent, err)
-               : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    return store_make_folder(store_path(store, path, "blobs/%.2s", hex), store_path(store, parent, "blobs"), err);
 }
 
 bool store_live_folder(const struct store *store, char *out, size_t size, struct reel_error *err) {
@@ -71,45 +58,39 @@ bool store_live_folder(const struct store *store, char *out, size_t size, struct
                                            : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
-bool store_sync_bucket(const struct store *store, const char *hex, struct reel_error *err) {
+bool store_sync_place(const struct store *store, const char *hex, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "blobs/%.2s", hex) ? disk_sync_folder(folder, err)
-                                                        : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    return disk_sync_folder(store_path(store, folder, "blobs/%.2s", hex), err);
 }
 
 bool store_sync_incoming(const struct store *store, struct reel_error *err) {
     char folder[STORE_PATH];
-    return store_path(store, folder, "incoming") ? disk_sync_folder(folder, err)
-                                                 : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    return disk_sync_folder(store_path(store, folder, "incoming"), err);
 }
 
 bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix,
                    struct reel_error *err) {
     char to[STORE_PATH];
-    if (!store_content_path(store, hex, suffix, to, sizeof to)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
-    }
-    if (!store_make_place(store, hex, err)) {
+    if (!store_content_path(store, hex, suffix, to, sizeof to, err) || !store_make_place(store, hex, err)) {
         return false;
     }
     if (rename(from, to) != 0) {
         return reel_fail_errno(err, "the store cannot rename a file to its final name");
     }
-    return store_sync_bucket(store, hex, err);
+    return store_sync_place(store, hex, err);
 }
 
 /* To a file in the data folder itself. */
 static bool publish_copy(const struct store *store, const char *from, const char *name, struct reel_error *err) {
     char to[STORE_PATH];
-    if (!store_path(store, to, "%s", name)) {
-        return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
-    }
-    return rename(from, to) == 0 ? disk_sync_folder(store->folder, err)
-                                 : reel_fail_errno(err, "the store cannot rename a file to its final name");
+    return rename(from, store_path(store, to, "%s", name)) == 0
+               ? disk_sync_folder(store->folder, err)
+               : reel_fail_errno(err, "the store cannot rename a file to its final name");
 }
 
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {
-    int fd = store_path(store, path, "incoming/XXXXXX") ? mkostemp(path, O_CLOEXEC) : -1;
+    store_path(store, path, "incoming/XXXXXX");
+    int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0) {
         reel_fail_errno(err, "the store cannot make a file");
         return -1;
@@ -121,9 +102,6 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
                       struct reel_error *err) {
     char from[STORE_PATH];
-    if (store->bucket) {
-        return bucket_put_text(store->bucket, suffix ? "manifests" : "notes", name, text, err);
-    }
     AUTO_FD int fd = store_new_file(store, from, err);
     if (fd < 0) {
         return false;
@@ -137,11 +115,26 @@ bool store_write_text(const struct store *store, const char *name, const char *s
     return good;
 }
 
+bool store_write_unsynced(const struct store *store, const char *path, const void *data, size_t size,
+                          struct reel_error *err) {
+    char from[STORE_PATH];
+    AUTO_FD int fd = store_new_file(store, from, err);
+    if (fd < 0) {
+        return false;
+    }
+    bool good = (disk_write_all(fd, data, size) && rename(from, path) == 0) ||
+                reel_fail_errno(err, "the store cannot write a file");
+    if (!good) {
+        unlink(from);
+    }
+    return good;
+}
+
 /* ---- opening */
 
 static bool take_lock(struct store *store, struct reel_error *err) {
     char path[STORE_PATH];
-    store->lock = store_path(store, path, "lock") ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
+    store->lock = open(store_path(store, path, "lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (store->lock < 0) {
         return reel_fail_errno(err, "the data folder cannot be locked");
     }
@@ -155,36 +148,40 @@ static bool take_lock(struct store *store, struct reel_error *err) {
 
 static bool make_folders(const struct store *store, struct reel_error *err) {
     static const char *const names[] = {"blobs", "incoming", "derived"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    bool good = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names && good; i++) {
         char path[STORE_PATH];
-        if (!store_path(store, path, "%s", names[i])) {
-            return reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
-        }
-        if (!store_make_folder(path, store->folder, err)) {
-            return false;
-        }
+        good = store_make_folder(store_path(store, path, "%s", names[i]), store->folder, err);
     }
-    return true;
+    return good;
 }
 
-struct store *store_open(const char *folder, struct reel_error *err) {
+struct store *store_new(const char *folder, struct reel_error *err) {
     AUTO(store_close) struct store *store = calloc(1, sizeof *store);
     if (!store) {
         reel_fail_memory(err);
         return NULL;
     }
     store->lock = -1;
+    store->ops = &store_in_folder;
     store_init_locks(store);
-    if (!store_make_folder(folder, NULL, err)) {
-        return NULL;
-    }
     store->folder = realpath(folder, NULL);
     if (!store->folder || asprintf(&store->derived, "%s/derived", store->folder) < 0) {
         store->derived = NULL;
         reel_fail_errno(err, "the data folder cannot be used");
         return NULL;
     }
-    if (!take_lock(store, err) || !make_folders(store, err) || !store_sweep_incoming(store, err)) {
+    if (strlen(store->folder) > FOLDER_MAX) {
+        reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
+        return NULL;
+    }
+    return TAKE(store);
+}
+
+struct store *store_open(const char *folder, struct reel_error *err) {
+    AUTO(store_close)
+    struct store *store = store_make_folder(folder, NULL, err) ? store_new(folder, err) : NULL;
+    if (!store || !take_lock(store, err) || !make_folders(store, err) || !store_sweep_incoming(store, false, err)) {
         return NULL;
     }
     store_sweep_derived(store);
@@ -219,11 +216,7 @@ bool store_free_bytes(struct store *store, uint64_t *bytes) {
 }
 
 uint64_t store_room(struct store *store) {
-    uint64_t left;
-    if (store->bucket) {
-        return UINT64_MAX; /* the bucket says when it has none */
-    }
-    return !store_free_bytes(store, &left) ? UINT64_MAX : left > RESERVE_BYTES ? left - RESERVE_BYTES : 0;
+    return store->ops->room ? store->ops->room(store) : UINT64_MAX;
 }
 
 bool store_has_room(struct store *store, uint64_t bytes) {
@@ -231,196 +224,103 @@ bool store_has_room(struct store *store, uint64_t bytes) {
     return room > 0 && room >= bytes;
 }
 
-/* ---- blobs */
-
-int store_open_file(struct store *store, const char *sha256, struct reel_error *err) {
-    char path[STORE_PATH];
-    int fd =
-        store_blob_path(store, sha256, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENOENT, -1);
-    if (fd >= 0) {
-        return fd;
-    }
-    if (errno == ENOENT) {
-        return store_open_reference(store, sha256, err);
-    }
-    reel_fail_errno(err, "the stored file cannot be opened");
-    return -1;
-}
+/* ---- contents */
 
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name,
                                     struct reel_error *err) {
-    if (store->bucket) {
-        return bucket_source(store->bucket, sha256, file_name, err);
-    }
-    int fd = store_open_file(store, sha256, err);
-    return fd >= 0 ? reel_source_from_fd(fd, file_name, err) : NULL;
+    return store->ops->open(store, sha256, file_name, err);
+}
+
+struct reel_source *store_resting_blob(struct store *store, const char *sha256, const char *file_name,
+                                       struct reel_error *err) {
+    return store->ops->open_resting(store, sha256, file_name, err);
 }
 
 struct reel_source *store_open_stored(struct store *store, const char *sha256, struct reel_error *err) {
-    char path[STORE_PATH];
-    struct store_object o;
-    if (store->bucket) {
-        return bucket_check(store->bucket, sha256, &o, err) ? bucket_direct(store->bucket, &o, sha256, err) : NULL;
-    }
-    if (!store_blob_path(store, sha256, path, sizeof path)) {
-        reel_fail(err, REEL_ARGUMENT, "not a content address");
-        return NULL;
-    }
-    if (access(path, F_OK) != 0 && errno == ENOENT) {
-        reel_fail(err, REEL_NOT_FOUND, "the stored file is gone");
-        return NULL;
-    }
-    return reel_source_open(path, sha256, err);
+    return store->ops->open_stored(store, sha256, err);
 }
 
 bool store_examine(struct store *store, const char *sha256, uint64_t *size, struct reel_error *err) {
-    struct stat st;
-    struct store_object there;
-    if (store->bucket) {
-        bool good = bucket_check(store->bucket, sha256, &there, err);
-        *size = there.size;
-        return good;
-    }
-    AUTO_FD int fd = store_open_file(store, sha256, err);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        return fd < 0 ? false : reel_fail_errno(err, "the stored file cannot be read");
-    }
-    *size = (uint64_t)st.st_size;
-    return true;
+    return store->ops->examine(store, sha256, size, err);
 }
 
 bool store_has_blob(struct store *store, const char *sha256) {
-    char path[STORE_PATH];
-    struct store_object ignored;
-    struct reel_error why = {0};
-    if (store->bucket) {
-        const struct store_directory *d = bucket_directory(store->bucket);
-        return d->find(d->context, sha256, &ignored, &why) || why.code != REEL_NOT_FOUND;
-    }
-    return store_blob_path(store, sha256, path, sizeof path) && (access(path, F_OK) == 0 || errno != ENOENT);
-}
-
-static bool remove_file(const char *path, struct reel_error *err) {
-    return unlink(path) == 0 || errno == ENOENT || reel_fail_errno(err, "the store cannot remove a file");
+    return store->ops->has(store, sha256);
 }
 
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err) {
-    char path[STORE_PATH];
-    if (store->bucket) {
-        return bucket_remove(store->bucket, sha256, err);
-    }
-    store_drop_reference(store, sha256);
-    return store_blob_path(store, sha256, path, sizeof path) ? remove_file(path, err)
-                                                             : reel_fail(err, REEL_ARGUMENT, "not a content address");
-}
-
-static bool remove_named(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
-    char path[STORE_PATH];
-    if (!store_content_path(store, content, suffix, path, sizeof path)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
-    }
-    bool is_pack = strcmp(suffix, ".reel") == 0;
-    if (store->bucket && is_pack) {
-        blocks_drop_file(bucket_blocks(store->bucket), content);
-    }
-    return remove_file(path, err) &&
-           (!store->bucket || bucket_delete(store->bucket, is_pack ? "packs" : "manifests", content, err));
-}
-
-bool store_remove_pack(struct store *store, const char *content, struct reel_error *err) {
-    return remove_named(store, content, ".reel", err);
+    return store->ops->remove(store, sha256, err);
 }
 
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err) {
-    if (!remove_named(store, content, ".json", err) || !remove_named(store, content, ".reel", err) ||
-        !store_remove_statistics(store, content, err)) {
-        return false;
+    for (unsigned i = 0; i < STORE_KINDS; i++) {
+        if (!store_remove_file(store, content, store_kinds[i].suffix, err)) {
+            return false;
+        }
     }
     store_remove_derived(store, content);
     return true;
 }
 
+/* ---- packs and statistics: files that are read in place, with a bucket copies */
+
+bool store_place_file(struct store *store, const char *content, const char *suffix, char *out, size_t size,
+                      struct reel_error *err) {
+    return store->ops->place(store, content, suffix, out, size, err);
+}
+
+bool store_keep_file(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
+    return !store->ops->keep || store->ops->keep(store, content, suffix, err);
+}
+
+int store_open_file(struct store *store, const char *content, const char *suffix, bool again, char *out, size_t size,
+                    struct reel_error *err) {
+    return store->ops->open_file(store, content, suffix, again, out, size, err);
+}
+
+bool store_remove_file(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
+    return store->ops->remove_file(store, content, suffix, err);
+}
+
+bool store_renew_pack(struct store *store, const char *content, struct reel_error *err) {
+    uint64_t size;
+    struct reel_error why = {0};
+    return store->ops->size(store, content, STORE_PACK, &size, &why) ||
+           (why.code == REEL_NOT_FOUND ? store_keep_file(store, content, STORE_PACK, err) : reel_error_pass(err, &why));
+}
+
+/* What a power failure damages is refused by its checksum, and made again. */
+bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
+                           struct reel_error *err) {
+    char to[STORE_PATH];
+    return store_place_file(store, content, STORE_STATISTICS, to, sizeof to, err) &&
+           store_write_unsynced(store, to, data, size, err) && store_keep_file(store, content, STORE_STATISTICS, err);
+}
+
 /* ---- all files */
 
-static bool visit_bucket(const struct store *store, const char *bucket,
-                         bool (*visit)(void *, const char *, const char *, int64_t), void *context) {
-    char path[STORE_PATH];
-    AUTO_FOLDER DIR *d = store_path(store, path, "blobs/%s", bucket) ? opendir(path) : NULL;
-    bool more = true;
-    for (struct dirent *e; more && d && (e = readdir(d));) {
-        char hex[HASH_TEXT + 1];
-        struct stat st;
-        snprintf(hex, sizeof hex, "%.*s", HASH_TEXT, e->d_name);
-        if (hex_span(hex) == HASH_TEXT && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-            more = visit(context, hex, e->d_name + HASH_TEXT, store_stamp(st.st_mtim));
-        }
-    }
-    return more;
-}
-
-struct visiting {
-    bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns);
-    void *context;
-    const char *suffix;
-    bool stopped;
-};
-
-static bool visit_object(void *context, const char *name, const struct s3_object *object) {
-    struct visiting *v = context;
-    bool content = hex_is(name, HASH_TEXT);
-    v->stopped = content && !v->visit(v->context, name, v->suffix, object->modified_s * 1000000000);
-    return !v->stopped;
-}
-
-/* What is kept of a content; in a bucket in folders of their own. Objects are not named by their content: bucket_each()
- * has them. */
-static const struct {
-    const char *suffix, *folder;
-} kinds[] = {{".json", "manifests"}, {".reel", "packs"}, {STORE_STATISTICS_SUFFIX, "statistics"}};
-enum { KINDS = sizeof kinds / sizeof *kinds };
+const struct store_kind store_kinds[STORE_KINDS] = {
+    {STORE_MANIFEST, "manifests"}, {STORE_PACK, "packs"}, {STORE_STATISTICS, "statistics"}};
 
 bool store_is_of_content(const char *suffix) {
     bool found = false;
-    for (size_t i = 0; i < KINDS; i++) {
-        found = found || strcmp(suffix, kinds[i].suffix) == 0;
+    for (unsigned i = 0; i < STORE_KINDS; i++) {
+        found = found || strcmp(suffix, store_kinds[i].suffix) == 0;
     }
     return found;
-}
-
-static bool each_object(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t), void *context,
-                        struct reel_error *err) {
-    struct visiting v = {.visit = visit, .context = context};
-    for (size_t i = 0; i < KINDS && !v.stopped; i++) {
-        v.suffix = kinds[i].suffix;
-        if (!bucket_each(store->bucket, kinds[i].folder, visit_object, &v, err)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 bool store_each(struct store *store,
                 bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,
                 struct reel_error *err) {
-    char path[STORE_PATH];
-    if (store->bucket) {
-        return each_object(store, visit, context, err);
-    }
-    AUTO_FOLDER DIR *d = store_path(store, path, "blobs") ? opendir(path) : NULL;
-    if (!d) {
-        return reel_fail_errno(err, "the store cannot read its folder of blobs");
-    }
-    for (struct dirent *e; (e = readdir(d));) {
-        if (strlen(e->d_name) == 2 && e->d_name[0] != '.' && !visit_bucket(store, e->d_name, visit, context)) {
-            break;
-        }
-    }
-    return true;
+    return store->ops->each(store, visit, context, err);
+}
+
+bool store_unlink(const char *path, struct reel_error *err) {
+    return unlink(path) == 0 || errno == ENOENT || reel_fail_errno(err, "the store cannot remove a file");
 }
 
 bool store_remove_leftover(struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
     char path[STORE_PATH];
-    return store_content_path(store, hex, suffix, path, sizeof path)
-               ? remove_file(path, err)
-               : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    return store_content_path(store, hex, suffix, path, sizeof path, err) && store_unlink(path, err);
 }

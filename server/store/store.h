@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
+#include "read/reader.h"
 #include "reel/error.h"
-#include "reel/reader.h"
 
 struct store;
 struct store_upload;
@@ -22,7 +22,7 @@ struct store *store_open(const char *folder, struct reel_error *err);
  * store_set_directory(). */
 bool store_use_bucket(struct store *store, const char *address, uint64_t cache_bytes, struct reel_error *err);
 bool store_is_bucket(const struct store *store);
-struct store_directory;
+struct store_directory; /* of what is in the bucket, if there is one */
 void store_set_directory(struct store *store, const struct store_directory *directory);
 /* The id of the archive in the bucket: the first one that was given; to be freed. `id` NULL: REEL_NOT_FOUND when it has
  * none. */
@@ -69,6 +69,8 @@ bool store_upload_flush(
  * now. */
 bool store_upload_sync(struct store_upload *u, bool full, uint64_t *sure, char **note, struct reel_error *err);
 void store_upload_noted(struct store_upload *u); /* the note is in the row */
+/* Whether sessions go on from the notes in their rows, at any server, rather than from files here. */
+bool store_notes_uploads(const struct store *store);
 /* All bytes last, for store_open_partial(); the note as above. */
 bool store_upload_finish_partial(struct store_upload *u, char **note, struct reel_error *err);
 bool store_upload_cut(struct store_upload *u, uint64_t size,
@@ -80,9 +82,11 @@ bool store_upload_is_here(const struct store_upload *u); /* not yet, or no longe
 void store_upload_withdraw(
     struct store_upload *u); /* of a session: the kept blob, if unused, becomes the session's file again */
 void store_upload_drop(struct store_upload *u); /* its file is removed when this is freed */
-/* Files of sessions, compared with the catalog at start. */
-bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context,
-                        struct reel_error *err);
+/* Every file in incoming/ but hidden ones; `id` is that of the upload session it belongs to by its name, NULL: of none.
+ */
+bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id),
+                         void *context, struct reel_error *err);
+bool store_remove_incoming(const struct store *store, const char *name, struct reel_error *err);
 struct reel_source *store_open_partial(struct store *store, const char *id, const char *note, uint64_t size,
                                        struct reel_error *err);
 void store_remove_partial(struct store *store, const char *id, const char *note);
@@ -120,23 +124,25 @@ bool store_examine(struct store *store, const char *sha256, uint64_t *size, stru
 bool store_has_blob(struct store *store, const char *sha256);
 /* Makes the folder blobs/ab/ of a content durable, for a pack whose content has no blob: one of several parts. */
 bool store_make_place(const struct store *store, const char *content, struct reel_error *err);
-/* Where the index pack of a content is written; store_keep_pack() then makes it last. */
-bool store_pack_place(struct store *store, const char *content, char *out, size_t size, struct reel_error *err);
-bool store_keep_pack(struct store *store, const char *content, struct reel_error *err);
+/* What there is of a content besides its bytes. */
+#define STORE_MANIFEST ".json"
+#define STORE_PACK ".reel"
+#define STORE_STATISTICS ".stats" /* of its fields: reel/values.h */
+/* Where a pack or statistics are written; store_keep_file() then makes them last. */
+bool store_place_file(struct store *store, const char *content, const char *suffix, char *out, size_t size,
+                      struct reel_error *err);
+bool store_keep_file(struct store *store, const char *content, const char *suffix, struct reel_error *err);
 /* The same for a pack that was here before: another server may have removed it from the bucket with the last recording
  * of the content. */
 bool store_renew_pack(struct store *store, const char *content, struct reel_error *err);
 /* Its path; and it stays there while the descriptor that is returned is open. -1 with REEL_NOT_FOUND: there is none.
  * With a bucket it is fetched if it is not here, or `again`, after another server has replaced it. */
-int store_open_pack(struct store *store, const char *content, bool again, char *out, size_t size,
+int store_open_file(struct store *store, const char *content, const char *suffix, bool again, char *out, size_t size,
                     struct reel_error *err);
-/* Field statistics of a content (reel/values.h). -1 with REEL_NOT_FOUND: there are none. */
-#define STORE_STATISTICS_SUFFIX ".stats"
-int store_open_statistics(struct store *store, const char *content, struct reel_error *err);
+bool store_remove_file(struct store *store, const char *content, const char *suffix,
+                       struct reel_error *err); /* also if there is none */
 bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
                            struct reel_error *err);
-bool store_remove_statistics(struct store *store, const char *content,
-                             struct reel_error *err); /* also if there are none */
 /* Whether a file of this suffix belongs to a content, as store_each() visits it: its pack, manifest or statistics. */
 bool store_is_of_content(const char *suffix);
 /* The folder of recordings that are being written, made if there is none. */
@@ -149,7 +155,6 @@ int store_open_picture(struct store *store, const char *content, const char *nam
 bool store_keep_picture(struct store *store, const char *content, const char *name, const void *data, size_t size,
                         struct reel_error *err);
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
-bool store_remove_pack(struct store *store, const char *content, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content,
                           struct reel_error *err); /* pack, manifest, statistics, derived */
 

@@ -16,11 +16,7 @@ enum { NAMES_MAX = 1000, OPEN_MAX = 16 };
 
 struct store *store_open_moving(const struct store *store, struct reel_error *err) {
     char folder[STORE_PATH];
-    if (!store_path(store, folder, STORE_MOVING)) {
-        reel_fail(err, REEL_ARGUMENT, "the path of the data folder is too long");
-        return NULL;
-    }
-    return store_open(folder, err);
+    return store_open(store_path(store, folder, STORE_MOVING), err);
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
@@ -31,16 +27,14 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 /* With all that is in it. What cannot be removed stays, and does no harm. */
 static void remove_folder(const struct store *store, const char *name) {
     char path[STORE_PATH];
-    if (store_path(store, path, "%s", name)) {
-        nftw(path, remove_one, OPEN_MAX, FTW_DEPTH | FTW_PHYS);
-    }
+    nftw(store_path(store, path, "%s", name), remove_one, OPEN_MAX, FTW_DEPTH | FTW_PHYS);
 }
 
 /* In one step: there is always a folder blobs. What the cache of a bucket is on can do that. */
 static bool exchange_blobs(const struct store *store, struct reel_error *err) {
     char a[STORE_PATH], b[STORE_PATH];
-    return (store_path(store, a, "blobs") && store_path(store, b, STORE_MOVING "/blobs") &&
-            renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0) ||
+    return renameat2(AT_FDCWD, store_path(store, a, "blobs"), AT_FDCWD, store_path(store, b, STORE_MOVING "/blobs"),
+                     RENAME_EXCHANGE) == 0 ||
            reel_fail_errno(err, "the folder blobs cannot be replaced");
 }
 
@@ -48,10 +42,7 @@ static bool exchange_blobs(const struct store *store, struct reel_error *err) {
 static bool set_aside(const struct store *store, struct reel_error *err) {
     char from[STORE_PATH], to[STORE_PATH];
     for (unsigned i = 1; i <= NAMES_MAX; i++) {
-        if (!store_path(store, from, "blobs") || !store_path(store, to, "blobs.moved-%u", i)) {
-            return reel_fail(err, REEL_ARGUMENT, "the path of the data folder is too long");
-        }
-        if (disk_rename_new(from, to)) {
+        if (disk_rename_new(store_path(store, from, "blobs"), store_path(store, to, "blobs.moved-%u", i))) {
             return store_make_folder(from, store->folder, err);
         }
         if (errno != EEXIST) {
@@ -72,8 +63,8 @@ bool store_switch_to_bucket(struct store *store, const char *address, struct ree
 bool store_switch_to_folder(struct store *store, struct reel_error *err) {
     char mark[STORE_PATH];
     bool good = exchange_blobs(store, err) && disk_sync_folder(store->folder, err) &&
-                store_path(store, mark, STORE_MARK) &&
-                (unlink(mark) == 0 || reel_fail_errno(err, "the file %s cannot be removed", STORE_MARK)) &&
+                (unlink(store_path(store, mark, STORE_MARK)) == 0 ||
+                 reel_fail_errno(err, "the file %s cannot be removed", STORE_MARK)) &&
                 disk_sync_folder(store->folder, err);
     if (good) {
         remove_folder(store, "objects");

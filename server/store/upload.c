@@ -1,35 +1,22 @@
-/* An incoming file: buffered, hashed and written in large pieces. The disk starts writing while bytes still arrive, so
- * that the final fsync has little left to do. Bytes that were written before a restart are read back and hashed at the
- * end. */
+/* An incoming file: buffered, hashed and written in large pieces. Bytes that were written before a restart are read
+ * back and hashed at the end. */
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/fs.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/digest.h"
-#include "base/hex.h"
-#include "base/ownership.h"
-#include "reel/scan.h"
-#include "store/bucket/send.h"
-#include "store/reference.h"
-#include "store/store_internal.h"
+#include "index/scan.h"
+#include "store/s3/s3.h"
 #include "store/upload_internal.h"
 
 enum {
     BUFFER_BYTES = 1 << 20,
     WRITE_BYTES = 128 << 10, /* for a larger write the page cache allocates huge pages, which a virtual machine may
                                 first have to get back from its host */
-    WRITEBACK_BYTES = 8 << 20,
 };
 
-static void hash_restart(struct store_upload *u) {
+void upload_hash_restart(struct store_upload *u) {
     u->hashed = 0;
     digest_start(&u->hash, DIGEST_SHA256);
 }
@@ -40,11 +27,8 @@ int64_t store_elapsed_ns(void) {
     return elapsed_ns + s3_elapsed_ns();
 }
 
-static bool sync_file(int fd) {
-    int64_t began_ns = clock_ns();
-    bool good = fsync(fd) == 0;
+void upload_waited(int64_t began_ns) {
     elapsed_ns += clock_ns() - began_ns;
-    return good;
 }
 
 struct store_upload *upload_new(struct store *store, struct reel_error *err) {
@@ -54,8 +38,9 @@ struct store_upload *upload_new(struct store *store, struct reel_error *err) {
         return NULL;
     }
     u->store = store;
+    u->ops = store->ops->upload;
     u->fd = u->leased = -1;
-    hash_restart(u);
+    upload_hash_restart(u);
     return TAKE(u);
 }
 
@@ -69,57 +54,11 @@ struct store_upload *store_upload_begin(struct store *store, struct reel_error *
         u->path[0] = '\0';
         return NULL;
     }
-    if (store->bucket && !(u->sending = sending_new(store->bucket, u->fd, err))) {
-        return NULL;
-    }
-    return TAKE(u);
-}
-
-/* ---- linking or cloning an existing file instead of copying it */
-
-/* The signal for a broken lease is ignored: the process that opens the file waits. */
-static bool lease(int fd) {
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 &&
-           fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
-}
-
-static bool link_whole(struct store_upload *u, int fd) {
-    char from[32], name[STORE_PATH + 8];
-    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
-    snprintf(name, sizeof name, "%s.link", u->path);
-    if ((u->leased = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0) {
-        return false;
-    }
-    bool named = lease(fd) && linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-    int opened = named ? open(name, O_RDONLY | O_CLOEXEC) : -1;
-    if (opened >= 0 && rename(name, u->path) == 0) {
-        close(u->fd);
-        u->fd = opened;
-        return true;
-    }
-    if (named) {
-        unlink(name);
-    }
-    if (opened >= 0) {
-        close(opened);
-    }
-    fcntl(fd, F_SETLEASE, F_UNLCK);
-    close(u->leased);
-    u->leased = -1;
-    return false;
+    return !u->ops->begin || u->ops->begin(u, err) ? TAKE(u) : NULL;
 }
 
 bool store_upload_share(struct store_upload *u, int fd, bool whole) {
-    struct stat st;
-    if (u->sending) {
-        return false; /* the bytes have to be sent in any case */
-    }
-    if (!(whole && link_whole(u, fd)) && ioctl(u->fd, FICLONE, fd) != 0) {
-        return false;
-    }
-    u->written = u->started = fstat(u->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
-    return true;
+    return u->ops->share && u->ops->share(u, fd, whole);
 }
 
 bool store_upload_is_whole(const struct store_upload *u) {
@@ -128,20 +67,6 @@ bool store_upload_is_whole(const struct store_upload *u) {
 
 /* ---- over several requests */
 
-static bool open_partial(struct store_upload *u, bool create, struct reel_error *err) {
-    struct stat st;
-    u->fd = open(u->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0600);
-    if (u->fd < 0 || fstat(u->fd, &st) != 0 || lseek(u->fd, 0, SEEK_END) < 0) {
-        return errno == ENOENT && !create ? reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone")
-                                          : reel_fail_errno(err, "the upload's file cannot be opened");
-    }
-    if (create) {
-        reel_own_by_folder(u->fd, u->path);
-    }
-    u->written = u->started = u->sure = (uint64_t)st.st_size; /* each request ends with an fsync */
-    return true;
-}
-
 struct store_upload *store_upload_open(struct store *store, const char *id, bool create, const char *note,
                                        struct reel_error *err) {
     AUTO(store_upload_free) struct store_upload *u = upload_new(store, err);
@@ -149,31 +74,17 @@ struct store_upload *store_upload_open(struct store *store, const char *id, bool
         return NULL;
     }
     u->lasting = true;
-    if (!store_partial_path(store, id, u->path)) {
-        reel_fail(err, REEL_ARGUMENT, "not an upload's id");
-        return NULL;
-    }
-    if (!(store->bucket ? upload_open_sent(u, note, err) : open_partial(u, create, err))) {
-        return NULL;
-    }
-    if (create && !store->bucket && !store_sync_incoming(store, err)) { /* the client will resume it by its name */
-        u->lasting = false;
-        return NULL;
-    }
-    return TAKE(u);
+    return store_partial_path(store, id, u->path, err) && u->ops->open(u, create, note, err) ? TAKE(u) : NULL;
+}
+
+struct store_upload *store_upload_known(struct store *store, const char *sha256, const char *note, uint64_t size,
+                                        struct reel_error *err) {
+    return store->ops->upload->known ? store->ops->upload->known(store, sha256, note, size, err)
+                                     : (reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone"), NULL);
 }
 
 uint64_t store_upload_size(const struct store_upload *u) {
     return u->written + u->held;
-}
-
-/* Hashes again from the last whole part on: the file has no bytes before it. */
-static bool cut_sent(struct store_upload *u, struct reel_error *err) {
-    if (!sending_cut(u->sending, u->written, err)) {
-        return false;
-    }
-    u->hashed = sending_hash(u->sending, &u->hash);
-    return store_upload_hash(u, NULL, err);
 }
 
 bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *err) {
@@ -181,19 +92,13 @@ bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *
     if (u->written <= size) {
         return true;
     }
-    if (!u->known && (ftruncate(u->fd, (off_t)size) != 0 || lseek(u->fd, (off_t)size, SEEK_SET) < 0)) {
+    if (u->fd >= 0 && (ftruncate(u->fd, (off_t)size) != 0 || lseek(u->fd, (off_t)size, SEEK_SET) < 0)) {
         return reel_fail_errno(err, "the upload cannot be cut");
     }
     u->written = size;
     u->started = u->started < size ? u->started : size;
     u->sure = u->sure < size ? u->sure : size;
-    if (u->sending) {
-        return cut_sent(u, err);
-    }
-    if (u->hashed > size && !u->known) {
-        hash_restart(u);
-    }
-    return true;
+    return !u->ops->cut || u->ops->cut(u, err);
 }
 
 bool store_upload_mark(struct store_upload *u, struct reel_error *err) {
@@ -201,8 +106,8 @@ bool store_upload_mark(struct store_upload *u, struct reel_error *err) {
         return false;
     }
     u->marked = u->hash;
-    if (u->sending) {
-        sending_hold(u->sending, u->written);
+    if (u->ops->hold) {
+        u->ops->hold(u);
     }
     return true;
 }
@@ -215,84 +120,46 @@ bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error 
     return store_upload_cut(u, size, err);
 }
 
-/* After a failed fsync the next one may succeed although pages are lost, so bytes up to here are never confirmed. */
-static bool note_sync(struct store_upload *u, bool synced, struct reel_error *err) {
-    struct reel_error ignored;
-    if (synced) {
-        u->sure = u->written;
-        return true;
-    }
-    reel_fail_errno(err, "the upload cannot be written to disk");
-    if (u->lasting) {
-        store_upload_cut(u, u->sure, &ignored);
-    }
-    return false;
-}
-
 bool store_upload_sync(struct store_upload *u, bool full, uint64_t *sure, char **note, struct reel_error *err) {
     *note = NULL;
     *sure = u->sure;
-    if (!store_upload_flush(u, err)) {
-        return false;
-    }
-    if (u->sending && !u->known) {
-        return (*note = sending_confirm(u->sending, u->written, full, sure, err));
-    }
-    bool good = u->known || note_sync(u, fdatasync(u->fd) == 0, err);
-    *sure = good ? u->written : u->sure;
-    return good;
+    return store_upload_flush(u, err) && u->ops->sync(u, full, sure, note, err);
 }
 
 void store_upload_noted(struct store_upload *u) {
-    if (u->sending) {
-        sending_confirmed(u->sending);
+    if (u->ops->noted) {
+        u->ops->noted(u);
     }
 }
 
-/* Within one part of an object. */
-static bool put_piece(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
+bool store_notes_uploads(const struct store *store) {
+    return store->ops->upload->noted;
+}
+
+bool upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
+    const uint8_t *from = data;
     int64_t began_ns = clock_ns();
-    for (size_t at = 0; at < size && !u->known;) {
-        ssize_t n = write(u->fd, data + at, size - at < WRITE_BYTES ? size - at : WRITE_BYTES);
+    for (size_t at = 0; at < size;) {
+        ssize_t n = write(u->fd, from + at, size - at < WRITE_BYTES ? size - at : WRITE_BYTES);
         if (n < 0 && errno != EINTR) {
             return reel_fail_errno(err, "the upload cannot be stored");
         }
         at += n > 0 ? (size_t)n : 0;
         u->written += n > 0 ? (uint64_t)n : 0;
     }
-    elapsed_ns += clock_ns() - began_ns;
-    if (u->known) {
-        u->written += size;
-    } else if (u->hashed == u->written - size) {
+    upload_waited(began_ns);
+    if (u->hashed == u->written - size) {
         digest_add(&u->hash, data, size);
         u->hashed = u->written;
     }
-    if (u->written - u->started >= WRITEBACK_BYTES && !u->sending) {
-        (void)sync_file_range(u->fd, (off_t)u->started, (off_t)(u->written - u->started),
-                              SYNC_FILE_RANGE_WRITE); /* a hint: fsync reports errors */
-        u->started = u->written;
-    }
     return true;
-}
-
-static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
-    while (u->sending && size > 0) {
-        uint64_t left = sending_next(u->sending) - u->written;
-        size_t n = size < left ? size : (size_t)left;
-        if (!put_piece(u, data, n, err) || (n == left && !sending_grow(u->sending, &u->hash, err))) {
-            return false;
-        }
-        data += n;
-        size -= n;
-    }
-    return size == 0 || put_piece(u, data, size, err);
 }
 
 bool store_upload_flush(struct store_upload *u, struct reel_error *err) {
     size_t held = u->held;
     AUTO_MEM uint8_t *buffer = TAKE(u->buffer);
     u->held = 0;
-    return put(u, buffer, held, err);
+    return held == 0 || u->ops->put(u, buffer, held, err);
 }
 
 bool store_upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
@@ -301,25 +168,20 @@ bool store_upload_write(struct store_upload *u, const void *data, size_t size, s
         return reel_fail_memory(err);
     }
     while (size > 0) {
-        if (u->held == 0 && size >= BUFFER_BYTES) { /* large pieces are not buffered */
-            if (!put(u, at, BUFFER_BYTES, err)) {
-                return false;
-            }
-            at += BUFFER_BYTES;
-            size -= BUFFER_BYTES;
-            continue;
-        }
         size_t n = size < BUFFER_BYTES - u->held ? size : BUFFER_BYTES - u->held;
-        memcpy(u->buffer + u->held, at, n);
+        bool large = n == BUFFER_BYTES; /* it is not buffered */
+        if (!large) {
+            memcpy(u->buffer + u->held, at, n);
+        }
         u->held += n;
-        at += n;
-        size -= n;
         if (u->held == BUFFER_BYTES) {
             u->held = 0;
-            if (!put(u, u->buffer, BUFFER_BYTES, err)) {
+            if (!u->ops->put(u, large ? at : u->buffer, BUFFER_BYTES, err)) {
                 return false;
             }
         }
+        at += n;
+        size -= n;
     }
     return true;
 }
@@ -349,67 +211,52 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
     return true;
 }
 
-bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err) {
-    if (!store_upload_flush(u, err) || (!u->known && !store_upload_hash(u, NULL, err))) {
+bool upload_hash_all(struct store_upload *u, struct reel_error *err) {
+    if (!store_upload_hash(u, NULL, err)) {
         return false;
     }
-    if (!u->known) {
-        digest_end_hex(&u->hash, u->sha256);
-    }
-    if (!u->sending && !u->known) {
-        hash_restart(u);
-        if (!note_sync(u, sync_file(u->fd), err)) {
-            return false;
-        }
+    digest_end_hex(&u->hash, u->sha256);
+    return true;
+}
+
+bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err) {
+    if (!store_upload_flush(u, err) || (u->ops->finish && !u->ops->finish(u, err))) {
+        return false;
     }
     memcpy(sha256, u->sha256, sizeof u->sha256);
     *size = u->written;
     return true;
 }
 
-/* A blob of this hash and size exists. It has the same content, and blobs are flushed before they get their name. */
-static bool is_there(const struct store_upload *u) {
-    char path[STORE_PATH];
-    struct stat st;
-    return store_content_path(u->store, u->sha256, "", path, sizeof path) && stat(path, &st) == 0 &&
-           (uint64_t)st.st_size == u->written;
+bool store_upload_finish_partial(struct store_upload *u, char **note, struct reel_error *err) {
+    *note = NULL;
+    return store_upload_flush(u, err) && (!u->ops->finish_partial || u->ops->finish_partial(u, note, err));
+}
+
+struct reel_source *store_open_partial(struct store *store, const char *id, const char *note, uint64_t size,
+                                       struct reel_error *err) {
+    return store->ops->upload->open_partial(store, id, note, size, err);
+}
+
+bool upload_may_be_kept(const struct store_upload *u, struct reel_error *err) {
+    return (u->sha256[0] && !u->placed) || reel_fail(err, REEL_ARGUMENT, "the upload is not finished, or kept already");
 }
 
 bool store_upload_keep(struct store_upload *u, struct reel_error *err) {
-    if (u->store->bucket) {
-        return upload_keep_object(u, false, err);
-    }
-    return is_there(u) && !u->placed ? store_sync_bucket(u->store, u->sha256, err) : store_upload_replace(u, err);
+    return u->ops->keep(u, false, err);
 }
 
 bool store_upload_replace(struct store_upload *u, struct reel_error *err) {
-    if (!u->sha256[0] || u->placed) {
-        return reel_fail(err, REEL_ARGUMENT, "the upload is not finished, or kept already");
-    }
-    if (u->store->bucket) {
-        return upload_keep_object(u, true, err);
-    }
-    if (store_upload_is_whole(u)) {
-        reel_own_by_folder(u->fd, u->path); /* a linked file gets the owner of the archive's folder */
-    }
-    bool lasts = store_publish(u->store, u->path, u->sha256, "", err);
-    u->placed =
-        lasts || access(u->path, F_OK) != 0; /* after a failure the file may have been renamed without being durable */
-    if (lasts) {
-        store_drop_reference(u->store, u->sha256); /* the stored copy replaces the reference */
-    }
-    return lasts;
+    return u->ops->keep(u, true, err);
 }
 
 bool store_upload_is_here(const struct store_upload *u) {
-    return !u->placed || u->store->bucket; /* an object of the bucket is found again by its content */
+    return !u->placed || !u->ops->withdraw; /* what cannot be withdrawn is found again by its content */
 }
 
 void store_upload_withdraw(struct store_upload *u) {
-    char path[STORE_PATH];
-    if (u->lasting && u->placed && !u->store->bucket &&
-        store_content_path(u->store, u->sha256, "", path, sizeof path)) {
-        u->placed = rename(path, u->path) != 0;
+    if (u->lasting && u->placed && u->ops->withdraw) {
+        u->ops->withdraw(u);
     }
 }
 
@@ -421,13 +268,12 @@ void store_upload_free(struct store_upload *u) {
     if (!u) {
         return;
     }
-    if (u->path[0] && !u->placed && (!u->lasting || u->store->bucket)) {
+    if (u->path[0] && !u->placed && !u->lasting) {
         unlink(u->path);
     }
-    if (u->sending && !u->placed && !u->lasting) {
-        sending_abandon(u->sending);
+    if (u->ops->free) {
+        u->ops->free(u);
     }
-    sending_free(u->sending); /* its threads read the file until then */
     if (u->fd >= 0) {
         close(u->fd);
     }

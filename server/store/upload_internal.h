@@ -1,18 +1,18 @@
-/* Shared by upload.c and upload_object.c. */
+/* Shared by upload.c, which does what both kinds of stores do, folder/upload.c and bucket/upload.c. */
 #ifndef SERVER_STORE_UPLOAD_INTERNAL_H
 #define SERVER_STORE_UPLOAD_INTERNAL_H
 
 #include "base/digest.h"
-#include "store/bucket/send.h"
 #include "store/store_internal.h"
 
 struct store_upload {
     struct store *store;
+    const struct store_upload_ops *ops;
     int fd;
     int leased; /* lease on the file that this upload is a hard link to: no process can write to it meanwhile; -1: none
                  */
     char path[STORE_PATH]; /* in incoming/ */
-    bool placed;           /* the file has been renamed to a blob */
+    bool placed;           /* the file has been renamed to a blob, or has become an object */
     bool lasting;          /* belongs to an upload session: the file is not removed when this is freed */
     uint8_t *buffer;       /* NULL while nothing is held */
     size_t held;
@@ -21,15 +21,16 @@ struct store_upload {
     uint64_t hashed;            /* bytes hashed so far; store_upload_hash() reads the others back */
     struct digest hash, marked; /* marked: its state at store_upload_mark() */
     char sha256[65];            /* "" until finished */
-    struct sending *sending;    /* to the bucket; NULL: this store has none */
-    bool known;                 /* the bucket has all bytes already, and the file none: only their number is counted */
+    struct sending *sending;    /* to the bucket, if there is one */
 };
 REEL_DEFINE_AUTO(struct store_upload, store_upload_free);
 
 struct store_upload *upload_new(struct store *store, struct reel_error *err); /* without a file */
-/* Of a session, with what the note says is in the bucket. */
-bool upload_open_sent(struct store_upload *u, const char *note, struct reel_error *err);
-/* Makes the finished upload the object of its content. */
-bool upload_keep_object(struct store_upload *u, bool replace, struct reel_error *err);
+void upload_hash_restart(struct store_upload *u);
+bool upload_write(struct store_upload *u, const void *data, size_t size,
+                  struct reel_error *err); /* to the file, and hashes it if all before it was */
+bool upload_hash_all(struct store_upload *u, struct reel_error *err);          /* sets `sha256` */
+bool upload_may_be_kept(const struct store_upload *u, struct reel_error *err); /* it is finished, and not kept */
+void upload_waited(int64_t began_ns); /* for the disk, since then; for store_elapsed_ns() */
 
 #endif

@@ -98,13 +98,14 @@ static bool reconcile_offset(const struct reconcile *c, struct catalog_upload *u
 }
 
 /* A file without a row, from a crash before the row was written or after it was deleted. */
-static void check_file(void *context, const char *id) {
+static void check_file(void *context, const char *name, const char *id) {
     struct app *app = context;
     struct catalog_upload u;
     struct reel_error none = {0};
-    if (catalog_upload_get(app->catalog, id, &u, &none)) {
+    (void)name;
+    if (id && catalog_upload_get(app->catalog, id, &u, &none)) {
         catalog_upload_done(&u);
-    } else if (none.code == REEL_NOT_FOUND) {
+    } else if (id && none.code == REEL_NOT_FOUND) {
         store_remove_partial(app->store, id, "");
     }
 }
@@ -123,5 +124,5 @@ bool sessions_reconcile(struct app *app, struct reel_error *err) {
     if (!ok || none.code != REEL_NOT_FOUND) {
         return !ok ? false : reel_error_pass(err, &none);
     }
-    return store_each_partial(app->store, check_file, app, err);
+    return store_each_incoming(app->store, check_file, app, err);
 }

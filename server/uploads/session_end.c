@@ -11,14 +11,14 @@
 
 /* ---- removed */
 
-/* The row may have changed before the mutex was taken: it is read again. */
-/* Of an upload that is no more: in a bucket, what it had sent may have become the object of its content. */
+/* Of an upload that is no more: what its note named may have become the object of its content. */
 static void tidy(struct app *app, const char *content) {
-    if (content[0] && store_is_bucket(app->store)) {
+    if (content[0] && store_notes_uploads(app->store)) {
         scan_tidy(app, content);
     }
 }
 
+/* The row may have changed before the mutex was taken: it is read again. */
 static bool sweep_locked(struct app *app, struct session *s, int64_t expired_ns, struct reel_error *err) {
     AUTO_STRUCT(catalog_upload_done) struct catalog_upload u = {0};
     struct reel_error none = {0};
@@ -78,7 +78,7 @@ static bool become_recording(struct app *app, struct session *s, struct catalog_
                          u->content, options.sha256);
     }
     struct catalog_upload row = *u;
-    row.offset = store_is_bucket(app->store) ? s->sure : u->offset; /* what the note describes */
+    row.offset = store_notes_uploads(app->store) ? s->sure : u->offset; /* what the note describes */
     if (!catalog_upload_update(app->catalog, &row, err)) {
         out->again = true;
         return false;
@@ -154,7 +154,7 @@ static void finish_locked(struct app *app, struct session *s, struct catalog_upl
         catalog_upload_remove(app->catalog, u->id, &ignored);
         session_discard(app, s, u->note);
         tidy(app, u->content);
-    } else if (store_is_bucket(app->store)) {
+    } else if (store_notes_uploads(app->store)) {
         session_close_file(s); /* it may be an object already: the row and the directory know */
     }
 }

@@ -1,4 +1,4 @@
-/* Shared by sessions.c (bytes), session_end.c and reconcile.c only. */
+/* Shared by sessions.c, session_write.c (bytes), session_end.c and reconcile.c only. */
 #ifndef SERVER_UPLOADS_SESSIONS_INTERNAL_H
 #define SERVER_UPLOADS_SESSIONS_INTERNAL_H
 
@@ -23,6 +23,9 @@ struct session { /* a session that is in use or was used recently */
 struct session *session_acquire(struct sessions *all, const char *id,
                                 struct reel_error *err); /* for session_release() */
 void session_release(struct sessions *all, struct session *s);
+/* As in the catalog: the offset is the confirmed one. REEL_NOT_FOUND, also for another owner's (NULL: any). */
+bool session_find_row(struct app *app, const char *owner, const char *id, struct catalog_upload *out,
+                      struct reel_error *err);
 /* Its mutex is held in these. */
 bool session_open_file(struct app *app, struct session *s, const struct catalog_upload *row, struct reel_error *err);
 void session_discard(struct app *app, struct session *s,

@@ -2,7 +2,8 @@
 #include "uploads/upload_options.h"
 
 #include <string.h>
-#include <strings.h>
+
+#include "base/ascii.h"
 
 void upload_options_done(struct upload_options *w) {
     catalog_annotations_done(&w->annotations);
@@ -22,8 +23,8 @@ static bool read_text(char out[UPLOAD_OPTION_TEXT], const char *key, const json_
 
 static bool read_bool(bool *out, const char *key, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value);
-    bool yes = json_is_true(value) || (text && (strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0));
-    bool no = json_is_false(value) || (text && (strcasecmp(text, "false") == 0 || strcmp(text, "0") == 0));
+    bool yes = json_is_true(value) || (text && (ascii_casecmp(text, "true") == 0 || strcmp(text, "1") == 0));
+    bool no = json_is_false(value) || (text && (ascii_casecmp(text, "false") == 0 || strcmp(text, "0") == 0));
     *out = *out || yes;
     return yes || no || reel_fail(err, REEL_ARGUMENT, "%s must be true or false", key);
 }

@@ -7,8 +7,8 @@
 
 #include "base/grow.h"
 #include "catalog/catalog.h"
-#include "reel/index.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "index/index.h"
 
 /* A part of a long list: the items from number `from` on. It ends after VIEW_ITEMS_MAX items or about VIEW_TEXT_MAX
  * bytes of text. */

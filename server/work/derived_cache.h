@@ -5,7 +5,7 @@
 #ifndef SERVER_WORK_DERIVED_CACHE_H
 #define SERVER_WORK_DERIVED_CACHE_H
 
-#include "reel/write.h"
+#include "convert/writer.h"
 #include "work/jobs.h"
 
 struct derived_cache;

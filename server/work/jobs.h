@@ -9,7 +9,7 @@
 #define SERVER_WORK_JOBS_H
 
 #include "catalog/jobs.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 struct app;
 struct jobs;

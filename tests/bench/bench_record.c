@@ -24,9 +24,10 @@ static double with_recorder(const char *path, uint64_t count, const uint8_t *pay
     struct reel_recorder *r = reel_recorder_open(path, reel_writer_named(".mcap", NULL, &err), NULL, &err);
     const char *name = "/a";
     const struct reel_channel c = {.name = name, .topics = &name, .n_topics = 1, .type = "", .encoding = "json"};
-    bool good = r && reel_recorder_channel(r, &c, &id, &err);
+    bool good = r && reel_recorder_copy_channel(r, &c, &id, &err);
     for (uint64_t i = 0; good && i < count; i++) {
-        const struct reel_record m = {.channel = id,
+        const struct reel_record m = {.size = sizeof m,
+                                      .channel = id,
                                       .sequence = (uint32_t)i,
                                       .log_time_ns = (int64_t)i * 1000,
                                       .payload = {.data = payload, .size = size}};

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "reel/index.h"
-#include "reel/scan.h"
+#include "index/index.h"
+#include "index/scan.h"
 
 /* VmHWM and not getrusage's ru_maxrss, which remembers what the program was before it became this one. */
 static uint64_t peak_bytes(void) {
@@ -45,7 +45,7 @@ static bool scan(const char *path, const char *pack, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(index);
     printf("{\"seconds\": %.6f, \"peak_bytes\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"pack_bytes\": %" PRIu64
            ", \"damaged\": %s}\n",
-           seconds, peak, info->messages, info->pack_bytes, info->damaged ? "true" : "false");
+           seconds, peak, info->messages, index->pack_bytes, info->damaged ? "true" : "false");
     return true;
 }
 

@@ -13,10 +13,10 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
+#include "index/scan.h"
 #include "makers/real_samples.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
-#include "reel/write.h"
+#include "stream/stream.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { CUTS_MAX = 16, FLIPS = 16 }; /* a scan takes ten times as long; the fuzz targets run long under it */
@@ -81,13 +81,12 @@ static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const
 static uint64_t read_all(struct reel_recording *recording, const char *name) {
     struct reel_error err = {0};
     AUTO(reel_stream_free)
-    struct reel_stream *stream = reel_stream_open(
-        &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
+    struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, &err);
     assert_non_null(stream);
     struct reel_message m;
     uint64_t count = 0, readable = 0;
     enum reel_step step;
-    while ((step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         if (reel_stream_payload(stream, &m, &payload, &err)) {
             readable += payload.size == m.size;
@@ -109,8 +108,7 @@ static void convert_all(struct reel_recording *recording) {
         struct reel_error err = {0};
         const struct reel_writer *writer = reel_writers[i];
         struct reel_write_options options = {.compression = ""};
-        struct reel_stream *stream = reel_writer_stream(
-            writer, &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
+        struct reel_stream *stream = reel_writer_stream(writer, &recording, 1, &selection_all, &err);
         assert_non_null(stream);
         if (!reel_writer_accepts(writer, stream, NULL, &err) || (writer->needs & REEL_STREAMED)) {
             reel_stream_free(stream);
@@ -122,7 +120,7 @@ static void convert_all(struct reel_recording *recording) {
             assert_int_not_equal(err.code, REEL_OK);
             continue;
         }
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         q.initial = reel_plan_initial_state(plan);
         stream = reel_writer_stream(writer, &recording, 1, &q, &err);
         AUTO(reel_planned_output_free) struct reel_planned_output *render = reel_planned_output_new(plan, stream, &err);
@@ -157,15 +155,14 @@ static uint64_t messages_of(const uint8_t *data, size_t size, const char *name, 
 static size_t boundaries(struct reel_recording *recording, uint64_t **out, bool *plain) {
     struct reel_error err = {0};
     AUTO(reel_stream_free)
-    struct reel_stream *stream = reel_stream_open(
-        &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
+    struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, &err);
     uint64_t n = reel_index_info(reel_recording_index(recording))->messages * 3 + 1;
     uint64_t *at = malloc(n * sizeof *at);
     assert_true(stream && at);
     size_t count = 0;
     struct reel_message m;
     *plain = true;
-    while (reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE) {
+    while (stream_next(stream, &m, &err) == REEL_STEP_MESSAGE) {
         *plain = *plain && m.entry.chunk < reel_index_info(reel_recording_index(recording))->n_parts;
         at[count++] = m.entry.offset;
         at[count++] = m.entry.offset + m.entry.head;

@@ -21,15 +21,15 @@
 #include "makers/any_output.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/carla.h"
-#include "reel/nanover.h"
-#include "reel/picture.h"
-#include "reel/rosbag_info.h"
-#include "reel/scan.h"
-#include "reel/series.h"
-#include "reel/tide.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "formats/carla/question.h"
+#include "formats/nanover/question.h"
+#include "formats/rosbag/info.h"
+#include "formats/tide/report.h"
+#include "index/scan.h"
+#include "media/picture.h"
+#include "reel/values.h"
+#include "stream/view.h"
 
 enum { SHOWN_MAX = 5, STAGES_MAX = 128, MUTE_EACH = 3 };
 
@@ -124,17 +124,17 @@ static struct reel_recording *open_recording(const struct job *job, struct reel_
 static bool run_stream(struct reel_recording *recording, const struct stage *stage, struct run *r,
                        struct reel_error *err) {
     (void)stage;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
-    while (step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while (step == REEL_STEP_MESSAGE && (step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         struct reel_description d;
         if (!reel_stream_payload(stream, &m, &payload, err)) {
             return false;
         }
         digest(r, payload.data, payload.size);
-        if (!reel_stream_describe(stream, &m, &d, err)) {
+        if (!stream_describe(stream, &m, &d, err)) {
             return false;
         }
         digest(r, &d.publish_ns, sizeof d.publish_ns);
@@ -162,7 +162,7 @@ static bool run_writer(struct reel_recording *recording, const struct stage *sta
                        struct reel_error *err) {
     const struct reel_writer *w = stage->writer;
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     struct reel_write_options options = {.compression = stage->compression ? stage->compression : "",
                                          .raw = stage->raw};
     if (stage->cut) {
@@ -327,11 +327,11 @@ static bool draw(const struct reel_decoder *decoder, struct reel_bytes payload, 
 static bool run_pictures(struct reel_recording *recording, const struct stage *stage, struct run *r,
                          struct reel_error *err) {
     (void)stage;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
-    for (int i = 0;
-         i < 4 && step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {
+    for (int i = 0; i < 4 && step == REEL_STEP_MESSAGE && (step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE;
+         i++) {
         struct reel_bytes payload;
         struct reel_error why = {0};
         AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(stream->channels[m.channel], &why);

@@ -7,9 +7,9 @@
 #include "makers/any_output.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/scan.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "index/scan.h"
+#include "stream/view.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -142,13 +142,12 @@ static void join_runs(struct list *l, size_t run) {
 /* False: a message could not be read. */
 static bool read_all(struct reel_recording *recording, struct list *out, struct reel_error *err) {
     AUTO(reel_stream_free)
-    struct reel_stream *stream = reel_stream_open(
-        &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, err);
+    struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, err);
     assert_non_null(stream);
     struct reel_message m;
     enum reel_step step;
     out->count = 0;
-    while ((step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE && out->count < MESSAGES_MAX) {
+    while ((step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE && out->count < MESSAGES_MAX) {
         struct reel_bytes payload;
         if (!reel_stream_payload(stream, &m, &payload, err)) {
             return false;
@@ -178,7 +177,7 @@ static bool take_all(struct reel_recording *recording, const struct reel_writer 
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(w, &recording, 1, q, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
-    for (*count = 0; step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE;) {
+    for (*count = 0; step == REEL_STEP_MESSAGE && (step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE;) {
         ++*count;
     }
     return step == REEL_STEP_END;
@@ -240,7 +239,7 @@ static void check_writers(struct reel_recording *recording, const char *name, si
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     for (size_t i = 0; reel_writers[i]; i++) {
         const struct reel_writer *w = reel_writers[i];
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         struct reel_error err = {0};
         check_output(recording, w, &q, name, at);
         for (size_t v = 0; reel_views[v]; v++) {

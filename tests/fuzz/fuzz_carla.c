@@ -2,9 +2,9 @@
  * and the cut is a log. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "fuzz_scan.h"
 #include "makers/tables.h"
-#include "reel/write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -64,10 +64,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(r));
-    write_and_read(r, &reel_select_all, info->lost_bytes == 0 ? bytes_of(data, size) : bytes_of(NULL, 0));
+    write_and_read(r, &selection_all, info->lost_bytes == 0 ? bytes_of(data, size) : bytes_of(NULL, 0));
     for (int64_t i = 1; i <= 3 && info->messages > 0; i++) {
         int64_t start = info->start_ns + (info->end_ns - info->start_ns) / 3 * i;
-        write_and_read(r, &(struct reel_selection){.start_ns = start, .end_ns = REEL_TIME_MAX, .state_at_cut = true},
+        write_and_read(r,
+                       &(struct reel_selection){.size = sizeof(struct reel_selection),
+                                                .start_ns = start,
+                                                .end_ns = REEL_TIME_MAX,
+                                                .state_at_cut = true},
                        bytes_of(NULL, 0));
     }
     return 0;

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/limits.h"
+#include "decode/encoding.h"
 #include "exact.h"
-#include "reel/encoding.h"
 
 struct fuzz_meter {
     struct reel_visitor visitor;

@@ -4,9 +4,9 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "formats/carla/question.h"
 #include "fuzz_scan.h"
 #include "makers/tables.h"
-#include "reel/carla.h"
 #include "syntax/json_out.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -24,18 +24,18 @@ static void convert_all(const uint8_t *data, size_t size) {
     struct reel_recording *recording =
         reel_recording_from_index(reel_index_open(pack, &err), &source, 1, &options, &err);
     unlink(pack);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns =
         reel_index_info(reel_recording_index(recording))->end_ns; /* the last message, and all before it folded */
     q.state_at_cut = true;
     for (int cut = 0; cut < 2; cut++) {
         AUTO(reel_stream_free)
         struct reel_stream *stream =
-            reel_writer_stream(&reel_writer_nanover, &recording, 1, cut ? &q : &reel_select_all, &err);
+            reel_writer_stream(&reel_writer_nanover, &recording, 1, cut ? &q : &selection_all, &err);
         fuzz_expect(stream != NULL, "open the view", &err);
         struct reel_message m;
         enum reel_step step;
-        while ((step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
+        while ((step = stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
             struct reel_bytes payload;
             fuzz_expect(reel_stream_payload(stream, &m, &payload, &err) && payload.size == m.size, "convert a message",
                         &err);

@@ -1,7 +1,7 @@
 /* Fuzzes what finds out the format of an uploaded file. u8: how much of the file the probes get to see; u8: its name;
  * the rest is the file. */
 #include "fuzz_scan.h"
-#include "reel/format.h"
+#include "index/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,12 +2,12 @@
  * nothing may crash, leak or hang; a report that fails gives a reason. */
 #include "fuzz_scan.h"
 
-#include "reel/carla.h"
-#include "reel/nanover.h"
-#include "reel/picture.h"
-#include "reel/rosbag_info.h"
-#include "reel/series.h"
-#include "reel/tide.h"
+#include "formats/carla/question.h"
+#include "formats/nanover/question.h"
+#include "formats/rosbag/info.h"
+#include "formats/tide/report.h"
+#include "media/picture.h"
+#include "reel/values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -111,7 +111,7 @@ static void all_nanover(struct reel_recording *recording) {
     run_nanover_moment(recording, REEL_NANOVER_FRAME, info->end_ns);
     run_nanover_moment(recording, REEL_NANOVER_STATE, info->start_ns / 2 + info->end_ns / 2);
     struct reel_error err = {0};
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     struct reel_write_options options = {.compression = ""};
     check(reel_nanover_run(recording, 1, &selection, &options, &err), "a run of NanoVer", &err);
 }
@@ -180,9 +180,9 @@ static void draw_picture(const struct reel_decoder *decoder, struct reel_bytes a
 
 static void all_pictures(struct reel_recording *recording) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, &err);
     struct reel_message m;
-    for (int i = 0; stream && i < PICTURES && reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE; i++) {
+    for (int i = 0; stream && i < PICTURES && stream_next(stream, &m, &err) == REEL_STEP_MESSAGE; i++) {
         struct reel_bytes payload;
         AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(stream->channels[m.channel], &err);
         if (decoder && m.size <= PAYLOAD_MAX && reel_stream_payload(stream, &m, &payload, &err)) {

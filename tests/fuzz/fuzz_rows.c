@@ -1,8 +1,8 @@
 /* Fuzzes the reader of files of rows, and what appends rows that a client sends. */
+#include "formats/rows/append.h"
 #include "formats/rows/container.h"
 #include "formats/rows/row.h"
 #include "fuzz_scan.h"
-#include "reel/rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

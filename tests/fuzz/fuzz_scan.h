@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "exact.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "index/scan.h"
+#include "stream/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +24,11 @@ static inline void fuzz_expect(bool good, const char *what, const struct reel_er
 static inline void fuzz_read_all(struct reel_recording *recording) {
     enum { PAYLOAD_MAX = 1 << 20, MESSAGES_MAX = 20000 };
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, &err);
     fuzz_expect(stream != NULL, "open the stream", &err);
     struct reel_message m;
     int64_t last = INT64_MIN;
-    for (unsigned i = 0; i < MESSAGES_MAX && reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE; i++) {
+    for (unsigned i = 0; i < MESSAGES_MAX && stream_next(stream, &m, &err) == REEL_STEP_MESSAGE; i++) {
         struct reel_description description;
         struct reel_bytes payload;
         fuzz_expect(m.time_ns >= last && m.channel < stream->n_channels, "messages in order of time", &err);
@@ -37,7 +37,7 @@ static inline void fuzz_read_all(struct reel_recording *recording) {
             bool read = reel_stream_payload(stream, &m, &payload, &err); /* a chunk that does not decode is an error */
             fuzz_expect(!read || payload.size == m.size, "a payload of the size that was scanned", &err);
         }
-        reel_stream_describe(stream, &m, &description, &err);
+        stream_describe(stream, &m, &description, &err);
     }
 }
 

@@ -2,9 +2,9 @@
  * recording, which is written in one piece and in small ones: both must be the same bytes. */
 #include "base/cursor.h"
 #include "base/grow.h"
+#include "convert/writer.h"
 #include "formats/rows/container.h"
 #include "fuzz_scan.h"
-#include "reel/write.h"
 #include "syntax/base64.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,7 +37,7 @@ static void write_both(struct reel_recording *recording, const struct reel_write
     const struct reel_write_options options = {.compression = ""};
     struct reel_error err = {0};
     AUTO(reel_stream_free)
-    struct reel_stream *stream = reel_writer_stream(writer, &recording, 1, &reel_select_all, &err);
+    struct reel_stream *stream = reel_writer_stream(writer, &recording, 1, &selection_all, &err);
     fuzz_expect(stream != NULL, "open the stream", &err);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, &options, stream, NULL, &err);
     if (!plan) {
@@ -48,7 +48,7 @@ static void write_both(struct reel_recording *recording, const struct reel_write
     AUTO_MEM uint8_t *whole = malloc(length), *pieces = malloc(length);
     AUTO(reel_planned_output_free)
     struct reel_planned_output *render =
-        reel_planned_output_new(plan, reel_writer_stream(writer, &recording, 1, &reel_select_all, &err), &err);
+        reel_planned_output_new(plan, reel_writer_stream(writer, &recording, 1, &selection_all, &err), &err);
     fuzz_expect(render && reel_planned_output_read(render, 0, whole, length, &err), "read all of it", &err);
     for (size_t at = 0; at < length; at += PIECE) {
         size_t n = length - at < PIECE ? length - at : PIECE;

@@ -4,8 +4,8 @@
  * message. */
 #include "fuzz_scan.h"
 
-#include "reel/encoding.h"
-#include "reel/view.h"
+#include "decode/encoding.h"
+#include "stream/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,8 +44,8 @@ static void check_again(struct reel_stream *stream, const struct reel_message *t
     struct reel_position mark = reel_position_of(then);
     struct reel_message m;
     check_message(stream, then, own);
-    fuzz_expect(reel_stream_seek(stream, &mark, &err), "seek", &err);
-    fuzz_expect(reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE, "the message at a mark", &err);
+    fuzz_expect(stream_seek(stream, &mark, &err), "seek", &err);
+    fuzz_expect(stream_next(stream, &m, &err) == REEL_STEP_MESSAGE, "the message at a mark", &err);
     fuzz_expect(m.time_ns == then->time_ns && m.channel == then->channel && m.size == then->size &&
                     m.again == then->again,
                 "the same message at a mark", &err);
@@ -71,12 +71,12 @@ static void read_view(struct reel_recording *recording, const struct reel_select
     enum reel_step step = REEL_STEP_END;
     int64_t last = INT64_MIN;
     unsigned n = 0;
-    for (; n < MESSAGES_MAX && (step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE; n++) {
+    for (; n < MESSAGES_MAX && (step = stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE; n++) {
         struct reel_description description;
         fuzz_expect(m.time_ns >= last || m.before_start, "messages in order of time", &err);
         last = m.time_ns;
         check_message(stream, &m, own);
-        reel_stream_describe(stream, &m, &description, &err);
+        stream_describe(stream, &m, &description, &err);
         if (n % 7 == 3) {
             then = m;
         }
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     for (size_t i = 0; reel_views[i]; i++) {
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         q.view = reel_views[i];
         read_view(recording, &q);
         q.start_ns = info->start_ns / 2 + info->end_ns / 2;

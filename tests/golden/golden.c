@@ -7,9 +7,9 @@
  * independent readers. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "index/scan.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -154,13 +154,13 @@ static void dump_channel(const struct dump *d, const struct reel_channel *c, EVP
 static void dump_messages(const struct dump *d, EVP_MD_CTX **hashes) {
     struct reel_error err = {0};
     struct reel_recording *recording = d->recording;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, &err);
     assert_non_null(stream);
     struct reel_message m;
     enum reel_step step;
     uint64_t n = 0;
     fputs("\nin order of time\n", d->out);
-    for (; (step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE; n++) {
+    for (; (step = stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE; n++) {
         struct reel_bytes payload;
         const struct reel_channel *c = stream->channels[m.channel];
         if (!reel_stream_payload(stream, &m, &payload, &err)) {

@@ -24,7 +24,6 @@ def unit(path):
 
 # Units that are one by nature, and why.
 ONE_UNIT = {
-    ("store/reference", "store/store"),  # opening a stored file follows a reference, and a reference is a file of the store
     # A scan closes what was open and rechecks references; opening a recording or finding a changed reference starts a scan.
     ("scans/open_recordings", "scans/references", "scans/scan_job", "scans/scanning"),
     ("views/annotations", "views/views"),  # the JSON of a recording, in two files for its length

@@ -2,7 +2,7 @@
 #ifndef REEL_TESTS_ANY_OUTPUT_H
 #define REEL_TESTS_ANY_OUTPUT_H
 
-#include "reel/write.h"
+#include "convert/writer.h"
 
 struct any_output {
     struct reel_planned_output *planned; /* NULL: rows */

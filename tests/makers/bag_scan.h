@@ -4,10 +4,10 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "index/scan.h"
 #include "makers/bag_maker.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,12 +95,12 @@ static inline const char *bag_payloads(struct reel_recording *r) {
     static char out[4096];
     size_t used = 0;
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_non_null(s);
     struct reel_message m;
     enum reel_step step;
     int64_t last = INT64_MIN;
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         assert_true(m.time_ns >= last);
         last = m.time_ns;

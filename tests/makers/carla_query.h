@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "reel/carla.h"
+#include "formats/carla/question.h"
 
 #include <stdio.h>
 

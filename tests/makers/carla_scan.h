@@ -4,10 +4,10 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "index/scan.h"
 #include "makers/carla_maker.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,12 +130,12 @@ static inline struct reel_stream *open_stream(struct reel_recording *r, const st
 static inline struct reel_bytes payload_of(struct reel_recording *r, const char *topic, unsigned n,
                                            struct reel_message *m) {
     static uint8_t copy[1 << 16];
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.topics = &topic;
     selection.n_topics = 1;
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection);
-    for (unsigned i = 0; reel_stream_next(s, m, &err) == REEL_STEP_MESSAGE; i++) {
+    for (unsigned i = 0; stream_next(s, m, &err) == REEL_STEP_MESSAGE; i++) {
         struct reel_bytes payload;
         if (i == n) {
             assert_true(reel_stream_payload(s, m, &payload, &err) && payload.size <= sizeof copy);
@@ -154,8 +154,8 @@ static inline const char *packets_of(struct reel_recording *r) {
     size_t n = 0;
     struct reel_error err = {0};
     struct reel_message m;
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
-    while (n + 1 < sizeof out && reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection_all);
+    while (n + 1 < sizeof out && stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
         int id = atoi(pair_in(&s->channels[m.channel]->metadata, "packet"));
         out[n++] = id <= 1 ? (char)('0' + id) : id >= 100 ? '#' : (char)('A' + id);
     }

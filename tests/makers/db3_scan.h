@@ -9,10 +9,10 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "index/scan.h"
 #include "makers/db3_maker.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 #define DB3_PACK REEL_SCRATCH "/db3.pack"
 enum { DB3_PARTS_MAX = 8 };
@@ -126,13 +126,13 @@ static inline void db3_assert_clean(const struct reel_recording *r) {
  * topic's position … when `id_of` tells the id from the message's time. */
 static inline uint64_t db3_read_all(struct reel_recording *r, int64_t (*id_of)(int64_t time_ns)) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_non_null(s);
     struct reel_message m;
     uint64_t n = 0;
     int64_t last = INT64_MIN;
     enum reel_step step;
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         assert_true(m.time_ns >= last);
         last = m.time_ns;

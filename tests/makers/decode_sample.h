@@ -3,10 +3,10 @@
 #define REEL_TESTS_DECODE_SAMPLE_H
 
 #include "base/cleanup.h"
+#include "index/scan.h"
 #include "makers/decode_text.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 #include <unistd.h>
 
@@ -27,11 +27,11 @@ static inline bool decode_sample(const char *path, const struct reel_format *for
     struct reel_recording *recording =
         reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
     assert(recording);
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, &err);
     assert(stream);
     struct reel_message m;
     enum reel_step step;
-    while ((step = reel_stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(stream, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         bool read = reel_stream_payload(stream, &m, &payload, &err);
         assert(read);

@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/ascii.h"
 
 enum { CLIENT_WAIT_MS = 15000 };
 
@@ -96,7 +97,7 @@ static inline const char *answer_header(const struct answer *a, const char *name
     static _Thread_local char value[4096];
     size_t name_size = strlen(name);
     for (const char *line = strstr(a->head, "\r\n"); line && line[2]; line = strstr(line + 2, "\r\n")) {
-        if (strncasecmp(line + 2, name, name_size) == 0 && line[2 + name_size] == ':') {
+        if (ascii_ncasecmp(line + 2, name, name_size) == 0 && line[2 + name_size] == ':') {
             const char *begin = line + 3 + name_size + strspn(line + 3 + name_size, " ");
             snprintf(value, sizeof value, "%.*s", (int)strcspn(begin, "\r"), begin);
             return value;

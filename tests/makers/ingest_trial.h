@@ -12,9 +12,9 @@
 
 #include "app.h"
 #include "base/bytes.h"
+#include "index/scan.h"
 #include "job_kinds.h"
 #include "recordings/ingest.h"
-#include "reel/scan.h"
 #include "scans/open_recordings.h"
 #include "store/reference.h"
 #include "store/roots.h"

@@ -14,11 +14,12 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "formats/nanover/payload.h"
+#include "index/scan.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 /* --- MessagePack by a picture: {key value …} [item …] 'text' 7 1.5 n (nil) <hex> (bin) --- */
 
@@ -55,6 +56,7 @@ static inline const char *picture_bin(msgpack_packer *pk, const char *p) {
 }
 
 static inline const char *picture_value(msgpack_packer *pk, const char *p) {
+    C_LOCALE;
     char *end;
     size_t n;
     switch (*p) {
@@ -322,7 +324,7 @@ static inline struct reel_stream *open_stream(struct reel_recording *r, const st
 static inline struct reel_bytes next_payload(struct reel_stream *stream, struct reel_message *m) {
     struct reel_error err = {0};
     struct reel_bytes payload = {.data = NULL};
-    enum reel_step step = reel_stream_next(stream, m, &err);
+    enum reel_step step = stream_next(stream, m, &err);
     if (step == REEL_STEP_ERROR || (step == REEL_STEP_MESSAGE && !reel_stream_payload(stream, m, &payload, &err))) {
         fail_msg("%s", err.text);
     }

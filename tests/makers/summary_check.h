@@ -4,9 +4,9 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "index/index.h"
+#include "index/scan.h"
 #include "makers/tables.h"
-#include "reel/index.h"
-#include "reel/scan.h"
 
 #include <dirent.h>
 #include <setjmp.h>

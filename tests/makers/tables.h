@@ -2,9 +2,9 @@
 #ifndef REEL_TESTS_TABLES_H
 #define REEL_TESTS_TABLES_H
 
-#include "reel/encoding.h"
-#include "reel/format.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "decode/encoding.h"
+#include "index/format.h"
 
 extern const struct reel_format reel_format_rosbag_v1, reel_format_rosbag_v2, reel_format_rosbag2, reel_format_mcap,
     reel_format_carla, reel_format_mira, reel_format_tide, reel_format_nanover, reel_format_nanover_legacy;

@@ -4,11 +4,11 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
+#include "index/scan.h"
 #include "makers/tables.h"
 #include "makers/tide_maker.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
-#include "reel/write.h"
+#include "stream/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,11 +95,11 @@ static inline const char *log_messages(struct reel_recording *r) {
     char *out = texts[turn++ % 4];
     size_t used = 0;
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_non_null(s);
     struct reel_message m;
     enum reel_step step;
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         assert_true(reel_stream_payload(s, &m, &payload, &err));
         const char *name = s->channels[m.channel]->name;

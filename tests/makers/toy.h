@@ -25,9 +25,10 @@
 
 #include "base/bytes.h"
 #include "base/grow.h"
-#include "reel/encoding.h"
-#include "reel/scan.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "decode/encoding.h"
+#include "index/scan.h"
+#include "stream/initial_state.h"
 
 enum { TOY_HEAD = 4, TOY_PARTS_MAX = 4 };
 enum toy_order { TOY_REGULAR, TOY_TIES, TOY_JITTER, TOY_REVERSED, TOY_RANDOM, TOY_EXTREME };

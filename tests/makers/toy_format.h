@@ -23,9 +23,9 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "reel/reader.h"
-#include "reel/scan.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "index/scan.h"
+#include "read/reader.h"
 
 enum { TOY_RECORD_HEAD = 5, TOY_MESSAGE_HEAD = 24 };
 
@@ -291,7 +291,7 @@ static inline struct reel_recording *toy_open(struct toy *t) {
 /* A stream over all of one recording. */
 static inline struct reel_stream *toy_stream(struct reel_recording *recording, const struct reel_selection *selection) {
     struct reel_error err = {0};
-    struct reel_stream *stream = reel_stream_open(&recording, 1, selection ? selection : &reel_select_all, &err);
+    struct reel_stream *stream = reel_stream_open(&recording, 1, selection ? selection : &selection_all, &err);
     assert(stream);
     return stream;
 }

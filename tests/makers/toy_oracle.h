@@ -2,6 +2,7 @@
 #ifndef REEL_TESTS_TOY_ORACLE_H
 #define REEL_TESTS_TOY_ORACLE_H
 
+#include "base/glob.h"
 #include "makers/toy.h"
 
 struct wanted {

@@ -212,7 +212,7 @@ static inline bool toy_streamed_tail(struct reel_write *w, uint64_t part, struct
         return true;
     }
     reel_sink_u64le(out, ((struct toy_run *)w->run)->count);
-    enum reel_step step = reel_stream_next(w->stream, &m, err);
+    enum reel_step step = stream_next(w->stream, &m, err);
     reel_sink_u64le(out, step == REEL_STEP_MESSAGE ? (uint64_t)m.time_ns : 0);
     return step != REEL_STEP_ERROR;
 }

@@ -5,9 +5,9 @@
 #define TESTS_VIEW_CHECK_H
 
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "makers/tables.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "stream/view.h"
 
 struct view_seen {
     struct reel_message m;
@@ -30,7 +30,7 @@ static inline void view_list_free(struct view_list *l) {
 
 static inline struct reel_selection view_all(void) {
     struct reel_error err = {0};
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.view = reel_view_named("foxglove", &err);
     assert_non_null(q.view);
     return q;
@@ -49,7 +49,7 @@ static inline void view_run(struct view_list *l, struct reel_stream *s) {
     struct reel_error err = {0};
     struct reel_message m;
     enum reel_step step;
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         if (!reel_stream_payload(s, &m, &payload, &err)) {
             fail_msg("%s", err.text);
@@ -115,7 +115,7 @@ static inline void view_check_seek(struct reel_recording *r, const struct reel_s
         struct reel_position mark = reel_position_of(&whole->items[i - 1].m);
         struct reel_error err = {0};
         VIEW_LIST rest = {.count = 0};
-        if (!reel_stream_seek(s, &mark, &err)) {
+        if (!stream_seek(s, &mark, &err)) {
             fail_msg("%s", err.text);
         }
         view_run(&rest, s);

@@ -5,10 +5,10 @@
 #define REEL_FORMATS_CARLA_CONTAINER_H
 
 #include "base/window.h"
+#include "convert/writer.h"
 #include "formats/carla/layout.h"
-#include "reel/format.h"
-#include "reel/scan.h"
-#include "reel/write.h"
+#include "index/format.h"
+#include "index/scan.h"
 
 extern const struct reel_format reel_format_carla;
 extern const struct reel_writer reel_writer_carla;

@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "formats/carla/follow.h"
 #include "formats/carla/layout.h"
-#include "reel/view.h"
 #include "stream/stream.h"
 
 enum { FOLLOW_VERSION = 1 }; /* part of every ETag: raise it when any output byte changes */
@@ -169,7 +169,7 @@ static bool give(struct follow *f, struct reel_message *m, struct reel_error *er
 static enum reel_step follow_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct follow *f = (struct follow *)base;
     enum reel_step step;
-    while ((step = reel_stream_next(f->below, m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(f->below, m, err)) == REEL_STEP_MESSAGE) {
         const struct carla_layout *layout = &f->layouts[m->channel];
         struct reel_bytes data;
         bool has = true;
@@ -200,7 +200,7 @@ static bool follow_payload(struct reel_stream *base, const struct reel_message *
 }
 
 static bool follow_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
-    return reel_stream_seek(((struct follow *)base)->below, mark, err);
+    return stream_seek(((struct follow *)base)->below, mark, err);
 }
 
 static void follow_free(struct reel_stream *base) {
@@ -245,13 +245,13 @@ struct reel_stream *reel_carla_follow(struct reel_stream *below, uint32_t actor,
 /* Whether one of the records of `channel`, which tell what actors were created, names the actor. */
 static bool is_created(struct reel_recording *recording, const struct reel_channel *channel,
                        const struct carla_layout *layout, uint32_t actor, bool *is, struct reel_error *err) {
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.channels = &channel->id;
     selection.n_channels = 1;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
-    while (!*is && step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while (!*is && step == REEL_STEP_MESSAGE && (step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes data, record;
         if (!reel_stream_payload(stream, &m, &data, err)) {
             return false;

@@ -5,9 +5,9 @@
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "formats/carla/layout.h"
-#include "reel/format.h"
-#include "reel/index.h"
-#include "reel/reader.h"
+#include "index/format.h"
+#include "index/index.h"
+#include "read/reader.h"
 
 /* The header that the channel's metadata hold; `head` has room for CARLA_HEADER_MAX bytes. */
 static bool of_channel(const struct reel_channel *channel, uint8_t *head, struct carla_header *header) {

@@ -2,6 +2,7 @@
  * attribute types, the writer's version. The position of a packet is used until the size of a packet with records
  * proves the variant. */
 #include "base/bytes.h"
+#include "base/c_locale.h"
 #include "formats/carla/container.h"
 #include "reel/time.h"
 
@@ -171,6 +172,7 @@ static int types_of(const struct carla_scan *s) {
 }
 
 bool carla_report_file(struct carla_scan *s, struct reel_error *err) {
+    C_LOCALE;
     s->layout.types = types_of(s);
     for (unsigned id = 0; id < 256; id++) {
         struct carla_channel channel;

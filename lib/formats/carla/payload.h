@@ -2,9 +2,9 @@
 #ifndef REEL_FORMATS_CARLA_PAYLOAD_H
 #define REEL_FORMATS_CARLA_PAYLOAD_H
 
+#include "decode/encoding.h"
 #include "formats/carla/layout.h"
-#include "reel/encoding.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 extern const struct reel_encoding reel_encoding_carla;
 

@@ -98,7 +98,7 @@ static const struct carla_question *answer_to(enum reel_carla_topic topic, bool 
 
 static bool open_stream(struct reel_carla *pass, struct reel_recording *recording, struct reel_error *err) {
     const char *topics[CARLA_KINDS];
-    struct reel_selection all = reel_select_all;
+    struct reel_selection all = selection_all;
     for (int k = 0; k < CARLA_KINDS; k++) {
         pass->needed[k] = pass->how->needs(pass, (enum carla_kind)k);
         if (pass->needed[k]) {
@@ -204,7 +204,7 @@ static bool take_packet(struct reel_carla *pass, const struct reel_message *m, s
 static bool walk(struct reel_carla *pass, struct reel_error *err) {
     for (int i = 0; i < STEP_PACKETS && pass->text.size < STEP_TEXT && !pass->walked; i++) {
         struct reel_message m;
-        enum reel_step step = reel_stream_next(pass->stream, &m, err);
+        enum reel_step step = stream_next(pass->stream, &m, err);
         if (step != REEL_STEP_MESSAGE) {
             pass->walked = step == REEL_STEP_END;
             return pass->walked;

@@ -7,8 +7,8 @@
 #include "base/grow.h"
 #include "base/hash_table.h"
 #include "formats/carla/payload.h"
-#include "reel/carla.h"
-#include "reel/iterate.h"
+#include "formats/carla/question.h"
+#include "stream/stream.h"
 
 enum {
     CARLA_PACKET_MAX = 16 << 20, /* larger packets are skipped */

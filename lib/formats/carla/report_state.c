@@ -183,7 +183,7 @@ static bool read_frame(struct reel_carla *pass, struct reel_error *err) {
     struct moment *s = pass->state;
     struct reel_recording *recording = reel_reader_recording(pass->stream->readers[0]);
     const char *topics[] = {carla_facts[CARLA_FRAME_START].topic, carla_facts[CARLA_KINEMATICS].topic};
-    struct reel_selection last = reel_select_all;
+    struct reel_selection last = selection_all;
     last.topics = topics;
     last.n_topics = 2;
     last.start_ns = last.end_ns = pass->question.at_ns + 1;
@@ -191,7 +191,7 @@ static bool read_frame(struct reel_carla *pass, struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &last, err);
     enum reel_step step = REEL_STEP_ERROR;
     struct reel_message m;
-    while (stream && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while (stream && (step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
         struct carla_packet p = {.initial = true, .time_ns = m.time_ns};
         if (!carla_channel_read(stream->channels[m.channel], &p.id, &p.kind, &p.layout) || m.size > CARLA_PACKET_MAX) {
             continue;

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/c_locale.h"
 #include "base/shortest_number.h"
 #include "formats/carla/names.h"
 #include "formats/carla/report.h"
@@ -43,6 +44,7 @@ void carla_print_padded(struct grow *text, struct reel_bytes what, int width) {
 }
 
 void carla_print_rounded(struct grow *text, double value, int width) {
+    C_LOCALE;
     char digits[340]; /* the largest double has 309 digits */
     int n = snprintf(digits, sizeof digits, "%.0f", value);
     carla_print_padded(text, bytes_of(digits, (size_t)n), width);

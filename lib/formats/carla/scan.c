@@ -1,6 +1,7 @@
 /* Scans CARLA recorder files. Packets are walked by their size only, and the records of each list must end where its
  * packet ends. Other packets are reported. After damage the walk continues at the next frame. */
 #include "base/bytes.h"
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "formats/carla/container.h"
@@ -23,6 +24,7 @@ static const int64_t SECONDS_1900 = 2208988800; /* from 1900 to 1970 */
 /* --- findings --- */
 
 void carla_report(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text, ...) {
+    C_LOCALE;
     if (s->quirks[quirk]++ >= REPORTED_EACH) {
         return;
     }

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/hash_table.h"
 #include "formats/carla/payload.h"
+#include "stream/initial_state.h"
 
 enum {
     FOLD_PACKETS_MAX = 1 << 20,    /* most packets with records read for one cut */

@@ -121,7 +121,7 @@ static bool run(struct paths *p, const struct view_maker *m, struct reel_error *
     for (;;) {
         struct reel_message message;
         struct reel_bytes payload;
-        enum reel_step step = stream ? reel_stream_next(stream, &message, err) : REEL_STEP_ERROR;
+        enum reel_step step = stream ? stream_next(stream, &message, err) : REEL_STEP_ERROR;
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }

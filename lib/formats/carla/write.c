@@ -5,10 +5,10 @@
  *
  * The packets may be those of a log that was converted: in another container frames are told by their start packets,
  * and the header is in the metadata of that channel. */
-#include "reel/write.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "convert/writer.h"
 #include "formats/carla/container.h"
 #include "stream/stream.h"
 

@@ -144,7 +144,7 @@ static struct reel_stream *open_own(const struct view_maker *m, int64_t start_ns
                                     const struct topic_list *w, bool state_at_cut, struct reel_error *err) {
     const struct view_setup *s = m->feed->setup;
     struct reel_selection q = {
-        .topics = w->topics, .n_topics = w->all ? 0 : w->n, .start_ns = start_ns, .end_ns = end_ns};
+        .size = sizeof q, .topics = w->topics, .n_topics = w->all ? 0 : w->n, .start_ns = start_ns, .end_ns = end_ns};
     q.state_at_cut = state_at_cut;
     q.sources = s->sources ? &s->sources[m->source] : NULL;
     q.prefixing = REEL_PREFIX_NEVER;
@@ -173,7 +173,7 @@ static bool replay_initial_state(struct view_maker *m, int64_t time_ns, struct r
     AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, time_ns, time_ns, &w, true, err);
     for (;;) {
         struct reel_message message;
-        enum reel_step step = stream ? reel_stream_next(stream, &message, err) : REEL_STEP_ERROR;
+        enum reel_step step = stream ? stream_next(stream, &message, err) : REEL_STEP_ERROR;
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
@@ -250,7 +250,7 @@ static bool replay_all(struct view_maker *m, int64_t time_ns, struct reel_error 
     }
     for (;;) {
         struct reel_message message;
-        enum reel_step step = reel_stream_next(stream, &message, err);
+        enum reel_step step = stream_next(stream, &message, err);
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END && replay_last(m, stream, &lasts, &at, NULL, err);
         }
@@ -330,7 +330,7 @@ static bool find_first(struct view_maker *m, struct reel_error *err) {
     struct reel_message message;
     enum reel_step step;
     do {
-        step = stream ? reel_stream_next(stream, &message, err) : REEL_STEP_ERROR;
+        step = stream ? stream_next(stream, &message, err) : REEL_STEP_ERROR;
     } while (step == REEL_STEP_MESSAGE && !(role_of(m->how, stream->channels[message.channel]) & VIEW_OPENS));
     if (step == REEL_STEP_MESSAGE) {
         m->first = reel_position_of(&message);
@@ -348,8 +348,11 @@ static bool feed_open(struct view_feed *f, struct reel_error *err) {
     if (w.n == 0) {
         return true;
     }
-    struct reel_selection q = {
-        .topics = w.topics, .n_topics = w.all ? 0 : w.n, .start_ns = f->setup->start_ns, .end_ns = f->setup->end_ns};
+    struct reel_selection q = {.size = sizeof q,
+                               .topics = w.topics,
+                               .n_topics = w.all ? 0 : w.n,
+                               .start_ns = f->setup->start_ns,
+                               .end_ns = f->setup->end_ns};
     q.sources = f->setup->sources;
     q.prefixing = f->setup->prefixing;
     if (!(f->stream = open_stream(f->setup->recordings, f->setup->n, &q, err)) || !add_makers(f, err) ||
@@ -401,7 +404,7 @@ void view_feed_free(struct view_feed *f) {
 enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
     do {
         f->bytes.size = f->n_derived = 0;
-        enum reel_step step = f->stream ? reel_stream_next(f->stream, &f->of, err) : REEL_STEP_END;
+        enum reel_step step = f->stream ? stream_next(f->stream, &f->of, err) : REEL_STEP_END;
         if (step != REEL_STEP_MESSAGE) {
             return step;
         }
@@ -429,18 +432,18 @@ bool view_feed_seek(struct view_feed *f, const struct reel_position *mark, struc
     if (!f->stream) {
         return true;
     }
-    if (!restore_all(f, time_ns, err) || !reel_stream_seek(f->stream, &begin, err)) {
+    if (!restore_all(f, time_ns, err) || !stream_seek(f->stream, &begin, err)) {
         return false;
     }
     while (mark->initial == 0) { /* earlier messages of the same instant update the state too */
         struct reel_message message;
-        enum reel_step step = reel_stream_next(f->stream, &message, err);
+        enum reel_step step = stream_next(f->stream, &message, err);
         struct reel_position current = step == REEL_STEP_MESSAGE ? reel_position_of(&message) : begin;
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
         if (view_compare(&current, mark) >= 0) {
-            return reel_stream_seek(f->stream, &current, err);
+            return stream_seek(f->stream, &current, err);
         }
         struct view_maker *m = f->lanes[message.channel].maker;
         if (m) {

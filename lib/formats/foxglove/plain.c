@@ -163,7 +163,7 @@ static bool make_text(struct plain *v, const struct reel_message *m, const struc
 static enum reel_step plain_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct plain *v = (struct plain *)base;
     enum reel_step step;
-    while ((step = reel_stream_next(v->below, m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(v->below, m, err)) == REEL_STEP_MESSAGE) {
         uint32_t channel = v->own[m->channel];
         if (channel == DROPPED || (v->decoders[channel] && m->owned)) {
             continue;
@@ -181,7 +181,7 @@ static enum reel_step plain_next(struct reel_stream *base, struct reel_message *
 }
 
 static bool plain_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
-    return reel_stream_seek(((struct plain *)base)->below, mark, err);
+    return stream_seek(((struct plain *)base)->below, mark, err);
 }
 
 static bool same(const struct reel_position *a, const struct reel_position *b) {

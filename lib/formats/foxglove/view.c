@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/glob.h"
+#include "decode/encoding.h"
 #include "formats/foxglove/view.h"
-#include "reel/encoding.h"
 
 enum {
     VIEW_VERSION = 2, /* part of every ETag: raise it when any output byte changes (1 in nanover_view.c) */
@@ -30,7 +31,7 @@ struct view {
 
 static bool read_source(struct view *v, struct reel_error *err) {
     if (!v->waits && !v->ended) {
-        enum reel_step step = reel_stream_next(v->below, &v->next, err);
+        enum reel_step step = stream_next(v->below, &v->next, err);
         v->waits = step == REEL_STEP_MESSAGE;
         v->ended = step == REEL_STEP_END;
     }
@@ -94,7 +95,7 @@ static bool view_seek(struct reel_stream *base, const struct reel_position *mark
     struct view *v = (struct view *)base;
     v->waits = v->ended = false;
     v->emitted = 0;
-    if (!reel_stream_seek(v->below, mark, err) || !send(v->feed, mark, &v->feed_ended, err)) {
+    if (!stream_seek(v->below, mark, err) || !send(v->feed, mark, &v->feed_ended, err)) {
         return false;
     }
     if (mark->again == 0) {

@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
-#include "reel/encoding.h"
-#include "reel/view.h"
+#include "decode/encoding.h"
+#include "stream/view.h"
 
 extern const struct reel_view reel_view_foxglove, reel_view_foxglove_raw;
 

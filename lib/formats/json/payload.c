@@ -4,8 +4,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
+#include "decode/encoding.h"
 #include "decode/fields.h"
-#include "reel/encoding.h"
 #include "syntax/json_parse.h"
 
 #include <stdio.h>

@@ -108,7 +108,7 @@ static bool fill(struct grouped *g, struct reel_error *err) {
     g->count = g->at = 0;
     while (g->count < WINDOW_MESSAGES) {
         struct reel_message m = g->ahead;
-        enum reel_step step = g->has_ahead ? REEL_STEP_MESSAGE : reel_stream_next(g->below, &m, err);
+        enum reel_step step = g->has_ahead ? REEL_STEP_MESSAGE : stream_next(g->below, &m, err);
         if (step == REEL_STEP_ERROR) {
             return false;
         }
@@ -154,7 +154,7 @@ static bool grouped_seek(struct reel_stream *base, const struct reel_position *m
     const struct reel_position from = mark->initial > 0 ? (struct reel_position){.time_ns = REEL_TIME_MIN, .initial = 1}
                                                         : (struct reel_position){.time_ns = start};
     g->has_ahead = false;
-    if (!reel_stream_seek(g->below, &from, err)) {
+    if (!stream_seek(g->below, &from, err)) {
         return false;
     }
     if (stream_is_start(mark)) {

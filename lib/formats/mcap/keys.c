@@ -1,7 +1,7 @@
 /* Writes keys and values of an MCAP file: metadata of channels, and of the recording as Metadata records. Properties
  * that MCAP has no field for go into the channel's metadata under "reel.…", so that pairs.c can restore them. */
+#include "decode/encoding.h"
 #include "formats/mcap/write.h"
-#include "reel/encoding.h"
 
 #include "base/channel.h"
 #include "base/cleanup.h"

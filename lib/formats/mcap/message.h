@@ -3,7 +3,7 @@
 #define REEL_FORMATS_MCAP_MESSAGE_H
 
 #include "base/bytes.h"
-#include "reel/format.h"
+#include "index/format.h"
 
 enum {
     MCAP_SCAN_VERSION = 2,  /* of the MCAP scan; formats that use it include this in their own version */

@@ -4,12 +4,12 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "decode/encoding.h"
 #include "formats/mcap/write.h"
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/md5.h"
 #include "formats/ros/rename.h"
 #include "formats/ros/text.h"
-#include "reel/encoding.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/order.h"
+#include "decode/encoding.h"
 #include "formats/mcap/read.h"
-#include "reel/encoding.h"
 
 #include <stdlib.h>
 

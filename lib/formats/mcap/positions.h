@@ -2,9 +2,9 @@
 #ifndef REEL_FORMATS_MCAP_POSITIONS_H
 #define REEL_FORMATS_MCAP_POSITIONS_H
 
+#include "base/sink.h"
 #include "formats/mcap/layout.h"
 #include "reel/error.h"
-#include "reel/sink.h"
 
 enum { MCAP_CHUNK_MESSAGES = 16384 };
 

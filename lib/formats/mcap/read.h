@@ -13,7 +13,7 @@
 #include "base/mix.h"
 #include "base/window.h"
 #include "formats/mcap/layout.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 enum {
     MCAP_IDS = 1 << 16,

@@ -1,7 +1,7 @@
 /* Scans MCAP files: chunked or not, indexed or not, complete or cut. One walk reads the records of the data section and
  * the summary. Definitions that are missing in the data section are taken from the summary, which is read first. */
 #include "formats/mcap/read.h"
-#include "reel/growing.h"
+#include "index/growing.h"
 
 #include "base/bytes.h"
 #include "base/cleanup.h"

@@ -140,7 +140,7 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
     const struct mcap_run *run = w->run;
     struct reel_description d = {.publish_ns = (int64_t)time_ns};
     if (!m->owned && run->described[m->source]) {
-        if (!reel_stream_describe(w->stream, m, &d, err)) {
+        if (!stream_describe(w->stream, m, &d, err)) {
             return false;
         }
         d.publish_ns = d.publish_ns < 0 ? (int64_t)time_ns : d.publish_ns;

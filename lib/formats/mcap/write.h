@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "convert/writer.h"
 #include "formats/mcap/positions.h"
-#include "reel/write.h"
 
 extern const struct reel_format reel_format_mcap;
 extern const struct reel_writer reel_writer_mcap;

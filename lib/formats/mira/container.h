@@ -13,8 +13,8 @@
 #include "base/mix.h"
 #include "base/window.h"
 #include "formats/mira/layout.h"
-#include "reel/format.h"
-#include "reel/scan.h"
+#include "index/format.h"
+#include "index/scan.h"
 
 extern const struct reel_format reel_format_mira;
 

@@ -1,9 +1,8 @@
 /* Reads the header of a tape and single fields. A field is read by the lengths inside it, each checked against the file
  * first; the caller compares the result with the size in its header. */
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "formats/mira/container.h"
-
-#include <strings.h>
 
 enum {
     PEEK = 4096, /* nearly every field without its data fits */
@@ -45,7 +44,7 @@ static bool has_first_field(struct reel_bytes head, uint64_t file_size, bool big
 
 static bool has_suffix(const char *name) {
     size_t n = strlen(name);
-    return n >= 5 && strcasecmp(name + n - 5, ".tape") == 0;
+    return n >= 5 && ascii_casecmp(name + n - 5, ".tape") == 0;
 }
 
 static int header_bits(struct reel_bytes head, const struct reel_source *source, const struct mira_header *h) {

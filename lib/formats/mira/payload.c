@@ -2,8 +2,8 @@
  * documented, so a payload whose type and length do not agree exactly stays bytes. */
 #include "base/bytes.h"
 #include "base/cursor.h"
+#include "decode/encoding.h"
 #include "formats/mira/keys.h"
-#include "reel/encoding.h"
 #include "syntax/visitor.h"
 
 enum kind { KIND_NUMBER, KIND_LONG, KIND_STRING }; /* C++ long: 4 bytes on Windows, else 8 */

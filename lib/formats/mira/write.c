@@ -3,6 +3,7 @@
  * what they describe (counts, sums, links) come from planning. */
 #include "formats/mira/write.h"
 #include "base/bytes.h"
+#include "base/glob.h"
 #include "base/limits.h"
 #include "chunks/codec.h"
 
@@ -248,7 +249,7 @@ static bool sequence_of(struct reel_write *w, const struct reel_message *m, uint
     struct reel_description d = {.sequence = 0};
     if (!m->owned && c->native) {
         d.sequence = (uint32_t)m->entry.extra[0];
-    } else if (!w->planning && c->described && !reel_stream_describe(w->stream, m, &d, err)) {
+    } else if (!w->planning && c->described && !stream_describe(w->stream, m, &d, err)) {
         return false;
     }
     *sequence = d.sequence;

@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "convert/writer.h"
 #include "formats/mira/layout.h"
-#include "reel/write.h"
 
 extern const struct reel_format reel_format_mira;
 extern const struct reel_writer reel_writer_mira;

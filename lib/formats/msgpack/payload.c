@@ -1,5 +1,5 @@
 /* Decodes plain MessagePack, which has no schema. */
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 #include "syntax/msgpack_walk.h"
 
 static bool msgpack_open(const struct reel_channel *channel, void **state, struct reel_error *err) {

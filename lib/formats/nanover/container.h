@@ -2,10 +2,10 @@
 #ifndef REEL_FORMATS_NANOVER_CONTAINER_H
 #define REEL_FORMATS_NANOVER_CONTAINER_H
 
+#include "convert/writer.h"
 #include "formats/nanover/layout.h"
 #include "formats/nanover/message.h"
-#include "reel/format.h"
-#include "reel/write.h"
+#include "index/format.h"
 
 extern const struct reel_format reel_format_nanover;
 extern const struct reel_writer reel_writer_nanover;

@@ -67,7 +67,7 @@ static bool read_entry(struct view *v, struct reel_message *m, struct reel_error
 
 static enum reel_step view_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct view *v = (struct view *)base;
-    enum reel_step step = reel_stream_next(v->below, m, err);
+    enum reel_step step = stream_next(v->below, m, err);
     if (step != REEL_STEP_MESSAGE || m->owned) {
         return step;
     }
@@ -81,7 +81,7 @@ static enum reel_step view_next(struct reel_stream *base, struct reel_message *m
 }
 
 static bool view_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
-    return reel_stream_seek(((struct view *)base)->below, mark, err);
+    return stream_seek(((struct view *)base)->below, mark, err);
 }
 
 static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,

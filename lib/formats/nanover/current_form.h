@@ -4,7 +4,7 @@
 #define REEL_FORMATS_NANOVER_CURRENT_FORM_H
 
 #include "formats/nanover/message.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 /* Takes over `source`, also on failure; returns it unchanged when there is nothing to convert. */
 struct reel_stream *nanover_view(struct reel_stream *source, struct reel_error *err);

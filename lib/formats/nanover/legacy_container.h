@@ -2,7 +2,7 @@
 #ifndef REEL_FORMATS_NANOVER_LEGACY_CONTAINER_H
 #define REEL_FORMATS_NANOVER_LEGACY_CONTAINER_H
 
-#include "reel/format.h"
+#include "index/format.h"
 
 extern const struct reel_format reel_format_nanover_legacy;
 

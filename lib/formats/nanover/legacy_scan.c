@@ -1,6 +1,7 @@
 /* Scans NanoVer recordings of the older format: a .traj, a .state, or both as the two parts of one recording. A record
  * counts when its message is complete and can be converted, so that every scanned message can be exported as a current
  * recording. After damage the next record is searched byte by byte. */
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/window.h"
@@ -8,11 +9,10 @@
 #include "formats/nanover/legacy.h"
 #include "formats/nanover/legacy_container.h"
 #include "formats/nanover/legacy_layout.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <strings.h>
 
 enum {
     KIND_RECORDS_MAX = 16, /* records read to decide between .traj and .state */
@@ -59,10 +59,10 @@ static struct header header_of(const uint8_t *p) {
 
 static enum legacy_kind kind_by_name(const char *name) {
     const char *dot = strrchr(name, '.');
-    return !dot                             ? LEGACY_NONE
-           : strcasecmp(dot, ".traj") == 0  ? LEGACY_FRAME
-           : strcasecmp(dot, ".state") == 0 ? LEGACY_STATE
-                                            : LEGACY_NONE;
+    return !dot                                ? LEGACY_NONE
+           : ascii_casecmp(dot, ".traj") == 0  ? LEGACY_FRAME
+           : ascii_casecmp(dot, ".state") == 0 ? LEGACY_STATE
+                                               : LEGACY_NONE;
 }
 
 /* Decides by the first tag of a message: GetFrameResponse begins with a varint 1 or a message 2, StateUpdate with a

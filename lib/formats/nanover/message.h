@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/limits.h"
-#include "reel/index.h"
+#include "index/index.h"
 #include "reel/model.h"
 #include "syntax/msgpack.h"
 

@@ -3,11 +3,11 @@
 #ifndef REEL_FORMATS_NANOVER_PAYLOAD_H
 #define REEL_FORMATS_NANOVER_PAYLOAD_H
 
+#include "decode/encoding.h"
 #include "formats/nanover/current_form.h"
 #include "formats/nanover/legacy.h"
 #include "formats/nanover/message.h"
-#include "reel/encoding.h"
-#include "reel/index.h"
+#include "index/index.h"
 
 extern const struct reel_encoding reel_encoding_nanover, reel_encoding_nanover_legacy;
 

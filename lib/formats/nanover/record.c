@@ -4,8 +4,8 @@
 #include "record/record.h"
 #include "base/cleanup.h"
 #include "base/output_file.h"
+#include "convert/conversion.h"
 #include "formats/nanover/container.h"
-#include "reel/convert.h"
 #include "reel/open.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static bool simulation_finish(struct reel_recorder *r, struct reel_error *err) {
     const struct reel_write_options plain = {.compression = ""};
     AUTO(reel_conversion_free)
     struct reel_conversion *conversion =
-        recording ? reel_conversion_new(r->writer, &recording, 1, &reel_select_all, &plain, NULL, NULL, err) : NULL;
+        recording ? reel_conversion_new(r->writer, &recording, 1, &selection_all, &plain, NULL, NULL, err) : NULL;
     return conversion && output_file_open(&file, r->path, true, err) &&
            reel_convert_to(conversion, &output, NULL, err) && output_file_finish(&file, err);
 }

@@ -76,7 +76,7 @@ struct reel_stream *nanover_stream(struct reel_recording *recording, const struc
 
 static bool open_stream(struct reel_nanover *pass, struct reel_recording *recording, const struct reel_selection *asked,
                         struct reel_error *err) {
-    struct reel_selection all = reel_select_all;
+    struct reel_selection all = selection_all;
     if (asked) {
         all.start_ns = asked->start_ns;
         all.end_ns = asked->end_ns;
@@ -168,7 +168,7 @@ bool reel_nanover_step(struct reel_nanover *pass, bool *done, struct reel_error 
     }
     for (int i = 0; i < STEP_MESSAGES && !pass->more; i++) {
         struct reel_message m;
-        enum reel_step step = reel_stream_next(pass->stream, &m, err);
+        enum reel_step step = stream_next(pass->stream, &m, err);
         if (step == REEL_STEP_ERROR) {
             return false;
         }

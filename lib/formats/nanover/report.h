@@ -6,7 +6,7 @@
 #include "base/grow.h"
 #include "base/limits.h"
 #include "formats/nanover/payload.h"
-#include "reel/nanover.h"
+#include "formats/nanover/question.h"
 #include "reel/time.h"
 
 /* A query: one const table per file. */

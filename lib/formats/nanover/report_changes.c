@@ -1,6 +1,7 @@
 /* Changes of the state: a row per key that a message sets or removes. Messages with any number of keys are processed in
  * pieces; the payload stays valid until the next message is requested from the stream. */
 #include "base/bytes.h"
+#include "base/glob.h"
 #include "formats/nanover/report.h"
 #include "syntax/json_out.h"
 #include "syntax/msgpack_walk.h"

@@ -120,7 +120,7 @@ struct bounds {
 /* Finds the extent of the run from its frames; stops at the next reset. */
 static bool find_run(struct reel_recording *recording, uint64_t number, struct bounds *b, struct reel_error *err) {
     static const char *const topic = "frame";
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     struct reel_message m;
     enum reel_step step;
     selection.topics = &topic;
@@ -129,7 +129,7 @@ static bool find_run(struct reel_recording *recording, uint64_t number, struct b
     if (!stream) {
         return false;
     }
-    while ((step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
         if (!nanover_carries(stream->channels[m.channel], topic)) {
             continue;
         }

@@ -1,13 +1,13 @@
 /* Scans NanoVer recordings: the archive's members, then the walk over index and messages (index.c), or over the
  * messages alone (recover.c). */
 #include "formats/nanover/scan.h"
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "chunks/codec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <strings.h>
 
 enum {
     DEFLATE_RATIO_MAX = 1100,   /* the best ratio that Deflate can reach is 1032 : 1 */
@@ -74,7 +74,7 @@ static const char *suffix_type(const char *name) {
     size_t size = strlen(name);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         size_t n = strlen(types[i].suffix);
-        if (size > n && strcasecmp(name + size - n, types[i].suffix) == 0) {
+        if (size > n && ascii_casecmp(name + size - n, types[i].suffix) == 0) {
             return types[i].type;
         }
     }
@@ -216,7 +216,7 @@ static int nanover_probe(struct reel_bytes head, struct reel_source *source) {
     }
     const char *suffix = reel_format_nanover.suffixes[0];
     size_t size = strlen(source->name), n = strlen(suffix);
-    if (!zip && (size < n || strcasecmp(source->name + size - n, suffix) != 0)) {
+    if (!zip && (size < n || ascii_casecmp(source->name + size - n, suffix) != 0)) {
         return 0;
     }
     AUTO_STRUCT(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};

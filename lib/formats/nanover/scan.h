@@ -7,7 +7,7 @@
 #include "base/window.h"
 #include "formats/nanover/container.h"
 #include "formats/nanover/keys.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 struct nanover_scan {
     struct reel_scan *scan;

@@ -10,7 +10,7 @@
 #include "base/grow.h"
 #include "base/hash_table.h"
 #include "base/limits.h"
-#include "reel/iterate.h"
+#include "stream/initial_state.h"
 #include "stream/stream.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* Writes NanoVer recordings with exactly the layout of the official recorder (wire.h): messages first, stored, at
  * offset 66; then the index; then the other members of the source's archive. Sizes and CRCs come before the bytes they
  * describe and nothing is patched, so planning computes them. */
-#include "reel/write.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "formats/nanover/container.h"
 #include "formats/nanover/current_form.h"
 #include "formats/nanover/legacy.h"

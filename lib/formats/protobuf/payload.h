@@ -3,7 +3,7 @@
 #define REEL_FORMATS_PROTOBUF_PAYLOAD_H
 
 #include "base/arena.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 #include "syntax/protobuf.h"
 
 enum pb_type { /* numbers as in descriptor.proto */

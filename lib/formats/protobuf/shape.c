@@ -1,4 +1,4 @@
-/* The nested shape of a message (reel/encoding.h). A message inside itself and a map may have any keys, so they are
+/* The nested shape of a message (decode/encoding.h). A message inside itself and a map may have any keys, so they are
  * values of any kind. */
 #include "decode/fields.h"
 #include "formats/protobuf/payload.h"

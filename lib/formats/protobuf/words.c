@@ -1,8 +1,8 @@
 /* See proto_words.h. */
 #include "formats/protobuf/words.h"
+#include "base/ascii.h"
 #include "base/bytes.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ bool words_wrong(const struct words *w, const char *what) {
 }
 
 static bool is_word(uint8_t c) {
-    return isalnum(c) || c == '_' || c == '.';
+    return ascii_is_alnum(c) || c == '_' || c == '.';
 }
 
 static uint8_t ahead(const struct words *w, size_t by) {
@@ -21,7 +21,7 @@ static uint8_t ahead(const struct words *w, size_t by) {
 
 static void skip_space(struct words *w) {
     while (!cursor_done(&w->c)) {
-        if (isspace(ahead(w, 0))) {
+        if (ascii_is_space(ahead(w, 0))) {
             cursor_u8(&w->c);
         } else if (ahead(w, 0) == '/' && ahead(w, 1) == '/') {
             const uint8_t *end = memchr(w->c.at, '\n', cursor_left(&w->c));
@@ -78,7 +78,7 @@ bool words_number(struct words *w, int64_t *number) {
     if (minus) {
         words_next(w);
     }
-    if (words_end(w) || w->token.size >= sizeof digits || !isdigit(w->token.data[0])) {
+    if (words_end(w) || w->token.size >= sizeof digits || !ascii_is_digit(w->token.data[0])) {
         return words_wrong(w, "a number is expected");
     }
     memcpy(digits, w->token.data, w->token.size);

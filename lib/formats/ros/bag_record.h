@@ -5,9 +5,9 @@
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "base/sink.h"
 #include "base/window.h"
-#include "reel/scan.h"
-#include "reel/sink.h"
+#include "index/scan.h"
 
 enum { ROSRECORD_MIN = 8 }; /* header_len and data_len */
 

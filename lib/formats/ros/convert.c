@@ -9,11 +9,10 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "convert/writer.h"
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/translate.h"
 #include "formats/ros/write.h"
-#include "reel/iterate.h"
-#include "reel/write.h"
 #include "stream/stream.h"
 
 enum {
@@ -85,7 +84,7 @@ static bool measure(struct converted *v, struct reel_message *m, size_t *size, b
     return !*fits || !m->owned || convert_owned(v, m, payload, *size, err);
 }
 
-/* Whether `a` comes before `b` in the stream (reel/iterate.h); messages put in front come first. */
+/* Whether `a` comes before `b` in the stream (stream/stream.h); messages put in front come first. */
 static bool is_before(const struct reel_position *a, const struct reel_position *b) {
     return a->initial != b->initial   ? a->initial > 0 && (b->initial == 0 || a->initial < b->initial)
            : a->time_ns != b->time_ns ? a->time_ns < b->time_ns
@@ -108,7 +107,7 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
     for (;;) {
         bool fits;
         size_t size;
-        enum reel_step step = reel_stream_next(v->below, m, err);
+        enum reel_step step = stream_next(v->below, m, err);
         if (step != REEL_STEP_MESSAGE || !v->relays[m->channel]) {
             return step;
         }
@@ -126,7 +125,7 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
 static bool converted_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct converted *v = (struct converted *)base;
     v->left_out = stream_is_start(mark) ? 0 : v->left_out;
-    return reel_stream_seek(v->below, mark, err);
+    return stream_seek(v->below, mark, err);
 }
 
 static bool converted_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,

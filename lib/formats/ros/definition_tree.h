@@ -5,9 +5,9 @@
 #define REEL_FORMATS_ROS_DEFINITION_TREE_H
 
 #include "base/arena.h"
+#include "decode/encoding.h"
 #include "formats/ros/text.h"
 #include "reel/cleanup.h"
-#include "reel/encoding.h"
 
 enum ros_dialect { ROS_1, ROS_2 };
 

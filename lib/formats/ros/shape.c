@@ -1,5 +1,5 @@
-/* The nested shape of a message (reel/encoding.h). A definition cannot contain itself, but types in types can multiply:
- * the visitor ends that by its own ceiling. */
+/* The nested shape of a message (decode/encoding.h). A definition cannot contain itself, but types in types can
+ * multiply: the visitor ends that by its own ceiling. */
 #include "formats/ros/definition.h"
 
 struct shaping {

@@ -1,21 +1,22 @@
 /* See ros_text.h. */
 #include "formats/ros/text.h"
 
-#include <strings.h>
-
+#include "base/ascii.h"
 #include "base/bytes.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 enum ros_language ros_language_of(const struct reel_channel *c, const struct reel_schema *s) {
-    bool named = s->encoding[0] != '\0', ros = strncasecmp(s->encoding, "ros", 3) == 0,
-         ros2 = strncasecmp(s->encoding, "ros2", 4) == 0;
+    bool named = s->encoding[0] != '\0', ros = ascii_ncasecmp(s->encoding, "ros", 3) == 0,
+         ros2 = ascii_ncasecmp(s->encoding, "ros2", 4) == 0;
     if (reel_channel_has_profile(c, "ros1")) {
         return !named || (ros && !ros2) ? ROS_LANGUAGE_MSG : ROS_LANGUAGE_OTHER;
     }
     if (!reel_channel_has_profile(c, "ros2")) {
         return ROS_LANGUAGE_OTHER;
     }
-    return strcasestr(s->encoding, "idl") ? ROS_LANGUAGE_IDL : !named || ros2 ? ROS_LANGUAGE_MSG : ROS_LANGUAGE_OTHER;
+    return ascii_contains(s->encoding, "idl") ? ROS_LANGUAGE_IDL
+           : !named || ros2                   ? ROS_LANGUAGE_MSG
+                                              : ROS_LANGUAGE_OTHER;
 }
 
 const char *ros_heading(enum ros_language language) {

@@ -1,10 +1,11 @@
 /* Definitions of ROS 1 by the rules of ROS 2. A type that ROS 2 has too gets its definition there, if it can be laid
  * out so; others get their own lines with the words of ROS 2. */
+#include "base/ascii.h"
+#include "base/number.h"
 #include "formats/ros/translate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -113,14 +114,13 @@ static void put_constant(struct grow *out, const struct ros_line *l, bool *lost)
     struct reel_bytes value = ros_trim(bytes_of(l->value.data, hash ? (size_t)(hash - l->value.data) : l->value.size));
     char text[64];
     snprintf(text, sizeof text, "%.*s", (int)(value.size < sizeof text ? value.size : 0), (const char *)value.data);
-    char *end = text;
-    double number = strtod(text, &end);
-    bool word = strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0, is_byte = bytes_is(l->word, "byte");
-    if (text[0] == '\0' || (*end != '\0' && !word) || (is_byte && !(number >= -128 && number <= 255))) {
+    bool yes = ascii_casecmp(text, "true") == 0, word = yes || ascii_casecmp(text, "false") == 0,
+         is_byte = bytes_is(l->word, "byte");
+    double number = yes;
+    if ((!word && !number_real(text, &number)) || (is_byte && !(number >= -128 && number <= 255))) {
         *lost = true;
         return;
     }
-    number = word ? strcasecmp(text, "true") == 0 : number;
     if (bytes_is(l->word, "bool")) {
         snprintf(text, sizeof text, "%s", number != 0 ? "true" : "false");
     } else if (is_byte || word) {

@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/channel.h"
 #include "base/limits.h"
+#include "decode/encoding.h"
 #include "formats/ros/bag_record.h"
-#include "reel/encoding.h"
 
 #include <stdio.h>
 

@@ -15,8 +15,8 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
-#include "reel/scan.h"
-#include "reel/sink.h"
+#include "base/sink.h"
+#include "index/scan.h"
 
 #define ROS_WRAP_TYPE "std_msgs/UInt8MultiArray"
 #define ROS_WRAP_MD5 "82373f1612381bb6ee473b5cd6f5d89c"

@@ -3,8 +3,8 @@
 #define REEL_FORMATS_ROS_WRITE_H
 
 #include "base/arena.h"
+#include "convert/writer.h"
 #include "formats/ros/bag_record.h"
-#include "reel/write.h"
 
 /* A channel as a ROS connection: its own type, or the wrapper of ros_wrap.h. */
 struct ros_connection {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "decode/encoding.h"
 #include "formats/ros/wrap.h"
-#include "reel/encoding.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 enum {
     STAMPS_MAX = 8 << 20, /* messages of one topic used for a median: 64 MiB of time stamps */

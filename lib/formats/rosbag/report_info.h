@@ -3,7 +3,7 @@
 #define REEL_FORMATS_ROSBAG_REPORT_INFO_H
 
 #include "base/grow.h"
-#include "reel/rosbag_info.h"
+#include "formats/rosbag/info.h"
 
 enum { BAG_CODECS = 7 }; /* in the order of enum reel_codec */
 

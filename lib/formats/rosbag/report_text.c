@@ -1,5 +1,6 @@
 /* The figures of a bag as text, in the form of `rosbag info`: a table, or YAML. Output equals rosbag's byte for byte,
  * including its mistakes. */
+#include "base/c_locale.h"
 #include "formats/rosbag/report_info.h"
 
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 enum { SIZE_TEXT = 32, TIME_TEXT = 64 };
 
 __attribute__((format(printf, 2, 3))) static void print(struct grow *out, const char *format, ...) {
+    C_LOCALE;
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
@@ -25,6 +27,7 @@ __attribute__((format(printf, 2, 3))) static void print(struct grow *out, const 
 /* --- how rosbag writes numbers --- */
 
 static const char *scaled(double value, double step, const char *const *units, char out[SIZE_TEXT]) {
+    C_LOCALE;
     for (size_t i = 0; units[i]; i++, value /= step) {
         if (value < step) {
             snprintf(out, SIZE_TEXT, "%.1f %s", value, units[i]);
@@ -46,6 +49,7 @@ static const char *rate_text(double hz, char out[SIZE_TEXT]) {
 
 /* Local time; the fraction is rounded separately, so that .999 becomes .00 of the same second. */
 static const char *time_text(double s, char out[TIME_TEXT]) {
+    C_LOCALE;
     time_t whole = (time_t)s;
     struct tm parts;
     char fraction[16];
@@ -56,6 +60,7 @@ static const char *time_text(double s, char out[TIME_TEXT]) {
 }
 
 static const char *duration_text(double s, char out[TIME_TEXT]) {
+    C_LOCALE;
     long long whole = (long long)s, minutes = whole / 60;
     if (minutes >= 60) {
         snprintf(out, TIME_TEXT, "%lldhr %lld:%02llds (%llds)", minutes / 60, minutes % 60, whole % 60, whole);

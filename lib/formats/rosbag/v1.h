@@ -12,8 +12,8 @@
 #include "formats/ros/bag_record.h"
 #include "formats/ros/wrap.h"
 #include "formats/rosbag/v1_layout.h"
-#include "reel/format.h"
-#include "reel/scan.h"
+#include "index/format.h"
+#include "index/scan.h"
 
 extern const struct reel_format reel_format_rosbag_v1;
 

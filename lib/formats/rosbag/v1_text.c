@@ -1,11 +1,11 @@
 /* Text-header logs of 2008 and 2009 (versions 0, 1.0 and 1.1). Their records have no total length: after damage a scan
  * goes on at the next text that begins a record. Records of version 0 have no text; log_0.c recognises them by their
  * stamps. */
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "formats/rosbag/v1.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 enum {
@@ -62,7 +62,7 @@ static struct rosbag_v1_fields names_of(const struct lines *lines) {
 
 static bool names_plausible(const struct rosbag_v1_fields *f) {
     for (size_t i = 0; i < f->topic.size; i++) {
-        if (!isalnum(f->topic.data[i]) && !memchr("/_~-.", f->topic.data[i], 5)) {
+        if (!ascii_is_alnum(f->topic.data[i]) && !memchr("/_~-.", f->topic.data[i], 5)) {
             return false;
         }
     }
@@ -299,7 +299,7 @@ static bool head_take(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash
         }
         for (size_t i = 0; i < lines.line[0].size; i++) {
             uint8_t digit = lines.line[0].data[i];
-            if (!isdigit(digit) || (quantity = quantity * 10 + (digit - '0')) > REEL_CHANNELS_MAX) {
+            if (!ascii_is_digit(digit) || (quantity = quantity * 10 + (digit - '0')) > REEL_CHANNELS_MAX) {
                 return reel_fail(err, REEL_DAMAGED, "the quantity line at %llu holds no sensible number of topics",
                                  (unsigned long long)bag->at);
             }

@@ -5,9 +5,9 @@
 #define REEL_FORMATS_ROSBAG_V1_WRITE_H
 
 #include "base/arena.h"
+#include "convert/writer.h"
 #include "formats/ros/write.h"
 #include "formats/rosbag/v1_layout.h"
-#include "reel/write.h"
 
 extern const struct reel_writer reel_writer_rosbag_v1;
 extern const struct reel_recorder_ops rosbag_v1_recorder; /* record.c */

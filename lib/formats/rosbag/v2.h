@@ -11,8 +11,8 @@
 #include "base/limits.h"
 #include "formats/ros/wrap.h"
 #include "formats/rosbag/v2_layout.h"
-#include "reel/format.h"
-#include "reel/scan.h"
+#include "index/format.h"
+#include "index/scan.h"
 
 extern const struct reel_format reel_format_rosbag_v2;
 

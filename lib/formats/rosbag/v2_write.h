@@ -4,9 +4,9 @@
 #define REEL_FORMATS_ROSBAG_V2_WRITE_H
 
 #include "chunks/codec.h"
+#include "convert/writer.h"
 #include "formats/ros/write.h"
 #include "formats/rosbag/v2_layout.h"
-#include "reel/write.h"
 
 extern const struct reel_writer reel_writer_rosbag_v2;
 extern const struct reel_writer reel_writer_rosbag_v2_named;

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "formats/rosbag2/layout.h"
-#include "reel/format.h"
-#include "reel/scan.h"
+#include "index/format.h"
+#include "index/scan.h"
 
 extern const struct reel_format reel_format_rosbag2;
 

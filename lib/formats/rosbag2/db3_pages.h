@@ -10,7 +10,7 @@
 #define REEL_FORMATS_ROSBAG2_DB3_PAGES_H
 
 #include "base/grow.h"
-#include "reel/sink.h"
+#include "base/sink.h"
 
 enum {
     DB3_PAGE = 4096,

@@ -4,7 +4,7 @@
 #define REEL_FORMATS_ROSBAG2_DB3_TABLES_H
 
 #include "formats/rosbag2/db3_pages.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 enum db3_table { DB3_SCHEMA, DB3_METADATA, DB3_TOPICS, DB3_MESSAGES, DB3_DEFINITIONS, DB3_TIMES, DB3_TABLES };
 

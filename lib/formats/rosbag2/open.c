@@ -1,11 +1,11 @@
 /* Opens a connection to an untrusted database. SQL from the file never runs (no views, triggers, virtual tables or
  * extensions, and only two functions), and the cost of our own statements is bounded by the size of the file. */
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "formats/rosbag2/container.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 enum {
     STEPS_AT_ONCE = 1000,      /* steps of SQLite's virtual machine between two checks of the budget */
@@ -36,8 +36,8 @@ static int allow(void *context, int action, const char *first, const char *secon
     case SQLITE_PRAGMA:
         return first && strcmp(first, "table_xinfo") == 0 ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_FUNCTION:
-        return second && (strcasecmp(second, "typeof") == 0 || strcasecmp(second, "length") == 0) ? SQLITE_OK
-                                                                                                  : SQLITE_DENY;
+        return second && (ascii_casecmp(second, "typeof") == 0 || ascii_casecmp(second, "length") == 0) ? SQLITE_OK
+                                                                                                        : SQLITE_DENY;
     default:
         return SQLITE_DENY;
     }
@@ -173,7 +173,7 @@ static bool check_columns(struct rosbag2 *db, const char *table, struct reel_err
         if (sqlite3_column_int(columns, HIDDEN) != 0) {
             return reel_fail(err, REEL_UNSUPPORTED, "it has computed columns");
         }
-        if (name && strcasecmp(name, "rowid") == 0) {
+        if (name && ascii_casecmp(name, "rowid") == 0) {
             return reel_fail(err, REEL_UNSUPPORTED, "it has a column named rowid");
         }
     }

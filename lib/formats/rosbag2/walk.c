@@ -2,8 +2,8 @@
  * blob can be read to the end, and all rows together are not larger than the file. After damage the walk goes on at the
  * next readable id. */
 #include <stdio.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "chunks/codec.h"
@@ -52,7 +52,7 @@ static bool only_damage(const struct reel_error *why, struct reel_error *keep, s
 static bool is_packed(struct walk *w, struct rosbag2_channel *c, const struct reel_entry *e, uint8_t head[PACKED_HEAD],
                       bool *packed, struct reel_error *err) {
     const struct rosbag2_meta *meta = &w->b->s->meta;
-    bool stated = meta->compression_mode && strcasecmp(meta->compression_mode, "message") == 0;
+    bool stated = meta->compression_mode && ascii_casecmp(meta->compression_mode, "message") == 0;
     *packed = false;
     if (!stated && (c->payload == ROSBAG2_PLAIN || strcmp(c->encoding, ROSBAG2_ENCODING) != 0)) {
         return true;

@@ -2,7 +2,7 @@
 #ifndef REEL_FORMATS_ROSBAG2_WRITE_DB3_H
 #define REEL_FORMATS_ROSBAG2_WRITE_DB3_H
 
-#include "reel/write.h"
+#include "convert/writer.h"
 
 extern const struct reel_writer
     rosbag2_db3_writer; /* head() and its checksum depend on what follows; the size does not */

@@ -3,7 +3,7 @@
 #define REEL_FORMATS_ROSBAG2_WRITE_YAML_H
 
 #include "base/grow.h"
-#include "reel/write.h"
+#include "convert/writer.h"
 
 enum { ROSBAG2_VERSION_MIN = 5, ROSBAG2_VERSION_MAX = 9 };
 

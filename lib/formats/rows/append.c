@@ -1,4 +1,4 @@
-/* Appends rows to a recorder (reel/rows.h). A batch is parsed whole before its first row is recorded. */
+/* Appends rows to a recorder (formats/rows/append.h). A batch is parsed whole before its first row is recorded. */
 #include "formats/rows/row.h"
 
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include "base/grow.h"
 #include "base/hash_table.h"
 #include "base/limits.h"
+#include "index/format.h"
+#include "stream/stream.h"
 #include "syntax/json_scan.h"
 #include "syntax/msgpack.h"
 
@@ -227,7 +229,7 @@ static bool add_topics(struct batch *b, struct reel_error *err) {
         const char *name = t->name;
         const struct reel_channel made = {
             .name = name, .topics = &name, .n_topics = 1, .type = "", .encoding = t->encoding};
-        if (!reel_recorder_channel(b->rows->recorder, t->declared ? t->declared : &made, &t->id, err)) {
+        if (!reel_recorder_copy_channel(b->rows->recorder, t->declared ? t->declared : &made, &t->id, err)) {
             return false;
         }
         t->known = true;
@@ -238,7 +240,8 @@ static bool add_topics(struct batch *b, struct reel_error *err) {
 static bool record_messages(struct batch *b, struct reel_rows_added *added, struct reel_error *err) {
     for (size_t i = 0; i < b->n; i++) {
         const struct message *m = &b->messages[i];
-        const struct reel_record record = {.channel = m->topic->id,
+        const struct reel_record record = {.size = sizeof record,
+                                           .channel = m->topic->id,
                                            .sequence = m->sequence,
                                            .log_time_ns = m->log_ns,
                                            .publish_time_ns = m->publish_ns,
@@ -303,7 +306,7 @@ static bool add_channels(struct reel_rows *rows, const struct reel_stream *strea
         const struct reel_channel *c = stream->channels[i];
         struct topic *t = topic_named(rows, c->name, err);
         if (!t->known &&
-            (!reel_recorder_channel(rows->recorder, c, &t->id, err) || !describe(t, c->type, c->encoding, err))) {
+            (!reel_recorder_copy_channel(rows->recorder, c, &t->id, err) || !describe(t, c->type, c->encoding, err))) {
             return false;
         }
         t->known = true;
@@ -315,7 +318,7 @@ static bool add_channels(struct reel_rows *rows, const struct reel_stream *strea
 bool reel_rows_append_recording(struct reel_rows *rows, struct reel_recording *recording, struct reel_rows_added *added,
                                 struct reel_error *err) {
     *added = (struct reel_rows_added){0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, err);
     AUTO_MEM uint32_t *ids = stream ? calloc((size_t)stream->n_channels + 1, sizeof *ids) : NULL;
     if (!stream) {
         return false;
@@ -329,10 +332,10 @@ bool reel_rows_append_recording(struct reel_rows *rows, struct reel_recording *r
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     struct reel_message m;
     enum reel_step step;
-    while ((step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
         struct reel_description d = {.publish_ns = m.time_ns};
-        struct reel_record record = {.channel = ids[m.channel], .log_time_ns = m.time_ns};
-        if ((info->format->describe && !reel_stream_describe(stream, &m, &d, err)) ||
+        struct reel_record record = {.size = sizeof record, .channel = ids[m.channel], .log_time_ns = m.time_ns};
+        if ((info->format->describe && !stream_describe(stream, &m, &d, err)) ||
             !reel_stream_payload(stream, &m, &record.payload, err)) {
             return false;
         }

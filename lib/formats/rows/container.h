@@ -1,4 +1,5 @@
-/* Rows of JSON or MessagePack as files (reel/rows.h): .ndjson and .msgpack, as Reel and many programs write them.
+/* Rows of JSON or MessagePack as files (formats/rows/append.h): .ndjson and .msgpack, as Reel and many programs write
+ * them.
  *
  * A bin or a value of MessagePack is read where it stands in the file. Rows of JSON are in chunks of whole rows; where
  * there are bytes,
@@ -11,7 +12,7 @@
 #include "base/arena.h"
 #include "base/hash_table.h"
 #include "formats/rows/row.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 extern const struct reel_format reel_format_rows;
 

@@ -1,4 +1,5 @@
-/* Parses one row (reel/rows.h). The members of both media are taken apart into spans, and the same code reads them. */
+/* Parses one row (formats/rows/append.h). The members of both media are taken apart into spans, and the same code reads
+ * them. */
 #include "formats/rows/row.h"
 
 #include <math.h>

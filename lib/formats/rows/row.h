@@ -3,8 +3,8 @@
 #define REEL_FORMATS_ROWS_ROW_H
 
 #include "base/arena.h"
-#include "reel/encoding.h"
-#include "reel/rows.h"
+#include "decode/encoding.h"
+#include "formats/rows/append.h"
 
 struct row {
     enum { ROW_IGNORED, ROW_MESSAGE, ROW_CHANNEL } kind;

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "reel/rows.h"
+#include "formats/rows/append.h"
 #include "syntax/json_scan.h"
 #include "syntax/msgpack.h"
 

@@ -14,8 +14,8 @@
 #include "base/mix.h"
 #include "base/window.h"
 #include "formats/tide/layout.h"
-#include "reel/format.h"
-#include "reel/scan.h"
+#include "index/format.h"
+#include "index/scan.h"
 
 extern const struct reel_format reel_format_tide;
 

@@ -5,13 +5,13 @@
  * tide.source_config.base64 if it is not text · rsb.scope · tide.hashes (new: how many of the schemas the channel
  * itself refers to; the others are needed by those; always for frames) · and for schema N tide.schema.N.version,
  * tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
+#include "base/ascii.h"
 #include "base/bytes.h"
+#include "decode/encoding.h"
 #include "formats/tide/container.h"
 #include "formats/tide/rsb_names.h"
-#include "reel/encoding.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 #define NOTIFICATION "rsb.protocol.Notification"
 #define EVENT "rsb.serialization.Event"
@@ -133,7 +133,7 @@ static bool rsb_type(struct reel_bytes type, struct reel_bytes *wire) {
         cursor_u8(&c);
     }
     const uint8_t *p = cursor_take(&c, 9);
-    if (!p || strncasecmp((const char *)p, "rsb-event", 9) != 0) {
+    if (!p || ascii_ncasecmp((const char *)p, "rsb-event", 9) != 0) {
         return false;
     }
     const uint8_t *colon = memchr(c.at, ':', cursor_left(&c));
@@ -227,7 +227,7 @@ static void make_old(struct making *m, const struct tide_fields *f) {
 static const char *encoding_of(struct reel_bytes syntax) {
     static const char flatbuffer[] = "flatbuffer"; /* not decoded */
     bool flat = syntax.size >= strlen(flatbuffer) &&
-                strncasecmp((const char *)syntax.data, flatbuffer, strlen(flatbuffer)) == 0;
+                ascii_ncasecmp((const char *)syntax.data, flatbuffer, strlen(flatbuffer)) == 0;
     const char *found = reel_language_encoding(syntax);
     return flat ? flatbuffer : found ? found : RSB_PLAIN_ENCODING;
 }

@@ -2,9 +2,9 @@
  * own as its metadata "tide.hashes" says, which are its first schemas. A message is a list of the frames' values. */
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "decode/encoding.h"
 #include "decode/fields.h"
 #include "formats/tide/rsb_names.h"
-#include "reel/encoding.h"
 #include "syntax/visitor.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The channels of a TIDE file as a table, from the index alone; contents of TYPE blocks are in the channel's metadata
  * (formats/tide/model.c). */
-#include "reel/tide.h"
+#include "formats/tide/report.h"
 
 #include <stdio.h>
 

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "decode/fields.h"
+#include "formats/tide/report.h"
 #include "formats/tide/rsb.h"
-#include "reel/tide.h"
 #include "reel/time.h"
 #include "syntax/json_out.h"
 
@@ -216,7 +216,7 @@ static bool open_events(struct events *e, struct reel_recording *recording, cons
                         bool *any, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     const char *topics[CHANNELS_MAX];
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     bool rsb = false;
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels && q.n_topics < CHANNELS_MAX; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
@@ -246,7 +246,7 @@ static bool read_events(struct system *s, struct events *e, struct reel_error *e
     struct reel_message m;
     struct reel_bytes payload;
     enum reel_step step;
-    while ((step = reel_stream_next(e->stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(e->stream, &m, err)) == REEL_STEP_MESSAGE) {
         const struct reel_decoder *decoder = m.channel < CHANNELS_MAX ? e->decoders[m.channel] : NULL;
         if (!decoder || m.size > EVENT_BYTES_MAX) {
             continue;

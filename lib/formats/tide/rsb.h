@@ -5,8 +5,8 @@
 #define REEL_FORMATS_TIDE_RSB_H
 
 #include "base/grow.h"
+#include "decode/encoding.h"
 #include "formats/tide/rsb_names.h"
-#include "reel/encoding.h"
 
 extern const struct reel_encoding reel_encoding_rsb, reel_encoding_bytes;
 

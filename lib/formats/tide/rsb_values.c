@@ -1,10 +1,9 @@
 /* Decodes payloads of RSB's fundamental types, and the payloads of TIDE channels that have such a type without an event
  * around them. The payload's size must be that of the type */
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "formats/tide/rsb.h"
 #include "syntax/visitor.h"
-
-#include <strings.h>
 
 enum kind { KIND_VOID, KIND_NUMBER, KIND_TEXT, KIND_BYTES };
 
@@ -30,7 +29,7 @@ static const struct rsb_value {
 const struct rsb_value *rsb_value_find(struct reel_bytes schema) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         const char *name = values[i].wire_schema;
-        if (schema.size == strlen(name) && strncasecmp((const char *)schema.data, name, schema.size) == 0) {
+        if (schema.size == strlen(name) && ascii_ncasecmp((const char *)schema.data, name, schema.size) == 0) {
             return &values[i];
         }
     }

@@ -6,8 +6,8 @@
 #define REEL_FORMATS_TIDE_WRITE_H
 
 #include "chunks/codec.h"
+#include "convert/writer.h"
 #include "formats/tide/container.h"
-#include "reel/write.h"
 
 extern const struct reel_writer reel_writer_tide;
 extern const struct reel_writer reel_writer_tide0;

@@ -69,7 +69,7 @@ bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write
     struct pace pace = {0};
     bool found = false;
     uint64_t n = 0;
-    while ((step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         AUTO_STRUCT(reel_pixels_done) struct reel_pixels pixels = {0};
         first = n == 0 ? reel_position_of(&m) : first;
         if (comes_soon(&pace, w, m.time_ns)) {
@@ -86,7 +86,7 @@ bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write
                              REEL_VIDEO_FRAMES_MAX);
         }
     }
-    if (step == REEL_STEP_ERROR || (n > 0 && !reel_stream_seek(w->stream, &first, err))) {
+    if (step == REEL_STEP_ERROR || (n > 0 && !stream_seek(w->stream, &first, err))) {
         return false;
     }
     v->changed = UINT64_MAX;

@@ -3,7 +3,7 @@
 #ifndef REEL_MEDIA_MP4_ENCODE_H
 #define REEL_MEDIA_MP4_ENCODE_H
 
-#include "reel/picture.h"
+#include "media/picture.h"
 
 enum { ENCODE_FRAMES = 30, ENCODE_SIDE_MIN = 16, ENCODE_WIDTH_MAX = 3840, ENCODE_PIXELS_MAX = 3840 * 2160 };
 

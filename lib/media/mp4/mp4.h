@@ -8,8 +8,8 @@
 #ifndef REEL_MEDIA_MP4_MP4_H
 #define REEL_MEDIA_MP4_MP4_H
 
-#include "reel/picture.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "media/picture.h"
 #include "syntax/nal.h"
 
 enum { MP4_SETS_MAX = 16, MP4_MDAT_HEAD = 16 };

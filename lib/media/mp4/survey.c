@@ -174,14 +174,14 @@ bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, st
     enum reel_step step = REEL_STEP_END;
     bool ends = false;
     v->changed = UINT64_MAX;
-    while (!ends && (step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while (!ends && (step = stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         first = v->n == 0 ? reel_position_of(&m) : first;
         if (!survey_message(v, rows, w, &m, &ends, err) ||
             (v->n % PROGRESS_FRAMES == 0 && !reel_write_progress(w, v->n, err))) {
             return false;
         }
     }
-    if (step == REEL_STEP_ERROR || (v->n > 0 && !reel_stream_seek(w->stream, &first, err))) {
+    if (step == REEL_STEP_ERROR || (v->n > 0 && !stream_seek(w->stream, &first, err))) {
         return false;
     }
     if (v->kept > 0) {

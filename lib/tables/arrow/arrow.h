@@ -4,7 +4,7 @@
 #ifndef REEL_TABLES_ARROW_ARROW_H
 #define REEL_TABLES_ARROW_ARROW_H
 
-#include "reel/sink.h"
+#include "base/sink.h"
 #include "tables/columns/messages.h"
 
 enum { ARROW_BATCH_BYTES = 4 << 20 }; /* values of a batch */

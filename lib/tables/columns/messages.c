@@ -145,7 +145,7 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
         return reel_fail_memory(err);
     }
     add_shapes(run, w, columns);
-    while ((step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         first = columns->rows == 0 ? reel_position_of(&m) : first;
         bool report = columns->rows % PROGRESS_ROWS == PROGRESS_ROWS - 1;
         uint64_t bytes = 0;
@@ -155,7 +155,7 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
             return false;
         }
     }
-    if (step == REEL_STEP_ERROR || (columns->rows > 0 && !reel_stream_seek(w->stream, &first, err))) {
+    if (step == REEL_STEP_ERROR || (columns->rows > 0 && !stream_seek(w->stream, &first, err))) {
         return false;
     }
     return columns_settle(columns, &fixed) || reel_fail_memory(err);

@@ -1,8 +1,8 @@
 /* See tree.h: the types, names and numbers of the columns, once everything was seen. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "tables/columns/tree.h"
 
@@ -99,7 +99,7 @@ static void settle_kind(struct column *column) {
 
 static bool is_taken(const struct column *parent, uint32_t before, const char *name) {
     for (uint32_t i = 0; i < before; i++) {
-        if (strcasecmp(parent->children[i]->name, name) == 0) {
+        if (ascii_casecmp(parent->children[i]->name, name) == 0) {
             return true;
         }
     }

@@ -9,7 +9,7 @@
 #define REEL_TABLES_COLUMNS_TREE_H
 
 #include "base/arena.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 enum column_kind {
     COLUMN_STRUCT,

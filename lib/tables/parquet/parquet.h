@@ -5,7 +5,7 @@
 #ifndef REEL_TABLES_PARQUET_PARQUET_H
 #define REEL_TABLES_PARQUET_PARQUET_H
 
-#include "reel/sink.h"
+#include "base/sink.h"
 #include "tables/columns/fill.h"
 
 #define PARQUET_MAGIC "PAR1"

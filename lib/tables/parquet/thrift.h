@@ -3,7 +3,7 @@
 #ifndef REEL_TABLES_PARQUET_THRIFT_H
 #define REEL_TABLES_PARQUET_THRIFT_H
 
-#include "reel/sink.h"
+#include "base/sink.h"
 
 enum thrift_type {
     THRIFT_TRUE = 1,

@@ -1,12 +1,12 @@
 /* /recordings/{id}/tags/{key}, /tags and /tags:batch. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/annotations/annotations.h"
 #include "api/body.h"
 #include "api/change.h"
 #include "api/paging.h"
+#include "base/ascii.h"
 #include "catalog/notes.h"
 #include "manifests/manifests.h"
 
@@ -53,7 +53,7 @@ static bool change_tag(struct http_request *r, const struct api_recording *a, co
 
 static bool is_json(const struct http_request *r) {
     const char *type = http_header(r, "Content-Type");
-    return type && strncasecmp(type, "application/json", strlen("application/json")) == 0;
+    return type && ascii_ncasecmp(type, "application/json", strlen("application/json")) == 0;
 }
 
 /* {"value": "r1"}: its text; NULL: the body is something else. */

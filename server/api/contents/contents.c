@@ -7,7 +7,7 @@
 #include "api/paging.h"
 #include "api/rows.h"
 #include "base/number.h"
-#include "reel/table.h"
+#include "tables/table.h"
 #include "views/views.h"
 
 void api_topics(struct http_request *r) {

@@ -6,8 +6,9 @@
 #include "api/contents/contents.h"
 #include "api/paging.h"
 #include "api/rows.h"
-#include "reel/iterate.h"
-#include "reel/table.h"
+#include "base/glob.h"
+#include "stream/stream.h"
+#include "tables/table.h"
 #include "views/views.h"
 
 enum { BINS_DEFAULT = 100, BINS_MAX = 2000, SPANS_MAX = 20000 /* of a page, and those of its last topic */ };

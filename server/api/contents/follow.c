@@ -20,6 +20,7 @@ struct follower {
     char id[RECORDING_ID_TEXT];
     const char *media_type, *extension;
     struct api_selection q;
+    struct reel_since since;
     struct reel_write_options options;
     struct api_text text;
     struct reel_row_output *rows; /* NULL: between two rounds */
@@ -44,8 +45,9 @@ static bool begin_round(struct follower *f, struct reel_recording *recording, st
     f->messages = info->messages;
     f->options.channels = f->wants_channels && stream && stream->n_channels > f->channels;
     f->channels = stream ? stream->n_channels : 0;
-    f->q.selection.since_bytes = reel_index_part_size(reel_recording_index(recording), 0);
-    f->q.selection.since_chunks = (uint32_t)info->n_chunks;
+    f->since = (struct reel_since){.bytes = reel_index_part_size(reel_recording_index(recording), 0),
+                                   .chunks = (uint32_t)info->n_chunks};
+    f->q.selection.since = &f->since;
     f->q.selection.last_per_topic = f->q.selection.state_at_cut = false; /* only in front of the first round */
     f->rows = writer ? reel_row_output_new(writer, &f->options, TAKE(stream), err) : NULL;
     return f->rows;

@@ -22,7 +22,7 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
                  struct reel_message *m) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     const char *topics[1];
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     struct reel_time at;
     struct reel_error err = {0};
     if (http_params(r, "topic", topics, 1) == 0) {

@@ -90,7 +90,7 @@ static bool next_part(struct frames *f, struct reel_error *err) {
     struct reel_message m;
     reel_picture_done(&f->body);
     f->at = f->head_size = 0;
-    switch (reel_stream_next(f->stream, &m, err)) {
+    switch (stream_next(f->stream, &m, err)) {
     case REEL_STEP_MESSAGE:
         return make_part(f, &m, err);
     case REEL_STEP_END:

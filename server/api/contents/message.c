@@ -6,7 +6,7 @@
 #include "api/common.h"
 #include "api/contents/contents.h"
 #include "base/cleanup.h"
-#include "reel/series.h"
+#include "reel/values.h"
 
 struct payload { /* source of an octet-stream reply */
     struct reel_stream *stream;
@@ -59,7 +59,7 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
     if (!api_read_text(r, &texts, &options)) {
         return;
     }
-    if (!writer || !reel_stream_seek(stream, &mark, &err)) {
+    if (!writer || !stream_seek(stream, &mark, &err)) {
         http_reply_error(r, &err);
         return;
     }
@@ -94,7 +94,7 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
     const char *topics[API_GLOBS_MAX];
     uint32_t channels[API_GLOBS_MAX];
     size_t n = http_params(r, "topic", topics, API_GLOBS_MAX);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     struct reel_time at;
     int64_t index;
     struct reel_error err = {0};

@@ -71,12 +71,12 @@ static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_
     struct reel_position first = {0};
     bool any = false;
     for (uint64_t i = 0; i <= limit; i++) {
-        enum reel_step step = reel_stream_next(stream, &m, err);
+        enum reel_step step = stream_next(stream, &m, err);
         if (step == REEL_STEP_ERROR) {
             return false;
         }
         if (step == REEL_STEP_END) {
-            return !any || reel_stream_seek(stream, from ? from : &first, err);
+            return !any || stream_seek(stream, from ? from : &first, err);
         }
         first = any ? first : reel_position_of(&m);
         any = true;
@@ -85,7 +85,7 @@ static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_
     char cursor[160];
     reel_cursor_encode(&next, cursor, sizeof cursor);
     api_add_next_link(r, cursor);
-    return reel_stream_seek(stream, from ? from : &first, err);
+    return stream_seek(stream, from ? from : &first, err);
 }
 
 /* Where cursor or offset begin; without both `given` stays false. False: replied. */
@@ -127,7 +127,7 @@ static bool position(struct http_request *r, struct reel_stream *stream, struct 
         http_reply_bad_param(r, "limit", "1 to %d; without it all messages are streamed", LIMIT_MAX);
         return false;
     }
-    if ((moved && !reel_stream_seek(stream, &mark, &err)) ||
+    if ((moved && !stream_seek(stream, &mark, &err)) ||
         (limited && !add_next(r, stream, options->limit, moved ? &mark : NULL, &err))) {
         http_reply_error(r, &err);
         return false;

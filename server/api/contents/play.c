@@ -12,9 +12,11 @@
 #include "api/contents/contents.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/number.h"
+#include "formats/carla/follow.h"
 #include "http/json_text.h"
 #include "peers/peers.h"
-#include "reel/view.h"
+#include "play/play.h"
 #include "views/views.h"
 
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
@@ -107,7 +109,7 @@ static bool make_row(struct player *p, const char *name, json_t *value, struct r
 }
 
 static json_t *view_play(const struct play_entry *entry) {
-    struct reel_play_state s;
+    struct reel_play_state s = {.size = sizeof s};
     reel_play_get(entry->play, &s);
     return json_pack(
         "{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:I, s:f}", "id", entry->id, "recording", entry->recording, "paused",
@@ -120,7 +122,7 @@ static json_t *view_play(const struct play_entry *entry) {
 
 /* Falling behind is not hidden. */
 static bool tell_late(struct player *p, struct reel_error *err) {
-    struct reel_play_state s;
+    struct reel_play_state s = {.size = sizeof s};
     reel_play_get(p->play, &s);
     int64_t now = clock_ns();
     if (s.late_ns < LATE_NS || now - p->told_ns < LATE_EVERY_NS) {
@@ -186,9 +188,8 @@ static void player_free(void *context) {
 /* A number in [min, max]; false: replied. */
 static bool read_number(struct http_request *r, const char *name, double min, double max, double *out) {
     const char *text = http_param(r, name);
-    char *end = NULL;
-    double value = text ? strtod(text, &end) : 0;
-    if (text && (end == text || *end || !(value >= min && value <= max))) {
+    double value = 0;
+    if (text && !(number_real(text, &value) && value >= min && value <= max)) {
         http_reply_bad_param(r, name, "a number from %g to %g", min, max);
         return false;
     }
@@ -198,7 +199,6 @@ static bool read_number(struct http_request *r, const char *name, double min, do
 
 static bool read_options(struct http_request *r, struct reel_play_options *out) {
     const char *speed = http_param(r, "speed");
-    out->speed = 1;
     if (speed && strcmp(speed, "max") == 0) {
         out->speed = 0;
     } else if (!read_number(r, "speed", SPEED_MIN, SPEED_MAX, &out->speed)) {
@@ -207,9 +207,6 @@ static bool read_options(struct http_request *r, struct reel_play_options *out) 
     http_param_bool(r, "loop", &out->loop);
     http_param_bool(r, "paused", &out->paused);
     http_param_bool(r, "latch", &out->latch);
-    uint64_t actor = 0;
-    out->view = http_param_u64(r, "follow", &actor) ? reel_carla_follow : NULL;
-    out->actor = (uint32_t)actor;
     http_param_duration(r, "max_gap", &out->max_gap_ns);
     return read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) &&
            read_number(r, "clock", SPEED_MIN, CLOCK_MAX, &out->clock_hz);
@@ -244,9 +241,16 @@ static bool open_stream(struct player *p, const struct api_recording *a, bool la
 static bool start(struct player *p, struct api_recording *a, const struct reel_play_options *options,
                   struct reel_write_options *write, struct reel_error *err) {
     const struct reel_writer *writer = reel_writer_named(p->media->extension, NULL, err);
-    return writer && (!options->view || reel_carla_has_actor(a->recording, options->actor, err)) &&
-           (p->play = reel_play_new(options, err)) && open_stream(p, a, options->latch, err) &&
-           (p->rows = reel_row_output_new(writer, write, p->stream, err)) &&
+    uint64_t actor = 0;
+    bool follows = http_param_u64(p->r, "follow", &actor);
+    if (!writer || (follows && !reel_carla_has_actor(a->recording, (uint32_t)actor, err)) ||
+        !(p->play = reel_play_new(options, err))) {
+        return false;
+    }
+    if (follows) {
+        play_through(p->play, reel_carla_follow, (uint32_t)actor);
+    }
+    return open_stream(p, a, options->latch, err) && (p->rows = reel_row_output_new(writer, write, p->stream, err)) &&
            (p->entry = plays_add(p->plays, http_app(p->r)->id, &a->row, p->play,
                                  reel_index_info(reel_recording_index(a->recording))->clock, err));
 }
@@ -255,7 +259,7 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     AUTO_STRUCT(api_text_done) struct api_text text = {0};
     struct player *p = calloc(1, sizeof *p);
-    struct reel_play_options options = {.size = sizeof options};
+    struct reel_play_options options = reel_play_defaults();
     struct reel_write_options write = {.prompt = true};
     struct reel_error err = {0};
     if (!p) {
@@ -372,8 +376,8 @@ static bool read_position(struct http_request *r, const json_t *value, const str
 void api_play_patch(struct http_request *r) {
     static const char *const known[] = {"paused", "speed", "position", "loop", NULL};
     struct play_entry entry;
-    struct reel_play_change change = {0};
-    struct reel_play_state state;
+    struct reel_play_change change = {.size = sizeof change};
+    struct reel_play_state state = {.size = sizeof state};
     struct reel_error err = {0};
     const json_t *body = body_json(r);
     if (!body || !body_knows(r, body, known) || !find(r, &entry)) {

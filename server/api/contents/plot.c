@@ -7,6 +7,8 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/series.h"
+#include "base/c_locale.h"
+#include "syntax/json_out.h"
 #include "syntax/utf8.h"
 
 enum { PLOT_FIELDS_MAX = 8, WIDTH_MIN = 200, WIDTH_DEFAULT = 800, HEIGHT_DEFAULT = 300, SIDE_MAX = 4000 };
@@ -83,12 +85,14 @@ static void put_escaped(FILE *f, const char *text) {
 }
 
 static void put_text(FILE *f, double x, double y, const char *anchor, const char *text) {
+    C_LOCALE;
     fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
     put_escaped(f, text);
     fputs("</text>\n", f);
 }
 
 static void put_number(FILE *f, const struct plot *p, double value) {
+    C_LOCALE;
     char text[REEL_NUMBER_TEXT];
     snprintf(text, sizeof text, "%.6g", value);
     put_text(f, LEFT - 6, y_of(p, value) + 4, "end", text);
@@ -113,6 +117,7 @@ static void put_time(FILE *f, const struct plot *p, int64_t ns, const char *anch
 /* ---- the picture */
 
 static void put_axes(FILE *f, const struct plot *p) {
+    C_LOCALE;
     unsigned width = p->width - LEFT - RIGHT, height = area_bottom(p) - TOP;
     fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%u\" height=\"%u\" fill=\"none\" stroke=\"#999\"/>\n", LEFT, TOP, width,
             height);
@@ -136,6 +141,7 @@ static void put_axes(FILE *f, const struct plot *p) {
 }
 
 static void put_line(FILE *f, const struct plot *p, size_t i) {
+    C_LOCALE;
     const struct series *s = &p->all[i];
     size_t drawn = 0, last = 0;
     fprintf(f, "<polyline fill=\"none\" stroke=\"%s\" stroke-linejoin=\"round\" points=\"", colours[i]);
@@ -155,6 +161,7 @@ static void put_line(FILE *f, const struct plot *p, size_t i) {
 }
 
 static void put_legend(FILE *f, const struct plot *p, size_t i) {
+    C_LOCALE;
     double y = area_bottom(p) + TIMES + LEGEND * (double)i + 8;
     fprintf(f, "<path d=\"M%d %.1fh18\" stroke=\"%s\" stroke-width=\"3\"/>\n", LEFT, y - 4, colours[i]);
     put_text(f, LEFT + 24, y, "start", p->all[i].field);

@@ -11,6 +11,9 @@
 
 #include "api/contents/contents.h"
 #include "base/cleanup.h"
+#include "decode/encoding.h"
+#include "syntax/json_out.h"
+#include "values/series.h"
 #include "work/derived_cache.h"
 
 enum {

@@ -4,7 +4,8 @@
 
 #include "api/common.h"
 #include "api/rows.h"
-#include "reel/series.h"
+#include "reel/values.h"
+#include "syntax/json_out.h"
 
 struct series {
     char recording[RECORDING_ID_TEXT], *name; /* id and name of the recording */

@@ -7,7 +7,8 @@
 #include "api/contents/series.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/table.h"
+#include "syntax/json_out.h"
+#include "tables/table.h"
 
 /* Returns whether the time is a text rather than a number. */
 static bool time_text(const char *format, const struct series *s, int64_t ns, char out[REEL_TIME_TEXT]) {

@@ -10,9 +10,9 @@
 #include "api/contents/viewer_fit.h"
 #include "app.h"
 #include "base/cleanup.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 #include "reel/time.h"
-#include "reel/view.h"
+#include "stream/view.h"
 #include "views/viewer_links.h"
 
 enum { SOURCES_MAX = 64 }; /* recordings of one manifest */
@@ -278,7 +278,7 @@ void api_layout(struct http_request *r) {
     if (!api_open_messages(r, &a)) {
         return;
     }
-    struct reel_selection all = reel_select_all;
+    struct reel_selection all = selection_all;
     all.view = reel_view_named("foxglove", &err);
     const struct reel_writer *mcap = reel_writer_named(".mcap", NULL, &err);
     AUTO(reel_stream_free)

@@ -69,7 +69,7 @@ static bool take_scene(struct extent *e, struct reel_stream *stream, const struc
 bool viewer_fit(struct reel_recording *recording, const struct reel_view *view, struct viewer_fit *out,
                 struct reel_error *err) {
     static const char *const topics[] = {"/view/scene"};
-    struct reel_selection scenes = reel_select_all;
+    struct reel_selection scenes = selection_all;
     struct extent e = {.any = false};
     struct reel_message m;
     enum reel_step step = REEL_STEP_END;
@@ -83,7 +83,7 @@ bool viewer_fit(struct reel_recording *recording, const struct reel_view *view, 
     if (!stream) {
         return false;
     }
-    for (int i = 0; i < SCENES_MAX && !e.any && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {
+    for (int i = 0; i < SCENES_MAX && !e.any && (step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {
         if (!take_scene(&e, stream, &m, err)) {
             return false;
         }

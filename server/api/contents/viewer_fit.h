@@ -1,8 +1,8 @@
 #ifndef SERVER_API_CONTENTS_VIEWER_FIT_H
 #define SERVER_API_CONTENTS_VIEWER_FIT_H
 
-#include "reel/view.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "stream/view.h"
 
 struct viewer_fit { /* of what is drawn first, in the units of its frame */
     bool found;

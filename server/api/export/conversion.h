@@ -3,8 +3,8 @@
 #define SERVER_API_EXPORT_CONVERSION_H
 
 #include "api/export/inputs.h"
-#include "reel/split.h"
-#include "reel/write.h"
+#include "convert/split.h"
+#include "convert/writer.h"
 
 enum { NAME_ROOM = 1024 };
 

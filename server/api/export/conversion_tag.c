@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 /* Everything the bytes depend on, as text. Its hash is the ETag and the plan's key. */
 static void print_inputs(FILE *f, const struct inputs *in) {

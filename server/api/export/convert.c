@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/export/conversion.h"
 #include "api/export/export.h"
 #include "api/export/plans.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
-#include "reel/nanover.h"
-#include "reel/view.h"
+#include "formats/nanover/question.h"
+#include "stream/view.h"
 #include "views/views.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
@@ -255,7 +255,7 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
         return;
     }
     size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
-    if (stem > extension && strcasecmp(c->target + stem - extension, c->writer->extension) == 0) {
+    if (stem > extension && ascii_casecmp(c->target + stem - extension, c->writer->extension) == 0) {
         c->target[stem - extension] = '\0';
     }
     struct parts_archive *archive = parts ? parts_archive_new(parts, q, c->target, modified_ns(c->in), &err) : NULL;

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "reel/convert.h"
-#include "reel/split.h"
+#include "convert/conversion.h"
+#include "convert/split.h"
 #include "work/derived_cache.h"
 
 struct plan_request {

@@ -8,7 +8,7 @@
 #include "api/export/export.h"
 #include "api/recordings/query.h"
 #include "base/cleanup.h"
-#include "reel/source.h"
+#include "base/source.h"
 #include "syntax/ustar.h"
 
 enum { FILES_MAX = 20000 };

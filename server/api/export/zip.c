@@ -9,7 +9,9 @@
 #include "api/export/plans.h"
 #include "api/export/zip_archive.h"
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "catalog/notes.h"
+#include "stream/merge_names.h"
 #include "syntax/ustar.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000;

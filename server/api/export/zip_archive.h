@@ -3,7 +3,7 @@
 #ifndef SERVER_API_EXPORT_ZIP_ARCHIVE_H
 #define SERVER_API_EXPORT_ZIP_ARCHIVE_H
 
-#include "reel/convert.h"
+#include "convert/conversion.h"
 #include "work/derived_cache.h"
 
 /* What is in it; counted references, as the job that plans may outlive the request. */

@@ -8,7 +8,8 @@
 
 #include "api/body.h"
 #include "api/contents/series.h"
-#include "reel/table.h"
+#include "syntax/json_out.h"
+#include "tables/table.h"
 
 enum { SERIES_MAX = 64, TARGETS_MAX = 1000, POINTS_DEFAULT = 1000, POINTS_MAX = 20000 };
 static const int64_t WAIT_NS = 20000000000, MS = 1000000;

@@ -6,8 +6,9 @@
 
 #include "api/body.h"
 #include "api/grafana/grafana.h"
+#include "base/glob.h"
 #include "base/order.h"
-#include "reel/series.h"
+#include "reel/values.h"
 
 enum {
     RECORDINGS_MAX = 200,

@@ -13,7 +13,8 @@
 #include "catalog/batches.h"
 #include "catalog/notes.h"
 #include "recordings/names.h"
-#include "reel/iterate.h"
+#include "stream/merge_names.h"
+#include "stream/stream.h"
 #include "work/jobs.h"
 
 enum { SHOWN_MAX = 1000 }; /* recordings in the answer to a dry run */

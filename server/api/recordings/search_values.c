@@ -107,32 +107,34 @@ static struct reel_statistics *get_statistics(struct search *s, const struct cat
 static bool visit(struct search *s, const struct catalog_recording *row) {
     struct opening opening = {.s = s, .row = row};
     const struct reel_progress progress = {.report = has_time, .context = s};
-    const struct reel_ask ask = {.intervals_max = (uint32_t)s->intervals_max,
-                                 .open = open_recording,
-                                 .context = &opening,
-                                 .progress = &progress};
-    AUTO_STRUCT(reel_answer_done) struct reel_answer answer = {0};
+    const struct reel_question_options options = {.size = sizeof options,
+                                                  .intervals_max = (uint32_t)s->intervals_max,
+                                                  .open = open_recording,
+                                                  .context = &opening,
+                                                  .progress = &progress};
     struct reel_error err = {0};
     s->searched++;
     AUTO(reel_statistics_free) struct reel_statistics *statistics = get_statistics(s, row);
     if (!statistics) {
         return true;
     }
-    if (!reel_question_answer(s->question, statistics, &ask, &answer, &err)) {
+    AUTO(reel_answer_free)
+    struct reel_answer *answer = reel_question_answer(s->question, statistics, &options, &err);
+    if (!answer) {
         if (err.code == REEL_CHANGED) {
             struct reel_error ignored;
-            store_remove_statistics(http_app(s->r)->store, row->content, &ignored);
+            store_remove_file(http_app(s->r)->store, row->content, STORE_STATISTICS, &ignored);
         }
         leave(s, row, &err);
         return true;
     }
-    if (answer.total == 0 && !answer.complete) {
+    if (answer->total == 0 && !answer->complete) {
         const struct reel_error late = {
             .text = "it takes longer than a request may: send Prefer: wait=60, or narrow the search"};
         leave(s, row, &late);
         return true;
     }
-    return answer.total == 0 || s->found(s, row, &answer);
+    return answer->total == 0 || s->found(s, row, answer);
 }
 
 /* ---- the search */

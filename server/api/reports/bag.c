@@ -5,7 +5,7 @@
 #include "api/common.h"
 #include "api/reports/reports.h"
 #include "api/table.h"
-#include "reel/rosbag_info.h"
+#include "formats/rosbag/info.h"
 
 void api_bag_info(struct http_request *r) {
     struct api_recording a;

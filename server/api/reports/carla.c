@@ -9,16 +9,15 @@
 #include "api/table.h"
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "reel/carla.h"
+#include "formats/carla/question.h"
 
 static bool read_number(struct http_request *r, const char *name, double *out) {
     const char *text = http_param(r, name);
     if (!text) {
         return true;
     }
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(value) || value < 0) {
+    double value;
+    if (!number_real(text, &value) || !isfinite(value) || value < 0) {
         http_reply_bad_param(r, name, "a number, 0 or more");
         return false;
     }

@@ -10,8 +10,8 @@
 #include "api/table.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/encoding.h"
-#include "reel/nanover.h"
+#include "decode/encoding.h"
+#include "formats/nanover/question.h"
 
 enum { KEYS_MAX = 64, MOMENT_VERSION = 1 /* part of the ETag: raise it when a byte of the output changes */ };
 

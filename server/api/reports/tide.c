@@ -1,9 +1,9 @@
 /* /tide/channels and /tide/introspection: the queries of RSBag's own tools. */
-#include "reel/tide.h"
 #include "api/answer.h"
 #include "api/common.h"
 #include "api/reports/reports.h"
 #include "api/rows.h"
+#include "formats/tide/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

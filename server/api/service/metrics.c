@@ -5,6 +5,7 @@
 
 #include "api/service/service.h"
 #include "app.h"
+#include "base/c_locale.h"
 #include "catalog/maintenance.h"
 #include "catalog/uploads.h"
 #include "events/webhooks.h"
@@ -29,6 +30,7 @@ static void put_figure(FILE *f, const char *name, const char *type, const char *
 /* ---- requests */
 
 static void put_durations(FILE *f, const struct http_class_metrics *c) {
+    C_LOCALE;
     static const char name[] = "reel_http_request_duration_seconds";
     put_head(f, name, "histogram", "How long requests took, to the last byte of their answer.");
     for (unsigned i = 0; i < HTTP_CLASSES; i++) {
@@ -79,6 +81,7 @@ static void put_http(FILE *f, const struct http_server *server) {
 /* ---- jobs */
 
 static void put_jobs(FILE *f, struct app *app) {
+    C_LOCALE;
     char labels[LABELS];
     struct job_statistics j;
     uint64_t queued = 0, running = 0;

@@ -1,13 +1,13 @@
 /* See openapi.h. */
 #include "api/service/openapi.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "access/token.h"
 #include "api/routes.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 
 enum { NAME_MAX_BYTES = 128, PATH_MAX_BYTES = 256 };
@@ -173,7 +173,7 @@ static bool add_row(json_t *paths, const struct api_route *row, struct reel_erro
         return false;
     }
     for (size_t i = 0; i + 1 < sizeof method && row->http.method[i]; i++) {
-        method[i] = (char)tolower((unsigned char)row->http.method[i]);
+        method[i] = (char)ascii_lower((uint8_t)row->http.method[i]);
     }
     json_t *item = json_object_get(paths, path);
     if (!item) {

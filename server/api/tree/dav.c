@@ -1,11 +1,11 @@
 /* The methods of /dav: GET, PROPFIND with a depth of 0 or 1, OPTIONS (class 1 of RFC 4918, read-only). */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/export/export.h"
 #include "api/tree/dav.h"
 #include "api/tree/tree.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "catalog/folder.h"
 #include "catalog/notes.h"
@@ -63,7 +63,7 @@ static void stem_of(const struct catalog_recording *row, char out[NAME_BYTES_MAX
     size_t whole = strlen(name), size = dot && dot > name ? (size_t)(dot - name) : whole;
     for (size_t i = 0; format && format->suffixes[i]; i++) {
         size_t suffix = strlen(format->suffixes[i]);
-        if (suffix < whole && strcasecmp(name + whole - suffix, format->suffixes[i]) == 0 && whole - suffix < size) {
+        if (suffix < whole && ascii_casecmp(name + whole - suffix, format->suffixes[i]) == 0 && whole - suffix < size) {
             size = whole - suffix;
         }
     }

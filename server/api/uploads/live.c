@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/common.h"
 #include "api/uploads/upload.h"
 #include "api/uploads/uploads.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "live/live.h"
 #include "recordings/names.h"
@@ -42,9 +42,9 @@ static bool read_type(struct http_request *r, struct batch *b) {
     size_t size = type ? strcspn(type, "; ") : 0;
     b->media = LIVE_JSON;
     for (size_t i = 0; type && i < sizeof known / sizeof *known; i++) {
-        if (strlen(known[i].type) == size && strncasecmp(known[i].type, type, size) == 0) {
+        if (strlen(known[i].type) == size && ascii_ncasecmp(known[i].type, type, size) == 0) {
             b->media = known[i].media;
-            b->is_form = strncasecmp(type, "application/x-www", 17) == 0;
+            b->is_form = ascii_ncasecmp(type, "application/x-www", 17) == 0;
             return true;
         }
     }

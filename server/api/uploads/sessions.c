@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/uploads/sessions.h"
 #include "api/uploads/uploads.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 
 static void free_call(void *state) {
@@ -245,13 +245,13 @@ void api_uploads_append_begin(struct http_request *r) {
     if (!c || !uploads_read_sender(r, c)) {
         return;
     }
-    if (strcmp(http_method(r), "POST") == 0 && !(override && strcasecmp(override, "PATCH") == 0)) {
+    if (strcmp(http_method(r), "POST") == 0 && !(override && ascii_casecmp(override, "PATCH") == 0)) {
         http_reply_problem(r, 405, "method-not-allowed",
                            "use PATCH to continue an upload, or POST with X-HTTP-Method-Override: PATCH");
         return;
     }
     const char *expected_type = c->draft ? "application/partial-upload" : "application/offset+octet-stream";
-    if (!type || strcasecmp(type, expected_type) != 0) {
+    if (!type || ascii_casecmp(type, expected_type) != 0) {
         http_reply_problem(r, 415, "content-type", "Content-Type must be %s", expected_type);
         return;
     }

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/uploads/sessions.h"
 #include "api/uploads/uploads.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "views/views.h"
 
@@ -128,7 +128,7 @@ static bool check_first_bytes(struct http_request *r, const struct call *c) {
     if (c->concat.final) {
         return bad_request(r, "a concatenation cannot have a body");
     }
-    if (!type || strcasecmp(type, "application/offset+octet-stream") != 0) {
+    if (!type || ascii_casecmp(type, "application/offset+octet-stream") != 0) {
         http_reply_problem(r, 415, "content-type", "first bytes come as Content-Type: application/offset+octet-stream");
         return false;
     }

@@ -3,10 +3,10 @@
  * the file are remembered. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/uploads/upload.h"
 #include "api/uploads/uploads.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "catalog/uploads.h"
 #include "http/json_text.h"
@@ -192,7 +192,7 @@ static bool end_form(struct http_request *r, struct upload *u) {
 
 static bool check_type(struct http_request *r, struct upload *u) {
     const char *type = http_header(r, "Content-Type"), *coding = http_header(r, "Content-Encoding");
-    bool multipart = type && strncasecmp(type, "multipart/", 10) == 0;
+    bool multipart = type && ascii_ncasecmp(type, "multipart/", 10) == 0;
     u->form = multipart && strcmp(http_method(r), "POST") == 0 ? http_form_new(r, on_field, u) : NULL;
     if (multipart && !u->form) {
         http_reply_problem(
@@ -200,7 +200,7 @@ static bool check_type(struct http_request *r, struct upload *u) {
             "send the file itself as the body (curl -T FILE), or POST multipart/form-data (curl -F file=@FILE)");
         return false;
     }
-    if (coding && strcasecmp(coding, "identity") != 0) {
+    if (coding && ascii_casecmp(coding, "identity") != 0) {
         http_reply_problem(r, 415, "content-encoding", "send the file as it is, without Content-Encoding");
         return false;
     }
@@ -222,8 +222,8 @@ void api_upload_begin(struct http_request *r) {
         return;
     }
     const char *type = http_header(r, "Content-Type");
-    u->is_text = type && strncasecmp(type, "application/x-www-form-urlencoded",
-                                     strlen("application/x-www-form-urlencoded")) == 0;
+    u->is_text = type && ascii_ncasecmp(type, "application/x-www-form-urlencoded",
+                                        strlen("application/x-www-form-urlencoded")) == 0;
     u->size_max = app->config.upload_max_bytes;
     if (http_has_body_length(r, &length) && u->size_max > 0 &&
         length > u->size_max + (u->form ? UPLOAD_OPTIONS_JSON_MAX : 0)) {

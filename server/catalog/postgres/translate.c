@@ -8,12 +8,11 @@
  *   x'00ff'                            '\x00ff'::bytea
  *   search_text(:a, :b), search_texts(:labels), search_needle(:a, :b)   a parameter, which is computed here
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "catalog/columns.h"
 #include "catalog/postgres/postgres.h"
@@ -41,13 +40,13 @@ struct translation {
 };
 
 static bool in_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
+    return ascii_is_alnum((uint8_t)c) || c == '_';
 }
 
 /* The token at `sql`, blanks and comments are one, too. */
 static struct token read_token(const char *sql) {
     const char *end = sql + 1;
-    if (isspace((unsigned char)*sql)) {
+    if (ascii_is_space((uint8_t)*sql)) {
         end = sql + strspn(sql, " \t\r\n");
     } else if (strncmp(sql, "--", 2) == 0) {
         end = strchrnul(sql, '\n');
@@ -65,11 +64,11 @@ static struct token read_token(const char *sql) {
 }
 
 static bool is_blank(const struct token *t) {
-    return isspace((unsigned char)*t->at) || strncmp(t->at, "--", 2) == 0;
+    return ascii_is_space((uint8_t)*t->at) || strncmp(t->at, "--", 2) == 0;
 }
 
 static bool is(const struct token *t, const char *word) {
-    return t->size == strlen(word) && strncasecmp(t->at, word, t->size) == 0;
+    return t->size == strlen(word) && ascii_ncasecmp(t->at, word, t->size) == 0;
 }
 
 static struct token next_of(const char *sql) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/disk.h"
 #include "store/bucket/blocks_internal.h"
 
 enum {
@@ -14,34 +15,6 @@ enum {
 }; /* blocks in order until then; a third of them is fetched ahead, or this many */
 
 /* ---- one block; the object's mutex is held where it says so */
-
-static bool read_file(const struct held *h, uint64_t offset, void *out, size_t size) {
-    uint8_t *at = out;
-    while (size > 0) {
-        ssize_t n = pread(h->fd, at, size, (off_t)offset);
-        if (n <= 0) {
-            return false;
-        }
-        at += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-static bool write_file(const struct held *h, uint64_t offset, const void *data, size_t size) {
-    const uint8_t *at = data;
-    while (size > 0) {
-        ssize_t n = pwrite(h->fd, at, size, (off_t)offset);
-        if (n <= 0) {
-            return false;
-        }
-        at += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return true;
-}
 
 static void set_done(struct held *h, uint32_t block, bool there, uint32_t sum) {
     pthread_mutex_lock(&h->mutex);
@@ -55,7 +28,8 @@ static void set_done(struct held *h, uint32_t block, bool there, uint32_t sum) {
 static void check_block(struct blocks *all, struct held *h, uint32_t block) {
     uint32_t size = block_size(h, block), sum = h->sums[block];
     AUTO_MEM uint8_t *buffer = malloc(BLOCK_BYTES);
-    bool good = buffer && read_file(h, (uint64_t)block * BLOCK_BYTES, buffer, size) && block_sum(buffer, size) == sum;
+    bool good =
+        buffer && disk_read_at(h->fd, buffer, size, (uint64_t)block * BLOCK_BYTES) && block_sum(buffer, size) == sum;
     set_done(h, block, good, sum);
     if (!good) {
         blocks_give_room(all, h, size);
@@ -73,7 +47,7 @@ static bool fetch_block(struct block_source *s, uint32_t block, uint8_t *buffer,
     bool good = s3_get(s->all->s3, (struct s3_name){s->bucket, s->key}, s->etag, at, buffer, size, &why);
     if (good) {
         blocks_take_room(s->all, h, size);
-        bool kept = write_file(h, at, buffer, size);
+        bool kept = disk_write_at(h->fd, buffer, size, at);
         set_done(h, block, kept, block_sum(buffer, size));
         if (!kept) {
             blocks_give_room(s->all, h, size);
@@ -209,7 +183,7 @@ static bool read_pinned(struct held *h, uint32_t block, uint64_t offset, uint8_t
     h->blocks[block].pins++;
     h->blocks[block].flags |= BLOCK_RECENT;
     pthread_mutex_unlock(&h->mutex);
-    bool good = read_file(h, offset, out, size);
+    bool good = disk_read_at(h->fd, out, size, offset);
     pthread_mutex_lock(&h->mutex);
     h->blocks[block].pins--;
     return good;

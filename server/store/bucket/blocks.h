@@ -10,7 +10,7 @@
 #ifndef SERVER_STORE_BUCKET_BLOCKS_H
 #define SERVER_STORE_BUCKET_BLOCKS_H
 
-#include "reel/source.h"
+#include "base/source.h"
 #include "store/s3/s3.h"
 
 struct blocks;

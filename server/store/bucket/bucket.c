@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,37 +14,8 @@
 #include "base/disk.h"
 #include "base/hex.h"
 
-enum { SENDERS = 8, PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, SIGNED_S = 300, ASK_MS = 2000 };
+enum { PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, ASK_MS = 2000 };
 #define ASKED_NS (5 * INT64_C(1000000000)) /* so long an answer holds */
-
-struct bucket {
-    char name[S3_BUCKET_MAX], prefix[S3_KEY_MAX + 1]; /* prefix: "" or with its slash */
-    struct s3 *s3;
-    struct blocks *blocks;
-    struct store_directory directory;
-    pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t wake;
-    struct bucket_task *tasks, **tasks_end;
-    pthread_t threads[SENDERS];
-    unsigned n_threads;
-    bool stopping;
-    pthread_mutex_t asking; /* guards what follows */
-    int64_t asked_ns;       /* 0: never */
-    struct reel_error answer;
-};
-
-void bucket_set_directory(struct bucket *b, const struct store_directory *directory) {
-    b->directory = *directory;
-}
-const struct store_directory *bucket_directory(const struct bucket *b) {
-    return &b->directory;
-}
-struct s3 *bucket_s3(struct bucket *b) {
-    return b->s3;
-}
-struct blocks *bucket_blocks(struct bucket *b) {
-    return b->blocks;
-}
 
 struct s3_name bucket_name(const struct bucket *b, const char *folder, const char *name, char out[S3_KEY_MAX + 1]) {
     snprintf(out, S3_KEY_MAX + 1, "%.*s%s/%s", S3_KEY_MAX / 2, b->prefix, folder, name);
@@ -63,10 +33,6 @@ struct s3_name bucket_located(const struct bucket *b, const char *location, char
     return (struct s3_name){bucket, key};
 }
 
-static bool is_ours(const struct store_object *o) {
-    return strncmp(o->location, "s3://", 5) != 0;
-}
-
 bool bucket_owns(const struct bucket *b, const char *bucket, const char *key) {
     static const char *const folders[] = {"objects/", "packs/", "statistics/", "manifests/", "notes/", "incoming/"};
     size_t n = strlen(b->prefix);
@@ -81,32 +47,16 @@ bool bucket_owns(const struct bucket *b, const char *bucket, const char *key) {
 
 /* ---- contents */
 
-static bool is_unchanged(struct bucket *b, const struct store_object *o, struct reel_error *err) {
-    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    struct s3_object there;
-    if (!s3_head(b->s3, bucket_located(b, o->location, bucket, key), &there, err)) {
-        return false;
-    }
-    bool same = there.size == o->size && (!o->etag[0] || strcmp(there.etag, o->etag) == 0);
-    return same || reel_fail(err, REEL_CHANGED, "the object %s in bucket %s is not what it was", key, bucket);
+bool bucket_find(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err) {
+    return b->directory.find(b->directory.context, sha256, out, err);
 }
 
-struct reel_source *bucket_source(struct bucket *b, const char *sha256, const char *name, struct reel_error *err) {
-    struct store_object o;
+bool bucket_is_unchanged(struct bucket *b, const struct store_object *o, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    if (!b->directory.find(b->directory.context, sha256, &o, err) || (!is_ours(&o) && !is_unchanged(b, &o, err))) {
-        return NULL;
-    }
-    struct s3_name at = bucket_located(b, o.location, bucket, key);
-    const struct blocks_object object = {
-        .content = sha256, .bucket = at.bucket, .key = at.key, .etag = o.etag[0] ? o.etag : NULL, .size = o.size};
-    struct reel_error why = {0};
-    struct reel_source *source = blocks_source(b->blocks, &object, name, &why);
-    if (!source &&
-        (why.code == REEL_NO_SPACE || why.code == REEL_IO)) { /* the cache's disk is full or broken: past it */
-        return bucket_direct(b, &o, name, err);
-    }
-    return source ? source : (reel_error_pass(err, &why), NULL);
+    struct s3_object there;
+    return s3_head(b->s3, bucket_located(b, o->location, bucket, key), &there, err) &&
+           ((there.size == o->size && (!o->etag[0] || strcmp(there.etag, o->etag) == 0)) ||
+            reel_fail(err, REEL_CHANGED, "the object %s in bucket %s is not what it was", key, bucket));
 }
 
 struct object_source {
@@ -142,41 +92,7 @@ struct reel_source *bucket_direct(struct bucket *b, const struct store_object *o
 }
 
 bool bucket_check(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err) {
-    return b->directory.find(b->directory.context, sha256, out, err) && is_unchanged(b, out, err);
-}
-
-bool bucket_is_borrowed(struct bucket *b, const char *sha256) {
-    struct store_object o;
-    struct reel_error ignored;
-    return b->directory.find(b->directory.context, sha256, &o, &ignored) && !is_ours(&o);
-}
-
-bool bucket_sign_address(struct bucket *b, const char *sha256, const char *file_name, char *out, size_t size,
-                         struct reel_error *err) {
-    struct store_object o;
-    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    if (!b->directory.find(b->directory.context, sha256, &o, err)) {
-        return false;
-    }
-    if (!is_ours(&o)) { /* it may have changed */
-        return reel_fail(err, REEL_NOT_FOUND, "the object is one of others");
-    }
-    return s3_presign(b->s3, bucket_located(b, o.location, bucket, key), file_name, "application/octet-stream",
-                      SIGNED_S, out, size, err);
-}
-
-bool bucket_remove(struct bucket *b, const char *sha256, struct reel_error *err) {
-    struct store_object o;
-    struct reel_error none = {0};
-    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    if (!b->directory.find(b->directory.context, sha256, &o, &none)) {
-        return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
-    }
-    blocks_forget(b->blocks, sha256);
-    /* The entry first: what is left behind when this ends between the two is swept, an entry without its object would
-     * be a loss. */
-    return b->directory.remove(b->directory.context, sha256, err) &&
-           (!is_ours(&o) || s3_delete(b->s3, bucket_located(b, o.location, bucket, key), err));
+    return bucket_find(b, sha256, out, err) && bucket_is_unchanged(b, out, err);
 }
 
 /* ---- small objects, and files */
@@ -191,12 +107,6 @@ char *bucket_get_text(struct bucket *b, const char *folder, const char *name, si
     char key[S3_KEY_MAX + 1];
     size_t size;
     return s3_get_all(b->s3, bucket_name(b, folder, name, key), max, &size, NULL, err);
-}
-
-bool bucket_has(struct bucket *b, const char *folder, const char *name, struct reel_error *err) {
-    char key[S3_KEY_MAX + 1];
-    struct s3_object there;
-    return s3_head(b->s3, bucket_name(b, folder, name, key), &there, err);
 }
 
 bool bucket_delete(struct bucket *b, const char *folder, const char *name, struct reel_error *err) {
@@ -251,46 +161,20 @@ bool bucket_get_file(struct bucket *b, const char *folder, const char *name, int
     return true;
 }
 
-struct visiting {
-    size_t before; /* length of the prefix and the folder */
-    bool (*visit)(void *context, const char *name, const struct s3_object *object);
-    void *context;
-};
-
-static bool visit_key(void *context, const char *key, const struct s3_object *object) {
-    const struct visiting *v = context;
-    return strlen(key) < v->before || v->visit(v->context, key + v->before, object);
-}
-
 bool bucket_each(struct bucket *b, const char *folder,
                  bool (*visit)(void *context, const char *name, const struct s3_object *object), void *context,
                  struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
-    struct visiting v = {.visit = visit, .context = context};
     bucket_name(b, folder, "", key);
-    v.before = strlen(key);
-    return s3_list(b->s3, b->name, key, "", visit_key, &v, err);
-}
-
-struct visiting_uploads {
-    size_t before;
-    bool (*visit)(void *context, const char *name, const char *upload, int64_t begun_s);
-    void *context;
-};
-
-static bool visit_upload(void *context, const char *key, const char *upload, int64_t begun_s) {
-    const struct visiting_uploads *v = context;
-    return strlen(key) < v->before || v->visit(v->context, key + v->before, upload, begun_s);
+    return s3_list(b->s3, b->name, key, strlen(key), visit, context, err);
 }
 
 bool bucket_each_upload(struct bucket *b,
                         bool (*visit)(void *context, const char *name, const char *upload, int64_t begun_s),
                         void *context, struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
-    struct visiting_uploads v = {.visit = visit, .context = context};
     bucket_name(b, "objects", "", key);
-    v.before = strlen(key);
-    return s3_uploads(b->s3, b->name, key, visit_upload, &v, err);
+    return s3_uploads(b->s3, b->name, key, strlen(key), visit, context, err);
 }
 
 /* ---- the threads that send parts */
@@ -395,7 +279,7 @@ struct bucket *bucket_open(const char *address, bool reads_only, const char *cac
     b->tasks_end = &b->tasks;
     bool good = set_address(b, address, err) && (b->s3 = s3_open(err)) && (reads_only || probe(b, err)) &&
                 (b->blocks = blocks_open(cache_folder, cache_bytes, b->s3, err));
-    while (good && b->n_threads < SENDERS) {
+    while (good && b->n_threads < BUCKET_SENDERS) {
         int failed = pthread_create(&b->threads[b->n_threads], NULL, send_tasks, b);
         b->n_threads += failed == 0;
         good = failed == 0 || (errno = failed, reel_fail_errno(err, "a thread cannot be started"));

@@ -7,20 +7,35 @@
 #ifndef SERVER_STORE_BUCKET_BUCKET_H
 #define SERVER_STORE_BUCKET_BUCKET_H
 
+#include <pthread.h>
+#include <string.h>
+
 #include "store/bucket/blocks.h"
 #include "store/directory.h"
 #include "store/s3/s3.h"
 
-struct bucket;
+enum { BUCKET_SENDERS = 8 };
+struct bucket {
+    char name[S3_BUCKET_MAX], prefix[S3_KEY_MAX + 1]; /* prefix: "" or with its slash */
+    struct s3 *s3;
+    struct blocks *blocks;
+    struct store_directory directory; /* to be set before a content is asked for */
+    pthread_mutex_t mutex;            /* guards what follows */
+    pthread_cond_t wake;
+    struct bucket_task *tasks, **tasks_end;
+    pthread_t threads[BUCKET_SENDERS];
+    unsigned n_threads;
+    bool stopping;
+    pthread_mutex_t asking; /* guards what follows */
+    int64_t asked_ns;       /* 0: never */
+    struct reel_error answer;
+};
+
 /* `address`: s3://BUCKET or s3://BUCKET/PREFIX. Makes sure that the service answers and keeps conditions, unless it is
  * only read. */
 struct bucket *bucket_open(const char *address, bool reads_only, const char *cache_folder, uint64_t cache_bytes,
                            struct reel_error *err);
 void bucket_close(struct bucket *b); /* after its sources and uploads; NULL is fine */
-void bucket_set_directory(struct bucket *b, const struct store_directory *directory);
-const struct store_directory *bucket_directory(const struct bucket *b);
-struct s3 *bucket_s3(struct bucket *b);
-struct blocks *bucket_blocks(struct bucket *b);
 
 /* Asks whether the service answers and has this archive, at most every few seconds, and waits at most two. REEL_BUSY:
  * it does not answer.
@@ -33,28 +48,25 @@ struct s3_name bucket_name(const struct bucket *b, const char *folder, const cha
 struct s3_name bucket_located(const struct bucket *b, const char *location, char bucket[S3_BUCKET_MAX],
                               char key[S3_KEY_MAX + 1]);
 
-/* The bytes of a content. REEL_NOT_FOUND: the directory does not know it. */
-struct reel_source *bucket_source(struct bucket *b, const char *sha256, const char *name, struct reel_error *err);
-/* Those of an object, past the cache. */
+bool bucket_owns(const struct bucket *b, const char *bucket,
+                 const char *key);                                    /* whether this object belongs to the archive */
+static inline bool bucket_is_borrowed(const struct store_object *o) { /* it is one of others, which is only read */
+    return strncmp(o->location, "s3://", 5) == 0;
+}
+/* The bytes of an object, past the cache. */
 struct reel_source *bucket_direct(struct bucket *b, const struct store_object *o, const char *name,
                                   struct reel_error *err);
-bool bucket_owns(const struct bucket *b, const char *bucket,
-                 const char *key); /* whether this object belongs to the archive */
-/* REEL_NOT_FOUND: the content, or its object, is not there; REEL_CHANGED: the object of others has changed. */
-bool bucket_check(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err);
-/* An address that answers a GET of the content for some minutes. REEL_NOT_FOUND: the object is one of others, or there
- * is none. */
-bool bucket_sign_address(struct bucket *b, const char *sha256, const char *file_name, char *out, size_t size,
-                         struct reel_error *err);
-bool bucket_is_borrowed(struct bucket *b, const char *sha256); /* its object is one of others, which is only read */
-/* Removes the object of a content, unless it is one of others, and its entry in the directory. */
-bool bucket_remove(struct bucket *b, const char *sha256, struct reel_error *err);
+/* The object of a content. REEL_NOT_FOUND: the directory does not know it. */
+bool bucket_find(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err);
+/* REEL_NOT_FOUND: it is not there; REEL_CHANGED: the object of others has changed. */
+bool bucket_is_unchanged(struct bucket *b, const struct store_object *o, struct reel_error *err);
+bool bucket_check(struct bucket *b, const char *sha256, struct store_object *out,
+                  struct reel_error *err); /* both of them */
 
 /* Small objects, FOLDER/NAME. */
 bool bucket_put_text(struct bucket *b, const char *folder, const char *name, const char *text, struct reel_error *err);
 char *bucket_get_text(struct bucket *b, const char *folder, const char *name, size_t max,
-                      struct reel_error *err);                                                   /* REEL_NOT_FOUND */
-bool bucket_has(struct bucket *b, const char *folder, const char *name, struct reel_error *err); /* REEL_NOT_FOUND */
+                      struct reel_error *err); /* REEL_NOT_FOUND */
 bool bucket_delete(struct bucket *b, const char *folder, const char *name, struct reel_error *err);
 /* Writes the first text, or gets the one that is there; to be freed. */
 char *bucket_first_text(struct bucket *b, const char *folder, const char *name, const char *text,

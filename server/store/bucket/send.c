@@ -127,7 +127,7 @@ static void run_part(struct bucket_task *task) {
     struct reel_error why = {0};
     const uint64_t from = bytes_of(t->number - 1);
     const struct s3_body body = {.fd = s->fd, .offset = from, .size = size_of(t->number)};
-    bool good = s3_part(bucket_s3(s->bucket), name_of(s, bucket, key), s->upload, t->number, &body, etag, &why);
+    bool good = s3_part(s->bucket->s3, name_of(s, bucket, key), s->upload, t->number, &body, etag, &why);
     pthread_mutex_lock(&s->mutex);
     if (good) {
         memcpy(s->etags[t->number - 1], etag, sizeof etag);
@@ -157,7 +157,7 @@ static bool settle(struct sending *s, struct reel_error *err) {
 
 static bool begin(struct sending *s, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    return s->upload[0] || s3_begin(bucket_s3(s->bucket), name_of(s, bucket, key), s->upload, err);
+    return s->upload[0] || s3_begin(s->bucket->s3, name_of(s, bucket, key), s->upload, err);
 }
 
 /* Room for one more; no part is in flight while the table moves. */
@@ -276,7 +276,7 @@ static bool send_tail(struct sending *s, uint64_t size, struct reel_error *err) 
     s->tail[0] = '\0';
     return body.size == 0 ||
            (make_name("", s->tail, err) &&
-            s3_put(bucket_s3(s->bucket), bucket_name(s->bucket, "incoming", s->tail, key), &body, false, err));
+            s3_put(s->bucket->s3, bucket_name(s->bucket, "incoming", s->tail, key), &body, false, err));
 }
 
 char *sending_confirm(struct sending *s, uint64_t size, bool parts_only, uint64_t *sure, struct reel_error *err) {
@@ -339,8 +339,8 @@ static bool get_tail(struct sending *s, uint64_t *size, struct digest *hash, str
     }
     AUTO_MEM char *bytes = NULL;
     char key[S3_KEY_MAX + 1];
-    bytes = s3_get_all(bucket_s3(s->bucket), bucket_name(s->bucket, "incoming", s->tail, key),
-                       (size_t)size_of(s->sent + 1), &n, NULL, err);
+    bytes = s3_get_all(s->bucket->s3, bucket_name(s->bucket, "incoming", s->tail, key), (size_t)size_of(s->sent + 1),
+                       &n, NULL, err);
     if (!bytes || lseek(s->fd, (off_t)s->sent_bytes, SEEK_SET) < 0 || !disk_write_all(s->fd, bytes, n)) {
         return bytes ? reel_fail_errno(err, "the upload's file cannot be written") : false;
     }
@@ -385,14 +385,14 @@ static bool send_rest(struct sending *s, uint64_t size, struct reel_error *err) 
     struct s3_name name = name_of(s, bucket, key);
     const struct s3_body body = {.fd = s->fd, .offset = s->sent_bytes, .size = size - s->sent_bytes};
     if (s->sent == 0) {
-        return s3_put(bucket_s3(s->bucket), name, &body, false, err);
+        return s3_put(s->bucket->s3, name, &body, false, err);
     }
     if (!make_place(s, err) || !settle(s, err)) {
         return false;
     }
     unsigned parts = s->sent + (body.size > 0);
-    return (body.size == 0 || s3_part(bucket_s3(s->bucket), name, s->upload, parts, &body, s->etags[s->sent], err)) &&
-           s3_complete(bucket_s3(s->bucket), name, s->upload, (const char(*)[S3_ETAG_MAX])s->etags, parts, err);
+    return (body.size == 0 || s3_part(s->bucket->s3, name, s->upload, parts, &body, s->etags[s->sent], err)) &&
+           s3_complete(s->bucket->s3, name, s->upload, (const char(*)[S3_ETAG_MAX])s->etags, parts, err);
 }
 
 static void remove_tails(struct sending *s) {
@@ -417,9 +417,9 @@ void sending_abandon(struct sending *s) {
     settle(s, &ignored);
     remove_tails(s);
     if (s->complete) {
-        s3_delete(bucket_s3(s->bucket), name_of(s, bucket, key), &ignored);
+        s3_delete(s->bucket->s3, name_of(s, bucket, key), &ignored);
     } else if (s->upload[0]) {
-        s3_abort(bucket_s3(s->bucket), name_of(s, bucket, key), s->upload, &ignored);
+        s3_abort(s->bucket->s3, name_of(s, bucket, key), s->upload, &ignored);
     }
     s->upload[0] = '\0';
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "store/s3/s3_internal.h"
 #include "store/s3/xml.h"
@@ -14,6 +15,7 @@ struct page {
     bool (*object)(void *context, const char *key, const struct s3_object *object);
     bool (*upload)(void *context, const char *key, const char *upload, int64_t begun_s);
     void *context;
+    size_t below; /* a key is given to them from there on */
     bool stopped, more, bad;
     char key[S3_KEY_MAX + 1], last_key[S3_KEY_MAX + 1], id[S3_UPLOAD_MAX], last_id[S3_UPLOAD_MAX];
     struct s3_object now;
@@ -37,6 +39,7 @@ static bool unescape(const char *text, char *out, size_t size) {
 }
 
 static int64_t moment(const char *text) {
+    C_LOCALE;
     struct tm t = {0};
     return strptime(text, "%Y-%m-%dT%H:%M:%S", &t) ? (int64_t)timegm(&t) : 0;
 }
@@ -54,7 +57,7 @@ static void on_object(void *context, const char *path, const char *text) {
     } else if (strcmp(path, "Contents/LastModified") == 0) {
         p->now.modified_s = moment(text);
     } else if (strcmp(path, "Contents") == 0 && !p->bad) {
-        p->stopped = p->stopped || !p->object(p->context, p->key, &p->now);
+        p->stopped = p->stopped || (strlen(p->key) >= p->below && !p->object(p->context, p->key + p->below, &p->now));
         memcpy(p->last_key, p->key, sizeof p->key);
         p->now = (struct s3_object){0};
     }
@@ -71,7 +74,8 @@ static void on_upload(void *context, const char *path, const char *text) {
     } else if (strcmp(path, "Upload/Initiated") == 0) {
         p->begun_s = moment(text);
     } else if (strcmp(path, "Upload") == 0 && !p->bad) {
-        p->stopped = p->stopped || !p->upload(p->context, p->key, p->id, p->begun_s);
+        p->stopped =
+            p->stopped || (strlen(p->key) >= p->below && !p->upload(p->context, p->key + p->below, p->id, p->begun_s));
         memcpy(p->last_key, p->key, sizeof p->key);
         memcpy(p->last_id, p->id, sizeof p->id);
     }
@@ -98,7 +102,7 @@ static bool add(char *query, const char *name, const char *value, struct reel_er
 }
 
 /* The place to go on from is the last key: tokens differ between services, start-after does not. */
-bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, const char *after,
+bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, size_t below,
              bool (*visit)(void *context, const char *key, const struct s3_object *object), void *context,
              struct reel_error *err) {
     AUTO_MEM struct page *p = calloc(1, sizeof *p);
@@ -107,7 +111,7 @@ bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, const char *
     }
     p->object = visit;
     p->context = context;
-    snprintf(p->last_key, sizeof p->last_key, "%s", after);
+    p->below = below;
     do {
         char query[QUERY_MAX] = "encoding-type=url&list-type=2", before[S3_KEY_MAX + 1];
         memcpy(before, p->last_key, sizeof before);
@@ -122,7 +126,7 @@ bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, const char *
     return true;
 }
 
-bool s3_uploads(struct s3 *s3, const char *bucket, const char *prefix,
+bool s3_uploads(struct s3 *s3, const char *bucket, const char *prefix, size_t below,
                 bool (*visit)(void *context, const char *key, const char *upload, int64_t begun_s), void *context,
                 struct reel_error *err) {
     AUTO_MEM struct page *p = calloc(1, sizeof *p);
@@ -131,6 +135,7 @@ bool s3_uploads(struct s3 *s3, const char *bucket, const char *prefix,
     }
     p->upload = visit;
     p->context = context;
+    p->below = below;
     do {
         char query[QUERY_MAX] = "encoding-type=url", before[S3_UPLOAD_MAX];
         memcpy(before, p->last_id, sizeof before);

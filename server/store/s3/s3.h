@@ -62,12 +62,13 @@ bool s3_complete(struct s3 *s3, struct s3_name name, const char *upload, const c
 bool s3_abort(struct s3 *s3, struct s3_name name, const char *upload,
               struct reel_error *err); /* also when it has ended */
 
-/* Every object whose key begins with `prefix`, in order, after `after` ("": all). Stops when visit() is false. */
-bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, const char *after,
+/* Every object whose key begins with `prefix`, in order; `key` is what follows the first `below` bytes. Stops when
+ * visit() is false. */
+bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, size_t below,
              bool (*visit)(void *context, const char *key, const struct s3_object *object), void *context,
              struct reel_error *err);
 /* Every multipart upload that has not ended. */
-bool s3_uploads(struct s3 *s3, const char *bucket, const char *prefix,
+bool s3_uploads(struct s3 *s3, const char *bucket, const char *prefix, size_t below,
                 bool (*visit)(void *context, const char *key, const char *upload, int64_t begun_s), void *context,
                 struct reel_error *err);
 

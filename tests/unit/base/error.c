@@ -1,8 +1,8 @@
 /* reel/error.h: one line of UTF-8 whatever goes in, reported once, position first. */
 #include "reel/error.h"
 #include "base/cleanup.h"
-#include "reel/scan.h"
-#include "reel/source.h"
+#include "base/source.h"
+#include "index/scan.h"
 
 #include <errno.h>
 #include <setjmp.h>

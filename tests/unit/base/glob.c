@@ -1,5 +1,6 @@
 /* reel_glob_match: against a plain recursive matcher, on characters beyond ASCII, and in bounded time. */
-#include "reel/iterate.h"
+#include "base/glob.h"
+#include "stream/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

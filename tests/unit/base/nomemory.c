@@ -89,7 +89,7 @@ static bool look_up(struct reel_recording *r, const struct reel_selection *q, st
     struct reel_description d;
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, q, err), *other = NULL;
     return s && reel_message_at_index(s, -3, &m, err) && reel_stream_payload(s, &m, &payload, err) &&
-           reel_stream_describe(s, &m, &d, err) && reel_message_at_time(r, q, 200, &other, &m, err);
+           stream_describe(s, &m, &d, err) && reel_message_at_time(r, q, 200, &other, &m, err);
 }
 
 static bool journey(struct toy *t, struct reel_error *err) {
@@ -103,7 +103,7 @@ static bool journey(struct toy *t, struct reel_error *err) {
     if (!r) {
         return false;
     }
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     if (!look_up(r, &q, err) || !render_all(r, &toy_planned, &q, err) || !stream_rows(r, &q, err)) {
         return false;
     }

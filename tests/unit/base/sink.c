@@ -1,5 +1,5 @@
-/* reel/sink.h: whatever the window, what is stored is that part of the whole. */
-#include "reel/sink.h"
+/* base/sink.h: whatever the window, what is stored is that part of the whole. */
+#include "base/sink.h"
 #include "base/bytes.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* reel/source.h: exact reads, ranges that cannot wrap, and files that change or are none. */
-#include "reel/source.h"
+/* base/source.h: exact reads, ranges that cannot wrap, and files that change or are none. */
+#include "base/source.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 

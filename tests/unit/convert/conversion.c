@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "convert/conversion.h"
 #include "convert/writer_run.h"
 #include "makers/tables.h"
-#include "reel/convert.h"
 #include "stream/initial_state.h"
 #include "stream/selection.h"
 
@@ -113,8 +113,8 @@ static void a_selection_is_opened_once(void **state) {
         writer.view = writer.view ? counted_view : NULL;
         opened = streams = 0;
         AUTO(reel_conversion_free)
-        struct reel_conversion *c = conversion_of(&writer, r, i < 6 ? &reel_select_all : &cut,
-                                                  trials[i % 3].compression, shared ? threads : NULL);
+        struct reel_conversion *c = conversion_of(&writer, r, i < 6 ? &selection_all : &cut, trials[i % 3].compression,
+                                                  shared ? threads : NULL);
         assert_int_equal(opened, 0);
         convert(c);
         assert_int_equal(opened, 1);
@@ -159,7 +159,7 @@ static void a_returned_stream_begins_again(void **state) {
     struct reel_error err = {0};
     struct reel_recording *r = make_recording(&toy);
     struct reel_writer writer = reel_writer_mcap;
-    struct reel_selection selections[] = {reel_select_all,
+    struct reel_selection selections[] = {selection_all,
                                           {.start_ns = 700000000, .end_ns = 2500000000, .last_per_topic = true},
                                           {.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX, .every_n = 3},
                                           {.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX, .every_ns = 5000000}};
@@ -207,7 +207,7 @@ static void what_does_not_fit_is_counted_from_the_first_message_on(void **state)
     struct toy toy = {0};
     struct reel_error err = {0};
     struct reel_recording *r = make_strings(&toy);
-    struct reel_selection cdr = reel_select_all;
+    struct reel_selection cdr = selection_all;
     cdr.encoding = "cdr";
     AUTO(reel_conversion_free)
     struct reel_conversion *first = conversion_of(&reel_writer_mcap, r, &cdr, "", NULL),

@@ -1,6 +1,6 @@
 /* reel_loss_*: order kept, texts owned, and a receiver is optional. */
 #include "base/cleanup.h"
-#include "reel/write.h"
+#include "convert/writer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

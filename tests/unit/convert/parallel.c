@@ -1,7 +1,7 @@
 /* Conversions on several threads: every writer's output is that of one thread, byte for byte; a conversion can be left
  * in the middle; an error comes where it is; clients take turns. */
 #define TOY_MORE_FORMATS &reel_format_carla,
-#include "reel/format.h"
+#include "index/format.h"
 extern const struct reel_format reel_format_carla;
 #include "makers/toy_format.h"
 
@@ -14,10 +14,10 @@ extern const struct reel_format reel_format_carla;
 #include <cmocka.h>
 
 #include "base/threads.h"
+#include "convert/conversion.h"
 #include "makers/any_output.h"
 #include "makers/carla_maker.h"
 #include "makers/tables.h"
-#include "reel/convert.h"
 
 extern const struct reel_writer reel_writer_mcap, reel_writer_rosbag_v2, reel_writer_rosbag_v1, reel_writer_mira,
     reel_writer_tide, reel_writer_tide2, reel_writer_nanover, reel_writer_carla, reel_writer_ndjson, reel_writer_json,
@@ -214,9 +214,8 @@ static const struct trial fast[] = {{&reel_writer_mcap, ""},         {&reel_writ
 
 static void every_writer(void **state) {
     (void)state;
-    check_all(fast, sizeof fast / sizeof *fast, false, &reel_select_all,
-              &(struct reel_write_options){.separated = true});
-    struct reel_selection few = reel_select_all;
+    check_all(fast, sizeof fast / sizeof *fast, false, &selection_all, &(struct reel_write_options){.separated = true});
+    struct reel_selection few = selection_all;
     few.end_ns = 2500000;
     check_all(slow, sizeof slow / sizeof *slow, false, &few, &(struct reel_write_options){.separated = false});
 }
@@ -226,7 +225,7 @@ static void tables(void **state) {
     static const char *const topics[] = {"/raw"}, *const few[] = {"/text"};
     static const struct trial trials[] = {
         {&reel_writer_parquet, ""}, {&reel_writer_arrow, ""}, {&reel_writer_parquet, "none"}};
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.topics = topics;
     q.n_topics = 1;
     check_all(trials, 3, true, &q, &(struct reel_write_options){.separated = false});
@@ -236,14 +235,15 @@ static void tables(void **state) {
 
 static void a_cut(void **state) {
     (void)state;
-    struct reel_selection cut = {.start_ns = 1000000, .end_ns = REEL_TIME_MAX, .every_n = 2, .last_per_topic = true};
+    struct reel_selection cut = {
+        .size = sizeof cut, .start_ns = 1000000, .end_ns = REEL_TIME_MAX, .every_n = 2, .last_per_topic = true};
     check_all(fast, 5, false, &cut,
               &(struct reel_write_options){.channels = true, .is_cut = true, .start_ns = cut.start_ns});
 }
 
 static void a_message_larger_than_all_pieces(void **state) {
     (void)state;
-    check_all(fast, 4, true, &reel_select_all, &(struct reel_write_options){.separated = false});
+    check_all(fast, 4, true, &selection_all, &(struct reel_write_options){.separated = false});
 }
 
 static void nanover_and_carla(void **state) {
@@ -252,7 +252,7 @@ static void nanover_and_carla(void **state) {
     struct reel_error err = {0};
     make_toy(&toy, "nanover", false);
     struct reel_recording *r = toy_open(&toy);
-    check(&reel_writer_nanover, r, &reel_select_all, &(struct reel_write_options){.compression = ""});
+    check(&reel_writer_nanover, r, &selection_all, &(struct reel_write_options){.compression = ""});
     reel_recording_free(r);
     toy_free(&toy);
 
@@ -262,9 +262,11 @@ static void nanover_and_carla(void **state) {
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/carla.pack", &err);
     r = reel_recording_from_index(index, &source, 1, NULL, &err);
     assert_non_null(r);
-    struct reel_selection cut = {
-        .start_ns = reel_index_info(index)->start_ns + 1000000000, .end_ns = REEL_TIME_MAX, .state_at_cut = true};
-    check(&reel_writer_carla, r, &reel_select_all, &(struct reel_write_options){.compression = ""});
+    struct reel_selection cut = {.size = sizeof cut,
+                                 .start_ns = reel_index_info(index)->start_ns + 1000000000,
+                                 .end_ns = REEL_TIME_MAX,
+                                 .state_at_cut = true};
+    check(&reel_writer_carla, r, &selection_all, &(struct reel_write_options){.compression = ""});
     check(&reel_writer_carla, r, &cut,
           &(struct reel_write_options){.compression = "", .is_cut = true, .start_ns = cut.start_ns});
     reel_recording_free(r);
@@ -303,10 +305,10 @@ static void compressed_groups_are_kept(void **state) {
     struct reel_recording *r = toy_open(&toy);
     const struct reel_write_options zstd = {.compression = "zstd"};
     const struct reel_keep keep = {.folder = REEL_SCRATCH, .take = take, .give = give};
-    struct output all = render_alone(&reel_writer_mcap, r, &reel_select_all, &zstd);
+    struct output all = render_alone(&reel_writer_mcap, r, &selection_all, &zstd);
     AUTO(reel_threads_free) struct reel_threads *threads = threads_of(MANY);
     AUTO(reel_conversion_free)
-    struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &reel_select_all, &zstd, threads);
+    struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &selection_all, &zstd, threads);
     uint64_t mosts[] = {UINT64_MAX, 0 /* half of the first */, 0};
     for (size_t i = 0; i < 3; i++) {
         kept_most = mosts[i];
@@ -341,10 +343,10 @@ static void ranges_ahead(void **state) {
     make_toy(&toy, NULL, true);
     struct reel_recording *r = toy_open(&toy);
     const struct reel_write_options plain = {.compression = ""};
-    struct output all = render_alone(&reel_writer_mcap, r, &reel_select_all, &plain);
+    struct output all = render_alone(&reel_writer_mcap, r, &selection_all, &plain);
     AUTO(reel_threads_free) struct reel_threads *threads = threads_of(3);
     AUTO(reel_conversion_free)
-    struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &reel_select_all, &plain, threads);
+    struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &selection_all, &plain, threads);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(c, NULL, NULL, &err);
     struct reel_planned_output *render = reel_conversion_output(c, plan, &err);
     for (uint64_t from = 0; from < all.size; from += 1234567) {
@@ -388,12 +390,12 @@ static void left_in_the_middle(void **state) {
     for (size_t i = 0; i < sizeof all / sizeof *all && i < TRIALS; i++) {
         const struct reel_write_options o = {.compression = all[i].compression};
         AUTO(reel_conversion_free)
-        struct reel_conversion *c = conversion_of(all[i].writer, r, &reel_select_all, &o, threads);
+        struct reel_conversion *c = conversion_of(all[i].writer, r, &selection_all, &o, threads);
         struct reel_error err = {0};
         struct output out = {.stop = 3 << 20};
         assert_false(reel_convert_to(c, &(struct reel_output){.write = append, .context = &out}, NULL, &err));
         assert_int_equal(err.code, REEL_NO_SPACE);
-        struct output whole = render_alone(all[i].writer, r, &reel_select_all, &o);
+        struct output whole = render_alone(all[i].writer, r, &selection_all, &o);
         assert_memory_equal(out.data, whole.data, out.size);
         free(out.data);
         free(whole.data);
@@ -451,11 +453,11 @@ static void an_error_comes_where_it_is(void **state) {
         {&reel_writer_mcap, ""}, {&reel_writer_mcap, "zstd"}, {&reel_writer_tide2, ""}, {&reel_writer_ndjson, ""}};
     for (size_t i = 0; i < sizeof all / sizeof *all && i < TRIALS; i++) {
         const struct reel_write_options o = {.compression = all[i].compression};
-        struct output whole = render_alone(all[i].writer, r, &reel_select_all, &o), out = {0}, one = {0};
+        struct output whole = render_alone(all[i].writer, r, &selection_all, &o), out = {0}, one = {0};
         AUTO(reel_conversion_free)
-        struct reel_conversion *serial = conversion_of(all[i].writer, r, &reel_select_all, &o, NULL);
+        struct reel_conversion *serial = conversion_of(all[i].writer, r, &selection_all, &o, NULL);
         AUTO(reel_conversion_free)
-        struct reel_conversion *c = conversion_of(all[i].writer, r, &reel_select_all, &o, threads);
+        struct reel_conversion *c = conversion_of(all[i].writer, r, &selection_all, &o, threads);
         atomic_store(&failing.from, 4500000);
         atomic_store(&failing.to, 4500001);
         err = (struct reel_error){0};
@@ -496,7 +498,7 @@ static void memory_is_bounded(void **state) {
     AUTO(reel_threads_free) struct reel_threads *threads = threads_of(THREADS);
     AUTO(reel_conversion_free)
     struct reel_conversion *c =
-        conversion_of(&reel_writer_mcap, r, &reel_select_all, &(struct reel_write_options){.compression = ""}, threads);
+        conversion_of(&reel_writer_mcap, r, &selection_all, &(struct reel_write_options){.compression = ""}, threads);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(c, NULL, NULL, &err);
     struct reel_planned_output *render = reel_conversion_output(c, plan, &err);
     uint8_t byte;
@@ -581,12 +583,12 @@ static void too_small_for_threads(void **state) {
     AUTO(reel_threads_free) struct reel_threads *threads = reel_threads_new(NULL, &err);
     AUTO(reel_threads_free) struct reel_threads *low = threads_of(3);
     const struct reel_write_options plain = {.compression = ""};
-    struct reel_selection none = reel_select_all;
+    struct reel_selection none = selection_all;
     none.start_ns = 50000000;
-    struct reel_conversion *c = conversion_of(&reel_writer_ndjson, r, &reel_select_all, &plain, threads);
+    struct reel_conversion *c = conversion_of(&reel_writer_ndjson, r, &selection_all, &plain, threads);
     assert_int_equal(reel_conversion_threads(c), 0); /* 19 MB */
     reel_conversion_free(c);
-    c = conversion_of(&reel_writer_ndjson, r, &reel_select_all, &plain, low);
+    c = conversion_of(&reel_writer_ndjson, r, &selection_all, &plain, low);
     assert_int_equal(reel_conversion_threads(c), 3);
     c->max_threads = 2;
     assert_int_equal(reel_conversion_threads(c), 2);

@@ -64,7 +64,7 @@ static void lengths_are_exact_and_bytes_right(void **state) {
             toy_add_message(&t, 0, (uint32_t)k % 4, t.entries[k * 50].time_ns + 1, TOY_LARGE - 10 + (uint32_t)k, 5);
         }
         struct reel_recording *r = toy_open(&t, NULL);
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         check(&t, r, writer, &q);
         q.topics = topics;
         q.n_topics = 1;
@@ -92,7 +92,7 @@ static void a_plan_outlives_its_stream_and_shares_its_front(void **state) {
     struct toy t = {0};
     toy_random(&t, 1, 4, 300, TOY_REGULAR);
     struct reel_recording *r = toy_open(&t, NULL);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = t.entries[100].time_ns;
     q.state_at_cut = toy_has_state = true;
     struct reel_plan *plan = plan_of(r, &toy_planned, &options, &q), *second = reel_plan_ref(plan);
@@ -106,7 +106,7 @@ static void a_plan_outlives_its_stream_and_shares_its_front(void **state) {
     uint8_t *same = whole(r, plan, &q); /* state_at would add nothing now */
     assert_memory_equal(all, same, reel_plan_length(plan));
     assert_true(load_u64le(all + 8) == 204);
-    struct reel_plan *other = plan_of(r, &toy_planned, &options, &reel_select_all);
+    struct reel_plan *other = plan_of(r, &toy_planned, &options, &selection_all);
     assert_null(reel_plan_initial_state(other));
     reel_plan_free(other);
     free(all);
@@ -136,7 +136,7 @@ static void progress_is_reported_and_can_cancel(void **state) {
     struct reel_recording *r = toy_open(&t, NULL);
     struct watch w = {0};
     for (int i = 0; i < 2; i++) {
-        struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+        struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
         struct reel_plan *plan =
             reel_plan_new(&toy_planned, &options, s, &(struct reel_progress){.report = report, .context = &w}, &err);
         reel_stream_free(s);
@@ -169,7 +169,7 @@ static void writers_that_fail_are_reported_and_closed(void **state) {
     struct reel_writer idle = toy_planned, closed = toy_planned;
     idle.messages = take_none;
     closed.open = refuse;
-    struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_null(reel_plan_new(&idle, &options, s, NULL, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
     assert_null(reel_plan_new(&closed, &options, s, NULL, &err));
@@ -191,7 +191,7 @@ static void options_are_copied(void **state) {
     const char *fields[] = {first, second}, *ids[] = {id};
     const struct reel_write_options o = {
         .compression = compression, .fields = fields, .n_fields = 2, .source_ids = ids};
-    struct reel_plan *plan = plan_of(r, &toy_planned, &o, &reel_select_all);
+    struct reel_plan *plan = plan_of(r, &toy_planned, &o, &selection_all);
     memset(compression, 'x', 4);
     memset(first, 'x', 6);
     memset(second, 'x', 6);

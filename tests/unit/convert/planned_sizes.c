@@ -6,13 +6,13 @@
 
 #include <stdio.h>
 
-#include "bag_scan.h"
+#include "makers/bag_scan.h"
 #include "makers/any_output.h"
 
+#include "convert/conversion.h"
 #include "convert/writer_run.h"
 #include "formats/mcap/layout.h"
 #include "formats/mcap/write.h"
-#include "reel/convert.h"
 #include "reel/open.h"
 
 /* ---- recordings */
@@ -187,7 +187,7 @@ static bool rewrite(void *context, const void *data, size_t size, struct reel_er
 static struct reel_stream *stream_of(const struct trial *t) {
     struct reel_error err = {0};
     struct reel_recording *recording = t->recording;
-    struct reel_stream *s = reel_writer_stream(t->writer, &recording, 1, &reel_select_all, &err);
+    struct reel_stream *s = reel_writer_stream(t->writer, &recording, 1, &selection_all, &err);
     assert_non_null(s);
     return s;
 }
@@ -202,7 +202,7 @@ static struct output convert(const struct trial *t, const struct reel_writer *wr
     struct output out = {0};
     struct reel_recording *recording = t->recording;
     AUTO(reel_conversion_free)
-    struct reel_conversion *c = reel_conversion_new(writer, &recording, 1, &reel_select_all, &t->options,
+    struct reel_conversion *c = reel_conversion_new(writer, &recording, 1, &selection_all, &t->options,
                                                     threads ? t->threads : NULL, NULL, &out.err);
     assert_non_null(c);
     reel_convert_to(c, &(struct reel_output){.write = append, .rewrite = rewrite, .context = &out.bytes}, NULL,
@@ -322,11 +322,11 @@ static void check_messages(const struct trial *t, const struct maker *bytes) {
         fail_msg("%s %s of %s: %s", path, t->options.compression, t->what, err.text);
     }
     AUTO(reel_stream_free) struct reel_stream *s = stream_of(t);
-    AUTO(reel_stream_free) struct reel_stream *read = reel_stream_open(&back, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *read = reel_stream_open(&back, 1, &selection_all, &err);
     enum reel_step step;
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes a, b;
-        assert_int_equal(reel_stream_next(read, &n, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(read, &n, &err), REEL_STEP_MESSAGE);
         assert_true(reel_stream_payload(s, &m, &a, &err) && reel_stream_payload(read, &n, &b, &err));
         if (a.size != b.size || memcmp(a.data, b.data, a.size) != 0) {
             fail_msg("%s %s of %s: a message of %zu bytes has %zu", path, t->options.compression, t->what, a.size,
@@ -334,7 +334,7 @@ static void check_messages(const struct trial *t, const struct maker *bytes) {
         }
     }
     assert_int_equal(step, REEL_STEP_END);
-    assert_int_equal(reel_stream_next(read, &n, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(read, &n, &err), REEL_STEP_END);
 }
 
 /* ---- the tests */

@@ -92,7 +92,7 @@ static void random_ranges_are_those_of_the_whole(void **state) {
         for (uint32_t k = 0; k < 40 && i != 7; k++) {
             toy_add_message(&o.toy, 0, k % 4, o.toy.entries[k * 60].time_ns, TOY_LARGE - 20 + k, k + 1);
         }
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         if (i == 2 || i == 3) {
             q.start_ns = o.toy.entries[1000].time_ns;
             q.last_per_topic = true;
@@ -121,7 +121,7 @@ static void a_huge_message_comes_in_windows(void **state) {
         toy_add_message(&o.toy, 0, 0, 1050001, REEL_GROUP_WHOLE_MAX - TOY_RECORD - 5,
                         98); /* a group that is just whole */
         toy_add_message(&o.toy, 0, 0, 1050001, REEL_GROUP_WHOLE_MAX - TOY_RECORD - 4, 97); /* and just not */
-        open_output(&o, i ? &toy_hashed : &toy_planned, &reel_select_all);
+        open_output(&o, i ? &toy_hashed : &toy_planned, &selection_all);
         struct reel_planned_output *r = output_of(&o);
         check_ranges(&o, r, 5, 12, 3 << 20);
         check_ranges(&o, r, 6, 12, 100);
@@ -144,7 +144,7 @@ static void renders_share_a_plan_in_threads(void **state) {
     (void)state;
     struct output o = {0};
     toy_random(&o.toy, 8, 5, 4000, TOY_JITTER);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = o.toy.entries[300].time_ns;
     q.last_per_topic = true;
     open_output(&o, &toy_hashed, &q);
@@ -163,12 +163,12 @@ static void another_recording_than_planned_is_reported(void **state) {
     struct output o = {0};
     struct reel_error err = {0};
     toy_random(&o.toy, 1, 2, 500, TOY_REGULAR);
-    open_output(&o, &toy_planned, &reel_select_all);
+    open_output(&o, &toy_planned, &selection_all);
     struct toy other = {0};
     toy_random(&other, 2, 2, 400, TOY_REGULAR);
     struct reel_recording *recording = toy_open(&other, NULL);
     struct reel_planned_output *r =
-        reel_planned_output_new(o.plan, reel_stream_open(&recording, 1, &reel_select_all, &err), &err);
+        reel_planned_output_new(o.plan, reel_stream_open(&recording, 1, &selection_all, &err), &err);
     for (int i = 0; i < 2; i++) {
         assert_false(reel_planned_output_read(r, 0, o.all, o.size, &err));
         assert_int_equal(err.code, REEL_CHANGED);
@@ -229,7 +229,7 @@ static void streams_come_whole_through_any_buffer(void **state) {
     struct reel_recording *r = toy_open(&t, NULL);
     for (int g = 0; g < 5; g++) {
         toy_streamed_group = groups[g];
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         check_streamed(&t, r, &q, 0, 100000);
         check_streamed(&t, r, &q, 1, 100000);
         check_streamed(&t, r, &q, 700, 100000);
@@ -262,7 +262,7 @@ static void large_groups_are_emitted_again(void **state) {
     struct reel_recording *r = toy_open(&t, NULL);
     for (int g = 0; g < 4; g++) {
         toy_streamed_group = groups[g];
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         check_streamed(&t, r, &q, 0, 11000000);
         check_streamed(&t, r, &q, 60, 11000000);
         q.start_ns = 1003000;
@@ -292,7 +292,7 @@ static void a_huge_group_is_emitted_few_times(void **state) {
     struct reel_writer writer = toy_streamed;
     writer.messages = count_emissions;
     struct reel_row_output *render =
-        reel_row_output_new(&writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
+        reel_row_output_new(&writer, &options, reel_stream_open(&r, 1, &selection_all, &err), &err);
     uint8_t *piece = malloc(1 << 20);
     size_t got, size = 0;
     do {
@@ -321,7 +321,7 @@ static void a_stream_that_broke_off_stays_broken(void **state) {
     writer.messages = break_off;
     toy_streamed_group = 1000;
     struct reel_row_output *render =
-        reel_row_output_new(&writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
+        reel_row_output_new(&writer, &options, reel_stream_open(&r, 1, &selection_all, &err), &err);
     uint8_t piece[300];
     size_t got, size = 0;
     while (reel_row_output_next(render, piece, sizeof piece, &got, &err)) {

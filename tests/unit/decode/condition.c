@@ -42,6 +42,9 @@ static void parts_of_a_condition(void **state) {
         assert_string_equal(c.items[0].field, known[i].field);
         assert_string_equal(c.items[0].value, known[i].value);
         assert_int_equal(c.items[0].comparison, known[i].comparison);
+        if (strcmp(known[i].value, "1.5") == 0) {
+            assert_true(c.items[0].is_number && c.items[0].number == 1.5); /* also under a locale with commas */
+        }
         conditions_done(&c);
     }
 }

@@ -1,4 +1,4 @@
-/* reel/growing.h: the index of a recording that is still being written. */
+/* index/growing.h: the index of a recording that is still being written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,9 +10,11 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/growing.h"
+#include "index/growing.h"
+#include "read/reader.h"
 #include "reel/open.h"
 #include "reel/record.h"
+#include "stream/stream.h"
 
 static struct reel_error err;
 static char path[512], pack[512], other_pack[512];
@@ -25,7 +27,7 @@ static void good(bool is) {
 static uint32_t add_channel(struct reel_recorder *r, const char *name) {
     uint32_t id;
     const struct reel_channel c = {.name = name, .topics = &name, .n_topics = 1, .type = "", .encoding = "json"};
-    good(reel_recorder_channel(r, &c, &id, &err));
+    good(reel_recorder_copy_channel(r, &c, &id, &err));
     return id;
 }
 static int64_t time_of(uint32_t number) {
@@ -34,7 +36,8 @@ static int64_t time_of(uint32_t number) {
 static void put(struct reel_recorder *r, uint32_t channel, uint32_t number) {
     uint8_t payload[8];
     store_u64le(payload, number);
-    const struct reel_record m = {.channel = channel,
+    const struct reel_record m = {.size = sizeof m,
+                                  .channel = channel,
                                   .sequence = number,
                                   .log_time_ns = number < 30 ? 5000 : time_of(number),
                                   .payload = bytes_of(payload, 8)};
@@ -52,14 +55,14 @@ static struct reel_recording *open_index(struct reel_index *index) {
 }
 /* Every one of the first `n` messages once, and no other. */
 static void expect(struct reel_recording *recording, uint32_t n) {
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &selection_all, &err);
     AUTO_MEM bool *seen = calloc(n + 1, sizeof *seen);
     struct reel_message m;
     struct reel_bytes payload;
     int64_t before = 0;
     uint32_t count = 0;
     enum reel_step step;
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         good(reel_stream_payload(s, &m, &payload, &err));
         uint64_t number = load_u64le(payload.data);
         assert_true(number < n && !seen[number] && m.time_ns >= before);

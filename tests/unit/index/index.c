@@ -1,4 +1,4 @@
-/* reel/index.h: what a scan reported is what an opened pack tells. */
+/* index/index.h: what a scan reported is what an opened pack tells. */
 #include "makers/toy.h"
 
 #include "base/bytes.h"

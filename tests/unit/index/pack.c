@@ -109,7 +109,7 @@ static void chunk_rows_come_back(void **state) {
 
 static uint64_t pack_bytes_of(struct toy *t) {
     struct reel_recording *r = toy_open(t, NULL);
-    uint64_t bytes = reel_index_info(reel_recording_index(r))->pack_bytes;
+    uint64_t bytes = reel_recording_index(r)->pack_bytes;
     reel_recording_free(r);
     return bytes;
 }
@@ -176,12 +176,12 @@ static enum reel_code use_pack(struct toy *t, const char *path) {
     if (!r) {
         return err.code;
     }
-    struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_non_null(s);
     struct reel_message m;
     enum reel_step step;
     uint8_t byte[1];
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         used = (used ^ (uint64_t)m.time_ns ^ m.entry.offset ^ (uint64_t)m.channel << 56 ^ m.size) * 0x9e3779b97f4a7c15u;
         if (m.size > 0 && !reel_stream_copy(s, &m, 0, byte, 1, &err)) {
             step = REEL_STEP_ERROR;

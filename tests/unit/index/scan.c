@@ -1,4 +1,4 @@
-/* reel/scan.h: choosing the format, and a chunk's raw bytes as a source while scanning. */
+/* index/scan.h: choosing the format, and a chunk's raw bytes as a source while scanning. */
 #include "makers/toy.h"
 
 #include <unistd.h>

@@ -44,13 +44,14 @@ static bool count_states(struct reel_recording *r, const struct toy *t, unsigned
     AUTO(reel_play_free) struct reel_play *play = new_play();
     int64_t start = t->entries[0].time_ns, end = t->entries[t->n_entries - 1].time_ns;
     AUTO(reel_stream_free)
-    struct reel_stream *s = reel_play_stream(play, &r, 1, &reel_select_all, start, end, err);
+    struct reel_stream *s = reel_play_stream(play, &r, 1, &selection_all, start, end, err);
     assert_non_null(s);
-    const struct reel_play_change change = {.set = REEL_PLAY_POSITION, .position_ns = t->entries[50].time_ns};
+    const struct reel_play_change change = {
+        .size = sizeof change, .set = REEL_PLAY_POSITION, .position_ns = t->entries[50].time_ns};
     assert_true(reel_play_set(play, &change, err));
     struct reel_message m;
     enum reel_step step;
-    while ((step = reel_stream_next(s, &m, err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, err)) == REEL_STEP_MESSAGE) {
         assert_true(m.channel < s->n_channels);
         *count += strncmp(s->channels[m.channel]->name, "/state/", 7) == 0;
     }
@@ -77,7 +78,7 @@ static void no_state_is_dropped(void **state) {
 }
 
 static void *read_state(void *play) {
-    struct reel_play_state state = {.end_ns = 0};
+    struct reel_play_state state = {.size = sizeof state};
     while (state.end_ns == 0) {
         reel_play_get(play, &state);
     }
@@ -93,7 +94,7 @@ static void a_playback_is_opened_while_its_state_is_read(void **state) {
     AUTO(reel_play_free) struct reel_play *play = new_play();
     pthread_t reader;
     assert_int_equal(pthread_create(&reader, NULL, read_state, play), 0);
-    AUTO(reel_stream_free) struct reel_stream *s = reel_play_stream(play, &r, 1, &reel_select_all, 1, 2, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_play_stream(play, &r, 1, &selection_all, 1, 2, &err);
     pthread_join(reader, NULL);
     assert_non_null(s);
     reel_recording_free(r);

@@ -182,9 +182,9 @@ static void a_full_disk_is_named(void **state) {
     struct reel_recorder *recorder =
         reel_recorder_open(FOLDER "/r.bag", reel_writer_named(".bag", "1.2", &err), NULL, &err);
     const struct reel_channel channel = {.name = "/a", .type = "std_msgs/Empty", .encoding = "ros1"};
-    const struct reel_record record = {.log_time_ns = 1, .payload = bytes_text("x")};
+    const struct reel_record record = {.size = sizeof record, .log_time_ns = 1, .payload = bytes_text("x")};
     uint32_t id;
-    assert_true(recorder && reel_recorder_channel(recorder, &channel, &id, &err) &&
+    assert_true(recorder && reel_recorder_copy_channel(recorder, &channel, &id, &err) &&
                 reel_recorder_message(recorder, &record, &err));
     no_room = ENOSPC;
     errno = EACCES;

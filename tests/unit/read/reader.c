@@ -1,4 +1,4 @@
-/* reel/reader.h: any bytes of any chunk, however they are stored, through windows, the cache and spooled files, from
+/* read/reader.h: any bytes of any chunk, however they are stored, through windows, the cache and spooled files, from
  * many threads. */
 #include "makers/one_thread.h"
 #include "makers/toy_chunks.h"

@@ -14,8 +14,11 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
+#include "index/format.h"
 #include "reel/open.h"
 #include "reel/record.h"
+#include "stream/stream.h"
 
 static struct reel_error err;
 static uint8_t noise[3 << 20];
@@ -52,12 +55,13 @@ static uint32_t add_channel(struct reel_recorder *r, const char *name) {
                                    .encoding = "json",
                                    .schemas = &schema,
                                    .n_schemas = 1};
-    assert_true(reel_recorder_channel(r, &c, &id, &err));
+    assert_true(reel_recorder_copy_channel(r, &c, &id, &err));
     return id;
 }
 /* Message `number`: its time, size and bytes follow from the number. */
 static struct reel_record message(uint32_t channel, uint32_t number) {
-    return (struct reel_record){.channel = channel,
+    return (struct reel_record){.size = sizeof(struct reel_record),
+                                .channel = channel,
                                 .sequence = number,
                                 .log_time_ns = 1000000 + (int64_t)number * 10 - (number % 7 == 3 ? 35 : 0),
                                 .publish_time_ns = number % 2 ? 7 : 0,
@@ -81,13 +85,13 @@ static void read_back(const char *path, struct seen *seen) {
         fail_msg("%s", err.text);
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &selection_all, &err);
     *seen = (struct seen){.messages = info->messages, .findings = info->n_findings_total};
     struct reel_message m;
-    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
+    while (stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
         struct reel_description d = {.publish_ns = m.time_ns};
         struct reel_bytes payload;
-        assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
+        assert_true(stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
         const struct reel_record wanted = message(m.channel, d.sequence);
         assert_true(d.sequence < sizeof seen->has && !seen->has[d.sequence]);
         seen->has[d.sequence] = true;
@@ -290,7 +294,7 @@ static void a_message_may_be_larger_than_a_chunk(void **state) {
     uint32_t id = add_channel(r, "/a");
     for (int i = 0; i < 3; i++) {
         const struct reel_record m = {
-            .channel = id, .log_time_ns = i, .payload = bytes_of(noise, i == 1 ? sizeof noise : 10)};
+            .size = sizeof m, .channel = id, .log_time_ns = i, .payload = bytes_of(noise, i == 1 ? sizeof noise : 10)};
         assert_true(reel_recorder_message(r, &m, &err));
     }
     assert_true(reel_recorder_close(r, &err));
@@ -336,7 +340,8 @@ static void add_two(struct reel_recorder *r, uint32_t ids[2]) {
                                       .n_topics = 1,
                                       .type = "T",
                                       .encoding = "json"};
-    assert_true(reel_recorder_channel(r, &ros, &ids[0], &err) && reel_recorder_channel(r, &json, &ids[1], &err));
+    assert_true(reel_recorder_copy_channel(r, &ros, &ids[0], &err) &&
+                reel_recorder_copy_channel(r, &json, &ids[1], &err));
 }
 static void put_number(struct reel_recorder *r, const uint32_t ids[2], uint32_t number) {
     uint8_t payload[12] = {8};
@@ -344,6 +349,7 @@ static void put_number(struct reel_recorder *r, const uint32_t ids[2], uint32_t 
     char text[32];
     int size = snprintf(text, sizeof text, "{\"n\":%u}", number);
     const struct reel_record m = {
+        .size = sizeof m,
         .channel = ids[number % 2],
         .log_time_ns = 1700000000000000000 + (int64_t)number * 1000 - (number % 9 == 4 ? 5500 : 0),
         .payload = number % 2 ? bytes_of(text, (size_t)size) : bytes_of(payload, sizeof payload)};
@@ -361,9 +367,9 @@ static uint32_t numbers_in(const char *path, uint32_t n, uint64_t *findings) {
     if (!recording) {
         return 0;
     }
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &selection_all, &err);
     struct reel_message m;
-    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
+    while (stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         assert_true(reel_stream_payload(s, &m, &payload, &err));
         bool ros = strcmp(s->channels[m.channel]->name, "/ros") == 0;
@@ -448,7 +454,7 @@ static void a_simulation_is_recorded(void **state) {
         .name = topic, .topics = &topic, .n_topics = 1, .type = "nanover/state", .encoding = "nanover"};
     struct reel_recorder *r = start_as(path, format, NULL);
     uint32_t id;
-    assert_true(reel_recorder_channel(r, &states, &id, &err));
+    assert_true(reel_recorder_copy_channel(r, &states, &id, &err));
     for (uint8_t n = 0; n < STATES; n++) {
         uint8_t payload[] = "\x81\xa5"
                             "state\x82\xa8"
@@ -456,8 +462,10 @@ static void a_simulation_is_recorded(void **state) {
                             "updates\x81\xa1"
                             "n?"; /* removals: none, updates: n */
         payload[sizeof payload - 2] = n;
-        const struct reel_record m = {
-            .channel = id, .log_time_ns = 1000000 * (1 + n), .payload = bytes_of(payload, sizeof payload - 1)};
+        const struct reel_record m = {.size = sizeof m,
+                                      .channel = id,
+                                      .log_time_ns = 1000000 * (1 + n),
+                                      .payload = bytes_of(payload, sizeof payload - 1)};
         assert_true(reel_recorder_message(r, &m, &err));
         if (n == 49) { /* and again after the end of the program */
             assert_true(reel_recorder_sync(r, &err));
@@ -477,11 +485,11 @@ static void a_simulation_is_recorded(void **state) {
         assert_string_equal(info->format->name, closed ? "nanover" : "mcap");
         assert_int_equal(info->messages, STATES);
         assert_int_equal(info->n_findings_total, closed ? 0 : info->n_findings_total);
-        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &reel_select_all, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &selection_all, &err);
         struct reel_message m;
         for (uint8_t n = 0; n < STATES; n++) {
             struct reel_bytes payload;
-            assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+            assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
             assert_true(reel_stream_payload(s, &m, &payload, &err));
             assert_int_equal(m.time_ns, 1000000 * (1 + n));
             assert_int_equal(payload.data[payload.size - 1], n);
@@ -490,7 +498,7 @@ static void a_simulation_is_recorded(void **state) {
     }
     uint32_t ids[2];
     r = start_as(path, format, NULL);
-    assert_false(reel_recorder_channel(
+    assert_false(reel_recorder_copy_channel(
         r, &(struct reel_channel){.name = "/a", .topics = &topic, .n_topics = 1, .type = "T", .encoding = "json"},
         &ids[0], &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);

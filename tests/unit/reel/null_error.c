@@ -12,14 +12,22 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/carla.h"
-#include "reel/nanover.h"
-#include "reel/picture.h"
+#include "convert/conversion.h"
+#include "convert/split.h"
+#include "formats/carla/follow.h"
+#include "formats/carla/question.h"
+#include "formats/nanover/question.h"
+#include "formats/rosbag/info.h"
+#include "formats/rows/append.h"
+#include "formats/tide/report.h"
+#include "index/growing.h"
+#include "index/index.h"
+#include "index/scan.h"
+#include "media/picture.h"
 #include "reel/reel.h"
-#include "reel/rosbag_info.h"
-#include "reel/series.h"
-#include "reel/tide.h"
 #include "reel/values.h"
+#include "stream/stream.h"
+#include "stream/view.h"
 
 #define MCAP "mcap/zstd/input.mcap"
 #define CARLA "carla/user_packets/input.log"
@@ -69,8 +77,8 @@ static struct reel_recording *open_broken(const char *name) {
 
 /* The first message of all, or of a topic. */
 static struct reel_stream *open_stream(struct reel_recording *recording, struct reel_message *m) {
-    struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, NULL);
-    assert_true(stream && reel_stream_next(stream, m, NULL) == REEL_STEP_MESSAGE);
+    struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, NULL);
+    assert_true(stream && stream_next(stream, m, NULL) == REEL_STEP_MESSAGE);
     return stream;
 }
 
@@ -252,11 +260,11 @@ static void indexes_and_readers(void **state) {
     assert_false(reel_reader_reverse(reader, UINT32_MAX, 0, ignore_entry, NULL, NULL));
     assert_false(reel_stream_payload(stream, &m, &bytes, NULL));
     assert_false(reel_stream_copy(stream, &m, 0, &byte, 1, NULL));
-    assert_false(reel_stream_describe(stream, &m, &d, NULL));
-    assert_true(reel_stream_seek(stream, &(struct reel_position){0}, NULL));
+    assert_false(stream_describe(stream, &m, &d, NULL));
+    assert_true(stream_seek(stream, &(struct reel_position){0}, NULL));
     assert_false(reel_message_at_index(stream, INT64_MAX, &m, NULL));
     struct reel_stream *other = NULL;
-    assert_false(reel_message_at_time(recording, &reel_select_all, INT64_MIN, &other, &m, NULL));
+    assert_false(reel_message_at_time(recording, &selection_all, INT64_MIN, &other, &m, NULL));
 }
 
 static void damaged_packs(void **state) {
@@ -275,11 +283,11 @@ static void damaged_packs(void **state) {
     reel_index_verify(index, NULL);
     reel_index_coverage(index, 0, info->start_ns, 1, &span, 1, NULL);
     reel_index_gap(index, &channel, 1, &gap, NULL);
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, NULL);
-    assert_true(stream && reel_stream_next(stream, &m, NULL) == REEL_STEP_ERROR);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, NULL);
+    assert_true(stream && stream_next(stream, &m, NULL) == REEL_STEP_ERROR);
     struct reel_stream *other = NULL;
     assert_false(reel_message_at_index(stream, -1, &at, NULL));
-    assert_false(reel_message_at_time(recording, &reel_select_all, info->end_ns, &other, &at, NULL));
+    assert_false(reel_message_at_time(recording, &selection_all, info->end_ns, &other, &at, NULL));
 }
 
 static void selections(void **state) {
@@ -288,7 +296,7 @@ static void selections(void **state) {
     AUTO(reel_recording_free) struct reel_recording *recording = open_broken(MCAP);
     struct reel_recording *const two[] = {recording, recording};
     struct reel_source_option options[2] = {{.shift_ns = 0}};
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     const char *topic, *path;
     bool any;
     char why[REEL_MATCHES_TEXT];
@@ -355,7 +363,7 @@ static void conversions(void **state) {
     assert_false(reel_convert(recording, NULL, REEL_SCRATCH "/no_folder/x.bag", &convert, NULL, NULL));
     AUTO(reel_conversion_free)
     struct reel_conversion *c =
-        reel_conversion_new(writer(".csv"), &recording, 1, &reel_select_all, &options, NULL, NULL, NULL);
+        reel_conversion_new(writer(".csv"), &recording, 1, &selection_all, &options, NULL, NULL, NULL);
     assert_non_null(c);
     const struct reel_output output = {.write = refuse_bytes};
     assert_false(reel_convert_to(c, &output, NULL, NULL));
@@ -367,12 +375,12 @@ static void conversions(void **state) {
     }
     AUTO(reel_conversion_free)
     struct reel_conversion *packed =
-        reel_conversion_new(writer(".mcap"), &recording, 1, &reel_select_all,
+        reel_conversion_new(writer(".mcap"), &recording, 1, &selection_all,
                             &(struct reel_write_options){.compression = "zstd"}, NULL, NULL, NULL);
     assert_non_null(packed);
     assert_null(reel_conversion_plan(packed, NULL, NULL, NULL));
     uint32_t count;
-    assert_null(reel_split(writer(".csv"), &recording, 1, &reel_select_all, &options,
+    assert_null(reel_split(writer(".csv"), &recording, 1, &selection_all, &options,
                            &(struct reel_split_rule){.bytes = 1}, NULL, &count, NULL));
     struct reel_message m;
     const char *text;
@@ -389,12 +397,12 @@ static void plans_and_renders(void **state) {
     AUTO(reel_recording_free) struct reel_recording *recording = open_broken(MCAP);
     const struct reel_writer *w = writer(".mcap");
     AUTO(reel_stream_free)
-    struct reel_stream *stream = reel_writer_stream(writer(".log"), &recording, 1, &reel_select_all, NULL);
+    struct reel_stream *stream = reel_writer_stream(writer(".log"), &recording, 1, &selection_all, NULL);
     assert_non_null(stream);
     assert_false(reel_writer_accepts(writer(".log"), stream, NULL, NULL));
     assert_null(reel_plan_new(w, &options, stream, &cancelled, NULL));
     broken = false;
-    AUTO(reel_stream_free) struct reel_stream *again = reel_writer_stream(w, &recording, 1, &reel_select_all, NULL);
+    AUTO(reel_stream_free) struct reel_stream *again = reel_writer_stream(w, &recording, 1, &selection_all, NULL);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(w, &options, again, NULL, NULL);
     assert_non_null(plan);
     AUTO(reel_planned_output_free)
@@ -457,11 +465,11 @@ static void writers_of_their_own(void **state) {
                               .tail = own_tail};
     const struct reel_write_options options = {.compression = ""};
     AUTO(reel_recording_free) struct reel_recording *recording = open_broken(MCAP);
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(&own, &recording, 1, &reel_select_all, NULL);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(&own, &recording, 1, &selection_all, NULL);
     assert_null(reel_plan_new(&own, &options, stream, &cancelled, NULL)); /* the payload cannot be read */
     broken = false;
     own.needs = 0;
-    AUTO(reel_stream_free) struct reel_stream *other = reel_writer_stream(&own, &recording, 1, &reel_select_all, NULL);
+    AUTO(reel_stream_free) struct reel_stream *other = reel_writer_stream(&own, &recording, 1, &selection_all, NULL);
     assert_null(reel_plan_new(&own, &options, other, &cancelled, NULL)); /* the walk is refused */
 }
 
@@ -526,8 +534,9 @@ static void recorders(void **state) {
     assert_null(reel_recorder_open(path, writer(".csv"), &options, NULL));
     struct reel_recorder *recorder = reel_recorder_open(path, writer(".mcap"), &options, NULL);
     assert_non_null(recorder);
-    assert_true(reel_recorder_channel(recorder, &c, &id, NULL));
-    assert_false(reel_recorder_message(recorder, &(struct reel_record){.channel = UINT32_MAX}, NULL));
+    assert_true(reel_recorder_copy_channel(recorder, &c, &id, NULL));
+    assert_false(reel_recorder_message(
+        recorder, &(struct reel_record){.size = sizeof(struct reel_record), .channel = UINT32_MAX}, NULL));
     AUTO(reel_rows_free) struct reel_rows *rows = reel_rows_new(recorder, NULL);
     assert_non_null(rows);
     assert_true(reel_rows_know(rows, &c, id, NULL));
@@ -550,18 +559,20 @@ static void playback_and_views(void **state) {
     assert_null(reel_play_new(&options, NULL));
     options.speed = 1;
     AUTO(reel_play_free) struct reel_play *play = reel_play_new(&options, NULL);
-    assert_false(reel_play_set(play, &(struct reel_play_change){.set = REEL_PLAY_SPEED, .speed = -1}, NULL));
+    assert_false(reel_play_set(
+        play, &(struct reel_play_change){.size = sizeof(struct reel_play_change), .set = REEL_PLAY_SPEED, .speed = -1},
+        NULL));
     const char *const where[] = {"nothing"};
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.where = where;
     q.n_where = 1;
     assert_null(reel_play_stream(play, &recording, 1, &q, 0, 1, NULL));
-    struct reel_stream *below = reel_stream_open(&recording, 1, &reel_select_all, NULL);
+    struct reel_stream *below = reel_stream_open(&recording, 1, &selection_all, NULL);
     AUTO(reel_stream_free) struct reel_stream *followed = reel_carla_follow(below, 1, NULL);
     struct reel_message m;
     enum reel_step step = REEL_STEP_MESSAGE;
     while (followed && step == REEL_STEP_MESSAGE) {
-        step = reel_stream_next(followed, &m, NULL);
+        step = stream_next(followed, &m, NULL);
     }
     assert_false(reel_carla_has_actor(recording, 1234567, NULL));
 }
@@ -588,7 +599,7 @@ static void reports(void **state) {
     assert_false(run && reel_nanover_step(run, &done, NULL));
     assert_false(reel_nanover_moment(nanover, REEL_NANOVER_FRAME, INT64_MAX, &data, &size, NULL));
     assert_false(reel_nanover_json(bytes_text("\xc1"), &text, &size, NULL));
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     struct reel_write_options options = {.compression = ""};
     assert_false(reel_nanover_run(nanover, 12345, &q, &options, NULL));
     assert_null(reel_bag_info(bag, &(struct reel_bag_question){.path = "x"}, NULL));
@@ -619,10 +630,9 @@ static void values(void **state) {
     assert_true(file && fwrite(data, 1, size, file) == size && fflush(file) == 0);
     AUTO(reel_statistics_free) struct reel_statistics *statistics = reel_statistics_open(dup(fileno(file)), NULL);
     assert_non_null(statistics);
-    struct reel_answer answer = {0};
-    const struct reel_ask ask = {.intervals_max = 1, .open = open_none, .progress = &cancelled};
-    reel_question_answer(question, statistics, &ask, &answer, NULL);
-    reel_answer_done(&answer);
+    const struct reel_question_options options = {
+        .size = sizeof options, .intervals_max = 1, .open = open_none, .progress = &cancelled};
+    AUTO(reel_answer_free) struct reel_answer *answer = reel_question_answer(question, statistics, &options, NULL);
     fclose(file);
     free(data);
 }
@@ -630,7 +640,7 @@ static void values(void **state) {
 static void fronts(void **state) {
     (void)state;
     AUTO(reel_recording_free) struct reel_recording *recording = open_broken(CARLA);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     q.start_ns = info->end_ns;
     q.state_at_cut = true; /* initial_state_make() calls reel_initial_state_add() */

@@ -70,7 +70,7 @@ static void relative_clocks_begin_with_the_others(void **state) {
     int64_t first, last;
     reel_merge_span(p.recordings, 2, p.sources, &first, &last);
     assert_true(first == 1000 * (int64_t)SECOND && last == 1009 * (int64_t)SECOND);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.sources = p.sources;
     AUTO(reel_stream_free) struct reel_stream *s = open_pair(&p, &q);
     assert_true(s->clocks[0] == REEL_CLOCK_WALL && s->clocks[1] == REEL_CLOCK_WALL);
@@ -78,13 +78,13 @@ static void relative_clocks_begin_with_the_others(void **state) {
     struct reel_error err = {0};
     for (unsigned i = 0; i < 20; i++) { /* at one time in the order of the recordings */
         struct reel_description d;
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_int_equal(m.source, i % 2);
         assert_int_equal(m.time_ns, (1000 + i / 2) * (int64_t)SECOND);
-        assert_true(reel_stream_describe(s, &m, &d, &err));
+        assert_true(stream_describe(s, &m, &d, &err));
         assert_int_equal(d.publish_ns, m.time_ns);
     }
-    assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(s, &m, &err), REEL_STEP_END);
 
     merge_pair(&p, REEL_ALIGN_NONE);
     assert_true(p.sources[1].shift_ns == 0 && !p.sources[1].wall);
@@ -152,7 +152,7 @@ static void times_that_do_not_fit_are_refused(void **state) {
     assert_int_equal(err.code, REEL_LIMIT);
     p.sources[0] = (struct reel_source_option){.shift_ns = INT64_MAX};
     p.sources[1] = (struct reel_source_option){.shift_ns = 0};
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.sources = p.sources;
     assert_null(reel_stream_open(p.recordings, 2, &q, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
@@ -162,8 +162,7 @@ static void times_that_do_not_fit_are_refused(void **state) {
 static void shifted_is_as_if_recorded_so(void **state) {
     (void)state;
     static const int64_t shifts[] = {0, 123456, -1000000000, 77};
-    struct reel_selection cases[5] = {reel_select_all, reel_select_all, reel_select_all, reel_select_all,
-                                      reel_select_all};
+    struct reel_selection cases[5] = {selection_all, selection_all, selection_all, selection_all, selection_all};
     cases[1].start_ns = 2000000;
     cases[1].end_ns = 3000000;
     cases[2].every_n = 7;
@@ -191,20 +190,19 @@ static void shifted_is_as_if_recorded_so(void **state) {
             assert_true(want && got);
             struct reel_message x, y;
             enum reel_step step;
-            for (unsigned n = 0; (step = reel_stream_next(want, &x, &err)) == REEL_STEP_MESSAGE; n++) {
-                assert_int_equal(reel_stream_next(got, &y, &err), REEL_STEP_MESSAGE);
+            for (unsigned n = 0; (step = stream_next(want, &x, &err)) == REEL_STEP_MESSAGE; n++) {
+                assert_int_equal(stream_next(got, &y, &err), REEL_STEP_MESSAGE);
                 assert_true(x.time_ns == y.time_ns && x.source == y.source && x.channel == y.channel &&
                             x.entry.offset == y.entry.offset);
                 assert_true(x.before_start == y.before_start && x.initial == y.initial);
                 if (n % 997 == 3) { /* and from any place on */
                     struct reel_position mark = reel_position_of(&y);
-                    assert_true(reel_stream_seek(got, &mark, &err) &&
-                                reel_stream_next(got, &y, &err) == REEL_STEP_MESSAGE);
+                    assert_true(stream_seek(got, &mark, &err) && stream_next(got, &y, &err) == REEL_STEP_MESSAGE);
                     assert_true(x.entry.offset == y.entry.offset && x.source == y.source);
                 }
             }
             assert_int_equal(step, REEL_STEP_END);
-            assert_int_equal(reel_stream_next(got, &y, &err), REEL_STEP_END);
+            assert_int_equal(stream_next(got, &y, &err), REEL_STEP_END);
         }
         for (unsigned i = 0; i < 2; i++) {
             reel_recording_free(shifted[i]);
@@ -233,7 +231,7 @@ static void topics_of_two_get_a_prefix(void **state) {
     PAIR p = {0};
     pair_open(&p, true, 0);
     merge_pair(&p, REEL_ALIGN_START);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     assert_names(&p, &q, "/scan odom scan /image");
     q.sources = p.sources;
     assert_names(&p, &q, "/robot/scan odom /runs/camera/scan /image");
@@ -259,7 +257,7 @@ static void what_stands_in_front_has_its_prefix(void **state) {
     toy_has_state = true;
     pair_open(&p, true, 0);
     merge_pair(&p, REEL_ALIGN_START);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.sources = p.sources;
     q.prefixing = REEL_PREFIX_ALWAYS;
     q.start_ns = 1005 * (int64_t)SECOND;
@@ -270,7 +268,7 @@ static void what_stands_in_front_has_its_prefix(void **state) {
     for (unsigned i = 0; i < 4; i++) {
         struct reel_message m;
         struct reel_bytes payload;
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(m.before_start && m.time_ns == q.start_ns);
         assert_string_equal(s->channels[m.channel]->name, wanted[i]);
         assert_true(reel_stream_payload(s, &m, &payload, &err));

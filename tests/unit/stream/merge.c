@@ -45,7 +45,7 @@ static void counts_are_those_of_a_walk(void **state) {
         const struct toy *toys[] = {&a, &b};
         struct reel_recording *recordings[] = {toy_open(&a, NULL), toy_open(&b, NULL)};
         struct wanted *w;
-        size_t n = oracle_stream(toys, 2, &reel_select_all, &w);
+        size_t n = oracle_stream(toys, 2, &selection_all, &w);
         struct merge *m = merge_of(recordings, 2);
         uint64_t seed = 3;
         for (int round = 0; round < 50; round++) {

@@ -36,7 +36,7 @@ static void messages_by_place(void **state) {
         struct toy t = {0};
         toy_random(&t, 1, 3, 1500, orders[i]);
         struct reel_recording *r = toy_open(&t, NULL);
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         check_index(r, &t, &q, 100);
         q.topics = topics;
         q.n_topics = 1;
@@ -61,7 +61,7 @@ static void messages_by_place_in_many_segments(void **state) {
         struct toy t = {0};
         toy_random(&t, 1, 2, 100000, orders[i]);
         struct reel_recording *r = toy_open(&t, NULL);
-        check_index(r, &t, &reel_select_all, 12);
+        check_index(r, &t, &selection_all, 12);
         reel_recording_free(r);
         toy_free(&t);
     }
@@ -74,7 +74,7 @@ static void the_state_in_front_counts_too(void **state) {
     struct reel_message m;
     toy_random(&t, 1, 4, 100, TOY_REGULAR);
     struct reel_recording *r = toy_open(&t, NULL);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = t.entries[50].time_ns;
     q.state_at_cut = toy_has_state = true;
     for (int64_t i = -54; i < 54; i++) {
@@ -100,7 +100,7 @@ static void messages_by_time(void **state) {
         struct reel_recording *r = toy_open(&t, NULL);
         const struct toy *toys[] = {&t};
         for (int round = 0; round < 100; round++) {
-            struct reel_selection q = reel_select_all;
+            struct reel_selection q = selection_all;
             q.topics = topics;
             q.n_topics = round % 3;
             struct wanted *w;
@@ -142,8 +142,9 @@ static void only_new_messages_are_counted(void **state) {
     enum { N = 100, OLD = 60 };
     toy_random(&t, 1, 1, N, TOY_REGULAR);
     struct reel_recording *r = toy_open(&t, NULL);
-    struct reel_selection q = reel_select_all;
-    q.since_bytes = t.entries[OLD].offset;
+    struct reel_selection q = selection_all;
+    const struct reel_since since = {.bytes = t.entries[OLD].offset};
+    q.since = &since;
     for (int64_t i = -(N - OLD) - 1; i <= N - OLD; i++) {
         AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &q, &err);
         bool there = i >= -(N - OLD) && i < N - OLD;
@@ -164,25 +165,26 @@ static void new_messages_are_sampled_from_the_first_one(void **state) {
     toy_random(&t, 1, 2, 100, TOY_REGULAR);
     struct reel_recording *r = toy_open(&t, NULL);
     for (int by_time = 0; by_time < 2; by_time++) {
-        struct reel_selection q = reel_select_all;
-        q.since_bytes = t.entries[61].offset;
+        struct reel_selection q = selection_all;
+        const struct reel_since since = {.bytes = t.entries[61].offset};
+        q.since = &since;
         q.every_n = by_time ? 0 : 3;
         q.every_ns = by_time ? 7000 : 0;
         struct reel_message expected[100], m;
         size_t n = 0;
         AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &q, &err);
-        while (reel_stream_next(s, &expected[n], &err) == REEL_STEP_MESSAGE) {
+        while (stream_next(s, &expected[n], &err) == REEL_STEP_MESSAGE) {
             n++;
         }
         assert_in_range(n, 5, 30);
         for (size_t i = 0; i < n; i++) {
             struct reel_position mark = reel_position_of(&expected[i]);
-            assert_true(reel_stream_seek(s, &mark, &err));
+            assert_true(stream_seek(s, &mark, &err));
             for (size_t k = i; k < n; k++) {
-                assert_true(reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE);
+                assert_true(stream_next(s, &m, &err) == REEL_STEP_MESSAGE);
                 assert_int_equal(m.entry.offset, expected[k].entry.offset);
             }
-            assert_true(reel_stream_next(s, &m, &err) == REEL_STEP_END);
+            assert_true(stream_next(s, &m, &err) == REEL_STEP_END);
         }
     }
     reel_recording_free(r);
@@ -213,7 +215,7 @@ static void entries_newest_first(void **state) {
         struct reel_recording *r = toy_open(&t, NULL);
         struct reel_reader *reader = reel_reader_new(r, &err);
         for (int round = 0; round < 20; round++) {
-            struct reel_selection q = reel_select_all;
+            struct reel_selection q = selection_all;
             q.topics = topics;
             q.n_topics = 1;
             q.end_ns = t.entries[toy_next(&seed) % 30000].time_ns;

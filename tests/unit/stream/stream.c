@@ -1,7 +1,8 @@
-/* reel/iterate.h against a naive oracle: what a stream gives, and that it can be taken up again at any message. */
+/* stream/stream.h against a naive oracle: what a stream gives, and that it can be taken up again at any message. */
 #include "base/bytes.h"
 #include "makers/toy_oracle.h"
 #include "reel/play.h"
+#include "stream/initial_state.h"
 #include <math.h>
 
 enum { TOYS_MAX = 4 };
@@ -41,20 +42,20 @@ static void expect(const struct field *f, struct reel_stream *s, const struct wa
     struct reel_error err = {0};
     struct reel_message m;
     for (size_t i = from; i < n; i++) {
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(oracle_agrees(&wanted[i], s, &m));
         if (i % look == 0) {
             struct reel_bytes payload,
                 true_one = bytes_of(f->toys[m.source].parts[0].data + m.entry.offset + TOY_HEAD, m.size);
             struct reel_description d;
-            assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
+            assert_true(stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
             assert_true(bytes_equal(payload, true_one));
             assert_int_equal(d.sequence, load_u32le(true_one.data - TOY_HEAD));
             assert_true(d.publish_ns == m.time_ns);
         }
     }
-    assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_END);
-    assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(s, &m, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(s, &m, &err), REEL_STEP_END);
 }
 
 static size_t check(const struct field *f, const struct reel_selection *q) {
@@ -75,13 +76,13 @@ static void random_recordings_come_in_order(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 3, 10, 6, 2000, orders[i]);
-        assert_int_equal(check(&f, &reel_select_all), 6000);
+        assert_int_equal(check(&f, &selection_all), 6000);
         close_field(&f);
         open_field(&f, 1, 20, 1, 1, orders[i]);
-        assert_int_equal(check(&f, &reel_select_all), 1);
+        assert_int_equal(check(&f, &selection_all), 1);
         close_field(&f);
         open_field(&f, 2, 30, 3, 0, orders[i]);
-        assert_int_equal(check(&f, &reel_select_all), 0);
+        assert_int_equal(check(&f, &selection_all), 0);
         close_field(&f);
     }
 }
@@ -91,8 +92,8 @@ static void many_segments_come_in_order(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 2, 40, 2, 60000, orders[i]);
-        check(&f, &reel_select_all);
-        struct reel_selection q = reel_select_all;
+        check(&f, &selection_all);
+        struct reel_selection q = selection_all;
         q.start_ns = 20000000;
         q.end_ns = 30000000;
         check(&f, &q);
@@ -113,7 +114,7 @@ static void ranges_are_half_open(void **state) {
         struct field f;
         open_field(&f, 2, 50, 5, 3000, orders[i]);
         for (int round = 0; round < 60; round++) {
-            struct reel_selection q = reel_select_all;
+            struct reel_selection q = selection_all;
             q.start_ns = round % 5 == 0 ? REEL_TIME_MIN : some_time(&f, &seed);
             q.end_ns = round % 7 == 0 ? REEL_TIME_MAX : some_time(&f, &seed);
             check(&f, &q);
@@ -132,8 +133,8 @@ static void messages_at_the_limits_of_time_are_read(void **state) {
     }
     f.pointers[0] = &f.toys[0];
     f.recordings[0] = toy_open(&f.toys[0], NULL);
-    assert_int_equal(check(&f, &reel_select_all), 7);
-    struct reel_selection q = reel_select_all;
+    assert_int_equal(check(&f, &selection_all), 7);
+    struct reel_selection q = selection_all;
     q.start_ns = INT64_MAX;
     assert_int_equal(check(&f, &q), 1);
     q.start_ns = INT64_MIN + 1;
@@ -168,7 +169,7 @@ static void topics_are_chosen_by_globs(void **state) {
     for (uint32_t in = 0; in < 32; in++) {
         for (uint32_t out = 0; out < 8; out++) {
             const char *topics[5], *exclude[3];
-            struct reel_selection q = reel_select_all;
+            struct reel_selection q = selection_all;
             q.topics = topics;
             q.exclude = exclude;
             for (uint32_t i = 0; i < 5; i++) {
@@ -198,20 +199,20 @@ static void check_marks(const struct field *f, const struct reel_selection *q, s
     struct reel_stream *s = open_stream(f, q);
     struct reel_message m;
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(oracle_agrees(&wanted[i], s, &m));
         marks[i] = reel_position_of(&m);
     }
     uint64_t seed = 4;
     for (size_t i = 0; i < n; i += step) {
         size_t at = step == 1 ? i : toy_next(&seed) % n, run = toy_next(&seed) % 20;
-        assert_true(reel_stream_seek(s, &marks[at], &err));
+        assert_true(stream_seek(s, &marks[at], &err));
         for (size_t k = at; k < n && k < at + 1 + run; k++) {
-            assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+            assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
             assert_true(oracle_agrees(&wanted[k], s, &m));
         }
         if (i % 97 == 0) {
-            assert_true(reel_stream_seek(s, &marks[at], &err));
+            assert_true(stream_seek(s, &marks[at], &err));
             expect(f, s, wanted, at, n, 50);
         }
     }
@@ -225,7 +226,7 @@ static void any_message_can_be_sought(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 3, 60, 4, 400, orders[i]);
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         check_marks(&f, &q, 1);
         q.every_n = 3;
         check_marks(&f, &q, 1);
@@ -257,7 +258,7 @@ static void any_message_of_many_segments_can_be_sought(void **state) {
     for (int i = 0; i < N_ORDERS; i++) {
         struct field f;
         open_field(&f, 2, 70, 2, 40000, orders[i]);
-        struct reel_selection q = reel_select_all;
+        struct reel_selection q = selection_all;
         check_marks(&f, &q, 997);
         q.every_n = 7;
         check_marks(&f, &q, 499);
@@ -274,18 +275,18 @@ static void a_mark_before_the_start_or_behind_the_end(void **state) {
     struct field f;
     struct reel_error err = {0};
     open_field(&f, 1, 80, 3, 1000, TOY_TIES);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = 1000000 + 20000;
     q.end_ns = 1000000 + 90000;
     struct wanted *wanted;
     size_t n = oracle_stream(f.pointers, 1, &q, &wanted);
     struct reel_stream *s = open_stream(&f, &q);
-    assert_true(reel_stream_seek(s, &(struct reel_position){.time_ns = 5, .offset = 99}, &err));
+    assert_true(stream_seek(s, &(struct reel_position){.time_ns = 5, .offset = 99}, &err));
     expect(&f, s, wanted, 0, n, 5);
-    assert_true(reel_stream_seek(
-        s, &(struct reel_position){.time_ns = INT64_MAX, .offset = 99, .source = 7, .chunk = 9}, &err));
+    assert_true(
+        stream_seek(s, &(struct reel_position){.time_ns = INT64_MAX, .offset = 99, .source = 7, .chunk = 9}, &err));
     expect(&f, s, wanted, n, n, 5);
-    assert_true(reel_stream_seek(s, &(struct reel_position){.initial = 70000}, &err)); /* nothing stands in front */
+    assert_true(stream_seek(s, &(struct reel_position){.initial = 70000}, &err)); /* nothing stands in front */
     expect(&f, s, wanted, 0, n, 5);
     reel_stream_free(s);
     free(wanted);
@@ -311,7 +312,7 @@ static void the_last_of_each_topic_comes_first(void **state) {
             f.recordings[s] = toy_open(t, NULL);
         }
         for (int round = 0; round < 40; round++) {
-            struct reel_selection q = reel_select_all;
+            struct reel_selection q = selection_all;
             q.last_per_topic = true;
             q.start_ns = some_time(&f, &seed);
             q.lookback_ns = round % 3 == 0 && orders[i] != TOY_EXTREME ? (int64_t)(toy_next(&seed) % 20000) : 0;
@@ -327,7 +328,7 @@ static void the_state_at_the_cut_comes_first(void **state) {
     struct reel_error err = {0};
     open_field(&f, 2, 100, 5, 900, TOY_TIES);
     static const char *const exclude[] = {"/topic/2"};
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = 1000000 + 50000;
     q.state_at_cut = toy_has_state = true;
     q.exclude = exclude;
@@ -338,7 +339,7 @@ static void the_state_at_the_cut_comes_first(void **state) {
     struct reel_message m;
     struct reel_position marks[8];
     for (int i = 0; i < 8; i++) { /* channels 0, 1, 3, 4 of both */
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(m.before_start && m.initial == (uint32_t)i + 1 && m.owned && m.size == 8 &&
                     m.time_ns == q.start_ns && m.source == (uint32_t)i / 4);
         uint32_t channel = (const uint32_t[]){0, 1, 3, 4}[i % 4];
@@ -365,9 +366,9 @@ static void the_state_at_the_cut_comes_first(void **state) {
     struct wanted *wanted;
     size_t n = oracle_stream(f.pointers, 2, &q, &wanted);
     for (int i = 8; i-- > 0;) {
-        assert_true(reel_stream_seek(s, &marks[i], &err));
+        assert_true(stream_seek(s, &marks[i], &err));
         for (int k = i; k < 8; k++) {
-            assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+            assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
             assert_int_equal(m.initial, k + 1);
         }
         expect(&f, s, wanted, 0, n, 100);
@@ -387,23 +388,23 @@ static void many_channels_of_one_topic_are_no_burden(void **state) {
         toy_add_message(&f.toys[0], 0, i, i, 1, 1);
     }
     f.recordings[0] = toy_open(&f.toys[0], NULL);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = CHANNELS;
     q.last_per_topic = true;
     q.every_n = 2;
     struct reel_stream *s = open_stream(&f, &q);
     struct reel_message m;
     struct reel_error err = {0};
-    assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+    assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
     assert_true(m.time_ns == CHANNELS - 1);
-    assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(s, &m, &err), REEL_STEP_END);
     reel_stream_free(s);
-    q = reel_select_all;
+    q = selection_all;
     q.every_n = 2;
     s = open_stream(&f, &q);
-    assert_true(reel_stream_seek(s, &(struct reel_position){.time_ns = CHANNELS - 5}, &err));
+    assert_true(stream_seek(s, &(struct reel_position){.time_ns = CHANNELS - 5}, &err));
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
     }
     reel_stream_free(s);
     close_field(&f);
@@ -419,7 +420,7 @@ static void an_empty_recording_does_not_move_the_origin(void **state) {
         f.pointers[i] = &f.toys[i];
         f.recordings[i] = toy_open(&f.toys[i], NULL);
     }
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.every_ns = 30001;
     check(&f, &q);
     close_field(&f);

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/bytes.h"
+#include "base/number.h"
 #include "syntax/json_out.h"
 #include "syntax/visitor.h"
 
@@ -86,7 +87,8 @@ static void every_double_reads_back(void **state) {
         out.size = 0;
         json_put_real(&out, value);
         grow_put(&out, "", 1);
-        assert_true(strtod((char *)out.data, NULL) == value);
+        double read;
+        assert_true(number_real((char *)out.data, &read) && read == value);
     }
 }
 

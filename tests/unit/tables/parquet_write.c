@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "convert/conversion.h"
 #include "makers/tables.h"
-#include "reel/convert.h"
-#include "reel/table.h"
+#include "tables/table.h"
 
 static void channel(struct toy *toy, const char *topic, const char *type, const char *encoding) {
     toy_channel(toy, &(struct reel_channel){.name = topic, .type = type, .encoding = encoding});
@@ -20,7 +20,7 @@ static uint8_t *convert(struct reel_recording *recording, const struct reel_writ
                         size_t step, uint64_t *size) {
     struct reel_error err = {0};
     uint8_t *all = toy_render_planned(recording, writer, &(struct reel_write_options){.compression = compression},
-                                      &reel_select_all, step, size, &err);
+                                      &selection_all, step, size, &err);
     if (!all) {
         fail_msg("%s", err.text);
     }
@@ -90,7 +90,7 @@ static void a_group_longer_than_planned(void **state) {
     struct reel_recording *recording = toy_open(&toy);
     uint8_t *alone = convert(recording, &reel_writer_parquet, "lz4_raw", 1 << 20, &size);
     struct reel_conversion *c =
-        reel_conversion_new(&reel_writer_parquet, &recording, 1, &reel_select_all,
+        reel_conversion_new(&reel_writer_parquet, &recording, 1, &selection_all,
                             &(struct reel_write_options){.compression = "lz4_raw"}, NULL, NULL, &err);
     assert_non_null(c);
     if (!reel_convert_to(c, &(struct reel_output){.write = append, .context = &file}, NULL, &err)) {
@@ -196,7 +196,7 @@ static void what_is_refused(void **state) {
     channel(&toy, "/b", "two", "json");
     toy_message(&toy, 0, 1, 0, "{}", 2);
     struct reel_recording *recording = toy_open(&toy);
-    struct reel_stream *stream = toy_stream(recording, &reel_select_all);
+    struct reel_stream *stream = toy_stream(recording, &selection_all);
     struct reel_error err = {0};
     assert_false(reel_writer_accepts(&reel_writer_parquet, stream, NULL, &err));
     assert_non_null(strstr(err.text, "/a is one, and /b is two"));
@@ -226,7 +226,7 @@ static void the_search_for_columns_can_be_cancelled(void **state) {
         toy_message(&toy, 0, i, i, "{\"a\":1}", 7);
     }
     struct reel_recording *recording = toy_open(&toy);
-    struct reel_stream *stream = toy_stream(recording, &reel_select_all);
+    struct reel_stream *stream = toy_stream(recording, &selection_all);
     struct reel_error err = {0};
     const struct reel_progress progress = {.report = stop, .context = &asked};
     assert_null(reel_plan_new(&reel_writer_parquet, &(struct reel_write_options){0}, stream, &progress, &err));

@@ -7,10 +7,11 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/shortest_number.h"
-#include "reel/table.h"
+#include "tables/table.h"
 
 static bool put(void *context, const char *text, size_t size) {
     grow_put(context, text, size);
@@ -92,7 +93,10 @@ static void general_matches_printf(void **state) {
         value = i % 2 && i > 8 ? (double)(float)((double)(int64_t)(bits >> 40) / 64 - 1e5)
                                : value; /* also what stands in logs */
         got[general_double(value, got)] = '\0';
-        snprintf(want, sizeof want, "%g", value);
+        {
+            C_LOCALE;
+            snprintf(want, sizeof want, "%g", value);
+        }
         assert_string_equal(got, want);
     }
 }

@@ -1,4 +1,4 @@
-/* reel/series.h and decode/fields.h: fields picked out of payloads, and their points over time. */
+/* values/series.h and decode/fields.h: fields picked out of payloads, and their points over time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "decode/fields.h"
-#include "reel/series.h"
 #include "syntax/json_out.h"
 #include "syntax/visitor.h"
+#include "values/series.h"
 
 /* ---- fields */
 
@@ -342,7 +342,7 @@ static void check_last(const char *const *where, int64_t start_ns, int64_t end_n
     struct reel_error err = {0};
     struct reel_message m;
     AUTO(reel_stream_free) struct reel_stream *stream = NULL;
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.where = where;
     q.n_where = where ? 1 : 0;
     q.start_ns = start_ns;

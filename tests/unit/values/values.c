@@ -143,21 +143,21 @@ static struct reel_statistics *open_bytes(const uint8_t *data, size_t size, stru
 
 static void compare(struct reel_statistics *s, const char *text, const struct expected *x, int64_t for_ns) {
     struct reel_error err = {0};
-    struct reel_answer a;
-    const struct reel_ask ask = {.intervals_max = 100, .open = open_recording};
+    const struct reel_question_options options = {.size = sizeof options, .intervals_max = 100, .open = open_recording};
     AUTO(reel_question_free) struct reel_question *q = reel_question_new(&text, 1, for_ns, &err);
     assert_non_null(q);
-    if (!reel_question_answer(q, s, &ask, &a, &err)) {
+    AUTO(reel_answer_free) struct reel_answer *a = reel_question_answer(q, s, &options, &err);
+    if (!a) {
         fail_msg("%s: %s", text, err.text);
     }
-    if (a.total != x->total || a.span.count != x->count || a.held_ns != x->held_ns || !a.complete) {
+    if (a->total != x->total || a->span.count != x->count || a->held_ns != x->held_ns || !a->complete) {
         fail_msg("%s for %lld: %llu intervals of %llu messages, %lld ns; expected are %llu of %llu, %lld", text,
-                 (long long)for_ns, (unsigned long long)a.total, (unsigned long long)a.span.count, (long long)a.held_ns,
-                 (unsigned long long)x->total, (unsigned long long)x->count, (long long)x->held_ns);
+                 (long long)for_ns, (unsigned long long)a->total, (unsigned long long)a->span.count,
+                 (long long)a->held_ns, (unsigned long long)x->total, (unsigned long long)x->count,
+                 (long long)x->held_ns);
     }
-    assert_true(x->total == 0 || (a.span.start_ns == x->first_ns && a.span.end_ns == x->last_ns));
-    assert_true(a.blocks_read <= a.blocks);
-    reel_answer_done(&a);
+    assert_true(x->total == 0 || (a->span.start_ns == x->first_ns && a->span.end_ns == x->last_ns));
+    assert_true(a->blocks_read <= a->blocks);
 }
 
 static void answers_are_those_of_a_plain_walk(void **state) {
@@ -207,15 +207,15 @@ static void damaged_statistics_are_refused(void **state) {
     const char *text = "/a.v<11 and /b.c.v>1";
     AUTO(reel_question_free) struct reel_question *q = reel_question_new(&text, 1, 0, &err);
     for (size_t i = 0; i < size; i += i < 64 ? 1 : 7) {
-        struct reel_answer a;
-        const struct reel_ask ask = {.intervals_max = 1, .open = open_recording};
+        const struct reel_question_options options = {
+            .size = sizeof options, .intervals_max = 1, .open = open_recording};
         data[i] ^= 0x41;
         AUTO(reel_statistics_free) struct reel_statistics *s = open_bytes(data, size, &err);
-        assert_true(s ? !reel_question_answer(q, s, &ask, &a, &err) && err.code == REEL_CHANGED
+        assert_true(s ? !reel_question_answer(q, s, &options, &err) && err.code == REEL_CHANGED
                       : err.code == REEL_CHANGED);
         data[i] ^= 0x41;
         AUTO(reel_statistics_free) struct reel_statistics *cut = open_bytes(data, i, &err);
-        assert_true(!cut || (!reel_question_answer(q, cut, &ask, &a, &err) && err.code == REEL_CHANGED));
+        assert_true(!cut || (!reel_question_answer(q, cut, &options, &err) && err.code == REEL_CHANGED));
     }
     store_u32le(data + 12, load_u32le(data + 12) + 1); /* of other decoders */
     assert_null(open_bytes(data, size, &err));

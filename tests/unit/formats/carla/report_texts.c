@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <zlib.h>
 
+#include "base/c_locale.h"
 #include "makers/carla_query.h"
 #include "makers/carla_scan.h"
 #include "makers/real_samples.h"
@@ -71,6 +72,7 @@ static struct reel_carla_question question_of(const struct wanted *w) {
         q.type2 = w->kind[6];
     } else if (strncmp(w->kind, "blocked_", 8) == 0) {
         q.topic = REEL_CARLA_BLOCKED;
+        C_LOCALE;
         assert_int_equal(sscanf(w->kind + 8, "%lf_%lf", &q.min_time_s, &q.min_distance_cm), 2);
     } else {
         q.all = strcmp(w->kind, "info_all") == 0;

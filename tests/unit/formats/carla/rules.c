@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "formats/carla/layout.h"
-#include "reel/write.h"
 
 #define STYLE (&make_styles[4])
 
@@ -35,7 +35,8 @@ static void rule_carla_01_strings_are_u16_length_and_bytes(void **state) {
 /* The bytes of a cut; checked to be what was planned. */
 static struct maker cut_of(struct reel_recording *r, int64_t start_ns, int64_t end_ns) {
     struct reel_error err = {0};
-    struct reel_selection selection = {.start_ns = start_ns, .end_ns = end_ns, .state_at_cut = true};
+    struct reel_selection selection = {
+        .size = sizeof selection, .start_ns = start_ns, .end_ns = end_ns, .state_at_cut = true};
     const struct reel_write_options options = {.compression = "", .is_cut = true, .start_ns = start_ns};
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(&reel_writer_carla, &options, s, NULL, &err);

@@ -188,9 +188,9 @@ static void a_file_cut_anywhere_keeps_its_whole_packets(void **state) {
     size_t n = 1, header = CARLA_HEADER_MIN + strlen(MAKE_MAP);
     struct reel_error err = {0};
     struct reel_message message;
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(whole, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(whole, &selection_all);
     ends[0] = header;
-    while (n < 128 && reel_stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
+    while (n < 128 && stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
         ends[n++] = message.entry.offset + message.entry.head + message.entry.size;
     }
     assert_int_equal(ends[n - 1], m.size);

@@ -9,11 +9,11 @@
 /* The packet of `topic` among those put in front of a stream that begins at `start_ns`; nothing when there is none. */
 static struct reel_bytes initial_of(struct reel_recording *r, int64_t start_ns, const char *topic, unsigned n) {
     static uint8_t copy[4 << 20];
-    struct reel_selection q = {.start_ns = start_ns, .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection q = {.size = sizeof q, .start_ns = start_ns, .end_ns = REEL_TIME_MAX, .state_at_cut = true};
     struct reel_error err = {0};
     struct reel_message m;
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &q);
-    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE && m.initial > 0) {
+    while (stream_next(s, &m, &err) == REEL_STEP_MESSAGE && m.initial > 0) {
         assert_int_equal(m.time_ns, start_ns);
         if (strcmp(s->channels[m.channel]->name, topic) == 0 && n-- == 0) {
             assert_true(m.size <= sizeof copy);
@@ -200,7 +200,8 @@ static void more_actors_than_a_packet_holds_are_refused(void **state) {
     }
     RECORDING *r = carla_read(&m);
     struct reel_error err = {0};
-    struct reel_selection q = {.start_ns = at_frame(3), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection q = {
+        .size = sizeof q, .start_ns = at_frame(3), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
     assert_null(reel_stream_open(&r, 1, &q, &err));
     assert_int_equal(err.code, REEL_LIMIT);
     assert_non_null(strstr(err.text, "80000 records make the state of /event/add"));
@@ -225,7 +226,8 @@ static void more_than_can_be_remembered_is_refused(void **state) {
     make_frame(&m, STYLE, 2, true);
     RECORDING *r = carla_read(&m);
     struct reel_error err = {0};
-    struct reel_selection q = {.start_ns = at_frame(2), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection q = {
+        .size = sizeof q, .start_ns = at_frame(2), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
     assert_null(reel_stream_open(&r, 1, &q, &err));
     assert_int_equal(err.code, REEL_LIMIT);
 }
@@ -236,13 +238,17 @@ static void only_what_is_wanted_is_made(void **state) {
     RECORDING *r = carla_read(&m);
     const char *topic = "/scene_light";
     struct reel_error err = {0};
-    struct reel_selection q = {
-        .topics = &topic, .n_topics = 1, .start_ns = at_frame(4), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection q = {.size = sizeof q,
+                               .topics = &topic,
+                               .n_topics = 1,
+                               .start_ns = at_frame(4),
+                               .end_ns = REEL_TIME_MAX,
+                               .state_at_cut = true};
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &q);
     struct reel_message message;
-    assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
+    assert_int_equal(stream_next(s, &message, &err), REEL_STEP_MESSAGE);
     assert_int_equal(message.size, 2 + 2 * 26);
-    assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(s, &message, &err), REEL_STEP_END);
 }
 
 int main(void) {

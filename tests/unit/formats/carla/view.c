@@ -1,8 +1,10 @@
 /* CARLA's packets as scenes, frames, lines and numbers for viewers. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "formats/carla/follow.h"
 #include "makers/carla_scan.h"
 #include "makers/view_check.h"
+#include "stream/stream.h"
 
 #define STYLE (&make_styles[4])
 
@@ -19,7 +21,7 @@ static void originals_stay_and_topics_join(void **state) {
     VIEW_LIST l = view_list_of(r, &q);
     view_check(r, &q);
     assert_int_equal(l.stream->n_channels, info_of(r)->n_channels + 5);
-    struct reel_selection plain = reel_select_all;
+    struct reel_selection plain = selection_all;
     AUTO(reel_stream_free) struct reel_stream *raw = view_stream(r, &plain);
     assert_true(l.stream->view_version != raw->view_version);
     assert_int_equal(view_count(&l, "/position"), 5);
@@ -238,8 +240,8 @@ static unsigned fronts_of(struct reel_stream *s, const uint8_t **owned) {
     struct reel_error err = {0};
     struct reel_message m;
     unsigned n = 0;
-    assert_true(reel_stream_seek(s, &(struct reel_position){.time_ns = REEL_TIME_MIN, .initial = 1}, &err));
-    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE && m.initial > 0) {
+    assert_true(stream_seek(s, &(struct reel_position){.time_ns = REEL_TIME_MIN, .initial = 1}, &err));
+    while (stream_next(s, &m, &err) == REEL_STEP_MESSAGE && m.initial > 0) {
         if (strcmp(s->channels[m.channel]->name, "/position") == 0) {
             assert_true(n < 4 && m.owned);
             owned[n++] = m.owned;
@@ -254,7 +256,7 @@ static void what_an_actor_sees_is_made_once(void **state) {
     RECORDING *r = carla_read(&m);
     struct reel_error err = {0};
     struct reel_recording *const two[] = {r, r};
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = at_frame(3);
     q.state_at_cut = true;
     AUTO(reel_stream_free)

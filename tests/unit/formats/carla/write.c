@@ -4,8 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "formats/carla/layout.h"
-#include "reel/write.h"
 
 static struct reel_write_options options_of(const struct reel_selection *q) {
     return (struct reel_write_options){
@@ -44,7 +44,8 @@ static struct maker render(struct reel_recording *r, const struct reel_selection
 
 static struct reel_selection cut(const struct reel_recording *r, double start, double end) {
     int64_t t0 = info_of(r)->start_ns;
-    return (struct reel_selection){.start_ns = t0 + (int64_t)(start * 1e9),
+    return (struct reel_selection){.size = sizeof(struct reel_selection),
+                                   .start_ns = t0 + (int64_t)(start * 1e9),
                                    .end_ns = end > 0 ? t0 + (int64_t)(end * 1e9) : REEL_TIME_MAX,
                                    .state_at_cut = true};
 }
@@ -65,7 +66,7 @@ static void whole_recordings_come_out_byte_for_byte(void **state) {
     for (unsigned i = 0; i < MAKE_STYLES; i++) {
         MAKER m = make_world(&make_styles[i], 6);
         RECORDING *r = carla_read(&m);
-        MAKER out = render(r, &reel_select_all, 50);
+        MAKER out = render(r, &selection_all, 50);
         assert_same(&out, &m);
     }
 }
@@ -89,7 +90,7 @@ static void broken_recordings_come_out_byte_for_byte(void **state) {
     make_none(&m, 60);
     make_end(&m);
     RECORDING *r = carla_read(&m);
-    MAKER out = render(r, &reel_select_all, 50);
+    MAKER out = render(r, &selection_all, 50);
     assert_same(&out, &m);
 }
 
@@ -191,7 +192,7 @@ static void a_part_ends_with_minus_1_and_keeps_its_numbers(void **state) {
     (void)state;
     MAKER m = make_world(&make_styles[4], 8);
     RECORDING *r = carla_read(&m);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.end_ns = info_of(r)->start_ns + 250000001; /* frames 1 to 3 */
     MAKER out = render(r, &q, 20);
     MAKER expected = make_world(&make_styles[4], 3);
@@ -203,7 +204,7 @@ static void chosen_topics_keep_their_frames(void **state) {
     static const char *const topics[] = {"/position", "/packet_*"};
     MAKER m = make_world(&make_styles[4], 4);
     RECORDING *r = carla_read(&m);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.topics = topics;
     q.n_topics = 2;
     MAKER out = render(r, &q, 20);
@@ -223,7 +224,7 @@ static void sampled_frames_add_up(void **state) {
     (void)state;
     MAKER m = make_world(&make_styles[1], 9);
     RECORDING *r = carla_read(&m);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.every_ns = 250000000;
     MAKER out = render(r, &q, 20);
     RECORDING *c = carla_read(&out);
@@ -289,7 +290,7 @@ static void many_groups(void **state) {
         make_end(&m);
     }
     RECORDING *r = carla_read(&m);
-    MAKER same = render(r, &reel_select_all, 20);
+    MAKER same = render(r, &selection_all, 20);
     assert_same(&same, &m);
     struct reel_selection q = cut(r, 125, 0);
     MAKER out = render(r, &q, 40);
@@ -305,7 +306,7 @@ static void nothing_selected_is_a_header(void **state) {
     (void)state;
     MAKER m = make_world(&make_styles[1], 3);
     RECORDING *r = carla_read(&m);
-    struct reel_selection q = {.start_ns = 0, .end_ns = 1, .state_at_cut = true};
+    struct reel_selection q = {.size = sizeof q, .start_ns = 0, .end_ns = 1, .state_at_cut = true};
     MAKER out = render(r, &q, 0);
     assert_int_equal(out.size, CARLA_HEADER_MIN + strlen(MAKE_MAP));
 }
@@ -322,7 +323,7 @@ static void only_one_carla_recording_is_accepted(void **state) {
     MAKER m = make_world(&make_styles[1], 3);
     RECORDING *r = carla_read(&m);
     struct reel_recording *both[] = {r, r};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(both, 2, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(both, 2, &selection_all, &err);
     assert_false(reel_writer_accepts(&reel_writer_carla, s, NULL, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_non_null(strstr(err.text, "cannot be joined"));

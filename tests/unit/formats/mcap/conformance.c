@@ -98,10 +98,10 @@ static void check_message(struct view *v, json_t *record) {
     struct reel_message m;
     struct reel_description d;
     struct reel_bytes payload;
-    assert_int_equal(reel_stream_next(v->stream, &m, &err), REEL_STEP_MESSAGE);
+    assert_int_equal(stream_next(v->stream, &m, &err), REEL_STEP_MESSAGE);
     v->messages++;
     assert_int_equal(m.time_ns, number(record, "log_time"));
-    assert_true(reel_stream_describe(v->stream, &m, &d, &err));
+    assert_true(stream_describe(v->stream, &m, &d, &err));
     assert_int_equal(d.publish_ns, number(record, "publish_time"));
     assert_int_equal(d.sequence, number(record, "sequence"));
     json_t *channel = find(v->records, "Channel", text(record, "channel_id"));
@@ -170,7 +170,7 @@ static void check_file(const char *path, const char *json_path) {
     v.recording = reel_recording_from_index(reel_index_open(BAG_PACK, &err), &source, 1, NULL, &err);
     assert_non_null(v.recording);
     v.index = reel_recording_index(v.recording);
-    v.stream = reel_stream_open(&v.recording, 1, &reel_select_all, &err);
+    v.stream = reel_stream_open(&v.recording, 1, &selection_all, &err);
     bag_assert_no_findings(v.recording);
     size_t i, attachments;
     json_array_foreach(v.records, i, record) {

@@ -129,11 +129,11 @@ static void make_long_chunk(struct maker *m, size_t *chunk, const char *compress
 /* Reads all payloads; how many of them begin with their number, from 0 on without a gap. */
 static unsigned read_numbers(struct reel_recording *r, unsigned *all) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     struct reel_message message;
     unsigned good = 0;
     assert_non_null(s);
-    for (*all = 0; reel_stream_next(s, &message, &err) == REEL_STEP_MESSAGE; ++*all) {
+    for (*all = 0; stream_next(s, &message, &err) == REEL_STEP_MESSAGE; ++*all) {
         struct reel_bytes payload;
         char number[16];
         if (!reel_stream_payload(s, &message, &payload, &err)) {

@@ -77,7 +77,7 @@ static void light_and_heavy_topics_share_no_chunk(void **state) {
     struct toy toy = {0};
     struct reel_recording *r = make(&toy);
     uint64_t size, light = 0;
-    uint8_t *file = render_all(r, &reel_select_all, &size);
+    uint8_t *file = render_all(r, &selection_all, &size);
     struct seen s = {0};
     see_file(&s, file, size);
     assert_int_equal(s.messages, 200 * SECONDS + 2 * ((100 * SECONDS + 6) / 7));
@@ -104,7 +104,7 @@ static void a_cut_and_what_stands_in_front_of_it(void **state) {
     (void)state;
     struct toy toy = {0};
     struct reel_recording *r = make(&toy);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = 5 * SECOND + 12345;
     q.end_ns = 17 * SECOND;
     q.last_per_topic = true;
@@ -115,7 +115,7 @@ static void a_cut_and_what_stands_in_front_of_it(void **state) {
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *plain = reel_stream_open(&r, 1, &q, &err);
     uint64_t count = 0;
-    for (struct reel_message m; reel_stream_next(plain, &m, &err) == REEL_STEP_MESSAGE;) {
+    for (struct reel_message m; stream_next(plain, &m, &err) == REEL_STEP_MESSAGE;) {
         count++;
     }
     assert_int_equal(s.messages, count);
@@ -132,7 +132,7 @@ static void a_damaged_recording_is_grouped(void **state) {
     struct toy toy = {0};
     AUTO(reel_recording_free) struct reel_recording *whole = make(&toy);
     uint64_t size, written;
-    AUTO_MEM uint8_t *file = render_all(whole, &reel_select_all, &size);
+    AUTO_MEM uint8_t *file = render_all(whole, &selection_all, &size);
     unsigned grouped = 0;
     for (unsigned i = 0; i < DAMAGES; i++) {
         uint64_t at = size / 10 * 8 + i * 104729,
@@ -145,9 +145,9 @@ static void a_damaged_recording_is_grouped(void **state) {
         assert_non_null(r);
         const struct reel_index_info *info = reel_index_info(reel_recording_index(r));
         assert_true(info->damaged && info->messages > 1000);
-        AUTO(reel_stream_free) struct reel_stream *stream = seen_through(r, &reel_select_all);
+        AUTO(reel_stream_free) struct reel_stream *stream = seen_through(r, &selection_all);
         grouped += stream->view_version != codec_encode_version();
-        AUTO_MEM uint8_t *again = render_all(r, &reel_select_all, &written);
+        AUTO_MEM uint8_t *again = render_all(r, &selection_all, &written);
         struct seen s = {0};
         see_file(&s, again, written);
         assert_int_equal(s.messages, info->messages);
@@ -167,7 +167,7 @@ static void the_order_is_kept_where_sorting_is_not_worth_it(void **state) {
         toy_message(&toy, (uint32_t)(i % 2), i, (uint32_t)i, payload, i % 2 ? HEAVY : 10);
     }
     struct reel_recording *r = toy_open(&toy);
-    struct reel_stream *s = seen_through(r, &reel_select_all);
+    struct reel_stream *s = seen_through(r, &selection_all);
     assert_int_equal(s->view_version, codec_encode_version()); /* of no view */
     reel_stream_free(s);
     reel_recording_free(r);

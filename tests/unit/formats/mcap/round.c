@@ -79,11 +79,11 @@ static void same_messages(struct reel_recording *a, struct reel_recording *b) {
     struct reel_description dm, dn;
     struct reel_bytes pm, pn;
     enum reel_step step;
-    while ((step = reel_stream_next(x, &m, &err)) == REEL_STEP_MESSAGE) {
-        assert_int_equal(reel_stream_next(y, &n, &err), REEL_STEP_MESSAGE);
+    while ((step = stream_next(x, &m, &err)) == REEL_STEP_MESSAGE) {
+        assert_int_equal(stream_next(y, &n, &err), REEL_STEP_MESSAGE);
         assert_int_equal(m.time_ns, n.time_ns);
         assert_int_equal(m.channel, n.channel);
-        assert_true(reel_stream_describe(x, &m, &dm, &err) && reel_stream_describe(y, &n, &dn, &err));
+        assert_true(stream_describe(x, &m, &dm, &err) && stream_describe(y, &n, &dn, &err));
         assert_int_equal(dm.sequence, dn.sequence);
         assert_int_equal(dm.publish_ns, dn.publish_ns);
         assert_true(reel_stream_payload(x, &m, &pm, &err));
@@ -91,7 +91,7 @@ static void same_messages(struct reel_recording *a, struct reel_recording *b) {
         assert_true(bytes_equal(pm, pn));
     }
     assert_int_equal(step, REEL_STEP_END);
-    assert_int_equal(reel_stream_next(y, &n, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(y, &n, &err), REEL_STEP_END);
 }
 
 static void same_attachments(struct reel_recording *a, struct reel_recording *b) {
@@ -221,7 +221,7 @@ static void tide_says_that_records_go(struct reel_recording *r) {
     size_t count, annotations = 0;
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_stream_free)
-    struct reel_stream *s = reel_writer_stream(&reel_writer_tide2, &r, 1, &reel_select_all, &err);
+    struct reel_stream *s = reel_writer_stream(&reel_writer_tide2, &r, 1, &selection_all, &err);
     assert_true(reel_writer_accepts(&reel_writer_tide2, s, loss, &err));
     const struct reel_loss_item *items = reel_loss_items(loss, &count);
     for (size_t i = 0; i < count; i++) {

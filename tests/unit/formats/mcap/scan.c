@@ -55,13 +55,13 @@ static void a_message_head_has_sequence_and_publish_time(void **state) {
         struct reel_error err = {0};
         mcap_make_lab(&m, compressions[c]);
         struct reel_recording *r = scanned(&m);
-        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
         struct reel_message message;
         struct reel_description d;
         for (unsigned i = 0; i < 4; i++) {
-            assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
+            assert_int_equal(stream_next(s, &message, &err), REEL_STEP_MESSAGE);
         }
-        assert_true(reel_stream_describe(s, &message, &d, &err));
+        assert_true(stream_describe(s, &message, &d, &err));
         assert_int_equal(d.sequence, 3);
         assert_int_equal(d.publish_ns, MCAP_T + 106);
         reel_stream_free(TAKE(s));

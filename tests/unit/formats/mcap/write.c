@@ -383,7 +383,7 @@ static void messages_put_in_front_keep_the_index_sorted(void **state) {
     for (uint32_t i = 0; i < 100; i++) {
         toy_message(&toy, 0, 200 + i, i, "a", 1);
     }
-    struct reel_selection cut = reel_select_all;
+    struct reel_selection cut = selection_all;
     cut.start_ns = 250;
     cut.last_per_topic = true;
     uint64_t size = 0;

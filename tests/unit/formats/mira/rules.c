@@ -61,13 +61,13 @@ static void rule_mira_02_reads_are_those_of_blocks_not_of_messages(void **state)
     RECORDING *r = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
     assert_non_null(r);
     counting.reads = 0;
-    AUTO(reel_stream_free) struct reel_stream *s = stream_of(r, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = stream_of(r, &selection_all);
     struct reel_message m;
     struct reel_bytes payload;
     struct reel_description d;
     for (unsigned i = 0; i < MESSAGES; i++) {
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
-        assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_true(stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
         assert_int_equal(d.sequence, i);
     }
     assert_true(counting.reads <= BLOCKS);
@@ -85,7 +85,7 @@ static void rule_mira_03_only_large_messages_are_compressed_and_without_loss(voi
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
     const struct reel_write_options zlib = {.compression = "zlib"};
-    MAKER out = render(r, &reel_select_all, &zlib, 20);
+    MAKER out = render(r, &selection_all, &zlib, 20);
     unsigned met = 0;
     for (struct field f = {0}; field_next(&out, &f);) {
         if (f.type == 0x0c) {
@@ -138,7 +138,7 @@ static void rule_mira_04_blocks_keep_their_size_and_say_what_is_true(void **stat
     static const uint64_t sizes[] = {0, 1, 4096, 100000};
     for (unsigned i = 0; i < 4; i++) {
         const struct reel_write_options options = {.compression = "", .block_bytes = sizes[i]};
-        MAKER out = render(r, &reel_select_all, &options, 20);
+        MAKER out = render(r, &selection_all, &options, 20);
         uint32_t blocks = 0, entries = 0;
         for (struct field f = {0}; field_next(&out, &f);) {
             if (f.type == 0x0a) {
@@ -171,7 +171,7 @@ static void rule_mira_05_infos_stand_before_their_messages_and_are_linked(void *
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
     const struct reel_write_options options = {.compression = "", .block_bytes = 100};
-    MAKER out = render(r, &reel_select_all, &options, 20);
+    MAKER out = render(r, &selection_all, &options, 20);
     uint64_t link = load_u64le(out.data + 24);
     unsigned infos = 0, described[3] = {0};
     for (struct field f = {0}; field_next(&out, &f);) {
@@ -201,7 +201,7 @@ static void rule_mira_06_times_are_relative_to_the_start(void **state) {
         RECORDING *r = bag_scan(&t.m);
         assert_int_equal(bag_info(r)->start_ns, (int64_t)style.start + 7);
         assert_int_equal(bag_info(r)->clock, zero ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL);
-        MAKER out = render(r, &reel_select_all, &plain, 5);
+        MAKER out = render(r, &selection_all, &plain, 5);
         assert_int_equal(load_u64le(out.data + 4), style.start);
         assert_memory_equal(out.data, t.m.data, t.m.size);
     }
@@ -220,13 +220,13 @@ static void rule_mira_07_frame_and_sequence_are_in_rows_and_kept(void **state) {
     const struct reel_write_options rows = {.compression = "", .time_format = REEL_TIME_NANOSECONDS};
     AUTO(reel_row_output_free)
     struct reel_row_output *render_rows =
-        reel_row_output_new(&reel_writer_ndjson, &rows, stream_of(r, &reel_select_all), &err);
+        reel_row_output_new(&reel_writer_ndjson, &rows, stream_of(r, &selection_all), &err);
     assert_non_null(render_rows);
     assert_true(reel_row_output_next(render_rows, row, sizeof row - 1, &got, &err));
     row[got] = '\0';
     assert_non_null(strstr(row, "\"sequence\":41"));
     assert_non_null(strstr(row, "/robot/LaserFrame"));
-    MAKER out = render(r, &reel_select_all, &plain, 5);
+    MAKER out = render(r, &selection_all, &plain, 5);
     const uint8_t *frame = memmem(out.data, out.size, "/robot/LaserFrame", 17);
     assert_non_null(frame);
     assert_int_equal(load_u32le(frame + 17), 41);

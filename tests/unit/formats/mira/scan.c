@@ -19,12 +19,12 @@ static struct reel_description described(struct reel_recording *r, unsigned numb
     struct reel_error err = {0};
     struct reel_description d = {.sequence = UINT32_MAX};
     struct reel_message m;
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_non_null(s);
     for (unsigned i = 0; i <= number; i++) {
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
     }
-    assert_true(reel_stream_describe(s, &m, &d, &err));
+    assert_true(stream_describe(s, &m, &d, &err));
     return d;
 }
 static const char *metadata_of(const struct reel_channel *c, const char *key) {

@@ -131,7 +131,7 @@ static void tapes_of_foreign_channels(void **state) {
     MAKER m = make_ten(records);
     RECORDING *r = scan_bag(&m);
     const struct reel_write_options options = {.compression = ""};
-    MAKER out = render(r, &reel_select_all, &options, 0);
+    MAKER out = render(r, &selection_all, &options, 0);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(out.data, out.size));
     INDEX *summary = summary_like_scan(&source, 1, &reel_format_mira);
     assert_non_null(summary);

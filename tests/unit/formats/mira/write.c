@@ -39,24 +39,24 @@ static void assert_same_channel(const struct reel_channel *a, const struct reel_
 /* Channels by name, then every message: time, channel, bytes, sequence, frame id. */
 static void assert_same_recording(struct reel_recording *a, struct reel_recording *b) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = stream_of(a, &reel_select_all), *t = stream_of(b, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = stream_of(a, &selection_all), *t = stream_of(b, &selection_all);
     assert_int_equal(s->n_channels, t->n_channels);
     struct reel_message m, n;
     enum reel_step step;
-    while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+    while ((step = stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
         struct reel_bytes x, y;
         struct reel_description d, e;
-        assert_int_equal(reel_stream_next(t, &n, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(t, &n, &err), REEL_STEP_MESSAGE);
         assert_int_equal(m.time_ns, n.time_ns);
         assert_same_channel(s->channels[m.channel], t->channels[n.channel]);
         assert_true(reel_stream_payload(s, &m, &x, &err) && reel_stream_payload(t, &n, &y, &err));
         assert_true(bytes_equal(x, y));
-        assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_describe(t, &n, &e, &err));
+        assert_true(stream_describe(s, &m, &d, &err) && stream_describe(t, &n, &e, &err));
         assert_int_equal(d.sequence, e.sequence);
         assert_same_text(d.frame_id ? d.frame_id : "", e.frame_id ? e.frame_id : "");
     }
     assert_int_equal(step, REEL_STEP_END);
-    assert_int_equal(reel_stream_next(t, &n, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(t, &n, &err), REEL_STEP_END);
 }
 
 static void a_tape_comes_out_byte_for_byte(void **state) {
@@ -68,7 +68,7 @@ static void a_tape_comes_out_byte_for_byte(void **state) {
     tape_put(&t, "/a", "float", 9, "/laser", 2, TAPE_PLAIN, "5678", 4);
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
-    MAKER out = render(r, &reel_select_all, &plain, 200);
+    MAKER out = render(r, &selection_all, &plain, 200);
     assert_int_equal(out.size, t.m.size);
     assert_memory_equal(out.data, t.m.data, t.m.size);
 }
@@ -80,7 +80,7 @@ static void other_layouts_become_the_default_one(void **state) {
     TAPE t;
     tape_six(&t, &style);
     RECORDING *r = bag_scan(&t.m); /* not closed, too: this is the repair */
-    MAKER out = render(r, &reel_select_all, &plain, 50);
+    MAKER out = render(r, &selection_all, &plain, 50);
     RECORDING *again = bag_scan(&out);
     bag_assert_no_findings(again);
     assert_same_recording(r, again);
@@ -94,7 +94,7 @@ static void unknown_compression_stays_as_it_is(void **state) {
     tape_put(&t, "/a", "T", 1, "/f", 5, TAPE_UNKNOWN, "data of a codec that nobody knows", 33);
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
-    MAKER out = render(r, &reel_select_all, &zlib, 20);
+    MAKER out = render(r, &selection_all, &zlib, 20);
     assert_int_equal(out.size, t.m.size);
     assert_memory_equal(out.data, t.m.data, t.m.size);
 }
@@ -108,7 +108,8 @@ static void a_cut_has_its_own_start_and_keeps_empty_channels(void **state) {
     tape_text(&t, "/rare", 1000, "r");
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
-    struct reel_selection selection = {.start_ns = TAPE_START + 20, .end_ns = TAPE_START + 50};
+    struct reel_selection selection = {
+        .size = sizeof selection, .start_ns = TAPE_START + 20, .end_ns = TAPE_START + 50};
     struct reel_write_options options = {.compression = "", .is_cut = true, .start_ns = selection.start_ns};
     MAKER out = render(r, &selection, &options, 50);
     assert_int_equal(load_u64le(out.data + 4), TAPE_START + 20);
@@ -133,7 +134,7 @@ static void relative_clocks_begin_at_zero(void **state) {
     make_text(&m, "#ROSLOG V1.1\n");
     make_log_record(&m, "imu\n*\nstd_msgs/Imu\n", 4, 490000000, "first");
     RECORDING *r = scan_bag(&m);
-    MAKER out = render(r, &reel_select_all, &plain, 10);
+    MAKER out = render(r, &selection_all, &plain, 10);
     assert_int_equal(load_u64le(out.data + 4), 0);
     format_now = &reel_format_mira;
     struct reel_error err = {0};
@@ -156,7 +157,7 @@ static void shifted_clocks_are_wall_clocks(void **state) {
     RECORDING *r = scan_bag(&m);
     assert_int_equal(bag_info(r)->clock, REEL_CLOCK_RELATIVE);
     const struct reel_source_option option = {.shift_ns = TAPE_START, .wall = true};
-    struct reel_selection shifted = reel_select_all;
+    struct reel_selection shifted = selection_all;
     shifted.sources = &option;
     MAKER out = render(r, &shifted, &plain, 20);
     assert_int_equal(load_u64le(out.data + 4), TAPE_START + INT64_C(4490000000));
@@ -188,14 +189,14 @@ static void large_messages_are_compressed_on_request(void **state) {
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
     const struct reel_write_options small_blocks = {.compression = "zlib", .block_bytes = 10000};
-    MAKER out = render(r, &reel_select_all, &small_blocks, 300);
+    MAKER out = render(r, &selection_all, &small_blocks, 300);
     assert_true(out.size < t.m.size / 2);
     RECORDING *again = bag_scan(&out);
     bag_assert_no_findings(again);
     assert_same_recording(r, again);
     struct reel_error err = {0};
     const struct reel_write_options other = {.compression = "lz4"};
-    assert_null(plan_of(r, &reel_select_all, &other, &err));
+    assert_null(plan_of(r, &selection_all, &other, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
 }
 
@@ -215,7 +216,7 @@ static void messages_of_a_tape_are_compressed_again(void **state) {
     }
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
-    MAKER out = render(r, &reel_select_all, &plain, 300);
+    MAKER out = render(r, &selection_all, &plain, 300);
     unsigned compressed[4] = {0}, zlibs = 0, gzips = 0;
     for (struct field f = {0}; field_next(&out, &f);) {
         if (out.data[f.at] == 0x0c) {
@@ -237,7 +238,7 @@ static void messages_of_a_tape_are_compressed_again(void **state) {
     bag_assert_no_findings(again);
     assert_same_recording(r, again);
     const struct reel_write_options none = {.compression = "none"};
-    MAKER unpacked = render(r, &reel_select_all, &none, 50);
+    MAKER unpacked = render(r, &selection_all, &none, 50);
     assert_true(unpacked.size > 40 * sizeof text);
     RECORDING *still = bag_scan(&unpacked);
     assert_same_recording(r, still);
@@ -258,14 +259,14 @@ static void ros_messages_come_back_equal(void **state) {
     make_definition(&m, "/map#2");
     make_message(&m, "/map#2", 1500000006, 0, "its own");
     RECORDING *r = scan_bag(&m);
-    MAKER out = render(r, &reel_select_all, &plain, 50);
+    MAKER out = render(r, &selection_all, &plain, 50);
     RECORDING *again = bag_scan(&out);
     bag_assert_no_findings(again);
     assert_int_equal(bag_info(again)->n_channels, 4);
     assert_non_null(memmem(out.data, out.size, "\6\0\0\0/map#3",
                            10)); /* the second /map: /map#2 is another's own, here and in TIDE */
     assert_same_recording(r, again);
-    MAKER third = render(again, &reel_select_all, &plain, 0); /* and from tape to tape */
+    MAKER third = render(again, &selection_all, &plain, 0); /* and from tape to tape */
     assert_int_equal(third.size, out.size);
     assert_memory_equal(third.data + 32, out.data + 32, out.size - 32);
 }
@@ -314,7 +315,7 @@ static void many_blocks_and_parts(void **state) {
         }
     }
     RECORDING *r = scan_bag(&m);
-    MAKER out = render(r, &reel_select_all, &plain, 60);
+    MAKER out = render(r, &selection_all, &plain, 60);
     RECORDING *again = bag_scan(&out);
     assert_int_equal(bag_info(again)->messages, MESSAGES + 4 + 1);
     assert_int_equal(bag_info(again)->payload_bytes, bag_info(r)->payload_bytes);

@@ -1,4 +1,5 @@
 /* NanoVer's older form: which file is which, the pair, damage, and what each message becomes. */
+#include "base/c_locale.h"
 #include "makers/legacy_maker.h"
 
 #include <math.h>
@@ -133,6 +134,7 @@ static void states_become_updates_and_removals(void **state) {
     msgpack_unpacked_init(&parsed); /* a picture has no bool */
     assert_int_equal(msgpack_unpack_next(&parsed, (const char *)out.data, out.size, NULL), MSGPACK_UNPACK_SUCCESS);
     char shown[512];
+    C_LOCALE;
     assert_true(msgpack_object_print_buffer(shown, sizeof shown, parsed.data) > 0);
     assert_string_equal(shown, "{\"state\"=>{\"updates\"=>{\"list\"=>[\"hello\", nil], \"map\"=>{\"yes\"=>true, "
                                "\"gone\"=>nil}, \"seven\"=>7.000000}, "
@@ -248,7 +250,7 @@ static void rule_nanover_05_a_pair_is_one_recording(void **state) {
         RECORDING *r = legacy_read(parts, 2);
         assert_no_findings(r);
         assert_int_equal(info_of(r)->n_channels, 2);
-        AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
+        AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection_all);
         struct reel_message m;
         static const char *const topics[] = {"state", "frame", "frame", "state"};
         static const int64_t times[] = {500000, 1000000, 2000000, 2000000};
@@ -420,7 +422,7 @@ static void the_view_yields_current_messages(void **state) {
     legacy_state(&states, 4000, "a", NAN);
     const struct named_bytes parts[] = {{"x.traj", legacy_bytes(&traj)}, {"x.state", legacy_bytes(&states)}};
     RECORDING *r = legacy_read(parts, 2);
-    AUTO(reel_stream_free) struct reel_stream *s = viewed(r, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = viewed(r, &selection_all);
     static const char *const wanted[] = {
         "{'frame' {'frame.index' 0 'energy' 1.0 'particle.positions' <0000803f0000004000000000>}}",
         "{'state' {'updates' {'a' 7.0} 'removals' []}}",
@@ -443,11 +445,11 @@ static void the_view_yields_current_messages(void **state) {
         assert_memory_equal(piece, payload.data + 3, sizeof piece);
         struct reel_position mark = reel_position_of(&m[i]);
         struct reel_message again;
-        assert_true(reel_stream_seek(s, &mark, &err));
+        assert_true(stream_seek(s, &mark, &err));
         assert_picture(next_payload(s, &again), wanted[i]);
     }
     AUTO(reel_stream_free)
-    struct reel_stream *plain = open_stream(r, &reel_select_all); /* others get what the file holds */
+    struct reel_stream *plain = open_stream(r, &selection_all); /* others get what the file holds */
     assert_string_equal(plain->channels[0]->encoding, "nanover-protobuf");
 }
 
@@ -464,7 +466,7 @@ static void a_cut_begins_with_its_state(void **state) {
     legacy_state(&states, 4000, "a", NAN);
     const struct named_bytes parts[] = {{"x.traj", legacy_bytes(&traj)}, {"x.state", legacy_bytes(&states)}};
     RECORDING *r = legacy_read(parts, 2);
-    struct reel_selection q = reel_select_all;
+    struct reel_selection q = selection_all;
     q.start_ns = 5000000;
     q.state_at_cut = true;
     AUTO(reel_stream_free) struct reel_stream *s = viewed(r, &q);

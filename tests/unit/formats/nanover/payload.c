@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "base/c_locale.h"
 #include "makers/legacy_maker.h"
 
 #include "base/bytes.h"
@@ -204,6 +205,7 @@ struct sums {
     long double positions;
 };
 static void add_positions(void *context, const struct reel_channel *channel, const char *json) {
+    C_LOCALE;
     struct sums *s = context;
     static const char key[] = "\"particle.positions\":[";
     const char *at = strstr(json, key);

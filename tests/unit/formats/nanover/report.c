@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "reel/nanover.h"
+#include "formats/nanover/question.h"
 
 /* --- asking --- */
 
@@ -190,7 +190,7 @@ static void changes_are_reported_key_by_key(void **state) {
     ANSWER a = {.steps = 0};
     char glob[] = "avatar.*", other[] = "g?ne";
     const char *const keys[] = {glob, other};
-    struct reel_selection late = reel_select_all;
+    struct reel_selection late = selection_all;
     late.start_ns = 2000000;
     const struct reel_nanover_question q = {
         .topic = REEL_NANOVER_CHANGES, .keys = keys, .n_keys = 2, .selection = &late};
@@ -257,7 +257,7 @@ static void energies_frame_by_frame(void **state) {
                   "1,,1.5,2.5,7.25,,,\r\n"
                   "1.5,,,,,,0.25,300.5\r\n");
     ANSWER a = {.steps = 0};
-    struct reel_selection sampled = reel_select_all;
+    struct reel_selection sampled = selection_all;
     sampled.start_ns = 500000000;
     sampled.every_ns = 1000000000;
     const struct reel_nanover_question q = {.topic = REEL_NANOVER_ENERGIES, .selection = &sampled};
@@ -285,7 +285,7 @@ static void frames_say_what_they_have(void **state) {
         "\"[\"\"frame.index\"\",\"\"energy.kinetic\"\",\"\"energy.potential\"\",\"\"system.simulation.time\"\"]\"\r\n"
         "0.700000000,,false,,,,,,,,,[]\r\n");
     ANSWER a = {.steps = 0};
-    struct reel_selection late = reel_select_all;
+    struct reel_selection late = selection_all;
     late.start_ns = 600000000;
     const struct reel_nanover_question q = {.topic = REEL_NANOVER_FRAMES, .selection = &late};
     assert_string_equal(
@@ -334,7 +334,7 @@ static void the_visitor_can_stop(void **state) {
 
 static bool select_run(struct reel_recording *r, uint64_t run, struct reel_selection *q,
                        struct reel_write_options *options, struct reel_error *err) {
-    *q = reel_select_all;
+    *q = selection_all;
     *options = (struct reel_write_options){.compression = ""};
     *err = (struct reel_error){0};
     return reel_nanover_run(r, run, q, options, err);

@@ -4,12 +4,12 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/write.h"
+#include "convert/writer.h"
 
 #define BOTH "{'frame' {'frame.index' 1 'particle.positions' " ASIDE "} 'state' {'updates' {'user' 'y'} 'removals' []}}"
 
 static unsigned count_selected(struct reel_recording *r, const char *topic) {
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.topics = &topic;
     selection.n_topics = 1;
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection);
@@ -38,7 +38,7 @@ static void rule_nanover_03_two_types_are_found_twice_and_counted_once(void **st
     assert_int_equal(count_selected(r, "state"), 2);
     assert_int_equal(count_selected(r, "*"), 3);
     const char *const topics[] = {"frame", "state"};
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.topics = topics;
     selection.n_topics = 2;
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection);
@@ -56,7 +56,7 @@ static void rule_nanover_03_two_types_are_written_as_one_message(void **state) {
     make_both(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     const char *const topic = "state";
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.topics = &topic;
     selection.n_topics = 1;
     struct reel_error err = {0};
@@ -74,7 +74,7 @@ static void rule_nanover_03_two_types_are_written_as_one_message(void **state) {
     assert_int_equal(info_of(again)->messages, 2);
     assert_int_equal(count_selected(again, "frame"), 1);
     assert_int_equal(count_selected(again, "state"), 2);
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(again, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(again, &selection_all);
     struct reel_message message;
     assert_picture(next_payload(s, &message), BOTH);
     assert_picture(next_payload(s, &message), "{'state' {'updates' {} 'removals' ['user']}}");
@@ -98,7 +98,7 @@ static void rule_nanover_04_payload_is_exactly_those_bytes(void **state) {
                                     {"index.msgpack", maker_index(&m), false}},
                   2);
         RECORDING *r = nanover_read(maker_file(&m));
-        AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
+        AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection_all);
         struct reel_message message;
         assert_true(bytes_equal(next_payload(s, &message), bytes_of(object, sizeof object)));
         assert_int_equal(message.size, sizeof object);

@@ -43,7 +43,7 @@ static void a_regular_recording_has_no_findings(void **state) {
     assert_int_equal(info_of(r)->start_ns, 5000);
     assert_int_equal(info_of(r)->end_ns, 5000000);
     assert_int_equal(info_of(r)->payload_bytes, m.messages.size);
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection_all);
     const uint64_t resets[] = {1, 0, 0, 0, 1, 0}, indices[] = {1, 0, 2, 0, 1, 2};
     for (int i = 0; i < 6; i++) {
         struct reel_message message;
@@ -118,7 +118,7 @@ static void rule_nanover_03_types_decide_the_channels(void **state) {
     const char *const topics[] = {"frame", "state", "*"};
     const int expected[] = {4, 3, 7};
     for (int t = 0; t < 3; t++) {
-        struct reel_selection selection = reel_select_all;
+        struct reel_selection selection = selection_all;
         selection.topics = &topics[t];
         selection.n_topics = 1;
         AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection);
@@ -146,7 +146,7 @@ static void rule_nanover_04_one_entry_is_one_object(void **state) {
     assert_finding(r, REEL_LOSS, "ends inside an object");
     assert_finding(r, REEL_LOSS, "is shorter than its index entry says");
     assert_finding(r, REEL_LOSS, "points outside messages.msgpack");
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection_all);
     struct reel_message message;
     assert_picture(next_payload(s, &message), "{'state' {'updates' {'a' 1} 'removals' []}}");
 }
@@ -235,7 +235,7 @@ static void messages_of_a_crashed_recorder_are_recovered(void **state) {
     assert_finding(r, REEL_LOSS, "the last one is truncated");
     assert_finding(r, REEL_LOSS, "members are taken from their local headers");
     assert_finding(r, REEL_WARNING, "server.timestamp (9)");
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection_all);
     for (int i = 0; i < 19; i++) { /* frames every 2 s, a state half way between */
         struct reel_message message;
         assert_non_null(next_payload(s, &message).data);

@@ -3,7 +3,7 @@
 #include "makers/nanover_maker.h"
 
 static struct reel_selection cut_at(int64_t start_ns, const char *const *topic) {
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.start_ns = start_ns;
     selection.state_at_cut = true;
     selection.topics = topic;
@@ -96,7 +96,7 @@ static void same_keys_share_a_number(void **state) {
     }
     maker_add(&m, "{'state' {'updates' {'x' 7} 'removals' ['y']}}", "{'types' ['state'] 'timestamp' 100}");
     RECORDING *r = nanover_read(maker_finish(&m));
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection_all);
     struct reel_message message;
     for (int i = 0; i < 41; i++) {
         assert_non_null(next_payload(s, &message).data);
@@ -118,7 +118,7 @@ static void other_keys_never_share_a_number(void **state) {
     maker_add(&both, "{'frame' {'frame.index' 1 '`' 2} 'state' {'updates' {'b' 2}}}",
               "{'types' ['frame' 'state'] 'frame.index' 1 'timestamp' 2}");
     RECORDING *q = nanover_read(maker_finish(&both));
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(q, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(q, &selection_all);
     struct reel_message message;
     for (uint32_t i = 1; i <= 2; i++) {
         assert_non_null(next_payload(s, &message).data);

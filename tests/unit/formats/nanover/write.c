@@ -64,7 +64,7 @@ static void empty_recording_is_the_official_253_bytes(void **state) {
     (void)state;
     MAKER m = {.count = 0};
     RECORDING *r = nanover_read(maker_finish(&m));
-    OUTPUT o = write_out(r, &reel_select_all);
+    OUTPUT o = write_out(r, &selection_all);
     assert_int_equal(o.size, 253);
     static const uint8_t local[] = {'P', 'K', 3, 4,    45,   0,    0,    0,    0,    0,    0,    0,  0x21, 0,  0,
                                     0,   0,   0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 16, 0,    20, 0};
@@ -86,7 +86,7 @@ static void written_again_it_is_the_same_recording(void **state) {
     maker_default(&m);
     maker_add(&m, "{}", "{'types' [] 'timestamp' 6000}");
     RECORDING *r = nanover_read(maker_finish(&m));
-    OUTPUT o = write_out(r, &reel_select_all);
+    OUTPUT o = write_out(r, &selection_all);
     struct reel_bytes messages = member_of(bytes_of(o.data, o.size), "messages.msgpack"),
                       index = member_of(bytes_of(o.data, o.size), "index.msgpack");
     assert_ptr_equal(messages.data, o.data + 66);
@@ -109,7 +109,7 @@ static void rule_nanover_02_other_metadata_is_kept(void **state) {
             (struct member[]){{"messages.msgpack", maker_messages(&m), deflated}, {"index.msgpack", index, deflated}},
             2);
         RECORDING *r = nanover_read(maker_file(&m));
-        OUTPUT o = write_out(r, &reel_select_all);
+        OUTPUT o = write_out(r, &selection_all);
         assert_true(bytes_equal(member_of(bytes_of(o.data, o.size), "index.msgpack"), index));
     }
 }
@@ -129,7 +129,7 @@ static void rule_nanover_01_other_members_are_written_again(void **state) {
                                 {"empty", bytes_text(""), false}},
               5);
     RECORDING *r = nanover_read(maker_file(&m));
-    OUTPUT o = write_out(r, &reel_select_all);
+    OUTPUT o = write_out(r, &selection_all);
     assert_true(bytes_is(member_of(bytes_of(o.data, o.size), "notes \xc3\xbc.txt"), "hello hello hello hello"));
     assert_true(bytes_equal(member_of(bytes_of(o.data, o.size), "blob"), bytes_of(blob, big)));
     assert_int_equal(member_of(bytes_of(o.data, o.size), "empty").size, 0);
@@ -140,7 +140,7 @@ static void cut_begins_with_its_state_at_time_zero(void **state) {
     MAKER m = {.count = 0};
     maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.start_ns = 3500000;
     selection.end_ns = 5000000;
     selection.state_at_cut = true;
@@ -150,7 +150,7 @@ static void cut_begins_with_its_state_at_time_zero(void **state) {
     assert_int_equal(info_of(cut)->messages, 2);
     struct reel_bytes messages = member_of(bytes_of(o.data, o.size), "messages.msgpack");
     size_t last = 0;
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(cut, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(cut, &selection_all);
     struct reel_message message;
     assert_picture(next_payload(s, &message), "{'frame' {'frame.index' 0 'particle.positions' " ASIDE
                                               " 'particle.count' 1 'system.simulation.name' 'one'}"
@@ -171,7 +171,7 @@ static void many_messages_make_many_groups(void **state) {
         maker_add(&m, "{'x' 1}", metadata);
     }
     RECORDING *r = nanover_read(maker_finish(&m));
-    OUTPUT o = write_out(r, &reel_select_all);
+    OUTPUT o = write_out(r, &selection_all);
     assert_true(bytes_equal(member_of(bytes_of(o.data, o.size), "messages.msgpack"), maker_messages(&m)));
     assert_true(
         bytes_equal(member_of(bytes_of(o.data, o.size), "index.msgpack"), bytes_of(m.index.data, m.index.size)));

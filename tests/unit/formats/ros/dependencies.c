@@ -250,16 +250,16 @@ static const char *const log_decoded[] = {
 
 static void assert_decoded(struct reel_recording *r) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_non_null(s);
     struct reel_message m;
     struct reel_bytes payload;
     for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(reel_stream_payload(s, &m, &payload, &err));
         assert_string_equal(decode_text(s->channels[m.channel], payload), log_decoded[i]);
     }
-    assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(s, &m, &err), REEL_STEP_END);
 }
 
 static bool holds(const struct log *l, const char *text) {
@@ -276,11 +276,11 @@ static void tide_types_reach_every_file(void **state) {
     RECORDING *r = log_scan(&l);
     assert_decoded(r);
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
-        LOG out = log_write(r, writers[i], "", &reel_select_all, 100);
+        LOG out = log_write(r, writers[i], "", &selection_all, 100);
         RECORDING *again = log_scan(&out);
         assert_decoded(again);
         LOG twice =
-            log_write(again, &reel_writer_mcap, "", &reel_select_all, 20); /* from each of them the next is as good */
+            log_write(again, &reel_writer_mcap, "", &selection_all, 20); /* from each of them the next is as good */
         RECORDING *mcap = log_scan(&twice);
         assert_decoded(mcap);
     }
@@ -291,7 +291,7 @@ static void mcap_has_one_definition_with_its_dependencies(void **state) {
     LOG l = {0};
     make_log(&l);
     RECORDING *r = log_scan(&l);
-    LOG out = log_write(r, &reel_writer_mcap, "", &reel_select_all, 100);
+    LOG out = log_write(r, &reel_writer_mcap, "", &selection_all, 100);
     assert_true(holds(&out, "geometry_msgs/Point position\n\n" LINE "MSG: geometry_msgs/Point\n" POINT));
     assert_true(holds(&out, POSE "\n" LINE "MSG: geometry_msgs/Quaternion\n" QUATERNION "\n" LINE
                                  "MSG: geometry_msgs/Point\n" POINT));
@@ -318,7 +318,7 @@ static void bags_have_one_definition_with_its_dependencies(void **state) {
     make_log(&l);
     RECORDING *r = log_scan(&l);
     for (unsigned i = 0; i < 2; i++) {
-        LOG out = log_write(r, writers[i], "", &reel_select_all, 100);
+        LOG out = log_write(r, writers[i], "", &selection_all, 100);
         RECORDING *again = log_scan(&out);
         const struct reel_channel *wrap = NULL, *pose = NULL;
         for (uint32_t c = 0; c < 3; c++) {

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "convert/conversion.h"
 #include "makers/tables.h"
-#include "reel/convert.h"
 
 enum { MESSAGES = 200 };
 
@@ -91,14 +91,14 @@ static void a_plan_outlives_its_request(void **state) {
     (void)state;
     struct toy toy = {0};
     fill(&toy);
-    check(&toy, &reel_select_all);
+    check(&toy, &selection_all);
     toy_free(&toy);
 }
 
 static void so_does_what_is_put_in_front(void **state) {
     (void)state;
     struct toy toy = {0};
-    struct reel_selection cut = reel_select_all;
+    struct reel_selection cut = selection_all;
     fill(&toy);
     cut.start_ns = 1000 + MESSAGES - 10;
     cut.last_per_topic = true;
@@ -134,7 +134,7 @@ static void what_does_not_fit_is_counted_once(void **state) {
         toy_message(&toy, 0, i < 2 ? i : 1050 + i, i, "\5\0\0\0te", 6);
     }
     struct reel_recording *recording = toy_open(&toy);
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.topics = topic;
     selection.n_topics = 1;
     selection.encoding = "cdr";

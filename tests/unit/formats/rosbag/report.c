@@ -4,8 +4,8 @@
 #include "makers/bag_scan.h"
 
 #include "base/cleanup.h"
+#include "formats/rosbag/info.h"
 #include "makers/rosbag2_0_maker.h"
-#include "reel/rosbag_info.h"
 
 #include <stdlib.h>
 

@@ -71,7 +71,7 @@ static void rule_rosbag1_03_two_types_are_two_channels_of_one_topic(void **state
     assert_int_equal(bag_stats(r, 0)->count, 2);
     assert_int_equal(bag_stats(r, 1)->count, 1);
     const char *const topic = "/a";
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.topics = &topic;
     selection.n_topics = 1;
     struct reel_error err = {0};
@@ -80,7 +80,7 @@ static void rule_rosbag1_03_two_types_are_two_channels_of_one_topic(void **state
     assert_int_equal(s->n_channels, 2);
     struct reel_message message;
     unsigned n = 0;
-    while (reel_stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
+    while (stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
         n++;
     }
     assert_int_equal(n, 3);

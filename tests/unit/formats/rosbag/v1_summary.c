@@ -186,13 +186,13 @@ static void bags_of_foreign_channels(void **state) {
     RECORDING *r = bag_scan(&t.m);
     const struct reel_write_options options = {.compression = ""};
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = stream_of(r, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = stream_of(r, &selection_all);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(&reel_writer_rosbag_v1, &options, s, NULL, &err);
     assert_non_null(plan);
     MAKER out = {.size = reel_plan_length(plan)};
     out.data = malloc(out.size);
     AUTO(reel_planned_output_free)
-    struct reel_planned_output *whole = reel_planned_output_new(plan, stream_of(r, &reel_select_all), &err);
+    struct reel_planned_output *whole = reel_planned_output_new(plan, stream_of(r, &selection_all), &err);
     assert_true(reel_planned_output_read(whole, 0, out.data, out.size, &err));
     assert_same(&out);
 }

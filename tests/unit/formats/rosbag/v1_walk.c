@@ -315,11 +315,11 @@ static void many_messages_keep_their_stamp_and_topic(void **state) {
         }
     }
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     struct reel_message message;
     for (uint32_t i = 0; i < MESSAGES; i++) {
         struct reel_bytes got;
-        assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &message, &err), REEL_STEP_MESSAGE);
         assert_int_equal(message.time_ns, (1500000000 + i / 100) * 1000000000ll + i % 100);
         assert_true(reel_stream_payload(s, &message, &got, &err));
         assert_int_equal(

@@ -2,8 +2,8 @@
  * same alone. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "makers/bag_scan.h"
-#include "reel/write.h"
 
 static void free_maker(struct maker *m) {
     free(m->data);
@@ -62,7 +62,7 @@ static void a_recorders_file_comes_out_byte_for_byte(void **state) {
     size_t records[10];
     MAKER m = make_ten(records);
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &reel_select_all, 200);
+    MAKER out = render(r, &selection_all, 200);
     assert_int_equal(out.size, m.size);
     assert_memory_equal(out.data, m.data, m.size);
 }
@@ -81,7 +81,7 @@ static void latched_topics_two_types_and_disorder(void **state) {
     make_message_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678",
                     8);
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &reel_select_all, 100);
+    MAKER out = render(r, &selection_all, 100);
     RECORDING *again = bag_scan(&out);
     assert_string_equal(bag_payloads(again), bag_payloads(r));
     assert_string_equal(bag_payloads(again), "z1|map|z3||12345678|");
@@ -100,7 +100,8 @@ static void a_cut_has_its_own_definitions(void **state) {
     size_t records[10];
     MAKER m = make_ten(records);
     RECORDING *r = bag_scan(&m);
-    struct reel_selection selection = {.start_ns = 1000000003000000000, .end_ns = 1000000006000000000};
+    struct reel_selection selection = {
+        .size = sizeof selection, .start_ns = 1000000003000000000, .end_ns = 1000000006000000000};
     MAKER out = render(r, &selection, 50);
     RECORDING *cut = bag_scan(&out);
     assert_string_equal(bag_payloads(cut), "m3|m4|m5|");
@@ -133,7 +134,7 @@ static void many_groups_and_parts(void **state) {
         }
     }
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &reel_select_all, 60);
+    MAKER out = render(r, &selection_all, 60);
     RECORDING *again = bag_scan(&out);
     assert_int_equal(bag_info(again)->messages, MESSAGES + 4 + 1);
     assert_int_equal(bag_info(again)->payload_bytes, bag_info(r)->payload_bytes);
@@ -218,7 +219,7 @@ static void further_header_fields_are_written_back(void **state) {
     RECORDING *r = bag_scan(&m);
     assert_int_equal(bag_channel(r, 0)->metadata.count, 1);
     assert_string_equal(bag_channel(r, 0)->metadata.items[0].key, "colour");
-    MAKER out = render(r, &reel_select_all, 300);
+    MAKER out = render(r, &selection_all, 300);
     assert_non_null(memmem(out.data, out.size, messages.data, messages.size));
     assert_non_null(memmem(out.data, out.size, m.data + record, 100)); /* the definition */
     RECORDING *again = bag_scan(&out);
@@ -226,11 +227,11 @@ static void further_header_fields_are_written_back(void **state) {
     const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(again));
     assert_int_equal(pairs->count, 1);
     assert_string_equal(pairs->items[0].value, "own = 2");
-    MAKER once_more = render(again, &reel_select_all, 0);
+    MAKER once_more = render(again, &selection_all, 0);
     assert_int_equal(once_more.size, out.size);
     assert_memory_equal(once_more.data, out.data, out.size);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
-    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection_all);
     struct reel_error err = {0};
     size_t count;
     assert_true(reel_writer_accepts(&reel_writer_rosbag_v1, s, loss, &err));
@@ -246,10 +247,10 @@ static void times_after_2106_are_refused(void **state) {
     make_message(&m, "/late", UINT32_MAX, 1000000000, "does not");
     RECORDING *r = bag_scan(&m);
     struct reel_error err = {0};
-    assert_null(plan_of(r, &reel_select_all, &err));
+    assert_null(plan_of(r, &selection_all, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_non_null(strstr(err.text, "/late"));
-    struct reel_selection before = reel_select_all;
+    struct reel_selection before = selection_all;
     before.end_ns = 4294967296 * 1000000000;
     AUTO(reel_plan_free) struct reel_plan *plan = plan_of(r, &before, &err);
     assert_non_null(plan);
@@ -262,7 +263,7 @@ static void time_0_moves_to_1_ns(void **state) {
     make_message(&m, "/clock", 0, 0, "zero");
     make_message(&m, "/clock", 0, 5, "five");
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &reel_select_all, 10);
+    MAKER out = render(r, &selection_all, 10);
     RECORDING *again = bag_scan(&out);
     assert_string_equal(bag_payloads(again), "zero|five|");
     assert_int_equal(bag_info(again)->start_ns, 1);
@@ -277,7 +278,7 @@ static void text_logs_become_indexed_bags(void **state) {
     make_log_record(&m, "imu\n*\nstd_msgs/Imu\n", 4, 490000000, "first");
     make_log_record(&m, "imu\n*\nstd_msgs/Imu\n", 5, 0, "second");
     RECORDING *r = bag_scan(&m);
-    MAKER out = render(r, &reel_select_all, 10);
+    MAKER out = render(r, &selection_all, 10);
     RECORDING *again = bag_scan(&out);
     assert_string_equal(bag_payloads(again), "first|second|");
     assert_string_equal(bag_channel(again, 0)->schemas[0].hash,

@@ -222,11 +222,11 @@ static void what_decodes_before_damage_is_kept(void **state) {
         memset(b.out.data + first_chunk(&b) + (end - first_chunk(&b)) * 3 / 4, 0xff, 700);
         RECORDING *r = bag_scan(&b.out);
         struct reel_error err = {0};
-        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
         assert_non_null(s);
         struct reel_message message;
         unsigned read = 0;
-        while (reel_stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
+        while (stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
             struct reel_bytes payload;
             assert_true(reel_stream_payload(s, &message, &payload, &err));
             read += payload.size == LONG;

@@ -72,7 +72,7 @@ static void a_recorders_file_comes_out_byte_for_byte(void **state) {
         make2_close(&b);
         make2_end(&b);
         RECORDING *r = bag_scan(&b.out);
-        MAKER out = render(r, compressions[i], &reel_select_all, 100);
+        MAKER out = render(r, compressions[i], &selection_all, 100);
         assert_int_equal(out.size, b.out.size);
         assert_memory_equal(out.data, b.out.data, b.out.size);
     }
@@ -107,7 +107,7 @@ static void many_chunks_and_a_huge_message(void **state) {
     }
     RECORDING *r = toy_open(&toy);
     for (unsigned i = 0; i < COMPRESSIONS; i++) {
-        MAKER out = render(r, compressions[i], &reel_select_all, i == 1 ? 2 : 20);
+        MAKER out = render(r, compressions[i], &selection_all, i == 1 ? 2 : 20);
         assert_true(i == 0 || out.size < toy.size * 3 / 4);
         RECORDING *again = bag_scan(&out);
         assert_int_equal(bag_info(again)->messages, bag_info(r)->messages);
@@ -123,7 +123,8 @@ static void a_cut_has_its_own_connections(void **state) {
     make2_ten(&b, "lz4");
     RECORDING *r = bag_scan(&b.out);
     for (unsigned i = 0; i < COMPRESSIONS; i++) {
-        struct reel_selection selection = {.start_ns = 1500000003000000000, .end_ns = 1500000004000000000};
+        struct reel_selection selection = {
+            .size = sizeof selection, .start_ns = 1500000003000000000, .end_ns = 1500000004000000000};
         MAKER out = render(r, compressions[i], &selection, 50);
         RECORDING *cut = bag_scan(&out);
         assert_string_equal(bag_payloads(cut), "m3|");
@@ -146,7 +147,7 @@ static void messages_put_in_front(void **state) {
     make2_ten(&b, "none");
     RECORDING *r = bag_scan(&b.out);
     struct reel_selection selection = {
-        .start_ns = 1500000006000000000, .end_ns = REEL_TIME_MAX, .last_per_topic = true};
+        .size = sizeof selection, .start_ns = 1500000006000000000, .end_ns = REEL_TIME_MAX, .last_per_topic = true};
     MAKER out = render(r, "bz2", &selection, 50);
     RECORDING *cut = bag_scan(&out);
     assert_string_equal(bag_payloads(cut), "m4|m5|m6|m7|m8|m9|");
@@ -227,7 +228,7 @@ static void foreign_messages_come_back_equal(void **state) {
     char *before = strdup(bag_payloads(r));
     assert_string_equal(before, "a0|b1|c2|d3|e0|f1|g2|h3|||||");
     for (unsigned i = 0; i < 4; i++) {
-        MAKER out = render_as(r, ways[i].writer, ways[i].compression, &reel_select_all, 30);
+        MAKER out = render_as(r, ways[i].writer, ways[i].compression, &selection_all, 30);
         assert_non_null(memmem(out.data, i == 1 ? 0 : out.size, "std_msgs/UInt8MultiArray", i == 1 ? 0 : 24));
         RECORDING *again = scan_as(&out, ways[i].format);
         assert_string_equal(bag_payloads(again), before);
@@ -240,7 +241,7 @@ static void foreign_messages_come_back_equal(void **state) {
         size_t findings;
         reel_index_findings(reel_recording_index(again), &findings);
         assert_int_equal(findings, i == 3); /* 1.2 remarks on the ROS channel among the wrapped ones of its topic */
-        MAKER twice = render_as(again, ways[i].writer, ways[i].compression, &reel_select_all, 0);
+        MAKER twice = render_as(again, ways[i].writer, ways[i].compression, &selection_all, 0);
         assert_int_equal(twice.size, out.size);
         assert_memory_equal(twice.data, out.data, out.size);
     }
@@ -295,13 +296,13 @@ static void old_names_become_those_that_readers_know(void **state) {
                       .name = "/rosout", .type = "roslib/Log", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
         toy_message(&toy, 0, 1500000000000000000, 0, "x", 1);
         RECORDING *r = toy_open(&toy);
-        MAKER out = render_as(r, &reel_writer_rosbag_v2, "", &reel_select_all, 0);
+        MAKER out = render_as(r, &reel_writer_rosbag_v2, "", &selection_all, 0);
         RECORDING *again = scan_as(&out, &reel_format_rosbag_v2);
         const struct reel_channel *c = bag_channel(again, 0);
         assert_string_equal(c->type, "rosgraph_msgs/Log");
         assert_true(bytes_is(c->schemas[0].data, later));
         assert_string_equal(c->schemas[0].hash, i < 2 ? computed : hashes[i]);
-        MAKER first = render_as(r, &reel_writer_rosbag_v1, "", &reel_select_all, 0);
+        MAKER first = render_as(r, &reel_writer_rosbag_v1, "", &selection_all, 0);
         RECORDING *as_old = scan_as(&first, &reel_format_rosbag_v1);
         assert_string_equal(bag_channel(as_old, 0)->type, "roslib/Log");
         assert_true(bytes_is(bag_channel(as_old, 0)->schemas[0].data, old_text));
@@ -326,7 +327,7 @@ static void further_fields_of_a_connection_come_back(void **state) {
     make2_close(&b);
     make2_end(&b);
     RECORDING *r = bag_scan(&b.out);
-    MAKER out = render(r, "", &reel_select_all, 10);
+    MAKER out = render(r, "", &selection_all, 10);
     RECORDING *again = bag_scan(&out);
     assert_same_channel(bag_channel(r, 0), &(struct reel_channel){.name = "/outer",
                                                                   .type = MAKE_TYPE,

@@ -5,10 +5,10 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "chunks/codec.h"
+#include "convert/writer.h"
 #include "formats/mcap/message.h"
 #include "makers/archive_maker.h"
 #include "makers/db3_scan.h"
-#include "reel/write.h"
 
 #define T0 INT64_C(1700000000000000000)
 #define YAML(version, paths, count, more)                                                                              \
@@ -163,9 +163,9 @@ static void order_of_files(void **state) {
         struct reel_message message;
         struct reel_bytes payload;
         AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(parts, n);
-        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
         for (int i = 0; i < 3; i++) {
-            assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
+            assert_int_equal(stream_next(s, &message, &err), REEL_STEP_MESSAGE);
             assert_true(reel_stream_payload(s, &message, &payload, &err));
             met[i] = (char)payload.data[4];
         }
@@ -407,11 +407,11 @@ static struct reel_bytes to_mcap(struct reel_bytes database) {
     AUTO(reel_recording_free) struct reel_recording *r = db3_scan(database);
     const struct reel_writer *writer = reel_writer_named(".mcap", NULL, &err);
     struct reel_write_options options = {.compression = ""};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, &options, s, NULL, &err);
     AUTO(reel_planned_output_free)
     struct reel_planned_output *render =
-        reel_planned_output_new(plan, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
+        reel_planned_output_new(plan, reel_stream_open(&r, 1, &selection_all, &err), &err);
     size_t size = (size_t)reel_plan_length(plan);
     uint8_t *out = malloc(size);
     assert_true(out && reel_planned_output_read(render, 0, out, size, &err));
@@ -441,9 +441,9 @@ static void of_mcap_files(void **state) {
         struct reel_error err = {0};
         struct reel_message m;
         struct reel_description d = {0};
-        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
-        assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
-        assert_true(reel_stream_describe(s, &m, &d, &err));
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
+        assert_int_equal(stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+        assert_true(stream_describe(s, &m, &d, &err));
         assert_int_equal(d.publish_ns, m.time_ns);
         reel_stream_free(TAKE(s));
         reel_recording_free(TAKE(r));

@@ -82,10 +82,10 @@ static struct reel_bytes make(struct db3 *m) {
 /* Marks the messages that are read with the right time and payload. */
 static void read_what_is_there(struct reel_recording *r, bool *met) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     assert_non_null(s);
     struct reel_message message;
-    while (reel_stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
+    while (stream_next(s, &message, &err) == REEL_STEP_MESSAGE) {
         struct reel_bytes payload;
         uint8_t expected[LARGE];
         int64_t id = message.time_ns - T0;

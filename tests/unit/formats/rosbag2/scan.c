@@ -2,8 +2,8 @@
  * as they should be, and what an MCAP file made of it says. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "makers/db3_scan.h"
-#include "reel/write.h"
 
 #define T0 INT64_C(1700000000000000000)
 static int64_t id_of(int64_t time_ns) {
@@ -106,16 +106,16 @@ static void times_then_ids(void **state) {
     }
     AUTO(reel_recording_free) struct reel_recording *r = db3_scan(db3_end(&m));
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     struct reel_message message;
     for (size_t i = 0; i < sizeof order; i++) {
         struct reel_bytes payload;
-        assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
+        assert_int_equal(stream_next(s, &message, &err), REEL_STEP_MESSAGE);
         assert_true(reel_stream_payload(s, &message, &payload, &err));
         assert_int_equal(payload.size, 1);
         assert_int_equal(payload.data[0], order[i]);
     }
-    assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_END);
+    assert_int_equal(stream_next(s, &message, &err), REEL_STEP_END);
     reel_stream_free(TAKE(s));
     reel_recording_free(TAKE(r));
     db3_free(&m);
@@ -221,12 +221,12 @@ static struct reel_bytes to_mcap(struct reel_recording *r) {
     struct reel_error err = {0};
     const struct reel_writer *writer = reel_writer_named(".mcap", NULL, &err);
     struct reel_write_options options = {.compression = ""};
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, &options, s, NULL, &err);
     assert_non_null(plan);
     AUTO(reel_planned_output_free)
     struct reel_planned_output *render =
-        reel_planned_output_new(plan, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
+        reel_planned_output_new(plan, reel_stream_open(&r, 1, &selection_all, &err), &err);
     size_t size = (size_t)reel_plan_length(plan);
     uint8_t *out = malloc(size);
     assert_true(render && out && reel_planned_output_read(render, 0, out, size, &err));

@@ -1,4 +1,4 @@
-/* reel/rows.h: rows become messages, all of a batch or none. */
+/* formats/rows/append.h: rows become messages, all of a batch or none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,9 +11,10 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "exact.h"
-#include "reel/format.h"
+#include "formats/rows/append.h"
+#include "index/format.h"
 #include "reel/open.h"
-#include "reel/rows.h"
+#include "stream/stream.h"
 
 static struct reel_error err;
 static char path[512];
@@ -58,16 +59,16 @@ static char *recorded(void) {
     AUTO(reel_recording_free) struct reel_recording *r = reel_recording_open(path, NULL, &err);
     assert_non_null(r);
     assert_int_equal(reel_index_info(reel_recording_index(r))->n_findings_total, 0);
-    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct reel_message m;
-    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
+    while (stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
         const struct reel_channel *c = s->channels[m.channel];
         struct reel_description d = {.publish_ns = m.time_ns};
         struct reel_bytes payload;
-        assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
+        assert_true(stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
         fprintf(out, "%s %s %s %lld %lld %u %.*s\n", c->name, c->type, c->encoding, (long long)m.time_ns,
                 (long long)d.publish_ns, d.sequence, (int)payload.size, (const char *)payload.data);
     }

@@ -133,7 +133,7 @@ static void messages_before_the_start_say_so(void **state) {
     (void)state;
     struct toy toy = {0};
     struct reel_write_options options = {.time_format = REEL_TIME_NANOSECONDS};
-    struct reel_selection cut = reel_select_all;
+    struct reel_selection cut = selection_all;
     cut.start_ns = 20;
     cut.last_per_topic = true;
     toy_start(&toy, REEL_CLOCK_WALL);
@@ -164,7 +164,7 @@ static void several_recordings_are_named(void **state) {
         recordings[i] = toy_open(&toys[i]);
     }
     struct reel_write_options options = {.time_format = REEL_TIME_NANOSECONDS, .source_ids = ids};
-    struct reel_stream *stream = reel_stream_open(recordings, 2, &reel_select_all, &err);
+    struct reel_stream *stream = reel_stream_open(recordings, 2, &selection_all, &err);
     struct reel_row_output *render = reel_row_output_new(&reel_writer_ndjson, &options, stream, &err);
     assert_non_null(render);
     char text[4096] = "";
@@ -200,7 +200,7 @@ static void read_in_pages(struct reel_recording *recording, uint64_t limit, cons
     bool more = true, resumed = false;
     for (uint64_t given = 0; more;) {
         struct reel_stream *stream = toy_stream(recording, NULL);
-        assert_true(!resumed || reel_stream_seek(stream, &mark, &err));
+        assert_true(!resumed || stream_seek(stream, &mark, &err));
         struct reel_row_output *render = reel_row_output_new(&reel_writer_ndjson, &options, stream, &err);
         struct toy page = {0};
         char piece[999];

@@ -2,8 +2,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "formats/tide/report.h"
 #include "makers/tide_scan.h"
-#include "reel/tide.h"
 
 static bool put(void *context, const char *text, size_t size) {
     grow_put(context, text, size);

@@ -1,9 +1,9 @@
 /* Who took part in an RSB system, from made events of its introspection. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "formats/tide/report.h"
 #include "makers/pb_maker.h"
 #include "makers/tide_scan.h"
-#include "reel/tide.h"
 
 #define SCHEMA ".rsb.protocol.introspection."
 #define SCOPE "/__rsb/introspection/participants/"
@@ -145,7 +145,7 @@ static void hosts_processes_participants(void **state) {
                                                                                                                  "25") "}]}]"
                                                                                                                        "}]}"
                                                                                                                        "\n");
-    struct reel_selection before = reel_select_all;
+    struct reel_selection before = selection_all;
     before.end_ns = (int64_t)LOG_T0;
     assert_tree(r, &before, "{\"hosts\":[]}\n");
 }

@@ -168,7 +168,7 @@ static void rule_tide_05_all_metadata_is_kept(void **state) {
     log_six(&l, 0, LOG_PLAIN);
     log_meta(&l, second);
     RECORDING *r = log_scan(&l);
-    LOG again = log_write(r, &reel_writer_tide2, "", &reel_select_all, 20);
+    LOG again = log_write(r, &reel_writer_tide2, "", &selection_all, 20);
     RECORDING *copy = log_scan(&again);
     for (int i = 0; i < 2; i++) {
         const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(i ? copy : r));
@@ -205,10 +205,10 @@ static void rule_tide_05_binary_metadata_is_kept(void **state) {
         assert_string_equal(read->items[i].key, pairs[i].shown_key);
         assert_true(i == 0 || strcmp(read->items[i].value, pairs[i].shown) == 0);
     }
-    LOG mcap = log_write(r, &reel_writer_mcap, "", &reel_select_all, 10);
+    LOG mcap = log_write(r, &reel_writer_mcap, "", &selection_all, 10);
     RECORDING *middle = log_scan(&mcap);
     for (int through = 0; through < 2; through++) {
-        LOG again = log_write(through ? middle : r, &reel_writer_tide2, "", &reel_select_all, 20);
+        LOG again = log_write(through ? middle : r, &reel_writer_tide2, "", &selection_all, 20);
         for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
             LOG one = {0};
             log_text(&one, pairs[i].key, 2);
@@ -327,7 +327,7 @@ static void rule_tide_07_hashes_and_dependencies_are_kept_on_copying(void **stat
         LOG l = {0};
         typed_log(&l, with);
         RECORDING *r = log_scan(&l);
-        LOG again = log_write(r, &reel_writer_tide2, "", &reel_select_all, 20);
+        LOG again = log_write(r, &reel_writer_tide2, "", &selection_all, 20);
         RECORDING *copy = log_scan(&again);
         log_assert_same(r, copy);
     }
@@ -371,10 +371,10 @@ static void rule_tide_07_types_that_nobody_uses_are_kept(void **state) {
     assert_int_equal(count, 2);
     assert_string_equal(all[0].name, "TYPE Second");
     assert_string_equal(all[1].name, "TYPE Unused");
-    LOG mcap = log_write(r, &reel_writer_mcap, "", &reel_select_all, 10);
+    LOG mcap = log_write(r, &reel_writer_mcap, "", &selection_all, 10);
     RECORDING *middle = log_scan(&mcap);
     for (int through = 0; through < 2; through++) {
-        LOG again = log_write(through ? middle : r, &reel_writer_tide2, "", &reel_select_all, 50);
+        LOG again = log_write(through ? middle : r, &reel_writer_tide2, "", &selection_all, 50);
         RECORDING *copy = log_scan(&again);
         if (!through) { /* MCAP names a language in its own way */
             log_assert_same(r, copy);
@@ -387,7 +387,7 @@ static void rule_tide_07_types_that_nobody_uses_are_kept(void **state) {
     }
     for (int old = 0; old < 2; old++) { /* only 0.0 loses them, and this is told */
         struct reel_error err = {0};
-        struct reel_stream *s = log_stream(r, &reel_select_all);
+        struct reel_stream *s = log_stream(r, &selection_all);
         AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
         assert_true(reel_writer_accepts(old ? &reel_writer_tide : &reel_writer_tide2, s, loss, &err));
         reel_stream_free(s);
@@ -415,7 +415,7 @@ static void rule_tide_08_channels_are_distinguished_by_id(void **state) {
     assert_int_equal(log_info(r)->n_channels, 2);
     assert_string_equal(log_messages(r), "/same=m0|/same=m1|/same=m2|/same=m3|/same=m4|/same=m5|");
     const uint32_t ids[] = {1, 7};
-    struct reel_selection one = reel_select_all;
+    struct reel_selection one = selection_all;
     one.channels = ids;
     one.n_channels = 2; /* there is no 7 */
     LOG out = log_write(r, &reel_writer_mcap, "", &one, 10);

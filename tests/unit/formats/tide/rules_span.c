@@ -38,7 +38,7 @@ static void rule_tide_05_metadata_is_kept_in_mcap(void **state) {
     log_six(&l, 0, LOG_PLAIN);
     log_meta(&l, meta);
     RECORDING *r = log_scan(&l);
-    LOG out = log_write(r, &reel_writer_mcap, "", &reel_select_all, 10);
+    LOG out = log_write(r, &reel_writer_mcap, "", &selection_all, 10);
     RECORDING *mcap = log_scan(&out);
     assert_ptr_equal(log_info(mcap)->format, &reel_format_mcap);
     const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(mcap));
@@ -47,7 +47,7 @@ static void rule_tide_05_metadata_is_kept_in_mcap(void **state) {
         assert_string_equal(pairs->items[i].key, meta[2 * i]);
         assert_string_equal(pairs->items[i].value, meta[2 * i + 1]);
     }
-    LOG back = log_write(mcap, &reel_writer_tide2, "", &reel_select_all, 10);
+    LOG back = log_write(mcap, &reel_writer_tide2, "", &selection_all, 10);
     RECORDING *again = log_scan(&back);
     assert_string_equal(log_value(reel_index_metadata(reel_recording_index(again)), "dc:Title"), "a log");
     assert_string_equal(log_messages(again), SIX);
@@ -73,7 +73,7 @@ static void rule_tide_07_a_written_log_holds_every_type_with_its_syntax(void **s
     log_six(&l, 0, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
     const char *const topic = "/a";
-    struct reel_selection selection = reel_select_all;
+    struct reel_selection selection = selection_all;
     selection.topics = &topic;
     selection.n_topics = 1;
     LOG out = log_write(r, &reel_writer_tide2, "", &selection, 10);

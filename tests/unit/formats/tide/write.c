@@ -29,7 +29,7 @@ static void a_recorders_log_comes_out_byte_for_byte(void **state) {
     log_patch(&l, 14, 2, 4); /* the counts, which recorders leave at 0 */
     log_patch(&l, 18, 1, 4);
     RECORDING *r = log_scan(&l);
-    LOG out = log_write(r, &reel_writer_tide, "", &reel_select_all, 200);
+    LOG out = log_write(r, &reel_writer_tide, "", &selection_all, 200);
     assert_int_equal(out.size, l.size);
     assert_memory_equal(out.data, l.data, l.size);
 }
@@ -51,7 +51,7 @@ static void every_target_gives_the_log_back(void **state) {
     log_chunk_end(&l, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
     for (size_t i = 0; i < TARGETS; i++) {
-        LOG out = log_write(r, targets[i].writer, targets[i].compression, &reel_select_all, 100);
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &selection_all, 100);
         RECORDING *again = log_scan(&out);
         log_assert_same(r, again);
         log_assert_findings(again, 0);
@@ -71,10 +71,10 @@ static void there_and_back_through_the_other_version(void **state) {
     log_channel_new(&l, 1, "/b", "", "", NULL);
     log_six(&l, 0, LOG_BZIP2);
     RECORDING *r = log_scan(&l);
-    LOG old = log_write(r, &reel_writer_tide, "", &reel_select_all, 50);
+    LOG old = log_write(r, &reel_writer_tide, "", &selection_all, 50);
     RECORDING *middle = log_scan(&old);
     log_assert_same(r, middle);
-    LOG new = log_write(middle, &reel_writer_tide2, "gzip", &reel_select_all, 50);
+    LOG new = log_write(middle, &reel_writer_tide2, "gzip", &selection_all, 50);
     RECORDING *back = log_scan(&new);
     log_assert_same(r, back);
     log_assert_findings(back, 0);
@@ -98,13 +98,13 @@ static void ros_channels_come_back_as_they_were(void **state) {
     make_bag(&m);
     RECORDING *r = bag_scan(&m);
     for (size_t i = 0; i < TARGETS; i++) {
-        LOG out = log_write(r, targets[i].writer, targets[i].compression, &reel_select_all, 100);
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &selection_all, 100);
         RECORDING *again = log_scan(&out);
         log_assert_same(r, again);
         log_assert_findings(again, 0);
     }
     struct reel_error err = {0};
-    struct reel_stream *s = log_stream(r, &reel_select_all);
+    struct reel_stream *s = log_stream(r, &selection_all);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     assert_true(reel_writer_accepts(&reel_writer_tide, s, loss, &err));
     reel_stream_free(s);
@@ -197,7 +197,7 @@ static void definitions_become_one_type_each(void **state) {
         make_message_of(&m, topic, md5, types[i], NULL, 1500000002, (uint32_t)i, "abc", 3);
     }
     RECORDING *r = bag_scan(&m);
-    LOG out = log_write(r, &reel_writer_tide2, "", &reel_select_all, 50);
+    LOG out = log_write(r, &reel_writer_tide2, "", &selection_all, 50);
     struct block blocks[32];
     uint32_t n = type_blocks(&out, blocks, 32);
     assert_int_equal(n, 5 + 1 + 3 + 1); /* of /t0; PoseArray; /t2, its Pose and its Point; the ring */
@@ -231,7 +231,7 @@ static void definitions_become_one_type_each(void **state) {
     RECORDING *again = log_scan(&out);
     log_assert_same(r, again);
     log_assert_findings(again, 0);
-    LOG once_more = log_write(again, &reel_writer_tide2, "", &reel_select_all, 0);
+    LOG once_more = log_write(again, &reel_writer_tide2, "", &selection_all, 0);
     assert_int_equal(once_more.size, out.size);
     assert_memory_equal(once_more.data, out.data, out.size);
 }
@@ -251,7 +251,7 @@ static void names_in_the_file_are_unique_and_short(void **state) {
     log_channel(&l, 4, longer);
     log_six(&l, 0, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
-    LOG out = log_write(r, &reel_writer_tide2, "", &reel_select_all, 50);
+    LOG out = log_write(r, &reel_writer_tide2, "", &selection_all, 50);
     assert_non_null(memmem(out.data, out.size, "\7/same#2", 8)); /* that channel's own */
     assert_non_null(memmem(out.data, out.size, "\7/same#3", 8)); /* so the second /same has the next number */
     RECORDING *again = log_scan(&out);
@@ -269,8 +269,8 @@ static void compressing_libraries_enter_the_etag(void **state) {
     for (size_t i = 0; reel_writers[i]; i++) {
         const struct reel_writer *w = reel_writers[i];
         bool compresses = w->compressions || strstr("tide images", w->name); /* images: as PNG */
-        AUTO(reel_stream_free) struct reel_stream *plain = reel_stream_open(&r, 1, &reel_select_all, &err);
-        AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(w, &r, 1, &reel_select_all, &err);
+        AUTO(reel_stream_free) struct reel_stream *plain = reel_stream_open(&r, 1, &selection_all, &err);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(w, &r, 1, &selection_all, &err);
         AUTO(reel_stream_free) struct reel_stream *viewed = w->view ? w->view(TAKE(plain), &err) : TAKE(plain);
         assert_int_equal(s->view_version, viewed->view_version ^ (compresses ? codec_encode_version() : 0));
     }
@@ -287,7 +287,7 @@ static void ids_are_kept_where_they_are_free(void **state) {
     log_entry(&l, 1, LOG_T0 + 1, "b");
     log_chunk_end(&l, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
-    LOG out = log_write(r, &reel_writer_tide, "", &reel_select_all, 20);
+    LOG out = log_write(r, &reel_writer_tide, "", &selection_all, 20);
     RECORDING *again = log_scan(&out);
     log_assert_same(r, again);
     struct reel_channel c[5] = {{.name = "/0"}, {.name = "/1"}, {.name = "/2"}, {.name = "/3"}, {.name = "/4"}};
@@ -331,7 +331,7 @@ static void many_chunks(void **state) {
     log_chunk_end(&l, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
     for (size_t i = 0; i < TARGETS; i++) {
-        LOG out = log_write(r, targets[i].writer, targets[i].compression, &reel_select_all, 20);
+        LOG out = log_write(r, targets[i].writer, targets[i].compression, &selection_all, 20);
         RECORDING *again = log_scan(&out);
         assert_int_equal(log_info(again)->messages, MESSAGES + 4 + 1);
         assert_int_equal(log_info(again)->payload_bytes, log_info(r)->payload_bytes);
@@ -345,8 +345,8 @@ static void a_cut_and_an_empty_cut(void **state) {
     LOG l = {0};
     log_default(&l);
     RECORDING *r = log_scan(&l);
-    struct reel_selection selection = {.start_ns = (int64_t)LOG_T0 + LOG_S,
-                                       .end_ns = (int64_t)LOG_T0 + 3 * (int64_t)LOG_S};
+    struct reel_selection selection = {
+        .size = sizeof selection, .start_ns = (int64_t)LOG_T0 + LOG_S, .end_ns = (int64_t)LOG_T0 + 3 * (int64_t)LOG_S};
     for (size_t i = 0; i < TARGETS; i++) {
         selection.end_ns = (int64_t)LOG_T0 + 3 * (int64_t)LOG_S;
         LOG out = log_write(r, targets[i].writer, targets[i].compression, &selection, 20);
@@ -374,7 +374,7 @@ static void what_is_not_written_is_refused(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct reel_error err = {0};
         const struct reel_write_options options = {.compression = wrong[i].compression};
-        struct reel_stream *s = log_stream(r, &reel_select_all);
+        struct reel_stream *s = log_stream(r, &selection_all);
         assert_null(reel_plan_new(wrong[i].writer, &options, s, NULL, &err));
         reel_stream_free(s);
         assert_int_equal(err.code, REEL_UNSUPPORTED);

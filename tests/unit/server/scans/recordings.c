@@ -90,8 +90,8 @@ static void flip_first_segment(void) {
 }
 static enum reel_step read_first(struct reel_recording *r) {
     struct reel_message m;
-    struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
-    enum reel_step step = s ? reel_stream_next(s, &m, &err) : REEL_STEP_ERROR;
+    struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
+    enum reel_step step = s ? stream_next(s, &m, &err) : REEL_STEP_ERROR;
     reel_stream_free(s);
     return step;
 }

@@ -18,7 +18,7 @@
 #include "manifests/manifest_entry.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
-#include "store/store.h"
+#include "store/store_internal.h"
 
 #define DATA REEL_SCRATCH "/store"
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" /* SHA-256 of "abc" */
@@ -259,6 +259,39 @@ static void derived_files_go_oldest_first(void **state) {
     assert_int_equal(files_in(DATA "/derived"), 0); /* or was */
 }
 
+/* NULL stands for "nothing to do" in some operations only; with a bucket, the others are called by tests of clusters.
+ */
+static void both_kinds_of_stores_have_what_is_always_called(void **state) {
+    (void)state;
+    const struct store_ops *const kinds[] = {&store_in_folder, &store_in_bucket};
+    for (size_t i = 0; i < 2; i++) {
+        const struct store_ops *o = kinds[i];
+        const struct store_upload_ops *u = o->upload;
+        assert_true(o->open && o->open_resting && o->open_stored && o->examine && o->has && o->is_reference);
+        assert_true(o->keep_reference && o->remove && o->each && o->size && o->set_aside && o->place && o->open_file);
+        assert_true(o->remove_file && o->load && o->write_text);
+        assert_true(u->open && u->put && u->sync && u->finish && u->keep && u->open_partial);
+        assert_true(!u->noted == !u->forget && !u->noted == !u->known && !u->noted == !u->finish_partial);
+        assert_true(!u->noted != !u->withdraw); /* what is kept is withdrawn, or found again by the note */
+    }
+}
+
+/* So that no path in it is too long, and none has to be checked. */
+static void a_folder_with_a_long_path_is_refused(void **state) {
+    (void)state;
+    char path[PATH_MAX] = DATA;
+    while (strlen(path) < PATH_MAX - 256) {
+        size_t used = strlen(path), n = PATH_MAX - 250 - used;
+        n = n < 200 ? n : 200;
+        memset(path + used, 'a', n);
+        path[used] = '/';
+        path[used + n] = '\0';
+        assert_int_equal(mkdir(path, 0755), 0);
+    }
+    assert_null(store_open(path, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_upload_becomes_a_blob, set_up, tear_down),
@@ -269,6 +302,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(addresses_are_checked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_manifest_holds_every_recording, set_up, tear_down),
         cmocka_unit_test_setup_teardown(derived_files_go_oldest_first, set_up, tear_down),
+        cmocka_unit_test(both_kinds_of_stores_have_what_is_always_called),
+        cmocka_unit_test_setup_teardown(a_folder_with_a_long_path_is_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,36 @@
+/* Chunks: where the bytes of messages are. */
+#ifndef REEL_CHUNKS_CHUNK_H
+#define REEL_CHUNKS_CHUNK_H
+
+#include "reel/model.h"
+
+enum reel_codec {
+    REEL_CODEC_NONE,
+    REEL_CODEC_ZLIB,
+    REEL_CODEC_GZIP,
+    REEL_CODEC_DEFLATE,
+    REEL_CODEC_BZIP2,
+    REEL_CODEC_LZ4,
+    REEL_CODEC_ZSTD,
+    REEL_CODEC_ROWS, /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns
+                      */
+    REEL_CODEC_JSON_BYTES, /* JSON text; in the raw bytes the digits of each {"$base64": "…"} are its bytes, then zeros
+                            */
+};
+
+#define REEL_CHUNK_PART UINT32_C(0x80000000) /* reel_chunk.part refers to a chunk instead of a part */
+
+/* A run of bytes of one file, perhaps compressed; or of another chunk. Chunk ids 0 … n_parts-1 are the parts
+ * themselves, whole and plain.
+ */
+struct reel_chunk {
+    uint32_t
+        part; /* or REEL_CHUNK_PART | id: inside the raw bytes of that earlier chunk (a member of an archive, a row) */
+    enum reel_codec codec;
+    uint64_t offset, stored; /* position in the part, size there */
+    uint64_t raw; /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
+    bool
+        damaged; /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair */
+};
+
+#endif

@@ -1,0 +1,35 @@
+/* Shared by access.c and identify.c. */
+#ifndef SERVER_ACCESS_ACCESS_INTERNAL_H
+#define SERVER_ACCESS_ACCESS_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "access/access.h"
+#include "access/links.h"
+#include "access/network.h"
+
+enum { TRUSTED_MAX = 64 };
+#define ACCESS_SECOND_NS INT64_C(1000000000)
+
+struct access {
+    struct access_options options;
+    enum http_role proxy_role;
+    struct network trusted[TRUSTED_MAX];
+    size_t n_trusted;
+    struct catalog *catalog;
+    struct links *links;
+    struct audit *audit;
+    struct limiter *failures, *denials, *openings;
+    atomic_bool closed; /* a token was created at some time: from then on one is required */
+};
+
+/* Whether requests without credentials are admitted, as of the last check. */
+bool access_is_open(struct access *a);
+enum http_verdict access_identify(struct access *a, const struct http_request *r, struct http_grant *out);
+
+static inline enum http_verdict access_refuse(struct http_grant *out, enum http_verdict verdict, const char *detail) {
+    out->detail = detail;
+    return verdict;
+}
+
+#endif
