@@ -5,8 +5,7 @@
 #include "base/threads.h"
 #include "convert/writer.h"
 
-/* Everything that a conversion depends on, copied, so that each thread can open a stream of its own. Counted
- * references. */
+/* A conversion: everything it depends on, copied, and its selection, which is opened once. Counted references. */
 struct reel_conversion {
     const struct reel_writer *writer;
     struct reel_write_options options;
@@ -27,18 +26,28 @@ struct reel_conversion *reel_conversion_ref(struct reel_conversion *conversion);
 void reel_conversion_free(struct reel_conversion *conversion); /* gives one reference back; NULL is fine */
 REEL_DEFINE_AUTO(struct reel_conversion, reel_conversion_free);
 
+/* A stream of its selection, for the tables alone: reel_writer_accepts(), view_version. `with_initial_state`: with the
+ * messages before the selection, which may take long to make. It belongs to the conversion, and is valid until that is
+ * planned or written. */
+struct reel_stream *reel_conversion_stream(struct reel_conversion *conversion, bool with_initial_state,
+                                           struct reel_error *err);
+/* As reel_selection_matches(). `with_initial_state`: the messages before the selection count, too. */
+bool reel_conversion_matches(struct reel_conversion *conversion, bool with_initial_state, bool *any,
+                             char why[REEL_MATCHES_TEXT], struct reel_error *err);
 /* How many threads it is rendered on besides the caller's: 0 when it is too small, by an estimate. */
-unsigned reel_conversion_threads(const struct reel_conversion *conversion);
+unsigned reel_conversion_threads(struct reel_conversion *conversion);
 /* As reel_plan_new(), but groups that the writer packs are packed on the threads, and kept where `keep` (NULL: nowhere)
  * has room. */
 struct reel_plan *reel_conversion_plan(struct reel_conversion *conversion, const struct reel_keep *keep,
                                        const struct reel_progress *progress, struct reel_error *err);
-/* As reel_render_new(). What it is read of in order is rendered ahead on the threads: rows as soon as they are read, a
- * planned output after reel_render_ahead(). */
-struct reel_render *reel_conversion_render(struct reel_conversion *conversion, struct reel_plan *plan,
-                                           struct reel_error *err);
-/* [offset, end) is going to be read in order. False: there is too little for threads, and nothing changes. */
-bool reel_render_ahead(struct reel_render *render, uint64_t offset, uint64_t end);
+/* As reel_planned_output_new(). `plan` is of an equal conversion. */
+struct reel_planned_output *reel_conversion_output(struct reel_conversion *conversion, struct reel_plan *plan,
+                                                   struct reel_error *err);
+/* [offset, end) is going to be read in order: it is rendered on the threads of the output's conversion. False: there
+ * are none, or too few bytes, and nothing changes. */
+bool reel_planned_output_read_ahead(struct reel_planned_output *output, uint64_t offset, uint64_t end);
+/* As reel_row_output_new(), on the threads where that pays. */
+struct reel_row_output *reel_conversion_rows(struct reel_conversion *conversion, struct reel_error *err);
 
 /* Where a conversion goes, piece by piece and in order. */
 struct reel_output {
@@ -54,12 +63,16 @@ struct reel_output {
 bool reel_convert_to(struct reel_conversion *conversion, const struct reel_output *output,
                      const struct reel_progress *progress, struct reel_error *err);
 
-/* ---- for the files of this folder */
+/* ---- for the files of this folder: the opened selection hands out streams; a share of the threads */
+
+/* A stream at the first message: one that was returned, or a new one. `initial`: the initial state that an
+ * earlier stream had; NULL: it is made, once, if the selection asks for it. On any thread. */
+struct reel_stream *conversion_stream(struct reel_conversion *conversion, struct reel_initial_state *initial,
+                                      struct reel_error *err);
+/* Takes a stream back; `conversion` NULL: frees it. On any thread; NULL is fine. */
+void conversion_return(struct reel_conversion *conversion, struct reel_stream *stream);
 
 struct thread_client *conversion_client(const struct reel_conversion *conversion); /* NULL: no threads */
-/* Opens a stream of it. `initial`: that of an earlier stream, or NULL. */
-struct reel_stream *conversion_stream(const struct reel_conversion *conversion, struct reel_initial_state *initial,
-                                      struct reel_error *err);
 unsigned conversion_threads(const struct reel_conversion *conversion); /* that it may use, whatever its size */
 /* Whether `bytes` are enough for threads. */
 bool conversion_shares(const struct reel_conversion *conversion, uint64_t bytes);

@@ -16,22 +16,35 @@ static bool report(const struct reel_progress *progress, uint64_t done, uint64_t
            reel_fail(err, REEL_CANCELLED, "interrupted");
 }
 
-static bool write_streamed(struct reel_render *render, char *buffer, const struct reel_output *output,
-                           struct reel_error *err) {
+static bool write_rows(struct reel_conversion *c, char *buffer, const struct reel_output *output,
+                       struct reel_error *err) {
+    AUTO(reel_row_output_free) struct reel_row_output *rows = reel_conversion_rows(c, err);
+    if (!rows) {
+        return false;
+    }
     for (size_t got = 1; got > 0;) {
-        if (!reel_render_next(render, buffer, PIECE, &got, err) || !output->write(output->context, buffer, got, err)) {
+        if (!reel_row_output_next(rows, buffer, PIECE, &got, err) ||
+            !output->write(output->context, buffer, got, err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool write_planned(struct reel_render *render, uint64_t length, char *buffer, const struct reel_output *output,
+static bool write_planned(struct reel_conversion *c, char *buffer, const struct reel_output *output,
                           const struct reel_progress *progress, struct reel_error *err) {
-    reel_render_ahead(render, 0, length);
+    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(c, NULL, progress, err);
+    reel_plan_report(plan, output->loss);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *planned = plan ? reel_conversion_output(c, plan, err) : NULL;
+    if (!planned) {
+        return false;
+    }
+    uint64_t length = reel_plan_length(plan);
+    reel_planned_output_read_ahead(planned, 0, length);
     for (uint64_t at = 0; at < length;) {
         size_t n = length - at < PIECE ? (size_t)(length - at) : PIECE;
-        if (!reel_render_read(render, at, buffer, n, err) || !output->write(output->context, buffer, n, err)) {
+        if (!reel_planned_output_read(planned, at, buffer, n, err) || !output->write(output->context, buffer, n, err)) {
             return false;
         }
         at += n;
@@ -42,8 +55,16 @@ static bool write_planned(struct reel_render *render, uint64_t length, char *buf
     return true;
 }
 
-/* Written in one pass: its groups are packed, and nothing that is written before them depends on them. */
-static bool is_packed(const struct reel_conversion *c, const struct reel_output *output) {
+static bool write_compressed(struct reel_conversion *c, const struct reel_output *output,
+                             const struct reel_progress *progress, struct reel_error *err) {
+    AUTO(reel_plan_free) struct reel_plan *plan = plan_compressed(c, NULL, output, progress, err);
+    reel_plan_report(plan, output->loss);
+    return plan;
+}
+
+/* Whether planning may write the output: its groups are packed, and nothing before them depends on them, except a head
+ * that can be replaced. */
+static bool is_one_pass(const struct reel_conversion *c, const struct reel_output *output) {
     const char *compression = c->options.compression;
     bool compressed = compression[0] != '\0' && strcmp(compression, "none") != 0;
     return (c->writer->needs & (REEL_HEAD_FIRST | (output->rewrite ? REEL_HEAD_LAST : 0))) &&
@@ -52,30 +73,18 @@ static bool is_packed(const struct reel_conversion *c, const struct reel_output 
 
 bool reel_convert_to(struct reel_conversion *c, const struct reel_output *output, const struct reel_progress *progress,
                      struct reel_error *err) {
-    bool streamed = c->writer->needs & REEL_STREAMED;
-    if (is_packed(c, output)) {
-        AUTO(reel_plan_free) struct reel_plan *packed = packing_plan(c, NULL, output, progress, err);
-        reel_plan_report(packed, output->loss);
-        return packed;
+    if (is_one_pass(c, output)) {
+        return write_compressed(c, output, progress, err);
     }
-    AUTO(reel_plan_free) struct reel_plan *plan = streamed ? NULL : reel_conversion_plan(c, NULL, progress, err);
-    reel_plan_report(plan, output->loss);
-    AUTO(reel_render_free) struct reel_render *render = plan || streamed ? reel_conversion_render(c, plan, err) : NULL;
     AUTO_MEM char *buffer = malloc(PIECE);
-    if (!render || !buffer) {
-        return render ? reel_fail_memory(err) : false;
+    if (!buffer) {
+        return reel_fail_memory(err);
     }
-    return streamed ? write_streamed(render, buffer, output, err)
-                    : write_planned(render, reel_plan_length(plan), buffer, output, progress, err);
+    return c->writer->needs & REEL_STREAMED ? write_rows(c, buffer, output, err)
+                                            : write_planned(c, buffer, output, progress, err);
 }
 
 /* ---- to a file */
-
-static bool is_accepted(const struct reel_writer *writer, struct reel_recording *recording,
-                        const struct reel_selection *selection, struct reel_loss *loss, struct reel_error *err) {
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(writer, &recording, 1, selection, err);
-    return stream && reel_writer_accepts(writer, stream, loss, err);
-}
 
 bool reel_convert(struct reel_recording *recording, const struct reel_selection *selection, const char *path,
                   const struct reel_convert_options *options, const struct reel_progress *progress,
@@ -96,16 +105,15 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
     struct reel_write_options write_options = {
         .compression = o.compression ? o.compression : "", .is_cut = is_cut, .start_ns = is_cut ? all.start_ns : 0};
     struct reel_output output = {.write = output_file_write, .context = &file, .loss = o.loss};
-    if (!is_accepted(writer, recording, &all, o.loss, err)) {
-        return false;
-    }
     AUTO(reel_threads_free)
     struct reel_threads *threads = reel_threads_new(
         &(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = o.threads}, err);
     AUTO(reel_conversion_free)
     struct reel_conversion *conversion =
         threads ? reel_conversion_new(writer, &recording, 1, &all, &write_options, threads, NULL, err) : NULL;
-    if (!conversion || !output_file_open(&file, path, o.replace, err)) {
+    struct reel_stream *stream = conversion ? reel_conversion_stream(conversion, true, err) : NULL;
+    if (!stream || !reel_writer_accepts(writer, stream, o.loss, err) ||
+        !output_file_open(&file, path, o.replace, err)) {
         return false;
     }
     output.rewrite = output_file_rewrites(&file) ? output_file_rewrite : NULL;

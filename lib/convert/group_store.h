@@ -1,19 +1,22 @@
-/* The bytes of a plan's packed groups, at their positions in the output, in an unlinked file. Forgotten by its owner,
- * it stays open for the renders that use it. */
+/* The bytes of a plan's compressed groups, in an unlinked file at their offsets in the output, so that they are
+ * compressed once. The plan's owner may release the file while outputs read it: it is closed after the last one. */
 #ifndef REEL_CONVERT_GROUP_STORE_H
 #define REEL_CONVERT_GROUP_STORE_H
 
 #include "convert/writer.h"
 
-struct kept *kept_new(const struct reel_keep *keep); /* NULL: no memory */
-void kept_free(struct kept *kept);                   /* no render uses it any more; NULL is fine */
-/* While planning. False: there is no room, or the disk takes nothing. */
-bool kept_put(struct kept *kept, uint64_t offset, const void *data, size_t size);
-uint64_t kept_bytes(struct kept *kept);
-void kept_forget(struct kept *kept);
+struct group_store;
+struct group_store *group_store_new(const struct reel_keep *keep); /* NULL: no memory */
+void group_store_free(struct group_store *store);                  /* no output uses it; NULL is fine */
 
-bool kept_use(struct kept *kept); /* false: it is forgotten. NULL is fine */
-void kept_leave(struct kept *kept);
-bool kept_read(struct kept *kept, uint64_t offset, void *buffer, size_t size); /* between use and leave */
+/* Only while the plan is made. False: there is no room for the bytes, or they could not be written. */
+bool group_store_put(struct group_store *store, uint64_t offset, const void *data, size_t size);
+uint64_t group_store_bytes(struct group_store *store); /* 0 once it is released */
+void group_store_release(struct group_store *store);
+
+/* An output reads between acquire and drop. False: the store is NULL or released. */
+bool group_store_acquire(struct group_store *store);
+void group_store_drop(struct group_store *store);
+bool group_store_read(struct group_store *store, uint64_t offset, void *buffer, size_t size);
 
 #endif

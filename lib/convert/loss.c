@@ -1,4 +1,5 @@
-/* The list of what a conversion would lose or change. It owns its texts, so it may outlive the recording. */
+/* The conversion report (reel/convert.h): what a conversion would lose or change. It owns its texts, so it may outlive
+ * the recording. */
 #include "base/c_locale.h"
 #include "convert/writer.h"
 
@@ -74,9 +75,9 @@ const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_
     return loss->items;
 }
 
-/* The first refusal from item `from` on, as an error. */
-static bool tell_refusal(const struct reel_writer *writer, const struct reel_loss *loss, size_t from,
-                         struct reel_error *err) {
+/* Sets the error from the first refusal among the items from `from` on. Returns false. */
+static bool report_refusal(const struct reel_writer *writer, const struct reel_loss *loss, size_t from,
+                           struct reel_error *err) {
     for (size_t i = from; i < loss->count; i++) {
         const struct reel_loss_item *item = &loss->items[i];
         if (item->kind == REEL_REFUSES) {
@@ -113,5 +114,5 @@ bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *s
     if (list->failure.code != REEL_OK) {
         return reel_error_pass(err, &list->failure);
     }
-    return good || tell_refusal(writer, list, from, err);
+    return good || report_refusal(writer, list, from, err);
 }

@@ -1,94 +1,105 @@
-/* See ahead.h. */
+/* See pipeline.h. The pieces are a ring: `begun` and `taken` count those that next() has set and those that the reader
+ * has returned. */
 #include "convert/pipeline.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "convert/conversion.h"
 
-struct ahead {
-    struct reel_conversion *conversion;
-    struct reel_plan *plan;
-    struct reel_initial_state *initial;
-    const struct ahead_ops *ops;
-    void *context;
-    struct thread_client *client; /* NULL: the reader does the work */
-    pthread_mutex_t mutex;
-    pthread_cond_t done;
-    uint64_t failed; /* number of the first piece that failed; UINT64_MAX: none. Under the mutex, as the renders are */
-    struct reel_render **idle;
-    unsigned n_idle;
-    uint64_t begun, taken; /* pieces */
-    bool ended;            /* next() has given the last one */
-    struct reel_error err; /* of next() */
-    unsigned depth;
-    struct ahead_piece pieces[];
+enum {
+    PIECE_BYTES = 4 << 20, /* intended size of a piece: less with many threads … */
+    PIECE_BYTES_MIN = 1 << 20,
+    PIPELINE_BYTES = 64 << 20, /* … so that all pieces together have about this size */
 };
 
-struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_initial_state *initial,
-                        bool shared, const struct ahead_ops *ops, void *context, struct reel_error *err) {
-    struct thread_client *client = shared ? conversion_client(conversion) : NULL;
-    unsigned depth = client ? conversion_threads(conversion) + 2 : 1;
-    struct ahead *a = calloc(1, sizeof *a + depth * sizeof *a->pieces);
-    struct reel_render **idle = calloc(depth, sizeof(struct reel_render *));
-    if (!a || !idle) {
-        free(a);
+struct pipeline {
+    const struct pipeline_ops *ops;
+    void *context;
+    struct thread_client *client; /* NULL: the reader renders */
+    pthread_mutex_t mutex;
+    pthread_cond_t done;
+    uint64_t failed; /* number of the first piece that failed; UINT64_MAX: none. Under the mutex, as the workers are */
+    void **idle;     /* workers without a piece */
+    unsigned n_idle;
+    uint64_t begun, taken; /* pieces */
+    bool ended;            /* next() has no more pieces, or has failed with `err` */
+    struct reel_error err;
+    unsigned depth; /* pieces at a time */
+    char *pieces;   /* `depth` structs of ops->piece_size bytes */
+};
+
+static struct pipeline_piece *piece_at(const struct pipeline *p, uint64_t number) {
+    return (struct pipeline_piece *)(p->pieces + number % p->depth * p->ops->piece_size);
+}
+
+struct pipeline *pipeline_new(struct thread_client *client, unsigned threads, const struct pipeline_ops *ops,
+                              void *context, struct reel_error *err) {
+    unsigned depth = client ? threads + 2 : 1;
+    struct pipeline *p = calloc(1, sizeof *p);
+    char *pieces = calloc(depth, ops->piece_size);
+    void **idle = calloc(depth, sizeof *idle);
+    if (!p || !pieces || !idle) {
+        free(p);
+        free(pieces);
         free(idle);
         reel_fail_memory(err);
         return NULL;
     }
-    a->conversion = conversion;
-    a->plan = plan;
-    a->initial = initial;
-    a->ops = ops;
-    a->context = context;
-    a->client = client;
-    a->depth = depth;
-    a->idle = idle;
-    a->failed = UINT64_MAX;
-    pthread_mutex_init(&a->mutex, NULL);
-    pthread_cond_init(&a->done, NULL);
-    return a;
+    *p = (struct pipeline){.ops = ops, .context = context, .client = client, .failed = UINT64_MAX};
+    p->depth = depth;
+    p->pieces = pieces;
+    p->idle = idle;
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->done, NULL);
+    return p;
 }
 
-size_t ahead_bytes(const struct ahead *a) {
-    size_t share = AHEAD_ALL / a->depth;
-    return share > AHEAD_PIECE ? AHEAD_PIECE : share > AHEAD_PIECE_MIN ? share : AHEAD_PIECE_MIN;
+size_t pipeline_piece_bytes(const struct pipeline *p) {
+    size_t share = PIPELINE_BYTES / p->depth;
+    return share > PIECE_BYTES ? PIECE_BYTES : share > PIECE_BYTES_MIN ? share : PIECE_BYTES_MIN;
 }
 
-static void wait_for(struct ahead *a, const struct ahead_piece *piece) {
-    pthread_mutex_lock(&a->mutex);
+static void wait_for(struct pipeline *p, const struct pipeline_piece *piece) {
+    pthread_mutex_lock(&p->mutex);
     while (!piece->done) {
-        pthread_cond_wait(&a->done, &a->mutex);
+        pthread_cond_wait(&p->done, &p->mutex);
     }
-    pthread_mutex_unlock(&a->mutex);
+    pthread_mutex_unlock(&p->mutex);
 }
 
-void ahead_free(struct ahead *a) {
-    if (!a) {
+static void free_pieces(struct pipeline *p) {
+    for (unsigned i = 0; i < p->depth; i++) {
+        struct pipeline_piece *piece = piece_at(p, i);
+        if (p->ops->close_piece) {
+            p->ops->close_piece(piece);
+        }
+        free(piece->data);
+    }
+    free(p->pieces);
+}
+
+void pipeline_free(struct pipeline *p) {
+    if (!p) {
         return;
     }
-    for (uint64_t i = a->begun; i > a->taken; i--) { /* the last first: none of them is then begun instead */
-        struct ahead_piece *piece = &a->pieces[(i - 1) % a->depth];
-        if (a->client && !threads_withdraw(a->client, &piece->task)) {
-            wait_for(a, piece);
+    for (uint64_t i = p->begun; i > p->taken; i--) { /* the last first, so that no thread starts an earlier one */
+        struct pipeline_piece *piece = piece_at(p, i - 1);
+        if (p->client && !threads_withdraw(p->client, &piece->task)) {
+            wait_for(p, piece);
         }
     }
-    for (unsigned i = 0; i < a->depth; i++) {
-        free(a->pieces[i].data);
-        free(a->pieces[i].notes.data);
+    free_pieces(p);
+    for (unsigned i = 0; i < p->n_idle; i++) {
+        p->ops->close_worker(p->idle[i]);
     }
-    for (unsigned i = 0; i < a->n_idle; i++) {
-        reel_render_free(a->idle[i]);
-    }
-    free(a->idle);
-    pthread_cond_destroy(&a->done);
-    pthread_mutex_destroy(&a->mutex);
-    free(a);
+    free(p->idle);
+    pthread_cond_destroy(&p->done);
+    pthread_mutex_destroy(&p->mutex);
+    free(p);
 }
 
-bool ahead_room(struct ahead_piece *piece, size_t size, struct reel_error *err) {
+bool pipeline_reserve(struct pipeline_piece *piece, size_t size, struct reel_error *err) {
     if (size > piece->capacity) {
         free(TAKE(piece->data));
         piece->capacity = 0;
@@ -100,7 +111,7 @@ bool ahead_room(struct ahead_piece *piece, size_t size, struct reel_error *err) 
     return true;
 }
 
-bool ahead_grow(struct ahead_piece *piece, uint64_t size, struct reel_error *err) {
+bool pipeline_grow(struct pipeline_piece *piece, uint64_t size, struct reel_error *err) {
     uint8_t *data = size > piece->capacity ? realloc(piece->data, size) : piece->data;
     if (!data) {
         return reel_fail_memory(err);
@@ -110,74 +121,68 @@ bool ahead_grow(struct ahead_piece *piece, uint64_t size, struct reel_error *err
     return true;
 }
 
-/* ---- the work */
+/* ---- rendering */
 
-static struct reel_render *open_render(struct ahead *a, struct reel_error *err) {
-    struct reel_conversion *c = a->conversion;
-    struct reel_stream *stream = conversion_stream(c, a->initial, err);
-    return stream ? reel_render_new(a->plan, c->writer, &c->options, stream, err) : NULL;
-}
-
-static void work(struct ahead *a, struct ahead_piece *piece) {
-    pthread_mutex_lock(&a->mutex);
-    bool wanted = piece->number < a->failed;
-    struct reel_render *render = wanted && a->n_idle > 0 ? a->idle[--a->n_idle] : NULL;
-    pthread_mutex_unlock(&a->mutex);
-    render = wanted && !render ? open_render(a, &piece->err) : render;
-    bool good = render && a->ops->work(a->context, render, piece, &piece->err);
-    pthread_mutex_lock(&a->mutex);
-    if (render) {
-        a->idle[a->n_idle++] = render;
+static void render(struct pipeline *p, struct pipeline_piece *piece) {
+    pthread_mutex_lock(&p->mutex);
+    bool wanted = piece->number < p->failed;
+    void *worker = wanted && p->n_idle > 0 ? p->idle[--p->n_idle] : NULL;
+    pthread_mutex_unlock(&p->mutex);
+    worker = wanted && !worker ? p->ops->open_worker(p->context, &piece->err) : worker;
+    bool good = worker && p->ops->render(p->context, worker, piece, &piece->err);
+    pthread_mutex_lock(&p->mutex);
+    if (worker) {
+        p->idle[p->n_idle++] = worker;
     }
     piece->good = good;
     piece->done = true;
-    a->failed = !good && piece->number < a->failed ? piece->number : a->failed;
-    pthread_cond_signal(&a->done);
-    pthread_mutex_unlock(&a->mutex);
+    p->failed = !good && piece->number < p->failed ? piece->number : p->failed;
+    pthread_cond_signal(&p->done);
+    pthread_mutex_unlock(&p->mutex);
 }
 
 static void run_task(struct thread_task *task) {
-    struct ahead_piece *piece = (struct ahead_piece *)task;
-    work(piece->ahead, piece);
+    struct pipeline_piece *piece = (struct pipeline_piece *)task;
+    render(piece->pipeline, piece);
 }
 
 /* ---- the reader */
 
-static void begin_next(struct ahead *a) {
-    struct ahead_piece *piece = &a->pieces[a->begun % a->depth];
+static void begin_next(struct pipeline *p) {
+    struct pipeline_piece *piece = piece_at(p, p->begun);
     piece->task.run = run_task;
-    piece->ahead = a;
-    piece->number = a->begun;
-    piece->done = piece->good = piece->ready = piece->too_large = false;
+    piece->pipeline = p;
+    piece->number = p->begun;
+    piece->done = piece->good = piece->ready = false;
     piece->err = (struct reel_error){0};
-    piece->size = piece->notes.size = piece->n_groups = 0;
-    if (!a->ops->next(a->context, piece, &a->err)) {
-        a->ended = true;
+    piece->size = 0;
+    if (!p->ops->next(p->context, piece, &p->err)) {
+        p->ended = true;
         return;
     }
-    a->begun++;
+    p->begun++;
     if (piece->ready) {
         piece->done = piece->good = true;
-    } else if (!a->client || !threads_submit(a->client, &piece->task)) {
-        work(a, piece);
+    } else if (!p->client || !threads_submit(p->client, &piece->task)) {
+        render(p, piece);
     }
 }
 
-struct ahead_piece *ahead_take(struct ahead *a, struct reel_error *err) {
-    while (!a->ended && a->begun - a->taken < a->depth) {
-        begin_next(a);
+struct pipeline_piece *pipeline_take(struct pipeline *p, struct reel_error *err) {
+    while (!p->ended && p->begun - p->taken < p->depth) {
+        begin_next(p);
     }
-    if (a->begun == a->taken) {
-        if (a->err.code != REEL_OK) {
-            reel_error_pass(err, &a->err);
+    if (p->begun == p->taken) {
+        if (p->err.code != REEL_OK) {
+            reel_error_pass(err, &p->err);
         }
         return NULL;
     }
-    struct ahead_piece *piece = &a->pieces[a->taken % a->depth];
-    wait_for(a, piece);
+    struct pipeline_piece *piece = piece_at(p, p->taken);
+    wait_for(p, piece);
     return piece;
 }
 
-void ahead_return(struct ahead *a) {
-    a->taken++;
+void pipeline_return(struct pipeline *p) {
+    p->taken++;
 }

@@ -1,5 +1,5 @@
-/* Planning: the writer runs once over a sink that only counts (or hashes); position, size and first message of each
- * group are kept. */
+/* Planning: the writer runs once over a sink that only counts bytes, or hashes them. The plan has the offset, the size
+ * and the first message of each group. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -15,9 +15,9 @@ void reel_plan_free(struct reel_plan *plan) {
         return;
     }
     free(plan->groups);
-    free(plan->marks);
+    free(plan->positions);
     free(plan->tail);
-    kept_free(plan->kept);
+    group_store_free(plan->store);
     reel_initial_state_free(plan->initial);
     arena_free(&plan->arena);
     free(plan);
@@ -49,8 +49,8 @@ uint64_t reel_plan_memory(const struct reel_plan *plan) {
         initial +=
             sizeof *plan->initial->messages + (plan->initial->messages[i].owned ? plan->initial->messages[i].size : 0);
     }
-    return initial + sizeof *plan + plan->cap_groups * sizeof *plan->groups + plan->cap_marks * sizeof *plan->marks +
-           plan->cap_tail * sizeof *plan->tail + plan->arena.used;
+    return initial + sizeof *plan + plan->cap_groups * sizeof *plan->groups +
+           plan->cap_positions * sizeof *plan->positions + plan->cap_tail * sizeof *plan->tail + plan->arena.used;
 }
 
 struct reel_initial_state *reel_plan_initial_state(const struct reel_plan *plan) {
@@ -58,74 +58,77 @@ struct reel_initial_state *reel_plan_initial_state(const struct reel_plan *plan)
 }
 
 uint64_t reel_plan_kept(const struct reel_plan *plan) {
-    return plan->kept ? kept_bytes(plan->kept) : 0;
+    return plan->store ? group_store_bytes(plan->store) : 0;
 }
+
 void reel_plan_forget(struct reel_plan *plan) {
-    if (plan->kept) {
-        kept_forget(plan->kept);
+    if (plan->store) {
+        group_store_release(plan->store);
     }
 }
 
-/* A note that lives as long as the plan. */
-static bool keep_note(struct reel_plan *plan, struct reel_bytes note, const uint8_t **kept, uint32_t *size,
+/* Copies a note into the plan. */
+static bool copy_note(struct reel_plan *plan, struct reel_bytes note, const uint8_t **copy, uint32_t *size,
                       struct reel_error *err) {
-    *kept = NULL;
+    *copy = NULL;
     *size = (uint32_t)note.size;
-    return note.size == 0 || (*kept = arena_copy(&plan->arena, note.data, note.size)) || reel_fail_memory(err);
+    return note.size == 0 || (*copy = arena_copy(&plan->arena, note.data, note.size)) || reel_fail_memory(err);
 }
 
-bool plan_lay(struct run *run, uint64_t group, struct reel_sink *out, struct planned *p, struct reel_error *err) {
+bool plan_next_group(struct writer_run *run, uint64_t group, struct reel_sink *out, struct planned_group *p,
+                     struct reel_error *err) {
     uint64_t from = out->pos;
-    run_begin_group(run, group, UINT32_MAX);
+    writer_run_begin_group(run, group, UINT32_MAX);
     if (!run->w.writer->messages(&run->w, out, err)) {
         return false;
     }
     if (run->taken == 0) {
         return reel_fail(err, REEL_ARGUMENT, "the %s writer made a group without messages", run->w.writer->name);
     }
-    *p = (struct planned){
+    *p = (struct planned_group){
         .first = run->first, .count = (uint32_t)run->taken, .packs = run->packs, .size = out->pos - from};
     return true;
 }
 
-bool plan_place(struct reel_plan *plan, const struct planned *p, struct reel_bytes note, struct reel_error *err) {
+bool plan_append(struct reel_plan *plan, const struct planned_group *p, struct reel_bytes note,
+                 struct reel_error *err) {
     if (!GROW_ARRAY(plan->groups, plan->n_groups, plan->cap_groups) ||
-        !GROW_ARRAY(plan->marks, plan->n_groups, plan->cap_marks)) {
+        !GROW_ARRAY(plan->positions, plan->n_groups, plan->cap_positions)) {
         return reel_fail_memory(err);
     }
     struct reel_group *group = &plan->groups[plan->n_groups];
     *group = (struct reel_group){.offset = plan->length, .size = p->size, .first = plan->messages, .count = p->count};
-    if (!keep_note(plan, note, &group->note, &group->note_size, err)) {
+    if (!copy_note(plan, note, &group->note, &group->note_size, err)) {
         return false;
     }
-    plan->marks[plan->n_groups++] = p->first;
+    plan->positions[plan->n_groups++] = p->first;
     plan->messages += p->count;
     plan->length += p->size;
     return true;
 }
 
-/* Plans one group; one that is packed is read here, and again when it is rendered. */
-static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error *err) {
+/* Plans one group. If it packs, it is rendered here to know its size, and once more for the output. */
+static bool plan_group(struct writer_run *run, struct reel_sink *out, struct reel_error *err) {
     struct reel_plan *plan = run->plan;
-    struct planned p;
-    if (!plan_lay(run, plan->n_groups, out, &p, err)) {
+    struct planned_group p;
+    if (!plan_next_group(run, plan->n_groups, out, &p, err)) {
         return false;
     }
     if (p.packs) {
         struct reel_sink packed = {.pos = 0};
         run->stream_group = UINT64_MAX;
-        if (!run_pack(run, plan->n_groups, &p.first, p.count, &packed, err)) {
+        if (!writer_run_pack_group(run, plan->n_groups, &p.first, p.count, &packed, err)) {
             return false;
         }
         p.size = packed.pos;
         out->pos = plan->length + p.size;
     }
-    return plan_place(plan, &p, bytes_of(run->note.data, run->note.size), err);
+    return plan_append(plan, &p, bytes_of(run->note.data, run->note.size), err);
 }
 
-static bool plan_messages(struct run *run, struct reel_sink *out, struct reel_error *err) {
+static bool plan_messages(struct writer_run *run, struct reel_sink *out, struct reel_error *err) {
     for (bool more = true;;) {
-        if (!run_has_more(run, &more, err)) {
+        if (!writer_run_has_more(run, &more, err)) {
             return false;
         }
         if (!more) {
@@ -140,7 +143,7 @@ static bool plan_messages(struct run *run, struct reel_sink *out, struct reel_er
     }
 }
 
-bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error *err) {
+bool plan_tail(struct writer_run *run, struct reel_sink *out, struct reel_error *err) {
     struct reel_plan *plan = run->plan;
     const struct reel_writer *writer = run->w.writer;
     plan->unfit = run->w.stream->left_out ? *run->w.stream->left_out : 0;
@@ -156,7 +159,7 @@ bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error *err) {
             return false;
         }
         part.size = out->pos - part.offset;
-        if (!keep_note(plan, bytes_of(run->note.data, run->note.size), &part.note, &part.note_size, err)) {
+        if (!copy_note(plan, bytes_of(run->note.data, run->note.size), &part.note, &part.note_size, err)) {
             return false;
         }
         plan->tail[plan->n_tail++] = part;
@@ -186,7 +189,7 @@ struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_w
     plan->counts.by_channel =
         arena_alloc(&plan->arena, ((size_t)stream->n_channels + 1) * sizeof *plan->counts.by_channel);
     if (!plan->totals || !plan->counts.by_channel ||
-        !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
+        !writer_run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -194,13 +197,13 @@ struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_w
     return TAKE(plan);
 }
 
-bool plan_head(struct run *run, struct reel_stream *stream, const struct reel_progress *progress, struct reel_sink *out,
-               struct reel_error *err) {
+bool plan_head(struct writer_run *run, struct reel_stream *stream, const struct reel_progress *progress,
+               struct reel_sink *out, struct reel_error *err) {
     struct reel_plan *plan = run->plan;
     run->progress = progress;
     run->total = count_messages(stream);
     out->hashing = (plan->writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0;
-    if (!run_open(run, plan->writer, &plan->options, stream, plan->totals, true, err) ||
+    if (!writer_run_open(run, plan->writer, &plan->options, stream, plan->totals, true, err) ||
         !plan->writer->head(&run->w, out, err)) {
         return false;
     }
@@ -215,10 +218,10 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     if (!plan) {
         return NULL;
     }
-    struct run run = {.plan = plan};
+    struct writer_run run = {.plan = plan};
     struct reel_sink out = {.pos = 0};
     bool good =
         plan_head(&run, stream, progress, &out, err) && plan_messages(&run, &out, err) && plan_tail(&run, &out, err);
-    run_close(&run);
+    writer_run_close(&run);
     return good ? TAKE(plan) : NULL;
 }

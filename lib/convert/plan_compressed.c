@@ -1,5 +1,5 @@
-/* See packing.h. The reader's thread decides which messages each group has; the groups are packed ahead
- * (convert/pipeline.h), and get their places in order. */
+/* See plan_compressed.h. The reader's thread decides which messages each group has. The groups that the writer packs
+ * are compressed on the threads of the conversion (pipeline.h) and then, in order, added to the plan. */
 #include "convert/plan_compressed.h"
 
 #include <stdlib.h>
@@ -8,115 +8,172 @@
 #include "convert/conversion.h"
 #include "convert/group_store.h"
 #include "convert/pipeline.h"
-#include "convert/render.h"
+#include "convert/plan.h"
 
-enum { OUTPUT_PIECE = 4 << 20 };
-
-struct packing {
-    struct reel_conversion *conversion;
-    struct reel_plan *plan;
-    struct run run;        /* decides the groups */
-    struct reel_sink laid; /* where they would be, were they as large as they can be */
-    uint64_t groups;       /* decided so far */
-    const struct reel_output *output;
-    struct reel_render *render; /* of what is not packed, for the output */
-    uint8_t *buffer;            /* OUTPUT_PIECE bytes, for it */
-    bool keeps;
+enum {
+    OUTPUT_PIECE = 4 << 20,
+    PIECE_GROUPS = 16, /* groups in a piece, at most */
 };
 
-static void packing_done(struct packing *p) {
-    reel_render_free(p->render);
-    run_close(&p->run);
+struct planning {
+    struct reel_conversion *conversion;
+    struct reel_plan *plan;
+    struct writer_run run;      /* decides the groups */
+    struct reel_sink estimated; /* positions if each group had its largest size */
+    uint64_t groups;            /* decided so far */
+    const struct reel_output *output;
+    struct reel_planned_output *rendered; /* what is not packed, for `output` */
+    uint8_t *buffer;                      /* OUTPUT_PIECE bytes, for it */
+    bool stores;                          /* there has been room for all groups so far */
+};
+
+static void planning_done(struct planning *p) {
+    reel_planned_output_free(p->rendered);
+    writer_run_close(&p->run);
+    conversion_return(p->conversion, p->run.w.stream);
     free(p->buffer);
 }
 
 /* ---- groups */
 
-static bool add_note(struct ahead_piece *piece, uint32_t group, const struct run *run, struct reel_error *err) {
+struct group_piece {
+    struct pipeline_piece base;
+    uint64_t first; /* number of the first group */
+    uint32_t n;
+    struct planned_group groups[PIECE_GROUPS];
+    struct {
+        size_t at, size; /* in `notes` */
+    } note[PIECE_GROUPS];
+    struct grow notes;
+};
+
+static void close_piece(struct pipeline_piece *base) {
+    grow_done(&((struct group_piece *)base)->notes);
+}
+
+static bool add_note(struct group_piece *piece, uint32_t group, const struct writer_run *run, struct reel_error *err) {
     piece->note[group].at = piece->notes.size;
     piece->note[group].size = run->note.size;
     grow_put(&piece->notes, run->note.data, run->note.size);
     return !piece->notes.failed || reel_fail_memory(err);
 }
 
-/* Decides the next groups, as many as make a piece. One whose size is known ends it. */
-static bool next_groups(void *context, struct ahead_piece *piece, struct reel_error *err) {
-    struct packing *p = context;
-    uint64_t from = p->laid.pos;
-    piece->group = p->groups;
+/* Decides the next groups, as many as make a piece. A group that does not pack ends it. */
+static bool next_groups(void *context, struct pipeline_piece *base, struct reel_error *err) {
+    struct planning *p = context;
+    struct group_piece *piece = (struct group_piece *)base;
+    uint64_t from = p->estimated.pos;
+    piece->first = p->groups;
+    piece->n = 0;
+    piece->notes.size = 0;
     for (bool packs = true;
-         packs && piece->n_groups < AHEAD_GROUPS && p->laid.pos - from < ahead_bytes(piece->ahead);) {
+         packs && piece->n < PIECE_GROUPS && p->estimated.pos - from < pipeline_piece_bytes(base->pipeline);) {
         bool more;
-        if (!run_has_more(&p->run, &more, err)) {
+        if (!writer_run_has_more(&p->run, &more, err)) {
             return false;
         }
         if (!more) {
             break;
         }
-        struct planned *g = &piece->groups[piece->n_groups];
-        if (!plan_lay(&p->run, p->groups, &p->laid, g, err)) {
+        struct planned_group *g = &piece->groups[piece->n];
+        if (!plan_next_group(&p->run, p->groups, &p->estimated, g, err)) {
             return false;
         }
         packs = g->packs;
-        if (!packs && !add_note(piece, piece->n_groups, &p->run, err)) {
+        if (!packs && !add_note(piece, piece->n, &p->run, err)) {
             return false;
         }
-        piece->n_groups++;
+        piece->n++;
         p->groups++;
     }
-    piece->ready = piece->n_groups == 1 && !piece->groups[0].packs;
-    return piece->n_groups > 0;
+    base->ready = piece->n == 1 && !piece->groups[0].packs;
+    return piece->n > 0;
 }
 
-/* Packs a group into the piece; `room`: bytes that the groups after it may need. */
-static bool pack_group(struct reel_render *render, struct ahead_piece *piece, uint32_t i, uint64_t room,
+/* ---- packing */
+
+struct packer {
+    struct writer_run run;
+    struct reel_conversion *conversion;
+};
+
+static void close_packer(void *worker) {
+    struct packer *packer = worker;
+    if (packer) {
+        writer_run_close(&packer->run);
+        conversion_return(packer->conversion, packer->run.w.stream);
+        free(packer);
+    }
+}
+
+static void *open_packer(void *context, struct reel_error *err) {
+    const struct planning *p = context;
+    struct reel_plan *plan = p->plan;
+    struct reel_stream *stream = conversion_stream(p->conversion, plan->initial, err);
+    struct packer *packer = stream ? calloc(1, sizeof *packer) : NULL;
+    if (!packer) {
+        conversion_return(p->conversion, stream);
+        return stream ? (reel_fail_memory(err), NULL) : NULL;
+    }
+    packer->conversion = p->conversion;
+    packer->run.plan = plan;
+    if (!writer_run_open(&packer->run, plan->writer, &plan->options, stream, plan->totals, false, err)) {
+        close_packer(packer);
+        return NULL;
+    }
+    return packer;
+}
+
+/* Packs group `i` into the piece. `room`: bytes that the groups after it may need. */
+static bool pack_group(struct writer_run *run, struct group_piece *piece, uint32_t i, uint64_t room,
                        struct reel_error *err) {
-    struct planned *g = &piece->groups[i];
-    struct reel_sink out = {.hi = piece->capacity - piece->size, .buffer = piece->data + piece->size};
-    if (!run_pack(&render->run, piece->group + i, &g->first, g->count, &out, err)) {
+    struct pipeline_piece *base = &piece->base;
+    struct planned_group *g = &piece->groups[i];
+    struct reel_sink out = {.hi = base->capacity - base->size, .buffer = base->data + base->size};
+    if (!writer_run_pack_group(run, piece->first + i, &g->first, g->count, &out, err)) {
         return false;
     }
-    if (out.pos > out.hi) { /* once more, with enough room */
-        g->size = out.pos;
-        render->run.stream_group = UINT64_MAX;
-        return ahead_grow(piece, piece->size + g->size + room, err) && pack_group(render, piece, i, room, err);
-    }
     g->size = out.pos;
-    piece->size += (size_t)out.pos;
-    return add_note(piece, i, &render->run, err);
+    if (out.pos > out.hi) { /* once more, with enough room */
+        run->stream_group = UINT64_MAX;
+        return pipeline_grow(base, base->size + g->size + room, err) && pack_group(run, piece, i, room, err);
+    }
+    base->size += (size_t)out.pos;
+    return add_note(piece, i, run, err);
 }
 
-static bool pack_groups(void *context, struct reel_render *render, struct ahead_piece *piece, struct reel_error *err) {
-    (void)context;
+static bool pack_groups(void *context, void *worker, struct pipeline_piece *base, struct reel_error *err) {
+    struct group_piece *piece = (struct group_piece *)base;
+    struct writer_run *run = &((struct packer *)worker)->run;
     uint64_t room = 0;
-    for (uint32_t i = 0; i < piece->n_groups; i++) {
+    (void)context;
+    for (uint32_t i = 0; i < piece->n; i++) {
         room += piece->groups[i].packs ? piece->groups[i].size : 0;
     }
-    bool good = ahead_room(piece, (size_t)room, err);
-    for (uint32_t i = 0; good && i < piece->n_groups; i++) {
+    bool good = pipeline_reserve(base, (size_t)room, err);
+    for (uint32_t i = 0; good && i < piece->n; i++) {
         room -= piece->groups[i].packs ? piece->groups[i].size : 0;
-        good = !piece->groups[i].packs || pack_group(render, piece, i, room, err);
+        good = !piece->groups[i].packs || pack_group(run, piece, i, room, err);
     }
     return good;
 }
 
-/* ---- their places */
+/* ---- the plan and the output */
 
 typedef bool put_fn(void *context, const void *data, size_t size, struct reel_error *err);
 
-/* Gives the output [from, to) of the plan, which is not packed. */
-static bool put_rendered(struct packing *p, put_fn *put, uint64_t from, uint64_t to, struct reel_error *err) {
-    if (!p->render) {
-        struct reel_stream *stream = conversion_stream(p->conversion, p->plan->initial, err);
-        p->render = stream ? reel_render_new(p->plan, p->plan->writer, &p->plan->options, stream, err) : NULL;
-        p->buffer = p->buffer ? p->buffer : malloc(OUTPUT_PIECE);
-        if (!p->render || !p->buffer) {
-            return p->render ? reel_fail_memory(err) : false;
-        }
+/* Renders the bytes [from, to) of the plan and passes them to the output. */
+static bool put_rendered(struct planning *p, put_fn *put, uint64_t from, uint64_t to, struct reel_error *err) {
+    if (!p->rendered && !(p->rendered = reel_conversion_output(p->conversion, p->plan, err))) {
+        return false;
+    }
+    if (!p->buffer && !(p->buffer = malloc(OUTPUT_PIECE))) {
+        return reel_fail_memory(err);
     }
     for (uint64_t at = from; at < to;) {
         size_t n = to - at < OUTPUT_PIECE ? (size_t)(to - at) : OUTPUT_PIECE;
-        if (!reel_render_read(p->render, at, p->buffer, n, err) || !put(p->output->context, p->buffer, n, err)) {
+        if (!reel_planned_output_read(p->rendered, at, p->buffer, n, err) ||
+            !put(p->output->context, p->buffer, n, err)) {
             return false;
         }
         at += n;
@@ -124,10 +181,10 @@ static bool put_rendered(struct packing *p, put_fn *put, uint64_t from, uint64_t
     return true;
 }
 
-/* Puts the group's bytes where they are wanted: `data` NULL: they are not packed. */
-static bool put_group(struct packing *p, struct reel_group *group, const uint8_t *data, struct reel_error *err) {
-    if (data && p->keeps) {
-        p->keeps = group->kept = kept_put(p->plan->kept, group->offset, data, (size_t)group->size);
+/* Stores the bytes of a group, and passes them to the output, if there is one. `data` NULL: the group is not packed. */
+static bool put_group(struct planning *p, struct reel_group *group, const uint8_t *data, struct reel_error *err) {
+    if (data && p->stores) {
+        p->stores = group->kept = group_store_put(p->plan->store, group->offset, data, (size_t)group->size);
     }
     if (!p->output) {
         return true;
@@ -136,12 +193,12 @@ static bool put_group(struct packing *p, struct reel_group *group, const uint8_t
                 : put_rendered(p, p->output->write, group->offset, group->offset + group->size, err);
 }
 
-static bool place_groups(struct packing *p, const struct ahead_piece *piece, struct reel_error *err) {
-    const uint8_t *data = piece->data;
-    for (uint32_t i = 0; i < piece->n_groups; i++) {
-        const struct planned *g = &piece->groups[i];
+static bool append_groups(struct planning *p, const struct group_piece *piece, struct reel_error *err) {
+    const uint8_t *data = piece->base.data;
+    for (uint32_t i = 0; i < piece->n; i++) {
+        const struct planned_group *g = &piece->groups[i];
         const struct reel_bytes note = bytes_of(piece->notes.data + piece->note[i].at, piece->note[i].size);
-        if (!plan_place(p->plan, g, note, err) ||
+        if (!plan_append(p->plan, g, note, err) ||
             !put_group(p, &p->plan->groups[p->plan->n_groups - 1], g->packs ? data : NULL, err)) {
             return false;
         }
@@ -150,20 +207,28 @@ static bool place_groups(struct packing *p, const struct ahead_piece *piece, str
     return true;
 }
 
-static bool pack_all(struct packing *p, struct reel_error *err) {
-    static const struct ahead_ops ops = {.next = next_groups, .work = pack_groups};
-    bool shared = reel_conversion_threads(p->conversion) > 0;
-    AUTO(ahead_free) struct ahead *ahead = ahead_new(p->conversion, p->plan, p->plan->initial, shared, &ops, p, err);
+static bool plan_groups(struct planning *p, struct reel_error *err) {
+    static const struct pipeline_ops ops = {.piece_size = sizeof(struct group_piece),
+                                            .next = next_groups,
+                                            .render = pack_groups,
+                                            .open_worker = open_packer,
+                                            .close_worker = close_packer,
+                                            .close_piece = close_piece};
+    unsigned threads = reel_conversion_threads(p->conversion);
+    AUTO(pipeline_free)
+    struct pipeline *pipeline =
+        pipeline_new(threads > 0 ? conversion_client(p->conversion) : NULL, threads, &ops, p, err);
     struct reel_error failed = {0};
-    struct ahead_piece *piece = NULL;
-    if (!ahead) {
+    struct pipeline_piece *piece = NULL;
+    if (!pipeline) {
         return false;
     }
-    for (; (piece = ahead_take(ahead, &failed)); ahead_return(ahead)) {
+    for (; (piece = pipeline_take(pipeline, &failed)); pipeline_return(pipeline)) {
         if (!piece->good) {
             return reel_error_pass(err, &piece->err);
         }
-        if (!place_groups(p, piece, err) || !reel_write_progress(&p->run.w, p->plan->messages, err)) {
+        if (!append_groups(p, (struct group_piece *)piece, err) ||
+            !reel_write_progress(&p->run.w, p->plan->messages, err)) {
             return false;
         }
     }
@@ -172,43 +237,52 @@ static bool pack_all(struct packing *p, struct reel_error *err) {
 
 /* ---- the whole */
 
-static bool put_tail(struct packing *p, uint64_t tail_at, struct reel_error *err) {
+/* Writes the tail, and the head once more if it depends on what follows. */
+static bool put_tail(struct planning *p, uint64_t tail_at, struct reel_error *err) {
     if (!put_rendered(p, p->output->write, tail_at, p->plan->length, err)) {
         return false;
     }
     if (p->plan->writer->needs & REEL_HEAD_FIRST) {
         return true;
     }
-    reel_render_free(TAKE(p->render)); /* it may hold the head as it was */
+    reel_planned_output_free(TAKE(p->rendered)); /* its buffer may have the head from before */
     return put_rendered(p, p->output->rewrite, 0, p->plan->head_size, err);
 }
 
-static bool plan_all(struct packing *p, struct reel_stream *stream, const struct reel_progress *progress,
+static bool put_head(struct planning *p, struct reel_error *err) {
+    bool good = put_rendered(p, p->output->write, 0, p->plan->head_size, err);
+    reel_planned_output_free(TAKE(p->rendered)); /* leaves its stream to the groups */
+    return good;
+}
+
+static bool plan_all(struct planning *p, struct reel_stream *stream, const struct reel_progress *progress,
                      struct reel_error *err) {
-    if (!plan_head(&p->run, stream, progress, &p->laid, err) ||
-        (p->output && !put_rendered(p, p->output->write, 0, p->plan->head_size, err)) || !pack_all(p, err)) {
+    if (!plan_head(&p->run, stream, progress, &p->estimated, err) || (p->output && !put_head(p, err)) ||
+        !plan_groups(p, err)) {
         return false;
     }
     uint64_t tail_at = p->plan->length;
-    p->laid.pos = tail_at;
-    return plan_tail(&p->run, &p->laid, err) && (!p->output || put_tail(p, tail_at, err));
+    p->estimated.pos = tail_at;
+    return plan_tail(&p->run, &p->estimated, err) && (!p->output || put_tail(p, tail_at, err));
 }
 
-struct reel_plan *packing_plan(struct reel_conversion *c, const struct reel_keep *keep,
-                               const struct reel_output *output, const struct reel_progress *progress,
-                               struct reel_error *err) {
-    AUTO(reel_stream_free) struct reel_stream *stream = conversion_stream(c, NULL, err);
+struct reel_plan *plan_compressed(struct reel_conversion *c, const struct reel_keep *keep,
+                                  const struct reel_output *output, const struct reel_progress *progress,
+                                  struct reel_error *err) {
+    struct reel_stream *stream = conversion_stream(c, NULL, err);
     AUTO(reel_plan_free) struct reel_plan *plan = stream ? plan_new(c->writer, &c->options, stream, err) : NULL;
     if (!plan) {
+        conversion_return(c, stream);
         return NULL;
     }
-    plan->kept = keep ? kept_new(keep) : NULL;
-    AUTO_STRUCT(packing_done)
-    struct packing p = {.conversion = c, .plan = plan, .run.plan = plan, .output = output, .keeps = plan->kept != NULL};
+    plan->store = keep ? group_store_new(keep) : NULL;
+    AUTO_STRUCT(planning_done)
+    struct planning p = {
+        .conversion = c, .plan = plan, .run.plan = plan, .output = output, .stores = plan->store != NULL};
     return plan_all(&p, stream, progress, err) ? reel_plan_ref(plan) : NULL;
 }
 
 struct reel_plan *reel_conversion_plan(struct reel_conversion *c, const struct reel_keep *keep,
                                        const struct reel_progress *progress, struct reel_error *err) {
-    return packing_plan(c, keep, NULL, progress, err);
+    return plan_compressed(c, keep, NULL, progress, err);
 }

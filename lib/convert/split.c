@@ -1,6 +1,5 @@
-/* See convert/split.h. Parts are divided by time: by size at the first message of a group of the whole conversion's
- * plan.
- */
+/* See convert/split.h. Each part begins at a time. To split by size, the whole conversion is planned first; a part then
+ * begins at the time of the first message of one of its groups. */
 #include "convert/split.h"
 
 #include <stdlib.h>
@@ -41,12 +40,12 @@ bool reel_split_parse(const char *text, struct reel_split_rule *out, struct reel
 
 struct splitting {
     const struct reel_writer *writer;
-    struct reel_selection plain; /* without messages put in front */
+    struct reel_selection plain; /* without the messages before the selection */
     struct reel_split_part *parts;
     size_t count, capacity;
 };
 
-/* Adds the part that begins at `start_ns`, where the one before ends. */
+/* Adds the part that begins at `start_ns`, and ends the previous part there. */
 static bool add_part(struct splitting *s, const struct reel_selection *selection,
                      const struct reel_write_options *options, int64_t start_ns, struct reel_error *err) {
     if (s->count == REEL_SPLIT_MAX) {
@@ -69,7 +68,7 @@ static bool add_part(struct splitting *s, const struct reel_selection *selection
     return true;
 }
 
-/* Goes from the first message of a part to that of the next. */
+/* Reads the first message of each part, and seeks from there to the next part. */
 static bool by_duration(struct splitting *s, struct reel_stream *stream, const struct reel_selection *selection,
                         const struct reel_write_options *options, int64_t ns, struct reel_error *err) {
     struct reel_message m;
@@ -89,7 +88,7 @@ static bool by_duration(struct splitting *s, struct reel_stream *stream, const s
     return step != REEL_STEP_ERROR;
 }
 
-/* A group of messages counts with its share of the tail, a part with a head of its own. */
+/* The size of a part is estimated: one head, its groups, and the share of the tail that is due to these groups. */
 static bool by_size(struct splitting *s, const struct reel_plan *plan, const struct reel_selection *selection,
                     const struct reel_write_options *options, uint64_t bytes, struct reel_error *err) {
     uint64_t end =
@@ -98,7 +97,7 @@ static bool by_size(struct splitting *s, const struct reel_plan *plan, const str
     int64_t start = INT64_MIN;
     for (size_t g = 0; g < plan->n_groups; g++) {
         double added = (double)plan->groups[g].size * (1 + tail);
-        int64_t time = plan->marks[g].time_ns;
+        int64_t time = plan->positions[g].time_ns;
         if (g == 0 || (size + added > (double)bytes && time > start)) {
             if (!add_part(s, selection, options, time, err)) {
                 return false;

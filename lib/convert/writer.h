@@ -54,7 +54,7 @@ struct reel_write_options {
     uint64_t limit; /* REEL_STREAMED only: stop after this many messages, 0 = all */
     bool channels;  /* rows: first, a row {"$channel": …} for each channel, as formats/rows/append.h reads them */
     bool raw;       /* text targets: payloads as bytes, not decoded */
-    bool prompt;    /* text targets: reel_render_next() gives each message as soon as the stream does */
+    bool prompt;    /* text targets: reel_row_output_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
     const char *name;              /* REEL_NAMES_FOLDER only: of the folder in an archive; NULL: the format's name */
@@ -204,6 +204,13 @@ struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct 
                                        uint32_t n_recordings, const struct reel_selection *selection,
                                        struct reel_error *err);
 
+/* The same in two steps: several streams share an opened selection. `with_initial_state`: as for selection_stream(). */
+struct opened_selection;
+struct opened_selection *writer_selection(const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                          uint32_t n, const struct reel_selection *selection, struct reel_error *err);
+struct reel_stream *writer_stream(const struct reel_writer *writer, struct opened_selection *opened,
+                                  bool with_initial_state, struct reel_error *err);
+
 /* Adds to `loss` (may be NULL) what would be lost or changed. False when the writer refuses: err has the first reason.
  */
 bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *stream, struct reel_loss *loss,
@@ -233,21 +240,28 @@ struct reel_keep {
     void *context;
 };
 
-/* One reader's run over a plan: its own stream (taken over, also on failure), opened like the one planned with. plan
- * NULL: REEL_STREAMED.
- */
-struct reel_render;
-struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer,
-                                    const struct reel_write_options *options, struct reel_stream *stream,
-                                    struct reel_error *err);
-void reel_render_free(struct reel_render *render);
-REEL_DEFINE_AUTO(struct reel_render, reel_render_free);
-/* Bytes [offset, offset + size) of a planned output; touches only the groups they lie in. */
-bool reel_render_read(struct reel_render *render, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
-/* What is read next ends at `end`: of a group of which little is read, no more is rendered. */
-void reel_render_expect(struct reel_render *render, uint64_t end);
-/* The next at most `size` bytes of a streamed output; *got 0 = complete. */
-bool reel_render_next(struct reel_render *render, void *buffer, size_t size, size_t *got, struct reel_error *err);
-uint64_t reel_render_messages(const struct reel_render *render); /* given so far */
+/* Any bytes of a planned output, for one reader. The stream is at its start, opened like the one that was planned with;
+ * it is taken over, also on failure. */
+struct reel_planned_output;
+struct reel_planned_output *reel_planned_output_new(struct reel_plan *plan, struct reel_stream *stream,
+                                                    struct reel_error *err);
+void reel_planned_output_free(struct reel_planned_output *output); /* NULL is fine */
+REEL_DEFINE_AUTO(struct reel_planned_output, reel_planned_output_free);
+/* Bytes [offset, offset + size); touches only the groups they lie in. */
+bool reel_planned_output_read(struct reel_planned_output *output, uint64_t offset, void *buffer, size_t size,
+                              struct reel_error *err);
+/* What is read next ends at `end`: if that is a small part of a group, no more of it is rendered. */
+void reel_planned_output_expect(struct reel_planned_output *output, uint64_t end);
+
+/* The output of a REEL_STREAMED writer, from front to back. The stream is taken over, also on failure; its messages
+ * from where it is are written. */
+struct reel_row_output;
+struct reel_row_output *reel_row_output_new(const struct reel_writer *writer, const struct reel_write_options *options,
+                                            struct reel_stream *stream, struct reel_error *err);
+void reel_row_output_free(struct reel_row_output *output); /* NULL is fine */
+REEL_DEFINE_AUTO(struct reel_row_output, reel_row_output_free);
+/* The next at most `size` bytes; *got 0: it is complete. */
+bool reel_row_output_next(struct reel_row_output *output, void *buffer, size_t size, size_t *got,
+                          struct reel_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* The functions that a writer calls while it emits (convert/writer.h), the same for planning and rendering. */
+/* See writer_run.h. Here are also the functions of convert/writer.h that a writer calls; they serve planning and
+ * rendering alike. */
 #include "convert/writer_run.h"
 #include "base/cleanup.h"
 
@@ -22,8 +23,8 @@ static bool copy_values(struct reel_write_options *o, struct arena *arena) {
     return good;
 }
 
-bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources,
-                      struct arena *arena) {
+bool writer_run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options,
+                             uint32_t n_sources, struct arena *arena) {
     *copy = *options;
     copy->compression = arena_text(arena, options->compression ? options->compression : "");
     copy->name = options->name ? arena_text(arena, options->name) : NULL;
@@ -57,18 +58,18 @@ const char *reel_write_option_text(const struct reel_write *w, const char *name,
     return find_value(w, name, i, &value) ? value.text : NULL;
 }
 
-bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options,
-              struct reel_stream *stream, void *totals, bool planning, struct reel_error *err) {
+bool writer_run_open(struct writer_run *run, const struct reel_writer *writer, const struct reel_write_options *options,
+                     struct reel_stream *stream, void *totals, bool planning, struct reel_error *err) {
     run->w = (struct reel_write){
         .writer = writer, .options = options, .stream = stream, .totals = totals, .planning = planning};
-    run->stream_group = UINT64_MAX;
+    run->stream_group = 0;
     if (!(run->w.run = calloc(1, writer->run_size ? writer->run_size : 1))) {
         return reel_fail_memory(err);
     }
     return !writer->open || writer->open(&run->w, err);
 }
 
-void run_close(struct run *run) {
+void writer_run_close(struct writer_run *run) {
     if (run->w.run && run->w.writer->close) {
         run->w.writer->close(&run->w);
     }
@@ -77,7 +78,7 @@ void run_close(struct run *run) {
     free(run->note.data);
 }
 
-void run_begin_group(struct run *run, uint64_t group, uint64_t quota) {
+void writer_run_begin_group(struct writer_run *run, uint64_t group, uint64_t quota) {
     run->w.group = group;
     run->taken = 0;
     run->quota = quota;
@@ -93,11 +94,11 @@ static void count(struct reel_write_counts *c, const struct reel_message *m) {
 }
 
 const struct reel_write_counts *reel_write_counts(const struct reel_write *w) {
-    return &((const struct run *)w)->plan->counts;
+    return &((const struct writer_run *)w)->plan->counts;
 }
 
 enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, struct reel_error *err) {
-    struct run *run = (struct run *)w;
+    struct writer_run *run = (struct writer_run *)w;
     if (run->taken == run->quota) {
         return REEL_STEP_END;
     }
@@ -120,53 +121,63 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
 }
 
 void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
-    struct run *run = (struct run *)w;
+    struct writer_run *run = (struct writer_run *)w;
     run->pending = *m;
     run->has_pending = true;
     run->taken--;
-    if (w->planning) { /* its time is counted again with the group that takes it */
+    if (w->planning) { /* first_ns and last_ns need no correction: the next group has the message */
         run->plan->counts.messages--;
         run->plan->counts.by_channel[m->channel]--;
     }
 }
 
-bool run_pack(struct run *run, uint64_t group, const struct reel_position *first, uint64_t count, struct reel_sink *out,
-              struct reel_error *err) {
+bool writer_run_emit_group(struct writer_run *run, uint64_t group, const struct reel_position *first, uint64_t count,
+                           struct reel_sink *out, struct reel_error *err) {
     if (run->stream_group != group && !stream_seek(run->w.stream, first, err)) {
         return false;
     }
-    bool planning = run->w.planning;
     run->stream_group = UINT64_MAX;
     run->has_pending = false;
-    run_begin_group(run, group, count);
+    writer_run_begin_group(run, group, count);
+    if (!run->w.writer->messages(&run->w, out, err)) {
+        return false;
+    }
+    if (run->taken != count) {
+        return reel_fail(err, REEL_CHANGED, "group %llu has %llu messages, planned were %llu",
+                         (unsigned long long)group, (unsigned long long)run->taken, (unsigned long long)count);
+    }
+    run->stream_group = group + 1;
+    return true;
+}
+
+bool writer_run_pack_group(struct writer_run *run, uint64_t group, const struct reel_position *first, uint64_t count,
+                           struct reel_sink *out, struct reel_error *err) {
+    bool planning = run->w.planning;
     run->w.planning = false;
     run->w.packing = true;
-    bool good = run->w.writer->messages(&run->w, out, err);
+    bool good = writer_run_emit_group(run, group, first, count, out, err);
     run->w.packing = false;
     run->w.planning = planning;
-    if (good && run->taken != count) {
-        return reel_fail(err, REEL_CHANGED, "a group has %llu messages, planned were %llu",
-                         (unsigned long long)run->taken, (unsigned long long)count);
-    }
-    run->stream_group = good ? group + 1 : UINT64_MAX;
     return good;
 }
 
-bool run_has_more(struct run *run, bool *more, struct reel_error *err) {
+bool writer_run_has_more(struct writer_run *run, bool *more, struct reel_error *err) {
     enum reel_step step = run->has_pending ? REEL_STEP_MESSAGE : stream_next(run->w.stream, &run->pending, err);
     *more = run->has_pending = step == REEL_STEP_MESSAGE;
     return step != REEL_STEP_ERROR;
 }
 
-bool run_return_pending(struct run *run, struct reel_error *err) {
-    struct reel_position mark = reel_position_of(&run->pending);
+bool writer_run_return_pending(struct writer_run *run, struct reel_error *err) {
+    struct reel_position position = reel_position_of(&run->pending);
     bool pending = run->has_pending;
     run->has_pending = false;
-    return !pending || stream_seek(run->w.stream, &mark, err);
+    return !pending || stream_seek(run->w.stream, &position, err);
 }
 
-/* Copies a payload that is only partly needed, or hashed, in pieces; pieces outside the window are not read. */
-static bool put_pieces(struct run *run, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+/* Copies, in pieces, a payload that is hashed or that the window shows only in part. What lies outside the window is
+ * read only for hashing. */
+static bool put_pieces(struct writer_run *run, const struct reel_message *m, struct reel_sink *out,
+                       struct reel_error *err) {
     if (!run->scratch && !(run->scratch = malloc(PIECE))) {
         return reel_fail_memory(err);
     }
@@ -208,7 +219,7 @@ bool reel_write_payload(struct reel_write *w, const struct reel_message *m, stru
             return reel_stream_copy(w->stream, m, 0, direct, m->size, err);
         }
     }
-    return put_pieces((struct run *)w, m, out, err);
+    return put_pieces((struct writer_run *)w, m, out, err);
 }
 
 bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachment *a, struct reel_sink *out,
@@ -238,7 +249,7 @@ int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m
 }
 
 bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err) {
-    struct run *run = (struct run *)w;
+    struct writer_run *run = (struct writer_run *)w;
     if (!w->planning && !w->packing) {
         return true;
     }
@@ -247,22 +258,22 @@ bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct
 }
 
 bool reel_write_progress(const struct reel_write *w, uint64_t messages, struct reel_error *err) {
-    const struct run *run = (const struct run *)w;
+    const struct writer_run *run = (const struct writer_run *)w;
     const struct reel_progress *p = run->progress;
     return !p || !p->report || p->report(p->context, messages, run->total) ||
            reel_fail(err, REEL_CANCELLED, "planning was cancelled");
 }
 
 void reel_write_pack(struct reel_write *w) {
-    ((struct run *)w)->packs = w->planning;
+    ((struct writer_run *)w)->packs = w->planning;
 }
 
 void reel_write_leave_out(struct reel_write *w, uint64_t messages) {
-    ((struct run *)w)->plan->left_out += messages;
+    ((struct writer_run *)w)->plan->left_out += messages;
 }
 
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err) {
-    struct run *run = (struct run *)w;
+    struct writer_run *run = (struct writer_run *)w;
     void *p = w->planning ? arena_alloc(&run->plan->arena, size ? size : 1) : NULL;
     if (!p) {
         reel_fail_memory(err);
@@ -271,17 +282,17 @@ void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err)
 }
 
 uint64_t reel_write_groups(const struct reel_write *w) {
-    const struct run *run = (const struct run *)w;
+    const struct writer_run *run = (const struct writer_run *)w;
     return run->plan ? run->plan->n_groups : 0;
 }
 
 const struct reel_group *reel_write_group(const struct reel_write *w, uint64_t group) {
-    const struct run *run = (const struct run *)w;
+    const struct writer_run *run = (const struct writer_run *)w;
     return &run->plan->groups[group];
 }
 
 uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part) {
-    const struct reel_plan *plan = ((const struct run *)w)->plan;
+    const struct reel_plan *plan = ((const struct writer_run *)w)->plan;
     return (part < plan->n_tail ? plan->tail[part].offset : plan->length) - w->base;
 }
 
@@ -289,13 +300,13 @@ bool reel_write_walk(struct reel_write *w, uint64_t group,
                      bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context,
                                    struct reel_error *err),
                      void *context, struct reel_error *err) {
-    struct run *run = (struct run *)w;
+    struct writer_run *run = (struct writer_run *)w;
     const struct reel_plan *plan = run->plan;
     if (group >= plan->n_groups) {
         return reel_fail(err, REEL_ARGUMENT, "the %s writer has no group %llu", w->writer->name,
                          (unsigned long long)group);
     }
-    if (run->stream_group != group && !stream_seek(w->stream, &plan->marks[group], err)) {
+    if (run->stream_group != group && !stream_seek(w->stream, &plan->positions[group], err)) {
         return false;
     }
     run->stream_group = UINT64_MAX;

@@ -4,10 +4,13 @@
  *   0           8     magic "REELPACK"
  *   8           4     PACK_VERSION
  *   12          4     zero
- *   16          …     segments of entries and of chunk rows, each up to REEL_SEGMENT_ENTRIES rows, packed column by
- * column dir         …     directory: the model (channels, findings …), then one row per segment (pack_model.c) end -
- * 32    8     offset of the directory end - 24    8     its size end - 16    4     its CRC-32 end - 12    4
- * PACK_VERSION end - 8     8     magic again
+ *   16          …     segments of entries and of chunk rows, of up to REEL_SEGMENT_ENTRIES rows, column by column
+ *   dir         …     directory: the model (channels, findings …), then a row for each segment (pack_model.c)
+ *   end - 32    8     offset of the directory
+ *   end - 24    8     its size
+ *   end - 16    4     its CRC-32
+ *   end - 12    4     PACK_VERSION
+ *   end - 8     8     magic again
  *
  * A segment holds entries of one channel sorted by (time, chunk, offset). Every segment and the directory carry a
  * CRC-32. All integers little-endian. */

@@ -20,7 +20,7 @@ bool recorder_patch(struct reel_recorder *r, uint64_t offset, const void *data, 
 
 bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct reel_error *err) {
     if (!recorder_patch(r, r->pos, data, size, err)) {
-        bool cut = ftruncate(r->fd, (off_t)r->pos) == 0; /* else the next call writes over it */
+        bool cut = ftruncate(r->fd, (off_t)r->pos) == 0; /* if this fails, the next call overwrites the remains */
         (void)cut;
         return false;
     }

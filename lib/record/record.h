@@ -1,4 +1,4 @@
-/* The format's side of a recorder (reel/record.h): formats put struct reel_recorder first in their own. */
+/* What a format implements to record (reel/record.h). It puts struct reel_recorder first in a struct of its own. */
 #ifndef REEL_RECORD_RECORD_H
 #define REEL_RECORD_RECORD_H
 
@@ -16,37 +16,39 @@ struct reel_recorder {
     struct reel_recorder_options options;
 };
 
-/* One table for each format that records: struct reel_writer.recorder. Channel ids and times are checked before. */
+/* One table for each format that records: struct reel_writer.recorder. The caller has checked channel ids, times and
+ * sizes. */
 struct reel_recorder_ops {
     size_t state_size; /* of the format's struct, which is zeroed before open() */
-    /* The file is empty, or the one to resume: sets pos and n_channels, and cuts the file behind its last complete
-     * record. */
+    /* The file is empty, unless options.resume is set: then open() sets pos and n_channels, and cuts the file after its
+     * last complete record. */
     bool (*open)(struct reel_recorder *r, struct reel_error *err);
-    bool resumes; /* whether open() can */
+    bool resumes; /* open() supports options.resume */
     bool (*channel)(struct reel_recorder *r, const struct reel_channel *channel,
-                    struct reel_error *err); /* becomes n_channels */
+                    struct reel_error *err); /* its id is n_channels */
     bool (*message)(struct reel_recorder *r, const struct reel_record *record, struct reel_error *err);
     bool (*flush)(struct reel_recorder *r, struct reel_error *err);
-    bool (*finish)(struct reel_recorder *r, struct reel_error *err); /* what comes after the last flush() */
-    void (*close)(struct reel_recorder *r);                          /* frees what open() and later calls made */
+    bool (*finish)(struct reel_recorder *r,
+                   struct reel_error *err); /* after the last flush(): writes the end of the file */
+    void (*close)(struct reel_recorder *r); /* frees what the format allocated */
 };
 
 /* Appends bytes to the file. */
 bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct reel_error *err);
-/* Writes over bytes of the file. */
+/* Overwrites bytes of the file. */
 bool recorder_patch(struct reel_recorder *r, uint64_t offset, const void *data, size_t size, struct reel_error *err);
-/* A temporary file for what comes at the end, and what was written into it, appended. */
+/* A temporary file for what the end of the file will contain. */
 FILE *recorder_spool(struct reel_error *err);
+/* Appends all of such a file. */
 bool recorder_put_spool(struct reel_recorder *r, FILE *spool, struct reel_error *err);
-/* Appends the rows of `spool` as one table for each key. A row in the spool is u32 key and `row_size` bytes; `counts`
- * has the number of rows of each key. The rows of a key stay in their order; those of a key without rows are left out.
- * head() writes what precedes a table.
- */
+
+/* Rows in a temporary file, to be appended as one table for each key. A row is a u32 key and `row_size` bytes. Within a
+ * table the rows keep their order; a key without rows gets no table. */
 struct recorder_tables {
     FILE *spool;
     size_t row_size, n_keys;
-    const uint64_t *counts;
-    bool (*head)(struct reel_recorder *r, size_t key, struct reel_error *err);
+    const uint64_t *counts;                                                    /* rows of each key */
+    bool (*head)(struct reel_recorder *r, size_t key, struct reel_error *err); /* writes what precedes the table */
 };
 bool recorder_put_tables(struct reel_recorder *r, const struct recorder_tables *tables, struct reel_error *err);
 

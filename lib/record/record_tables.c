@@ -1,4 +1,4 @@
-/* Tables at the end of a recording, from rows that were spooled as the messages came (record/record.h). */
+/* Tables at the end of a recording (record/record.h), of rows that were written to a temporary file while recording. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include "base/disk.h"
 #include "record/record.h"
 
-/* Sorts the rows by key into `sorted`. */
+/* Copies the rows, without their keys, into `sorted`: those of key 0 first, then those of key 1 … */
 static bool sort_rows(const struct recorder_tables *t, uint8_t *sorted, struct reel_error *err) {
     enum { PIECE = 4096 };
     size_t size = 4 + t->row_size;
@@ -42,7 +42,7 @@ static bool put_sorted(struct reel_recorder *r, const struct recorder_tables *t,
     return true;
 }
 
-/* In a mapped temporary file, so that memory does not grow with the recording. */
+/* The rows are sorted in a mapped temporary file, so that memory does not grow with the recording. */
 bool recorder_put_tables(struct reel_recorder *r, const struct recorder_tables *t, struct reel_error *err) {
     size_t size = 0;
     for (size_t k = 0; k < t->n_keys; k++) {

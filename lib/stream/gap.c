@@ -1,38 +1,31 @@
 /* The longest time in which none of several channels has a message (index/index.h): walks all their entries in time
  * order. */
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 #include "reel/cleanup.h"
 #include "stream/merge.h"
 
 REEL_DEFINE_AUTO(struct merge, merge_free);
 
-/* All segments of the channels, malloc'd. */
-static struct merge_segment *gather(const struct reel_index *index, const uint32_t *channels, uint32_t n,
-                                    size_t *count) {
-    size_t total = 0;
+/* All segments of the channels. */
+static bool gather(const struct reel_index *index, const uint32_t *channels, uint32_t n, struct merge_segments *all,
+                   struct reel_error *err) {
     for (uint32_t c = 0; c < n; c++) {
-        total += index->first_segment[channels[c] + 1] - index->first_segment[channels[c]];
-    }
-    struct merge_segment *items = calloc(total ? total : 1, sizeof *items);
-    *count = 0;
-    for (uint32_t c = 0; items && c < n; c++) {
         for (size_t i = index->first_segment[channels[c]]; i < index->first_segment[channels[c] + 1]; i++) {
-            items[(*count)++] =
-                (struct merge_segment){.segment = &index->model.segments[i], .index = index, .channel = c};
+            const struct merge_segment added = {.segment = &index->model.segments[i], .index = index, .channel = c};
+            if (!merge_segments_add(all, &added, err)) {
+                return false;
+            }
         }
     }
-    return items;
+    return merge_segments_sort(all, err);
 }
 
 bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, uint32_t n, uint64_t *gap_ns,
                     struct reel_error *err) {
-    size_t count;
-    struct merge_segment *segments = gather(index, channels, n, &count);
-    AUTO(merge_free) struct merge *m = segments ? merge_new(segments, count, err) : NULL;
+    AUTO_STRUCT(merge_segments_done) struct merge_segments all = {.n = 0};
+    AUTO(merge_free) struct merge *m = gather(index, channels, n, &all, err) ? merge_new(&all, err) : NULL;
     if (!m) {
-        return segments ? false : reel_fail_memory(err);
+        return false;
     }
     struct reel_entry entry;
     uint32_t source, channel;

@@ -35,29 +35,40 @@ static bool is_unknown(struct reel_recording *const *recordings, uint32_t n, con
     return true;
 }
 
-bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *given,
-                            bool *any, char why[REEL_MATCHES_TEXT], struct reel_error *err) {
-    struct reel_selection own, *selection = &own;
+bool selection_matches(const struct opened_selection *o, struct reel_stream *stream, bool *any,
+                       char why[REEL_MATCHES_TEXT], struct reel_error *err) {
+    const struct reel_selection *q = &o->selection;
     struct reel_message m;
     char list[REEL_MATCHES_TEXT / 2];
-    if (!selection_read(&own, given, err)) {
-        return false;
-    }
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);
-    enum reel_step step = stream ? stream_next(stream, &m, err) : REEL_STEP_ERROR;
+    enum reel_step step = stream_next(stream, &m, err);
     *any = step != REEL_STEP_END;
     why[0] = '\0';
     if (step != REEL_STEP_END) {
         return step != REEL_STEP_ERROR;
     }
     snprintf(why, REEL_MATCHES_TEXT, "nothing is selected");
-    for (uint32_t i = 0; i < selection->n_topics; i++) {
+    for (uint32_t i = 0; i < q->n_topics; i++) {
         struct near near = {0};
-        if (is_name(selection->topics[i]) && is_unknown(recordings, n, selection->topics[i], &near)) {
-            snprintf(why, REEL_MATCHES_TEXT, "there is no topic %.100s%s", selection->topics[i],
+        if (is_name(q->topics[i]) && is_unknown(o->recordings, o->n_recordings, q->topics[i], &near)) {
+            snprintf(why, REEL_MATCHES_TEXT, "there is no topic %.100s%s", q->topics[i],
                      near_text(&near, "; similar ones are ", list, sizeof list));
             break;
         }
     }
     return true;
+}
+
+bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *given,
+                            bool *any, char why[REEL_MATCHES_TEXT], struct reel_error *err) {
+    struct reel_selection selection;
+    *any = true;
+    why[0] = '\0';
+    if (!selection_read(&selection, given, err)) {
+        return false;
+    }
+    AUTO(selection_free) struct opened_selection *o = selection_open(recordings, n, &selection, err);
+    AUTO(reel_stream_free)
+    struct reel_stream *stream =
+        o && selection_make_initial_state(o, selection.initial, err) ? selection_stream(o, true, err) : NULL;
+    return stream && selection_matches(o, stream, any, why, err);
 }

@@ -20,9 +20,8 @@ struct slot {
 };
 
 struct merge {
-    struct merge_segment *segments; /* sorted by first position */
-    int64_t *latest;                /* largest last time in segments[0 … i] */
-    size_t n, next;
+    const struct merge_segments *all;
+    size_t n, next; /* how many there are, and the first one that has not been reached */
     struct merge_position from;
     struct slot *heap;
     size_t open, capacity;
@@ -48,31 +47,47 @@ static int compare_first(const void *a, const void *b) {
     return compare_positions(&x->first, x->source, &y->first, y->source);
 }
 
-struct merge *merge_new(struct merge_segment *segments, size_t n, struct reel_error *err) {
-    struct merge *m = calloc(1, sizeof *m);
-    int64_t *latest = malloc((n ? n : 1) * sizeof *latest);
-    if (!m || !latest) {
-        free(m);
-        free(latest);
-        free(segments);
-        reel_fail_memory(err);
-        return NULL;
+bool merge_segments_add(struct merge_segments *all, const struct merge_segment *segment, struct reel_error *err) {
+    if (!GROW_ARRAY(all->items, all->n, all->capacity)) {
+        return reel_fail_memory(err);
     }
-    *m = (struct merge){.segments = segments, .latest = latest, .n = n, .from = {.key = {.time_ns = REEL_TIME_MIN}}};
-    for (size_t i = 0; i < n; i++) {
-        struct merge_segment *s = &segments[i];
+    all->items[all->n++] = *segment;
+    return true;
+}
+
+bool merge_segments_sort(struct merge_segments *all, struct reel_error *err) {
+    if (!(all->latest = malloc((all->n ? all->n : 1) * sizeof *all->latest))) {
+        return reel_fail_memory(err);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        struct merge_segment *s = &all->items[i];
         s->first = s->segment->first;
         s->last = s->segment->last;
         s->first.time_ns = merge_shifted(s->first.time_ns, s->shift_ns);
         s->last.time_ns = merge_shifted(s->last.time_ns, s->shift_ns);
     }
-    if (n > 1) {
-        qsort(segments, n, sizeof *segments, compare_first);
+    if (all->n > 1) {
+        qsort(all->items, all->n, sizeof *all->items, compare_first);
     }
-    for (size_t i = 0; i < n; i++) {
-        int64_t last = segments[i].last.time_ns;
-        latest[i] = i > 0 && latest[i - 1] > last ? latest[i - 1] : last;
+    for (size_t i = 0; i < all->n; i++) {
+        int64_t last = all->items[i].last.time_ns;
+        all->latest[i] = i > 0 && all->latest[i - 1] > last ? all->latest[i - 1] : last;
     }
+    return true;
+}
+
+void merge_segments_done(struct merge_segments *all) {
+    free(all->items);
+    free(all->latest);
+}
+
+struct merge *merge_new(const struct merge_segments *all, struct reel_error *err) {
+    struct merge *m = calloc(1, sizeof *m);
+    if (!m) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    *m = (struct merge){.all = all, .n = all->n, .from = {.key = {.time_ns = REEL_TIME_MIN}}};
     return m;
 }
 
@@ -95,8 +110,6 @@ void merge_free(struct merge *m) {
         free(lane);
     }
     free(m->heap);
-    free(m->latest);
-    free(m->segments);
     free(m);
 }
 
@@ -108,7 +121,7 @@ void merge_seek(struct merge *m, const struct merge_position *from) {
     size_t low = 0, high = m->n; /* the first segment that may still have entries */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (m->latest[middle] < from->key.time_ns) {
+        if (m->all->latest[middle] < from->key.time_ns) {
             low = middle + 1;
         } else {
             high = middle;
@@ -229,7 +242,7 @@ static bool open_segment(struct merge *m, const struct merge_segment *s, struct 
 
 static bool open_reached(struct merge *m, struct reel_error *err) {
     while (m->next < m->n) {
-        const struct merge_segment *s = &m->segments[m->next];
+        const struct merge_segment *s = &m->all->items[m->next];
         if (m->open > 0) {
             const struct lane *top = m->heap[0].lane;
             struct pack_key key = pack_key_of(&top->entry);
@@ -298,7 +311,8 @@ static bool count_in(struct merge *m, const struct merge_segment *s, const struc
 bool merge_count(struct merge *m, const struct merge_position *from, const struct merge_position *to, uint64_t *counts,
                  struct reel_error *err) {
     for (size_t i = 0; i < m->n; i++) {
-        if (!count_in(m, &m->segments[i], from, to, &counts[m->segments[i].channel], err)) {
+        const struct merge_segment *s = &m->all->items[i];
+        if (!count_in(m, s, from, to, &counts[s->channel], err)) {
             return false;
         }
     }

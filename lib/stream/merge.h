@@ -11,7 +11,7 @@ struct merge_segment {
     uint32_t source;             /* position of the recording */
     uint32_t channel;            /* position in the stream's channels */
     int64_t shift_ns;            /* added to the times of its entries; the caller has checked that no time overflows */
-    struct pack_key first, last; /* of the segment, shifted; filled by merge_new() */
+    struct pack_key first, last; /* of the segment, shifted; set by merge_segments_sort() */
 };
 
 /* Unsigned addition: wraps for a corrupted index instead of being undefined; a valid index stays in range. */
@@ -30,13 +30,24 @@ struct merge_position { /* position of a message in the stream's order */
     uint32_t source;
 };
 
+/* The segments of a selection, sorted. Any number of merges read them. */
+struct merge_segments {
+    struct merge_segment *items;
+    size_t n, capacity;
+    int64_t *latest; /* largest last time in items[0 … i]; set by merge_segments_sort() */
+};
+bool merge_segments_add(struct merge_segments *segments, const struct merge_segment *segment, struct reel_error *err);
+/* To be called once, after all were added. */
+bool merge_segments_sort(struct merge_segments *segments, struct reel_error *err);
+void merge_segments_done(struct merge_segments *segments);
+
 /* In the stream's order: negative, 0 or positive. */
 int merge_compare(const struct merge_position *a, const struct merge_position *b);
 
 struct merge;
 
-/* Takes over `segments` (malloc'd), also on failure. */
-struct merge *merge_new(struct merge_segment *segments, size_t n, struct reel_error *err);
+/* A merge at the first entry. `segments` must outlive it. */
+struct merge *merge_new(const struct merge_segments *segments, struct reel_error *err);
 void merge_free(struct merge *m);
 
 /* Starts (again) with the first entry at or after `from`. */

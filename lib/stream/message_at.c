@@ -22,8 +22,7 @@ static bool count_all(struct reel_stream *s, uint64_t *total, struct reel_error 
     enum reel_step step;
     for (*total = 0; (step = stream_next(s, &m, err)) == REEL_STEP_MESSAGE; ++*total) {
     }
-    return step == REEL_STEP_END &&
-           stream_seek(s, &(struct reel_position){.time_ns = REEL_TIME_MIN, .initial = 1}, err);
+    return step == REEL_STEP_END && stream_rewind(s, err);
 }
 
 /* Seeks to a time shortly before the message at `skip`, and subtracts from `skip` the number of messages before that

@@ -1,16 +1,11 @@
-/* The basic stream: channels that the selection matches, the initial state, the merge, sampling. See stream/stream.h.
- */
-#include <stdio.h>
+/* The basic stream: the initial state, the merge, sampling. See stream/stream.h. */
 #include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/glob.h"
 #include "base/limits.h"
 #include "read/reader.h"
 #include "stream/initial_state.h"
-#include "stream/merge.h"
-#include "stream/merge_names.h"
 #include "stream/selection.h"
 #include "stream/stream.h"
 #include "stream/where.h"
@@ -20,17 +15,11 @@ const struct reel_selection selection_all = {
 
 struct stream {
     struct reel_stream base;
-    struct arena arena; /* renamed channels */
+    struct opened_selection *opened;
     struct reel_reader **readers;
     struct reader_set awake; /* those of them that hold memory */
-    const struct reel_channel **channels;
-    uint32_t *channel_source;
-    enum reel_clock *clocks;
-    int64_t *shifts;
-    size_t cap_channels, cap_sources;
-    uint32_t n_selected; /* channels of the recordings; those of the initial state follow */
     struct merge *merge;
-    struct reel_initial_state *initial;
+    struct reel_initial_state *initial; /* that of `opened`, or NULL */
     size_t initial_at;
     struct merge_position start;
     int64_t end_ns;
@@ -113,7 +102,7 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
         return true;
     }
     AUTO_MEM uint64_t *before =
-        calloc(s->n_selected ? s->n_selected : 1, sizeof *before); /* the interval that contains `to` */
+        calloc(s->opened->n_selected ? s->opened->n_selected : 1, sizeof *before); /* the interval that contains `to` */
     if (!before) {
         return reel_fail_memory(err);
     }
@@ -130,7 +119,7 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
     if (!count_between(s, &s->start, &middle, before, err) || !count_between(s, &middle, to, s->seen, err)) {
         return false;
     }
-    for (uint32_t i = 0; i < s->n_selected; i++) {
+    for (uint32_t i = 0; i < s->opened->n_selected; i++) {
         s->seen[i] += before[i];
         s->last_bucket[i] = kept_of(s, s->seen[i]) > kept_of(s, before[i]) ? bucket : -1;
     }
@@ -188,16 +177,11 @@ static bool plain_seek(struct reel_stream *base, const struct reel_position *mar
 static void plain_free(struct reel_stream *base) {
     struct stream *s = (struct stream *)base;
     merge_free(s->merge);
-    reel_initial_state_free(s->initial);
     for (uint32_t i = 0; i < s->base.n_sources; i++) {
         reel_reader_free(s->readers[i]);
     }
-    arena_free(&s->arena);
+    selection_free(s->opened);
     free(s->readers);
-    free(s->channels);
-    free(s->channel_source);
-    free(s->clocks);
-    free(s->shifts);
     free(s->seen);
     free(s->last_bucket);
     free(s);
@@ -217,7 +201,7 @@ bool stream_can_count(const struct reel_stream *base) {
 
 bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
-    AUTO_MEM uint64_t *counts = calloc(s->n_selected ? s->n_selected : 1, sizeof *counts);
+    AUTO_MEM uint64_t *counts = calloc(s->opened->n_selected ? s->opened->n_selected : 1, sizeof *counts);
     if (!counts) {
         return reel_fail_memory(err);
     }
@@ -230,7 +214,7 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
         return false;
     }
     *count = 0;
-    for (uint32_t i = 0; i < s->n_selected; i++) {
+    for (uint32_t i = 0; i < s->opened->n_selected; i++) {
         *count += counts[i];
     }
     return true;
@@ -246,219 +230,25 @@ bool stream_selects(struct reel_stream *base, const struct reel_message *m, bool
 
 /* ---- opening */
 
-static bool any_glob_matches(const char *const *globs, uint32_t n, const char *topic) {
-    for (uint32_t g = 0; g < n; g++) {
-        if (reel_topic_match(globs[g], topic)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Matches one name of a channel against the selection, with and without its prefix. */
-struct standing {
-    bool named, excluded;
-};
-static struct standing standing_of(const struct reel_selection *q, const char *prefix, const char *topic) {
-    struct standing s = {.named = any_glob_matches(q->topics, q->n_topics, topic),
-                         .excluded = any_glob_matches(q->exclude, q->n_exclude, topic)};
-    char full[2048];
-    if (prefix[0] != '\0' && naming_join(prefix, topic, full, sizeof full)) {
-        s.named |= any_glob_matches(q->topics, q->n_topics, full);
-        s.excluded |= any_glob_matches(q->exclude, q->n_exclude, full);
-    }
-    return s;
-}
-
-static bool selects(const struct reel_selection *q, const char *prefix, const char *topic) {
-    struct standing s = standing_of(q, prefix, topic);
-    return (q->n_topics == 0 || s.named) && !s.excluded;
-}
-
-/* A channel with several topics is shown under those that are selected: *shown is the channel itself when all are, a
- * renamed copy when some are, NULL when none is. */
-static bool select_channel(struct stream *s, const struct reel_selection *q, const char *prefix,
-                           const struct reel_channel *c, const struct reel_channel **shown, struct reel_error *err) {
-    char name[1024] = "";
-    size_t used = 0;
-    uint32_t matching = 0;
-    for (uint32_t t = 0; t < c->n_topics; t++) {
-        if (selects(q, prefix, c->topics[t])) {
-            matching++;
-            used += (size_t)snprintf(name + used, sizeof name - used, "%s%s", used > 0 ? "+" : "", c->topics[t]);
-            used = used < sizeof name ? used : sizeof name - 1;
-        }
-    }
-    struct standing own = standing_of(q, prefix, c->name);
-    *shown = !own.excluded && (matching == c->n_topics || own.named) ? c : NULL;
-    if (*shown || own.excluded || matching == 0) {
-        return true;
-    }
-    struct reel_channel *copy = arena_alloc(&s->arena, sizeof *copy);
-    const char *text = arena_text(&s->arena, name);
-    if (!copy || !text) {
-        return reel_fail_memory(err);
-    }
-    *copy = *c;
-    copy->name = text;
-    *shown = copy;
-    return true;
-}
-
-static bool add_channel(struct stream *s, const struct reel_channel *c, uint32_t source, struct reel_error *err) {
-    size_t n = s->base.n_channels;
-    if (!GROW_ARRAY(s->channels, n, s->cap_channels) || !GROW_ARRAY(s->channel_source, n, s->cap_sources)) {
-        return reel_fail_memory(err);
-    }
-    s->channels[n] = c;
-    s->channel_source[n] = source;
-    s->base.channels = s->channels;
-    s->base.channel_source = s->channel_source;
-    s->base.n_channels++;
-    return true;
-}
-
-struct segments { /* of all sources */
-    struct merge_segment *items;
-    size_t count, capacity;
-};
-
-/* Adds the segments of one channel that overlap the selection. */
-static bool add_segments(struct stream *s, const struct reel_index *index, uint32_t id, uint32_t source,
-                         const struct reel_selection *q, struct segments *segments, struct reel_error *err) {
-    for (size_t i = index->first_segment[id]; i < index->first_segment[id + 1]; i++) {
-        const struct pack_segment *segment = &index->model.segments[i];
-        int64_t shift = s->shifts[source], first = merge_shifted(segment->first.time_ns, shift),
-                last = merge_shifted(segment->last.time_ns, shift);
-        if (last < q->start_ns || (first >= q->end_ns && q->end_ns != REEL_TIME_MAX)) {
-            continue;
-        }
-        if (!GROW_ARRAY(segments->items, segments->count, segments->capacity)) {
-            return reel_fail_memory(err);
-        }
-        segments->items[segments->count++] = (struct merge_segment){
-            .segment = segment, .index = index, .source = source, .channel = s->base.n_channels, .shift_ns = shift};
-    }
-    return true;
-}
-
-static bool has_id(const struct reel_selection *q, uint32_t id) {
-    for (uint32_t i = 0; i < q->n_channels; i++) {
-        if (q->channels[i] == id) {
-            return true;
-        }
-    }
-    return q->n_channels == 0;
-}
-
-/* Adds the channels and segments of one recording. */
-static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source,
-                       const struct reel_selection *q, const struct naming *naming, struct segments *segments,
-                       struct reel_error *err) {
-    const struct reel_index *index = reel_recording_index(recording);
-    for (uint32_t id = 0; id < index->info.n_channels; id++) {
-        const struct reel_channel *own = reel_index_channel(index, id), *c;
-        if (!has_id(q, id)) {
-            continue;
-        }
-        if (!select_channel(s, q, naming_prefix(naming, own, source), own, &c, err)) {
-            return false;
-        }
-        if (c && (!add_segments(s, index, id, source, q, segments, err) || !add_channel(s, c, source, err))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Clock and shift of one source. No shifted time may overflow 64 bits. */
-static bool add_clock(struct stream *s, const struct reel_index_info *info, const struct reel_source_option *option,
-                      uint32_t source, struct reel_error *err) {
-    int64_t first, last;
-    s->clocks[source] = option && option->wall ? REEL_CLOCK_WALL : info->clock;
-    s->shifts[source] = option ? option->shift_ns : 0;
-    return (!__builtin_add_overflow(info->start_ns, s->shifts[source], &first) &&
-            !__builtin_add_overflow(info->end_ns, s->shifts[source], &last)) ||
-           reel_fail(err, REEL_ARGUMENT, "a shift of %lld ns takes times out of range", (long long)s->shifts[source]);
-}
-
-static void note_origin(struct stream *s, const struct reel_index_info *info, uint32_t source, bool *timed) {
-    int64_t start = info->start_ns + s->shifts[source];
-    if (info->messages > 0) {
-        s->origin_ns = !*timed || start < s->origin_ns ? start : s->origin_ns;
-        *timed = true;
-    }
-}
-
-static bool open_sources(struct stream *s, struct reel_recording *const *recordings, uint32_t n,
-                         const struct reel_selection *q, const struct naming *naming, struct reel_error *err) {
-    s->readers = calloc(n ? n : 1, sizeof *s->readers);
-    s->clocks = calloc(n ? n : 1, sizeof *s->clocks);
-    s->shifts = calloc(n ? n : 1, sizeof *s->shifts);
-    if (!s->readers || !s->clocks || !s->shifts) {
+static bool open_readers(struct stream *s, struct reel_error *err) {
+    const struct opened_selection *o = s->opened;
+    if (!(s->readers = calloc((size_t)o->n_recordings + 1, sizeof *s->readers))) {
         return reel_fail_memory(err);
     }
     s->base.readers = s->readers;
-    s->base.clocks = s->clocks;
-    s->base.shifts = s->shifts;
-    if (q->n_channels > 0 && n > 1) {
-        return reel_fail(err, REEL_ARGUMENT, "channels are selected by id in one recording only, not in %u", n);
-    }
-    struct segments segments = {.count = 0};
-    bool timed = false, good = true;
-    for (uint32_t i = 0; i < n && good; i++) {
-        const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
-        if (!(s->readers[i] = reel_reader_new(recordings[i], err))) {
-            free(segments.items);
+    for (; s->base.n_sources < o->n_recordings; s->base.n_sources++) {
+        struct reel_reader *reader = reel_reader_new(o->recordings[s->base.n_sources], err);
+        if (!reader) {
             return false;
         }
-        reader_join(s->readers[i], &s->awake);
-        s->base.n_sources++;
-        good = add_clock(s, info, q->sources ? &q->sources[i] : NULL, i, err) &&
-               add_source(s, recordings[i], i, q, naming, &segments, err);
-        if (good) {
-            note_origin(s, info, i, &timed);
-        }
-    }
-    s->n_selected = s->base.n_channels;
-    if (!good) {
-        free(segments.items);
-        return false;
-    }
-    return (s->merge = merge_new(segments.items, segments.count, err)) != NULL;
-}
-
-static bool open_initial_state(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
-    if (q->initial) {
-        s->initial = reel_initial_state_ref(q->initial);
-    } else if ((q->last_per_topic || q->state_at_cut || q->key_frames) && q->start_ns != REEL_TIME_MIN) {
-        if (!(s->initial = initial_state_make(&s->base, q, err))) {
-            return false;
-        }
-    }
-    s->base.initial = s->initial;
-    for (size_t i = 0; s->initial && i < s->initial->n_channels; i++) {
-        if (!add_channel(s, s->initial->channels[i], s->initial->channel_source[i], err)) {
-            return false;
-        }
+        s->readers[s->base.n_sources] = reader;
+        reader_join(reader, &s->awake);
     }
     return true;
 }
 
-/* Last, so that initial messages are matched by the names of the formats. */
-static bool open_names(struct stream *s, const struct naming *naming, const struct reel_selection *q,
-                       struct reel_error *err) {
-    for (uint32_t i = 0; i < s->base.n_channels; i++) {
-        if (!(s->channels[i] = naming_apply(naming, &s->arena, s->channels[i], s->channel_source[i])) ||
-            !(s->channels[i] = naming_rename(q, &s->arena, s->channels[i]))) {
-            return reel_fail_memory(err);
-        }
-    }
-    return true;
-}
-
-static bool open_sampling(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
-    s->since = q->since ? *q->since : (struct reel_since){0};
+static bool open_sampling(struct stream *s, struct reel_error *err) {
+    const struct reel_selection *q = &s->opened->selection;
     s->every_n = q->every_n;
     s->every_ns = q->every_ns;
     s->base.thinned = q->every_n > 1 || q->every_ns > 0;
@@ -473,39 +263,59 @@ static bool open_sampling(struct stream *s, const struct reel_selection *q, stru
     return true;
 }
 
-struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings,
-                                     const struct reel_selection *given, struct reel_error *err) {
-    struct reel_selection own;
-    const struct reel_selection *selection = &own;
-    if (!selection_read(&own, given, err)) {
-        return NULL;
-    }
+/* What the stream reads of the selection for each message. */
+static void copy_limits(struct stream *s, const struct reel_selection *q) {
+    s->start = (struct merge_position){.key = {.time_ns = q->start_ns}};
+    s->end_ns = q->end_ns;
+    s->since = q->since ? *q->since : (struct reel_since){0};
+    s->origin_ns = s->opened->origin_ns;
+}
+
+struct reel_stream *selection_stream(struct opened_selection *o, bool with_initial_state, struct reel_error *err) {
     struct stream *s = calloc(1, sizeof *s);
     if (!s) {
         reel_fail_memory(err);
         return NULL;
     }
-    s->base.ops = &plain_ops;
-    s->start = (struct merge_position){.key = {.time_ns = selection->start_ns}};
-    s->end_ns = selection->end_ns;
-    struct naming naming;
-    bool good = naming_open(&naming, recordings, n_recordings, selection, err) &&
-                open_sources(s, recordings, n_recordings, selection, &naming, err) &&
-                open_initial_state(s, selection, err) && open_names(s, &naming, selection, err) &&
-                open_sampling(s, selection, err);
-    naming_close(&naming);
-    if (!good) {
+    s->opened = selection_ref(o);
+    s->initial = with_initial_state ? o->initial : NULL;
+    s->base = (struct reel_stream){.ops = &plain_ops,
+                                   .channels = o->channels,
+                                   .channel_source = o->channel_source,
+                                   .n_channels = with_initial_state ? o->n_channels : o->n_selected,
+                                   .clocks = o->clocks,
+                                   .shifts = o->shifts,
+                                   .initial = s->initial};
+    copy_limits(s, &o->selection);
+    if (!open_readers(s, err) || !open_sampling(s, err) || !(s->merge = merge_new(&o->segments, err))) {
         plain_free(&s->base);
         return NULL;
     }
-    if (selection->start_ns != REEL_TIME_MIN) {
-        s->origin_ns = selection->start_ns;
-    }
     merge_seek(s->merge, &s->start);
-    return selection->n_where > 0 ? where_stream(&s->base, selection, err) : &s->base;
+    return o->selection.n_where > 0 ? where_stream(&s->base, &o->selection, err) : &s->base;
+}
+
+struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, uint32_t n_recordings,
+                                     const struct reel_selection *given, struct reel_error *err) {
+    struct reel_selection selection;
+    if (!selection_read(&selection, given, err)) {
+        return NULL;
+    }
+    AUTO(selection_free) struct opened_selection *o = selection_open(recordings, n_recordings, &selection, err);
+    return o && selection_make_initial_state(o, selection.initial, err) ? selection_stream(o, true, err) : NULL;
 }
 
 /* ---- what works for every stream */
+
+static const struct reel_position start_position = {.time_ns = REEL_TIME_MIN, .initial = 1};
+
+bool stream_rewind(struct reel_stream *stream, struct reel_error *err) {
+    return stream_seek(stream, &start_position, err);
+}
+bool stream_is_start(const struct reel_position *position) {
+    return position->time_ns == start_position.time_ns && position->initial == start_position.initial &&
+           position->chunk == 0 && position->offset == 0;
+}
 
 void reel_stream_free(struct reel_stream *stream) {
     if (stream) {

@@ -70,7 +70,7 @@ struct reel_stream {
     const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
     const uint64_t
         *left_out; /* messages left out so far, because they do not fit their definition; NULL: none ever is */
-    struct reel_message latest;          /* what reel_stream_next() and … */
+    struct reel_message latest;          /* what stream_next() and … */
     struct reel_description description; /* … reel_stream_describe() have returned */
 };
 
@@ -78,6 +78,10 @@ enum reel_step stream_next(struct reel_stream *stream, struct reel_message *m, s
 /* Goes on with the message at `mark` (or the first one after that position). What every_n / every_ns have counted up to
  * there is found from the index. */
 bool stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err);
+/* Back to the first message, wherever the stream is. */
+bool stream_rewind(struct reel_stream *stream, struct reel_error *err);
+/* Whether a position is the one that stream_rewind() seeks: no message has it. */
+bool stream_is_start(const struct reel_position *position);
 bool stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,
                      struct reel_error *err);
 

@@ -352,22 +352,35 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
     return true;
 }
 
+static bool selects_all(const struct reel_selection *q) {
+    return q->n_topics == 0 && q->n_exclude == 0 && q->n_channels == 0 && q->start_ns == REEL_TIME_MIN &&
+           q->end_ns == REEL_TIME_MAX;
+}
+
+/* `good`: `any` and `why` were found out. False: replied with `err`. */
+static bool note_matches(struct http_request *r, bool good, bool any, const char *why, const struct reel_error *err) {
+    if (!good) {
+        http_reply_error(r, err);
+    } else if (!any) {
+        http_add_header(r, "X-Matched", "0");
+        http_add_header(r, "X-Warning", why);
+    }
+    return good;
+}
+
 bool api_note_matches(struct http_request *r, struct reel_recording *const *recordings, uint32_t n,
                       const struct reel_selection *selection) {
     struct reel_error err = {0};
     char why[REEL_MATCHES_TEXT];
-    bool any = true;
-    bool all = selection->n_topics == 0 && selection->n_exclude == 0 && selection->n_channels == 0 &&
-               selection->start_ns == REEL_TIME_MIN && selection->end_ns == REEL_TIME_MAX;
-    if (!all && !reel_selection_matches(recordings, n, selection, &any, why, &err)) {
-        http_reply_error(r, &err);
-        return false;
-    }
-    if (!any) {
-        http_add_header(r, "X-Matched", "0");
-        http_add_header(r, "X-Warning", why);
-    }
-    return true;
+    bool any = true, good = selects_all(selection) || reel_selection_matches(recordings, n, selection, &any, why, &err);
+    return note_matches(r, good, any, why, &err);
+}
+
+bool api_note_conversion(struct http_request *r, struct reel_conversion *c) {
+    struct reel_error err = {0};
+    char why[REEL_MATCHES_TEXT];
+    bool any = true, good = selects_all(&c->selection) || reel_conversion_matches(c, false, &any, why, &err);
+    return note_matches(r, good, any, why, &err);
 }
 
 static enum reel_time_format time_format(const struct http_request *r) {

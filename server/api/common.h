@@ -78,10 +78,11 @@ void api_digest_texts(const char *sha256_hex, char etag[64], char repr_digest[72
 void api_base64_digest(const uint8_t digest[32], char out[45]);
 bool api_digest_from_base64(const char *text, size_t size, uint8_t digest[32]);
 
-/* Adds Link: rel="next": the same request with another cursor. */
 /* X-Matched: 0, and X-Warning with the reason, when the selection has no message. False: replied. */
 bool api_note_matches(struct http_request *r, struct reel_recording *const *recordings, uint32_t n,
                       const struct reel_selection *selection);
+bool api_note_conversion(struct http_request *r, struct reel_conversion *conversion);
+/* Adds Link: rel="next": the same request with another cursor. */
 void api_add_next_link(struct http_request *r, const char *cursor);
 
 /* How long the client waits for a job: Prefer: wait=N (seconds, at most a minute); respond-async: not at all; else

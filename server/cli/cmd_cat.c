@@ -71,11 +71,11 @@ static bool put_rows(struct reel_recording *recording, const struct reel_selecti
     AUTO(reel_conversion_free)
     struct reel_conversion *conversion =
         writer && threads ? reel_conversion_new(writer, &recording, 1, selection, &options, threads, NULL, err) : NULL;
-    AUTO(reel_render_free)
-    struct reel_render *render = conversion ? reel_conversion_render(conversion, NULL, err) : NULL;
+    AUTO(reel_row_output_free)
+    struct reel_row_output *rows = conversion ? reel_conversion_rows(conversion, err) : NULL;
     size_t got = 0;
     do {
-        if (!render || !reel_render_next(render, buffer, PIECE, &got, err) ||
+        if (!rows || !reel_row_output_next(rows, buffer, PIECE, &got, err) ||
             !cli_output_write(out, buffer, got, err)) {
             return false;
         }

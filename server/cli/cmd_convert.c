@@ -32,12 +32,16 @@ struct conversion {
     const struct reel_writer *writer;
     struct reel_write_options options;
     struct reel_selection selection;
+    struct reel_threads *pool;
+    struct reel_conversion *opened; /* of the file that is written, or reported on */
 };
 static const char *const aligns[] = {"start", "none", NULL};
 static const char *const dialects[] = {"1", "2", NULL}, *const encodings[] = {"ros1", "cdr"};
 static const char *const prefixes[] = {"clash", "always", "never", NULL};
 
 static inline void reel_auto_conversion_done(struct conversion *c) {
+    reel_conversion_free(c->opened);
+    reel_threads_free(c->pool);
     for (uint32_t i = 0; i < c->n_recordings; i++) {
         reel_recording_free(c->recordings[i]);
     }
@@ -146,12 +150,34 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
         c->selection.key_frames = !(c->writer->needs & REEL_STREAMED);
         c->selection.state_at_cut = (c->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     }
-    return c->run == NO_RUN ? cli_warn_matches(c->recordings, c->n_recordings, &c->selection, err)
-                            : reel_nanover_run(c->recordings[0], c->run, &c->selection, &c->options, err);
+    return c->run == NO_RUN || reel_nanover_run(c->recordings[0], c->run, &c->selection, &c->options, err);
 }
 
-static struct reel_stream *open_stream(const struct conversion *c, struct reel_error *err) {
-    return reel_writer_stream(c->writer, c->recordings, c->n_recordings, &c->selection, err);
+/* Opens the conversion to `path`. */
+static bool open_conversion(struct conversion *c, const char *path, struct reel_error *err) {
+    const char *file = cli_file_name(path);
+    AUTO_MEM char *name = strndup(file, strlen(file) - strlen(extension_of(path)));
+    struct reel_write_options options = c->options;
+    if (!name) {
+        return reel_fail_memory(err);
+    }
+    options.name = name;
+    reel_conversion_free(TAKE(c->opened));
+    return (c->pool || (c->pool = cli_threads(c->threads, err))) &&
+           (c->opened = reel_conversion_new(c->writer, c->recordings, c->n_recordings, &c->selection, &options, c->pool,
+                                            NULL, err));
+}
+
+static bool warn_matches(const struct conversion *c, struct reel_error *err) {
+    char why[REEL_MATCHES_TEXT];
+    bool any = true;
+    if (c->run == NO_RUN && !reel_conversion_matches(c->opened, true, &any, why, err)) {
+        return false;
+    }
+    if (!any) {
+        fprintf(stderr, "reel: warning: %s\n", why);
+    }
+    return true;
 }
 
 /* ---- conversion report */
@@ -171,7 +197,7 @@ static void print_losses(FILE *to, const struct reel_loss *loss) {
 
 static bool report_losses(const struct conversion *c, struct reel_error *err) {
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
-    AUTO(reel_stream_free) struct reel_stream *stream = open_stream(c, err);
+    struct reel_stream *stream = reel_conversion_stream(c->opened, true, err);
     if (!loss || !stream) {
         return stream ? reel_fail_memory(err) : false;
     }
@@ -182,36 +208,23 @@ static bool report_losses(const struct conversion *c, struct reel_error *err) {
 
 /* ---- writing */
 
-static bool convert_to(const struct conversion *c, const struct reel_output *output,
-                       const struct reel_progress *progress, struct reel_error *err) {
-    AUTO(reel_threads_free) struct reel_threads *threads = cli_threads(c->threads, err);
-    AUTO(reel_conversion_free)
-    struct reel_conversion *conversion = threads ? reel_conversion_new(c->writer, c->recordings, c->n_recordings,
-                                                                       &c->selection, &c->options, threads, NULL, err)
-                                                 : NULL;
-    return conversion && reel_convert_to(conversion, output, progress, err);
-}
-
 static bool write_output(struct conversion *c, const char *path, struct reel_error *err) {
     AUTO(output_file_done) struct output_file out = {.fd = -1};
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
-    AUTO_MEM char *name = strndup(cli_file_name(path), strlen(cli_file_name(path)) - strlen(extension_of(path)));
-    if (!loss || !name) {
+    if (!loss) {
         return reel_fail_memory(err);
     }
     if (!cli_output_open(&out, path, c->force, err)) {
         return false;
     }
-    c->options.name = name;
     struct cli_progress progress;
     cli_progress_start(&progress, "converting", cli_file_name(path));
     struct reel_output output = {.write = cli_output_write,
                                  .rewrite = output_file_rewrites(&out) ? output_file_rewrite : NULL,
                                  .context = &out,
                                  .loss = loss};
-    bool good = convert_to(c, &output, &progress.report, err);
+    bool good = reel_convert_to(c->opened, &output, &progress.report, err);
     cli_progress_end(&progress);
-    c->options.name = NULL;
     print_losses(stderr, loss);
     return good && output_file_finish(&out, err);
 }
@@ -233,7 +246,7 @@ static bool write_parts(struct conversion *c, const char *path, struct reel_erro
         }
         c->selection = parts[i].selection;
         c->options = parts[i].options;
-        if (!write_output(c, name, err)) {
+        if (!open_conversion(c, name, err) || !write_output(c, name, err)) {
             return false;
         }
     }
@@ -246,7 +259,7 @@ static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_
         return reel_fail(err, REEL_ARGUMENT, "--split writes several files, not to standard output");
     }
     return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && set_merge_options(c, err) &&
-           select_messages(c, err) && report_losses(c, err) &&
+           select_messages(c, err) && open_conversion(c, out, err) && warn_matches(c, err) && report_losses(c, err) &&
            (c->report || (c->split ? write_parts : write_output)(c, out, err));
 }
 

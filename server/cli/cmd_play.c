@@ -105,18 +105,18 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
     }
     struct output_file out = {.fd = STDOUT_FILENO};
     struct reel_stream *stream = open_stream(recording, &selection, &options, q->follow, err);
-    AUTO(reel_render_free)
-    struct reel_render *render = stream ? reel_render_new(NULL, writer, &write, stream, err) : NULL;
+    AUTO(reel_row_output_free)
+    struct reel_row_output *rows = stream ? reel_row_output_new(writer, &write, stream, err) : NULL;
     AUTO_MEM char *buffer = malloc(PIECE);
     size_t got = 0;
     if (!buffer) {
         return reel_fail_memory(err);
     }
     do {
-        if (!render || !play_await(stream)) {
-            return !render ? false : reel_fail(err, REEL_CANCELLED, "interrupted");
+        if (!rows || !play_await(stream)) {
+            return !rows ? false : reel_fail(err, REEL_CANCELLED, "interrupted");
         }
-        if (!reel_render_next(render, buffer, PIECE, &got, err) || !cli_output_write(&out, buffer, got, err)) {
+        if (!reel_row_output_next(rows, buffer, PIECE, &got, err) || !cli_output_write(&out, buffer, got, err)) {
             return false;
         }
     } while (got > 0);

@@ -34,15 +34,15 @@ bool record_rows_send(struct record_remote *remote, struct reel_stream *stream, 
         reel_stream_free(stream);
         return false;
     }
-    AUTO(reel_render_free) struct reel_render *render = reel_render_new(NULL, writer, &write, stream, err);
+    AUTO(reel_row_output_free) struct reel_row_output *output = reel_row_output_new(writer, &write, stream, err);
     struct grow rows = {0};
     size_t got = 1;
-    bool good = render;
+    bool good = output;
     while (good && got > 0) {
         uint8_t *room = grow_room(&rows, PIECE);
         good = room || reel_fail_memory(err);
         good = good && (!await || rows.size > 0 || await(stream) || reel_fail(err, REEL_CANCELLED, "interrupted"));
-        good = good && reel_render_next(render, room, PIECE, &got, err);
+        good = good && reel_row_output_next(output, room, PIECE, &got, err);
         rows.size += good ? got : 0;
         good = good && (rows.size == 0 || record_rows_whole(remote, &rows, err));
     }

@@ -123,12 +123,12 @@ static void convert_all(struct reel_recording *recording) {
         struct reel_selection q = selection_all;
         q.initial = reel_plan_initial_state(plan);
         stream = reel_writer_stream(writer, &recording, 1, &q, &err);
-        AUTO(reel_render_free) struct reel_render *render = reel_render_new(plan, writer, &options, stream, &err);
+        AUTO(reel_planned_output_free) struct reel_planned_output *render = reel_planned_output_new(plan, stream, &err);
         assert_non_null(render);
         uint8_t piece[65536];
         for (uint64_t at = 0, length = reel_plan_length(plan); at < length;) {
             size_t n = length - at < sizeof piece ? (size_t)(length - at) : sizeof piece;
-            if (!reel_render_read(render, at, piece, n, &err)) {
+            if (!reel_planned_output_read(render, at, piece, n, &err)) {
                 assert_int_not_equal(err.code, REEL_OK);
                 break;
             }

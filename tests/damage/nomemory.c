@@ -26,6 +26,7 @@
 #include "formats/rosbag/info.h"
 #include "formats/tide/report.h"
 #include "index/scan.h"
+#include "makers/any_output.h"
 #include "media/picture.h"
 #include "reel/values.h"
 #include "stream/view.h"
@@ -157,29 +158,6 @@ static bool run_attachments(struct reel_recording *recording, const struct stage
     return reader != NULL;
 }
 
-static bool read_render(struct reel_render *render, const struct reel_plan *plan, struct run *r,
-                        struct reel_error *err) {
-    uint8_t piece[16384];
-    size_t got = 1;
-    if (!plan) {
-        while (got > 0) {
-            if (!reel_render_next(render, piece, sizeof piece, &got, err)) {
-                return false;
-            }
-            digest(r, piece, got);
-        }
-        return true;
-    }
-    for (uint64_t at = 0, length = reel_plan_length(plan); at < length; at += got) {
-        got = length - at < sizeof piece ? (size_t)(length - at) : sizeof piece;
-        if (!reel_render_read(render, at, piece, got, err)) {
-            return false;
-        }
-        digest(r, piece, got);
-    }
-    return true;
-}
-
 static bool run_writer(struct reel_recording *recording, const struct stage *stage, struct run *r,
                        struct reel_error *err) {
     const struct reel_writer *w = stage->writer;
@@ -214,8 +192,15 @@ static bool run_writer(struct reel_recording *recording, const struct stage *sta
         reel_stream_free(stream);
         stream = NULL;
     }
-    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(plan, w, &options, stream, err) : NULL;
-    return render && read_render(render, plan, r, err);
+    struct any_output any = {.at = 0};
+    uint8_t piece[16384];
+    size_t got = 1;
+    bool good = stream && any_output_open(&any, plan, w, &options, stream, err);
+    while (good && got > 0 && (good = any_output_next(&any, piece, sizeof piece, &got, err))) {
+        digest(r, piece, got);
+    }
+    any_output_close(&any);
+    return good;
 }
 
 static bool run_carla(struct reel_recording *recording, const struct stage *stage, struct run *r,

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "convert/writer.h"
 #include "index/scan.h"
+#include "makers/any_output.h"
 #include "stream/view.h"
 
 #include <dirent.h>
@@ -197,23 +198,15 @@ static bool write_all(struct reel_recording *recording, const struct reel_writer
         q.initial = plan ? reel_plan_initial_state(plan) : NULL;
         stream = plan ? reel_writer_stream(w, &recording, 1, &q, err) : NULL;
     }
-    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(plan, w, &options, stream, err) : NULL;
-    if (!render) {
-        return false;
-    }
-    if (plan) {
-        *size = (size_t)reel_plan_length(plan);
-        assert_true(*size <= OUTPUT_MAX);
-        return reel_render_read(render, 0, out, *size, err);
-    }
+    struct any_output any = {.at = 0};
+    bool good = stream && any_output_open(&any, plan, w, &options, stream, err);
     size_t got = 1;
-    for (*size = 0; got > 0; *size += got) {
+    for (*size = 0; good && got > 0; *size += good ? got : 0) {
         assert_true(*size < OUTPUT_MAX);
-        if (!reel_render_next(render, out + *size, OUTPUT_MAX - *size, &got, err)) {
-            return false;
-        }
+        good = any_output_next(&any, out + *size, OUTPUT_MAX - *size, &got, err);
     }
-    return true;
+    any_output_close(&any);
+    return good;
 }
 
 static void check_output(struct reel_recording *recording, const struct reel_writer *w, const struct reel_selection *q,

@@ -42,10 +42,10 @@ static void write_and_read(struct reel_recording *r, const struct reel_selection
         return;
     }
     AUTO_MEM uint8_t *out = malloc(length + 1);
-    AUTO(reel_render_free)
-    struct reel_render *render =
-        reel_render_new(plan, &reel_writer_carla, &options, reel_stream_open(&r, 1, q, &err), &err);
-    fuzz_expect(out && render && reel_render_read(render, 0, out, length, &err), "render what was planned", &err);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *render = reel_planned_output_new(plan, reel_stream_open(&r, 1, q, &err), &err);
+    fuzz_expect(out && render && reel_planned_output_read(render, 0, out, length, &err), "render what was planned",
+                &err);
     if (original.data) {
         fuzz_expect(length <= original.size && memcmp(out, original.data, length) == 0, "a whole recording as it was",
                     &err);

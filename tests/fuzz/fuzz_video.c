@@ -46,13 +46,13 @@ static void write_both(struct reel_recording *recording, const struct reel_write
     }
     size_t length = (size_t)reel_plan_length(plan);
     AUTO_MEM uint8_t *whole = malloc(length), *pieces = malloc(length);
-    AUTO(reel_render_free)
-    struct reel_render *render =
-        reel_render_new(plan, writer, &options, reel_writer_stream(writer, &recording, 1, &selection_all, &err), &err);
-    fuzz_expect(render && reel_render_read(render, 0, whole, length, &err), "read all of it", &err);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *render =
+        reel_planned_output_new(plan, reel_writer_stream(writer, &recording, 1, &selection_all, &err), &err);
+    fuzz_expect(render && reel_planned_output_read(render, 0, whole, length, &err), "read all of it", &err);
     for (size_t at = 0; at < length; at += PIECE) {
         size_t n = length - at < PIECE ? length - at : PIECE;
-        fuzz_expect(reel_render_read(render, at, pieces + at, n, &err), "read a piece", &err);
+        fuzz_expect(reel_planned_output_read(render, at, pieces + at, n, &err), "read a piece", &err);
     }
     fuzz_expect(memcmp(whole, pieces, length) == 0, "pieces are as the whole", &err);
 }

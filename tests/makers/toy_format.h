@@ -313,12 +313,12 @@ static inline uint8_t *toy_render_planned(struct reel_recording *recording, cons
     }
     *size = reel_plan_length(plan);
     uint8_t *all = malloc((size_t)*size + 1);
-    struct reel_render *render = reel_render_new(plan, writer, options, toy_stream(recording, selection), err);
-    bool good = all && render;
+    struct reel_planned_output *output = reel_planned_output_new(plan, toy_stream(recording, selection), err);
+    bool good = all && output;
     for (uint64_t at = 0; good && at < *size; at += step) {
-        good = reel_render_read(render, at, all + at, *size - at < step ? (size_t)(*size - at) : step, err);
+        good = reel_planned_output_read(output, at, all + at, *size - at < step ? (size_t)(*size - at) : step, err);
     }
-    reel_render_free(render);
+    reel_planned_output_free(output);
     reel_plan_free(plan);
     if (!good) {
         free(all);
@@ -332,16 +332,16 @@ static inline char *toy_render_streamed(struct reel_recording *recording, const 
                                         const struct reel_write_options *options,
                                         const struct reel_selection *selection, size_t step, size_t *size,
                                         struct reel_error *err) {
-    struct reel_render *render = reel_render_new(NULL, writer, options, toy_stream(recording, selection), err);
+    struct reel_row_output *rows = reel_row_output_new(writer, options, toy_stream(recording, selection), err);
     struct toy all = {0};
     uint8_t *piece = malloc(step);
     size_t got = 0;
-    bool good = render && piece;
-    while (good && (good = reel_render_next(render, piece, step, &got, err)) && got > 0) {
+    bool good = rows && piece;
+    while (good && (good = reel_row_output_next(rows, piece, step, &got, err)) && got > 0) {
         toy_put(&all, piece, got);
     }
     free(piece);
-    reel_render_free(render);
+    reel_row_output_free(rows);
     *size = all.size;
     toy_put(&all, "", 1);
     if (!good) {

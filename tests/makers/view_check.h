@@ -149,22 +149,21 @@ static inline void view_check_ranges(struct reel_recording *r, const struct reel
     struct reel_write_options options = {.compression = ""};
     AUTO(reel_stream_free) struct reel_stream *s = view_stream(r, q);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(&reel_writer_mcap, &options, s, NULL, &err);
-    AUTO(reel_render_free)
-    struct reel_render *all = plan ? reel_render_new(plan, &reel_writer_mcap, &options, view_stream(r, q), &err) : NULL;
-    AUTO(reel_render_free)
-    struct reel_render *piece =
-        plan ? reel_render_new(plan, &reel_writer_mcap, &options, view_stream(r, q), &err) : NULL;
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *all = plan ? reel_planned_output_new(plan, view_stream(r, q), &err) : NULL;
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *piece = plan ? reel_planned_output_new(plan, view_stream(r, q), &err) : NULL;
     if (!all || !piece) {
         fail_msg("%s", err.text);
     }
     size_t size = (size_t)reel_plan_length(plan);
     AUTO_MEM uint8_t *whole = malloc(size), *part = malloc(size);
-    assert_true(reel_render_read(all, 0, whole, size, &err));
+    assert_true(reel_planned_output_read(all, 0, whole, size, &err));
     uint32_t seed = 7;
     for (unsigned i = 0; i < 40; i++) {
         size_t at = (seed = seed * 1664525 + 1013904223) % size,
                n = (seed = seed * 1664525 + 1013904223) % (size - at) + 1;
-        if (!reel_render_read(piece, at, part, n, &err)) {
+        if (!reel_planned_output_read(piece, at, part, n, &err)) {
             fail_msg("%zu bytes at %zu: %s", n, at, err.text);
         }
         assert_memory_equal(part, whole + at, n);

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "formats/mcap/write.h"
 #include "reel/cleanup.h"
+#include "stream/stream.h"
 
 enum {
     HEAVY_BYTES = 4096,         /* mean message size from which a channel is heavy */
@@ -146,7 +147,7 @@ static bool is_marked(const struct reel_message *m, const struct reel_position *
            own.chunk == mark->chunk && own.initial == mark->initial && own.again == mark->again;
 }
 
-/* Seeks to the start of the window that contains the mark. */
+/* Seeks to the start of the window that contains the position, and in it to the message. */
 static bool grouped_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct grouped *g = (struct grouped *)base;
     int64_t start = window_start(g, mark->time_ns);
@@ -155,6 +156,10 @@ static bool grouped_seek(struct reel_stream *base, const struct reel_position *m
     g->has_ahead = false;
     if (!stream_seek(g->below, &from, err)) {
         return false;
+    }
+    if (stream_is_start(mark)) {
+        g->count = g->at = 0;
+        return true;
     }
     do {
         if (!fill(g, err)) {

@@ -123,7 +123,9 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
 }
 
 static bool converted_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
-    return stream_seek(((struct converted *)base)->below, mark, err);
+    struct converted *v = (struct converted *)base;
+    v->left_out = stream_is_start(mark) ? 0 : v->left_out;
+    return stream_seek(v->below, mark, err);
 }
 
 static bool converted_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,

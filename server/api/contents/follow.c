@@ -23,9 +23,9 @@ struct follower {
     struct reel_since since;
     struct reel_write_options options;
     struct api_text text;
-    struct reel_render *render; /* NULL: between two rounds */
-    uint64_t messages;          /* of the recording in the last round */
-    uint32_t channels;          /* of the stream then */
+    struct reel_row_output *rows; /* NULL: between two rounds */
+    uint64_t messages;            /* of the recording in the last round */
+    uint32_t channels;            /* of the stream then */
     bool wants_channels;
     int64_t sent_ns;
     bool ended;
@@ -33,7 +33,7 @@ struct follower {
 
 static void free_follower(void *context) {
     struct follower *f = context;
-    reel_render_free(f->render);
+    reel_row_output_free(f->rows);
     api_text_done(&f->text);
     free(f);
 }
@@ -49,8 +49,8 @@ static bool begin_round(struct follower *f, struct reel_recording *recording, st
                                    .chunks = (uint32_t)info->n_chunks};
     f->q.selection.since = &f->since;
     f->q.selection.last_per_topic = f->q.selection.state_at_cut = false; /* only in front of the first round */
-    f->render = writer ? reel_render_new(NULL, writer, &f->options, TAKE(stream), err) : NULL;
-    return f->render;
+    f->rows = writer ? reel_row_output_new(writer, &f->options, TAKE(stream), err) : NULL;
+    return f->rows;
 }
 
 /* Begins a round if there is anything new; the last one after the recording is finished. */
@@ -89,15 +89,15 @@ static bool next_rows(void *context, void *buffer, size_t size, size_t *got, str
     for (;;) {
         bool more, growing;
         *got = 0;
-        if (f->render) {
-            if (!reel_render_next(f->render, buffer, size, got, err)) {
+        if (f->rows) {
+            if (!reel_row_output_next(f->rows, buffer, size, got, err)) {
                 return false;
             }
             if (*got > 0) {
                 f->sent_ns = reel_now_ns();
                 return true;
             }
-            reel_render_free(TAKE(f->render));
+            reel_row_output_free(TAKE(f->rows));
         }
         if (f->ended || http_is_gone(f->r) || http_is_stopping(f->r)) {
             return true;
@@ -106,7 +106,7 @@ static bool next_rows(void *context, void *buffer, size_t size, size_t *got, str
         if ((more || !growing) && !look(f, err)) {
             return false;
         }
-        if (!f->render && !f->ended && heartbeat(f, buffer, got)) {
+        if (!f->rows && !f->ended && heartbeat(f, buffer, got)) {
             return true;
         }
     }

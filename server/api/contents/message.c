@@ -63,10 +63,10 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
         http_reply_error(r, &err);
         return;
     }
-    AUTO(reel_render_free) struct reel_render *render = reel_render_new(NULL, writer, &options, TAKE(owned), &err);
+    AUTO(reel_row_output_free) struct reel_row_output *rows = reel_row_output_new(writer, &options, TAKE(owned), &err);
     AUTO_MEM char *text = NULL;
     size_t size = 0, got = 1;
-    while (render && got > 0) {
+    while (rows && got > 0) {
         enum { PIECE = 64 << 10 };
         char *more = size > 2u * REEL_GROUP_WHOLE_MAX ? NULL : realloc(text, size + PIECE + 1);
         if (!more) {
@@ -74,7 +74,7 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
             break;
         }
         text = more;
-        if (!reel_render_next(render, text + size, PIECE, &got, &err)) {
+        if (!reel_row_output_next(rows, text + size, PIECE, &got, &err)) {
             break;
         }
         size += got;

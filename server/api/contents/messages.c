@@ -56,10 +56,10 @@ static const struct row_media *choose_media(struct http_request *r) {
 }
 
 static bool next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
-    return reel_render_next(context, buffer, size, got, err);
+    return reel_row_output_next(context, buffer, size, got, err);
 }
 static void free_rows(void *context) {
-    reel_render_free(context);
+    reel_row_output_free(context);
 }
 
 /* With a limit the position of the first message left out is found in advance, from the index, so that a header can
@@ -135,6 +135,39 @@ static bool position(struct http_request *r, struct reel_stream *stream, struct 
     return true;
 }
 
+/* The rows that limit, cursor and offset ask for. NULL: replied. */
+static struct reel_row_output *open_page(struct http_request *r, struct reel_recording *recording,
+                                         const struct reel_writer *writer, const struct reel_selection *q,
+                                         struct reel_write_options *options) {
+    struct reel_error err = {0};
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, q, &err);
+    if (stream && !position(r, stream, options)) {
+        return NULL;
+    }
+    struct reel_row_output *rows = stream ? reel_row_output_new(writer, options, TAKE(stream), &err) : NULL;
+    if (!rows) {
+        http_reply_error(r, &err);
+    }
+    return rows;
+}
+
+/* The rows of all messages, on several threads where that pays. NULL: replied. */
+static struct reel_row_output *open_all(struct http_request *r, struct reel_recording *recording,
+                                        const struct reel_writer *writer, const struct reel_selection *q,
+                                        struct reel_write_options *options) {
+    struct reel_error err = {0};
+    AUTO(reel_conversion_free)
+    struct reel_conversion *c = api_conversion(r, writer, &recording, 1, q, options, &err);
+    if (c && !api_reserve_threads(r, c)) {
+        return NULL;
+    }
+    struct reel_row_output *rows = c ? reel_conversion_rows(c, &err) : NULL;
+    if (!rows) {
+        http_reply_error(r, &err);
+    }
+    return rows;
+}
+
 static void reply_rows(struct http_request *r, struct api_recording *a, const struct row_media *media) {
     struct api_selection q;
     struct reel_error err = {0};
@@ -142,8 +175,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
     if (!api_select(r, info->start_ns, info->end_ns, &q) || !api_note_matches(r, &a->recording, 1, &q.selection)) {
         return;
     }
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&a->recording, 1, &q.selection, &err);
-    const struct reel_writer *writer = stream ? reel_writer_named(media->extension, NULL, &err) : NULL;
+    const struct reel_writer *writer = reel_writer_named(media->extension, NULL, &err);
     if (!writer) {
         http_reply_error(r, &err);
         return;
@@ -151,26 +183,16 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
     struct reel_write_options options = {.is_cut = q.has_start,
                                          .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
     AUTO_STRUCT(api_text_done) struct api_text text = {0};
-    if (!api_read_text(r, &text, &options) || !position(r, stream, &options)) {
+    if (!api_read_text(r, &text, &options)) {
         return;
     }
-    struct reel_render *render = NULL;
-    if (options.limit > 0 || http_param(r, "cursor") || http_param(r, "offset")) {
-        render = reel_render_new(NULL, writer, &options, TAKE(stream), &err);
-    } else {
-        AUTO(reel_conversion_free)
-        struct reel_conversion *c = api_conversion(r, writer, &a->recording, 1, &q.selection, &options, &err);
-        if (c && !api_reserve_threads(r, c)) {
-            return;
-        }
-        render = c ? reel_conversion_render(c, NULL, &err) : NULL;
+    bool paged = http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset");
+    struct reel_row_output *rows = (paged ? open_page : open_all)(r, a->recording, writer, &q.selection, &options);
+    if (rows) {
+        http_reply_stream(r,
+                          &(struct http_stream){
+                              .media_type = media->media_type, .next = next_rows, .free = free_rows, .context = rows});
     }
-    if (!render) {
-        http_reply_error(r, &err);
-        return;
-    }
-    http_reply_stream(r, &(struct http_stream){
-                             .media_type = media->media_type, .next = next_rows, .free = free_rows, .context = render});
 }
 
 /* A table is the export of the same name, with a length and ranges. */

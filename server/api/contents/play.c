@@ -41,8 +41,8 @@ struct player {
     struct reel_play *play;
     struct plays *plays; /* the request ends before its stream is freed */
     struct play_entry *entry;
-    struct reel_stream *stream; /* belongs to the render */
-    struct reel_render *render;
+    struct reel_stream *stream; /* belongs to the rows */
+    struct reel_row_output *rows;
     char *row; /* one of our own, that is being sent */
     size_t row_size, row_at;
     bool began;
@@ -171,13 +171,13 @@ static bool next_rows(void *context, void *buffer, size_t size, size_t *got, str
         send_row(p, buffer, size, got);
         return true;
     }
-    return reel_render_next(p->render, buffer, size, got, err) && tell_late(p, err);
+    return reel_row_output_next(p->rows, buffer, size, got, err) && tell_late(p, err);
 }
 
 static void player_free(void *context) {
     struct player *p = context;
     plays_remove(p->plays, p->entry);
-    reel_render_free(p->render);
+    reel_row_output_free(p->rows);
     reel_play_free(p->play);
     free(p->row);
     free(p);
@@ -250,8 +250,7 @@ static bool start(struct player *p, struct api_recording *a, const struct reel_p
     if (follows) {
         play_through(p->play, reel_carla_follow, (uint32_t)actor);
     }
-    return open_stream(p, a, options->latch, err) &&
-           (p->render = reel_render_new(NULL, writer, write, p->stream, err)) &&
+    return open_stream(p, a, options->latch, err) && (p->rows = reel_row_output_new(writer, write, p->stream, err)) &&
            (p->entry = plays_add(p->plays, http_app(p->r)->id, &a->row, p->play,
                                  reel_index_info(reel_recording_index(a->recording))->clock, err));
 }

@@ -115,13 +115,6 @@ static void set_initial_state(struct conversion *c) {
     c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
 }
 
-/* The selection without that: it is made once, with the plan or the rows. */
-static struct reel_selection without_initial_state(const struct conversion *c) {
-    struct reel_selection plain = c->q.selection;
-    plain.state_at_cut = plain.last_per_topic = plain.key_frames = false;
-    return plain;
-}
-
 /* Writer, selection and options of the request. False: replied. */
 static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
@@ -182,19 +175,22 @@ static bool reserve(struct http_request *r, const struct inputs *in, const struc
 /* ---- sources of replies */
 
 static bool read_planned(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    return reel_render_read(context, offset, buffer, size, err);
+    return reel_planned_output_read(context, offset, buffer, size, err);
 }
 static void expect(void *context, uint64_t end) {
-    reel_render_expect(context, end);
+    reel_planned_output_expect(context, end);
 }
 static bool read_ahead(void *context, uint64_t offset, uint64_t end) {
-    return reel_render_ahead(context, offset, end);
+    return reel_planned_output_read_ahead(context, offset, end);
 }
 static bool next_streamed(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
-    return reel_render_next(context, buffer, size, got, err);
+    return reel_row_output_next(context, buffer, size, got, err);
 }
-static void free_render(void *context) {
-    reel_render_free(context);
+static void free_planned(void *context) {
+    reel_planned_output_free(context);
+}
+static void free_rows(void *context) {
+    reel_row_output_free(context);
 }
 
 static struct reel_conversion *conversion_of(struct http_request *r, const struct conversion *c,
@@ -204,14 +200,14 @@ static struct reel_conversion *conversion_of(struct http_request *r, const struc
 
 static void reply_streamed(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {
     struct reel_error err = {0};
-    struct reel_render *render = reel_conversion_render(conversion, NULL, &err);
-    if (!render) {
+    struct reel_row_output *rows = reel_conversion_rows(conversion, &err);
+    if (!rows) {
         http_reply_error(r, &err);
         return;
     }
     http_reply_stream(
         r, &(struct http_stream){
-               .media_type = c->writer->media_type, .next = next_streamed, .free = free_render, .context = render});
+               .media_type = c->writer->media_type, .next = next_streamed, .free = free_rows, .context = rows});
 }
 
 static int64_t modified_ns(const struct inputs *in) {
@@ -265,8 +261,8 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
     }
-    struct reel_render *render = plan ? reel_conversion_render(conversion, plan, &err) : NULL;
-    if (!render) {
+    struct reel_planned_output *output = plan ? reel_conversion_output(conversion, plan, &err) : NULL;
+    if (!output) {
         http_reply_error(r, &err);
         return;
     }
@@ -279,8 +275,8 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
                                            .read = read_planned,
                                            .expect = expect,
                                            .ahead = read_ahead,
-                                           .free = free_render,
-                                           .context = render});
+                                           .free = free_planned,
+                                           .context = output});
 }
 
 /* Only the plan knows how many messages are left out. False: replied. */
@@ -316,13 +312,11 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     if (!read_conversion(r, in, &c) || !reserve(r, in, c.writer)) {
         return;
     }
-    struct reel_selection plain = without_initial_state(&c);
     bool streamed = c.writer->needs & REEL_STREAMED;
-    AUTO(reel_stream_free)
-    struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);
-    if (!stream || !loss || !conversion || !conversion_tag(&c, stream->view_version)) {
+    struct reel_stream *stream = conversion ? reel_conversion_stream(conversion, false, &err) : NULL;
+    if (!stream || !loss || !conversion_tag(&c, stream->view_version)) {
         if (err.code == REEL_OK) {
             reel_fail_memory(&err);
         }
@@ -340,7 +334,7 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
         reply_report(r, &c, accepted, loss, &err);
     } else if (!accepted) {
         http_reply_problem_with(r, 422, "target-cannot-hold", err.text, json_pack("{s:o}", "report", view_loss(loss)));
-    } else if (!api_note_matches(r, in->recordings, in->n, &plain)) {
+    } else if (!api_note_conversion(r, conversion)) {
         return;
     } else if (streamed && c.split) {
         http_reply_bad_param(r, "split", "%s exports are not split: their length is not known before they are written",
@@ -360,19 +354,17 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
     if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
         return false;
     }
-    AUTO(reel_stream_free)
-    struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, 1, &c.q.selection, &ignored);
+    AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &ignored);
+    struct reel_stream *stream = conversion ? reel_conversion_stream(conversion, false, &ignored) : NULL;
     if (!stream || !conversion_tag(&c, stream->view_version) ||
         !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
         return false;
     }
-    AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &ignored);
     const struct plan_request q = {.key = c.etag, .conversion = conversion};
     bool costly = c.writer->is_costly && c.writer->is_costly(stream);
     AUTO(reel_plan_free)
-    struct reel_plan *plan = costly       ? plans_find(http_app(r)->derived, c.etag)
-                             : conversion ? plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored)
-                                          : NULL;
+    struct reel_plan *plan =
+        costly ? plans_find(http_app(r)->derived, c.etag) : plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored);
     *size = plan ? reel_plan_length(plan) : 0;
     memcpy(etag, c.etag, sizeof c.etag);
     return plan;
@@ -407,8 +399,8 @@ struct reel_conversion *api_member(struct http_request *r, const struct api_reco
     if (cut) {
         set_cut(&c, cut);
     }
-    struct reel_selection plain = without_initial_state(&c);
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in.recordings, 1, &plain, err);
+    AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, err);
+    struct reel_stream *stream = conversion ? reel_conversion_stream(conversion, false, err) : NULL;
     if (!stream || !reel_writer_accepts(c.writer, stream, NULL, err)) {
         return NULL;
     }
@@ -417,9 +409,6 @@ struct reel_conversion *api_member(struct http_request *r, const struct api_reco
         return NULL;
     }
     memcpy(etag, c.etag, sizeof c.etag);
-    struct reel_conversion *conversion = conversion_of(r, &c, err);
-    if (conversion) {
-        conversion->max_threads = 1; /* the archive reads one member after the other, and reserves the memory of one */
-    }
-    return conversion;
+    conversion->max_threads = 1; /* the archive reads one member after the other, and reserves the memory of one */
+    return TAKE(conversion);
 }

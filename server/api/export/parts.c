@@ -132,14 +132,14 @@ struct parts_archive {
     char *stem;
     int64_t modified_s;
     uint64_t length;
-    struct reel_render *render; /* of part `rendered` */
+    struct reel_planned_output *output; /* of part `rendered` */
     uint32_t rendered;
 };
 
 void parts_archive_free(void *archive) {
     struct parts_archive *a = archive;
     if (a) {
-        reel_render_free(a->render);
+        reel_planned_output_free(a->output);
         parts_free(a->parts);
         reel_conversion_free(a->conversion);
         free(a->members);
@@ -184,18 +184,18 @@ uint64_t parts_archive_length(const struct parts_archive *a) {
 static bool open_part(struct parts_archive *a, uint32_t part, struct reel_error *err) {
     struct reel_selection selection;
     struct reel_write_options options;
-    if (a->render && a->rendered == part) {
+    if (a->output && a->rendered == part) {
         return true;
     }
-    reel_render_free(a->render);
-    a->render = NULL;
+    reel_planned_output_free(a->output);
+    a->output = NULL;
     a->rendered = part;
     set_part(a->conversion, &a->parts->ranges[part], &selection, &options);
     struct reel_plan *plan = a->parts->plans[part];
     selection.initial = reel_plan_initial_state(plan);
     struct reel_stream *stream = reel_writer_stream(a->conversion->writer, a->conversion->recordings,
                                                     a->conversion->n_recordings, &selection, err);
-    return stream && (a->render = reel_render_new(plan, a->conversion->writer, &options, stream, err));
+    return stream && (a->output = reel_planned_output_new(plan, stream, err));
 }
 
 /* Reads up to `size` bytes from `offset` that belong together: of a head, of a part, or of padding. *got is at least 1.
@@ -224,7 +224,7 @@ static bool read_run(struct parts_archive *a, uint64_t offset, uint8_t *buffer, 
         memset(buffer, 0, *got);
         return true;
     }
-    return open_part(a, low, err) && reel_render_read(a->render, offset - m->data_at, buffer, *got, err);
+    return open_part(a, low, err) && reel_planned_output_read(a->output, offset - m->data_at, buffer, *got, err);
 }
 
 bool parts_archive_read(void *archive, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {

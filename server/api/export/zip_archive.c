@@ -88,8 +88,9 @@ static bool report(void *context, uint64_t done, uint64_t total) {
 static bool sum_member(struct reel_conversion *conversion, struct reel_plan *plan, struct planned *m,
                        const struct reel_progress *progress, struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(PIECE);
-    AUTO(reel_render_free) struct reel_render *render = piece ? reel_conversion_render(conversion, plan, err) : NULL;
-    if (!render) {
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *output = piece ? reel_conversion_output(conversion, plan, err) : NULL;
+    if (!output) {
         return piece ? false : reel_fail_memory(err);
     }
     for (uint64_t at = 0; at < m->size;) {
@@ -97,7 +98,7 @@ static bool sum_member(struct reel_conversion *conversion, struct reel_plan *pla
         if (!progress->report(progress->context, 0, 0)) {
             return reel_fail(err, REEL_CANCELLED, "planning was cancelled");
         }
-        if (!reel_render_read(render, at, piece, size, err)) {
+        if (!reel_planned_output_read(output, at, piece, size, err)) {
             return false;
         }
         m->crc = (uint32_t)crc32_z(m->crc, piece, size);
@@ -170,14 +171,14 @@ struct zip_archive {
     } * places;
     uint8_t *directory;
     uint64_t directory_at, length;
-    struct reel_render *render; /* of member `rendered` */
+    struct reel_planned_output *output; /* of member `rendered` */
     uint32_t rendered;
 };
 
 void zip_archive_free(void *archive) {
     struct zip_archive *a = archive;
     if (a) {
-        reel_render_free(a->render);
+        reel_planned_output_free(a->output);
         zip_plan_free(a->plan);
         zip_items_free(a->items);
         free(a->places);
@@ -237,14 +238,14 @@ uint64_t zip_archive_length(const struct zip_archive *a) {
 
 static bool open_member(struct zip_archive *a, uint32_t i, struct reel_error *err) {
     struct reel_conversion *conversion = a->items->items[i].conversion;
-    reel_render_free(TAKE(a->render));
+    reel_planned_output_free(TAKE(a->output));
     AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(conversion, NULL, NULL, err);
     if (plan && reel_plan_length(plan) != a->plan->members[i].size) {
         return reel_fail(err, REEL_CHANGED, "%s has not the length that it had", a->items->items[i].name);
     }
-    a->render = plan ? reel_conversion_render(conversion, plan, err) : NULL;
+    a->output = plan ? reel_conversion_output(conversion, plan, err) : NULL;
     a->rendered = i;
-    return a->render;
+    return a->output;
 }
 
 static bool read_data(struct zip_archive *a, uint32_t i, uint64_t offset, uint8_t *buffer, size_t size,
@@ -254,10 +255,10 @@ static bool read_data(struct zip_archive *a, uint32_t i, uint64_t offset, uint8_
         memcpy(buffer, item->text + offset, size);
         return true;
     }
-    if ((!a->render || a->rendered != i) && !open_member(a, i, err)) {
+    if ((!a->output || a->rendered != i) && !open_member(a, i, err)) {
         return false;
     }
-    return reel_render_read(a->render, offset, buffer, size, err);
+    return reel_planned_output_read(a->output, offset, buffer, size, err);
 }
 
 /* Reads up to `size` bytes from `offset` that belong together: of a head, of a member, of the directory. *got is at

@@ -56,31 +56,31 @@ static bool render_all(struct reel_recording *r, const struct reel_writer *write
     struct reel_selection again = *q;
     again.initial = reel_plan_initial_state(plan);
     struct reel_stream *second = reel_stream_open(&r, 1, &again, err);
-    AUTO(reel_render_free)
-    struct reel_render *render = second ? reel_render_new(plan, writer, &options, second, err) : NULL;
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *output = second ? reel_planned_output_new(plan, second, err) : NULL;
     uint8_t piece[512];
-    for (uint64_t at = 0; render && at < reel_plan_length(plan); at += sizeof piece) {
+    for (uint64_t at = 0; output && at < reel_plan_length(plan); at += sizeof piece) {
         uint64_t back = reel_plan_length(plan) - at; /* from the end, so that it seeks */
         size_t size = back < sizeof piece ? (size_t)back : sizeof piece;
-        if (!reel_render_read(render, back - size, piece, size, err)) {
+        if (!reel_planned_output_read(output, back - size, piece, size, err)) {
             return false;
         }
     }
-    return render != NULL;
+    return output != NULL;
 }
 
 static bool stream_rows(struct reel_recording *r, const struct reel_selection *q, struct reel_error *err) {
     struct reel_stream *s = reel_stream_open(&r, 1, q, err);
-    AUTO(reel_render_free)
-    struct reel_render *render = s ? reel_render_new(NULL, &toy_streamed, &options, s, err) : NULL;
+    AUTO(reel_row_output_free)
+    struct reel_row_output *rows = s ? reel_row_output_new(&toy_streamed, &options, s, err) : NULL;
     uint8_t piece[512];
     size_t got = 1;
-    while (render && got > 0) {
-        if (!reel_render_next(render, piece, sizeof piece, &got, err)) {
+    while (rows && got > 0) {
+        if (!reel_row_output_next(rows, piece, sizeof piece, &got, err)) {
             return false;
         }
     }
-    return render != NULL;
+    return rows != NULL;
 }
 
 static bool look_up(struct reel_recording *r, const struct reel_selection *q, struct reel_error *err) {

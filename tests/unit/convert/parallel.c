@@ -15,6 +15,7 @@ extern const struct reel_format reel_format_carla;
 
 #include "base/threads.h"
 #include "convert/conversion.h"
+#include "makers/any_output.h"
 #include "makers/carla_maker.h"
 #include "makers/tables.h"
 
@@ -155,19 +156,15 @@ static struct output render_alone(const struct reel_writer *writer, struct reel_
     struct reel_plan *plan = writer->needs & REEL_STREAMED ? NULL : reel_plan_new(writer, o, s, NULL, &err);
     struct reel_selection again = *q;
     again.initial = plan ? reel_plan_initial_state(plan) : NULL;
-    AUTO(reel_render_free)
-    struct reel_render *render =
-        reel_render_new(plan, writer, o, reel_writer_stream(writer, &r, 1, &again, &err), &err);
-    assert_non_null(render);
+    struct reel_stream *second = reel_writer_stream(writer, &r, 1, &again, &err);
+    struct any_output any;
+    assert_true(any_output_open(&any, plan, writer, o, second, &err));
     enum { STEP = 300000 };
     static uint8_t piece[STEP];
-    uint64_t length = plan ? reel_plan_length(plan) : UINT64_MAX;
-    for (size_t got = 1; got > 0 && out.size < length;) {
-        got = length - out.size < STEP ? (size_t)(length - out.size) : STEP;
-        assert_true(plan ? reel_render_read(render, out.size, piece, got, &err)
-                         : reel_render_next(render, piece, STEP, &got, &err));
-        append(&out, piece, got, &err);
+    for (size_t got = 1; got > 0; append(&out, piece, got, &err)) {
+        assert_true(any_output_next(&any, piece, STEP, &got, &err));
     }
+    any_output_close(&any);
     return out;
 }
 
@@ -291,10 +288,10 @@ static void give(void *context, uint64_t bytes) {
     atomic_fetch_sub(&kept_now, bytes);
 }
 
-static void assert_range(struct reel_render *render, const struct output *all, uint64_t at, size_t size) {
+static void assert_range(struct reel_planned_output *render, const struct output *all, uint64_t at, size_t size) {
     struct reel_error err = {0};
     uint8_t *piece = malloc(size + 1);
-    assert_true(reel_render_read(render, at, piece, size, &err));
+    assert_true(reel_planned_output_read(render, at, piece, size, &err));
     assert_memory_equal(piece, all->data + at, size);
     free(piece);
 }
@@ -322,16 +319,16 @@ static void compressed_groups_are_kept(void **state) {
         assert_int_equal(kept, atomic_load(&kept_now));
         assert_true(kept <= kept_most && (kept > 300000) == (i < 2));
         mosts[1] = i == 0 ? kept / 2 : mosts[1];
-        struct reel_render *render = reel_conversion_render(c, plan, &err);
+        struct reel_planned_output *render = reel_conversion_output(c, plan, &err);
         assert_range(render, &all, 0, all.size);
         reel_plan_forget(plan);
         assert_int_equal(reel_plan_kept(plan), 0);
         assert_range(render, &all, 77777, 3000000);
-        reel_render_free(render);
+        reel_planned_output_free(render);
         assert_int_equal(atomic_load(&kept_now), 0);
-        render = reel_conversion_render(c, plan, &err);
+        render = reel_conversion_output(c, plan, &err);
         assert_range(render, &all, 77777, 3000000);
-        reel_render_free(render);
+        reel_planned_output_free(render);
         reel_plan_free(plan);
     }
     free(all.data);
@@ -351,19 +348,19 @@ static void ranges_ahead(void **state) {
     AUTO(reel_conversion_free)
     struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &selection_all, &plain, threads);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(c, NULL, NULL, &err);
-    struct reel_render *render = reel_conversion_render(c, plan, &err);
+    struct reel_planned_output *render = reel_conversion_output(c, plan, &err);
     for (uint64_t from = 0; from < all.size; from += 1234567) {
         uint64_t to = all.size - from < 6000000 ? all.size : from + 6000000, at = from;
-        assert_true(reel_render_ahead(render, from, to));
+        assert_true(reel_planned_output_read_ahead(render, from, to));
         for (size_t n; at < to && at < from + 2500000; at += n) { /* then it is left in the middle */
             n = to - at < 99999 ? (size_t)(to - at) : 99999;
             assert_range(render, &all, at, n);
         }
         assert_range(render, &all, from / 2, 1000); /* elsewhere, meanwhile */
     }
-    assert_false(reel_render_ahead(render, 5, 5));
-    assert_false(reel_render_ahead(render, 0, all.size + 1));
-    reel_render_free(render);
+    assert_false(reel_planned_output_read_ahead(render, 5, 5));
+    assert_false(reel_planned_output_read_ahead(render, 0, all.size + 1));
+    reel_planned_output_free(render);
     free(all.data);
     reel_recording_free(r);
     toy_free(&toy);
@@ -503,10 +500,11 @@ static void memory_is_bounded(void **state) {
     struct reel_conversion *c =
         conversion_of(&reel_writer_mcap, r, &selection_all, &(struct reel_write_options){.compression = ""}, threads);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(c, NULL, NULL, &err);
-    struct reel_render *render = reel_conversion_render(c, plan, &err);
+    struct reel_planned_output *render = reel_conversion_output(c, plan, &err);
     uint8_t byte;
     atomic_store(&counting.read, 0);
-    assert_true(reel_render_ahead(render, 0, reel_plan_length(plan)) && reel_render_read(render, 0, &byte, 1, &err));
+    assert_true(reel_planned_output_read_ahead(render, 0, reel_plan_length(plan)) &&
+                reel_planned_output_read(render, 0, &byte, 1, &err));
     uint64_t before = 0;
     for (int still = 0; still < 20;
          before = atomic_load(&counting.read)) { /* until the threads have nothing more to do */
@@ -514,7 +512,7 @@ static void memory_is_bounded(void **state) {
         usleep(10000);
     }
     assert_true(before > 2 * PIECE && before <= PIECES * PIECE);
-    reel_render_free(render);
+    reel_planned_output_free(render);
     reel_recording_free(r);
     toy_free(&toy);
 }

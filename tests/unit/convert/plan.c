@@ -19,16 +19,15 @@ static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_wri
 }
 
 /* The whole output by one read. */
-static uint8_t *whole(struct reel_recording *r, struct reel_plan *plan, const struct reel_writer *writer,
-                      const struct reel_selection *q) {
+static uint8_t *whole(struct reel_recording *r, struct reel_plan *plan, const struct reel_selection *q) {
     struct reel_error err = {0};
     struct reel_selection with_initial_state = *q;
     with_initial_state.initial = reel_plan_initial_state(plan);
-    struct reel_render *render =
-        reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &with_initial_state, &err), &err);
+    struct reel_planned_output *render =
+        reel_planned_output_new(plan, reel_stream_open(&r, 1, &with_initial_state, &err), &err);
     uint8_t *all = malloc(reel_plan_length(plan) + 1);
-    assert_true(reel_render_read(render, 0, all, reel_plan_length(plan), &err));
-    reel_render_free(render);
+    assert_true(reel_planned_output_read(render, 0, all, reel_plan_length(plan), &err));
+    reel_planned_output_free(render);
     return all;
 }
 
@@ -41,7 +40,7 @@ static void check(const struct toy *t, struct reel_recording *r, const struct re
     int64_t rebase = cut && (writer->needs & REEL_REBASES_CUT) ? q->start_ns : 0;
     struct reel_plan *plan = plan_of(r, writer, &o, q), *again = plan_of(r, writer, &o, q);
     assert_true(reel_plan_length(plan) == reel_plan_length(again));
-    uint8_t *all = whole(r, plan, writer, q), *same = whole(r, again, writer, q);
+    uint8_t *all = whole(r, plan, q), *same = whole(r, again, q);
     assert_memory_equal(all, same, reel_plan_length(plan));
     toy_check_planned(bytes_of(all, reel_plan_length(plan)), t, w, n, writer == &toy_hashed, rebase);
     assert_true(reel_plan_memory(plan) > 0);
@@ -102,9 +101,9 @@ static void a_plan_outlives_its_stream_and_shares_its_front(void **state) {
     assert_non_null(initial);
     assert_int_equal(initial->n_messages, 4);
     assert_int_equal(initial->references, 1);
-    uint8_t *all = whole(r, plan, &toy_planned, &q); /* made by a stream that takes the front over */
+    uint8_t *all = whole(r, plan, &q); /* made by a stream that takes the initial state over */
     toy_has_state = false;
-    uint8_t *same = whole(r, plan, &toy_planned, &q); /* state_at would add nothing now */
+    uint8_t *same = whole(r, plan, &q); /* state_at would add nothing now */
     assert_memory_equal(all, same, reel_plan_length(plan));
     assert_true(load_u64le(all + 8) == 204);
     struct reel_plan *other = plan_of(r, &toy_planned, &options, &selection_all);
@@ -176,7 +175,7 @@ static void writers_that_fail_are_reported_and_closed(void **state) {
     assert_null(reel_plan_new(&closed, &options, s, NULL, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_int_equal(toy_open_runs, 0);
-    assert_null(reel_render_new(NULL, &closed, &options, s, &err)); /* takes the stream over even so */
+    assert_null(reel_row_output_new(&closed, &options, s, &err)); /* takes the stream over even so */
     assert_int_equal(toy_open_runs, 0);
     reel_recording_free(r);
     toy_free(&t);

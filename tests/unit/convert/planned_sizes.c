@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "makers/any_output.h"
 #include "makers/bag_scan.h"
 
 #include "convert/conversion.h"
@@ -218,19 +219,14 @@ static struct reel_plan *plan_of(const struct trial *t, struct reel_error *err) 
 static struct output render(const struct trial *t, struct reel_plan *plan) {
     enum { STREAMED_STEP = 5000, PIECES = 5 };
     struct output out = {0};
-    AUTO(reel_render_free)
-    struct reel_render *r = reel_render_new(plan, t->writer, &t->options, stream_of(t), &out.err);
-    uint64_t length = plan ? reel_plan_length(plan) : UINT64_MAX;
-    size_t step = plan ? (size_t)length / PIECES + 1 : STREAMED_STEP;
+    size_t step = plan ? (size_t)reel_plan_length(plan) / PIECES + 1 : STREAMED_STEP, got = 1;
+    struct any_output any;
     AUTO_MEM uint8_t *piece = malloc(step);
-    assert_true(r && piece);
-    for (size_t got = 1; got > 0 && out.bytes.size < length; make_bytes(&out.bytes, piece, got)) {
-        got = length - out.bytes.size < step ? (size_t)(length - out.bytes.size) : step;
-        if (!(plan ? reel_render_read(r, out.bytes.size, piece, got, &out.err)
-                   : reel_render_next(r, piece, step, &got, &out.err))) {
-            break;
-        }
+    assert_true(any_output_open(&any, plan, t->writer, &t->options, stream_of(t), &out.err) && piece);
+    while (got > 0 && any_output_next(&any, piece, step, &got, &out.err)) {
+        make_bytes(&out.bytes, piece, got);
     }
+    any_output_close(&any);
     return out;
 }
 
@@ -260,7 +256,7 @@ static bool forced_messages(struct reel_write *w, struct reel_sink *out, struct 
     if (!forced.real->messages(w, out, err)) {
         return false;
     }
-    if (w->planning && ((const struct run *)w)->packs) {
+    if (w->planning && ((const struct writer_run *)w)->packs) {
         uint64_t size = forced.plan->groups[w->group].size;
         out->pos = from + (size > forced.less ? size - forced.less : 0);
         forced.packed++;
@@ -293,14 +289,14 @@ static unsigned check_planned_sizes(const struct trial *t, const struct reel_pla
 
 static void check_ranges(const struct trial *t, struct reel_plan *plan, const struct maker *whole) {
     struct reel_error err = {0};
-    AUTO(reel_render_free) struct reel_render *r = reel_render_new(plan, t->writer, &t->options, stream_of(t), &err);
+    AUTO(reel_planned_output_free) struct reel_planned_output *r = reel_planned_output_new(plan, stream_of(t), &err);
     assert_non_null(r);
     for (unsigned i = 0; i < 4; i++) {
         size_t at = random_number() % whole->size, left = whole->size - at, size = 1 + random_number() % left;
         size = i % 2 && size > 1000 ? 1000 : size;
         AUTO_MEM uint8_t *piece = malloc(size);
-        reel_render_expect(r, at + size);
-        if (!reel_render_read(r, at, piece, size, &err)) {
+        reel_planned_output_expect(r, at + size);
+        if (!reel_planned_output_read(r, at, piece, size, &err)) {
             fail_msg("%s of %s, %zu bytes at %zu: %s", t->writer->name, t->what, size, at, err.text);
         }
         assert_memory_equal(piece, whole->data + at, size);

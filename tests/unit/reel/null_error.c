@@ -372,11 +372,11 @@ static void conversions(void **state) {
     assert_non_null(c);
     const struct reel_output output = {.write = refuse_bytes};
     assert_false(reel_convert_to(c, &output, NULL, NULL));
-    AUTO(reel_render_free) struct reel_render *rows = reel_conversion_render(c, NULL, NULL);
+    AUTO(reel_row_output_free) struct reel_row_output *rows = reel_conversion_rows(c, NULL);
     uint8_t piece[64];
     size_t got;
     assert_non_null(rows);
-    while (reel_render_next(rows, piece, sizeof piece, &got, NULL) && got > 0) {
+    while (reel_row_output_next(rows, piece, sizeof piece, &got, NULL) && got > 0) {
     }
     AUTO(reel_conversion_free)
     struct reel_conversion *packed =
@@ -410,13 +410,14 @@ static void plans_and_renders(void **state) {
     AUTO(reel_stream_free) struct reel_stream *again = reel_writer_stream(w, &recording, 1, &selection_all, NULL);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(w, &options, again, NULL, NULL);
     assert_non_null(plan);
-    AUTO(reel_render_free) struct reel_render *render = reel_render_new(plan, w, &options, TAKE(again), NULL);
-    assert_non_null(render);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *output = reel_planned_output_new(plan, TAKE(again), NULL);
+    assert_non_null(output);
     broken = true;
     uint8_t piece[4096];
     bool good = true;
     for (uint64_t at = 0; good && at + sizeof piece <= reel_plan_length(plan); at += sizeof piece) {
-        good = reel_render_read(render, at, piece, sizeof piece, NULL);
+        good = reel_planned_output_read(output, at, piece, sizeof piece, NULL);
     }
     AUTO(reel_reader_free) struct reel_reader *reader = reel_reader_new(recording, NULL);
     struct reel_sink sink = {.pos = 0};

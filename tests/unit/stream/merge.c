@@ -5,21 +5,28 @@
 #include "read/reader.h"
 #include "stream/merge.h"
 
+static struct merge_segments all;
+
 static struct merge *merge_of(struct reel_recording *const *recordings, uint32_t n) {
-    struct merge_segment *segments = malloc(10000 * sizeof *segments);
     struct reel_error err = {0};
-    size_t count = 0;
+    all = (struct merge_segments){.items = malloc(10000 * sizeof *all.items)};
     for (uint32_t s = 0; s < n; s++) {
         const struct reel_index *index = reel_recording_index(recordings[s]);
         for (size_t i = 0; i < index->model.n_segments; i++) {
             const struct pack_segment *segment = &index->model.segments[i];
-            segments[count++] =
+            all.items[all.n++] =
                 (struct merge_segment){.segment = segment, .index = index, .source = s, .channel = segment->channel};
         }
     }
-    struct merge *m = merge_new(segments, count, &err);
+    assert_true(merge_segments_sort(&all, &err));
+    struct merge *m = merge_new(&all, &err);
     assert_non_null(m);
     return m;
+}
+
+static void free_merge(struct merge *m) {
+    merge_free(m);
+    merge_segments_done(&all);
 }
 
 static struct merge_position position_of(const struct wanted *w) {
@@ -63,7 +70,7 @@ static void counts_are_those_of_a_walk(void **state) {
                 }
             }
         }
-        merge_free(m);
+        free_merge(m);
         free(w);
         reel_recording_free(recordings[0]);
         reel_recording_free(recordings[1]);
@@ -75,14 +82,16 @@ static void counts_are_those_of_a_walk(void **state) {
 static void an_empty_merge_ends(void **state) {
     (void)state;
     struct reel_error err = {0};
-    struct merge *m = merge_new(NULL, 0, &err);
+    all = (struct merge_segments){.n = 0};
+    assert_true(merge_segments_sort(&all, &err));
+    struct merge *m = merge_new(&all, &err);
     struct merge_position from = {0};
     struct reel_entry e;
     uint32_t source, channel;
     assert_int_equal(merge_next(m, &e, &source, &channel, &err), REEL_STEP_END);
     merge_seek(m, &from);
     assert_int_equal(merge_next(m, &e, &source, &channel, &err), REEL_STEP_END);
-    merge_free(m);
+    free_merge(m);
 }
 
 /* A pack that went bad under an open index is an error in the middle of the walk, not an end. */
@@ -113,7 +122,7 @@ static void a_segment_gone_bad_is_an_error(void **state) {
     assert_int_equal(step, REEL_STEP_ERROR);
     assert_int_equal(err.code, REEL_CHANGED);
     assert_true(n > 0 && n < 20000);
-    merge_free(m);
+    free_merge(m);
     reel_recording_free(r);
     remove(path);
     toy_free(&t);

@@ -45,9 +45,9 @@ static struct maker cut_of(struct reel_recording *r, int64_t start_ns, int64_t e
     }
     struct maker out = {.size = reel_plan_length(plan)};
     out.data = malloc(out.size);
-    AUTO(reel_render_free)
-    struct reel_render *render = reel_render_new(plan, &reel_writer_carla, &options, open_stream(r, &selection), &err);
-    if (!render || !reel_render_read(render, 0, out.data, out.size, &err)) {
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *render = reel_planned_output_new(plan, open_stream(r, &selection), &err);
+    if (!render || !reel_planned_output_read(render, 0, out.data, out.size, &err)) {
         fail_msg("%s", err.text);
     }
     return out;

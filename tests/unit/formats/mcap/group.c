@@ -53,20 +53,20 @@ static uint8_t *render_all(struct reel_recording *r, const struct reel_selection
     struct reel_stream *planned = seen_through(r, q);
     struct reel_plan *plan = reel_plan_new(&reel_writer_mcap, &options, planned, NULL, &err);
     assert_non_null(plan);
-    struct reel_render *render = reel_render_new(plan, &reel_writer_mcap, &options, seen_through(r, q), &err);
+    struct reel_planned_output *render = reel_planned_output_new(plan, seen_through(r, q), &err);
     *size = reel_plan_length(plan);
     uint8_t *all = malloc(*size), *part = malloc(*size);
-    assert_true(reel_render_read(render, 0, all, *size, &err));
+    assert_true(reel_planned_output_read(render, 0, all, *size, &err));
     uint64_t random = 77;
     for (int i = 0; i < 60; i++) { /* any place is found again */
         random = random * 6364136223846793005ULL + 1442695040888963407ULL;
         uint64_t at = (random >> 16) % *size, length = 1 + (random >> 40) % 300000;
         length = length > *size - at ? *size - at : length;
-        assert_true(reel_render_read(render, at, part, length, &err));
+        assert_true(reel_planned_output_read(render, at, part, length, &err));
         assert_memory_equal(part, all + at, length);
     }
     free(part);
-    reel_render_free(render);
+    reel_planned_output_free(render);
     reel_plan_free(plan);
     reel_stream_free(planned);
     return all;

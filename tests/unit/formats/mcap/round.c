@@ -319,17 +319,17 @@ static void any_range_of_a_compressed_file_is_that_part(void **state) {
     struct reel_stream *stream = toy_stream(a, NULL);
     struct reel_plan *plan = reel_plan_new(&reel_writer_mcap, &options, stream, NULL, &err);
     reel_stream_free(stream);
-    struct reel_render *render = reel_render_new(plan, &reel_writer_mcap, &options, toy_stream(a, NULL), &err);
+    struct reel_planned_output *render = reel_planned_output_new(plan, toy_stream(a, NULL), &err);
     assert_non_null(render);
     uint64_t seed = 11;
     for (int i = 0; i < 60; i++) {
         uint8_t piece[5000];
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         uint64_t at = (seed >> 20) % size, n = size - at < sizeof piece ? size - at : sizeof piece;
-        assert_true(reel_render_read(render, at, piece, n, &err));
+        assert_true(reel_planned_output_read(render, at, piece, n, &err));
         assert_memory_equal(piece, whole + at, n);
     }
-    reel_render_free(render);
+    reel_planned_output_free(render);
     reel_plan_free(plan);
     reel_recording_free(a);
     free(whole);

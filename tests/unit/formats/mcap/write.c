@@ -268,16 +268,16 @@ static void more_chunks_than_one_part_of_the_tail(void **state) {
     struct reel_recording *recording = toy_open(&toy);
     struct reel_stream *stream = toy_stream(recording, NULL);
     struct reel_plan *plan = reel_plan_new(&reel_writer_mcap, &plain, stream, NULL, &err);
-    struct reel_render *render = reel_render_new(plan, &reel_writer_mcap, &plain, toy_stream(recording, NULL), &err);
+    struct reel_planned_output *render = reel_planned_output_new(plan, toy_stream(recording, NULL), &err);
     assert_non_null(render);
     uint64_t size = reel_plan_length(plan), summary_at = 0;
     uint8_t end[37];
-    assert_true(reel_render_read(render, size - sizeof end, end, sizeof end, &err));
+    assert_true(reel_planned_output_read(render, size - sizeof end, end, sizeof end, &err));
     summary_at = load_u64le(end + MCAP_RECORD_HEAD);
     assert_in_range(summary_at, (uint64_t)MESSAGES * SIZE, size);
     size_t length = (size_t)(size - summary_at);
     uint8_t *summary = malloc(length);
-    assert_true(reel_render_read(render, summary_at, summary, length, &err));
+    assert_true(reel_planned_output_read(render, summary_at, summary, length, &err));
     assert_int_equal(load_u32le(end + MCAP_RECORD_HEAD + 16), crc32(0, summary, (uInt)length - 12));
     uint32_t chunks = 0;
     for (struct cursor c = cursor_of(bytes_of(summary, length)); c.at[0] != MCAP_FOOTER;) {
@@ -288,7 +288,7 @@ static void more_chunks_than_one_part_of_the_tail(void **state) {
             cursor_u64le(&r);
             uint64_t at = cursor_u64le(&r);
             if (chunks++ % 100 == 47) {
-                assert_true(reel_render_read(render, at, head, sizeof head, &err));
+                assert_true(reel_planned_output_read(render, at, head, sizeof head, &err));
                 assert_int_equal(head[0], MCAP_CHUNK);
                 assert_int_equal(load_u64le(head + MCAP_RECORD_HEAD), chunks - 1);
             }
@@ -297,7 +297,7 @@ static void more_chunks_than_one_part_of_the_tail(void **state) {
     assert_int_equal(chunks, MESSAGES);
     free(summary);
     free(payload);
-    reel_render_free(render);
+    reel_planned_output_free(render);
     reel_plan_free(plan);
     reel_stream_free(stream);
     reel_recording_free(recording);
@@ -349,7 +349,7 @@ static void any_range_is_that_part_of_the_whole(void **state) {
     uint8_t *whole = toy_render_planned(recording, &reel_writer_mcap, &plain, NULL, SIZE_MAX / 2, &size, &err);
     struct reel_stream *stream = toy_stream(recording, NULL);
     struct reel_plan *plan = reel_plan_new(&reel_writer_mcap, &plain, stream, NULL, &err);
-    struct reel_render *render = reel_render_new(plan, &reel_writer_mcap, &plain, toy_stream(recording, NULL), &err);
+    struct reel_planned_output *render = reel_planned_output_new(plan, toy_stream(recording, NULL), &err);
     assert_true(whole && render);
     assert_int_equal(reel_plan_length(plan), size);
     uint8_t *part = malloc(1 << 20);
@@ -359,13 +359,13 @@ static void any_range_is_that_part_of_the_whole(void **state) {
         uint64_t at = (random >> 16) % size, length = 1 + (random >> 40) % (i % 2 ? 300 : 1 << 20);
         length = length > size - at ? size - at : length;
         at = i % 5 == 4 ? size - length : at;
-        assert_true(reel_render_read(render, at, part, (size_t)length, &err));
+        assert_true(reel_planned_output_read(render, at, part, (size_t)length, &err));
         assert_memory_equal(part, whole + at, (size_t)length);
     }
     free(part);
     free(whole);
     free(payload);
-    reel_render_free(render);
+    reel_planned_output_free(render);
     reel_plan_free(plan);
     reel_stream_free(stream);
     reel_recording_free(recording);

@@ -220,11 +220,11 @@ static void rule_mira_07_frame_and_sequence_are_in_rows_and_kept(void **state) {
     char row[512];
     size_t got;
     const struct reel_write_options rows = {.compression = "", .time_format = REEL_TIME_NANOSECONDS};
-    AUTO(reel_render_free)
-    struct reel_render *render_rows =
-        reel_render_new(NULL, &reel_writer_ndjson, &rows, stream_of(r, &selection_all), &err);
+    AUTO(reel_row_output_free)
+    struct reel_row_output *render_rows =
+        reel_row_output_new(&reel_writer_ndjson, &rows, stream_of(r, &selection_all), &err);
     assert_non_null(render_rows);
-    assert_true(reel_render_next(render_rows, row, sizeof row - 1, &got, &err));
+    assert_true(reel_row_output_next(render_rows, row, sizeof row - 1, &got, &err));
     row[got] = '\0';
     assert_non_null(strstr(row, "\"sequence\":41"));
     assert_non_null(strstr(row, "/robot/LaserFrame"));

@@ -64,13 +64,12 @@ static void rule_nanover_03_two_types_are_written_as_one_message(void **state) {
     AUTO(reel_stream_free) struct reel_stream *stream = open_stream(r, &selection);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(&reel_writer_nanover, &options, stream, NULL, &err);
     assert_non_null(plan);
-    AUTO(reel_render_free)
-    struct reel_render *render =
-        reel_render_new(plan, &reel_writer_nanover, &options, open_stream(r, &selection), &err);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *render = reel_planned_output_new(plan, open_stream(r, &selection), &err);
     assert_non_null(render);
     size_t size = (size_t)reel_plan_length(plan);
     AUTO_MEM uint8_t *file = malloc(size);
-    assert_true(file && reel_render_read(render, 0, file, size, &err));
+    assert_true(file && reel_planned_output_read(render, 0, file, size, &err));
     RECORDING *again = nanover_read(bytes_of(file, size));
     assert_int_equal(info_of(again)->messages, 2);
     assert_int_equal(count_selected(again, "frame"), 1);

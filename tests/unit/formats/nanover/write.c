@@ -24,18 +24,18 @@ static struct output write_out(struct reel_recording *r, const struct reel_selec
     if (!plan) {
         fail_msg("%s", err.text);
     }
-    AUTO(reel_render_free)
-    struct reel_render *render = reel_render_new(plan, &reel_writer_nanover, &options, open_stream(r, selection), &err);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *render = reel_planned_output_new(plan, open_stream(r, selection), &err);
     assert_non_null(render);
     struct output out = {.size = (size_t)reel_plan_length(plan)};
     out.data = malloc(out.size + 1);
     AUTO_MEM uint8_t *piece = malloc(out.size + 1);
     assert_true(out.data && piece);
-    assert_true(reel_render_read(render, 0, out.data, out.size, &err));
+    assert_true(reel_planned_output_read(render, 0, out.data, out.size, &err));
     for (size_t at = out.size, n = 1; at > 0; n = n * 2 + 1) {
         n = n < at ? n : at;
         at -= n;
-        assert_true(reel_render_read(render, at, piece, n, &err));
+        assert_true(reel_planned_output_read(render, at, piece, n, &err));
         assert_memory_equal(piece, out.data + at, n);
     }
     return out;

@@ -66,12 +66,10 @@ static uint8_t *render(struct toy *toy, struct reel_plan *plan, struct reel_sele
     struct reel_error err = {0};
     struct reel_recording *recording = toy_open(toy);
     selection.initial = reel_plan_initial_state(plan);
-    struct reel_render *render =
-        reel_render_new(plan, &reel_writer_mcap, &(struct reel_write_options){.compression = ""},
-                        stream_of(recording, selection), &err);
+    struct reel_planned_output *render = reel_planned_output_new(plan, stream_of(recording, selection), &err);
     uint8_t *all = malloc(reel_plan_length(plan));
-    assert_true(render && all && reel_render_read(render, 0, all, reel_plan_length(plan), &err));
-    reel_render_free(render);
+    assert_true(render && all && reel_planned_output_read(render, 0, all, reel_plan_length(plan), &err));
+    reel_planned_output_free(render);
     reel_recording_free(recording);
     return all;
 }

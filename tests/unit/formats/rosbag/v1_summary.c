@@ -191,10 +191,9 @@ static void bags_of_foreign_channels(void **state) {
     assert_non_null(plan);
     MAKER out = {.size = reel_plan_length(plan)};
     out.data = malloc(out.size);
-    AUTO(reel_render_free)
-    struct reel_render *whole =
-        reel_render_new(plan, &reel_writer_rosbag_v1, &options, stream_of(r, &selection_all), &err);
-    assert_true(reel_render_read(whole, 0, out.data, out.size, &err));
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *whole = reel_planned_output_new(plan, stream_of(r, &selection_all), &err);
+    assert_true(reel_planned_output_read(whole, 0, out.data, out.size, &err));
     assert_same(&out);
 }
 

@@ -36,16 +36,14 @@ static struct maker render(struct reel_recording *r, const struct reel_selection
     struct maker out = {0};
     out.size = out.room = reel_plan_length(plan);
     out.data = malloc(out.size);
-    AUTO(reel_render_free)
-    struct reel_render *whole =
-        reel_render_new(plan, &reel_writer_rosbag_v1, &options, open_stream(r, selection), &err);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *whole = reel_planned_output_new(plan, open_stream(r, selection), &err);
     assert_non_null(whole);
-    if (!reel_render_read(whole, 0, out.data, out.size, &err)) {
+    if (!reel_planned_output_read(whole, 0, out.data, out.size, &err)) {
         fail_msg("%s", err.text);
     }
-    AUTO(reel_render_free)
-    struct reel_render *parts =
-        reel_render_new(plan, &reel_writer_rosbag_v1, &options, open_stream(r, selection), &err);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *parts = reel_planned_output_new(plan, open_stream(r, selection), &err);
     assert_non_null(parts);
     uint64_t random = 7;
     for (unsigned i = 0; i < ranges; i++) {
@@ -53,7 +51,7 @@ static struct maker render(struct reel_recording *r, const struct reel_selection
         random = random * 6364136223846793005u + 1442695040888963407u;
         size_t at = (size_t)((random >> 20) % out.size), size = (size_t)(random >> 50) % sizeof piece;
         size = size > out.size - at ? out.size - at : size;
-        assert_true(reel_render_read(parts, at, piece, size, &err));
+        assert_true(reel_planned_output_read(parts, at, piece, size, &err));
         assert_memory_equal(piece, out.data + at, size);
     }
     return out;

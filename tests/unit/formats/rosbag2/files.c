@@ -409,12 +409,12 @@ static struct reel_bytes to_mcap(struct reel_bytes database) {
     struct reel_write_options options = {.compression = ""};
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &selection_all, &err);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, &options, s, NULL, &err);
-    AUTO(reel_render_free)
-    struct reel_render *render =
-        reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &selection_all, &err), &err);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *render =
+        reel_planned_output_new(plan, reel_stream_open(&r, 1, &selection_all, &err), &err);
     size_t size = (size_t)reel_plan_length(plan);
     uint8_t *out = malloc(size);
-    assert_true(out && reel_render_read(render, 0, out, size, &err));
+    assert_true(out && reel_planned_output_read(render, 0, out, size, &err));
     return bytes_of(out, size);
 }
 

@@ -165,18 +165,18 @@ static void several_recordings_are_named(void **state) {
     }
     struct reel_write_options options = {.time_format = REEL_TIME_NANOSECONDS, .source_ids = ids};
     struct reel_stream *stream = reel_stream_open(recordings, 2, &selection_all, &err);
-    struct reel_render *render = reel_render_new(NULL, &reel_writer_ndjson, &options, stream, &err);
+    struct reel_row_output *render = reel_row_output_new(&reel_writer_ndjson, &options, stream, &err);
     assert_non_null(render);
     char text[4096] = "";
     size_t got = 0;
-    assert_true(reel_render_next(render, text, sizeof text - 1, &got, &err));
+    assert_true(reel_row_output_next(render, text, sizeof text - 1, &got, &err));
     assert_string_equal(text, "{\"recording\":\"tw\\\"o\",\"topic\":\"/"
                               "a\",\"sequence\":1,\"log_time\":\"9\",\"publish_time\":\"10\",\"data\":{\"$base64\":"
                               "\"\"},\"encoding\":\"x\"}\n"
                               "{\"recording\":\"one\",\"topic\":\"/"
                               "a\",\"sequence\":1,\"log_time\":\"10\",\"publish_time\":\"11\",\"data\":{\"$base64\":"
                               "\"\"},\"encoding\":\"x\"}\n");
-    reel_render_free(render);
+    reel_row_output_free(render);
     for (int i = 0; i < 2; i++) {
         reel_recording_free(recordings[i]);
         toy_free(&toys[i]);
@@ -201,14 +201,14 @@ static void read_in_pages(struct reel_recording *recording, uint64_t limit, cons
     for (uint64_t given = 0; more;) {
         struct reel_stream *stream = toy_stream(recording, NULL);
         assert_true(!resumed || stream_seek(stream, &mark, &err));
-        struct reel_render *render = reel_render_new(NULL, &reel_writer_ndjson, &options, stream, &err);
+        struct reel_row_output *render = reel_row_output_new(&reel_writer_ndjson, &options, stream, &err);
         struct toy page = {0};
         char piece[999];
         for (size_t got = 1; got > 0;) {
-            assert_true(reel_render_next(render, piece, sizeof piece, &got, &err));
+            assert_true(reel_row_output_next(render, piece, sizeof piece, &got, &err));
             toy_put(&page, piece, got);
         }
-        reel_render_free(render);
+        reel_row_output_free(render);
         toy_put(&page, "", 1);
         char *end = strstr((char *)page.data, "{\"$end\"");
         uint64_t expected = total - given < limit ? total - given : limit;
