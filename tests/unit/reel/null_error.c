@@ -146,6 +146,7 @@ static void errors_and_times(void **state) {
     assert_false(reel_fail_memory(NULL));
     assert_false(reel_error_at(NULL, "x"));
     assert_false(reel_error_pass(NULL, &(struct reel_error){.code = REEL_IO}));
+    assert_false(reel_error_ignore(NULL, &(struct reel_error){.code = REEL_IO}));
     assert_false(reel_time_parse("noon", 1, &time, NULL));
     assert_true(reel_time_parse("9223372036854775807", 1, &time, NULL));
     reel_time_within(&time, INT64_MIN, INT64_MIN, &ns, NULL);
@@ -359,6 +360,17 @@ static const struct reel_writer *writer(const char *extension) {
     return w;
 }
 
+static void options_of_writers(void **state) {
+    struct reel_write_values values = {.n = 0};
+    struct reel_write_value value;
+    const struct reel_write_option *option = reel_write_option_find(writer(".mp4")->options, "fps");
+    (void)state;
+    assert_non_null(option);
+    assert_false(reel_write_option_parse(option, "many", &value, NULL));
+    assert_false(reel_write_values_add(&values, option, "many", NULL));
+    assert_false(reel_writer_set_option(writer(".mcap"), "fps", "1", false, &values, NULL));
+}
+
 static void conversions(void **state) {
     (void)state;
     const struct reel_write_options options = {.compression = ""};
@@ -372,6 +384,10 @@ static void conversions(void **state) {
     assert_non_null(c);
     const struct reel_output output = {.write = refuse_bytes};
     assert_false(reel_convert_to(c, &output, NULL, NULL));
+    AUTO(reel_row_output_free)
+    struct reel_row_output *plain =
+        reel_row_output_new(writer(".csv"), &options, reel_conversion_stream(c, false, NULL), NULL);
+    assert_non_null(plain);
     AUTO(reel_row_output_free) struct reel_row_output *rows = reel_conversion_rows(c, NULL);
     uint8_t piece[64];
     size_t got;
@@ -384,6 +400,11 @@ static void conversions(void **state) {
                             &(struct reel_write_options){.compression = "zstd"}, NULL, NULL, NULL);
     assert_non_null(packed);
     assert_null(reel_conversion_plan(packed, NULL, NULL, NULL));
+    bool any;
+    char why[REEL_MATCHES_TEXT];
+    AUTO(reel_stream_free) struct reel_stream *of_conversion = reel_conversion_stream(packed, true, NULL);
+    assert_non_null(of_conversion);
+    reel_conversion_matches(packed, true, &any, why, NULL);
     uint32_t count;
     assert_null(reel_split(writer(".csv"), &recording, 1, &selection_all, &options,
                            &(struct reel_split_rule){.bytes = 1}, NULL, &count, NULL));
@@ -394,6 +415,11 @@ static void conversions(void **state) {
     AUTO(reel_json_free) struct reel_json *json = reel_json_new(stream, NULL);
     assert_non_null(json);
     assert_false(reel_message_json(json, &m, &text, &length, NULL));
+    broken = false;
+    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(packed, NULL, NULL, NULL);
+    assert_non_null(plan);
+    AUTO(reel_planned_output_free) struct reel_planned_output *output_of = reel_conversion_output(packed, plan, NULL);
+    assert_non_null(output_of);
 }
 
 static void plans_and_renders(void **state) {
@@ -667,6 +693,7 @@ int main(void) {
         cmocka_unit_test(damaged_packs),
         cmocka_unit_test(selections),
         cmocka_unit_test(decoders),
+        cmocka_unit_test(options_of_writers),
         cmocka_unit_test(conversions),
         cmocka_unit_test(plans_and_renders),
         cmocka_unit_test(writers_of_their_own),
