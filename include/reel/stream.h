@@ -85,11 +85,11 @@ struct reel_selection {
     bool state_at_cut;   /* one that sums up what came before, in formats where messages are changes (NanoVer, CARLA) */
     bool key_frames;     /* the frames of videos from their last key frame on */
 
-    const struct reel_source_option
-        *sources;                  /* one for each recording; NULL: as they are. Times of the selection and of
-                                      the stream are shifted; globs match a topic with its prefix or without */
-    enum reel_prefixing prefixing; /* when prefixes are used */
-    const struct reel_view *view;  /* NULL: messages as they are */
+    const struct reel_source_option *sources; /* one for each recording; NULL: as they are. Times of the selection and
+                                                 of the stream are shifted; globs match a topic with its prefix or
+                                                 without */
+    enum reel_prefixing prefixing;            /* when prefixes are used */
+    const struct reel_view *view;             /* NULL: messages as they are */
     const char *encoding; /* messages are converted to it where they can be ("cdr", "ros1"); "": none are; NULL: to what
                              is written best in the format of a conversion */
 

@@ -55,7 +55,7 @@ static bool load_message(struct view *v, const struct reel_message *m, struct re
     return true;
 }
 
-static bool read_entry(struct view *v, struct reel_message *m, struct reel_error *err) {
+static bool nanover_current_form_read_entry(struct view *v, struct reel_message *m, struct reel_error *err) {
     struct reel_bytes message;
     if (!load_message(v, m, &message, err)) {
         return false;
@@ -72,7 +72,7 @@ static enum reel_step view_next(struct reel_stream *base, struct reel_message *m
         return step;
     }
     if (v->mappings[m->channel].foreign) {
-        return read_entry(v, m, err) ? step : REEL_STEP_ERROR;
+        return nanover_current_form_read_entry(v, m, err) ? step : REEL_STEP_ERROR;
     }
     if (v->mappings[m->channel].kind != LEGACY_NONE) {
         m->size = legacy_converted_size(&m->entry);

@@ -72,7 +72,7 @@ struct rosrecord_search {
     void *context;
 };
 #define ROSRECORD_NOWHERE UINT64_MAX
-bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found,
-                      struct reel_error *err); /* ROSRECORD_NOWHERE: none */
+bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct reel_error *err); /* ROSRECORD_NOWHERE:
+                                                                                                     none */
 
 #endif

@@ -41,7 +41,7 @@ bool rosbag_v1_summary_message(struct rosbag_v1_summary *o, uint64_t pos, struct
                                struct reel_error *err);
 /* The message after message r must be in the index too. Invalidates r->fields. */
 bool rosbag_v1_summary_follow(struct rosbag_v1_summary *o, const struct rosbag_v1_record *r, struct reel_error *err);
-bool rosbag_v1_summary_channels(struct rosbag_v1_summary *o,
-                                struct reel_error *err); /* of all visits, with their counts */
+bool rosbag_v1_summary_channels(struct rosbag_v1_summary *o, struct reel_error *err); /* of all visits, with their
+                                                                                         counts */
 
 #endif

@@ -49,8 +49,9 @@ static bool gather_message(struct reel_write *w, const struct reel_message *m, v
                               : 0;
     uint64_t number = g->next[o->topic]++;
     if (number >= g->from && number < g->to) {
-        bool opens = definition > 0 && totals->topic_connection[o->topic] ==
-                                           o->connection; /* the topic's first entry points at the definition */
+        bool opens = definition > 0 && totals->topic_connection[o->topic] == o->connection; /* the topic's first entry
+                                                                                               points at the definition
+                                                                                             */
         uint32_t sec, nsec;
         if (!ros_stamp(w, m, &sec, &nsec, err)) {
             return false;

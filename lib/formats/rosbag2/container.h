@@ -51,9 +51,9 @@ int rosbag2_vfs_open(struct rosbag2_file_view *view, sqlite3 **db);
 struct rosbag2 {
     sqlite3 *sqlite;
     struct rosbag2_file_view view;
-    uint64_t ops_left; /* thousands of steps of SQLite's virtual machine */
-    uint64_t
-        bytes_left; /* bytes of values that may still be read: rows that share pages cannot multiply the file's size */
+    uint64_t ops_left;   /* thousands of steps of SQLite's virtual machine */
+    uint64_t bytes_left; /* bytes of values that may still be read: rows that share pages cannot multiply the file's
+                            size */
 };
 
 bool rosbag2_open(struct rosbag2 *db, struct reel_source *source, const struct rosbag2_repair *repair,

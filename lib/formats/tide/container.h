@@ -60,10 +60,9 @@ int tide_type_compare(const void *a, const void *b);                            
  * channel's own types. */
 bool tide_channel_fields(struct arena *arena, bool is_new, const struct reel_channel *c, struct tide_fields *f,
                          struct tide_types *types);
-bool tide_channel_same(
-    const struct reel_channel *a,
-    const struct reel_channel *b); /* except for the id, and the scope, which is derived from the name */
-const char *tide_metadata_of(const struct reel_channel *c, const char *key); /* NULL: not found */
+bool tide_channel_same(const struct reel_channel *a, const struct reel_channel *b); /* except for the id, and the scope,
+                                                                                       which is derived from the name */
+const char *tide_metadata_of(const struct reel_channel *c, const char *key);        /* NULL: not found */
 
 /* kept.c. What a log has and the model has no place for. A TYPE block that no channel uses is an attachment with its
  * body. A META value that is not text is base64, and ".base64" is appended to its key; so is one that would be mistaken
@@ -130,8 +129,8 @@ struct tide_oddities { /* of one kind: counted, and reported once with the first
 struct tide {
     struct reel_scan *scan;
     struct reel_source *source;
-    struct tide_summary
-        *summary; /* NULL in a scan. A summary refuses damaged files instead of searching for the next block */
+    struct tide_summary *summary; /* NULL in a scan. A summary refuses damaged files instead of searching for the next
+                                     block */
     struct arena arena;
     struct window peek, data; /* for heads of blocks; for entries and rows */
     unsigned major, minor;
@@ -203,8 +202,8 @@ bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_chann
 struct tide_channel *tide_find(const struct tide *t, uint32_t id);
 
 /* kept.c */
-bool tide_report_types(struct tide *t, const struct tide_types *types,
-                       struct reel_error *err); /* those nobody uses or defines */
+bool tide_report_types(struct tide *t, const struct tide_types *types, struct reel_error *err); /* those nobody uses or
+                                                                                                   defines */
 
 /* chunk.c */
 bool tide_read_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err);
