@@ -17,7 +17,7 @@ enum {
     REEL_NEEDS_PAYLOAD_TO_PLAN = 1, /* planning renders through the hashing sink: out->crc is right while planning */
     REEL_NEEDS_STATE_AT_CUT = 2,    /* a selection with a start gets the encodings' state in front */
     REEL_STREAMED = 4,              /* length is not known ahead: no plan, rendered once from front to back */
-    REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
+    REEL_REBASES_CUT = 8,           /* times of a cut count from its start (reel_write_time()) */
     REEL_KEEPS_TOPICS = 16, /* topics mean something to this target: they get no prefix when recordings are merged */
     REEL_NAMES_FOLDER = 64, /* options.name is in the bytes */
     REEL_DECODES = 128, /* payloads are decoded to values: decode, and the version of the encodings, decide the bytes */
