@@ -129,7 +129,7 @@ struct reel_source *reel_source_from_memory(struct reel_bytes data, const char *
     return &memory->source;
 }
 
-/* offset + size must not be computed before this check: both may come from a file. */
+/* offset + size may overflow, because both may come from a file; so compare without adding. */
 static bool source_holds(const struct reel_source *source, uint64_t offset, uint64_t size, struct reel_error *err) {
     if (offset <= source->size && size <= source->size - offset) {
         return true;

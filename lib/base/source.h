@@ -1,5 +1,5 @@
 /* A source answers positional reads of a fixed-size run of bytes: a file, memory, a slice of another source, and
- * whatever hides behind the interface because it has no contiguous bytes. Sources are immutable and may be read from
+ * anything else that implements these operations. Sources are immutable and may be read from
  * many threads. */
 #ifndef REEL_BASE_SOURCE_H
 #define REEL_BASE_SOURCE_H

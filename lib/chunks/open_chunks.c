@@ -1,4 +1,4 @@
-/* See opened.h. An item pins its base, so the base is closed after all items in it. */
+/* See open_chunks.h. An item pins its base, so the base is closed after all items in it. */
 #include "chunks/open_chunks.h"
 
 #include <stdlib.h>

@@ -49,7 +49,7 @@ struct reel_write_options {
     const char *compression; /* "", "zstd", "lz4", "bz2" */
     bool is_cut;             /* the selection has a start */
     int64_t start_ns;        /* what REEL_REBASES_CUT counts from */
-    bool separated;          /* text targets: end with the {"$end":…} record (API.md rule 3) */
+    bool separated;          /* text targets: end with the {"$end":…} record */
     enum reel_time_format time_format;
     uint64_t limit; /* REEL_STREAMED only: stop after this many messages, 0 = all */
     bool channels;  /* rows: first, a row {"$channel": …} for each channel, as formats/rows/append.h reads them */

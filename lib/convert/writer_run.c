@@ -232,7 +232,7 @@ bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachm
         uint64_t left = a->size - done;
         size_t size = left < PIECE ? (size_t)left : PIECE;
         if (!out->hashing && (out->pos + size <= out->lo || out->pos >= out->hi)) {
-            reel_sink_zeros(out, 0, size);
+            reel_sink_fill(out, 0, size);
         } else if (reel_reader_copy(reader, a->chunk, a->offset + done, piece, size, err)) {
             reel_sink_put(out, piece, size);
         } else {

@@ -131,7 +131,7 @@ bool members_put(struct reel_write *w, member_make *make, struct reel_sink *out,
     if (!w->planning) {
         return members_put_member(w, &m, make, out, err);
     }
-    reel_sink_zeros(out, 0, (uint64_t)m.size + NAME_ROOM);
+    reel_sink_fill(out, 0, (uint64_t)m.size + NAME_ROOM);
     reel_write_pack(w);
     return true;
 }

@@ -1,5 +1,5 @@
-/* See naming.h. Whether a name clashes depends on the recordings alone, not on the selection, so a topic has the same
- * name in every cut of a merge. A topic's leading slash is ignored. */
+/* See merge_names.h. Whether a name clashes depends on the recordings alone, not on the selection, so a topic has the
+ * same name in every cut of a merge. A topic's leading slash is ignored. */
 #include "stream/merge_names.h"
 
 #include <search.h>

@@ -1,4 +1,4 @@
-/* Implements parse.h. The parser keeps only one bit for each level; only a long text with escapes needs memory. */
+/* Implements json_parse.h. The parser keeps only one bit for each level; only a long text with escapes needs memory. */
 #include "syntax/json_parse.h"
 
 #include <math.h>

@@ -58,7 +58,7 @@ static bool json_put_payload(struct reel_write *w, const struct reel_message *m,
     for (uint32_t done = 0; done < m->size;) {
         size_t size = m->size - done < PIECE ? m->size - done : PIECE, length = (size + 2) / 3 * 4;
         if (!out->hashing && (out->pos + length <= out->lo || out->pos >= out->hi)) {
-            reel_sink_zeros(out, 0, length);
+            reel_sink_fill(out, 0, length);
         } else {
             if (!reel_stream_copy(w->stream, m, done, run->piece, size, err)) {
                 return false;

@@ -1,4 +1,4 @@
-/* The catalog: recordings, their channels and states, in SQLite. Only db.c includes sqlite3.h. Every function may be
+/* The catalog: recordings, their channels and states, in SQLite or PostgreSQL (db.h). Every function may be
  * called from any thread; writers take turns, readers use a pool of connections. No statement stays open when a
  * function returns. */
 #ifndef SERVER_CATALOG_CATALOG_H

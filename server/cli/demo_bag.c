@@ -221,7 +221,7 @@ static void put_file_header(struct reel_sink *out, const struct bag *bag) {
     put_sized(out, put_file_header_fields, bag);
     uint32_t room = HEADER_ROOM - (uint32_t)(out->pos - start);
     reel_sink_u32le(out, room);
-    reel_sink_zeros(out, ' ', room);
+    reel_sink_fill(out, ' ', room);
 }
 
 struct index_of {

@@ -336,8 +336,8 @@ static void put_directory(struct reel_sink *out, const struct member *members, u
         reel_sink_u32le(out, size);
         reel_sink_u32le(out, size);
         reel_sink_u16le(out, (uint16_t)strlen(members[i].name));
-        reel_sink_zeros(out, 0, 2 + 2 + 2 + 2); /* no extra field, no comment, disk 0, no internal attributes */
-        reel_sink_u32le(out, 0x01800000);       /* mode 0600 */
+        reel_sink_fill(out, 0, 2 + 2 + 2 + 2); /* no extra field, no comment, disk 0, no internal attributes */
+        reel_sink_u32le(out, 0x01800000);      /* mode 0600 */
         reel_sink_u32le(out, (uint32_t)members[i].offset);
         reel_sink_put_bytes(out, bytes_text(members[i].name));
     }

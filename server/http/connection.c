@@ -258,7 +258,7 @@ static enum MHD_Result on_headers(struct http_request *r, const char *method, co
         r->refused = r->close = true;
         return send_reply(r);
     }
-    return MHD_YES; /* called again at once when there is no body */
+    return MHD_YES; /* the library calls us again at once if there is no body */
 }
 
 /* ---- body */

@@ -1,5 +1,5 @@
 /* The HTTP layer: validated requests, well-formed replies. Only server/http/ uses libmicrohttpd.
- * One thread serves one connection (HTTP_NOTES.md), so a handler may block on SQLite or the disk. */
+ * One thread serves one connection, so a handler may block on SQLite or the disk. */
 #ifndef SERVER_HTTP_HTTP_H
 #define SERVER_HTTP_HTTP_H
 

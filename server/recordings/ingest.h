@@ -66,7 +66,7 @@ void ingest_undo(struct app *app, struct store_upload *upload, const char *sha25
 void ingest_result_done(struct ingest_result *r);
 
 /* At start: jobs for recordings in state scanning, and for the sweep. Packs that are missing or of an older version are
- * made again when first used (recordings.h). */
+ * made again when first used (scans/open_recordings.h). */
 bool ingest_resume(struct app *app, struct reel_error *err);
 
 /* Trash is a state; purge deletes rows, then unused blobs, packs and manifests. */

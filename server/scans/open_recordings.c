@@ -1,5 +1,5 @@
-/* See recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of that lock, each
- * by one thread. */
+/* See open_recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of that lock,
+ * each by one thread. */
 #include "scans/open_recordings.h"
 
 #include <pthread.h>

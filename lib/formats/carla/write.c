@@ -1,6 +1,6 @@
 /* Writes CARLA recorder files from CARLA recordings. A whole recording is written byte for byte. A cut can be replayed:
  * its frames start at number 1 and 0 s, the header's date is adjusted, and its first frame also holds the state before
- * it (carla_state.c). A frame is written if one of its packets is selected, always with start and end; elapsed +
+ * it (state.c). A frame is written if one of its packets is selected, always with start and end; elapsed +
  * duration is the elapsed time of the next frame.
  *
  * The packets may be those of a log that was converted: in another container frames are told by their start packets,
@@ -321,7 +321,7 @@ static bool end_group(struct reel_write *w, struct reel_error *err) {
            reel_write_note(w, run->changed.data, run->changed.size, err);
 }
 
-/* Only messages of carla_state.c; the last messages of topics, which a selection may include, are not part of the
+/* Only messages of state.c; the last messages of topics, which a selection may include, are not part of the
  * state. */
 static bool take_initial_state(struct run *run, const struct reel_message *m, struct reel_error *err) {
     if (!m->owned) {

@@ -1,4 +1,4 @@
-/* The stream of view=foxglove: what viewers can read of the selected messages (foxglove_plain.c), and those that the
+/* The stream of view=foxglove: what viewers can read of the selected messages (plain.c), and those that the
  * transforms generate, merged by time; a generated message follows its source message. Generated messages are not
  * stored: a second feed seeks to the source message and generates them again. */
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "formats/foxglove/view.h"
 
 enum {
-    VIEW_VERSION = 2, /* part of every ETag: raise it when any output byte changes (1 in nanover_view.c) */
+    VIEW_VERSION = 2, /* part of every ETag: raise it when any output byte changes (1 in view.c) */
     STEPS_MAX = 64,
 };
 

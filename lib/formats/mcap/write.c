@@ -319,7 +319,7 @@ static bool mcap_plan_chunk(struct reel_write *w, const struct chunk *chunk, str
     if (out->hashing) {
         return put_planned(w, chunk, packs, out, err);
     }
-    reel_sink_zeros(
+    reel_sink_fill(
         out, 0, MCAP_CHUNK_HEAD + (packs ? strlen(w->options->compression) : 0) + is.stored + mcap_positions_size(p));
     if (packs) {
         reel_write_pack(w);

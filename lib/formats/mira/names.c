@@ -174,7 +174,7 @@ static bool is_foreign(struct reel_bytes meta) {
     return meta.size > 4 && bytes_start(bytes_of(meta.data + 4, meta.size - 4), bytes_text("reel.encoding="));
 }
 
-/* Name and latching of a foreign channel, which ros_wrap.h does not handle. */
+/* Name and latching of a foreign channel, which ros/wrap.h does not handle. */
 static bool read_foreign(struct mira *t, struct mira_channel *c, struct reel_channel *model, struct reel_error *err) {
     struct cursor fields = cursor_of(c->meta);
     struct reel_bytes name, value;

@@ -5,7 +5,7 @@
 
 enum { COST = 4096 }; /* deducted from the allowance for each read elsewhere */
 
-/* See mira.h. */
+/* See container.h. */
 static bool is_strict(const struct mira_field *f) {
     return mira_size_agrees(f) && (f->type != MIRA_BLOCK || f->size >= MIRA_BLOCK_HEAD) &&
            (f->type != MIRA_MESSAGE || f->message.channel.size > 0);

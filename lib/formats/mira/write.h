@@ -1,5 +1,5 @@
 /* Internals of the MIRA tape writer. write.c: header and message blocks · write_channels.c: channels · write_index.c:
- * index tables. Layouts: wire.h. */
+ * index tables. Layouts: layout.h. */
 #ifndef REEL_FORMATS_MIRA_WRITE_H
 #define REEL_FORMATS_MIRA_WRITE_H
 

@@ -1,5 +1,5 @@
 /* Converts channels of a stream to channels of a tape. In a tape a channel has a unique name, a type and meta data, so
- * the other properties of a channel are stored in the meta data, as fields of ros_wrap.h; Reel's reader restores them.
+ * the other properties of a channel are stored in the meta data, as fields of ros/wrap.h; Reel's reader restores them.
  */
 #include "base/bytes.h"
 #include "base/channel.h"

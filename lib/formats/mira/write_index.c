@@ -168,7 +168,7 @@ static bool mira_put_tables(struct reel_write *w, uint64_t part, struct reel_sin
             return false;
         }
         if (w->planning) {
-            reel_sink_zeros(out, 0, (to - from) * MIRA_INDEX_ENTRY);
+            reel_sink_fill(out, 0, (to - from) * MIRA_INDEX_ENTRY);
         } else {
             reel_sink_put(out, entries + (from - g.from) * MIRA_INDEX_ENTRY, (to - from) * MIRA_INDEX_ENTRY);
         }

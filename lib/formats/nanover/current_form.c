@@ -1,4 +1,4 @@
-/* See nanover_view.h. The index of a .traj or .state has the converted sizes, so a message is converted only when its
+/* See current_form.h. The index of a .traj or .state has the converted sizes, so a message is converted only when its
  * bytes are read; messages from a container of another format are read to determine their size. */
 #include "formats/nanover/current_form.h"
 

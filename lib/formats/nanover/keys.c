@@ -1,4 +1,4 @@
-/* See nanover_keys.h. A packed key is its role (u8), its size (u32) and its bytes. */
+/* See keys.h. A packed key is its role (u8), its size (u32) and its bytes. */
 #include "formats/nanover/keys.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"

@@ -1,4 +1,5 @@
-/* A row per frame: index, particles, energies and keys of that frame alone. For the accumulated state see moment.c. */
+/* A row per frame: index, particles, energies and keys of that frame alone. For the accumulated state see
+ * report_moment.c. */
 #include "base/bytes.h"
 #include "formats/nanover/report.h"
 #include "syntax/json_out.h"

@@ -1,4 +1,4 @@
-/* Writes NanoVer recordings with exactly the layout of the official recorder (wire.h): messages first, stored, at
+/* Writes NanoVer recordings with exactly the layout of the official recorder (layout.h): messages first, stored, at
  * offset 66; then the index; then the other members of the source's archive. Sizes and CRCs come before the bytes they
  * describe and nothing is patched, so planning computes them. */
 #include "base/bytes.h"

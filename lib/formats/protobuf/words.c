@@ -1,4 +1,4 @@
-/* See proto_words.h. */
+/* See words.h. */
 #include "formats/protobuf/words.h"
 #include "base/ascii.h"
 #include "base/bytes.h"

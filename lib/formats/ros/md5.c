@@ -1,4 +1,4 @@
-/* See ros_md5.h. The sum of a type is the MD5 of its constants ("type name=value"), then its fields ("type name"), one
+/* See md5.h. The sum of a type is the MD5 of its constants ("type name=value"), then its fields ("type name"), one
  * per line; in a field whose type is a message, the type's name is replaced by the sum of that type (also for arrays).
  */
 #include "formats/ros/md5.h"

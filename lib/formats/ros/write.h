@@ -6,7 +6,7 @@
 #include "convert/writer.h"
 #include "formats/ros/bag_record.h"
 
-/* A channel as a ROS connection: its own type, or the wrapper of ros_wrap.h. */
+/* A channel as a ROS connection: its own type, or the wrapper of wrap.h. */
 struct ros_connection {
     const struct reel_channel *channel;
     const char *type;

@@ -1,7 +1,7 @@
-/* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag_v1` is one bag during a scan. Layouts: wire.h. scan.c:
- * recognition and the scan · walk.c: framed records and the fast path · text.c: text-header logs · names.c: topics,
- * channels and definitions · resume.c: where to go on after damage · index.c: the index compared with the walk ·
- * summary.c: summary from the index alone. */
+/* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag_v1` is one bag during a scan. Layouts: v1_layout.h.
+ * v1_scan.c: recognition and the scan · v1_walk.c: framed records and the fast path · v1_text.c: text-header logs ·
+ * v1_names.c: topics, channels and definitions · v1_resume.c: where to go on after damage · v1_index.c: the index
+ * compared with the walk · v1_summary.c: summary from the index alone. */
 #ifndef REEL_FORMATS_ROSBAG_V1_H
 #define REEL_FORMATS_ROSBAG_V1_H
 

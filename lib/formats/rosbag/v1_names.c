@@ -220,7 +220,7 @@ static bool definition_share(struct rosbag_v1 *bag, const struct rosbag_v1_field
     return hash_table_set(&bag->type_table, hash_key_bytes(key), (uintptr_t)first, err);
 }
 
-/* Reads the fields of ros_wrap.h in a definition: they describe the wrapped messages. */
+/* Reads the fields of ros/wrap.h in a definition: they describe the wrapped messages. */
 static bool define_wrapped(struct rosbag_v1 *bag, struct rosbag_v1_connection *c, struct reel_bytes header,
                            struct reel_error *err) {
     struct reel_bytes kept;

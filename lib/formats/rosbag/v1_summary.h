@@ -1,5 +1,5 @@
-/* Internals of the summary of a 1.2 bag. summary.c: its index, and which messages are inspected · summary_inspect.c:
- * records before the index, and the channels they belong to. */
+/* Internals of the summary of a 1.2 bag. v1_summary.c: its index, and which messages are inspected ·
+ * v1_summary_inspect.c: records before the index, and the channels they belong to. */
 #ifndef REEL_FORMATS_ROSBAG_V1_SUMMARY_H
 #define REEL_FORMATS_ROSBAG_V1_SUMMARY_H
 

@@ -1,5 +1,5 @@
 /* Text-header logs of 2008 and 2009 (versions 0, 1.0 and 1.1). Their records have no total length: after damage a scan
- * goes on at the next text that begins a record. Records of version 0 have no text; log_0.c recognises them by their
+ * goes on at the next text that begins a record. Records of version 0 have no text; v1_log_0.c recognises them by their
  * stamps. */
 #include "base/ascii.h"
 #include "base/bytes.h"

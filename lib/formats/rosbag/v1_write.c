@@ -1,5 +1,5 @@
 /* Writes ROS bag 1.2 with an index, laid out as by ROS' own recorders: file header, a definition record of each
- * connection right before its first message, index records by topic at the end (write_index.c). Record contents are
+ * connection right before its first message, index records by topic at the end (v1_write_index.c). Record contents are
  * defined once, in functions that both count and render. */
 #include "formats/rosbag/v1_write.h"
 #include "base/bytes.h"
@@ -254,7 +254,7 @@ uint64_t rosbag_v1_put_head(struct reel_sink *out, const struct reel_stream *str
     reel_sink_u32le(out, (uint32_t)count.pos);
     head_fields(out, stream, index_pos);
     reel_sink_u32le(out, (uint32_t)padding);
-    reel_sink_zeros(out, ' ', padding);
+    reel_sink_fill(out, ' ', padding);
     return out->pos - from;
 }
 
@@ -297,7 +297,7 @@ uint32_t rosbag_v1_extra(const struct reel_write *w, const struct reel_message *
 static bool put_extra(struct reel_write *w, const struct reel_message *m, uint32_t size, struct reel_sink *out,
                       struct reel_error *err) {
     if (size == 0 || out->pos + size <= out->lo || out->pos >= out->hi) {
-        reel_sink_zeros(out, 0, size);
+        reel_sink_fill(out, 0, size);
         return true;
     }
     struct reel_bytes record, name, value;

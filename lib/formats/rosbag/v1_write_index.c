@@ -140,7 +140,7 @@ bool rosbag_v1_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, 
             return false;
         }
         if (w->planning) {
-            reel_sink_zeros(out, 0, (to - from) * ROSBAG_V1_INDEX_ENTRY);
+            reel_sink_fill(out, 0, (to - from) * ROSBAG_V1_INDEX_ENTRY);
         } else {
             reel_sink_put(out, entries + (from - g.from) * ROSBAG_V1_INDEX_ENTRY, (to - from) * ROSBAG_V1_INDEX_ENTRY);
         }

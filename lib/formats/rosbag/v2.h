@@ -1,7 +1,7 @@
 /* Internals of the ROS bag 2.0 reader; a `struct bag2` is one bag during a scan. Records: formats/rosbag/v2_layout.h.
- * scan.c: recognition, file header, the scan · walk.c: records and the fast path · chunk.c: chunks and their index data
- * · names.c: connections · tail.c: the records at index_pos · resume.c: where to go on after damage · sealed.c:
- * encrypted bags · summary.c: summary without a scan. */
+ * v2_scan.c: recognition, file header, the scan · v2_walk.c: records and the fast path · v2_chunk.c: chunks and their
+ * index data · v2_names.c: connections · v2_tail.c: the records at index_pos · v2_resume.c: where to go on after damage
+ * · v2_sealed.c: encrypted bags · v2_summary.c: summary without a scan. */
 #ifndef REEL_FORMATS_ROSBAG_V2_H
 #define REEL_FORMATS_ROSBAG_V2_H
 
@@ -19,7 +19,7 @@ extern const struct reel_format reel_format_rosbag_v2;
 struct rosbag_v2_connection {
     uint32_t id;
     bool described;           /* its record has been read */
-    bool wrapped;             /* ros_wrap.h */
+    bool wrapped;             /* ros/wrap.h */
     bool reported;            /* a contradicting record was reported */
     bool has_channel;         /* a message was found: model.id is valid */
     struct reel_bytes header; /* the inner header of its first record */

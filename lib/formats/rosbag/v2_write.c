@@ -108,7 +108,7 @@ void rosbag_v2_put_head(struct reel_sink *out, uint64_t index_pos, uint32_t conn
     reel_sink_u32le(out, (uint32_t)count.pos);
     header_fields(out, index_pos, connections, chunks);
     reel_sink_u32le(out, ROSBAG_V2_FILE_HEADER_ROOM - (uint32_t)count.pos);
-    reel_sink_zeros(out, ' ', ROSBAG_V2_FILE_HEADER_ROOM - count.pos);
+    reel_sink_fill(out, ' ', ROSBAG_V2_FILE_HEADER_ROOM - count.pos);
 }
 
 static bool rosbag_v2_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
@@ -351,7 +351,7 @@ static bool rosbag_plan_chunk(struct reel_write *w, struct reel_sink *out, struc
     if (!put_note(w, &chunk, stored, out, err)) {
         return false;
     }
-    reel_sink_zeros(out, 0, stored + rosbag_v2_index_size(run->n_touched, chunk.count));
+    reel_sink_fill(out, 0, stored + rosbag_v2_index_size(run->n_touched, chunk.count));
     if (packs) {
         reel_write_pack(w);
     }

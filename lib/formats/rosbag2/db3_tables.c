@@ -1,4 +1,4 @@
-/* See db3_tables.h. The tables are those of version 4 of rosbag2's schema (wire.h). */
+/* See db3_tables.h. The tables are those of version 4 of rosbag2's schema (layout.h). */
 #include "formats/rosbag2/db3_tables.h"
 
 #include <stdlib.h>

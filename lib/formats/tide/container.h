@@ -1,9 +1,9 @@
 /* Internals of the TIDE reader, and the channel model that the writer uses too. scan.c: recognition and the two passes
  * · blocks.c: where blocks begin and end · describe.c: CHAN, TYPE and META blocks · chunk.c: chunks and their entries ·
- * index.c: compares INDX blocks with the entries · kept.c: unused types and binary metadata · summary.c: the summary,
- * without messages · model.c: TIDE fields to a channel of the model · fields.c: the reverse · reel.c: Reel's own
- * members in a source config · text.c: bytes as text. Blocks may come in any order: the first pass reads channels,
- * types and metadata, the second one the messages. */
+ * index.c: compares INDX blocks with the entries · write_remainder.c: unused types and binary metadata · summary.c: the
+ * summary, without messages · model.c: TIDE fields to a channel of the model · fields.c: the reverse ·
+ * reel_properties.c: Reel's own members in a source config · text.c: bytes as text. Blocks may come in any order: the
+ * first pass reads channels, types and metadata, the second one the messages. */
 #ifndef REEL_FORMATS_TIDE_CONTAINER_H
 #define REEL_FORMATS_TIDE_CONTAINER_H
 
@@ -64,9 +64,9 @@ bool tide_channel_same(const struct reel_channel *a, const struct reel_channel *
                                                                                        which is derived from the name */
 const char *tide_metadata_of(const struct reel_channel *c, const char *key);        /* NULL: not found */
 
-/* kept.c. What a log has and the model has no place for. A TYPE block that no channel uses is an attachment with its
- * body. A META value that is not text is base64, and ".base64" is appended to its key; so is one that would be mistaken
- * for such a value. */
+/* write_remainder.c. What a log has and the model has no place for. A TYPE block that no channel uses is an attachment
+ * with its body. A META value that is not text is base64, and ".base64" is appended to its key; so is one that would be
+ * mistaken for such a value. */
 bool tide_is_kept_type(const struct reel_attachment *a);
 /* False: no memory. `key` has no NUL. */
 bool tide_keep_value(struct arena *arena, const char **key, struct reel_bytes *value);
@@ -80,9 +80,9 @@ struct reel_bytes tide_base64_back(struct arena *arena, const char *text);
 const char *tide_hex(struct arena *arena, struct reel_bytes b);
 struct reel_bytes tide_hex_back(struct arena *arena, const char *text, size_t digits);
 
-/* reel.c. Properties of a channel for which TIDE has no field, as JSON in its source config: {"reel":{…}}. The
- * definitions are concatenated in the format field (old layout), or are types (new): a definition of `parts` is their
- * types' definitions, each with what follows it; one without is that of the channel's type with its index. */
+/* reel_properties.c. Properties of a channel for which TIDE has no field, as JSON in its source config: {"reel":{…}}.
+ * The definitions are concatenated in the format field (old layout), or are types (new): a definition of `parts` is
+ * their types' definitions, each with what follows it; one without is that of the channel's type with its index. */
 struct tide_part {
     struct reel_bytes hash, after; /* `after` is UTF-8 without NUL */
 };
@@ -201,7 +201,7 @@ bool tide_report_channels(struct tide *t, struct reel_error *err); /* to the bui
 bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_channel **out, struct reel_error *err);
 struct tide_channel *tide_find(const struct tide *t, uint32_t id);
 
-/* kept.c */
+/* write_remainder.c */
 bool tide_report_types(struct tide *t, const struct tide_types *types, struct reel_error *err); /* those nobody uses or
                                                                                                    defines */
 

@@ -1,6 +1,6 @@
-/* Internals of the RSB decoder: rsb.c (the event around a payload), values.c (payloads of fundamental types), guess.c
- * (protobuf without its definition). A readable event is always decoded; a payload that does not fit its type is
- * emitted as bytes. */
+/* Internals of the RSB decoder: rsb.c (the event around a payload), rsb_values.c (payloads of fundamental types),
+ * rsb_guess.c (protobuf without its definition). A readable event is always decoded; a payload that does not fit its
+ * type is emitted as bytes. */
 #ifndef REEL_FORMATS_TIDE_RSB_H
 #define REEL_FORMATS_TIDE_RSB_H
 

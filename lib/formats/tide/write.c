@@ -269,7 +269,7 @@ static bool tide_plan_chunk(struct reel_write *w, struct reel_sink *out, struct 
     store_u64le(note + 16, chunk.note.raw);
     store_u64le(note + 24, stored);
     note[32] = (uint8_t)chunk.note.codec;
-    reel_sink_zeros(out, 0, TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD + stored + tide_indexes_size(run, chunk.count));
+    reel_sink_fill(out, 0, TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD + stored + tide_indexes_size(run, chunk.count));
     return reel_write_note(w, note, sizeof note, err);
 }
 

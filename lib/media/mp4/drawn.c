@@ -117,7 +117,7 @@ static bool lay(struct reel_write *w, struct reel_sink *out, struct reel_error *
             reel_write_unget(w, &m);
             break;
         }
-        reel_sink_zeros(out, 0, m.size < (1 << 20) ? m.size : 1 << 20);
+        reel_sink_fill(out, 0, m.size < (1 << 20) ? m.size : 1 << 20);
     }
     reel_write_pack(w);
     return step != REEL_STEP_ERROR;

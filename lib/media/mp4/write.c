@@ -115,7 +115,7 @@ static bool put_recorded(struct reel_write *w, struct reel_sink *out, struct ree
                    reel_fail(err, REEL_CHANGED, "the recording has other messages than when its frames were found");
         }
         if (w->planning) {
-            reel_sink_zeros(out, 0, v->samples[number].size);
+            reel_sink_fill(out, 0, v->samples[number].size);
         } else if (!write_put_frame(w, &m, number, out, err)) {
             return false;
         }

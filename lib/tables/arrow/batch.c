@@ -66,7 +66,7 @@ static void batch_describe(struct batch *b, const struct column *column, const s
 }
 
 static void put_padding(struct reel_sink *out, uint64_t size) {
-    reel_sink_zeros(out, 0, (8 - size % 8) % 8);
+    reel_sink_fill(out, 0, (8 - size % 8) % 8);
 }
 
 static void put_bits(const uint8_t *bytes, uint64_t n, struct reel_sink *out) {

@@ -191,7 +191,7 @@ bool columns_lay(struct reel_write *w, const struct columns_groups *groups, stru
     if (!group) {
         return reel_fail(err, REEL_CHANGED, "the recording has other messages than when its columns were found");
     }
-    reel_sink_zeros(out, 0, group->bytes + group->rows * ROW_BYTES + GROUP_BYTES);
+    reel_sink_fill(out, 0, group->bytes + group->rows * ROW_BYTES + GROUP_BYTES);
     reel_write_pack(w);
     return true;
 }
