@@ -28,7 +28,6 @@ static struct arena_block *arena_block_new(struct arena *a, size_t size) {
     struct arena_block *block = (struct arena_block *)calloc(1, total);
     if (!block) {
         a->no_memory = true;
-        reel_fail_memory(NULL); /* recorded as transient, in case the caller reports another error */
         return NULL;
     }
     block->size = size;

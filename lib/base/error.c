@@ -1,7 +1,6 @@
-/* Fills struct reel_error: the text is always one line of valid UTF-8, whatever bytes came from a file. Records
- * transient errors (transient.h). */
+/* Fills struct reel_error: the text is always one line of valid UTF-8, whatever bytes came from a file. */
+#include "reel/error.h"
 #include "base/c_locale.h"
-#include "base/transient.h"
 #include "syntax/utf8.h"
 
 #include <errno.h>
@@ -51,54 +50,20 @@ static void draft_store(const struct draft *draft, struct reel_error *err) {
     err->text[size] = '\0';
 }
 
-/* Sets both errors; either may be NULL. */
-static void error_set(struct reel_error *err, struct reel_error *noted, enum reel_code code, int sys,
-                      const struct draft *draft) {
-    for (struct reel_error *e = err ? err : noted; e; e = e == noted ? NULL : noted) {
-        e->code = code;
-        e->sys = sys;
-        draft_store(draft, e);
-    }
-}
-
-static _Thread_local struct transient_watch *innermost;
-
-static bool takes_error(enum reel_code code) {
-    return innermost && innermost->first.code == REEL_OK && reel_is_transient(code);
-}
-
-void transient_watch_begin(struct transient_watch *watch) {
-    *watch = (struct transient_watch){.outer = innermost};
-    innermost = watch;
-}
-
-bool transient_watch_end(struct transient_watch *watch, bool good, struct reel_error *err) {
-    innermost = watch->outer;
-    if (watch->first.code == REEL_OK) {
-        return good;
-    }
-    if (takes_error(watch->first.code)) {
-        innermost->first = watch->first;
-    }
-    if (err && (good || !reel_is_transient(err->code))) {
-        *err = watch->first;
-    }
-    return false;
-}
-
-bool transient_error_noted(void) {
-    return innermost && innermost->first.code != REEL_OK;
+static void error_set(struct reel_error *err, enum reel_code code, int sys, const struct draft *draft) {
+    err->code = code;
+    err->sys = sys;
+    draft_store(draft, err);
 }
 
 bool reel_fail(struct reel_error *err, enum reel_code code, const char *format, ...) {
-    struct reel_error *noted = takes_error(code) ? &innermost->first : NULL;
-    if (err || noted) {
+    if (err) {
         struct draft draft;
         va_list args;
         va_start(args, format);
         draft_format(&draft, format, args);
         va_end(args);
-        error_set(err, noted, code, 0, &draft);
+        error_set(err, code, 0, &draft);
     }
     return false;
 }
@@ -107,8 +72,7 @@ bool reel_fail_errno(struct reel_error *err, const char *format, ...) {
     int sys = errno;
     C_LOCALE;
     enum reel_code code = sys == ENOSPC || sys == EDQUOT ? REEL_NO_SPACE : sys == EROFS ? REEL_READ_ONLY : REEL_IO;
-    struct reel_error *noted = takes_error(code) ? &innermost->first : NULL;
-    if (err || noted) {
+    if (err) {
         struct draft draft;
         va_list args;
         va_start(args, format);
@@ -116,7 +80,7 @@ bool reel_fail_errno(struct reel_error *err, const char *format, ...) {
         va_end(args);
         char memory[128];
         draft_join(&draft, strerror_r(sys, memory, sizeof memory));
-        error_set(err, noted, code, sys, &draft);
+        error_set(err, code, sys, &draft);
     }
     return false;
 }
@@ -139,6 +103,10 @@ bool reel_error_pass(struct reel_error *err, const struct reel_error *own) {
         *err = *own;
     }
     return false;
+}
+
+bool reel_error_ignore(struct reel_error *err, const struct reel_error *own) {
+    return !reel_is_transient(own->code) || reel_error_pass(err, own);
 }
 
 bool reel_fail_memory(struct reel_error *err) {

@@ -23,8 +23,6 @@ static inline uint8_t *grow_room(struct grow *g, size_t size) {
         if (data) {
             g->data = data;
             g->capacity = new_capacity;
-        } else {
-            reel_fail_memory(NULL); /* recorded as transient, in case the caller does not check `failed` */
         }
     }
     return g->failed ? NULL : g->data + g->size;
@@ -76,7 +74,7 @@ static inline bool grow_array_(void **array, size_t *capacity, size_t item) {
         *array = p;
         *capacity = new_capacity;
     }
-    return p || reel_fail_memory(NULL);
+    return p != NULL;
 }
 
 #endif

@@ -49,6 +49,7 @@ enum {
         32 << 20, /* bytes of all blocks of a recording, in memory; above it pairs of blocks become one */
     REEL_QUESTION_CHANNELS_MAX = 1024, /* channels of one recording that a question about values is about */
     REEL_VIDEO_FRAMES_MAX = 1 << 21,   /* frames of one MP4 file: 19 hours at 30 Hz */
+    REEL_WRITE_VALUES_MAX = 128,       /* values of the options of a writer in one conversion */
     REEL_VIDEO_BEFORE_MAX = 4096,      /* frames that are put in front of a cut, from its key frame on */
 };
 

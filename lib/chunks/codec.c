@@ -504,15 +504,20 @@ bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint6
     return true;
 }
 
-size_t codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, size_t room) {
+bool codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, size_t room, size_t *size,
+                struct reel_error *err) {
     struct decoder d;
-    struct reel_error ignored;
-    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(head, NULL, &ignored);
-    if (!source || !decoder_init(&d, codec, source, 0, head.size, room, &ignored)) {
-        return 0;
+    struct reel_error why = {0};
+    *size = 0;
+    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(head, NULL, err);
+    if (!source) {
+        return false;
     }
-    d.out = out;
-    d.out_size = room;
-    decoder_decode(&d, &ignored); /* the data may be cut off */
-    return d.decoded < room ? (size_t)d.decoded : room;
+    if (decoder_init(&d, codec, source, 0, head.size, room, &why)) {
+        d.out = out;
+        d.out_size = room;
+        decoder_decode(&d, &why); /* the data may be cut off */
+        *size = d.decoded < room ? (size_t)d.decoded : room;
+    }
+    return reel_error_ignore(err, &why);
 }

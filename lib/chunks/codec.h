@@ -24,7 +24,8 @@ bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint6
 
 /* Decodes at most `room` bytes from the start of a run that begins with `head`, to identify its content; returns how
  * many there were. */
-size_t codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, size_t room);
+bool codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, size_t room, size_t *size,
+                struct reel_error *err);
 
 /* Determines the raw size by decoding; REEL_LIMIT above `max`. */
 static inline bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored,

@@ -1,7 +1,6 @@
 /* The conversion report (reel/convert.h): what a conversion would lose or change. It owns its texts, so it may outlive
  * the recording. */
 #include "base/c_locale.h"
-#include "base/transient.h"
 #include "convert/writer.h"
 
 #include "base/arena.h"
@@ -14,6 +13,7 @@ struct reel_loss {
     struct arena arena; /* texts */
     struct reel_loss_item *items;
     size_t count, capacity;
+    struct reel_error failure; /* why the list is not complete */
 };
 
 struct reel_loss *reel_loss_new(void) {
@@ -32,7 +32,7 @@ static bool loss_grow(struct reel_loss *loss) {
     size_t capacity = loss->capacity > 0 ? loss->capacity * 2 : 16;
     void *items = reallocarray(loss->items, capacity, sizeof *loss->items);
     if (!items) {
-        return reel_fail_memory(NULL);
+        return reel_fail_memory(&loss->failure);
     }
     loss->items = (struct reel_loss_item *)items;
     loss->capacity = capacity;
@@ -52,13 +52,21 @@ void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struc
     va_end(args);
     if (size < 0) {
         formatted = NULL;
-        reel_fail_memory(NULL);
+        reel_fail_memory(&loss->failure);
         return;
     }
     struct reel_loss_item item = {.kind = kind, .text = arena_text(&loss->arena, formatted)};
     item.channel = channel ? arena_text(&loss->arena, channel->name) : NULL;
-    if (item.text && (item.channel || !channel)) {
-        loss->items[loss->count++] = item;
+    if (!item.text || (channel && !item.channel)) {
+        reel_fail_memory(&loss->failure);
+        return;
+    }
+    loss->items[loss->count++] = item;
+}
+
+void reel_loss_fail(struct reel_loss *loss, const struct reel_error *why) {
+    if (loss && loss->failure.code == REEL_OK && reel_is_transient(why->code)) {
+        loss->failure = *why;
     }
 }
 
@@ -89,8 +97,6 @@ bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *s
     }
     size_t from = list->count;
     bool good = true;
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
     for (size_t i = 0; stream->losses && i < stream->losses->count; i++) {
         const struct reel_loss_item *item = &stream->losses->items[i];
         reel_loss_add(list, item->kind, item->channel ? &(struct reel_channel){.name = item->channel} : NULL, "%s",
@@ -102,5 +108,11 @@ bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *s
     if (writer->accepts_all) {
         good &= writer->accepts_all(stream, list);
     }
-    return transient_watch_end(&watch, good || report_refusal(writer, list, from, err), err);
+    if (stream->losses && stream->losses->failure.code != REEL_OK) {
+        return reel_error_pass(err, &stream->losses->failure);
+    }
+    if (list->failure.code != REEL_OK) {
+        return reel_error_pass(err, &list->failure);
+    }
+    return good || report_refusal(writer, list, from, err);
 }

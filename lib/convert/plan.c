@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/transient.h"
 #include "convert/group_store.h"
 #include "convert/plan.h"
 #include "stream/initial_state.h"
@@ -221,10 +220,8 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     }
     struct writer_run run = {.plan = plan};
     struct reel_sink out = {.pos = 0};
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
     bool good =
         plan_head(&run, stream, progress, &out, err) && plan_messages(&run, &out, err) && plan_tail(&run, &out, err);
     writer_run_close(&run);
-    return transient_watch_end(&watch, good, err) ? TAKE(plan) : NULL;
+    return good ? TAKE(plan) : NULL;
 }

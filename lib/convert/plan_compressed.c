@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/transient.h"
 #include "convert/conversion.h"
 #include "convert/group_store.h"
 #include "convert/pipeline.h"
@@ -147,18 +146,16 @@ static bool pack_groups(void *context, void *worker, struct pipeline_piece *base
     struct group_piece *piece = (struct group_piece *)base;
     struct writer_run *run = &((struct packer *)worker)->run;
     uint64_t room = 0;
-    struct transient_watch watch;
     (void)context;
     for (uint32_t i = 0; i < piece->n; i++) {
         room += piece->groups[i].packs ? piece->groups[i].size : 0;
     }
-    transient_watch_begin(&watch);
     bool good = pipeline_reserve(base, (size_t)room, err);
     for (uint32_t i = 0; good && i < piece->n; i++) {
         room -= piece->groups[i].packs ? piece->groups[i].size : 0;
         good = !piece->groups[i].packs || pack_group(run, piece, i, room, err);
     }
-    return transient_watch_end(&watch, good, err);
+    return good;
 }
 
 /* ---- the plan and the output */
@@ -282,9 +279,7 @@ struct reel_plan *plan_compressed(struct reel_conversion *c, const struct reel_k
     AUTO_STRUCT(planning_done)
     struct planning p = {
         .conversion = c, .plan = plan, .run.plan = plan, .output = output, .stores = plan->store != NULL};
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    return transient_watch_end(&watch, plan_all(&p, stream, progress, err), err) ? reel_plan_ref(plan) : NULL;
+    return plan_all(&p, stream, progress, err) ? reel_plan_ref(plan) : NULL;
 }
 
 struct reel_plan *reel_conversion_plan(struct reel_conversion *c, const struct reel_keep *keep,

@@ -6,7 +6,6 @@
 
 #include "base/cleanup.h"
 #include "base/limits.h"
-#include "base/transient.h"
 #include "convert/conversion.h"
 #include "convert/group_store.h"
 #include "convert/pipeline.h"
@@ -362,9 +361,7 @@ bool reel_planned_output_read(struct reel_planned_output *o, uint64_t offset, vo
         }
         free_ahead(TAKE(o->ahead)); /* what follows is rendered here, up to where it fails */
     }
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    if (!transient_watch_end(&watch, read_groups(o, offset + done, (uint8_t *)buffer + done, size - done, err), err)) {
+    if (!read_groups(o, offset + done, (uint8_t *)buffer + done, size - done, err)) {
         o->from = o->to = 0;
         return false;
     }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/transient.h"
 #include "convert/conversion.h"
 #include "convert/pipeline.h"
 #include "convert/writer_run.h"
@@ -396,9 +395,7 @@ bool reel_row_output_next(struct reel_row_output *o, void *buffer, size_t size, 
     if (o->stage == BROKEN) {
         return reel_fail(err, REEL_CANCELLED, "the output has broken off before");
     }
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    if (!transient_watch_end(&watch, read_rows(o, buffer, size, got, err), err)) {
+    if (!read_rows(o, buffer, size, got, err)) {
         o->stage = BROKEN;
         return false;
     }

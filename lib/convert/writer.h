@@ -9,6 +9,7 @@
 #define REEL_CONVERT_WRITER_H
 
 #include "base/sink.h"
+#include "convert/options.h"
 #include "reel/convert.h"
 #include "stream/stream.h"
 
@@ -18,7 +19,7 @@ enum {
     REEL_STREAMED = 4,              /* length is not known ahead: no plan, rendered once from front to back */
     REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
     REEL_KEEPS_TOPICS = 16, /* topics mean something to this target: they get no prefix when recordings are merged */
-    REEL_SETS_BLOCKS = 64,  /* options.block_bytes, compress_from and compress_topics mean something */
+    REEL_NAMES_FOLDER = 64, /* options.name is in the bytes */
     REEL_DECODES = 128, /* payloads are decoded to values: decode, and the version of the encodings, decide the bytes */
     REEL_COMPRESSES =
         32, /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
@@ -26,13 +27,15 @@ enum {
         256, /* head() does not depend on what follows: an output with packed groups is written in one pass */
     REEL_HEAD_LAST =
         512, /* it alone depends on that, and not its size: the same for an output whose head can be rewritten */
-    REEL_DRAWS = 1024, /* images are encoded: options.width and fps mean something */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
 __attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind,
                                                          const struct reel_channel *channel, const char *text,
                                                          ...); /* loss, channel may be NULL */
+/* Notes that the list is not complete where `why` is transient, such as no memory: reel_writer_accepts() fails with it.
+ */
+void reel_loss_fail(struct reel_loss *loss, const struct reel_error *why);
 
 enum reel_time_format {
     REEL_TIME_RFC3339,
@@ -48,22 +51,16 @@ struct reel_write_options {
     int64_t start_ns;        /* what REEL_REBASES_CUT counts from */
     bool separated;          /* text targets: end with the {"$end":…} record (API.md rule 3) */
     enum reel_time_format time_format;
-    /* REEL_SETS_BLOCKS only; 0 = the format's default. */
-    uint64_t block_bytes;               /* the size of a block at most */
-    uint64_t compress_from;             /* messages of fewer bytes are not compressed */
-    const char *const *compress_topics; /* globs of the topics that are compressed; none: all */
-    uint32_t n_compress_topics;
     uint64_t limit; /* REEL_STREAMED only: stop after this many messages, 0 = all */
     bool channels;  /* rows: first, a row {"$channel": …} for each channel, as formats/rows/append.h reads them */
     bool raw;       /* text targets: payloads as bytes, not decoded */
     bool prompt;    /* text targets: reel_row_output_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
-    uint32_t width;                /* REEL_DRAWS only: no wider than this, 0 = as they are */
-    uint32_t fps;                  /* REEL_DRAWS only: at most so many frames a second, 0 = all */
-    const char *name;              /* archives: of the folder in it; NULL: the format's name */
-    unsigned metadata_version;     /* rosbag2: of metadata.yaml; 0: 5, which ROS 2 Humble and later read */
+    const char *name;              /* REEL_NAMES_FOLDER only: of the folder in an archive; NULL: the format's name */
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */
+    const struct reel_write_value *values; /* of the writer's own options, as reel_writer_set_option() checks them */
+    uint32_t n_values;
 };
 
 struct reel_plan;
@@ -75,6 +72,7 @@ struct reel_writer {
     const char *extension; /* of /as/{name}.EXT and of `reel convert`: ".mcap" */
     const char *variant;   /* the value of ?version=: "1.2"; NULL = the only version or the default */
     const char *media_type;
+    const struct reel_write_option *options; /* its own; NULL: none */
     const char *compressions; /* values of options.compression besides "", separated by spaces; NULL: none */
     unsigned needs;
     unsigned version;   /* part of every ETag: raise it when one output byte changes */
@@ -156,6 +154,10 @@ bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachm
                            struct reel_error *err);
 /* m's time, rebased when the writer says so. */
 int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m);
+/* The value of an option of the writer's table, else the row's initial one, else 0; and the i-th text of a choice or
+ * of globs, NULL: there are no more. */
+uint64_t reel_write_option_u64(const struct reel_write *w, const char *name);
+const char *reel_write_option_text(const struct reel_write *w, const char *name, uint32_t i);
 
 /* While planning, in messages(): the size of this group is known only when it is rendered, because it is compressed.
  * Planning has then only decided which messages it has, without reading them, and emits about as many bytes as it can
@@ -186,6 +188,15 @@ bool reel_write_walk(struct reel_write *w, uint64_t group,
 
 /* The table of writers, NULL-terminated (formats/formats.c). */
 extern const struct reel_writer *const reel_writers[];
+
+enum { REEL_OPTION_HELP_ROOM = 256 };
+/* The i-th option that any writer has, once for each name; help begins with the outputs that take it: ".mp4: at most
+ * …". NULL: there are no more. */
+const struct reel_write_option *reel_write_option_at(size_t i, char help[REEL_OPTION_HELP_ROOM]);
+/* Adds a value of an option. REEL_ARGUMENT where the writer has no such option: the error names those that it has, in
+ * the form of the command line or of parameters. */
+bool reel_writer_set_option(const struct reel_writer *writer, const char *name, const char *text, bool command_line,
+                            struct reel_write_values *values, struct reel_error *err);
 
 /* The stream that this writer takes, through its view. Whoever plans, renders or asks what is accepted opens his stream
  * so. */

@@ -2,14 +2,25 @@
  * rendering alike. */
 #include "convert/writer_run.h"
 #include "base/cleanup.h"
-#include "base/transient.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PIECE = 256 << 10 };
 
 static bool copy_texts(const char *const **texts, uint32_t n, struct arena *arena) {
     return !*texts || (*texts = arena_texts(arena, *texts, n));
+}
+
+static bool copy_values(struct reel_write_options *o, struct arena *arena) {
+    struct reel_write_value *values = arena_copy(arena, o->values, o->n_values * sizeof *values);
+    bool good = values || o->n_values == 0;
+    for (uint32_t i = 0; good && i < o->n_values; i++) {
+        good = (values[i].text = arena_text(arena, values[i].text ? values[i].text : "")) != NULL;
+    }
+    o->values = values;
+    return good;
 }
 
 bool writer_run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options,
@@ -18,8 +29,33 @@ bool writer_run_copy_options(struct reel_write_options *copy, const struct reel_
     copy->compression = arena_text(arena, options->compression ? options->compression : "");
     copy->name = options->name ? arena_text(arena, options->name) : NULL;
     return copy->compression && (copy->name || !options->name) && copy_texts(&copy->fields, options->n_fields, arena) &&
-           copy_texts(&copy->compress_topics, options->n_compress_topics, arena) &&
-           copy_texts(&copy->source_ids, n_sources, arena);
+           copy_texts(&copy->source_ids, n_sources, arena) && copy_values(copy, arena);
+}
+
+/* ---- options of the writer's table */
+
+/* The i-th value; *value is the row's initial one where there is none and i is 0. False: there are no more. */
+static bool find_value(const struct reel_write *w, const char *name, uint32_t i, struct reel_write_value *value) {
+    uint32_t found = 0;
+    for (uint32_t v = 0; v < w->options->n_values; v++) {
+        if (strcmp(w->options->values[v].name, name) == 0 && found++ == i) {
+            *value = w->options->values[v];
+            return true;
+        }
+    }
+    const struct reel_write_option *o = reel_write_option_find(w->writer->options, name);
+    assert(o);
+    return found == 0 && i == 0 && o->initial && reel_write_option_parse(o, o->initial, value, NULL);
+}
+
+uint64_t reel_write_option_u64(const struct reel_write *w, const char *name) {
+    struct reel_write_value value;
+    return find_value(w, name, 0, &value) ? value.number : 0;
+}
+
+const char *reel_write_option_text(const struct reel_write *w, const char *name, uint32_t i) {
+    struct reel_write_value value;
+    return find_value(w, name, i, &value) ? value.text : NULL;
 }
 
 bool writer_run_open(struct writer_run *run, const struct reel_writer *writer, const struct reel_write_options *options,
@@ -30,9 +66,7 @@ bool writer_run_open(struct writer_run *run, const struct reel_writer *writer, c
     if (!(run->w.run = calloc(1, writer->run_size ? writer->run_size : 1))) {
         return reel_fail_memory(err);
     }
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    return transient_watch_end(&watch, !writer->open || writer->open(&run->w, err), err);
+    return !writer->open || writer->open(&run->w, err);
 }
 
 void writer_run_close(struct writer_run *run) {

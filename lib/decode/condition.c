@@ -1,11 +1,14 @@
 /* See condition.h. */
 #include "decode/condition.h"
 
+#include "decode/decoder.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/bytes.h"
 #include "base/number.h"
 #include "reel/time.h"
 
@@ -72,16 +75,37 @@ static bool take_operator(const char **at, enum comparison *comparison) {
     return false;
 }
 
+static void set_integer(struct condition *c, __int128 integer) {
+    c->is_integer = true;
+    c->integer = integer;
+    c->number = (double)integer;
+}
+
+/* The digits of a number that number_real() has read. */
+static void read_integer(struct condition *c) {
+    const char *digits = c->value + strspn(c->value, SPACES "\v\f");
+    int64_t number;
+    uint64_t natural;
+    digits += *digits == '+';
+    if (number_i64(digits, &number)) {
+        set_integer(c, number);
+    } else if (number_u64(digits, &natural)) {
+        set_integer(c, natural);
+    }
+}
+
 /* What the value may mean besides a text: true and false are 1 and 0, as bools are. */
 static void read_value(struct condition *c) {
     struct reel_time time;
-    c->is_number = c->is_time = number_real(c->value, &c->number);
-    if (strcmp(c->value, "true") == 0 || strcmp(c->value, "false") == 0) {
+    if (number_real(c->value, &c->number)) {
+        c->is_number = c->is_time = true;
+        read_integer(c);
+    } else if (strcmp(c->value, "true") == 0 || strcmp(c->value, "false") == 0) {
         c->is_number = true;
-        c->number = c->value[0] == 't';
-    } else if (!c->is_number && reel_time_parse(c->value, 1, &time, NULL) && time.kind == REEL_TIME_ABSOLUTE) {
+        set_integer(c, c->value[0] == 't');
+    } else if (reel_time_parse(c->value, 1, &time, NULL) && time.kind == REEL_TIME_ABSOLUTE) {
         c->is_time = true;
-        c->number = (double)time.ns;
+        set_integer(c, time.ns);
     }
 }
 
@@ -210,41 +234,54 @@ static struct value *self(struct reel_visitor *v) {
     return (struct value *)v;
 }
 
-static bool keep(struct reel_visitor *v, enum value_kind kind, double number) {
+static bool on_real(struct reel_visitor *v, double value) {
+    struct value *f = self(v);
+    if (f->depth == 0) {
+        f->kind = VALUE_NUMBER;
+        f->is_integer = false;
+        f->number = value;
+    }
+    return true;
+}
+static bool keep_integer(struct reel_visitor *v, enum value_kind kind, __int128 integer, double number) {
     struct value *f = self(v);
     if (f->depth == 0) {
         f->kind = kind;
+        f->is_integer = true;
+        f->integer = integer;
         f->number = number;
     }
     return true;
 }
-static bool on_real(struct reel_visitor *v, double value) {
-    return keep(v, VALUE_NUMBER, value);
-}
 static bool on_boolean(struct reel_visitor *v, bool value) {
-    return keep(v, VALUE_NUMBER, value);
+    return keep_integer(v, VALUE_NUMBER, value, value);
 }
 static bool on_integer(struct reel_visitor *v, int64_t value) {
-    return keep(v, VALUE_NUMBER, (double)value);
+    return keep_integer(v, VALUE_NUMBER, value, (double)value);
 }
 static bool on_natural(struct reel_visitor *v, uint64_t value) {
-    return keep(v, VALUE_NUMBER, (double)value);
+    return keep_integer(v, VALUE_NUMBER, value, (double)value);
 }
 static bool on_real32(struct reel_visitor *v, float value) {
-    return keep(v, VALUE_NUMBER, (double)value);
+    return on_real(v, (double)value);
+}
+double value_of_stamp(const struct reel_stamp *stamp) {
+    return (double)stamp->seconds * 1e9 + (double)stamp->nanoseconds;
 }
 static bool on_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
-    return keep(v, VALUE_TIME, (double)value->seconds * 1e9 + (double)value->nanoseconds);
+    return keep_integer(v, VALUE_TIME, (__int128)value->seconds * 1000000000 + value->nanoseconds,
+                        value_of_stamp(value));
 }
+/* It is compared at once: it may be long, and is valid no longer. */
 static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
     struct value *f = self(v);
-    size_t size = value.size < CONDITION_TEXT_MAX - 1 ? value.size : CONDITION_TEXT_MAX - 1;
-    keep(v, VALUE_TEXT, 0);
     if (f->depth == 0) {
-        if (size > 0) {
-            memcpy(f->text, value.data, size);
+        f->kind = VALUE_TEXT;
+        for (uint32_t i = 0; i < CONDITIONS_MAX; i++) {
+            if (f->about & UINT32_C(1) << i) {
+                f->orders[i] = bytes_compare(value, bytes_text(f->conditions[i].value));
+            }
         }
-        f->text[size] = '\0';
     }
     return true;
 }
@@ -273,12 +310,6 @@ static const struct reel_visitor_ops value_ops = {.begin_map = on_begin,
                                                   .numbers = on_numbers,
                                                   .stamp = on_stamp};
 
-void value_start(struct value *value) {
-    value->visitor.ops = &value_ops;
-    value->kind = VALUE_NONE;
-    value->depth = 0;
-}
-
 /* ---- comparing */
 
 static bool has_order(enum comparison comparison, int order) {
@@ -299,30 +330,69 @@ static bool has_order(enum comparison comparison, int order) {
     return false;
 }
 
-static bool number_holds(const struct condition *c, double number) {
+static int sign_of(bool more, bool less) {
+    return more - less;
+}
+
+/* An integer and a double that is not NaN, exactly. */
+static int compare_integer(__int128 integer, double number) {
+    if (fabs(number) >= 0x1p126) {
+        return number > 0 ? -1 : 1;
+    }
+    __int128 whole = (__int128)number;
+    double rest = number - (double)whole;
+    return integer != whole ? sign_of(integer > whole, integer < whole) : sign_of(rest<0, rest> 0);
+}
+
+static int compare_real(double number, const struct condition *c) {
+    return c->is_integer ? -compare_integer(c->integer, number) : sign_of(number > c->number, number < c->number);
+}
+
+static bool real_holds(const struct condition *c, double number) {
     if (isnan(number) || isnan(c->number)) { /* NaN is equal to nothing */
         return c->comparison == IS_NOT_EQUAL;
     }
-    return has_order(c->comparison, (number > c->number) - (number < c->number));
+    return has_order(c->comparison, compare_real(number, c));
 }
 
-static bool condition_holds(const struct condition *c, const struct value *value) {
+static bool integer_holds(const struct condition *c, __int128 integer) {
+    if (c->is_integer) {
+        return has_order(c->comparison, sign_of(integer > c->integer, integer < c->integer));
+    }
+    return isnan(c->number) ? c->comparison == IS_NOT_EQUAL
+                            : has_order(c->comparison, compare_integer(integer, c->number));
+}
+
+static bool number_holds(const struct condition *c, const struct value *value) {
+    return value->is_integer ? integer_holds(c, value->integer) : real_holds(c, value->number);
+}
+
+static bool condition_holds(const struct conditions *all, uint32_t i, const struct value *value) {
+    const struct condition *c = &all->items[i];
     switch (value->kind) {
     case VALUE_NONE:
         return false;
     case VALUE_NUMBER:
-        return c->is_number && number_holds(c, value->number);
+        return c->is_number && number_holds(c, value);
     case VALUE_TIME:
-        return c->is_time && number_holds(c, value->number);
+        return c->is_time && number_holds(c, value);
     case VALUE_TEXT:
-        return has_order(c->comparison, strcmp(value->text, c->value));
+        return has_order(c->comparison, value->orders[i]);
     }
     return false;
 }
 
-/* Of numbers from min to max that include both. */
+/* The range is one of doubles. From 2^53 on an integer may have been rounded to them: it lies between their neighbours.
+ */
+static double beyond(double number, double towards) {
+    return fabs(number) >= 0x1p53 ? nextafter(number, towards) : number;
+}
+
+/* Of numbers from min to max that include both, as far as they were not rounded. */
 static enum truth range_truth(const struct condition *c, double min, double max) {
-    bool low = number_holds(c, min), high = number_holds(c, max), between = min < c->number && c->number < max;
+    double from = beyond(min, -INFINITY), to = beyond(max, INFINITY);
+    bool low = real_holds(c, from), high = real_holds(c, to),
+         between = !isnan(c->number) && compare_real(from, c) < 0 && compare_real(to, c) > 0;
     if (low != high || (between && (c->comparison == IS_EQUAL || c->comparison == IS_NOT_EQUAL))) {
         return TRUTH_MAYBE;
     }
@@ -332,7 +402,7 @@ static enum truth range_truth(const struct condition *c, double min, double max)
 enum truth condition_truth(const struct condition *c, const struct value_range *range) {
     bool comparable = range->are_times ? c->is_time : c->is_number;
     enum truth numbers = comparable && range->numbers > 0 ? range_truth(c, range->min, range->max) : TRUTH_NO;
-    bool nans = comparable && range->nans > 0 && number_holds(c, NAN);
+    bool nans = comparable && range->nans > 0 && real_holds(c, NAN);
     bool some = numbers != TRUTH_NO || nans || range->has_texts;
     bool all = (range->numbers == 0 || numbers == TRUTH_YES) && (range->nans == 0 || nans) && range->missing == 0 &&
                !range->has_texts;
@@ -389,23 +459,33 @@ static bool close_value(void *context, uint32_t column) {
     return true;
 }
 
-void condition_reader_read(const struct condition_reader *r, const struct reel_bytes *payload,
-                           struct value values[CONDITIONS_MAX]) {
+bool condition_reader_read(const struct condition_reader *r, const struct conditions *c,
+                           const struct reel_bytes *payload, struct value values[CONDITIONS_MAX],
+                           struct reel_error *err) {
     struct field_picker picker = {.set = r->paths, .open = open_value, .close = close_value, .context = values};
     for (uint32_t i = 0; i < field_set_count(r->paths); i++) {
-        value_start(&values[i]);
+        values[i].visitor.ops = &value_ops;
+        values[i].kind = VALUE_NONE;
+        values[i].depth = values[i].about = 0;
+        values[i].conditions = c->items;
     }
-    if (r->decoder && payload) {
-        field_picker_start(&picker);
-        reel_decode(r->decoder, *payload, &picker.visitor, NULL); /* what is damaged has what was found before */
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (r->conditions & UINT32_C(1) << i) {
+            values[r->columns[i]].about |= UINT32_C(1) << i;
+        }
     }
+    if (!r->decoder || !payload) {
+        return true;
+    }
+    field_picker_start(&picker);
+    return decode_try(r->decoder, *payload, &picker.visitor, NULL, err); /* what is damaged has what was found before */
 }
 
 void condition_reader_truths(const struct condition_reader *r, const struct conditions *c,
                              const struct value values[CONDITIONS_MAX], enum truth each[CONDITIONS_MAX]) {
     for (uint32_t i = 0; i < c->n; i++) {
         if (r->conditions & UINT32_C(1) << i) {
-            each[i] = condition_holds(&c->items[i], &values[r->columns[i]]) ? TRUTH_YES : TRUTH_NO;
+            each[i] = condition_holds(c, i, &values[r->columns[i]]) ? TRUTH_YES : TRUTH_NO;
         }
     }
 }

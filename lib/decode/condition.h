@@ -5,7 +5,7 @@
 #include "decode/encoding.h"
 #include "decode/fields.h"
 
-enum { CONDITIONS_MAX = 16, CONDITION_NODES_MAX = 4 * CONDITIONS_MAX, CONDITION_TEXT_MAX = 256 };
+enum { CONDITIONS_MAX = 16, CONDITION_NODES_MAX = 4 * CONDITIONS_MAX };
 enum comparison { IS_EQUAL, IS_NOT_EQUAL, IS_LESS, IS_MORE, IS_AT_MOST, IS_AT_LEAST };
 
 struct condition {
@@ -13,7 +13,9 @@ struct condition {
     char *value; /* what is behind it */
     enum comparison comparison;
     bool is_number, is_time; /* what the value can be compared with, besides texts */
+    bool is_integer;         /* `integer` is the number; else it is the nearest double */
     double number;           /* of a time: nanoseconds since 1970 */
+    __int128 integer;
 };
 
 struct condition_node {
@@ -34,17 +36,22 @@ enum truth { TRUTH_NO, TRUTH_MAYBE, TRUTH_YES, TRUTH_NONE };
 /* Whether the whole holds, where each condition does so; those with TRUTH_NONE are left out. */
 enum truth conditions_truth(const struct conditions *c, const enum truth each[CONDITIONS_MAX]);
 
-/* A visitor that keeps one value: a number or a bool, a time (as nanoseconds since 1970, to a double's precision), or a
- * text. A list or a map is none of them. */
+/* A visitor that keeps one value: a number or a bool, a time (as nanoseconds since 1970), or how a text compares with
+ * those of conditions. A list or a map is none of them. */
 enum value_kind { VALUE_NONE, VALUE_NUMBER, VALUE_TIME, VALUE_TEXT };
 struct value {
     struct reel_visitor visitor; /* must be first */
     enum value_kind kind;
-    uint32_t depth; /* in a list or a map */
+    uint32_t depth;  /* in a list or a map */
+    bool is_integer; /* as in struct condition */
     double number;
-    char text[CONDITION_TEXT_MAX];
+    __int128 integer;
+    const struct condition *conditions;
+    uint32_t about;             /* bits: the conditions that are about it */
+    int orders[CONDITIONS_MAX]; /* of a text, for each of these: as of bytes_compare() */
 };
-void value_start(struct value *value);
+/* A time as the nearest double. */
+double value_of_stamp(const struct reel_stamp *stamp);
 
 /* Reads the values of a channel's messages that conditions are about. */
 struct condition_reader {         /* zeroed = about none */
@@ -56,8 +63,9 @@ struct condition_reader {         /* zeroed = about none */
 bool condition_reader_add(struct condition_reader *r, uint32_t condition, const char *path, struct reel_error *err);
 void condition_reader_done(struct condition_reader *r);
 /* By column. `payload` NULL: no values. */
-void condition_reader_read(const struct condition_reader *r, const struct reel_bytes *payload,
-                           struct value values[CONDITIONS_MAX]);
+bool condition_reader_read(const struct condition_reader *r, const struct conditions *c,
+                           const struct reel_bytes *payload, struct value values[CONDITIONS_MAX],
+                           struct reel_error *err);
 /* Sets those that are about the channel. */
 void condition_reader_truths(const struct condition_reader *r, const struct conditions *c,
                              const struct value values[CONDITIONS_MAX], enum truth each[CONDITIONS_MAX]);

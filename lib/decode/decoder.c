@@ -1,7 +1,8 @@
 /* Finds the encoding of a channel and decodes payloads with it. */
+#include "decode/decoder.h"
+
 #include "base/ascii.h"
 #include "base/bytes.h"
-#include "decode/encoding.h"
 #include "syntax/visitor.h"
 
 #include <stdlib.h>
@@ -84,6 +85,22 @@ bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct
     bool whole = d->how->decode(d->state, payload, v, &own);
     reel_error_pass(err, &own);
     return whole;
+}
+
+bool decoder_try(const struct reel_channel *channel, struct reel_decoder **out, struct reel_error *err) {
+    struct reel_error why = {0};
+    *out = reel_decoder_open(channel, &why);
+    return reel_error_ignore(err, &why);
+}
+
+bool decode_try(const struct reel_decoder *d, struct reel_bytes payload, struct reel_visitor *v, bool *whole,
+                struct reel_error *err) {
+    struct reel_error why = {0};
+    bool good = reel_decode(d, payload, v, &why);
+    if (whole) {
+        *whole = good;
+    }
+    return good || reel_error_ignore(err, &why);
 }
 
 bool reel_decode_extent(const struct reel_decoder *d, struct reel_bytes payload, size_t *size, struct reel_error *err) {

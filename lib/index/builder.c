@@ -372,7 +372,14 @@ static bool write_directory(struct reel_builder *b, struct reel_error *err) {
     return write_bytes(b, data, directory.size, err) && write_bytes(b, footer, sizeof footer, err);
 }
 
+bool builder_is_complete(const struct reel_builder *b, struct reel_error *err) {
+    return (!b->no_memory && !b->model.arena.no_memory) || reel_fail_memory(err);
+}
+
 bool builder_finish(struct reel_builder *b, struct reel_error *err) {
+    if (!builder_is_complete(b, err)) {
+        return false;
+    }
     for (size_t i = 0; i < b->model.n_channels; i++) {
         if (!flush_lane(b, &b->lanes[i], err)) {
             return false;

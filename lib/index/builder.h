@@ -17,6 +17,7 @@ struct builder_lane { /* entries of one channel that are not packed yet */
 
 struct reel_builder {
     struct pack_model model;
+    bool no_memory;             /* for a finding: the index would lack it */
     struct builder_lane *lanes; /* one per channel */
     size_t cap_lanes;
     size_t lane_bytes;         /* memory of all lanes */
@@ -33,6 +34,9 @@ struct reel_builder {
     char *path; /* final path of the pack; written to `temporary` first, then renamed */
     char *temporary;
 };
+
+/* False where something that was to be shown could not be kept. */
+bool builder_is_complete(const struct reel_builder *b, struct reel_error *err);
 
 /* The parts become chunks 0 … n_parts-1. */
 struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version,

@@ -28,8 +28,7 @@ static bool peek(struct reel_source *part, const struct reel_chunk *chunk, uint8
     if (!reel_source_read(part, chunk->offset, data, stored, err)) {
         return false;
     }
-    *size = codec_peek(chunk->codec, bytes_of(data, stored), raw, REEL_EXPANSION_PEEK);
-    return true;
+    return codec_peek(chunk->codec, bytes_of(data, stored), raw, REEL_EXPANSION_PEEK, size, err);
 }
 
 static bool refuse(const struct reel_chunk *chunk, const char *why, struct reel_error *err) {

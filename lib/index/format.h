@@ -15,8 +15,8 @@ struct reel_format {
     const char *const *suffixes; /* NULL-terminated, with the dot; the first is the default */
 
     /* Bits of magic verified in `head` (the first 64 KiB or less) and, if need be, elsewhere; 0 = not mine. Reads
-     * little. */
-    int (*probe)(struct reel_bytes head, struct reel_source *source);
+     * little. Negative: this machine failed, and err is set. */
+    int (*probe)(struct reel_bytes head, struct reel_source *source, struct reel_error *err);
 
     /* Walks the parts, reports channels, chunks, entries, attachments, metadata and findings to the builder
      * (index/scan.h). Keeps what is good and notes what is damaged; fails only when nothing can be kept (REEL_NOT_MINE,

@@ -4,7 +4,6 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/transient.h"
 #include "convert/writer.h"
 #include "index/format.h"
 
@@ -59,19 +58,22 @@ const struct reel_format *reel_format_probe(struct reel_source *source, struct r
     if (!reel_source_read(source, 0, head, size, err)) {
         return NULL;
     }
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
     const struct reel_format *best = NULL;
     int best_bits = 0;
     for (size_t i = 0; reel_formats[i]; i++) {
-        int bits = reel_formats[i]->probe(bytes_of(head, size), source);
+        int bits = reel_formats[i]->probe(bytes_of(head, size), source, err);
+        if (bits < 0) {
+            return NULL;
+        }
         if (bits > best_bits) {
             best = reel_formats[i];
             best_bits = bits;
         }
     }
-    bool good = transient_watch_end(&watch, best || fail_unknown(err), err);
-    return good ? best : NULL;
+    if (!best) {
+        fail_unknown(err);
+    }
+    return best;
 }
 
 const struct reel_writer *reel_writer_at(size_t i) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/transient.h"
 #include "index/builder.h"
 
 struct reel_growing {
@@ -54,15 +53,13 @@ static bool grow_to(struct reel_growing *g, uint64_t size, struct reel_error *er
 
 bool reel_growing_read(struct reel_growing *g, uint64_t size, const struct reel_progress *progress,
                        struct reel_error *err) {
-    struct transient_watch watch;
     if (!grow_to(g, size, err)) {
         return false;
     }
     g->scan.progress = progress;
-    transient_watch_begin(&watch);
     bool good = g->ops->read(g->state, err);
     g->scan.progress = NULL;
-    return transient_watch_end(&watch, good, err);
+    return good;
 }
 
 struct reel_index *reel_growing_index(struct reel_growing *g, struct reel_error *err) {
@@ -70,13 +67,10 @@ struct reel_index *reel_growing_index(struct reel_growing *g, struct reel_error 
 }
 
 bool reel_growing_finish(struct reel_growing *g, uint64_t size, struct reel_error *err) {
-    struct transient_watch watch;
     if (!grow_to(g, size, err)) {
         return false;
     }
-    transient_watch_begin(&watch);
-    bool good = g->ops->finish(g->state, err);
-    return transient_watch_end(&watch, good, err) && builder_finish(g->builder, err);
+    return g->ops->finish(g->state, err) && builder_finish(g->builder, err);
 }
 
 void reel_growing_free(struct reel_growing *g) {

@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "base/c_locale.h"
 #include "base/cleanup.h"
-#include "base/transient.h"
 #include "chunks/spool.h"
 #include "index/builder.h"
 
@@ -113,15 +112,16 @@ bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint
                        uint64_t length, const char *text, ...) {
     C_LOCALE;
     struct pack_model *m = &scan->builder->model;
-    if (transient_error_noted()) {
-        return false; /* the scan fails with that error and should end soon */
-    }
     m->findings_total++;
     if (severity == REEL_LOSS) {
         m->losses++;
         m->lost_bytes += length;
     }
-    if (m->n_findings >= REEL_FINDINGS_MAX || !GROW_ARRAY(m->findings, m->n_findings, m->cap_findings)) {
+    if (m->n_findings >= REEL_FINDINGS_MAX) {
+        return true;
+    }
+    if (!GROW_ARRAY(m->findings, m->n_findings, m->cap_findings)) {
+        scan->builder->no_memory = true; /* the scan fails at its end */
         return true;
     }
     char line[1024];
@@ -224,10 +224,7 @@ bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const str
         return false;
     }
     struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    bool good = format->scan(&scan, err) && kept_something(&builder->model, err);
-    return transient_watch_end(&watch, good, err) && builder_finish(builder, err);
+    return format->scan(&scan, err) && kept_something(&builder->model, err) && builder_finish(builder, err);
 }
 
 bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
@@ -244,8 +241,5 @@ bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const
     }
     builder->model.is_summary = true;
     struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    bool good = format->summary(&scan, err);
-    return transient_watch_end(&watch, good, err) && builder_finish(builder, err);
+    return format->summary(&scan, err) && builder_finish(builder, err);
 }

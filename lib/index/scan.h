@@ -53,7 +53,8 @@ bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel
 bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *a, struct reel_error *err);
 bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct reel_bytes value, struct reel_error *err);
 
-/* Notes something unusual or damaged. At most REEL_FINDINGS_MAX texts are kept, all are counted. */
+/* Notes something unusual or damaged. At most REEL_FINDINGS_MAX texts are kept, all are counted. Returns true; where
+ * there is no memory for it, the scan fails at its end. */
 __attribute__((format(printf, 6, 7))) bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity,
                                                              uint32_t part, uint64_t offset, uint64_t length,
                                                              const char *text, ...);

@@ -35,8 +35,11 @@ static bool put_first(struct reel_write *w, struct reel_sink *out, struct reel_e
     struct reel_bytes payload;
     struct member member = {0};
     enum reel_step step = reel_write_next(w, &m, err);
-    const struct reel_decoder *decoder = step == REEL_STEP_MESSAGE ? rows_decoder(&run->rows, w, m.channel) : NULL;
     if (step == REEL_STEP_MESSAGE && w->group == 0) {
+        const struct reel_decoder *decoder;
+        if (!rows_decoder(&run->rows, w, m.channel, &decoder, err)) {
+            return false;
+        }
         if (!decoder) {
             return reel_fail(err, REEL_UNSUPPORTED, "messages on %.128s cannot be decoded",
                              w->stream->channels[m.channel]->name);

@@ -90,8 +90,8 @@ static bool make_member(struct reel_write *w, const struct reel_message *m, memb
     struct members_run *run = w->run;
     struct reel_bytes payload;
     struct reel_error why = {0};
-    const struct reel_decoder *decoder = rows_decoder(&run->rows, w, m->channel);
-    if (!reel_stream_payload(w->stream, m, &payload, err)) {
+    const struct reel_decoder *decoder;
+    if (!rows_decoder(&run->rows, w, m->channel, &decoder, err) || !reel_stream_payload(w->stream, m, &payload, err)) {
         return false;
     }
     bool good = decoder && m->size <= REEL_DECODED_MAX && make(decoder, payload, member, &why);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/limits.h"
+#include "decode/decoder.h"
 #include "media/picture.h"
 #include "stream/initial_state.h"
 #include "stream/stream.h"
@@ -55,7 +56,7 @@ static bool read_frame(struct reel_reader *reader, const struct reel_decoder *de
         return false;
     }
     if (!reel_image_read(decoder, payload, &image, &why)) {
-        return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
+        return reel_error_ignore(err, &why);
     }
     bool h265 = image.form == REEL_PICTURE_H265;
     if (!image.compressed || (image.form != REEL_PICTURE_H264 && !h265)) {
@@ -89,10 +90,13 @@ static bool find_key(struct reel_reader *reader, const struct reel_decoder *deco
 
 static bool frames_before(struct reel_reader *reader, const struct reel_channel *channel, int64_t start_ns,
                           struct reel_entry **entries, size_t *n, struct reel_error *err) {
-    AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(channel, NULL);
+    AUTO(reel_decoder_free) struct reel_decoder *decoder = NULL;
     struct before b = {0};
     *n = 0;
     *entries = NULL;
+    if (!decoder_try(channel, &decoder, err)) {
+        return false;
+    }
     bool good = !decoder || reel_reader_reverse(reader, channel->id, start_ns, collect, &b, err);
     AUTO_MEM struct reel_entry *found = b.entries;
     good = good && (!b.no_memory || reel_fail_memory(err)) && (!decoder || find_key(reader, decoder, &b, n, err));

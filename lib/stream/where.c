@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "decode/condition.h"
+#include "decode/decoder.h"
 #include "decode/fields.h"
 #include "reel/values.h"
 #include "stream/stream.h"
@@ -35,7 +36,9 @@ static bool holds(struct filter *f, const struct reel_message *m, bool *out, str
     for (uint32_t i = 0; i < f->conditions.n; i++) {
         each[i] = TRUTH_NONE;
     }
-    condition_reader_read(reader, decodes ? &payload : NULL, values);
+    if (!condition_reader_read(reader, &f->conditions, decodes ? &payload : NULL, values, err)) {
+        return false;
+    }
     condition_reader_truths(reader, &f->conditions, values, each);
     *out = conditions_truth(&f->conditions, each) == TRUTH_YES;
     return true;

@@ -56,8 +56,8 @@ static struct field_set *columns_of_schemas(struct reel_write *w, struct reel_er
     AUTO(field_set_free) struct field_set *set = field_set_new(NULL, 0, err);
     for (uint32_t i = 0; set && i < w->stream->n_channels; i++) {
         struct columns c = {.set = set, .err = err};
-        const struct reel_decoder *d = rows_decoder(&run->rows, w, i);
-        if (d && !reel_decoder_fields(d, add_column, &c) && c.failed) {
+        const struct reel_decoder *d;
+        if (!rows_decoder(&run->rows, w, i, &d, err) || (d && !reel_decoder_fields(d, add_column, &c) && c.failed)) {
             return NULL;
         }
         run->schemas[i] = c.any;

@@ -110,10 +110,7 @@ static bool add_values(struct reel_write *w, const struct reel_message *m, bool 
         visit_end_map(&run->json.visitor);
     }
     *decoded = *decoded && !run->json.too_long;
-    if (!*decoded) {
-        run->row.size = before;
-        run->row.failed = false; /* writing it as bytes needs no more memory */
-    }
+    run->row.size = *decoded ? run->row.size : before;
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "decode/decoder.h"
 #include "syntax/visitor.h"
 
 enum { NS_PER_S = 1000000000 };
@@ -51,20 +52,24 @@ void rows_close(struct rows *rows) {
     free(rows->tried);
 }
 
-const struct reel_decoder *rows_decoder(struct rows *rows, const struct reel_write *w, uint32_t channel) {
-    if (!rows->tried[channel] && !w->options->raw) {
-        rows->tried[channel] = true;
-        rows->decoders[channel] = reel_decoder_open(w->stream->channels[channel], NULL);
-    }
-    return rows->decoders[channel];
+bool rows_decoder(struct rows *rows, const struct reel_write *w, uint32_t channel, const struct reel_decoder **out,
+                  struct reel_error *err) {
+    bool good = rows->tried[channel] || w->options->raw ||
+                decoder_try(w->stream->channels[channel], &rows->decoders[channel], err);
+    rows->tried[channel] = good;
+    *out = rows->decoders[channel];
+    return good;
 }
 
 bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v,
                  bool *decoded, struct reel_error *err) {
-    const struct reel_decoder *decoder = m->size > REEL_DECODED_MAX ? NULL : rows_decoder(rows, w, m->channel);
+    const struct reel_decoder *decoder = NULL;
     struct reel_bytes payload;
     struct reel_error why = {0};
     *decoded = false;
+    if (m->size <= REEL_DECODED_MAX && !rows_decoder(rows, w, m->channel, &decoder, err)) {
+        return false;
+    }
     if (!decoder) {
         return true;
     }
@@ -72,7 +77,7 @@ bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_mess
         return false;
     }
     *decoded = reel_decode(decoder, payload, v, &why) || why.code == REEL_OK;
-    return true;
+    return *decoded || reel_error_ignore(err, &why);
 }
 
 bool rows_several_topics(const struct reel_stream *stream) {

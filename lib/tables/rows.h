@@ -33,12 +33,13 @@ bool rows_open_packed(struct rows *rows, const struct reel_write *w,
                       struct reel_error *err); /* also with a compression */
 void rows_close(struct rows *rows);
 
-/* The channel's decoder, opened on first use; NULL: the channel is not decoded. */
-const struct reel_decoder *rows_decoder(struct rows *rows, const struct reel_write *w, uint32_t channel);
+/* The channel's decoder, opened on first use; *out NULL: the channel is not decoded. */
+bool rows_decoder(struct rows *rows, const struct reel_write *w, uint32_t channel, const struct reel_decoder **out,
+                  struct reel_error *err);
 
 /* Reports the payload of `m` to a visitor. *decoded false: the writer must write its bytes instead, because there is no
  * decoder, it is too large, decode=none, or it does not match its schema (the visitor may have received a part). A
- * visitor that stopped the walk counts as decoded. False: reading failed. */
+ * visitor that stopped the walk counts as decoded. False: reading failed, or this machine did. */
 bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v,
                  bool *decoded, struct reel_error *err);
 

@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "base/limits.h"
 #include "base/options.h"
-#include "base/transient.h"
+#include "decode/decoder.h"
 #include "stream/stream.h"
 #include "values/bound.h"
 
@@ -103,7 +103,9 @@ static bool evaluate(struct walk *w, int64_t time_ns, bool *holds, struct reel_e
 
 static bool open_reader(struct walk *w, struct lane *lane, struct condition_reader *reader,
                         const struct reel_channel *channel, struct reel_error *err) {
-    reader->decoder = reel_decoder_open(channel, NULL); /* none: it has no values */
+    if (!decoder_try(channel, &reader->decoder, err)) { /* none: it has no values */
+        return false;
+    }
     for (uint32_t k = 0; k < w->b->question->all.n; k++) {
         if ((lane->conditions & UINT32_C(1) << k) && !condition_reader_add(reader, k, w->b->paths[k], err)) {
             return false;
@@ -158,8 +160,7 @@ static bool read_values(struct walk *w, const struct condition_reader *reader, c
             return reel_error_pass(err, &why);
         }
     }
-    condition_reader_read(reader, decodes ? &payload : NULL, w->values);
-    return true;
+    return condition_reader_read(reader, &w->b->question->all, decodes ? &payload : NULL, w->values, err);
 }
 
 static bool step_message(struct walk *w, struct lane *lane, const struct condition_reader *reader,
@@ -337,8 +338,6 @@ static bool answer(const struct reel_question *q, struct reel_statistics *s,
 
 struct reel_answer *reel_question_answer(const struct reel_question *question, struct reel_statistics *statistics,
                                          const struct reel_question_options *options, struct reel_error *err) {
-    struct transient_watch watch;
-    struct reel_error own = {0};
     struct reel_question_options chosen;
     if (!options_copy(&chosen, sizeof chosen, options, "reel_question_options", err)) {
         return NULL;
@@ -348,12 +347,7 @@ struct reel_answer *reel_question_answer(const struct reel_question *question, s
         reel_fail_memory(err);
         return NULL;
     }
-    transient_watch_begin(&watch);
-    bool good = answer(question, statistics, &chosen, out, &own);
-    if (!good && err) {
-        reel_error_pass(err, &own);
-    }
-    return transient_watch_end(&watch, good, err) ? TAKE(out) : NULL;
+    return answer(question, statistics, &chosen, out, err) ? TAKE(out) : NULL;
 }
 
 void reel_answer_free(struct reel_answer *answer) {

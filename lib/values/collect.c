@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/limits.h"
+#include "decode/decoder.h"
 #include "decode/fields.h"
 #include "stream/stream.h"
 #include "syntax/visitor.h"
@@ -123,10 +124,7 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
 }
 /* Its parts can be asked for, too; they have no statistics. */
 static bool on_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
-    struct value time;
-    value_start(&time);
-    visit_stamp(&time.visitor, value);
-    return number(v, time.number, FIELD_TIMES | FIELD_OPAQUE);
+    return number(v, value_of_stamp(value), FIELD_TIMES | FIELD_OPAQUE);
 }
 static bool opaque(struct reel_visitor *v) {
     struct collected_field *f = find_new(self(v));
@@ -279,12 +277,14 @@ static bool is_full(const struct collection *all, const struct collected_channel
 
 /* ---- messages */
 
-/* A failure that is not the file's is one of the whole work (base/transient.h). */
-static void open_channel(struct collection *all, struct collected_channel *c) {
+static bool open_channel(struct collection *all, struct collected_channel *c, struct reel_error *err) {
     c->opened = true;
     c->truncated = all->opened == REEL_STATISTICS_CHANNELS_MAX;
-    c->decoder = c->truncated ? NULL : reel_decoder_open(c->channel, NULL);
+    if (!c->truncated && !decoder_try(c->channel, &c->decoder, err)) {
+        return false;
+    }
     all->opened += c->decoder != NULL;
+    return true;
 }
 
 static bool decode(struct collection *all, struct collected_channel *c, const struct reel_message *m, struct walk *w,
@@ -295,19 +295,18 @@ static bool decode(struct collection *all, struct collected_channel *c, const st
         return true;
     }
     if (!reel_stream_payload(all->stream, m, &payload, &why)) {
-        return !reel_is_transient(why.code) || reel_error_pass(err, &why); /* damaged: it has no values */
+        return reel_error_ignore(err, &why); /* damaged: it has no values */
     }
     w->channel = c;
     w->next = w->depth = w->skipped = w->length = 0;
     w->lengths[0] = 0;
-    reel_decode(c->decoder, payload, &w->visitor, NULL);
-    return !w->failed || reel_fail_memory(err);
+    return decode_try(c->decoder, payload, &w->visitor, NULL, err) && (!w->failed || reel_fail_memory(err));
 }
 
 static bool add_message(struct collection *all, const struct reel_message *m, struct walk *w, struct reel_error *err) {
     struct collected_channel *c = &all->channels[m->channel];
-    if (!c->opened) {
-        open_channel(all, c);
+    if (!c->opened && !open_channel(all, c, err)) {
+        return false;
     }
     if (!c->decoder && !c->truncated) {
         return true;

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/limits.h"
-#include "base/transient.h"
+#include "decode/decoder.h"
 #include "decode/fields.h"
 #include "stream/stream.h"
 
@@ -179,17 +179,20 @@ static bool start_reading(struct reading *r, struct reel_recording *recording, c
     bool any = false;
     for (uint32_t i = 0; i < r->stream->n_channels; i++) {
         r->decoders[i] = reel_decoder_open(r->stream->channels[i], &why);
+        if (!r->decoders[i] && !reel_error_ignore(err, &why)) {
+            return false;
+        }
         any = any || r->decoders[i];
     }
-    if (!any && err) {
-        reel_error_pass(err, &why);
+    if (!any) {
+        return reel_error_pass(err, &why);
     }
     r->catch.visitor.ops = &catch_ops;
     r->picker.set = r->path;
     r->picker.open = open_catch;
     r->picker.close = close_catch;
     r->picker.context = &r->catch;
-    return any;
+    return true;
 }
 
 static bool read_one(struct reading *r, const struct reel_message *m, struct reel_column *c, struct reel_error *err) {
@@ -203,7 +206,11 @@ static bool read_one(struct reading *r, const struct reel_message *m, struct ree
     }
     r->catch.caught = false;
     field_picker_start(&r->picker);
-    r->decoded += reel_decode(decoder, payload, &r->picker.visitor, NULL) || r->picker.done;
+    bool whole;
+    if (!decode_try(decoder, payload, &r->picker.visitor, &whole, err)) {
+        return false;
+    }
+    r->decoded += whole || r->picker.done;
     r->caught += r->catch.caught;
     if (!r->catch.caught || isnan(r->catch.value)) {
         return true;
@@ -229,19 +236,20 @@ static bool contains_path(void *context, const struct reel_field *f) {
 /* None of the messages read has the number; others may, as messages of one topic can differ. Checks whether the topic
  * can have it. */
 static bool may_be_elsewhere(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns,
-                             int64_t end_ns) {
+                             int64_t end_ns, bool *may, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     struct path_search a = {.path = path};
-    struct reel_error err = {0};
+    struct reel_error why = {0};
     if (start_ns > info->start_ns || end_ns <= info->end_ns) {
-        reel_topic_fields(recording, topic, contains_path, &a, &err);
+        reel_topic_fields(recording, topic, contains_path, &a, &why);
     }
-    return a.there;
+    *may = a.there;
+    return reel_error_ignore(err, &why);
 }
 
-static struct reel_column *read_column(struct reel_recording *recording, const char *topic, const char *path,
-                                       int64_t start_ns, int64_t end_ns, const struct reel_progress *progress,
-                                       struct reel_error *err) {
+struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path,
+                                    int64_t start_ns, int64_t end_ns, const struct reel_progress *progress,
+                                    struct reel_error *err) {
     AUTO(reading_done) struct reading r = {0};
     AUTO(reel_column_free) struct reel_column *c = calloc(1, sizeof *c);
     if (!c) {
@@ -269,22 +277,17 @@ static struct reel_column *read_column(struct reel_recording *recording, const c
     if (step == REEL_STEP_ERROR) {
         return NULL;
     }
-    if (r.caught == 0 && r.decoded > 0 && !may_be_elsewhere(recording, topic, path, start_ns, end_ns)) {
+    bool may = true;
+    if (r.caught == 0 && r.decoded > 0 && !may_be_elsewhere(recording, topic, path, start_ns, end_ns, &may, err)) {
+        return NULL;
+    }
+    if (!may) {
         reel_fail(err, REEL_NOT_FOUND,
                   "no message of %.200s has a number \"%.200s\"; /topics/fields?topic= lists what there is", topic,
                   path);
         return NULL;
     }
     return TAKE(c);
-}
-
-struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path,
-                                    int64_t start_ns, int64_t end_ns, const struct reel_progress *progress,
-                                    struct reel_error *err) {
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    AUTO(reel_column_free) struct reel_column *c = read_column(recording, topic, path, start_ns, end_ns, progress, err);
-    return transient_watch_end(&watch, c != NULL, err) ? TAKE(c) : NULL;
 }
 
 bool reel_series_count(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/transient.h"
+#include "decode/decoder.h"
 #include "decode/fields.h"
 #include "reel/values.h"
 #include "stream/stream.h"
@@ -135,15 +135,15 @@ struct field_reports { /* each path is reported once */
     reel_field_visit visit;
     void *context;
     struct field_set *reported;
-    bool any; /* the current channel has fields */
-    struct reel_error *err;
+    bool any;                  /* the current channel has fields */
+    struct reel_error failure; /* of an allocation, while fields are visited */
 };
 
 static bool report_field(void *context, const struct reel_field *field) {
     struct field_reports *t = context;
     uint32_t before = field_set_count(t->reported);
     t->any = true;
-    return field_set_add(t->reported, field->path, t->err) &&
+    return field_set_add(t->reported, field->path, &t->failure) &&
            (field_set_count(t->reported) == before || t->visit(t->context, field));
 }
 
@@ -163,8 +163,7 @@ static bool report_first_message(struct reel_recording *recording, uint32_t chan
         return false;
     }
     struct leaves l = {.visitor.ops = &ops, .visit = report_field, .context = t};
-    reel_decode(decoder, payload, &l.visitor, NULL);
-    return true;
+    return decode_try(decoder, payload, &l.visitor, NULL, err);
 }
 
 static bool has_topic(const struct reel_channel *c, const char *topic) {
@@ -175,12 +174,12 @@ static bool has_topic(const struct reel_channel *c, const char *topic) {
     return has;
 }
 
-static bool visit_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context,
-                         struct reel_error *err) {
+bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context,
+                       struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
-    struct reel_error why = {0}, undecoded = {0};
+    struct reel_error why = {0};
     AUTO(field_set_free) struct field_set *reported = field_set_new(NULL, 0, err);
-    struct field_reports t = {.visit = visit, .context = context, .reported = reported, .err = &why};
+    struct field_reports t = {.visit = visit, .context = context, .reported = reported};
     bool found = false, decoded = false;
     for (uint32_t i = 0; reported && i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
@@ -189,7 +188,10 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
         }
         found = true;
         t.any = false;
-        AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(c, decoded ? NULL : &undecoded);
+        AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(c, &why);
+        if (!decoder && !reel_error_ignore(err, &why)) {
+            return false;
+        }
         decoded = decoded || decoder;
         if (decoder) {
             reel_decoder_fields(decoder, report_field, &t);
@@ -197,16 +199,12 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
         if (decoder && !t.any && !report_first_message(recording, i, decoder, &t, err)) {
             return false;
         }
+        if (!reel_error_ignore(err, &t.failure)) {
+            return false;
+        }
     }
-    if (found && !decoded && err) {
-        reel_error_pass(err, &undecoded);
+    if (found && !decoded) {
+        return reel_error_pass(err, &why);
     }
-    return decoded || (reported && !found && reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
-}
-
-bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context,
-                       struct reel_error *err) {
-    struct transient_watch watch;
-    transient_watch_begin(&watch);
-    return transient_watch_end(&watch, visit_fields(recording, topic, visit, context, err), err);
+    return decoded || (reported && reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
 }

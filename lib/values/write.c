@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "base/transient.h"
 #include "chunks/codec.h"
 #include "values/collect.h"
 
@@ -158,12 +157,9 @@ static bool put_file(const struct collection *all, struct grow *out, struct reel
 
 bool reel_statistics_make(struct reel_recording *recording, const struct reel_progress *progress, uint8_t **data,
                           size_t *size, struct reel_error *err) {
-    struct transient_watch watch;
     AUTO_STRUCT(collection_done) struct collection all = {0};
     AUTO_STRUCT(grow_done) struct grow out = {0};
-    transient_watch_begin(&watch);
-    bool good = collect(&all, recording, progress, err) && put_file(&all, &out, err);
-    if (!transient_watch_end(&watch, good, err)) {
+    if (!collect(&all, recording, progress, err) || !put_file(&all, &out, err)) {
         return false;
     }
     *size = out.size;

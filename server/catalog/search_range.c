@@ -1,7 +1,6 @@
 /* Ranges of q=: size:>100M, duration:<5s, messages:1000..2000, created:2024-06. Each bound is itself a range (a date is
  * a whole day), so that ">" means after all of it. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,23 +51,39 @@ bool search_date(const char *text, int64_t *min, int64_t *max) {
 
 /* ---- bounds */
 
+/* `digits` of the text times the factor, at most INT64_MAX; a whole number exactly. */
+static bool read_scaled(const char *text, size_t digits, uint64_t factor, int64_t *out) {
+    char number[20] = "";
+    uint64_t whole;
+    double real;
+    if (digits == 0 || digits >= sizeof number || *text == '.') {
+        return false;
+    }
+    memcpy(number, text, digits);
+    if (number_u64(number, &whole)) {
+        *out = __builtin_mul_overflow(whole, factor, &whole) || whole > INT64_MAX ? INT64_MAX : (int64_t)whole;
+        return true;
+    }
+    if (!number_real(number, &real)) {
+        return false;
+    }
+    real *= (double)factor;
+    *out = real < 9e18 ? (int64_t)real : INT64_MAX;
+    return true;
+}
+
 /* 1000, 1.5G, 64Ki; with bytes a B may follow. */
 static bool read_amount(const char *text, bool bytes, int64_t *out, struct reel_error *err) {
     static const struct {
         const char *unit;
-        double factor;
-    } units[] = {{"", 1},    {"k", 1e3},     {"M", 1e6},        {"G", 1e9},           {"T", 1e12},
-                 {"K", 1e3}, {"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}, {"Ti", 1099511627776.0}};
+        uint64_t factor;
+    } units[] = {{"", 1},     {"k", 1000},     {"M", 1000000},  {"G", 1000000000}, {"T", 1000000000000},
+                 {"K", 1000}, {"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30},   {"Ti", UINT64_C(1) << 40}};
     size_t digits = strspn(text, "0123456789."), size = strlen(text + digits);
-    char amount_text[20] = "";
-    double amount = 0;
-    snprintf(amount_text, sizeof amount_text, "%.*s", (int)digits, text);
-    bool number = digits > 0 && digits < sizeof amount_text && *text != '.' && number_real(amount_text, &amount);
     size -= bytes && size > 0 && text[digits + size - 1] == 'B';
-    for (size_t i = 0; number && i < sizeof units / sizeof *units; i++) {
-        if (strlen(units[i].unit) == size && strncmp(units[i].unit, text + digits, size) == 0) {
-            double value = amount * units[i].factor;
-            *out = value < 9e18 ? (int64_t)value : INT64_MAX;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strlen(units[i].unit) == size && strncmp(units[i].unit, text + digits, size) == 0 &&
+            read_scaled(text, digits, units[i].factor, out)) {
             return true;
         }
     }

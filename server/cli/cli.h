@@ -9,6 +9,7 @@
 
 #include "app_config.h"
 #include "base/output_file.h"
+#include "convert/writer.h"
 #include "index/scan.h"
 #include "reel/threads.h"
 #include "reel/time.h"
@@ -41,16 +42,17 @@ struct cli_time {
     struct reel_time time;
 };
 
-enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_UINT, CLI_TIME, CLI_EVERY, CLI_CHOICE };
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_UINT, CLI_TIME, CLI_EVERY, CLI_CHOICE, CLI_WRITE };
 
 struct cli_option { /* tables end with {0} */
     const char *name;
     char letter; /* also -j; 0: none */
     enum cli_kind kind;
-    void *to;          /* bool, const char *, option_list, uint64_t, cli_time, cli_every, int (position in choices) */
+    void *to;          /* bool, const char *, option_list, uint64_t, cli_time, cli_every, int (position in choices),
+                          cli_write_option */
     const char *value; /* "DIR", as --help shows it; NULL for flags */
     const char *help;
-    const char *const *choices; /* CLI_CHOICE, NULL-terminated */
+    const char *const *choices; /* CLI_CHOICE and CLI_WRITE, NULL-terminated */
     uint64_t least, most;       /* CLI_UINT; most 0 = no bound */
     uint64_t unit;              /* CLI_UINT: the value is stored multiplied by this; 0 is 1 */
     bool narrow;                /* CLI_UINT: `to` is an unsigned int */
@@ -69,6 +71,25 @@ bool cli_options_given(const struct cli_command *command, const struct cli_optio
                        char **argv, int *first, int *exit_code, bool *given);
 bool cli_read_value(const struct cli_option *o, const char *text, int most,
                     struct reel_error *err); /* stores one value; a list holds at most `most` */
+
+/* ---- write_options.c: the options that only some writers have (convert/options.h) */
+enum { CLI_WRITE_OPTIONS_MAX = 32 };
+struct cli_write_option {
+    const struct reel_write_option *option;
+    char name[32], help[REEL_OPTION_HELP_ROOM + 64];
+    struct option_list given;
+};
+struct cli_write {
+    struct cli_write_option items[CLI_WRITE_OPTIONS_MAX];
+};
+void cli_write_done(struct cli_write *write);
+/* Adds them to a table that has `room` rows, the last of them {0}. */
+void cli_add_write_options(struct cli_write *write, struct cli_option *options, size_t room);
+/* The variant that a given one selects (--storage sqlite3); NULL: none. */
+const char *cli_write_variant(const struct cli_write *write);
+/* Those that were given, for this writer. */
+bool cli_write_values(const struct cli_write *write, const struct reel_writer *writer, struct reel_write_values *values,
+                      struct reel_error *err);
 
 /* ---- environment.c: the same table read from the environment: --cache-mb from REEL_CACHE_MB, or from the file that
  * REEL_CACHE_MB_FILE names; lists separated by commas, flags as true or false. */

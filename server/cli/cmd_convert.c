@@ -16,11 +16,11 @@ enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 struct conversion {
     struct cli_select select;
     const char *version, *compression, *format, *view, *split;
-    uint64_t block_size, compress_from, metadata_version, width, fps;
-    struct option_list compress_topics, shifts;
+    struct cli_write write;
+    struct reel_write_values values; /* of `write`, for the writer */
+    struct option_list shifts;
     bool report, force, raw, wrap;
     int ros;              /* index in dialects; -1: not given */
-    int storage;          /* index in storages */
     uint64_t jobs;        /* conversions at once, into a folder */
     uint64_t threads;     /* of a conversion; 0: one for each core */
     uint64_t run;         /* of a NanoVer recording, or NO_RUN */
@@ -37,7 +37,6 @@ struct conversion {
 };
 static const char *const aligns[] = {"start", "none", NULL};
 static const char *const dialects[] = {"1", "2", NULL}, *const encodings[] = {"ros1", "cdr"};
-static const char *const storages[] = {"mcap", "sqlite3", NULL};
 static const char *const prefixes[] = {"clash", "always", "never", NULL};
 
 static inline void reel_auto_conversion_done(struct conversion *c) {
@@ -47,7 +46,7 @@ static inline void reel_auto_conversion_done(struct conversion *c) {
         reel_recording_free(c->recordings[i]);
     }
     free(c->recordings);
-    reel_auto_option_list_done(&c->compress_topics);
+    cli_write_done(&c->write);
     reel_auto_option_list_done(&c->shifts);
     cli_recordings_done(&c->files);
     free(c->sources);
@@ -77,7 +76,7 @@ static bool choose_writer(struct conversion *c, const char *out, struct reel_err
         return reel_fail(err, REEL_ARGUMENT, "%s has no extension of a known format; use --format",
                          strcmp(out, "-") == 0 ? "standard output" : out);
     }
-    const char *version = c->version || c->storage == 0 ? c->version : storages[c->storage];
+    const char *version = c->version ? c->version : cli_write_variant(&c->write);
     return (c->writer = reel_writer_named(extension, version, err)) != NULL;
 }
 
@@ -139,24 +138,13 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
                          "--ros converts messages and --wrap keeps them as they are; use one of them");
     }
     c->selection.encoding = c->ros >= 0 ? encodings[c->ros] : c->wrap ? "" : NULL;
-    bool blocks = c->block_size > 0 || c->compress_from > 0 || c->compress_topics.count > 0;
-    if (blocks && !(c->writer->needs & REEL_SETS_BLOCKS)) {
-        return reel_fail(err, REEL_ARGUMENT,
-                         "--block-size, --compress-from and --compress-topic mean nothing for %s files",
-                         c->writer->name);
-    }
-    if ((c->width > 0 || c->fps > 0) && !(c->writer->needs & REEL_DRAWS)) {
-        return reel_fail(err, REEL_ARGUMENT, "--width and --fps mean nothing for %s files", c->writer->name);
+    if (!cli_write_values(&c->write, c->writer, &c->values, err)) {
+        return false;
     }
     c->options = (struct reel_write_options){.compression = c->compression ? c->compression : "",
                                              .is_cut = c->select.start.given,
-                                             .block_bytes = c->block_size,
-                                             .compress_from = c->compress_from,
-                                             .metadata_version = (unsigned)c->metadata_version,
-                                             .width = (uint32_t)c->width,
-                                             .fps = (uint32_t)c->fps,
-                                             .compress_topics = c->compress_topics.items,
-                                             .n_compress_topics = c->compress_topics.count};
+                                             .values = c->values.items,
+                                             .n_values = c->values.n};
     if (c->options.is_cut) {
         c->options.start_ns = c->selection.start_ns;
         c->selection.key_frames = !(c->writer->needs & REEL_STREAMED);
@@ -308,22 +296,15 @@ static int run(int argc, char **argv) {
     struct reel_error err = {0};
     int first, code;
     /* clang-format off */
-    const struct cli_option options[] = {
+    struct cli_option options[CLI_OPTIONS_MAX + 1] = {
         CLI_SELECT_OPTIONS(c.select),
         {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "version of the output format: 1.2 or 2.0 (default) for .bag, 0.0 (default) or 2.0 for .tide"},
         {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output: zstd or lz4 for .mcap, bz2 or lz4 for .bag 2.0, zlib for .tape, gzip or bz2 for .tide 2.0, zstd (default), lz4_raw or none for .parquet"},
         {.name = "split", .kind = CLI_TEXT, .to = &c.split, .value = "RULE", .help = "write several files, OUT_0000 and so on, of duration:60s or about size:1GB each"},
-        {.name = "block-size", .kind = CLI_UINT, .to = &c.block_size, .value = "BYTES", .least = 1024, .most = 1 << 30, .help = "MIRA tapes: size of a block at most"},
-        {.name = "compress-from", .kind = CLI_UINT, .to = &c.compress_from, .value = "BYTES", .least = 1, .help = "MIRA tapes: do not compress messages of fewer bytes"},
-        {.name = "compress-topic", .kind = CLI_LIST, .to = &c.compress_topics, .value = "GLOB", .help = "MIRA tapes: compress only these topics; may be repeated"},
         {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = "foxglove: what Foxglove-compatible viewers display"},
         {.name = "ros", .kind = CLI_CHOICE, .to = &c.ros, .value = "N", .help = "convert messages of ROS 1 to those of ROS 2 (2), or back (1); bags get those of ROS 1 without it", .choices = dialects},
         {.name = "wrap", .kind = CLI_FLAG, .to = &c.wrap, .help = "ROS bags: keep messages of ROS 2 as they are, in std_msgs/UInt8MultiArray"},
-        {.name = "storage", .kind = CLI_CHOICE, .to = &c.storage, .value = "KIND", .help = "ROS 2 bags: mcap (default) or sqlite3, an MCAP file or a database in the folder", .choices = storages},
-        {.name = "width", .kind = CLI_UINT, .to = &c.width, .value = "N", .least = 16, .most = 3840, .help = "MP4 files of images: no wider than N pixels"},
-        {.name = "fps", .kind = CLI_UINT, .to = &c.fps, .value = "N", .least = 1, .most = 1000, .help = "MP4 files of images: at most N frames a second"},
-        {.name = "metadata-version", .kind = CLI_UINT, .to = &c.metadata_version, .value = "N", .least = 5, .most = 9, .help = "ROS 2 bags: version of metadata.yaml (default 5, which Humble and later read)"},
         {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},
         {.name = "align", .kind = CLI_CHOICE, .to = &c.align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", .choices = aligns},
         {.name = "shift", .kind = CLI_LIST, .to = &c.shifts, .value = "NAME:TIME", .help = "move one recording from its recorded times, run.bag:2.5s or run.bag:-2.5s, and align none otherwise; may be repeated"},
@@ -336,6 +317,7 @@ static int run(int argc, char **argv) {
         {0},
     };
     /* clang-format on */
+    cli_add_write_options(&c.write, options, CLI_OPTIONS_MAX + 1);
     if (!cli_options(&cli_convert, options, 2, argc, argv, &first, &code)) {
         return code;
     }

@@ -22,7 +22,7 @@ static json_t *view_param(const struct http_param *p) {
 
 static json_t *view_params(const struct http_param *params) {
     json_t *out = json_array();
-    for (const struct http_param *p = params; p && p->name; p++) {
+    for (const struct http_param *p = http_param_row(params); p; p = http_param_row(p + 1)) {
         json_array_append_new(out, view_param(p));
     }
     return out;

@@ -147,6 +147,7 @@ static void print_value(const struct cli_option *o) {
         break;
     case CLI_TIME:
     case CLI_EVERY:
+    case CLI_WRITE:
         break;
     }
 }

@@ -59,10 +59,10 @@ static void print_option(const struct cli_option *o) {
     snprintf(left, sizeof left, "%.*s%s--%s%s%s", o->letter ? 2 : 0, (char[]){'-', o->letter, 0}, o->letter ? ", " : "",
              o->name, o->value ? " " : "", o->value ? o->value : "");
     printf("  %-*s%s", HELP_COLUMN, left, strlen(left) >= HELP_COLUMN ? "  " : "");
-    for (size_t i = 0; o->kind == CLI_CHOICE && o->choices[i]; i++) {
+    for (size_t i = 0; o->choices && o->choices[i]; i++) {
         printf("%s%s", i ? ", " : "", o->choices[i]);
     }
-    printf("%s%s", o->kind == CLI_CHOICE ? ": " : "", o->help);
+    printf("%s%s", o->choices ? ": " : "", o->help);
     printf(o->initial ? " (default %s)\n" : "\n", o->initial);
 }
 
@@ -119,9 +119,18 @@ static bool read_choice(const struct cli_option *o, const char *text, struct ree
     return reel_fail(err, REEL_ARGUMENT, "\"%s\" is not one of %s", text, list);
 }
 
+static bool add_text(struct option_list *list, const char *text, int most, struct reel_error *err) {
+    if (!list->items && !(list->items = calloc((size_t)most + 1, sizeof *list->items))) {
+        return reel_fail_memory(err);
+    }
+    list->items[list->count++] = text;
+    return true;
+}
+
 bool cli_read_value(const struct cli_option *o, const char *text, int most, struct reel_error *err) {
-    struct option_list *list = o->to;
     struct cli_time *time = o->to;
+    struct cli_write_option *write = o->to;
+    struct reel_write_value value;
     switch (o->kind) {
     case CLI_FLAG:
         *(bool *)o->to = true;
@@ -130,11 +139,7 @@ bool cli_read_value(const struct cli_option *o, const char *text, int most, stru
         *(const char **)o->to = text;
         return true;
     case CLI_LIST:
-        if (!list->items && !(list->items = calloc((size_t)most + 1, sizeof *list->items))) {
-            return reel_fail_memory(err);
-        }
-        list->items[list->count++] = text;
-        return true;
+        return add_text(o->to, text, most, err);
     case CLI_UINT:
         return read_uint(o, text, err);
     case CLI_TIME:
@@ -145,6 +150,8 @@ bool cli_read_value(const struct cli_option *o, const char *text, int most, stru
         return read_every(o->to, text, err);
     case CLI_CHOICE:
         return read_choice(o, text, err);
+    case CLI_WRITE:
+        return reel_write_option_parse(write->option, text, &value, err) && add_text(&write->given, text, most, err);
     }
     return false;
 }
@@ -183,10 +190,9 @@ bool cli_options_given(const struct cli_command *command, const struct cli_optio
     char letters[2 * OPTIONS_MAX + 3] = ":h", *end = letters + 2;
     int n = 0, found;
     for (; options[n].name && n < OPTIONS_MAX; n++) {
-        table[n] = (struct option){.name = options[n].name,
-                                   .has_arg = options[n].kind == CLI_FLAG ? no_argument : required_argument,
-                                   .val = n + 1};
-        end += options[n].letter ? sprintf(end, "%c%s", options[n].letter, options[n].kind == CLI_FLAG ? "" : ":") : 0;
+        table[n] = (struct option){
+            .name = options[n].name, .has_arg = options[n].value ? required_argument : no_argument, .val = n + 1};
+        end += options[n].letter ? sprintf(end, "%c%s", options[n].letter, options[n].value ? ":" : "") : 0;
     }
     table[n] = (struct option){.name = "help", .has_arg = no_argument, .val = OPTIONS_MAX + 1};
     opterr = 0;

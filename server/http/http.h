@@ -42,7 +42,10 @@ struct http_param { /* tables end with {0} */
     bool required;
     const char *fallback; /* the default value; NULL: none */
     uint64_t min, max;    /* of a number; max of a parameter that repeats: how often; max 0: no limit */
+    const struct http_param *(*more)(void); /* of the last row, without a name: the table goes on with this one */
 };
+/* `param` if it has a name, else the first row of the table that follows. NULL: the table ends. */
+const struct http_param *http_param_row(const struct http_param *param);
 
 /* One row of the route table (server/api/routes.c). */
 struct http_route {

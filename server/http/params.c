@@ -122,10 +122,17 @@ static void check_value(const struct http_param *param, const char *value, json_
     }
 }
 
+const struct http_param *http_param_row(const struct http_param *param) {
+    while (param && !param->name && param->more) {
+        param = param->more();
+    }
+    return param && param->name ? param : NULL;
+}
+
 /* The parameter's row; a row named "*" matches all names that are not in the table. */
 static const struct http_param *find_param(const struct http_param *table, const char *name) {
     const struct http_param *any = NULL;
-    for (const struct http_param *p = table; p && p->name; p++) {
+    for (const struct http_param *p = http_param_row(table); p; p = http_param_row(p + 1)) {
         if (strcmp(p->name, name) == 0) {
             return p;
         }

@@ -68,24 +68,17 @@ bool store_sync_incoming(const struct store *store, struct reel_error *err) {
     return disk_sync_folder(store_path(store, folder, "incoming"), err);
 }
 
-bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix,
+bool store_publish(const struct store *store, const char *from, const char *name, const char *suffix,
                    struct reel_error *err) {
     char to[STORE_PATH];
-    if (!store_content_path(store, hex, suffix, to, sizeof to, err) || !store_make_place(store, hex, err)) {
+    if (suffix ? !store_content_path(store, name, suffix, to, sizeof to, err) || !store_make_place(store, name, err)
+               : !store_path(store, to, "%s", name)) {
         return false;
     }
     if (rename(from, to) != 0) {
         return reel_fail_errno(err, "the store cannot rename a file to its final name");
     }
-    return store_sync_place(store, hex, err);
-}
-
-/* To a file in the data folder itself. */
-static bool publish_copy(const struct store *store, const char *from, const char *name, struct reel_error *err) {
-    char to[STORE_PATH];
-    return rename(from, store_path(store, to, "%s", name)) == 0
-               ? disk_sync_folder(store->folder, err)
-               : reel_fail_errno(err, "the store cannot rename a file to its final name");
+    return suffix ? store_sync_place(store, name, err) : disk_sync_folder(store->folder, err);
 }
 
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err) {
@@ -99,35 +92,29 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
     return fd;
 }
 
-bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
+/* A new file in incoming/, gone again when it cannot be written. */
+static bool write_new(const struct store *store, char path[STORE_PATH], const void *data, size_t size, bool sync,
                       struct reel_error *err) {
-    char from[STORE_PATH];
-    AUTO_FD int fd = store_new_file(store, from, err);
+    AUTO_FD int fd = store_new_file(store, path, err);
     if (fd < 0) {
         return false;
     }
-    bool good = (disk_write_all(fd, text, strlen(text)) && fsync(fd) == 0) ||
-                reel_fail_errno(err, "the store cannot write a file");
-    good = good && (suffix ? store_publish(store, from, name, suffix, err) : publish_copy(store, from, name, err));
-    if (!good) {
-        unlink(from);
-    }
-    return good;
+    return (disk_write_all(fd, data, size) && (!sync || fsync(fd) == 0)) ||
+           (reel_fail_errno(err, "the store cannot write a file"), unlink(path), false);
+}
+
+bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
+                      struct reel_error *err) {
+    char from[STORE_PATH];
+    return write_new(store, from, text, strlen(text), true, err) &&
+           (store_publish(store, from, name, suffix, err) || (unlink(from), false));
 }
 
 bool store_write_unsynced(const struct store *store, const char *path, const void *data, size_t size,
                           struct reel_error *err) {
     char from[STORE_PATH];
-    AUTO_FD int fd = store_new_file(store, from, err);
-    if (fd < 0) {
-        return false;
-    }
-    bool good = (disk_write_all(fd, data, size) && rename(from, path) == 0) ||
-                reel_fail_errno(err, "the store cannot write a file");
-    if (!good) {
-        unlink(from);
-    }
-    return good;
+    return write_new(store, from, data, size, false, err) &&
+           (rename(from, path) == 0 || (reel_fail_errno(err, "the store cannot write a file"), unlink(from), false));
 }
 
 /* ---- opening */

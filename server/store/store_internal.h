@@ -106,8 +106,8 @@ bool store_content_path(const struct store *store, const char *hex, const char *
 /* A folder that need not be there yet; `parent` (may be NULL) knows it for good. */
 bool store_make_folder(const char *path, const char *parent, struct reel_error *err);
 bool store_unlink(const char *path, struct reel_error *err); /* also when it is not there */
-/* Renames a finished file to its final path, durably. */
-bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix,
+/* Renames a finished file to blobs/ab/<name><suffix> or, without a suffix, to `name` in the data folder, durably. */
+bool store_publish(const struct store *store, const char *from, const char *name, const char *suffix,
                    struct reel_error *err);
 /* Removes what an earlier run left unfinished (the lock is held); the files of sessions only with `sessions`. */
 bool store_sweep_incoming(struct store *store, bool sessions, struct reel_error *err);
@@ -119,7 +119,7 @@ bool store_sync_place(const struct store *store, const char *hex, struct reel_er
 bool store_sync_incoming(const struct store *store, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);
-/* Writes a new file that replaces blobs/ab/<name><suffix> or, without a suffix, `name` in the data folder. */
+/* Writes a new file, and publishes it. */
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
                       struct reel_error *err);
 /* A new file at `path`, which may be lost. */

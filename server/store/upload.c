@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/disk.h"
 #include "index/scan.h"
 #include "store/s3/s3.h"
 #include "store/upload_internal.h"
@@ -191,19 +192,16 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
     AUTO_MEM uint8_t *buffer = u->hashed < u->written ? malloc(BUFFER_BYTES) : NULL;
     while (u->hashed < u->written) {
         uint64_t left = u->written - u->hashed;
-        ssize_t n =
-            buffer ? pread(u->fd, buffer, left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES, (off_t)u->hashed) : 0;
-        if (n < 0 && errno != EINTR) {
-            return reel_fail_errno(err, "the upload cannot be read back");
+        size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
+        if (!buffer) {
+            return reel_fail_memory(err);
         }
-        if (n == 0) {
-            return buffer ? reel_fail(err, REEL_CHANGED, "the upload's file has become shorter")
-                          : reel_fail_memory(err);
+        if (!disk_read_at(u->fd, buffer, n, u->hashed)) {
+            return errno ? reel_fail_errno(err, "the upload cannot be read back")
+                         : reel_fail(err, REEL_CHANGED, "the upload's file has become shorter");
         }
-        if (n > 0) {
-            digest_add(&u->hash, buffer, (size_t)n);
-            u->hashed += (uint64_t)n;
-        }
+        digest_add(&u->hash, buffer, n);
+        u->hashed += n;
         if (progress && progress->report && !progress->report(progress->context, u->hashed, u->written)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }

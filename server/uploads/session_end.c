@@ -44,9 +44,7 @@ bool session_sweep_one(struct app *app, const char *id, int64_t expired_ns, stru
     if (!s) {
         return false;
     }
-    pthread_mutex_lock(&s->mutex);
     bool ok = sweep_locked(app, s, expired_ns, err);
-    pthread_mutex_unlock(&s->mutex);
     session_release(app->sessions, s);
     return ok;
 }
@@ -170,9 +168,7 @@ void session_finish(struct app *app, const struct catalog_upload *u, int64_t wai
         reel_fail_memory(err);
         return;
     }
-    pthread_mutex_lock(&s->mutex);
     finish_locked(app, s, &now, wait_ns, out, err);
-    pthread_mutex_unlock(&s->mutex);
     session_release(app->sessions, s);
     free(now.note);
     if (out->ingest.outcome != INGEST_REFUSED) {

@@ -76,9 +76,7 @@ bool session_get(struct app *app, const char *owner, const char *id, struct cata
         catalog_upload_done(out);
         return false;
     }
-    pthread_mutex_lock(&s->mutex);
     bool ok = update_offset(app, s, out, err);
-    pthread_mutex_unlock(&s->mutex);
     session_release(app->sessions, s);
     if (!ok) {
         catalog_upload_done(out);
@@ -190,14 +188,13 @@ enum session_answer session_begin(struct app *app, const char *owner, const char
         }
         return SESSION_FAILED;
     }
-    pthread_mutex_lock(&s->mutex);
     enum session_answer answer =
         find_row_again(app, now, err) ? begin_locked(app, s, piece, w, now, err) : SESSION_FAILED;
-    pthread_mutex_unlock(&s->mutex);
     if (answer != SESSION_OK) {
         session_release(app->sessions, s);
         return answer;
     }
+    pthread_mutex_unlock(&s->mutex);
     *out = TAKE(w);
     return SESSION_OK;
 }
@@ -242,7 +239,6 @@ bool session_end(struct session_writer *w, struct catalog_upload *now, struct re
         ok = (!w->dropped || store_upload_back(s->file, w->piece.offset, err)) && confirm(w, err);
         s->writer = NULL;
     }
-    pthread_mutex_unlock(&s->mutex);
     session_release(app->sessions, s);
     if (now) {
         *now = w->u;

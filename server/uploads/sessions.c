@@ -65,11 +65,14 @@ struct session *session_acquire(struct sessions *all, const char *id, struct ree
     pthread_mutex_unlock(&all->mutex);
     if (!s) {
         reel_fail_memory(err);
+        return NULL;
     }
+    pthread_mutex_lock(&s->mutex);
     return s;
 }
 
 void session_release(struct sessions *all, struct session *s) {
+    pthread_mutex_unlock(&s->mutex);
     pthread_mutex_lock(&all->mutex);
     if (--s->users == 0 && s->removed) {
         struct session **at = &all->first;
@@ -232,9 +235,7 @@ static bool end_if_added(struct app *app, struct catalog_upload *u, struct reel_
     if (!s) {
         return false;
     }
-    pthread_mutex_lock(&s->mutex);
     session_close_file(s);
-    pthread_mutex_unlock(&s->mutex);
     session_release(app->sessions, s);
     u->done = true;
     u->offset = u->length >= 0 ? (uint64_t)u->length : u->offset;

@@ -20,8 +20,8 @@ struct session { /* a session that is in use or was used recently */
     bool removed;
 };
 
-struct session *session_acquire(struct sessions *all, const char *id,
-                                struct reel_error *err); /* for session_release() */
+/* Its mutex is held until session_release(). */
+struct session *session_acquire(struct sessions *all, const char *id, struct reel_error *err);
 void session_release(struct sessions *all, struct session *s);
 /* As in the catalog: the offset is the confirmed one. REEL_NOT_FOUND, also for another owner's (NULL: any). */
 bool session_find_row(struct app *app, const char *owner, const char *id, struct catalog_upload *out,

@@ -270,3 +270,8 @@ def eventually(check, seconds=PATIENCE):
 
 def files_below(folder):
     return sorted(os.path.join(where, name) for where, _, names in os.walk(folder) for name in names)
+
+
+def stored_below(data):
+    """The files of contents and of uploads; the statistics of a recording come a moment after it."""
+    return [f for f in files_below(data) if ('/blobs/' in f and not f.endswith('.stats')) or '/incoming/' in f]

@@ -77,7 +77,9 @@ class Convert(Case):
             back = self.server.added(name + '.tape', data)
             read = self.get('%s/recordings/%s/messages?decode=none' % (API, back)).rows()
             self.assertEqual([(r['topic'], r['data']) for r in read], [(r['topic'], r['data']) for r in rows])
-        self.assertProblem(self.server.get(self.path('sim', 'as/x.mcap?block_size=20000')), 400, 'block_size')
+        self.assertProblem(self.server.get(self.path('sim', 'as/x.mcap?block_size=20000')), 400, 'means nothing for mcap files')
+        self.assertProblem(self.server.get(self.path('sim', 'as/x.tape?fps=5')), 400, 'block_size, compress_from, compress_topic')
+        self.assertProblem(self.server.get(self.path('sim', 'as/x.tape?block_size=100')), 400, 'from 1024 to 1073741824')
 
     def test_messages_by_their_values(self):
         rows = self.get(self.path('lab', 'messages?topic=/odom')).rows()

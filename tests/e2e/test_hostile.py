@@ -4,7 +4,7 @@ import re
 import time
 import unittest
 
-from harness import API, Server, eventually, files_below, reel
+from harness import API, Server, eventually, reel, stored_below
 from samples import bag, lab_messages
 
 HOST = b'Host: 127.0.0.1\r\n'
@@ -137,7 +137,7 @@ class Hostile(unittest.TestCase):
 
     @classmethod
     def seen(cls):
-        return sorted(f[len(cls.server.data):] for f in files_below(cls.server.data) if ('/blobs/' in f and not f.endswith('.stats')) or '/incoming/' in f)
+        return [f[len(cls.server.data):] for f in stored_below(cls.server.data)]
 
     def refused(self, requests):
         for name, data in requests.items():

@@ -6,7 +6,7 @@ import tempfile
 import msgpack
 
 import legacy
-from harness import API, Case, reel
+from harness import API, Case, reel, stored_below
 from samples import bag, fold, lab_messages, read_mcap, read_nanover
 
 TRAJ, STATE = legacy.pair()
@@ -109,14 +109,13 @@ class Legacy(Case):
         self.assertEqual(self.get(self.path('')[:-1]).json(), before)
 
     def test_purged_with_all_its_files(self):
-        from harness import files_below
         traj, state = legacy.pair(salt=77)
-        before = [f for f in files_below(self.server.data) if '/blobs/' in str(f)]
+        before = stored_below(self.server.data)
         made = self.server.added('gone.traj', traj)
         self.server.added('gone.state', state, '?part_of=gone.traj')
-        self.assertGreater(len([f for f in files_below(self.server.data) if '/blobs/' in str(f)]), len(before))
+        self.assertGreater(len(stored_below(self.server.data)), len(before))
         self.assertEqual(self.server.request('DELETE', '%s/recordings/%s?purge' % (API, made)).status, 204)
-        self.assertEqual([f for f in files_below(self.server.data) if '/blobs/' in str(f)], before)
+        self.assertEqual(stored_below(self.server.data), before)
 
     def test_the_command_line_knows_the_pair(self):
         for files in (('run.traj', 'run.state'), ('run.state', 'run.traj')):

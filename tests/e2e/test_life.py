@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from harness import API, REEL, Server, eventually, files_below, in_a_folder
+from harness import API, REEL, Server, eventually, files_below, in_a_folder, stored_below
 from samples import bag, lab_messages, nanover, nanover_messages
 
 
@@ -84,7 +84,7 @@ class Life(unittest.TestCase):
     def test_killed_while_uploading_leaves_nothing(self):
         server = self.start()
         kept = server.added('kept.bag', bag(lab_messages(2)))
-        before = [f for f in files_below(self.data) if '/blobs/' in f]
+        before = stored_below(self.data)
         with socket.create_connection(('127.0.0.1', server.port)) as s:
             s.sendall(b'PUT %s/recordings/by-name/lab/half.bag HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 9999999\r\n\r\n' % (API.encode(), server.port) + b'x' * 50_000)
             time.sleep(0.1)
@@ -92,7 +92,7 @@ class Life(unittest.TestCase):
             server.process.wait()
         server = self.start()
         self.assertEqual([r['id'] for r in server.get(API + '/recordings').json()['items']], [kept])
-        self.assertEqual([f for f in files_below(self.data) if '/blobs/' in f or '/incoming/' in f], before)
+        self.assertEqual(stored_below(self.data), before)
 
     @in_a_folder
     def test_vanished_file_is_missing_not_a_crash(self):

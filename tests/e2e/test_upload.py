@@ -4,7 +4,7 @@ import os
 import socket
 import time
 
-from harness import API, Case, curl, digest_header, eventually, files_below, in_a_folder
+from harness import API, Case, curl, digest_header, eventually, in_a_folder, stored_below
 from samples import bag, lab_messages
 
 SMALL = bag(lab_messages(2))
@@ -15,7 +15,7 @@ class Upload(Case):
         self.assertTrue(eventually(lambda: not any('/incoming/' in f for f in self.stored())))  # of the test before
 
     def stored(self):
-        return [f for f in files_below(self.server.data) if '/blobs/' in f or '/incoming/' in f]
+        return stored_below(self.server.data)
 
     def unchanged(self, before):
         """What was received goes a moment after the answer."""

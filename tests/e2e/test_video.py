@@ -280,4 +280,4 @@ class Drawn(Case):
             self.assertEqual((done.returncode, 'messages that cannot be decoded' in done.stderr), (0, True), done.stderr)
             with open(out, 'rb') as f:
                 self.assertLess(len(self.decoded(f.read())), 9)
-            self.assertIn('mean nothing', convert('--fps', '10', source, out + '.mcap').stderr)
+            self.assertIn('--fps: means nothing for mcap files', convert('--fps', '10', source, out + '.mcap').stderr)

@@ -39,7 +39,8 @@ static void fill(struct columns_fill *f, const struct columns *c, const struct r
     columns_fill_clear(f);
     for (unsigned i = 0; at < data + size && i < ROWS_MAX; i++) {
         AUTO_EXACT struct reel_bytes row = copy_row_at(&at, data + size);
-        if (columns_can_decode(decoder, row, NULL)) {
+        bool can;
+        if (columns_can_decode(decoder, row, &can, NULL, NULL) && can) {
             columns_fill_start(f);
             expect(reel_decode(decoder, row, &f->visitor, NULL), "a row does not fit the columns that were made of it");
         } else {
@@ -88,7 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (unsigned i = 0; at < data + size && i < ROWS_MAX; i++) {
         AUTO_EXACT struct reel_bytes row = copy_row_at(&at, data + size);
         c.rows++;
-        if (columns_can_decode(decoder, row, NULL)) {
+        bool can;
+        if (columns_can_decode(decoder, row, &can, NULL, NULL) && can) {
             columns_survey_start(&survey, &c);
             reel_decode(decoder, row, &survey.visitor, NULL);
         } else {

@@ -73,7 +73,7 @@ static inline struct reel_recording *fuzz_open(struct reel_bytes data, const str
 /* With the first bytes of the source, in memory of their own size. */
 static inline void fuzz_probe(const struct reel_format *format, struct reel_source *source, struct reel_bytes bytes) {
     AUTO_EXACT struct reel_bytes head = exact_copy(bytes_of(bytes.data, bytes.size < 65536 ? bytes.size : 65536));
-    format->probe(head, source);
+    format->probe(head, source, NULL);
 }
 
 static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_format *format) {

@@ -86,7 +86,8 @@ static bool trial_summary(struct reel_scan *scan, struct reel_error *err) {
                      reel_scan_count(scan, id, &annotations, err);
 }
 
-static int trial_probe(struct reel_bytes head, struct reel_source *source) {
+static int trial_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     (void)source;
     return bytes_start(head, bytes_text("TRIAL")) ? 40 : 0;
 }

@@ -170,7 +170,8 @@ static inline void toy_describe(struct reel_bytes head, const struct reel_entry 
     }
 }
 
-static inline int toy_probe(struct reel_bytes head, struct reel_source *source) {
+static inline int toy_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     (void)source;
     return bytes_start(head, bytes_text("TOY2")) ? 32 : 0;
 }

@@ -243,7 +243,8 @@ static inline void toy_describe(struct reel_bytes head, const struct reel_entry 
     out->publish_ns = (int64_t)cursor_u64le(&c);
 }
 
-static inline int toy_probe(struct reel_bytes head, struct reel_source *source) {
+static inline int toy_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     (void)source;
     return bytes_start(head, bytes_text("TOY1")) ? 32 : 0;
 }
@@ -263,7 +264,10 @@ static const struct reel_format toy_format = {
 #define TOY_MORE_FORMATS
 #endif
 const struct reel_format *const reel_formats[] = {&toy_format, TOY_MORE_FORMATS NULL};
-const struct reel_writer *const reel_writers[] = {NULL};
+#ifndef TOY_MORE_WRITERS
+#define TOY_MORE_WRITERS
+#endif
+const struct reel_writer *const reel_writers[] = {TOY_MORE_WRITERS NULL};
 
 /* --- its recordings
  * --------------------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ class Installed(unittest.TestCase):
         run('cmake', '--install', BUILD, env={**os.environ, 'DESTDIR': cls.folder})
         cls.reel = os.path.join(cls.prefix, 'bin', 'reel')
         cls.lib, = {os.path.dirname(f) for f in glob.glob(cls.prefix + '/lib/**/libreel.so', recursive=True)}
-        cls.headers = sorted(glob.glob(os.path.join(ROOT, 'lib', 'reel', '*.h')))
+        cls.headers = sorted(glob.glob(os.path.join(ROOT, 'include', 'reel', '*.h')))
         cls.env = {**os.environ, 'LD_LIBRARY_PATH': cls.lib, 'PKG_CONFIG_PATH': os.path.join(cls.lib, 'pkgconfig')}
 
     @classmethod
@@ -83,11 +83,6 @@ class Installed(unittest.TestCase):
         self.assertEqual(whole, len(run(self.reel, 'cat', bag).splitlines()))
         self.assertTrue(0 < len(run(self.reel, 'cat', half).splitlines()) < whole)
 
-    def test_the_static_library_shows_public_names_only(self):
-        names = [line.split() for line in run('nm', '-g', '--defined-only', os.path.join(self.lib, 'libreel.a')).splitlines() if ' ' in line]
-        self.assertGreater(len(names), 100)
-        self.assertEqual([n for n in names if not n[-1].startswith('reel_')], [])
-
     def test_each_header_stands_alone(self):
         self.assertEqual([os.path.basename(h) for h in self.headers], sorted(os.listdir(os.path.join(self.prefix, 'include', 'reel'))))
         for header in self.headers:
@@ -110,22 +105,14 @@ class Installed(unittest.TestCase):
             named = re.findall(r'^(?:struct|enum|union) (\w+)', body, re.M) + re.findall(r'^static inline [\w ]*?\**(\w+)\(', body, re.M)
             self.assertEqual([name for name in named if not name.startswith('reel_')], [], header)
 
-    def test_the_shared_library_shows_its_headers_and_no_more(self):
-        """Every function and table that they declare can be linked with, and what it exports stands in them."""
+    def test_both_libraries_show_the_same_functions(self):
+        """Which these are, and that they are what the headers declare, is checked by abi.py."""
         shared = os.path.join(self.lib, 'libreel.so')
         self.assertRegex(run('readelf', '-d', shared), r'SONAME.*\[libreel\.so\.\d+\.\d+\]')
         shown = {line.split()[-1].split('@')[0] for line in run('nm', '-D', '--defined-only', shared).splitlines()}
-        words, declared = set(), set()
-        for header in self.headers:
-            with open(header) as f:
-                text = re.sub(r'/\*.*?\*/', ' ', f.read(), flags=re.S)
-            words |= set(re.findall(r'\breel_\w+', text))
-            # a statement at the outermost level that ends with a semicolon: no body, no type
-            for line in re.findall(r'^(?!\s|static|typedef|#|struct \w+ \{|struct \w+;|REEL_|enum)[^{};#]+;', text, re.M):
-                declared |= set(re.findall(r'\b(reel_\w+)\(', line)[:1] or re.findall(r'\b(reel_\w+)\[\]', line))
-        self.assertGreater(len(declared), 100)
-        self.assertEqual(sorted(declared - shown), [])
-        self.assertEqual(sorted(shown - words), [])
+        static = run('nm', '-g', '--defined-only', os.path.join(self.lib, 'libreel.a')).splitlines()
+        self.assertEqual({line.split()[-1] for line in static if ' ' in line}, shown)
+        self.assertTrue(shown and all(name.startswith('reel_') for name in shown))
 
     def test_manual_pages_tell_every_option_and_command(self):
         pages = {}

@@ -37,7 +37,9 @@ bool carla_accepts_all(const struct reel_stream *stream, struct reel_loss *loss)
     const struct reel_index_info *info = reel_index_info(index);
     struct carla_header header;
     AUTO_MEM uint8_t *head = NULL;
-    bool readable = carla_header_load(stream->readers[0], &head, &header, &(struct reel_error){0});
+    struct reel_error why = {0};
+    bool readable = carla_header_load(stream->readers[0], &head, &header, &why);
+    reel_loss_fail(loss, &why);
     if (info->format != &reel_format_carla && !(readable && has_frames(stream))) {
         reel_loss_add(loss, REEL_REFUSES, NULL,
                       "a CARLA log can only be written from a CARLA log, or from one that Reel converted, with the "

@@ -298,31 +298,35 @@ static bool take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct 
 
 /* --- after damage --- */
 
-/* True when a packet may begin at `at`. Used only after a packet whose size may never have been patched. */
-static bool plausible(struct carla_scan *s, uint64_t at) {
-    struct reel_error none;
+/* *is: a packet may begin at `at`, or the file ends there. Used only after a packet whose size may never have been
+ * patched. */
+static bool plausible(struct carla_scan *s, uint64_t at, bool *is, struct reel_error *err) {
     uint64_t left = s->source->size - at;
-    const uint8_t *p = left < CARLA_PACKET_HEAD ? NULL : window_at(&s->window, at, CARLA_PACKET_HEAD, &none);
-    if (!p) { /* the end of the file, or too few bytes */
+    *is = true;
+    if (left < CARLA_PACKET_HEAD) {
         return true;
     }
-    enum carla_kind kind = (enum carla_kind)s->kinds[p[0]];
-    uint32_t size = load_u32le(p + 1);
-    if (size > left - CARLA_PACKET_HEAD || size > WALKED_MAX) {
+    const uint8_t *p = window_at(&s->window, at, CARLA_PACKET_HEAD, err);
+    if (!p) {
         return false;
     }
-    if (kind == CARLA_UNKNOWN) {
-        return p[0] >= CARLA_USER_ID;
+    enum carla_kind kind = (enum carla_kind)s->kinds[p[0]];
+    uint8_t id = p[0];
+    uint32_t size = load_u32le(p + 1);
+    if (size > left - CARLA_PACKET_HEAD || size > WALKED_MAX) {
+        *is = false;
+    } else if (kind == CARLA_UNKNOWN) {
+        *is = id >= CARLA_USER_ID;
+    } else if (!carla_is_list(kind) || size == 0) {
+        *is = size == 0 ? kind != CARLA_FRAME_START : size == carla_facts[kind].fixed;
+    } else if (carla_facts[kind].body != CARLA_LIST || size < 2) {
+        *is = size >= 2;
+    } else {
+        p = window_at(&s->window, at, CARLA_PACKET_HEAD + (size < 4 ? 2 : 4), err);
+        *is = p && (is_wide(kind, p + CARLA_PACKET_HEAD, size) ||
+                    size == 2 + (uint64_t)load_u16le(p + CARLA_PACKET_HEAD) * carla_record_size(kind, &s->layout));
     }
-    if (!carla_is_list(kind) || size == 0) {
-        return size == 0 ? kind != CARLA_FRAME_START : size == carla_facts[kind].fixed;
-    }
-    if (carla_facts[kind].body != CARLA_LIST) {
-        return size >= 2;
-    }
-    p = size < 2 ? NULL : window_at(&s->window, at, CARLA_PACKET_HEAD + (size < 4 ? 2 : 4), &none);
-    return p && (is_wide(kind, p + CARLA_PACKET_HEAD, size) ||
-                 size == 2 + (uint64_t)load_u16le(p + CARLA_PACKET_HEAD) * carla_record_size(kind, &s->layout));
+    return p;
 }
 
 /* *found: the next frame end that a plausible frame start follows; the size of the file if there is none. */
@@ -349,10 +353,34 @@ static bool next_frame_end(struct carla_scan *s, uint64_t from, uint64_t *found,
     return true;
 }
 
-/* A packet with the id of a frame start, but another size, that no packet follows: bytes of a damaged packet. */
-static bool is_stray_start(struct carla_scan *s, uint8_t id, uint32_t size) {
-    bool odd = size == 0 || size > CARLA_START_SIZE; /* shorter ones exist */
-    return odd && s->frames > 0 && s->kinds[id] == CARLA_FRAME_START && !plausible(s, s->at + CARLA_PACKET_HEAD + size);
+/* What is wrong with the packet at s->at; "": nothing. `p`: its head, NULL where the file ends in it. */
+static bool check_head(struct carla_scan *s, const uint8_t *p, uint64_t left, char why[160], struct reel_error *err) {
+    uint8_t id = p ? p[0] : 0;
+    uint32_t size = p ? load_u32le(p + 1) : 0;
+    why[0] = '\0';
+    if (!p) {
+        snprintf(why, 160, "at %llu, %llu bytes are not a packet", long_of(s->at), long_of(left));
+        return true;
+    }
+    if (size > left - CARLA_PACKET_HEAD) {
+        snprintf(why, 160, "packet %u at %llu: %u bytes exceed the remaining %llu", id, long_of(s->at), size,
+                 long_of(left - CARLA_PACKET_HEAD));
+        return true;
+    }
+    bool unpatched = size == 0 && carla_is_patched((enum carla_kind)s->kinds[id]), follows = true,
+         odd_start = s->frames > 0 && s->kinds[id] == CARLA_FRAME_START &&
+                     (size == 0 || size > CARLA_START_SIZE); /* shorter ones exist */
+    if ((unpatched || odd_start) && !plausible(s, s->at + CARLA_PACKET_HEAD + size, &follows, err)) {
+        return false;
+    }
+    if (!follows && unpatched) {
+        snprintf(why, 160, "packet %u at %llu has size 0 but data follow: its size was never written", id,
+                 long_of(s->at));
+    } else if (!follows) {
+        snprintf(why, 160, "packet %u at %llu of %u bytes is not the start of a frame, and no packet follows", id,
+                 long_of(s->at), size);
+    }
+    return true;
 }
 
 /* The packet at s->at is incomplete: reports it and continues at the end of the next frame, or of the file. */
@@ -384,25 +412,8 @@ static bool walk(struct carla_scan *s, struct reel_error *err) {
         }
         uint8_t id = p ? p[0] : 0;
         uint32_t size = p ? load_u32le(p + 1) : 0;
-        if (!p) {
-            snprintf(why, sizeof why, "at %llu, %llu bytes are not a packet", long_of(s->at), long_of(left));
-        } else if (size > left - CARLA_PACKET_HEAD) {
-            snprintf(why, sizeof why, "packet %u at %llu: %u bytes exceed the remaining %llu", id, long_of(s->at), size,
-                     long_of(left - CARLA_PACKET_HEAD));
-        } else if (size == 0 && carla_is_patched((enum carla_kind)s->kinds[id]) &&
-                   !plausible(s, s->at + CARLA_PACKET_HEAD)) {
-            snprintf(why, sizeof why, "packet %u at %llu has size 0 but data follow: its size was never written", id,
-                     long_of(s->at));
-        } else if (is_stray_start(s, id, size)) {
-            snprintf(why, sizeof why,
-                     "packet %u at %llu of %u bytes is not the start of a frame, and no packet follows", id,
-                     long_of(s->at), size);
-        } else if (take_packet(s, id, size, err)) {
-            continue;
-        } else {
-            return false;
-        }
-        if (!resume(s, why, err)) {
+        if (!check_head(s, p, left, why, err) ||
+            !(why[0] != '\0' ? resume(s, why, err) : take_packet(s, id, size, err))) {
             return false;
         }
     }
@@ -491,7 +502,8 @@ static bool carla_scan(struct reel_scan *scan, struct reel_error *err) {
     return carla_report_file(&s, err);
 }
 
-static int carla_probe(struct reel_bytes head, struct reel_source *source) {
+static int carla_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     (void)source;
     bool magic = head.size >= CARLA_DATE_AT && load_u16le(head.data + 2) == CARLA_MAGIC_SIZE &&
                  memcmp(head.data + 4, CARLA_MAGIC, CARLA_MAGIC_SIZE) == 0;

@@ -1,6 +1,7 @@
 /* ROS point clouds from before 2010 (sensor_msgs/PointCloud, which viewers do not draw) as foxglove.PointCloud:
  * positions and channels interleaved, with frame and time of their header. */
 #include "base/bytes.h"
+#include "decode/decoder.h"
 #include "formats/foxglove/view.h"
 #include "formats/ros/ros.h"
 #include "syntax/json_out.h"
@@ -37,8 +38,8 @@ static bool open_channel(struct view_maker *m, const struct reel_channel *channe
     memcpy(name + 5, channel->name[0] == '/' ? "" : "/", channel->name[0] != '/');
     memcpy(name + 5 + (channel->name[0] != '/'), channel->name, size);
     struct cloud_topic *t = &s->items[s->count++];
-    *t = (struct cloud_topic){.channel = channel, .decoder = reel_decoder_open(channel, NULL)};
-    return view_topic(m, name, &view_schema_cloud, &t->topic, err);
+    *t = (struct cloud_topic){.channel = channel};
+    return decoder_try(channel, &t->decoder, err) && view_topic(m, name, &view_schema_cloud, &t->topic, err);
 }
 static void forget(void *state) {
     (void)state;
@@ -223,8 +224,8 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
         return true;
     }
     struct cloud c = {.visitor = {.ops = &cloud_ops}};
-    bool good = true, read = reel_decode(t->decoder, payload, &c.visitor, NULL);
-    struct grow *g = read ? view_begin(m, t->topic) : NULL;
+    bool read, good = decode_try(t->decoder, payload, &c.visitor, &read, err);
+    struct grow *g = good && read ? view_begin(m, t->topic) : NULL;
     if (g) {
         put_cloud(g, &c);
         good = view_end(m, err);

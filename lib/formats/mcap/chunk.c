@@ -348,14 +348,14 @@ static bool take_decoded(struct mcap *m, struct chunk *c, const struct reel_chun
 /* Keeps the records before the damage in a chunk that cannot be decoded to its end. */
 static bool take_beginning(struct mcap *m, struct chunk *c, struct reel_chunk *row, const char *why,
                            struct reel_error *err) {
-    struct reel_error ignored = {0};
+    struct reel_error own = {0};
     if (!codec_measure_damaged(row, m->source, c->raw, err)) {
         return false;
     }
     AUTO(reel_source_free)
-    struct reel_source *source = row->raw > 0 ? reel_scan_open_chunk(m->scan, row, &ignored) : NULL;
+    struct reel_source *source = row->raw > 0 ? reel_scan_open_chunk(m->scan, row, &own) : NULL;
     if (!source) {
-        return loss_of_chunk(m, c, why);
+        return reel_error_ignore(err, &own) && loss_of_chunk(m, c, why);
     }
     c->why = why;
     return take_decoded(m, c, row, source, err);

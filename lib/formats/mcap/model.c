@@ -159,7 +159,11 @@ static bool make_channel_pairs(struct mcap_model *model, uint32_t channel, struc
     }
     const struct mcap_schema *s = &model->schemas[first];
     char md5[MD5_HEX];
-    bool summed = is_ros1(c) && c->n_schemas > 1 && ros_md5(c->type, s->data, md5, NULL);
+    struct reel_error why = {0};
+    bool summed = is_ros1(c) && c->n_schemas > 1 && ros_md5(c->type, s->data, md5, &why);
+    if (!reel_error_ignore(err, &why)) {
+        return false;
+    }
     const struct mcap_schemas schemas = {.name = s->name,
                                          .empty = s->empty,
                                          .made_up = s->made_up,

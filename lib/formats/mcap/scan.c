@@ -12,7 +12,8 @@
 
 enum { PROGRESS_STEP = 4 << 20 };
 
-static int mcap_probe(struct reel_bytes head, struct reel_source *source) {
+static int mcap_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     (void)source;
     struct reel_bytes magic = bytes_of(MCAP_MAGIC, MCAP_MAGIC_SIZE);
     if (bytes_start(head, magic)) {

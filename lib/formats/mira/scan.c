@@ -11,7 +11,8 @@
 
 enum { PEEK_BYTES = 4096 };
 
-static int mira_probe(struct reel_bytes head, struct reel_source *source) {
+static int mira_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     struct mira_header h;
     return mira_header_read(head, source, &h);
 }

@@ -9,11 +9,6 @@
 
 #include <stdlib.h>
 
-enum {
-    BLOCK_USUAL = 256 << 10,
-    BLOCK_MAX = 1 << 30,
-};
-
 /* ---- a run ---- */
 
 static void *keep_by_channel(struct reel_write *w, size_t item, struct reel_error *err) {
@@ -33,13 +28,13 @@ static bool keep_totals(struct reel_write *w, struct reel_error *err) {
     return t->first_group && t->info_at && t->messages && t->stored && t->first && t->last && t->position && t->order;
 }
 
-/* Channels that compress_topics leaves out. */
+/* Channels that compress_topic leaves out. */
 static void choose_topics(struct reel_write *w) {
     const struct mira_run *run = w->run;
-    for (uint32_t c = 0; c < w->stream->n_channels; c++) {
-        run->plain[c] = w->options->n_compress_topics > 0;
-        for (uint32_t i = 0; i < w->options->n_compress_topics && run->plain[c]; i++) {
-            run->plain[c] = !reel_topic_match(w->options->compress_topics[i], w->stream->channels[c]->name);
+    const char *glob;
+    for (uint32_t i = 0; (glob = reel_write_option_text(w, "compress_topic", i)) != NULL; i++) {
+        for (uint32_t c = 0; c < w->stream->n_channels; c++) {
+            run->plain[c] = (i == 0 || run->plain[c]) && !reel_topic_match(glob, w->stream->channels[c]->name);
         }
     }
 }
@@ -54,9 +49,8 @@ static bool mira_open(struct reel_write *w, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"",
                          compression);
     }
-    run->compress_from = w->options->compress_from > 0 ? w->options->compress_from : MIRA_COMPRESS_MIN;
-    run->block_max = w->options->block_bytes > 0 ? w->options->block_bytes : BLOCK_USUAL;
-    run->block_max = run->block_max < BLOCK_MAX ? run->block_max : BLOCK_MAX;
+    run->compress_from = reel_write_option_u64(w, "compress_from");
+    run->block_max = reel_write_option_u64(w, "block_size");
     run->seen = arena_alloc(&run->arena, n * sizeof *run->seen);
     run->counts = arena_alloc(&run->arena, n * sizeof *run->counts);
     run->touched = arena_alloc(&run->arena, n * sizeof *run->touched);
@@ -399,12 +393,32 @@ static bool mira_messages(struct reel_write *w, struct reel_sink *out, struct re
     return step != REEL_STEP_ERROR && (!w->planning || leave_note(w, &note, err));
 }
 
+static const struct reel_write_option options[] = {
+    {.name = "block_size",
+     .type = REEL_OPTION_BYTES,
+     .least = 1024,
+     .most = 1 << 30,
+     .initial = "262144",
+     .help = "the size of a block at most, in bytes"},
+    {.name = "compress_from",
+     .type = REEL_OPTION_BYTES,
+     .least = 1,
+     .initial = "1024", /* MIRA_COMPRESS_MIN, as recordings that are written live */
+     .help = "messages of fewer bytes are not compressed"},
+    {.name = "compress_topic",
+     .type = REEL_OPTION_GLOBS,
+     .most = 64,
+     .help = "only these topics are compressed; may be repeated"},
+    {0},
+};
+
 const struct reel_writer reel_writer_mira = {
     .name = "mira",
     .extension = ".tape",
     .media_type = "application/x-mira-tape",
+    .options = options,
     .compressions = "zlib",
-    .needs = REEL_COMPRESSES | REEL_SETS_BLOCKS,
+    .needs = REEL_COMPRESSES,
     .version = 3,
     .totals_size = sizeof(struct mira_totals),
     .run_size = sizeof(struct mira_run),

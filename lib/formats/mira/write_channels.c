@@ -38,7 +38,7 @@ static bool put_foreign(struct reel_sink *out, const struct reel_channel *c, con
     struct reel_channel kept = *c;
     AUTO_MEM struct reel_pair *pairs = malloc((c->metadata.count + 1) * sizeof *pairs);
     if (!pairs) {
-        return reel_fail_memory(NULL);
+        return false;
     }
     kept.metadata = (struct reel_pairs){.items = pairs};
     for (size_t i = 0; i < c->metadata.count; i++) {
@@ -141,7 +141,13 @@ bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss) {
         return true;
     }
     struct reel_sink count = {0};
-    if (!put_foreign(&count, c, c->name) || count.pos > MIRA_OUT_META_MAX) {
+    struct reel_error why = {0};
+    if (!put_foreign(&count, c, c->name)) {
+        reel_fail_memory(&why);
+        reel_loss_fail(loss, &why);
+        return false;
+    }
+    if (count.pos > MIRA_OUT_META_MAX) {
         reel_loss_add(loss, REEL_REFUSES, c, "its meta data (%llu bytes, mostly schemas) exceed %d MiB",
                       (unsigned long long)count.pos, MIRA_OUT_META_MAX >> 20);
         return false;
@@ -194,7 +200,9 @@ static void report_channel(const struct reel_stream *stream, uint32_t i, const c
 bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     struct arena arena = {0};
     const char **names = arena_alloc(&arena, ((size_t)stream->n_channels + 1) * sizeof *names);
-    bool named = names && naming_unique(&arena, stream, SIZE_MAX, names, NULL);
+    struct reel_error why = {0};
+    bool named = (names || reel_fail_memory(&why)) && naming_unique(&arena, stream, SIZE_MAX, names, &why);
+    reel_loss_fail(loss, &why);
     for (uint32_t i = 0; named && i < stream->n_channels; i++) {
         report_channel(stream, i, names[i], loss);
     }

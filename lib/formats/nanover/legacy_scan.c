@@ -407,7 +407,8 @@ static int probe_version_1(struct reel_bytes head, const struct reel_source *sou
     return believable ? 16 : 0;
 }
 
-static int legacy_probe(struct reel_bytes head, struct reel_source *source) {
+static int legacy_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     bool magic = head.size >= LEGACY_HEADER_SIZE && load_u64le(head.data) == LEGACY_MAGIC;
     return magic ? 64 : probe_version_1(head, source);
 }

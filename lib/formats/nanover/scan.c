@@ -207,7 +207,7 @@ static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
 
 /* Most files begin with the messages member; any other archive must list both members. A ZIP may have other data in
  * front: then the file's suffix decides. */
-static int nanover_probe(struct reel_bytes head, struct reel_source *source) {
+static int nanover_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
     const size_t name = sizeof NANOVER_MESSAGES - 1;
     bool zip = head.size >= ZIP_LOCAL_SIZE && load_u32le(head.data) == ZIP_LOCAL_MAGIC;
     if (zip && load_u16le(head.data + 26) == name && head.size >= ZIP_LOCAL_SIZE + name &&
@@ -220,9 +220,9 @@ static int nanover_probe(struct reel_bytes head, struct reel_source *source) {
         return 0;
     }
     AUTO_STRUCT(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
-    struct reel_error err;
-    bool mine = nanover_archive_open(&archive, source, &err) && archive.index;
-    return mine ? 8 * (4 + (int)name) : 0;
+    struct reel_error why = {0};
+    bool mine = nanover_archive_open(&archive, source, &why) && archive.index;
+    return mine ? 8 * (4 + (int)name) : reel_error_ignore(err, &why) ? 0 : -1;
 }
 
 const struct reel_format reel_format_nanover = {

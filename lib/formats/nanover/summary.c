@@ -157,10 +157,10 @@ bool nanover_summary(struct reel_scan *scan, struct reel_error *err) {
     bool good = nanover_archive_open(&archive, scan->parts[0], &why) && open_index(scan, &archive, &w, &why);
     if (good) {
         s.size = archive.messages->raw;
-        search.messages = archive.messages->codec == REEL_CODEC_NONE
-                              ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, NULL)
-                              : NULL;
-        good = nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, &why) &&
+        bool plain = archive.messages->codec == REEL_CODEC_NONE;
+        search.messages = plain ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, &why) : NULL;
+        good = (!plain || search.messages || reel_error_ignore(err, &why)) &&
+               nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, &why) &&
                count_all(&w, &search, &why) && nanover_report_archive(scan, &archive, 0, &why);
     }
     if (why.code == REEL_DAMAGED || why.code == REEL_LIMIT) {

@@ -81,7 +81,7 @@ static bool measure(struct converted *v, struct reel_message *m, size_t *size, b
     }
     *fits = (why.code == REEL_OK || why.code == REEL_CHANGED) &&
             ros_relay_size(relay, payload, payload.size, size, &needs_more, &why);
-    return !*fits || !m->owned || convert_owned(v, m, payload, *size, err);
+    return *fits ? !m->owned || convert_owned(v, m, payload, *size, err) : reel_error_ignore(err, &why);
 }
 
 /* Whether `a` comes before `b` in the stream (stream/stream.h); messages put in front come first. */

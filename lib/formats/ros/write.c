@@ -104,6 +104,7 @@ bool ros_accepts(const struct reel_channel *c, enum ros_names names,
     struct reel_error err = {0};
     bool good = ros_connection_of(&arena, c, names, &ros, &err);
     if (!good) {
+        reel_loss_fail(loss, &err);
         reel_loss_add(loss, REEL_REFUSES, c, "%s", err.text);
     }
     good = good && fits(&ros, loss);

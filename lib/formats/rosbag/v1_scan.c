@@ -34,7 +34,8 @@ static bool is_other_version_1(struct reel_bytes head) {
            bytes_start(head, bytes_text("#ROSLOG V1."));
 }
 
-static int rosbag_v1_probe(struct reel_bytes head, struct reel_source *source) {
+static int rosbag_v1_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     const struct generation *g = generation_of(head);
     if (g) {
         return 8 * (int)strlen(g->line);

@@ -159,14 +159,14 @@ static bool keep_beginning(struct bag2 *bag, const struct rosbag_v2_record *r, s
     struct rosbag_v2_chunk *chunk = &bag->chunk;
     uint64_t end = chunk->data + chunk->size;
     bool sound;
-    struct reel_error ignored = {0};
+    struct reel_error own = {0};
     if (!rosbag_v2_follows(bag, end, &sound, err) || !codec_measure_damaged(c, bag->source, raw_max(c), err)) {
         return false;
     }
     AUTO(reel_source_free)
-    struct reel_source *raw = sound && c->raw > 0 ? reel_scan_open_chunk(bag->scan, c, &ignored) : NULL;
+    struct reel_source *raw = sound && c->raw > 0 ? reel_scan_open_chunk(bag->scan, c, &own) : NULL;
     if (!raw) {
-        return lose(bag, r, why, err);
+        return reel_error_ignore(err, &own) && lose(bag, r, why, err);
     }
     chunk->broken = true;
     bag->file.at = end;

@@ -24,7 +24,8 @@ static bool is_later(struct reel_bytes head) {
     return bytes_start(head, bytes_text(line_start)) && head.size > n && head.data[n] >= '3' && head.data[n] <= '9';
 }
 
-static int rosbag_v2_probe(struct reel_bytes head, struct reel_source *source) {
+static int rosbag_v2_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     (void)source;
     return 8 * (int)(line_size(head) > 0 ? line_size(head) : is_later(head) ? sizeof line_start : 0);
 }

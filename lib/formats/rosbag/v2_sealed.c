@@ -64,7 +64,7 @@ static bool list_chunks(struct bag2 *bag, struct sealed *all, struct reel_error 
         struct rosbag_v2_info info;
         struct reel_error why = {0};
         if (!rosbag_v2_record_read(&bag->window, at, &bounds, &r, &why) || r.op != ROSBAG_V2_CHUNK_INFO) {
-            return true; /* what is listed so far is all that is known */
+            return reel_error_ignore(err, &why); /* what is listed so far is all that is known */
         }
         if (!rosbag_v2_info_read(&bag->window, &r, &info, err) || !list_chunk(bag, all, &info, err) ||
             !rosbag_v2_progress(bag, &bag->file, at, err)) {

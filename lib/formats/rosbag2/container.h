@@ -136,7 +136,8 @@ struct rosbag2_files {
 /* The kind of a file, from its first bytes. */
 enum rosbag2_kind rosbag2_kind_of(struct reel_bytes head);
 /* True when an archive or a packed file holds files of a bag. Reads only a little of it. */
-bool rosbag2_holds_bag(enum rosbag2_kind kind, struct reel_bytes head, struct reel_source *source);
+bool rosbag2_holds_bag(enum rosbag2_kind kind, struct reel_bytes head, struct reel_source *source, bool *holds,
+                       struct reel_error *err);
 /* Finds the files of the bag in the scan's parts, and adds chunks for files that are not parts. */
 bool rosbag2_files_find(struct rosbag2_files *files, struct reel_scan *scan, struct arena *arena,
                         struct reel_error *err);

@@ -75,55 +75,66 @@ const char *rosbag2_last_part(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static bool zip_holds_bag(struct reel_source *source) {
-    struct reel_error ignored;
+/* In each of these *holds is false for what is damaged. */
+static bool zip_holds_bag(struct reel_source *source, bool *holds, struct reel_error *err) {
+    struct reel_error why = {0};
     AUTO_STRUCT(zip_contents_free) struct zip_contents zip = {.count = 0};
-    bool found = false;
-    if (zip_contents_read(&zip, source, &ignored)) {
-        for (size_t i = 0; i < zip.count && !found; i++) {
-            found = rosbag2_names_data((const char *)zip.members[i].name.data);
-        }
+    if (!zip_contents_read(&zip, source, &why)) {
+        return reel_error_ignore(err, &why);
     }
-    return found;
+    for (size_t i = 0; i < zip.count && !*holds; i++) {
+        *holds = rosbag2_names_data((const char *)zip.members[i].name.data);
+    }
+    return true;
 }
 
-static bool tar_holds_bag(struct reel_source *source) {
+static bool tar_holds_bag(struct reel_source *source, bool *holds, struct reel_error *err) {
     struct arena arena = {.max = REEL_MODEL_MAX};
     struct tar tar = {.source = source, .arena = &arena};
     struct tar_member member;
-    struct reel_error ignored;
-    bool more = true, found = false;
-    for (unsigned i = 0; i < REEL_ATTACHMENTS_MAX && !found && tar_next(&tar, &member, &more, &ignored) && more; i++) {
-        found = rosbag2_names_data(member.name);
+    struct reel_error why = {0};
+    bool more = true;
+    for (unsigned i = 0; i < REEL_ATTACHMENTS_MAX && !*holds && tar_next(&tar, &member, &more, &why) && more; i++) {
+        *holds = rosbag2_names_data(member.name);
     }
     arena_free(&arena);
-    return found;
+    return reel_error_ignore(err, &why);
 }
 
 static enum reel_codec codec_of(enum rosbag2_kind kind) {
     return kind == ROSBAG2_ZSTD ? REEL_CODEC_ZSTD : kind == ROSBAG2_GZIP ? REEL_CODEC_GZIP : REEL_CODEC_NONE;
 }
 
-/* True for a packed data file, and for a packed tar whose first bytes show a data file or metadata.yaml. */
-static bool packed_holds_bag(enum rosbag2_kind packed, struct reel_bytes head) {
+/* A packed data file, or a packed tar whose first bytes show a data file or metadata.yaml. */
+static bool packed_holds_bag(enum rosbag2_kind packed, struct reel_bytes head, bool *holds, struct reel_error *err) {
     AUTO_MEM uint8_t *raw = malloc(PEEK_BYTES);
+    size_t size;
     if (!raw) {
-        return reel_fail_memory(NULL);
+        return reel_fail_memory(err);
     }
-    struct reel_bytes seen = bytes_of(raw, codec_peek(codec_of(packed), head, raw, PEEK_BYTES));
+    if (!codec_peek(codec_of(packed), head, raw, PEEK_BYTES, &size, err)) {
+        return false;
+    }
+    struct reel_bytes seen = bytes_of(raw, size);
     enum rosbag2_kind kind = rosbag2_kind_of(seen);
+    *holds = kind == ROSBAG2_DATABASE || kind == ROSBAG2_MCAP;
     if (kind != ROSBAG2_TAR) {
-        return kind == ROSBAG2_DATABASE || kind == ROSBAG2_MCAP;
+        return true;
     }
-    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(seen, NULL, NULL);
-    return (source && tar_holds_bag(source)) ||
-           memmem(seen.data, seen.size, ROSBAG2_YAML_ROOT ":", strlen(ROSBAG2_YAML_ROOT ":"));
+    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(seen, NULL, err);
+    if (!source || !tar_holds_bag(source, holds, err)) {
+        return false;
+    }
+    *holds = *holds || memmem(seen.data, seen.size, ROSBAG2_YAML_ROOT ":", strlen(ROSBAG2_YAML_ROOT ":"));
+    return true;
 }
 
-bool rosbag2_holds_bag(enum rosbag2_kind kind, struct reel_bytes head, struct reel_source *source) {
-    return codec_of(kind) != REEL_CODEC_NONE ? packed_holds_bag(kind, head)
-           : kind == ROSBAG2_ZIP             ? zip_holds_bag(source)
-                                             : kind == ROSBAG2_TAR && tar_holds_bag(source);
+bool rosbag2_holds_bag(enum rosbag2_kind kind, struct reel_bytes head, struct reel_source *source, bool *holds,
+                       struct reel_error *err) {
+    *holds = false;
+    return codec_of(kind) != REEL_CODEC_NONE ? packed_holds_bag(kind, head, holds, err)
+           : kind == ROSBAG2_ZIP             ? zip_holds_bag(source, holds, err)
+                                             : kind != ROSBAG2_TAR || tar_holds_bag(source, holds, err);
 }
 
 /* --- finding them --- */

@@ -26,7 +26,8 @@ struct reading {
     struct arena *arena;
     struct level levels[DEPTH_KNOWN]; /* the outermost levels; deeper ones hold no known value */
     unsigned depth;
-    bool full; /* out of memory, or too many values */
+    bool full; /* too many values, or no memory */
+    bool no_memory;
 };
 
 /* Where a value is stored. `path` is the keys that lead to it, below the root. */
@@ -63,20 +64,23 @@ static void take_distro(struct reading *r, const char *text) {
 static void take_count(struct reading *r, const char *text) {
     r->meta->counted = number(text, &r->meta->messages);
 }
+static bool has_room(struct reading *r, bool grown) {
+    r->full |= !grown;
+    r->no_memory |= !grown;
+    return grown;
+}
 static void take_path(struct reading *r, const char *text) {
-    if (r->meta->n_paths >= REEL_PARTS_MAX || !GROW_ARRAY(r->meta->paths, r->meta->n_paths, r->meta->cap_paths)) {
-        r->full = true;
-        return;
+    r->full |= r->meta->n_paths >= REEL_PARTS_MAX;
+    if (!r->full && has_room(r, GROW_ARRAY(r->meta->paths, r->meta->n_paths, r->meta->cap_paths))) {
+        r->meta->paths[r->meta->n_paths++] = text;
     }
-    r->meta->paths[r->meta->n_paths++] = text;
 }
 static void take_custom(struct reading *r, const char *text) {
     struct reel_pairs *custom = &r->meta->custom;
-    if (custom->count >= REEL_METADATA_MAX / 2 || !GROW_ARRAY(custom->items, custom->count, r->meta->cap_custom)) {
-        r->full = true;
-        return;
+    r->full |= custom->count >= REEL_METADATA_MAX / 2;
+    if (!r->full && has_room(r, GROW_ARRAY(custom->items, custom->count, r->meta->cap_custom))) {
+        custom->items[custom->count++] = (struct reel_pair){.key = r->levels[r->depth - 1].key, .value = text};
     }
-    custom->items[custom->count++] = (struct reel_pair){.key = r->levels[r->depth - 1].key, .value = text};
 }
 static void take_topic_name(struct reading *r, const char *text) {
     last_topic(r)->name = text;
@@ -168,8 +172,8 @@ static void open_level(struct reading *r, bool map) {
     static const char *const topics[DEPTH_KNOWN] = {TOPICS, "[]"};
     if (map && path_matches(r, topics)) {
         struct rosbag2_meta *m = r->meta;
-        if (m->n_topics >= TOPICS_MAX || !GROW_ARRAY(m->topics, m->n_topics, m->cap_topics)) {
-            r->full = true;
+        r->full |= m->n_topics >= TOPICS_MAX;
+        if (r->full || !has_room(r, GROW_ARRAY(m->topics, m->n_topics, m->cap_topics))) {
             return;
         }
         m->topics[m->n_topics++] = (struct rosbag2_meta_topic){0};
@@ -224,8 +228,8 @@ bool rosbag2_meta_read(struct rosbag2_meta *meta, struct arena *arena, struct re
     for (unsigned i = 0, more = 1; good && more && !r.full && i < EVENTS_MAX; i++) {
         yaml_event_t event;
         good = yaml_parser_parse(&parser, &event) == 1;
-        if (!good && parser.error == YAML_MEMORY_ERROR) {
-            reel_fail_memory(err);
+        if (!good && (parser.error == YAML_MEMORY_ERROR || parser.error == YAML_NO_ERROR)) {
+            r.no_memory = true; /* of which libyaml does not always say so */
             break;
         }
         if (!good) {
@@ -237,6 +241,9 @@ bool rosbag2_meta_read(struct rosbag2_meta *meta, struct arena *arena, struct re
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&parser);
+    if (r.no_memory || arena->no_memory) {
+        return reel_fail_memory(err);
+    }
     if (r.full) {
         return reel_fail(err, REEL_LIMIT, "it holds more than is taken");
     }

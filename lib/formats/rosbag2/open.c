@@ -158,7 +158,7 @@ sqlite3_stmt *rosbag2_prepare(struct rosbag2 *db, const char *sql, struct reel_e
 
 bool rosbag2_has_column(const struct rosbag2 *db, const char *table, const char *column) {
     int rc = sqlite3_table_column_metadata(db->sqlite, "main", table, column, NULL, NULL, NULL, NULL, NULL);
-    return rc == SQLITE_NOMEM ? reel_fail_memory(NULL) : rc == SQLITE_OK;
+    return rc == SQLITE_OK;
 }
 
 /* Checks the columns of a table. Computed columns are refused: they are SQL from the file. */

@@ -319,8 +319,9 @@ static bool rosbag2_scan(struct reel_scan *scan, struct reel_error *err) {
     return add_metadata(&s, err);
 }
 
-static int rosbag2_probe(struct reel_bytes head, struct reel_source *source) {
+static int rosbag2_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
     enum rosbag2_kind kind = rosbag2_kind_of(head);
+    bool holds;
     switch (kind) {
     case ROSBAG2_DATABASE:
         return 8 * SQLITE_MAGIC_SIZE;
@@ -330,7 +331,7 @@ static int rosbag2_probe(struct reel_bytes head, struct reel_source *source) {
     case ROSBAG2_GZIP:
     case ROSBAG2_ZIP:
     case ROSBAG2_TAR:
-        return rosbag2_holds_bag(kind, head, source) ? PROBE_ARCHIVE_BITS : 0;
+        return !rosbag2_holds_bag(kind, head, source, &holds, err) ? -1 : holds ? PROBE_ARCHIVE_BITS : 0;
     default:
         return 0;
     }

@@ -89,11 +89,6 @@ static bool join(struct reel_write *w, const struct reel_sink *out, const struct
 static bool open_run(struct reel_write *w, struct reel_error *err) {
     struct totals *t = w->totals;
     struct run *run = w->run;
-    unsigned version = w->options->metadata_version;
-    if (version != 0 && (version < ROSBAG2_VERSION_MIN || version > ROSBAG2_VERSION_MAX)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "metadata.yaml of version %u is not written; versions 5 to 9 are",
-                         version);
-    }
     if (!t->inner && !(t->inner = reel_write_keep(w, inner_writer(w)->totals_size, err))) {
         return false;
     }
@@ -158,8 +153,7 @@ static bool put_end(struct reel_write *w, struct reel_sink *out, struct reel_err
     char data[PATH_ROOM], yaml[PATH_ROOM];
     member_path(w, false, data);
     member_path(w, true, yaml);
-    const struct rosbag2_yaml metadata = {.version = w->options->metadata_version ? w->options->metadata_version
-                                                                                  : ROSBAG2_VERSION_MIN,
+    const struct rosbag2_yaml metadata = {.version = (unsigned)reel_write_option_u64(w, "metadata_version"),
                                           .storage = w->writer->variant ? w->writer->variant : "mcap",
                                           .file = strchr(data, '/') + 1,
                                           .stream = w->stream,
@@ -235,11 +229,29 @@ static bool accepts_db3(const struct reel_channel *c, struct reel_loss *loss) {
     return true;
 }
 
+static const char *const storages[] = {"mcap", "sqlite3", NULL};
+static const struct reel_write_option options[] = {
+    {.name = "storage",
+     .type = REEL_OPTION_CHOICE,
+     .is_variant = true,
+     .choices = storages,
+     .initial = "mcap",
+     .help = "what the data file in the folder is: an MCAP file or an SQLite database"},
+    {.name = "metadata_version",
+     .type = REEL_OPTION_UINT,
+     .least = ROSBAG2_VERSION_MIN,
+     .most = ROSBAG2_VERSION_MAX,
+     .initial = "5",
+     .help = "the version of metadata.yaml; ROS 2 Humble and later read 5"},
+    {0},
+};
+
 #define ROSBAG2_WRITER(variant_text, storage, more_needs, all_fn, compression_names, view_fn)                          \
     {                                                                                                                  \
         .name = "rosbag2", .extension = ".rosbag2.zip", .variant = variant_text, .media_type = "application/zip",      \
-        .compressions = compression_names, .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | (more_needs), .version = 1,           \
-        .encoding = "cdr", .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn,      \
+        .options = options, .compressions = compression_names,                                                         \
+        .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NAMES_FOLDER | (more_needs), .version = 1, .encoding = "cdr",       \
+        .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn,                         \
         .accepts = accepts_##storage, .accepts_all = all_fn, .open = open_run, .close = close_run, .head = head,       \
         .messages = messages, .tail_parts = tail_parts, .tail = tail                                                   \
     }

@@ -110,7 +110,7 @@ static bool read_scalar(const struct row_parser *p, const struct value *value, c
     *out = (struct scalar){.visitor.ops = &scalar_ops, .arena = p->arena};
     if (!reel_decode(value->medium == VALUE_JSON ? p->json : p->msgpack, value->text, &out->visitor, &why) &&
         why.code != REEL_OK) {
-        return reel_fail(err, REEL_ARGUMENT, "%s: %s", member, why.text);
+        return reel_error_ignore(err, &why) && reel_fail(err, REEL_ARGUMENT, "%s: %s", member, why.text);
     }
     return !out->no_memory || reel_fail_memory(err);
 }
@@ -302,7 +302,7 @@ static bool read_data(const struct row_parser *p, const struct value *value, str
     out->payload = value->text;
     return reel_decode(value->medium == VALUE_JSON ? p->json : p->msgpack, value->text,
                        &(struct reel_visitor){&nothing_ops}, &why) ||
-           reel_fail(err, REEL_ARGUMENT, "data: %s", why.text);
+           (reel_error_ignore(err, &why) && reel_fail(err, REEL_ARGUMENT, "data: %s", why.text));
 }
 
 /* ---- channel rows */

@@ -332,7 +332,8 @@ static bool is_msgpack_row(struct reel_bytes text, bool more) {
                                 : result == MSGPACK_SHORT && more && (seen.topic || seen.ours);
 }
 
-static int rows_probe(struct reel_bytes head, struct reel_source *source) {
+static int rows_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     bool more = source->size > head.size;
     return head.size > 0 && (is_json_row(head, more) || is_msgpack_row(head, more)) ? 32 : 0;
 }

@@ -124,6 +124,12 @@ struct reading {
     bool no_room;
 };
 
+/* Beside the arena, which has the reason that the caller reports. */
+static bool lacks_memory(struct reading *r) {
+    r->no_room = r->arena->no_memory = true;
+    return false;
+}
+
 static bool skip(struct reading *r, const char *text) {
     struct reel_bytes left = bytes_of(r->c.at, cursor_left(&r->c));
     if (!bytes_start(left, bytes_text(text))) {
@@ -197,7 +203,10 @@ static bool read_parts(struct reading *r, struct reel_schema *s) {
     whole = whole && data.size == s->data.size;
     const uint8_t *kept = whole && !data.failed ? arena_copy(r->arena, data.data, data.size) : NULL;
     s->data = kept ? bytes_of(kept, data.size) : bytes_of("", 0);
-    r->no_room |= data.failed || (whole && !kept);
+    if (data.failed) {
+        lacks_memory(r);
+    }
+    r->no_room |= whole && !kept;
     return good && skip(r, "]");
 }
 
@@ -234,7 +243,7 @@ static bool read_pairs(struct reading *r, struct reel_channel *out) {
     size_t count = 0, capacity = 0;
     bool good = skip(r, ",\"metadata\":["), more = good && !skip(r, "]");
     while (good && more) {
-        good = GROW_ARRAY(pairs, count, capacity) && read_member(r, "[", &pairs[count].key) &&
+        good = (GROW_ARRAY(pairs, count, capacity) || lacks_memory(r)) && read_member(r, "[", &pairs[count].key) &&
                read_member(r, ",", &pairs[count].value) && skip(r, "]");
         count += good;
         more = good && skip(r, ",");

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "decode/decoder.h"
 #include "decode/fields.h"
 #include "formats/tide/report.h"
 #include "formats/tide/rsb.h"
@@ -99,13 +100,22 @@ static bool close_value(void *context, uint32_t column) {
     return true;
 }
 
-/* False: nothing usable was found. */
-static bool read_event(struct event *e, const struct reel_decoder *decoder, struct reel_bytes payload) {
+/* *usable: it has what is needed. */
+static bool read_event(struct event *e, const struct reel_decoder *decoder, struct reel_bytes payload, bool *usable,
+                       struct reel_error *err) {
+    bool whole, failed = false;
     for (unsigned i = 0; i < VALUES; i++) {
         e->value[i].size = 0;
     }
     field_picker_start(&e->picker);
-    return (reel_decode(decoder, payload, &e->picker.visitor, NULL) || e->picker.done) && e->value[ID].size > 2;
+    if (!decode_try(decoder, payload, &e->picker.visitor, &whole, err)) {
+        return false;
+    }
+    for (unsigned i = 0; i < VALUES; i++) {
+        failed = failed || e->value[i].failed;
+    }
+    *usable = (whole || e->picker.done) && e->value[ID].size > 2;
+    return !failed || reel_fail_memory(err);
 }
 
 /* --- participants --- */
@@ -237,7 +247,9 @@ static bool open_events(struct events *e, struct reel_recording *recording, cons
     }
     for (uint32_t i = 0; i < e->stream->n_channels && i < CHANNELS_MAX; i++) {
         const struct reel_channel *c = e->stream->channels[i];
-        e->decoders[i] = is_introspection(c) ? reel_decoder_open(c, NULL) : NULL;
+        if (is_introspection(c) && !decoder_try(c, &e->decoders[i], err)) {
+            return false;
+        }
     }
     return true;
 }
@@ -256,8 +268,9 @@ static bool read_events(struct system *s, struct events *e, struct reel_error *e
                              EVENTS_MAX);
         }
         bool bye = strcmp(e->stream->channels[m.channel]->type, SCHEMA "Bye") == 0;
+        bool usable;
         if (!reel_stream_payload(e->stream, &m, &payload, err) ||
-            (read_event(&s->event, decoder, payload) && !take_event(s, bye, m.time_ns, err))) {
+            !read_event(&s->event, decoder, payload, &usable, err) || (usable && !take_event(s, bye, m.time_ns, err))) {
             return false;
         }
     }

@@ -20,6 +20,7 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "base/hex.h"
+#include "decode/decoder.h"
 #include "formats/protobuf/text.h"
 #include "formats/tide/rsb.h"
 #include "syntax/protobuf.h"
@@ -219,9 +220,9 @@ static bool emit_meta(const struct event *e, struct reel_visitor *v) {
 /* ---- the payload */
 
 /* Checked before decoding, because emitted values cannot be taken back. */
-static bool fits_definition(const struct rsb *r, struct reel_bytes data) {
+static bool fits_definition(const struct rsb *r, struct reel_bytes data, bool *fits, struct reel_error *err) {
     struct reel_visitor visitor = {.ops = &visit_nothing};
-    return reel_decode(r->message, data, &visitor, NULL);
+    return decode_try(r->message, data, &visitor, fits, err);
 }
 
 static bool emit_payload(const struct rsb *r, struct reel_bytes schema, struct reel_bytes data, struct reel_visitor *v,
@@ -234,7 +235,11 @@ static bool emit_payload(const struct rsb *r, struct reel_bytes schema, struct r
         return rsb_value_emit(value, data, v);
     }
     bool message = schema.size > 0 && schema.data[0] == '.';
-    if (message && r->message && bytes_equal(schema, r->wire_schema) && fits_definition(r, data)) {
+    bool fits = message && r->message && bytes_equal(schema, r->wire_schema);
+    if (fits && !fits_definition(r, data, &fits, err)) {
+        return false;
+    }
+    if (fits) {
         return reel_decode(r->message, data, v, err);
     }
     return message && rsb_guess_fits(data) ? rsb_guess_emit(data, v) : visit_binary(v, data);
@@ -307,24 +312,25 @@ static const char introspection[] =
     "message Bye { required bytes id = 1; }";
 
 /* Without a definition, payloads are decoded by field number. */
-static void open_message(struct rsb *r, const struct reel_channel *channel) {
-    struct reel_error err = {0};
-    bool compiled = proto_text_compile_channel(channel, has_envelope(channel), &r->definition, &err);
-    if (err.code == REEL_UNSUPPORTED && strncmp(channel->type, ".rsb.protocol.introspection.", 28) == 0) {
-        compiled = proto_text_compile(bytes_text(introspection), &r->definition, NULL);
+static bool open_message(struct rsb *r, const struct reel_channel *channel, struct reel_error *err) {
+    struct reel_error why = {0};
+    bool compiled = proto_text_compile_channel(channel, has_envelope(channel), &r->definition, &why);
+    if (why.code == REEL_UNSUPPORTED && strncmp(channel->type, ".rsb.protocol.introspection.", 28) == 0) {
+        compiled = proto_text_compile(bytes_text(introspection), &r->definition, &why);
     }
-    if (compiled) {
-        r->schema = (struct reel_schema){.name = channel->type + 1,
-                                         .encoding = "protobuf",
-                                         .hash = "",
-                                         .data = bytes_of(r->definition.data, r->definition.size)};
-        r->inner = (struct reel_channel){.name = channel->name,
-                                         .type = channel->type + 1,
-                                         .encoding = "protobuf",
-                                         .schemas = &r->schema,
-                                         .n_schemas = 1};
-        r->message = reel_decoder_open(&r->inner, NULL);
+    if (!compiled) {
+        return reel_error_ignore(err, &why);
     }
+    r->schema = (struct reel_schema){.name = channel->type + 1,
+                                     .encoding = "protobuf",
+                                     .hash = "",
+                                     .data = bytes_of(r->definition.data, r->definition.size)};
+    r->inner = (struct reel_channel){.name = channel->name,
+                                     .type = channel->type + 1,
+                                     .encoding = "protobuf",
+                                     .schemas = &r->schema,
+                                     .n_schemas = 1};
+    return decoder_try(&r->inner, &r->message, err);
 }
 
 static bool open_rsb(const struct reel_channel *channel, void **state, struct reel_error *err) {
@@ -333,11 +339,8 @@ static bool open_rsb(const struct reel_channel *channel, void **state, struct re
         return reel_fail_memory(err);
     }
     r->wire_schema = bytes_text(channel->type);
-    if (channel->type[0] == '.') {
-        open_message(r, channel);
-    }
     *state = r;
-    return true;
+    return channel->type[0] != '.' || open_message(r, channel, err) || (close_rsb(r), false);
 }
 
 struct inner_fields {

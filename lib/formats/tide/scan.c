@@ -15,7 +15,8 @@ enum {
     PROGRESS_STEP = 4 << 20,
 };
 
-static int tide_probe(struct reel_bytes head, struct reel_source *source) {
+static int tide_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     if (head.size < TIDE_BLOCK_HEAD + TIDE_BODY_NEW || !bytes_start(head, bytes_of("TIDE", 4))) {
         return 0;
     }

@@ -14,19 +14,24 @@ struct note { /* of each frame of a group */
     uint32_t key;
 };
 
-struct pace { /* of the frames so far */
+struct pace {     /* of the frames so far */
+    uint64_t fps; /* at most so many frames a second; 0: all */
     int64_t last_ns;
     bool begun;
 };
 
-/* Whether the frame comes sooner after the last one than options.fps allows. A group begins with one that is kept, so
- * each can be thinned alone. */
-static bool comes_soon(struct pace *pace, const struct reel_write *w, int64_t time_ns) {
-    uint32_t fps = w->options->fps;
-    if (fps > 0 && pace->begun && (uint64_t)time_ns - (uint64_t)pace->last_ns < 1000000000 / fps) {
+static struct pace pace_of(const struct reel_write *w) {
+    return (struct pace){.fps = reel_write_option_u64(w, "fps")};
+}
+
+/* Whether the frame comes sooner after the last one than fps allows. A group begins with one that is kept, so each can
+ * be thinned alone. */
+static bool comes_soon(struct pace *pace, int64_t time_ns) {
+    if (pace->fps > 0 && pace->begun && (uint64_t)time_ns - (uint64_t)pace->last_ns < 1000000000 / pace->fps) {
         return true;
     }
-    *pace = (struct pace){.last_ns = time_ns, .begun = true};
+    pace->last_ns = time_ns;
+    pace->begun = true;
     return false;
 }
 
@@ -40,7 +45,8 @@ static bool read_pixels(struct reel_write *w, struct rows *rows, const struct re
     if (!mp4_read(w, rows, m, &image, &content, err)) {
         return false;
     }
-    *read = content != MP4_NOTHING && reel_picture_pixels(&image, w->options->width, pixels, &why);
+    uint32_t width = (uint32_t)reel_write_option_u64(w, "width");
+    *read = content != MP4_NOTHING && reel_picture_pixels(&image, width, pixels, &why);
     return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
 }
 
@@ -66,13 +72,13 @@ bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write
     struct reel_message m;
     struct reel_position first = {0};
     enum reel_step step;
-    struct pace pace = {0};
+    struct pace pace = pace_of(w);
     bool found = false;
     uint64_t n = 0;
     while ((step = stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         AUTO_STRUCT(reel_pixels_done) struct reel_pixels pixels = {0};
         first = n == 0 ? reel_position_of(&m) : first;
-        if (comes_soon(&pace, w, m.time_ns)) {
+        if (comes_soon(&pace, m.time_ns)) {
             continue;
         }
         if (!found && !read_pixels(w, rows, &m, &pixels, &found, err)) {
@@ -100,11 +106,11 @@ bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write
 
 static bool lay(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct reel_message m;
-    struct pace pace = {0};
+    struct pace pace = pace_of(w);
     enum reel_step step;
     unsigned frames = 0;
     while ((step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE) {
-        if (comes_soon(&pace, w, m.time_ns)) {
+        if (comes_soon(&pace, m.time_ns)) {
             continue;
         }
         if (frames++ == ENCODE_FRAMES) {
@@ -139,13 +145,13 @@ bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w
     }
     AUTO(encoder_free) struct encoder *encoder = encoder_new(v->size.width, v->size.height, err);
     struct reel_message m;
-    struct pace pace = {0};
+    struct pace pace = pace_of(w);
     enum reel_step step = encoder ? reel_write_next(w, &m, err) : REEL_STEP_ERROR;
     for (; step == REEL_STEP_MESSAGE; step = reel_write_next(w, &m, err)) {
         AUTO_STRUCT(reel_pixels_done) struct reel_pixels pixels = {0};
         struct note note = {.time_ns = m.time_ns};
         bool read;
-        if (comes_soon(&pace, w, m.time_ns)) {
+        if (comes_soon(&pace, m.time_ns)) {
             continue;
         }
         if (!read_pixels(w, rows, &m, &pixels, &read, err) ||

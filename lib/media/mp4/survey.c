@@ -10,8 +10,11 @@ bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message
               enum mp4_content *content, struct reel_error *err) {
     struct reel_error why = {0};
     struct reel_bytes payload;
-    const struct reel_decoder *decoder = rows_decoder(rows, w, m->channel);
+    const struct reel_decoder *decoder;
     *content = MP4_NOTHING;
+    if (!rows_decoder(rows, w, m->channel, &decoder, err)) {
+        return false;
+    }
     if (!decoder || m->size > REEL_DECODED_MAX) {
         return true;
     }
@@ -22,7 +25,7 @@ bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message
         bool video = image->compressed && (image->form == REEL_PICTURE_H264 || image->form == REEL_PICTURE_H265);
         *content = video ? MP4_FRAME : MP4_IMAGE;
     }
-    return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
+    return reel_error_ignore(err, &why);
 }
 
 bool mp4_take_sets(struct mp4_video *v, struct reel_bytes stream, struct reel_write *w, bool *found,
@@ -98,7 +101,7 @@ static bool grow_samples(struct mp4_video *v, struct reel_write *w, struct reel_
 
 /* What was recorded as H.264 or H.265 stays so. */
 static bool is_whole(const struct reel_write *w, struct reel_error *err) {
-    if (w->options->width > 0 || w->options->fps > 0 || w->stream->thinned) {
+    if (reel_write_option_u64(w, "width") > 0 || reel_write_option_u64(w, "fps") > 0 || w->stream->thinned) {
         return reel_fail(err, REEL_UNSUPPORTED,
                          "frames of H.264 and H.265 depend on those before them: none is left out or made smaller; "
                          "send neither width nor "

@@ -144,11 +144,26 @@ static bool tail(struct reel_write *w, uint64_t part, struct reel_sink *out, str
     return mp4_put_end(v, out, err);
 }
 
+static const struct reel_write_option options[] = {
+    {.name = "width",
+     .type = REEL_OPTION_UINT,
+     .least = 16,
+     .most = 3840,
+     .help = "images are no wider than so many pixels"},
+    {.name = "fps",
+     .type = REEL_OPTION_UINT,
+     .least = 1,
+     .most = 1000,
+     .help = "at most so many images a second; one that comes sooner after the last is left out"},
+    {0},
+};
+
 const struct reel_writer reel_writer_mp4 = {
     .name = "mp4",
     .extension = ".mp4",
     .media_type = "video/mp4",
-    .needs = REEL_DECODES | REEL_DRAWS,
+    .options = options,
+    .needs = REEL_DECODES,
     .leaves_out = "that cannot be decoded, have another size or come before the first key frame",
     .version = 16 * REEL_PICTURE_VERSION + 1,
     .totals_size = sizeof(struct totals),

@@ -2,6 +2,7 @@
 #include "tables/columns/messages.h"
 
 #include "base/bytes.h"
+#include "decode/decoder.h"
 #include "tables/columns/survey.h"
 
 enum { PROGRESS_ROWS = 4096 };
@@ -55,13 +56,16 @@ static bool same_schema(const struct reel_channel *a, const struct reel_channel 
 
 /* Adds what the schemas say. If all channels have one schema whose payloads are exactly that, values need not be looked
  * at. */
-static void add_shapes(struct columns_run *run, struct reel_write *w, struct columns *columns) {
+static bool add_shapes(struct columns_run *run, struct reel_write *w, struct columns *columns, struct reel_error *err) {
     const struct reel_channel *first = NULL;
     bool all = true;
     for (uint32_t i = 0; i < w->stream->n_channels; i++) {
         const struct reel_channel *channel = w->stream->channels[i];
-        const struct reel_decoder *decoder = rows_decoder(&run->rows, w, i);
+        const struct reel_decoder *decoder;
         bool exact = true;
+        if (!rows_decoder(&run->rows, w, i, &decoder, err)) {
+            return false;
+        }
         if (decoder && !(first && same_schema(first, channel))) {
             columns_shape(columns, decoder, &exact);
             all = all && exact && !first;
@@ -69,6 +73,7 @@ static void add_shapes(struct columns_run *run, struct reel_write *w, struct col
         }
     }
     columns->exact = all;
+    return true;
 }
 
 /* The payload, if it is decoded; a NULL decoder: its bytes are stored. */
@@ -79,8 +84,7 @@ static bool payload_of(struct columns_run *run, struct reel_write *w, const stru
                          "a message of %u bytes on %.128s is too large for a cell of a table; take another format",
                          m->size, w->stream->channels[m->channel]->name);
     }
-    *decoder = rows_decoder(&run->rows, w, m->channel);
-    return reel_stream_payload(w->stream, m, payload, err);
+    return rows_decoder(&run->rows, w, m->channel, decoder, err) && reel_stream_payload(w->stream, m, payload, err);
 }
 
 /* Counts a row of about so many bytes. */
@@ -112,13 +116,19 @@ static bool survey_message(struct columns_run *run, struct reel_write *w, const 
     if (!payload_of(run, w, m, &decoder, &payload, err)) {
         return false;
     }
+    bool fits = false;
+    if (decoder && !columns_can_decode(decoder, payload, &fits, bytes, err)) {
+        return false;
+    }
     columns->rows++;
-    if (!decoder || !columns_can_decode(decoder, payload, bytes)) {
+    if (!fits) {
         columns->raw++;
         *bytes = m->size;
     } else if (!columns->exact) {
         columns_survey_start(&survey, columns);
-        reel_decode(decoder, payload, &survey.visitor, NULL);
+        if (!decode_try(decoder, payload, &survey.visitor, NULL, err)) {
+            return false;
+        }
     }
     return !columns->no_memory || reel_fail_memory(err);
 }
@@ -144,7 +154,9 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
     if (!columns_init(columns, keep, w)) {
         return reel_fail_memory(err);
     }
-    add_shapes(run, w, columns);
+    if (!add_shapes(run, w, columns, err)) {
+        return false;
+    }
     while ((step = stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         first = columns->rows == 0 ? reel_position_of(&m) : first;
         bool report = columns->rows % PROGRESS_ROWS == PROGRESS_ROWS - 1;
@@ -192,7 +204,11 @@ static bool put_payload(struct columns_run *run, struct reel_write *w, const str
     if (!payload_of(run, w, m, &decoder, &payload, err)) {
         return false;
     }
-    if (!decoder || (columns->raw > 0 && !columns_can_decode(decoder, payload, NULL))) {
+    bool fits = decoder != NULL;
+    if (fits && columns->raw > 0 && !columns_can_decode(decoder, payload, &fits, NULL, err)) {
+        return false;
+    }
+    if (!fits) {
         if (!columns->data) {
             return reel_fail(err, REEL_CHANGED, "a message on %.128s cannot be decoded any more",
                              w->stream->channels[m->channel]->name);
@@ -201,9 +217,9 @@ static bool put_payload(struct columns_run *run, struct reel_write *w, const str
         return true;
     }
     columns_fill_start(&run->fill);
-    return reel_decode(decoder, payload, &run->fill.visitor, NULL) ||
-           reel_fail(err, REEL_CHANGED, "a message on %.128s has other values than were planned",
-                     w->stream->channels[m->channel]->name);
+    return decode_try(decoder, payload, &run->fill.visitor, &fits, err) && columns_fill_check(&run->fill, err) &&
+           (fits || reel_fail(err, REEL_CHANGED, "a message on %.128s has other values than were planned",
+                              w->stream->channels[m->channel]->name));
 }
 
 static bool put_row(struct columns_run *run, struct reel_write *w, const struct reel_message *m,

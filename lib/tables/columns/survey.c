@@ -2,6 +2,7 @@
 #include "tables/columns/survey.h"
 
 #include "base/bytes.h"
+#include "decode/decoder.h"
 #include "syntax/visitor.h"
 
 /* ---- sizes */
@@ -67,9 +68,11 @@ static const struct reel_visitor_ops measure_ops = {
     .stamp = measure_stamp,
 };
 
-bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes payload, uint64_t *bytes) {
+bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes payload, bool *can, uint64_t *bytes,
+                        struct reel_error *err) {
     struct size m = {.visitor.ops = &measure_ops};
-    bool good = reel_decode(decoder, payload, &m.visitor, NULL) && m.bytes <= REEL_ROW_VALUES_MAX;
+    bool good = decode_try(decoder, payload, &m.visitor, can, err);
+    *can = *can && m.bytes <= REEL_ROW_VALUES_MAX;
     if (bytes) {
         *bytes = m.bytes;
     }

@@ -20,9 +20,9 @@ struct columns_survey {
 /* Call before each payload, only of those that columns_can_decode(): one that fails must not be seen here. */
 void columns_survey_start(struct columns_survey *s, struct columns *columns);
 
-/* The payload can be decoded, and is no more than a row may have (REEL_ROW_VALUES_MAX). *bytes (may be NULL): about
- * what its values take.
- */
-bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes payload, uint64_t *bytes);
+/* *can: the payload can be decoded, and is no more than a row may have (REEL_ROW_VALUES_MAX). *bytes (may be NULL):
+ * about what its values take. */
+bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes payload, bool *can, uint64_t *bytes,
+                        struct reel_error *err);
 
 #endif

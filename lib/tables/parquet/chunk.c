@@ -101,9 +101,9 @@ static bool put_page(struct parquet_encoder *e, const struct header *h, struct r
 
 /* ---- dictionaries */
 
-/* Adds the values of the entries. False: it does not pay, or there is no memory. */
+/* Adds the values of the entries. *pays: there are few enough of them. False: no memory. */
 static bool add_words(struct dictionary *d, const struct column_data *data, const struct parquet_entries *e,
-                      uint64_t most) {
+                      uint64_t most, bool *pays) {
     for (size_t s = 0; s < e->n_spans; s++) {
         for (uint64_t i = e->spans[s].from; i < e->spans[s].to; i++) {
             uint64_t from = column_offset(data, i), to = load_u32le(data->offsets.data + i * 4);
@@ -113,8 +113,11 @@ static bool add_words(struct dictionary *d, const struct column_data *data, cons
                 found = (uintptr_t)++d->count;
                 grow_u32(&d->words, (uint32_t)key.bytes.size);
                 grow_put(&d->words, key.bytes.data, key.bytes.size);
-                if (d->count > most || d->words.size > PARQUET_DICTIONARY_BYTES ||
-                    !hash_table_set(&d->table, key, found, NULL)) {
+                *pays = d->count <= most && d->words.size <= PARQUET_DICTIONARY_BYTES;
+                if (!*pays) {
+                    return true;
+                }
+                if (!hash_table_set(&d->table, key, found, NULL)) {
                     return false;
                 }
             }
@@ -126,15 +129,18 @@ static bool add_words(struct dictionary *d, const struct column_data *data, cons
 
 /* Texts of which most repeat are stored once. */
 static bool make_dictionary(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data,
-                            uint64_t rows, struct dictionary *d) {
+                            uint64_t rows, struct dictionary *d, bool *pays, struct reel_error *err) {
     enum { SHARE = 4 };
     const struct column *column = leaf->path[leaf->n - 1];
-    if (column->kind != COLUMN_TEXT && column->kind != COLUMN_JSON) {
-        return false;
+    *pays = column->kind == COLUMN_TEXT || column->kind == COLUMN_JSON;
+    if (!*pays) {
+        return true;
     }
     parquet_entries_of(leaf, data, 0, rows, &e->entries);
-    return !e->entries.failed && e->entries.values >= SHARE &&
-           add_words(d, &data[column->index], &e->entries, e->entries.values / SHARE);
+    *pays = e->entries.values >= SHARE;
+    return (!e->entries.failed &&
+            (!*pays || add_words(d, &data[column->index], &e->entries, e->entries.values / SHARE, pays))) ||
+           reel_fail_memory(err);
 }
 
 /* ---- a chunk */
@@ -250,7 +256,11 @@ static bool put_chunk(struct parquet_encoder *e, const struct parquet_leaf *leaf
     uint32_t size = 0;
     memset(chunk, 0, sizeof *chunk); /* with its padding: notes are compared */
     chunk->encoding = encoding_of(e, leaf);
-    if (make_dictionary(e, leaf, data, rows, &d)) {
+    bool pays;
+    if (!make_dictionary(e, leaf, data, rows, &d, &pays, err)) {
+        return false;
+    }
+    if (pays) {
         const struct header h = {PAGE_DICTIONARY, d.count, PARQUET_PLAIN};
         chunk->encoding = PARQUET_RLE_DICTIONARY;
         if (!put_page(e, &h, bytes_of(d.words.data, d.words.size), chunk, out, &size, err)) {

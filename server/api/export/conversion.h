@@ -14,8 +14,8 @@ struct conversion {
     struct reel_write_options options;
     struct api_selection q;
     struct api_text text;
-    const char *compress_topics[API_GLOBS_MAX];
-    const char *split; /* NULL: one file */
+    struct reel_write_values values; /* of options */
+    const char *split;               /* NULL: one file */
     struct reel_split_rule rule;
     char target[NAME_ROOM]; /* the name, without the ".tar" of an archive of parts */
     char folder[NAME_ROOM]; /* and without its extension */

@@ -34,12 +34,6 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
     fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns,
             (long long)s->end_ns, (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic,
             (long long)s->lookback_ns, s->state_at_cut, s->sources ? (int)s->prefixing : -1);
-    if (c->options.width > 0) {
-        fprintf(f, "width %u\n", c->options.width);
-    }
-    if (c->options.fps > 0) {
-        fprintf(f, "fps %u\n", c->options.fps);
-    }
     if (s->key_frames) {
         fputs("key frames\n", f);
     }
@@ -61,15 +55,12 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
     for (uint32_t i = 0; i < s->n_renames; i++) {
         fprintf(f, "=%zu:%s\n", strlen(s->renames[i]), s->renames[i]);
     }
-    if (c->options.block_bytes > 0 || c->options.compress_from > 0 || c->options.n_compress_topics > 0) {
-        fprintf(f, "blocks %llu %llu\n", (unsigned long long)c->options.block_bytes,
-                (unsigned long long)c->options.compress_from);
+    for (uint32_t i = 0; i < c->options.n_values; i++) {
+        const struct reel_write_value *v = &c->options.values[i];
+        fprintf(f, "%s %llu %zu:%s\n", v->name, (unsigned long long)v->number, strlen(v->text), v->text);
     }
-    for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
-        fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
-    }
-    if (strcmp(c->writer->name, "rosbag2") == 0) {
-        fprintf(f, "metadata %u %s\n", c->options.metadata_version, c->options.name);
+    if (c->writer->needs & REEL_NAMES_FOLDER) {
+        fprintf(f, "folder %s\n", c->options.name);
     }
     if (c->split) {
         fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);

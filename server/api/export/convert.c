@@ -38,35 +38,6 @@ static bool read_run(struct http_request *r, struct conversion *c) {
     return true;
 }
 
-/* What only some formats have. False: replied. */
-static bool read_special(struct http_request *r, struct conversion *c) {
-    static const struct {
-        const char *name;
-        unsigned need;
-    } params[] = {{"block_size", REEL_SETS_BLOCKS},
-                  {"compress_from", REEL_SETS_BLOCKS},
-                  {"compress_topic", REEL_SETS_BLOCKS},
-                  {"width", REEL_DRAWS},
-                  {"fps", REEL_DRAWS}};
-    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
-        if (http_param(r, params[i].name) && !(c->writer->needs & params[i].need)) {
-            http_reply_bad_param(r, params[i].name, "means nothing for %s files", c->writer->name);
-            return false;
-        }
-    }
-    uint64_t width = 0, fps = 0;
-    http_param_u64(r, "width", &width);
-    http_param_u64(r, "fps", &fps);
-    c->options.width = (uint32_t)width;
-    c->options.fps = (uint32_t)fps;
-    size_t n = http_params(r, "compress_topic", c->compress_topics, API_GLOBS_MAX);
-    http_param_u64(r, "block_size", &c->options.block_bytes);
-    http_param_u64(r, "compress_from", &c->options.compress_from);
-    c->options.compress_topics = c->compress_topics;
-    c->options.n_compress_topics = n < API_GLOBS_MAX ? (uint32_t)n : API_GLOBS_MAX;
-    return true;
-}
-
 /* split, and the name of the file or of the archive of its parts. False: replied. */
 static bool read_split(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
@@ -86,13 +57,17 @@ static bool read_split(struct http_request *r, struct conversion *c) {
     return true;
 }
 
-/* The folder in an archive: as the file is called. */
-static void read_archive(struct http_request *r, struct conversion *c) {
-    const char *version = http_param(r, "metadata_version");
+/* Options of the writer, and the folder in an archive: it is called as the file. False: replied. */
+static bool read_options(struct http_request *r, struct conversion *c) {
     size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
     snprintf(c->folder, sizeof c->folder, "%.*s", (int)(stem > extension ? stem - extension : 0), c->target);
     c->options.name = c->folder;
-    c->options.metadata_version = version ? (unsigned)(version[0] - '0') : 0;
+    if (!api_read_write_options(r, c->writer, &c->values)) {
+        return false;
+    }
+    c->options.values = c->values.items;
+    c->options.n_values = c->values.n;
+    return true;
 }
 
 /* ros and wrap. False: replied. */
@@ -148,9 +123,8 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     if (!read_split(r, c)) {
         return false;
     }
-    const char *version = http_param(r, "version"), *storage = http_param(r, "storage");
-    version = !version && storage && strcmp(storage, "mcap") != 0 ? storage : version;
-    c->writer = reel_writer_for_file(c->target, version, &err);
+    const char *version = http_param(r, "version");
+    c->writer = reel_writer_for_file(c->target, version ? version : api_write_variant(r), &err);
     if (!c->writer) {
         http_reply_problem(r, 406, "unknown-target", "%s", err.text);
         return false;
@@ -182,8 +156,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
     c->options.source_ids = in->merged ? in->ids : NULL;
-    read_archive(r, c);
-    return read_special(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
+    return read_options(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
 }
 
 /* The memory that the response takes. False: replied. */

@@ -3,6 +3,7 @@
 #define SERVER_API_EXPORT_EXPORT_H
 
 #include "api/common.h"
+#include "convert/writer.h"
 
 /* file.c: replies with an original file. */
 void api_reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part);
@@ -20,6 +21,13 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
  * replied. */
 struct reel_conversion *api_member(struct http_request *r, const struct api_recording *a, const char *name,
                                    const int64_t *cut, char etag[64], struct reel_error *err);
+
+/* write_params.c: the options that only some writers have, as parameters; ends with {0}. */
+const struct http_param *api_write_params(void);
+/* The variant that one of them selects (storage=sqlite3); NULL: none. */
+const char *api_write_variant(const struct http_request *r);
+/* Those that the request sends, checked. False: replied. */
+bool api_read_write_options(struct http_request *r, const struct reel_writer *writer, struct reel_write_values *values);
 
 /* ---- the handlers */
 /* tar.c */

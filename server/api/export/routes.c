@@ -28,7 +28,8 @@ static const struct http_param tar_params[] = {
                 "ROS 1 and ROS 2, or "                                                                                 \
                 "shown in a video."                                                                                    \
     }
-/* A selection of messages and the target's own parameters. */
+/* A selection of messages and what more than one target takes; the options of single ones follow by
+ * api_write_params(). */
 #define PARAM_TARGET                                                                                                   \
     PARAM_SELECTION,                                                                                                   \
         {.name = "version",                                                                                            \
@@ -38,20 +39,6 @@ static const struct http_param tar_params[] = {
          .type = HTTP_TEXT,                                                                                            \
          .help = "The compression of the target format: zstd, lz4, bz2, … The service document lists those of each " \
                  "target."},                                                                                           \
-        {.name = "block_size",                                                                                         \
-         .type = HTTP_UINT,                                                                                            \
-         .min = 1024,                                                                                                  \
-         .max = 1 << 30,                                                                                               \
-         .help = "MIRA tapes: the size of a block at most, in bytes."},                                                \
-        {.name = "compress_from",                                                                                      \
-         .type = HTTP_UINT,                                                                                            \
-         .min = 1,                                                                                                     \
-         .help = "MIRA tapes: messages of fewer bytes are not compressed."},                                           \
-        {.name = "compress_topic",                                                                                     \
-         .type = HTTP_GLOB,                                                                                            \
-         .repeats = true,                                                                                              \
-         .max = 64,                                                                                                    \
-         .help = "MIRA tapes: only these topics are compressed."},                                                     \
         {.name = "view",                                                                                               \
          .type = HTTP_CHOICE,                                                                                          \
          .choices = CHOICES("raw", "foxglove"),                                                                        \
@@ -69,27 +56,6 @@ static const struct http_param tar_params[] = {
          .type = HTTP_BOOL,                                                                                            \
          .help = "ROS bags: stores messages of ROS 2 unchanged, as std_msgs/UInt8MultiArray, instead of converting "   \
                  "them."},                                                                                             \
-        {.name = "width",                                                                                              \
-         .type = HTTP_UINT,                                                                                            \
-         .min = 16,                                                                                                    \
-         .max = 3840,                                                                                                  \
-         .help = "MP4 files of images: no wider than so many pixels."},                                                \
-        {.name = "fps",                                                                                                \
-         .type = HTTP_UINT,                                                                                            \
-         .min = 1,                                                                                                     \
-         .max = 1000,                                                                                                  \
-         .help = "MP4 files of images: at most so many frames a second; one that comes sooner after the last is left " \
-                 "out."},                                                                                              \
-        {.name = "storage",                                                                                            \
-         .type = HTTP_CHOICE,                                                                                          \
-         .choices = CHOICES("mcap", "sqlite3"),                                                                        \
-         .fallback = "mcap",                                                                                           \
-         .help = "ROS 2 bags: what the data file is."},                                                                \
-        {.name = "metadata_version",                                                                                   \
-         .type = HTTP_CHOICE,                                                                                          \
-         .choices = CHOICES("5", "6", "7", "8", "9"),                                                                  \
-         .fallback = "5",                                                                                              \
-         .help = "ROS 2 bags: the version of metadata.yaml; 5 opens from Humble on."},                                 \
         PARAM_DECODING, PARAM_CHANNELS, {                                                                              \
         .name = "end_record", .type = HTTP_BOOL,                                                                       \
         .help = "Ends a text export with {\"$end\": {\"complete\": true, …}}."                                       \
@@ -103,7 +69,7 @@ static const struct http_param convert_params[] = {
      .type = HTTP_UINT,
      .help = "Exports only this run of a NanoVer recording, as listed in …/nanover/resets; 0 is the part before the "
              "first reset."},
-    {0},
+    {.more = api_write_params},
 };
 #define PARAM_ALIGN                                                                                                    \
     {                                                                                                                  \
@@ -132,10 +98,10 @@ static const struct http_param merge_params[] = {
              "those of the first recording."},
     PARAM_PREFIXING("clash"),
     CONVERT_PARAMS,
-    {0},
+    {.more = api_write_params},
 };
 static const struct http_param search_params[] = {
-    PARAM_FILTERS_BESIDE_SELECTION, PARAM_ALIGN, PARAM_PREFIXING("never"), CONVERT_PARAMS, {0},
+    PARAM_FILTERS_BESIDE_SELECTION, PARAM_ALIGN, PARAM_PREFIXING("never"), CONVERT_PARAMS, {.more = api_write_params},
 };
 static const struct http_param zip_params[] = {
     PARAM_FILTERS_BESIDE_SELECTION,
@@ -156,7 +122,7 @@ static const struct http_param zip_params[] = {
      .help = "With around: how long before the start of the event a cut begins."},
     {.name = "after", .type = HTTP_DURATION, .help = "With around: how long after the end of the event a cut ends."},
     PARAM_TARGET,
-    {0},
+    {.more = api_write_params},
 };
 
 const struct api_route api_routes_export[] = {

@@ -139,7 +139,7 @@ static json_t *operation(const struct api_route *row, const struct api_head *hea
     const char *id = head ? head->id : row->id;
     bool reads = strcmp(row->http.method, "GET") == 0;
     json_t *parameters = json_array();
-    for (const struct http_param *p = row->http.params; p && p->name; p++) {
+    for (const struct http_param *p = http_param_row(row->http.params); p; p = http_param_row(p + 1)) {
         if (strcmp(p->name, "*") != 0) {
             json_array_append_new(parameters, parameter(p, "query"));
         }

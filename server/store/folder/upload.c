@@ -124,19 +124,15 @@ static bool sync_bytes(struct store_upload *u, bool full, uint64_t *sure, char *
 
 /* ---- the end */
 
-static bool sync_file(int fd) {
-    int64_t began_ns = clock_ns();
-    bool good = fsync(fd) == 0;
-    upload_waited(began_ns);
-    return good;
-}
-
 static bool finish(struct store_upload *u, struct reel_error *err) {
     if (!upload_hash_all(u, err)) {
         return false;
     }
     upload_hash_restart(u);
-    return note_sync(u, sync_file(u->fd), err);
+    int64_t began_ns = clock_ns();
+    bool synced = fsync(u->fd) == 0;
+    upload_waited(began_ns);
+    return note_sync(u, synced, err);
 }
 
 /* A blob of this hash and size exists. It has the same content, and blobs are flushed before they get their name. */

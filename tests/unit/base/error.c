@@ -107,6 +107,40 @@ static void a_text_may_be_made_of_the_one_it_replaces(void **state) {
     assert_string_equal(err.text, "outer (inner, inner)");
 }
 
+static void only_what_is_of_this_machine_is_not_ignored(void **state) {
+    (void)state;
+    struct reel_error err = {.code = REEL_OK};
+    assert_true(reel_error_ignore(&err, &(struct reel_error){.code = REEL_OK}));
+    assert_true(reel_error_ignore(&err, &(struct reel_error){.code = REEL_DAMAGED, .text = "cut"}));
+    assert_true(reel_error_ignore(NULL, &(struct reel_error){.code = REEL_DAMAGED}));
+    assert_int_equal(err.code, REEL_OK);
+    assert_false(reel_error_ignore(&err, &(struct reel_error){.code = REEL_IO, .sys = EIO, .text = "no"}));
+    assert_int_equal(err.code, REEL_IO);
+    assert_int_equal(err.sys, EIO);
+    assert_string_equal(err.text, "no");
+    assert_false(reel_error_ignore(NULL, &err));
+}
+
+/* A failure that a caller makes up for, as with less memory, is none of the whole work. */
+static bool scan_one(struct reel_scan *scan, struct reel_error *err) {
+    const struct reel_channel channel = {.name = "/x", .type = "", .encoding = ""};
+    uint32_t id;
+    reel_fail_memory(NULL);
+    reel_fail(&(struct reel_error){.code = REEL_OK}, REEL_IO, "it was tried again");
+    return reel_scan_channel(scan, &channel, &id, err) &&
+           reel_scan_entry(scan, &(struct reel_entry){.channel = id, .size = 1}, err);
+}
+static void an_ignored_failure_changes_no_other_result(void **state) {
+    (void)state;
+    static const struct reel_format format = {.name = "one", .title = "One", .scan = scan_one};
+    struct reel_error err = {.code = REEL_OK};
+    AUTO(reel_source_free)
+    struct reel_source *source = reel_source_from_memory((struct reel_bytes){(const uint8_t *)"x", 1}, "x", &err);
+    assert_non_null(source);
+    assert_true(reel_scan_run(&source, 1, &format, REEL_SCRATCH "/error.pack", NULL, &err));
+    assert_int_equal(err.code, REEL_OK);
+}
+
 /* ---- errno through a whole scan ---- */
 
 struct failing {
@@ -188,6 +222,8 @@ int main(void) {
         cmocka_unit_test(text_is_one_line_of_utf8),
         cmocka_unit_test(long_texts_are_cut_between_characters),
         cmocka_unit_test(a_text_may_be_made_of_the_one_it_replaces),
+        cmocka_unit_test(only_what_is_of_this_machine_is_not_ignored),
+        cmocka_unit_test(an_ignored_failure_changes_no_other_result),
         cmocka_unit_test(errno_survives_a_scan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,17 +7,25 @@
 static int bid_of(struct reel_bytes head, const char *magic, int bits) {
     return bytes_start(head, bytes_text(magic)) ? bits : 0;
 }
-static int probe_low(struct reel_bytes head, struct reel_source *source) {
+static int probe_low(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     (void)source;
     return bid_of(head, "AB", 16);
 }
-static int probe_high(struct reel_bytes head, struct reel_source *source) {
+static int probe_high(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)err;
     return source->size > 70000 && head.size != 65536 ? 0 : bid_of(head, "ABC", 24);
 }
+/* Of this machine, not of the file. */
+static int probe_failing(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
+    (void)source;
+    return head.size > 0 && head.data[0] == 'F' ? (reel_fail_memory(err), -1) : 0;
+}
 static const struct reel_format low = {.name = "low", .title = "Low", .probe = probe_low},
-                                high = {.name = "high", .title = "High", .probe = probe_high};
+                                high = {.name = "high", .title = "High", .probe = probe_high},
+                                failing = {.name = "failing", .title = "Failing", .probe = probe_failing};
 const struct reel_encoding *const reel_encodings[] = {&toy_encoding, NULL};
-const struct reel_format *const reel_formats[] = {&low, &high, &toy_format, NULL};
+const struct reel_format *const reel_formats[] = {&low, &high, &toy_format, &failing, NULL};
 
 static const struct reel_writer plain = {.name = "plain", .extension = ".txt"},
                                 old = {.name = "old", .extension = ".bag", .variant = "1.2"},
@@ -44,8 +52,10 @@ static void the_highest_bid_wins(void **state) {
     free(large);
     assert_null(probe("", 0, &err));
     assert_int_equal(err.code, REEL_NOT_MINE);
+    assert_null(probe("F", 1, &err)); /* whether it is one of them is not known */
+    assert_int_equal(err.code, REEL_NO_MEMORY);
     assert_null(probe("XYZ", 3, &err));
-    assert_non_null(strstr(err.text, "Low, High, Toy"));
+    assert_non_null(strstr(err.text, "Low, High, Toy, Failing"));
 }
 
 static void formats_have_names(void **state) {

@@ -171,6 +171,9 @@ static bool take_for_damage(struct reel_scan *scan, struct reel_error *err) {
     struct reel_error why = {0};
     uint32_t id;
     reel_fail(&why, swallowed, "not now");
+    if (!reel_error_ignore(err, &why)) {
+        return false;
+    }
     reel_scan_finding(scan, REEL_LOSS, 0, 0, 1, "%s", why.text);
     return reel_scan_channel(scan, &(struct reel_channel){.name = "/a", .type = "T", .encoding = "e"}, &id, err) &&
            reel_scan_entry(scan, &(struct reel_entry){.channel = id, .size = 1}, err);

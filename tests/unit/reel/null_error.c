@@ -1,4 +1,4 @@
-/* `err` may be NULL: every public function that takes one (reel/ *.h) is called without, on input that it refuses where
+/* `err` may be NULL: every function reel_… that takes one is called without, on input that it refuses where
  * there is such input. tests/lint/null_error.py checks that none is missing here. */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -261,7 +261,12 @@ static void indexes_and_readers(void **state) {
     assert_false(reel_stream_payload(stream, &m, &bytes, NULL));
     assert_false(reel_stream_copy(stream, &m, 0, &byte, 1, NULL));
     assert_false(stream_describe(stream, &m, &d, NULL));
+    assert_null(reel_stream_describe(stream, &m, NULL));
     assert_true(stream_seek(stream, &(struct reel_position){0}, NULL));
+    assert_false(reel_stream_seek(stream, "no cursor", NULL));
+    const struct reel_message *next;
+    assert_int_equal(reel_stream_next(stream, &next, NULL), REEL_STEP_MESSAGE);
+    assert_false(reel_attachment_read(recording, &(struct reel_attachment){.name = "x"}, 1, &byte, 1, NULL));
     assert_false(reel_message_at_index(stream, INT64_MAX, &m, NULL));
     struct reel_stream *other = NULL;
     assert_false(reel_message_at_time(recording, &selection_all, INT64_MIN, &other, &m, NULL));
@@ -535,6 +540,7 @@ static void recorders(void **state) {
     struct reel_recorder *recorder = reel_recorder_open(path, writer(".mcap"), &options, NULL);
     assert_non_null(recorder);
     assert_true(reel_recorder_copy_channel(recorder, &c, &id, NULL));
+    assert_false(reel_recorder_channel(recorder, NULL, &id, NULL));
     assert_false(reel_recorder_message(
         recorder, &(struct reel_record){.size = sizeof(struct reel_record), .channel = UINT32_MAX}, NULL));
     AUTO(reel_rows_free) struct reel_rows *rows = reel_rows_new(recorder, NULL);

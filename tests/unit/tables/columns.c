@@ -67,11 +67,16 @@ static void begin(struct table *t, const char *encoding, const char *definition)
     columns_shape(&t->columns, t->decoder, &t->columns.exact);
 }
 
+static bool can_decode(const struct table *t, struct reel_bytes payload) {
+    bool can;
+    return columns_can_decode(t->decoder, payload, &can, NULL, NULL) && can;
+}
+
 static void add(struct table *t, struct reel_bytes payload) {
     struct columns_survey survey;
     t->rows[t->n++ % 64] = payload;
     t->columns.rows++;
-    if (!columns_can_decode(t->decoder, payload, NULL)) {
+    if (!can_decode(t, payload)) {
         t->columns.raw++;
     } else if (!t->columns.exact) {
         columns_survey_start(&survey, &t->columns);
@@ -85,7 +90,7 @@ static const char *settle(struct table *t) {
     assert_true(columns_settle(&t->columns, &(struct columns_fixed){0}));
     assert_true(columns_fill_open(&t->fill, &t->columns, &err));
     for (unsigned i = 0; i < t->n && i < 64; i++) {
-        if (columns_can_decode(t->decoder, t->rows[i], NULL)) {
+        if (can_decode(t, t->rows[i])) {
             columns_fill_start(&t->fill);
             assert_true(reel_decode(t->decoder, t->rows[i], &t->fill.visitor, NULL));
         } else {

@@ -173,9 +173,9 @@ static void the_probe_requires_the_magic(void **state) {
     AUTO(reel_source_free)
     struct reel_source *source = reel_source_from_memory(bytes_of(m.data, m.size), "any.thing", &err);
     assert_ptr_equal(reel_format_probe(source, &err), &reel_format_carla);
-    assert_int_equal(reel_format_carla.probe(bytes_of(m.data, 17), source), 0);
+    assert_int_equal(reel_format_carla.probe(bytes_of(m.data, 17), source, NULL), 0);
     m.data[2] = 13;
-    assert_int_equal(reel_format_carla.probe(bytes_of(m.data, m.size), source), 0);
+    assert_int_equal(reel_format_carla.probe(bytes_of(m.data, m.size), source, NULL), 0);
 }
 
 /* Cut around every packet's begin and end: all whole packets are kept, what is cut is reported. */

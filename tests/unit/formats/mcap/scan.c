@@ -125,11 +125,11 @@ static void longer_records_and_unknown_ones_are_fine(void **state) {
 static void probe_recognises_the_magic(void **state) {
     (void)state;
     struct reel_error err = {0};
-    assert_int_equal(reel_format_mcap.probe(bytes_of("\x89MCAP0\r\n", 8), NULL), 64);
-    assert_int_equal(reel_format_mcap.probe(bytes_of("\x89MCAP0\r", 7), NULL), 0);
-    assert_int_equal(reel_format_mcap.probe(bytes_of("\x89MCAP0\n\n", 8), NULL), 0);
-    assert_int_equal(reel_format_mcap.probe(bytes_text("#ROSBAG V2.0\n"), NULL), 0);
-    assert_true(reel_format_mcap.probe(bytes_of("\x89MCAP1\r\n", 8), NULL) > 0);
+    assert_int_equal(reel_format_mcap.probe(bytes_of("\x89MCAP0\r\n", 8), NULL, NULL), 64);
+    assert_int_equal(reel_format_mcap.probe(bytes_of("\x89MCAP0\r", 7), NULL, NULL), 0);
+    assert_int_equal(reel_format_mcap.probe(bytes_of("\x89MCAP0\n\n", 8), NULL, NULL), 0);
+    assert_int_equal(reel_format_mcap.probe(bytes_text("#ROSBAG V2.0\n"), NULL, NULL), 0);
+    assert_true(reel_format_mcap.probe(bytes_of("\x89MCAP1\r\n", 8), NULL, NULL) > 0);
     assert_null(bag_try(bytes_of("\x89MCAP1\r\n", 8), &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_non_null(strstr(err.text, "'1'"));

@@ -137,7 +137,8 @@ static void rule_mira_04_blocks_keep_their_size_and_say_what_is_true(void **stat
     RECORDING *r = bag_scan(&t.m);
     static const uint64_t sizes[] = {0, 1, 4096, 100000};
     for (unsigned i = 0; i < 4; i++) {
-        const struct reel_write_options options = {.compression = "", .block_bytes = sizes[i]};
+        const struct reel_write_value size = {.name = "block_size", .text = "", .number = sizes[i]};
+        const struct reel_write_options options = {.compression = "", .values = &size, .n_values = sizes[i] > 0};
         MAKER out = render(r, &selection_all, &options, 20);
         uint32_t blocks = 0, entries = 0;
         for (struct field f = {0}; field_next(&out, &f);) {
@@ -170,7 +171,8 @@ static void rule_mira_05_infos_stand_before_their_messages_and_are_linked(void *
     }
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
-    const struct reel_write_options options = {.compression = "", .block_bytes = 100};
+    const struct reel_write_value size = {.name = "block_size", .text = "", .number = 100};
+    const struct reel_write_options options = {.compression = "", .values = &size, .n_values = 1};
     MAKER out = render(r, &selection_all, &options, 20);
     uint64_t link = load_u64le(out.data + 24);
     unsigned infos = 0, described[3] = {0};

@@ -363,7 +363,7 @@ static int bits_of(const struct maker *m, const char *name) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *s = reel_source_from_memory(bytes_of(m->data, m->size), name, &err);
     assert_non_null(s);
-    return reel_format_mira.probe(bytes_of(m->data, m->size), s);
+    return reel_format_mira.probe(bytes_of(m->data, m->size), s, NULL);
 }
 
 static void only_tapes_are_recognised(void **state) {

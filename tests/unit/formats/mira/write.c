@@ -139,7 +139,7 @@ static void relative_clocks_begin_at_zero(void **state) {
     format_now = &reel_format_mira;
     struct reel_error err = {0};
     struct reel_source *source = reel_source_from_memory(bytes_of(out.data, out.size), "a.tape", &err);
-    assert_true(reel_format_mira.probe(bytes_of(out.data, out.size), source) > 0);
+    assert_true(reel_format_mira.probe(bytes_of(out.data, out.size), source, NULL) > 0);
     reel_source_free(source);
     RECORDING *again = bag_scan(&out);
     assert_int_equal(bag_info(again)->clock, REEL_CLOCK_RELATIVE);
@@ -188,7 +188,8 @@ static void large_messages_are_compressed_on_request(void **state) {
     }
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
-    const struct reel_write_options small_blocks = {.compression = "zlib", .block_bytes = 10000};
+    const struct reel_write_value size = {.name = "block_size", .text = "", .number = 10000};
+    const struct reel_write_options small_blocks = {.compression = "zlib", .values = &size, .n_values = 1};
     MAKER out = render(r, &selection_all, &small_blocks, 300);
     assert_true(out.size < t.m.size / 2);
     RECORDING *again = bag_scan(&out);

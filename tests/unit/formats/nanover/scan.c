@@ -7,7 +7,7 @@ static int probe(struct reel_bytes file, const char *name) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(file, name, &err);
     assert_non_null(source);
-    return reel_format_nanover.probe(file, source);
+    return reel_format_nanover.probe(file, source, NULL);
 }
 
 static void probe_requires_the_member_names(void **state) {

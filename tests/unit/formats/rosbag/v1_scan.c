@@ -16,7 +16,7 @@ static int probe(const char *text) {
     struct reel_error err = {0};
     struct reel_source *source = reel_source_from_memory(bytes_text(text), "probed", &err);
     assert_non_null(source);
-    int bits = reel_format_rosbag_v1.probe(bytes_text(text), source);
+    int bits = reel_format_rosbag_v1.probe(bytes_text(text), source, NULL);
     reel_source_free(source);
     return bits;
 }

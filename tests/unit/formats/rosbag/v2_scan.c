@@ -16,7 +16,7 @@ static int probe(const char *text) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_text(text), "probed", &err);
     assert_non_null(source);
-    return reel_format_rosbag_v2.probe(bytes_text(text), source);
+    return reel_format_rosbag_v2.probe(bytes_text(text), source, NULL);
 }
 
 static void probe_accepts_2_and_refuses_3(void **state) {

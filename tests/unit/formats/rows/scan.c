@@ -209,7 +209,7 @@ static void nothing_is_read_past_the_end(void **state) {
             AUTO_EXACT struct reel_bytes text = exact_copy(bytes_of(texts[i], size));
             AUTO(reel_source_free) struct reel_source *whole = reel_source_from_memory(bytes_text(texts[i]), "x", &err);
             struct reel_rows_added added;
-            format->probe(text, whole);
+            format->probe(text, whole, NULL);
             reel_rows_append(rows, REEL_ROWS_JSON, text, 1, &added, &err);
             reel_rows_append(rows, REEL_ROWS_MSGPACK, text, 1, &added, &err);
             assert_true(reel_rows_whole(REEL_ROWS_JSON, text) <= size);

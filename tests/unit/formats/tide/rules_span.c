@@ -23,7 +23,7 @@ static void rule_tide_03_stands_at_the_very_beginning(void **state) {
     struct reel_error err = {0};
     AUTO(reel_source_free)
     struct reel_source *source = reel_source_from_memory(bytes_of(l.data, l.size), "a.tide", &err);
-    assert_int_equal(reel_format_tide.probe(bytes_of(l.data, l.size), source), 0);
+    assert_int_equal(reel_format_tide.probe(bytes_of(l.data, l.size), source, NULL), 0);
     assert_null(log_try(bytes_of(l.data, l.size), &reel_format_tide, &err));
     assert_int_equal(err.code, REEL_NOT_MINE);
 }
