@@ -438,6 +438,21 @@ static void plans_and_renders(void **state) {
     AUTO(reel_planned_output_free)
     struct reel_planned_output *output = reel_planned_output_new(plan, TAKE(again), NULL);
     assert_non_null(output);
+    struct reel_stream *third = reel_writer_stream(writer(".csv"), &recording, 1, &selection_all, NULL);
+    AUTO(reel_row_output_free)
+    struct reel_row_output *rows = reel_row_output_new(writer(".csv"), &options, third, NULL);
+    assert_non_null(rows);
+    struct reel_selection nonsense = selection_all;
+    nonsense.where = &(const char *){"nonsense"};
+    nonsense.n_where = 1;
+    AUTO(reel_conversion_free)
+    struct reel_conversion *c = reel_conversion_new(w, &recording, 1, &nonsense, &options, NULL, NULL, NULL);
+    char why[REEL_MATCHES_TEXT];
+    bool any;
+    assert_non_null(c);
+    assert_false(reel_conversion_matches(c, true, &any, why, NULL));
+    assert_null(reel_conversion_stream(c, true, NULL));
+    assert_null(reel_conversion_output(c, plan, NULL));
     broken = true;
     uint8_t piece[4096];
     bool good = true;
