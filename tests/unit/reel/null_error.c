@@ -384,10 +384,6 @@ static void conversions(void **state) {
     assert_non_null(c);
     const struct reel_output output = {.write = refuse_bytes};
     assert_false(reel_convert_to(c, &output, NULL, NULL));
-    AUTO(reel_row_output_free)
-    struct reel_row_output *plain = reel_row_output_new(
-        writer(".csv"), &options, reel_writer_stream(writer(".csv"), &recording, 1, &selection_all, NULL), NULL);
-    assert_non_null(plain);
     AUTO(reel_row_output_free) struct reel_row_output *rows = reel_conversion_rows(c, NULL);
     uint8_t piece[64];
     size_t got;
@@ -400,10 +396,6 @@ static void conversions(void **state) {
                             &(struct reel_write_options){.compression = "zstd"}, NULL, NULL, NULL);
     assert_non_null(packed);
     assert_null(reel_conversion_plan(packed, NULL, NULL, NULL));
-    bool any;
-    char why[REEL_MATCHES_TEXT];
-    assert_non_null(reel_conversion_stream(packed, true, NULL));
-    reel_conversion_matches(packed, true, &any, why, NULL);
     uint32_t count;
     assert_null(reel_split(writer(".csv"), &recording, 1, &selection_all, &options,
                            &(struct reel_split_rule){.bytes = 1}, NULL, &count, NULL));
@@ -414,11 +406,6 @@ static void conversions(void **state) {
     AUTO(reel_json_free) struct reel_json *json = reel_json_new(stream, NULL);
     assert_non_null(json);
     assert_false(reel_message_json(json, &m, &text, &length, NULL));
-    broken = false;
-    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(packed, NULL, NULL, NULL);
-    assert_non_null(plan);
-    AUTO(reel_planned_output_free) struct reel_planned_output *output_of = reel_conversion_output(packed, plan, NULL);
-    assert_non_null(output_of);
 }
 
 static void plans_and_renders(void **state) {
