@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "convert/conversion.h"
 #include "convert/split.h"
 #include "formats/carla/follow.h"
@@ -75,7 +76,7 @@ static struct reel_recording *open_broken(const char *name) {
     return recording;
 }
 
-/* The first message of all, or of a topic. */
+/* At its first message. */
 static struct reel_stream *open_stream(struct reel_recording *recording, struct reel_message *m) {
     struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, NULL);
     assert_true(stream && stream_next(stream, m, NULL) == REEL_STEP_MESSAGE);
@@ -371,7 +372,12 @@ static void conversions(void **state) {
         reel_conversion_new(writer(".csv"), &recording, 1, &selection_all, &options, NULL, NULL, NULL);
     assert_non_null(c);
     const struct reel_output output = {.write = refuse_bytes};
-    assert_false(reel_convert_to(c, &output, NULL, NULL));
+    bool any;
+    char why[REEL_MATCHES_TEXT];
+    assert_true(reel_conversion_matches(c, false, &any, why, NULL));
+    assert_non_null(reel_conversion_stream(c, false, NULL));
+    assert_false(conversion_write(c, &output, NULL, NULL, NULL));
+    assert_false(reel_convert_to(&recording, 1, NULL, writer(".csv"), &output, NULL, NULL, NULL));
     AUTO(reel_row_output_free) struct reel_row_output *rows = reel_conversion_rows(c, NULL);
     uint8_t piece[64];
     size_t got;
@@ -394,6 +400,11 @@ static void conversions(void **state) {
     AUTO(reel_json_free) struct reel_json *json = reel_json_new(stream, NULL);
     assert_non_null(json);
     assert_false(reel_message_json(json, &m, &text, &length, NULL));
+    broken = false;
+    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(packed, NULL, NULL, NULL);
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *planned = plan ? reel_conversion_output(packed, plan, NULL) : NULL;
+    assert_non_null(planned);
 }
 
 static void plans_and_renders(void **state) {
@@ -406,6 +417,10 @@ static void plans_and_renders(void **state) {
     assert_non_null(stream);
     assert_false(reel_writer_accepts(writer(".log"), stream, NULL, NULL));
     assert_null(reel_plan_new(w, &options, stream, &cancelled, NULL));
+    struct reel_message m;
+    AUTO(reel_row_output_free)
+    struct reel_row_output *rows = reel_row_output_new(writer(".csv"), &options, open_stream(recording, &m), NULL);
+    assert_non_null(rows);
     broken = false;
     AUTO(reel_stream_free) struct reel_stream *again = reel_writer_stream(w, &recording, 1, &selection_all, NULL);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(w, &options, again, NULL, NULL);
@@ -423,6 +438,20 @@ static void plans_and_renders(void **state) {
     struct reel_sink sink = {.pos = 0};
     const struct reel_attachment beyond = {.chunk = UINT32_MAX, .size = 1};
     reel_write_attachment(reader, &beyond, &sink, NULL);
+}
+
+static void write_options(void **state) {
+    (void)state;
+    struct reel_write_values values = {.n = 0};
+    struct reel_write_value value;
+    const struct reel_writer *tape = writer(".tape");
+    const struct reel_write_option *size = reel_write_option_find(tape->options, "block_size");
+    assert_non_null(size);
+    assert_false(reel_write_option_parse(size, "x", &value, NULL));
+    assert_false(reel_write_values_add(&values, size, "x", NULL));
+    assert_false(reel_writer_set_option(tape, "nothing", "x", false, &values, NULL));
+    assert_false(reel_error_ignore(NULL, &(struct reel_error){.code = REEL_IO}));
+    assert_true(reel_error_ignore(NULL, &(struct reel_error){.code = REEL_DAMAGED}));
 }
 
 /* A writer whose messages() calls what writers call. */
@@ -669,6 +698,7 @@ int main(void) {
         cmocka_unit_test(decoders),
         cmocka_unit_test(conversions),
         cmocka_unit_test(plans_and_renders),
+        cmocka_unit_test(write_options),
         cmocka_unit_test(writers_of_their_own),
         cmocka_unit_test(formats_of_their_own),
         cmocka_unit_test(recorders),
