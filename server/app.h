@@ -49,9 +49,9 @@ struct app {
     struct import_totals imports;
     _Atomic int64_t statistics_row; /* scans/statistics.h: recordings up to this row have them, or cannot */
     struct {
-        _Atomic uint64_t delivered, failed,
-            dropped;      /* changes delivered, failed attempts, changes given up; since the start */
-        _Atomic bool any; /* there are webhooks */
+        _Atomic uint64_t delivered, failed, dropped; /* changes delivered, failed attempts, changes given up; since the
+                                                        start */
+        _Atomic bool any;                            /* there are webhooks */
     } webhooks;
     bool shared; /* other servers may use this archive: its catalog is in PostgreSQL and its files are in a bucket */
     char id[RECORDING_ID_TEXT]; /* of this server's data folder; "" unless shared */

@@ -273,8 +273,8 @@ void app_close(struct app *app) {
     watches_free(app->watches);
     if (app->catalog && app->store) {
         struct reel_error ignored;
-        manifests_write_due(app, reel_now_ns() + MANIFESTS_WAIT_NS, NULL,
-                            &ignored); /* the rest is written at the next start */
+        manifests_write_due(app, reel_now_ns() + MANIFESTS_WAIT_NS, NULL, &ignored); /* the rest is written at the next
+                                                                                        start */
         if (app->swept) {
             sweep_record_stop(app);
         }

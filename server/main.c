@@ -43,8 +43,8 @@ static void suggest(const char *name) {
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
-    signal(SIGPIPE,
-           SIG_DFL); /* `reel cat … | head` ends quietly even if the caller ignored SIGPIPE; serve ignores it itself */
+    signal(SIGPIPE, SIG_DFL); /* `reel cat … | head` ends quietly even if the caller ignored SIGPIPE; serve ignores it
+                                 itself */
     if (strcmp(name, "--version") == 0) {
         puts("reel " REEL_VERSION);
         return CLI_DONE;

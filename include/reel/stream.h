@@ -21,22 +21,22 @@ extern "C" {
 enum { REEL_PREFIX_ROOM = 288 };
 struct reel_source_option {
     int64_t shift_ns;              /* added to all its times */
-    bool wall;                     /* after that they count from 1970, whatever its own clock does */
+    bool wall;                     /* after the shift, times count from 1970 even if its own clock is relative */
     char prefix[REEL_PREFIX_ROOM]; /* "/run1": prefix of its topics where names must be distinguished; "": none */
 };
 enum reel_prefixing {
-    REEL_PREFIX_CLASH, /* of topics that several recordings have */
+    REEL_PREFIX_CLASH, /* topics that several recordings have get a prefix */
     REEL_PREFIX_ALWAYS,
     REEL_PREFIX_NEVER,
 };
 enum reel_align {
-    REEL_ALIGN_START, /* recordings with a relative clock begin when the earliest with a wall clock does; where there is
-                         none, when the first of them does */
+    REEL_ALIGN_START, /* recordings with a relative clock begin when the earliest with a wall clock does; if none has a
+                         wall clock, all begin when the first one does */
     REEL_ALIGN_NONE,  /* all times stay */
 };
 
-/* Fills out[n], for reel_selection.sources. Prefixes are made of names[n], without their endings and numbered where
- * they are equal. REEL_LIMIT: a time would not fit 64 bits. */
+/* Fills out[n], for reel_selection.sources. A prefix is the name in names[n] without its file extension, plus a number
+ * if names are equal. REEL_LIMIT: a time would not fit 64 bits. */
 bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names,
                         enum reel_align align, struct reel_source_option *out, struct reel_error *err);
 
@@ -60,7 +60,7 @@ struct reel_initial_state; /* of the library */
 struct reel_since;         /* of the library */
 
 /* Which messages. Begin with reel_select_all(), then restrict it. Texts and tables are the caller's and are copied.
- * Globs: * is any run of characters, ? one. Conditions that depend on a start do nothing without one. */
+ * Globs: * is any run of characters, ? one. Members that need a start have no effect while start_ns is open. */
 struct reel_selection {
     size_t size;                /* sizeof(struct reel_selection) */
     const char *const *topics;  /* globs: a topic is selected that matches one of these and none of `exclude` */
@@ -71,8 +71,8 @@ struct reel_selection {
     uint32_t n_channels;        /* 0: all */
     const char *const *renames; /* "FROM:TO": the topic FROM is called TO in the stream; globs mean the names before */
     uint32_t n_renames;
-    /* "/topic.path>0.5", joined by "and", "or" and parentheses (reel_question_new()): of these topics only messages for
-     * which it holds, where conditions on other topics are left out; all must hold */
+    /* "/topic.path>0.5", joined by "and", "or" and parentheses (reel_question_new()): a message passes if every text
+     * holds for it; conditions on other topics are ignored */
     const char *const *where;
     uint32_t n_where;
     int64_t start_ns, end_ns; /* start_ns <= time < end_ns; REEL_TIME_MIN, REEL_TIME_MAX: open */
@@ -85,16 +85,16 @@ struct reel_selection {
     bool state_at_cut;   /* one that sums up what came before, in formats where messages are changes (NanoVer, CARLA) */
     bool key_frames;     /* the frames of videos from their last key frame on */
 
-    const struct reel_source_option
-        *sources;                  /* one for each recording; NULL: as they are. Times of the selection and of
-                                      the stream are shifted; globs match a topic with its prefix or without */
-    enum reel_prefixing prefixing; /* when prefixes are used */
-    const struct reel_view *view;  /* NULL: messages as they are */
-    const char *encoding; /* messages are converted to it where they can be ("cdr", "ros1"); "": none are; NULL: to what
-                             is written best in the format of a conversion */
+    const struct reel_source_option *sources; /* one for each recording; NULL: as they are. Times of the selection and
+                                                 of the stream are shifted; globs match a topic with its prefix or
+                                                 without */
+    enum reel_prefixing prefixing;            /* when prefixes are used */
+    const struct reel_view *view;             /* NULL: messages as they are */
+    const char *encoding; /* "cdr", "ros1": messages are converted to it where possible; "": none are; NULL: to the
+                             encoding that suits the output format best */
 
-    struct reel_initial_state *initial; /* set by the library; NULL */
-    const struct reel_since *since;     /* set by the library; NULL */
+    struct reel_initial_state *initial; /* the library sets it; leave NULL */
+    const struct reel_since *since;     /* the library sets it; leave NULL */
 };
 
 /* The selection of all messages. */
@@ -107,14 +107,15 @@ static inline struct reel_selection reel_select_all(void) {
     return all;
 }
 
-/* Whether the selection has any message. If not, `why` is a sentence that says so, and which topics one that does not
- * exist may have meant. Reads as far as the first message. */
+/* Whether the selection has any message. If not, `why` is a sentence that says so and suggests topics for a
+ * name that does not exist. Reads as far as the first message. */
 enum { REEL_MATCHES_TEXT = 600 };
 bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n,
                             const struct reel_selection *selection, bool *any, char why[REEL_MATCHES_TEXT],
                             struct reel_error *err);
 
-/* "foxglove": what Foxglove and compatible viewers draw. Constant. REEL_ARGUMENT with the list. */
+/* "foxglove": what Foxglove and compatible viewers draw. Static; do not free. REEL_ARGUMENT: the text lists
+ * the views. */
 const struct reel_view *reel_view_named(const char *name, struct reel_error *err);
 
 /* ---- streams */

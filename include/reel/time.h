@@ -13,28 +13,28 @@ extern "C" {
 
 /* A point in time not yet tied to a recording. */
 enum reel_time_kind { REEL_TIME_ABSOLUTE, REEL_TIME_FROM_START, REEL_TIME_FROM_END, REEL_TIME_FROM_NOW };
-struct reel_time { /* the layout stays */
+struct reel_time { /* its layout never changes */
     enum reel_time_kind kind;
-    int64_t ns; /* since 1970 (or the recording's zero), or the offset: "-2.5s" is FROM_END, -2500000000; "now-1h"
-                   FROM_NOW, -3600e9 */
-    bool bare;  /* an integer without a unit: nanoseconds, but since 1970 its magnitude decides */
+    int64_t ns; /* absolute: since 1970 or the recording's zero; otherwise the offset: -2500000000 for "-2.5s" */
+    bool bare; /* the text had no unit: nanoseconds, except in a recording that counts from 1970, where its size decides
+                */
 };
 
 /* RFC 3339 with up to 9 digits, also a date alone and a time without a zone, which is UTC; integer or decimal with
  * ns/us/ms/s; "+2.5s" from the start, "-2.5s" from the end (with m, h, d too); "now", "now-1h". A bare number has the
  * unit bare_unit_ns (1000000: milliseconds); with 1, its magnitude tells seconds, ms, us and ns since 1970 apart.
- * REEL_ARGUMENT with what is accepted. */
+ * REEL_ARGUMENT: the text lists the accepted forms. */
 bool reel_time_parse(const char *text, int64_t bare_unit_ns, struct reel_time *out, struct reel_error *err);
 
 /* Ties it to a recording with messages from first_ns to last_ns; 0 and 0: no recording. Saturates instead of
  * overflowing. */
 int64_t reel_time_resolve(const struct reel_time *t, int64_t first_ns, int64_t last_ns, int64_t now_ns);
-/* The same, now, but REEL_ARGUMENT for what is more than a year outside of the recording: "10s" is hardly meant to be
- * in 1970. */
+/* Like reel_time_resolve() with the current time, but fails with REEL_ARGUMENT if an absolute time is more than a year
+ * outside of the recording. */
 bool reel_time_within(const struct reel_time *t, int64_t first_ns, int64_t last_ns, int64_t *ns,
                       struct reel_error *err);
 
-/* "100ms", "2.5s", "1h"; a unit is needed. Positive. REEL_ARGUMENT. */
+/* "100ms", "2.5s", "1h"; a unit is needed. REEL_ARGUMENT unless it is positive. */
 bool reel_duration_parse(const char *text, int64_t *ns, struct reel_error *err);
 
 int64_t reel_now_ns(void); /* since 1970 */

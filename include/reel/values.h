@@ -120,8 +120,8 @@ struct reel_question_options {
     /* Opens the recording when blocks have to be read; the answer takes the reference over. */
     struct reel_recording *(*open)(void *context, struct reel_error *err);
     void *context;
-    const struct reel_progress
-        *progress; /* of an unknown total (0); when it cancels, the answer is not complete; may be NULL */
+    const struct reel_progress *progress; /* of an unknown total (0); when it cancels, the answer is not complete; may
+                                             be NULL */
 };
 /* Empty where no topic of the recording is asked about. Free with reel_answer_free(). */
 struct reel_answer *reel_question_answer(const struct reel_question *question, struct reel_statistics *statistics,

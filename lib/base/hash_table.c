@@ -17,8 +17,8 @@ struct hash_slot {
 
 uint64_t hash_seed(void) {
     uint64_t seed = 0;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) !=
-        (ssize_t)sizeof seed) { /* no entropy early at boot: still better than a constant */
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) { /* no entropy early at boot: still
+                                                                                   better than a constant */
         seed = mix_pair((uint64_t)clock_ns(), (uintptr_t)&seed);
     }
     return seed;
@@ -49,7 +49,7 @@ static uint64_t hash_of(const struct hash_table *table, struct hash_key key) {
 }
 
 /* The slot of a key, or the free slot where it would be inserted. */
-static struct hash_slot *slot_of(const struct hash_table *table, uint64_t hash, struct hash_key key) {
+static struct hash_slot *hash_table_slot_of(const struct hash_table *table, uint64_t hash, struct hash_key key) {
     for (size_t i = hash & (table->capacity - 1);; i = (i + 1) & (table->capacity - 1)) {
         struct hash_slot *slot = &table->slots[i];
         bool same = slot->hash == hash && slot->key.number == key.number && bytes_equal(slot->key.bytes, key.bytes);
@@ -73,7 +73,7 @@ static bool grow(struct hash_table *table, struct reel_error *err) {
     for (size_t i = 0; i < table->capacity; i++) {
         const struct hash_slot *slot = &table->slots[i];
         if (slot->value != 0) {
-            *slot_of(&grown, slot->hash, slot->key) = *slot;
+            *hash_table_slot_of(&grown, slot->hash, slot->key) = *slot;
         }
     }
     free(table->slots);
@@ -82,7 +82,7 @@ static bool grow(struct hash_table *table, struct reel_error *err) {
 }
 
 uintptr_t hash_table_get(const struct hash_table *table, struct hash_key key) {
-    return table->capacity > 0 ? slot_of(table, hash_of(table, key), key)->value : 0;
+    return table->capacity > 0 ? hash_table_slot_of(table, hash_of(table, key), key)->value : 0;
 }
 
 bool hash_table_set(struct hash_table *table, struct hash_key key, uintptr_t value, struct reel_error *err) {
@@ -90,7 +90,7 @@ bool hash_table_set(struct hash_table *table, struct hash_key key, uintptr_t val
         return false;
     }
     uint64_t hash = hash_of(table, key);
-    struct hash_slot *slot = slot_of(table, hash, key);
+    struct hash_slot *slot = hash_table_slot_of(table, hash, key);
     if (slot->value == 0) {
         *slot = (struct hash_slot){.hash = hash, .key = key};
         table->count++;

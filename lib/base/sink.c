@@ -43,7 +43,7 @@ static void sink_hash_run(struct reel_sink *s, uint8_t value, uint64_t repeats) 
     }
 }
 
-void reel_sink_zeros(struct reel_sink *s, uint8_t value, uint64_t repeats) {
+void reel_sink_fill(struct reel_sink *s, uint8_t value, uint64_t repeats) {
     if (s->hashing) {
         sink_hash_run(s, value, repeats);
     }

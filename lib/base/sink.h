@@ -14,14 +14,14 @@ struct reel_sink {
     uint8_t *buffer; /* hi - lo bytes, owned by the caller */
     bool hashing;    /* keep `crc` over every byte emitted, inside the window or not */
     uint32_t crc;    /* CRC-32 (zlib's), start value 0 */
-    bool partial; /* the window shows a part of a group: nothing may be patched, or its bytes would depend on the window
-                   */
-    bool lacking; /* set by a writer that had to patch bytes that a partial window shows: the group is rendered again,
-                     whole */
+    bool partial;    /* the window covers part of a group; do not patch, or the output would depend on where the window
+                      * lies
+                      */
+    bool lacking;    /* a writer sets this if it must patch inside a partial window; the whole group is then rendered */
 };
 
-void reel_sink_edge(struct reel_sink *s, const void *data, size_t size);    /* slow path of reel_sink_put */
-void reel_sink_zeros(struct reel_sink *s, uint8_t value, uint64_t repeats); /* a run of one byte value */
+void reel_sink_edge(struct reel_sink *s, const void *data, size_t size);   /* slow path of reel_sink_put */
+void reel_sink_fill(struct reel_sink *s, uint8_t value, uint64_t repeats); /* a run of one byte value */
 
 static inline void reel_sink_put(struct reel_sink *s, const void *data, size_t size) {
     if (s->pos >= s->lo && s->pos + size <= s->hi && size > 0 && !s->hashing) {

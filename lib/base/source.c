@@ -26,7 +26,8 @@ struct slice_source {
     uint64_t offset;
 };
 
-static bool file_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool source_file_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                             struct reel_error *err) {
     const struct file_source *file = (const struct file_source *)source;
     uint8_t *at = (uint8_t *)buffer;
     while (size > 0) {
@@ -56,7 +57,7 @@ static void file_free(struct reel_source *source) {
 static int file_fd(struct reel_source *source) {
     return ((const struct file_source *)source)->fd;
 }
-static const struct reel_source_ops file_ops = {.read = file_read, .free = file_free, .fd = file_fd};
+static const struct reel_source_ops file_ops = {.read = source_file_read, .free = file_free, .fd = file_fd};
 
 static bool memory_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
                         struct reel_error *err) {
@@ -128,7 +129,7 @@ struct reel_source *reel_source_from_memory(struct reel_bytes data, const char *
     return &memory->source;
 }
 
-/* offset + size must not be computed before this check: both may come from a file. */
+/* offset + size may overflow, because both may come from a file; so compare without adding. */
 static bool source_holds(const struct reel_source *source, uint64_t offset, uint64_t size, struct reel_error *err) {
     if (offset <= source->size && size <= source->size - offset) {
         return true;

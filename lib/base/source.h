@@ -1,5 +1,5 @@
 /* A source answers positional reads of a fixed-size run of bytes: a file, memory, a slice of another source, and
- * whatever hides behind the interface because it has no contiguous bytes. Sources are immutable and may be read from
+ * anything else that implements these operations. Sources are immutable and may be read from
  * many threads. */
 #ifndef REEL_BASE_SOURCE_H
 #define REEL_BASE_SOURCE_H
@@ -21,9 +21,9 @@ struct reel_source_ops {
 struct reel_source {
     const struct reel_source_ops *ops;
     uint64_t size;
-    const char
-        *name;   /* file name without folders, for messages, and for formats that are recognised by name; never NULL */
-    bool sparse; /* only the bytes of the selected messages exist: do not read ahead */
+    const char *name; /* file name without folders, for messages, and for formats that are recognised by name; never
+                         NULL */
+    bool sparse;      /* only the bytes of the selected messages exist: do not read ahead */
 };
 
 /* Opens a file for reading; its size is fixed at this moment. `name` defaults to the last part of the path when NULL.

@@ -27,7 +27,8 @@ static size_t squeeze(const char *text, char out[NEAR_TEXT_MAX + 1]) {
     return n;
 }
 
-/* Characters to insert, delete, replace or exchange with the next one: three rows of the table at a time. */
+/* The edit distance of Damerau and Levenshtein (insert, delete, replace, swap neighbours), in three rows of its table.
+ */
 static unsigned edits(const char *a, size_t m, const char *b, size_t n) {
     unsigned rows[3][NEAR_TEXT_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];
     for (size_t k = 0; k <= n; k++) {

@@ -7,8 +7,7 @@
 
 enum { NEAR_TEXT_MAX = 128, NEAR_MAX = 3, NEAR_NONE = 1000 };
 
-/* How far a name is from the one that was given, which is part of it at 0; NEAR_NONE: it was hardly meant. Ignores
- * case. */
+/* Number of edits from `given` to `name`; 0 if `name` contains it; NEAR_NONE if it is too far. Ignores case. */
 unsigned near_distance(const char *given, const char *name);
 
 /* The nearest names seen so far, nearest first. */

@@ -113,7 +113,7 @@ static void remove_turn(struct reel_threads *t, struct thread_client *client) {
 
 /* ---- threads */
 
-static void *run(void *context) {
+static void *threads_run(void *context) {
     struct reel_threads *t = context;
     pthread_mutex_lock(&t->mutex);
     for (;;) {
@@ -137,7 +137,8 @@ static void *run(void *context) {
 bool threads_submit(struct thread_client *client, struct thread_task *task) {
     struct reel_threads *t = client->threads;
     pthread_mutex_lock(&t->mutex);
-    if (t->waiting >= t->idle && t->started < t->wanted && pthread_create(&t->ids[t->started], NULL, run, t) == 0) {
+    if (t->waiting >= t->idle && t->started < t->wanted &&
+        pthread_create(&t->ids[t->started], NULL, threads_run, t) == 0) {
         t->started++;
     }
     bool good = t->started > 0;

@@ -24,7 +24,7 @@ struct reel_cache *reel_cache_new(uint64_t budget_bytes, struct reel_error *err)
     return c;
 }
 
-static struct cache_block **bucket_of(struct reel_cache *c, uint64_t recording, uint32_t chunk) {
+static struct cache_block **cache_bucket_of(struct reel_cache *c, uint64_t recording, uint32_t chunk) {
     return &c->buckets[(recording * 0x9e3779b97f4a7c15u + chunk * 0x85ebca6bu) >> 17 & (BUCKETS - 1)];
 }
 
@@ -41,7 +41,7 @@ static void link_newest(struct reel_cache *c, struct cache_block *b) {
 }
 
 static void remove_block(struct reel_cache *c, struct cache_block *b) {
-    struct cache_block **p = bucket_of(c, b->recording, b->chunk);
+    struct cache_block **p = cache_bucket_of(c, b->recording, b->chunk);
     while (*p != b) {
         p = &(*p)->next;
     }
@@ -53,7 +53,7 @@ static void remove_block(struct reel_cache *c, struct cache_block *b) {
 }
 
 /* Evicts least recently used blocks until the cache is within its budget; pinned blocks stay. */
-static void trim(struct reel_cache *c) {
+static void cache_trim(struct reel_cache *c) {
     for (struct cache_block *b = c->oldest, *newer; b && c->used > c->budget; b = newer) {
         newer = b->newer;
         if (b->pins == 0) {
@@ -63,7 +63,7 @@ static void trim(struct reel_cache *c) {
 }
 
 static struct cache_block *find_locked(struct reel_cache *c, uint64_t recording, uint32_t chunk) {
-    for (struct cache_block *b = *bucket_of(c, recording, chunk); b; b = b->next) {
+    for (struct cache_block *b = *cache_bucket_of(c, recording, chunk); b; b = b->next) {
         if (b->recording == recording && b->chunk == chunk) {
             b->pins++;
             unlink_use(c, b);
@@ -101,13 +101,13 @@ struct cache_block *cache_put(struct reel_cache *c, uint64_t recording, uint32_t
         free(data);
         free(fresh);
     } else {
-        struct cache_block **bucket = bucket_of(c, recording, chunk);
+        struct cache_block **bucket = cache_bucket_of(c, recording, chunk);
         *fresh = (struct cache_block){
             .recording = recording, .chunk = chunk, .pins = 1, .data = data, .size = size, .next = *bucket};
         *bucket = b = fresh;
         link_newest(c, b);
         c->used += size;
-        trim(c);
+        cache_trim(c);
     }
     pthread_mutex_unlock(&c->lock);
     return b;
@@ -117,7 +117,7 @@ void cache_unpin(struct reel_cache *c, struct cache_block *b) {
     if (b) {
         pthread_mutex_lock(&c->lock);
         b->pins--;
-        trim(c);
+        cache_trim(c);
         pthread_mutex_unlock(&c->lock);
     }
 }

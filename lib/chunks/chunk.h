@@ -24,13 +24,13 @@ enum reel_codec {
  * themselves, whole and plain.
  */
 struct reel_chunk {
-    uint32_t
-        part; /* or REEL_CHUNK_PART | id: inside the raw bytes of that earlier chunk (a member of an archive, a row) */
+    uint32_t part; /* or REEL_CHUNK_PART | id: inside the raw bytes of that earlier chunk (a member of an archive, a
+                      row) */
     enum reel_codec codec;
     uint64_t offset, stored; /* position in the part, size there */
     uint64_t raw; /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
-    bool
-        damaged; /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair */
+    bool damaged; /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair
+                   */
 };
 
 #endif

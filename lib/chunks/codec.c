@@ -184,9 +184,8 @@ static enum step lz4_step(union state *state, struct run *run) {
     size_t result = LZ4F_decompress(state->lz4, run->out, &written, run->in, &taken, &options);
     if (LZ4F_isError(result)) {
         run->why = LZ4F_getErrorName(result);
-        return strcmp(run->why, "ERROR_allocation_failed") == 0
-                   ? STEP_MEMORY
-                   : STEP_DAMAGED; /* the error codes are not in the public header */
+        return strcmp(run->why, "ERROR_allocation_failed") == 0 ? STEP_MEMORY : STEP_DAMAGED; /* the error codes are not
+                                                                                                 in the public header */
     }
     run->in += taken;
     run->left -= taken;
@@ -253,12 +252,12 @@ static const struct codec codecs[] = {
     [REEL_CODEC_JSON_BYTES] = {"base64", NULL, json_bytes_step, NULL, NULL, NULL, true},
 };
 
-static const struct codec *codec_of(enum reel_codec codec) {
+static const struct codec *codec_codec_of(enum reel_codec codec) {
     return (size_t)codec < sizeof codecs / sizeof codecs[0] ? &codecs[codec] : NULL;
 }
 
 const char *codec_name(enum reel_codec codec) {
-    const struct codec *c = codec_of(codec);
+    const struct codec *c = codec_codec_of(codec);
     return c ? c->name : "unknown";
 }
 
@@ -432,7 +431,7 @@ static bool decoder_exact(const struct decoder *d, struct reel_error *err) {
 static bool decoder_init(struct decoder *d, enum reel_codec codec, struct reel_source *source, uint64_t offset,
                          uint64_t stored, uint64_t limit, struct reel_error *err) {
     *d = (struct decoder){
-        .codec = codec_of(codec), .source = source, .offset = offset, .stored = stored, .fd = -1, .limit = limit};
+        .codec = codec_codec_of(codec), .source = source, .offset = offset, .stored = stored, .fd = -1, .limit = limit};
     return d->codec || reel_fail(err, REEL_ARGUMENT, "unknown codec %d", (int)codec);
 }
 

@@ -12,7 +12,7 @@ struct run {
     uint8_t *out, *out_end;
 };
 
-static bool copy(struct run *r, size_t size) {
+static bool json_bytes_copy(struct run *r, size_t size) {
     size_t room = (size_t)(r->out_end - r->out);
     size_t n = size < room ? size : room;
     memcpy(r->out, r->in, n);
@@ -25,13 +25,13 @@ static bool copy(struct run *r, size_t size) {
 static void text_step(struct json_bytes *j, struct run *r) {
     if (j->matched == 0) {
         const uint8_t *quote = memchr(r->in, '"', (size_t)(r->in_end - r->in));
-        if (!copy(r, (size_t)((quote ? quote : r->in_end) - r->in)) || !quote) {
+        if (!json_bytes_copy(r, (size_t)((quote ? quote : r->in_end) - r->in)) || !quote) {
             return;
         }
     }
     while (r->in < r->in_end && r->out < r->out_end) {
         uint8_t c = *r->in;
-        copy(r, 1);
+        json_bytes_copy(r, 1);
         j->matched = c == (uint8_t)KEY[j->matched] ? j->matched + 1 : c == '"';
         if (j->matched == sizeof KEY - 1) {
             *j = (struct json_bytes){.stage = JSON_BYTES_KEY};
@@ -48,10 +48,10 @@ static void key_step(struct json_bytes *j, struct run *r) {
     uint8_t c = *r->in;
     if (c == ' ' || c == '\t' || (c == ':' && j->matched == 0)) {
         j->matched += c == ':';
-        copy(r, 1);
+        json_bytes_copy(r, 1);
     } else if (c == '"' && j->matched == 1) {
         *j = (struct json_bytes){.stage = JSON_BYTES_DIGITS};
-        copy(r, 1);
+        json_bytes_copy(r, 1);
     } else {
         *j = (struct json_bytes){.stage = JSON_BYTES_TEXT};
     }

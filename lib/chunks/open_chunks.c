@@ -1,4 +1,4 @@
-/* See opened.h. An item pins its base, so the base is closed after all items in it. */
+/* See open_chunks.h. An item pins its base, so the base is closed after all items in it. */
 #include "chunks/open_chunks.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ bool open_chunks_init(struct open_chunks *set, struct reel_error *err) {
     return true;
 }
 
-static struct open_chunk *find(const struct open_chunks *set, uint32_t id) {
+static struct open_chunk *open_chunks_find(const struct open_chunks *set, uint32_t id) {
     for (size_t i = 0; i < set->count; i++) {
         if (set->items[i]->chunk == id) {
             return set->items[i];
@@ -75,7 +75,7 @@ static struct open_chunk *over_the_ceiling(struct open_chunks *set) {
 }
 
 /* Closing a large file takes time: do it without the lock. */
-static void trim(struct open_chunks *set) {
+static void open_chunks_trim(struct open_chunks *set) {
     for (struct open_chunk *o; (o = over_the_ceiling(set));) {
         pthread_mutex_unlock(&set->lock);
         opened_free(o);
@@ -94,7 +94,7 @@ void open_chunks_done(struct open_chunks *set) {
 }
 
 /* A new item, pinned and busy. Caller holds the lock. */
-static struct open_chunk *add(struct open_chunks *set, uint32_t id, struct reel_error *err) {
+static struct open_chunk *open_chunks_add(struct open_chunks *set, uint32_t id, struct reel_error *err) {
     struct open_chunk *o = GROW_ARRAY(set->items, set->count, set->capacity) ? calloc(1, sizeof *o) : NULL;
     if (!o) {
         reel_fail_memory(err);
@@ -107,7 +107,7 @@ static struct open_chunk *add(struct open_chunks *set, uint32_t id, struct reel_
 }
 
 /* Publishes the result of open() to all threads that wait for it. Caller holds the lock. */
-static void finish(struct open_chunks *set, struct open_chunk *o, bool good) {
+static void open_chunks_finish(struct open_chunks *set, struct open_chunk *o, bool good) {
     o->state = good ? OPEN_CHUNK_READY : OPEN_CHUNK_FAILED;
     set->spooled += o->spooled;
     set->n_spooled += o->spooled > 0;
@@ -118,7 +118,7 @@ static void finish(struct open_chunks *set, struct open_chunk *o, bool good) {
 }
 
 /* A failed item is freed by the last thread that waited for it. Caller holds the lock. */
-static struct open_chunk *answer(struct open_chunks *set, struct open_chunk *o, struct reel_error *err) {
+static struct open_chunk *open_chunks_answer(struct open_chunks *set, struct open_chunk *o, struct reel_error *err) {
     if (o->state == OPEN_CHUNK_READY) {
         o->used = ++set->clock;
         return o;
@@ -134,20 +134,20 @@ struct open_chunk *open_chunk_pin(struct open_chunks *set, uint32_t id,
                                   bool (*open)(void *context, struct open_chunk *o, struct reel_error *err),
                                   void *context, struct reel_error *err) {
     pthread_mutex_lock(&set->lock);
-    struct open_chunk *o = find(set, id);
+    struct open_chunk *o = open_chunks_find(set, id);
     if (o) {
         o->pins++;
         while (o->state == OPEN_CHUNK_BUSY) {
             pthread_cond_wait(&set->changed, &set->lock);
         }
-    } else if ((o = add(set, id, err))) {
+    } else if ((o = open_chunks_add(set, id, err))) {
         pthread_mutex_unlock(&set->lock);
         bool good = open(context, o, &o->why);
         pthread_mutex_lock(&set->lock);
-        finish(set, o, good);
+        open_chunks_finish(set, o, good);
     }
-    o = o ? answer(set, o, err) : NULL;
-    trim(set);
+    o = o ? open_chunks_answer(set, o, err) : NULL;
+    open_chunks_trim(set);
     pthread_mutex_unlock(&set->lock);
     return o;
 }
@@ -156,7 +156,7 @@ void open_chunk_unpin(struct open_chunks *set, struct open_chunk *o) {
     if (o) {
         pthread_mutex_lock(&set->lock);
         o->pins--;
-        trim(set);
+        open_chunks_trim(set);
         pthread_mutex_unlock(&set->lock);
     }
 }

@@ -126,8 +126,8 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
         unlink(temporary);
         return NULL;
     }
-    if (fdatasync(fd) != 0 ||
-        rename(temporary, path) != 0) { /* after a crash the name must not refer to a file of zeros */
+    if (fdatasync(fd) != 0 || rename(temporary, path) != 0) { /* after a crash the name must not refer to a file of
+                                                                 zeros */
         reel_fail_errno(err, "could not put a derived file in place");
         unlink(temporary);
         return NULL;

@@ -12,7 +12,8 @@
 
 enum { PIECE = 4 << 20 };
 
-static bool report(const struct reel_progress *progress, uint64_t done, uint64_t total, struct reel_error *err) {
+static bool convert_report(const struct reel_progress *progress, uint64_t done, uint64_t total,
+                           struct reel_error *err) {
     return !progress || !progress->report || progress->report(progress->context, done, total) ||
            reel_fail(err, REEL_CANCELLED, "interrupted");
 }
@@ -49,7 +50,7 @@ static bool write_planned(struct reel_conversion *c, char *buffer, const struct 
             return false;
         }
         at += n;
-        if (!report(progress, at, length, err)) {
+        if (!convert_report(progress, at, length, err)) {
             return false;
         }
     }

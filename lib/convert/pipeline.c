@@ -60,7 +60,7 @@ size_t pipeline_piece_bytes(const struct pipeline *p) {
     return share > PIECE_BYTES ? PIECE_BYTES : share > PIECE_BYTES_MIN ? share : PIECE_BYTES_MIN;
 }
 
-static void wait_for(struct pipeline *p, const struct pipeline_piece *piece) {
+static void pipeline_wait_for(struct pipeline *p, const struct pipeline_piece *piece) {
     pthread_mutex_lock(&p->mutex);
     while (!piece->done) {
         pthread_cond_wait(&p->done, &p->mutex);
@@ -86,7 +86,7 @@ void pipeline_free(struct pipeline *p) {
     for (uint64_t i = p->begun; i > p->taken; i--) { /* the last first, so that no thread starts an earlier one */
         struct pipeline_piece *piece = piece_at(p, i - 1);
         if (p->client && !threads_withdraw(p->client, &piece->task)) {
-            wait_for(p, piece);
+            pipeline_wait_for(p, piece);
         }
     }
     free_pieces(p);
@@ -179,7 +179,7 @@ struct pipeline_piece *pipeline_take(struct pipeline *p, struct reel_error *err)
         return NULL;
     }
     struct pipeline_piece *piece = piece_at(p, p->taken);
-    wait_for(p, piece);
+    pipeline_wait_for(p, piece);
     return piece;
 }
 

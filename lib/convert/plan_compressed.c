@@ -249,7 +249,7 @@ static bool put_tail(struct planning *p, uint64_t tail_at, struct reel_error *er
     return put_rendered(p, p->output->rewrite, 0, p->plan->head_size, err);
 }
 
-static bool put_head(struct planning *p, struct reel_error *err) {
+static bool plan_compressed_put_head(struct planning *p, struct reel_error *err) {
     bool good = put_rendered(p, p->output->write, 0, p->plan->head_size, err);
     reel_planned_output_free(TAKE(p->rendered)); /* leaves its stream to the groups */
     return good;
@@ -257,7 +257,7 @@ static bool put_head(struct planning *p, struct reel_error *err) {
 
 static bool plan_all(struct planning *p, struct reel_stream *stream, const struct reel_progress *progress,
                      struct reel_error *err) {
-    if (!plan_head(&p->run, stream, progress, &p->estimated, err) || (p->output && !put_head(p, err)) ||
+    if (!plan_head(&p->run, stream, progress, &p->estimated, err) || (p->output && !plan_compressed_put_head(p, err)) ||
         !plan_groups(p, err)) {
         return false;
     }

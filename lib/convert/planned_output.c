@@ -153,7 +153,7 @@ static struct reel_sink window_of(const struct reel_planned_output *o, const str
                               .partial = true};
 }
 
-static bool reserve(struct reel_planned_output *o, size_t size, struct reel_error *err) {
+static bool planned_output_reserve(struct reel_planned_output *o, size_t size, struct reel_error *err) {
     if (size > o->capacity) {
         free(TAKE(o->buffer));
         o->capacity = 0;
@@ -170,7 +170,7 @@ static bool fill_buffer(struct reel_planned_output *o, const struct extent *grou
                         struct reel_error *err) {
     struct reel_sink out = window_of(o, group, offset);
     o->from = o->to = 0;
-    if (!reserve(o, (size_t)(out.hi - out.lo), err)) {
+    if (!planned_output_reserve(o, (size_t)(out.hi - out.lo), err)) {
         return false;
     }
     out.buffer = o->buffer;
@@ -252,8 +252,9 @@ static void free_ahead(struct read_ahead *a) {
 static uint64_t piece_end(const struct reel_plan *plan, uint64_t offset, uint64_t end, size_t size) {
     const struct extent first = extent_at(plan, offset);
     uint64_t to = first.offset + first.size;
-    bool windows = !(plan->writer->needs & REEL_DECODES) ||
-                   first.size > 2 * REEL_ROW_GROUP_BYTES; /* a table's group is encoded as a whole */
+    bool windows = !(plan->writer->needs & REEL_DECODES) || first.size > 2 * REEL_ROW_GROUP_BYTES; /* a table's group is
+                                                                                                      encoded as a whole
+                                                                                                    */
     if (first.size > REEL_GROUP_WHOLE_MAX && windows) {
         to = to - offset > REEL_GROUP_WHOLE_MAX ? offset + REEL_GROUP_WHOLE_MAX : to;
     }
@@ -267,7 +268,7 @@ static uint64_t piece_end(const struct reel_plan *plan, uint64_t offset, uint64_
     return to < end ? to : end;
 }
 
-static bool next_piece(void *context, struct pipeline_piece *base, struct reel_error *err) {
+static bool planned_output_next_piece(void *context, struct pipeline_piece *base, struct reel_error *err) {
     struct read_ahead *a = context;
     struct planned_piece *piece = (struct planned_piece *)base;
     (void)err;
@@ -301,7 +302,7 @@ static bool all_stored(const struct reel_planned_output *o) {
 
 bool reel_planned_output_read_ahead(struct reel_planned_output *o, uint64_t offset, uint64_t end) {
     static const struct pipeline_ops ops = {.piece_size = sizeof(struct planned_piece),
-                                            .next = next_piece,
+                                            .next = planned_output_next_piece,
                                             .render = render_piece,
                                             .open_worker = open_worker,
                                             .close_worker = close_worker};

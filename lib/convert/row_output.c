@@ -86,7 +86,7 @@ struct reel_row_output *reel_conversion_rows(struct reel_conversion *c, struct r
 
 /* ---- one group */
 
-static bool reserve(struct reel_row_output *o, size_t size, struct reel_error *err) {
+static bool row_output_reserve(struct reel_row_output *o, size_t size, struct reel_error *err) {
     if (size > o->capacity) {
         free(TAKE(o->buffer));
         o->capacity = 0;
@@ -116,7 +116,7 @@ static bool emit_window(struct reel_row_output *o, uint64_t from, struct reel_er
     struct writer_run *run = &o->run;
     const struct reel_writer *writer = run->w.writer;
     size_t window = from < WINDOW ? WINDOW : from < WINDOW_MAX ? (size_t)from : WINDOW_MAX;
-    if (!reserve(o, window, err)) {
+    if (!row_output_reserve(o, window, err)) {
         return false;
     }
     struct reel_sink out = {.lo = from, .hi = from + window, .buffer = o->buffer, .partial = true};
@@ -353,19 +353,20 @@ static bool next_stage(struct reel_row_output *o, struct reel_error *err) {
 }
 
 /* Goes on after a group that has been returned whole. */
-static bool advance(struct reel_row_output *o, struct reel_error *err) {
+static bool row_output_advance(struct reel_row_output *o, struct reel_error *err) {
     o->returned = o->group_size = o->to = 0;
     return next_stage(o, err) && (o->stage == AT_END || o->stage == AT_SECTIONS || emit_window(o, 0, err));
 }
 
 /* Some of the next bytes; *got 0: there are more, or the output has ended. */
-static bool read_some(struct reel_row_output *o, uint8_t *to, size_t size, size_t *got, struct reel_error *err) {
+static bool row_output_read_some(struct reel_row_output *o, uint8_t *to, size_t size, size_t *got,
+                                 struct reel_error *err) {
     *got = 0;
     if (o->stage == AT_SECTIONS) {
-        return read_sections(o, to, size, got, err) && (*got > 0 || advance(o, err));
+        return read_sections(o, to, size, got, err) && (*got > 0 || row_output_advance(o, err));
     }
     if (o->returned == o->group_size) {
-        return advance(o, err);
+        return row_output_advance(o, err);
     }
     if (o->returned >= o->to && !emit_window(o, o->returned, err)) {
         return false;
@@ -376,14 +377,15 @@ static bool read_some(struct reel_row_output *o, uint8_t *to, size_t size, size_
     return true;
 }
 
-static bool read_rows(struct reel_row_output *o, uint8_t *to, size_t size, size_t *got, struct reel_error *err) {
+static bool row_output_read_rows(struct reel_row_output *o, uint8_t *to, size_t size, size_t *got,
+                                 struct reel_error *err) {
     bool prompt = o->options.prompt;
     for (size_t n; *got < size && o->stage != AT_END; *got += n) {
         bool ends = o->stage != AT_SECTIONS && o->returned == o->group_size;
         if (prompt && ends && *got > 0) {
             return true;
         }
-        if (!read_some(o, to + *got, size - *got, &n, err)) {
+        if (!row_output_read_some(o, to + *got, size - *got, &n, err)) {
             return false;
         }
     }
@@ -395,7 +397,7 @@ bool reel_row_output_next(struct reel_row_output *o, void *buffer, size_t size, 
     if (o->stage == BROKEN) {
         return reel_fail(err, REEL_CANCELLED, "the output has broken off before");
     }
-    if (!read_rows(o, buffer, size, got, err)) {
+    if (!row_output_read_rows(o, buffer, size, got, err)) {
         o->stage = BROKEN;
         return false;
     }

@@ -46,8 +46,8 @@ struct splitting {
 };
 
 /* Adds the part that begins at `start_ns`, and ends the previous part there. */
-static bool add_part(struct splitting *s, const struct reel_selection *selection,
-                     const struct reel_write_options *options, int64_t start_ns, struct reel_error *err) {
+static bool split_add_part(struct splitting *s, const struct reel_selection *selection,
+                           const struct reel_write_options *options, int64_t start_ns, struct reel_error *err) {
     if (s->count == REEL_SPLIT_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d parts", REEL_SPLIT_MAX);
     }
@@ -76,7 +76,7 @@ static bool by_duration(struct splitting *s, struct reel_stream *stream, const s
     int64_t first = step == REEL_STEP_MESSAGE ? m.time_ns : 0, next;
     while (step == REEL_STEP_MESSAGE) {
         int64_t start = first + (int64_t)(((uint64_t)m.time_ns - (uint64_t)first) / (uint64_t)ns * (uint64_t)ns);
-        if (!add_part(s, selection, options, start, err)) {
+        if (!split_add_part(s, selection, options, start, err)) {
             return false;
         }
         if (__builtin_add_overflow(start, ns, &next)) {
@@ -99,7 +99,7 @@ static bool by_size(struct splitting *s, const struct reel_plan *plan, const str
         double added = (double)plan->groups[g].size * (1 + tail);
         int64_t time = plan->positions[g].time_ns;
         if (g == 0 || (size + added > (double)bytes && time > start)) {
-            if (!add_part(s, selection, options, time, err)) {
+            if (!split_add_part(s, selection, options, time, err)) {
                 return false;
             }
             size = (double)plan->head_size;
@@ -110,9 +110,9 @@ static bool by_size(struct splitting *s, const struct reel_plan *plan, const str
     return true;
 }
 
-static bool split(struct splitting *s, struct reel_stream *stream, const struct reel_selection *selection,
-                  const struct reel_write_options *options, const struct reel_split_rule *rule,
-                  const struct reel_progress *progress, struct reel_error *err) {
+static bool split_split(struct splitting *s, struct reel_stream *stream, const struct reel_selection *selection,
+                        const struct reel_write_options *options, const struct reel_split_rule *rule,
+                        const struct reel_progress *progress, struct reel_error *err) {
     if (rule->ns > 0) {
         return by_duration(s, stream, selection, options, rule->ns, err);
     }
@@ -134,8 +134,8 @@ struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel
     s.plain.initial = NULL;
     AUTO(reel_stream_free)
     struct reel_stream *stream = reel_writer_stream(writer, recordings, n_recordings, &s.plain, err);
-    if (!stream || !split(&s, stream, selection, options, rule, progress, err) ||
-        (s.count == 0 && !add_part(&s, selection, options, 0, err))) {
+    if (!stream || !split_split(&s, stream, selection, options, rule, progress, err) ||
+        (s.count == 0 && !split_add_part(&s, selection, options, 0, err))) {
         free(s.parts);
         return NULL;
     }

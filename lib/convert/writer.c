@@ -98,7 +98,7 @@ const struct reel_write_option *reel_write_option_at(size_t i, char help[REEL_OP
     return NULL;
 }
 
-static bool fail_unknown(const struct reel_writer *writer, bool command_line, struct reel_error *err) {
+static bool writer_fail_unknown(const struct reel_writer *writer, bool command_line, struct reel_error *err) {
     char list[256] = "no options of their own";
     size_t used = 0;
     for (const struct reel_write_option *o = writer->options; o && o->name && used < sizeof list; o++) {
@@ -114,5 +114,5 @@ static bool fail_unknown(const struct reel_writer *writer, bool command_line, st
 bool reel_writer_set_option(const struct reel_writer *writer, const char *name, const char *text, bool command_line,
                             struct reel_write_values *values, struct reel_error *err) {
     const struct reel_write_option *option = reel_write_option_find(writer->options, name);
-    return option ? reel_write_values_add(values, option, text, err) : fail_unknown(writer, command_line, err);
+    return option ? reel_write_values_add(values, option, text, err) : writer_fail_unknown(writer, command_line, err);
 }

@@ -17,16 +17,16 @@ enum {
     REEL_NEEDS_PAYLOAD_TO_PLAN = 1, /* planning renders through the hashing sink: out->crc is right while planning */
     REEL_NEEDS_STATE_AT_CUT = 2,    /* a selection with a start gets the encodings' state in front */
     REEL_STREAMED = 4,              /* length is not known ahead: no plan, rendered once from front to back */
-    REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
+    REEL_REBASES_CUT = 8,           /* times of a cut count from its start (reel_write_time()) */
     REEL_KEEPS_TOPICS = 16, /* topics mean something to this target: they get no prefix when recordings are merged */
     REEL_NAMES_FOLDER = 64, /* options.name is in the bytes */
     REEL_DECODES = 128, /* payloads are decoded to values: decode, and the version of the encodings, decide the bytes */
-    REEL_COMPRESSES =
-        32, /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
-    REEL_HEAD_FIRST =
-        256, /* head() does not depend on what follows: an output with packed groups is written in one pass */
-    REEL_HEAD_LAST =
-        512, /* it alone depends on that, and not its size: the same for an output whose head can be rewritten */
+    REEL_COMPRESSES = 32,  /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by
+                              view_version */
+    REEL_HEAD_FIRST = 256, /* head() does not depend on what follows: an output with packed groups is written in one
+                              pass */
+    REEL_HEAD_LAST = 512,  /* it alone depends on that, and not its size: the same for an output whose head can be
+                              rewritten */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
@@ -49,7 +49,7 @@ struct reel_write_options {
     const char *compression; /* "", "zstd", "lz4", "bz2" */
     bool is_cut;             /* the selection has a start */
     int64_t start_ns;        /* what REEL_REBASES_CUT counts from */
-    bool separated;          /* text targets: end with the {"$end":…} record (API.md rule 3) */
+    bool separated;          /* text targets: end with the {"$end":…} record */
     enum reel_time_format time_format;
     uint64_t limit; /* REEL_STREAMED only: stop after this many messages, 0 = all */
     bool channels;  /* rows: first, a row {"$channel": …} for each channel, as formats/rows/append.h reads them */
@@ -80,8 +80,8 @@ struct reel_writer {
     size_t run_size;    /* zeroed struct of one run (write->run) */
 
     const char *leaves_out; /* optional: which messages planning may leave out, for the report: "that …" */
-    const char *
-        encoding; /* optional: messages are converted to it where they can be, unless the selection names another one */
+    const char *encoding;   /* optional: messages are converted to it where they can be, unless the selection names
+                               another one */
 
     /* Optional: what the target sees instead of the stream (messages of other bytes, of other channels). Takes `source`
      * over, also when it fails; gives it back as it is when nothing is to be changed. */
@@ -225,10 +225,11 @@ void reel_plan_free(struct reel_plan *plan); /* gives one reference back */
 uint64_t reel_plan_length(const struct reel_plan *plan);
 /* Adds what only planning finds: how many messages are left out. plan NULL: nothing. */
 void reel_plan_report(const struct reel_plan *plan, struct reel_loss *loss);
-struct reel_initial_state *reel_plan_initial_state(
-    const struct reel_plan *plan); /* for the selection of a stream to render with; NULL = none. Not a new reference */
-uint64_t reel_plan_memory(const struct reel_plan *plan); /* bytes it occupies, for caches */
-uint64_t reel_plan_kept(const struct reel_plan *plan);   /* bytes of packed groups that are kept (struct reel_keep) */
+struct reel_initial_state *reel_plan_initial_state(const struct reel_plan *plan); /* for the selection of a stream to
+                                                                                     render with; NULL = none. Not a new
+                                                                                     reference */
+uint64_t reel_plan_memory(const struct reel_plan *plan);                          /* bytes it occupies, for caches */
+uint64_t reel_plan_kept(const struct reel_plan *plan); /* bytes of packed groups that are kept (struct reel_keep) */
 void reel_plan_forget(struct reel_plan *plan); /* keeps them no longer; what is being rendered goes on reading them */
 REEL_DEFINE_AUTO(struct reel_plan, reel_plan_free);
 

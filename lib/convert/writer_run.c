@@ -86,7 +86,7 @@ void writer_run_begin_group(struct writer_run *run, uint64_t group, uint64_t quo
     run->packs = false;
 }
 
-static void count(struct reel_write_counts *c, const struct reel_message *m) {
+static void writer_run_count(struct reel_write_counts *c, const struct reel_message *m) {
     c->first_ns = c->messages == 0 || m->time_ns < c->first_ns ? m->time_ns : c->first_ns;
     c->last_ns = c->messages == 0 || m->time_ns > c->last_ns ? m->time_ns : c->last_ns;
     c->messages++;
@@ -115,7 +115,7 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
         run->first = reel_position_of(m);
     }
     if (w->planning) {
-        count(&run->plan->counts, m);
+        writer_run_count(&run->plan->counts, m);
     }
     return REEL_STEP_MESSAGE;
 }
@@ -232,7 +232,7 @@ bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachm
         uint64_t left = a->size - done;
         size_t size = left < PIECE ? (size_t)left : PIECE;
         if (!out->hashing && (out->pos + size <= out->lo || out->pos >= out->hi)) {
-            reel_sink_zeros(out, 0, size);
+            reel_sink_fill(out, 0, size);
         } else if (reel_reader_copy(reader, a->chunk, a->offset + done, piece, size, err)) {
             reel_sink_put(out, piece, size);
         } else {

@@ -29,16 +29,16 @@ static void skip_spaces(struct parser *p) {
     p->at += strspn(p->at, SPACES);
 }
 
-static bool refuse(struct parser *p, const char *expected) {
+static bool condition_refuse(struct parser *p, const char *expected) {
     return reel_fail(p->err, REEL_ARGUMENT, "where: character %zu: %s is expected", (size_t)(p->at - p->text) + 1,
                      expected);
 }
 
 /* "and" or "or" here, as a word of its own. */
-static bool is_word(const char *at, const char *word) {
+static bool condition_is_word(const char *at, const char *word) {
     size_t size = strlen(word);
-    return ascii_ncasecmp(at, word, size) == 0 &&
-           strchr(SPACES "(", at[size]); /* or the end, which strchr() finds, too */
+    return ascii_ncasecmp(at, word, size) == 0 && strchr(SPACES "(", at[size]); /* or the end, which strchr() finds, too
+                                                                                 */
 }
 
 /* Where the value ends that begins here, without spaces behind it. */
@@ -47,7 +47,7 @@ static const char *value_end(const char *at) {
     for (; *at && *at != ')'; at++) {
         if (strchr(SPACES, *at)) {
             const char *next = at + strspn(at, SPACES);
-            if (is_word(next, "and") || is_word(next, "or")) {
+            if (condition_is_word(next, "and") || condition_is_word(next, "or")) {
                 break;
             }
         } else {
@@ -95,7 +95,7 @@ static void read_integer(struct condition *c) {
 }
 
 /* What the value may mean besides a text: true and false are 1 and 0, as bools are. */
-static void read_value(struct condition *c) {
+static void condition_read_value(struct condition *c) {
     struct reel_time time;
     if (number_real(c->value, &c->number)) {
         c->is_number = c->is_time = true;
@@ -113,14 +113,14 @@ static bool parse_condition(struct parser *p, struct condition *c) {
     size_t name = strcspn(p->at, "<>=!");
     const char *value = p->at + name;
     if (!take_operator(&value, &c->comparison) || name == 0) {
-        return refuse(p, "a condition, such as /topic.path>0.5,");
+        return condition_refuse(p, "a condition, such as /topic.path>0.5,");
     }
     value += strspn(value, SPACES);
     bool quoted = *value == '"';
     value += quoted;
     const char *end = quoted ? strchr(value, '"') : value_end(value);
     if (!end || (!quoted && end == value)) {
-        return refuse(p, !end ? "a second \"" : "a value behind the operator");
+        return condition_refuse(p, !end ? "a second \"" : "a value behind the operator");
     }
     while (name > 0 && strchr(SPACES, p->at[name - 1])) {
         name--;
@@ -130,12 +130,12 @@ static bool parse_condition(struct parser *p, struct condition *c) {
     if (!c->field || !c->value) {
         return reel_fail_memory(p->err);
     }
-    read_value(c);
+    condition_read_value(c);
     p->at = end + quoted;
     return true;
 }
 
-static bool add_node(struct parser *p, struct condition_node node, uint32_t *out) {
+static bool condition_add_node(struct parser *p, struct condition_node node, uint32_t *out) {
     struct conditions *all = p->out;
     if (all->n_nodes == CONDITION_NODES_MAX) {
         return reel_fail(p->err, REEL_ARGUMENT, "where: at most %d conditions", CONDITIONS_MAX);
@@ -159,7 +159,7 @@ static bool parse_one(struct parser *p, uint32_t *out) {
         }
         skip_spaces(p);
         if (*p->at != ')') {
-            return refuse(p, "\")\"");
+            return condition_refuse(p, "\")\"");
         }
         p->at++;
         p->depth--;
@@ -171,7 +171,7 @@ static bool parse_one(struct parser *p, uint32_t *out) {
     }
     uint32_t i = all->n++;
     return parse_condition(p, &all->items[i]) &&
-           add_node(p, (struct condition_node){.kind = NODE_CONDITION, .left = i}, out);
+           condition_add_node(p, (struct condition_node){.kind = NODE_CONDITION, .left = i}, out);
 }
 
 static bool parse_joined(struct parser *p, const char *word, bool (*parse)(struct parser *p, uint32_t *out),
@@ -179,10 +179,10 @@ static bool parse_joined(struct parser *p, const char *word, bool (*parse)(struc
     if (!parse(p, out)) {
         return false;
     }
-    for (skip_spaces(p); is_word(p->at, word); skip_spaces(p)) {
+    for (skip_spaces(p); condition_is_word(p->at, word); skip_spaces(p)) {
         struct condition_node node = {.kind = word[0] == 'a' ? NODE_AND : NODE_OR, .left = *out};
         p->at += strlen(word);
-        if (!parse(p, &node.right) || !add_node(p, node, out)) {
+        if (!parse(p, &node.right) || !condition_add_node(p, node, out)) {
             return false;
         }
     }
@@ -200,11 +200,11 @@ static bool parse_texts(const char *const *where, uint32_t n, struct conditions 
     for (uint32_t i = 0; i < n; i++) {
         struct parser p = {.out = out, .text = where[i], .at = where[i], .err = err};
         struct condition_node node = {.kind = NODE_AND, .left = out->root};
-        if (!parse_any(&p, &node.right) || (*p.at != '\0' && !refuse(&p, "\"and\", \"or\" or the end"))) {
+        if (!parse_any(&p, &node.right) || (*p.at != '\0' && !condition_refuse(&p, "\"and\", \"or\" or the end"))) {
             return false;
         }
         out->root = node.right;
-        if (i > 0 && !add_node(&p, node, &out->root)) {
+        if (i > 0 && !condition_add_node(&p, node, &out->root)) {
             return false;
         }
     }
@@ -230,12 +230,12 @@ void conditions_done(struct conditions *c) {
 
 /* ---- one value */
 
-static struct value *self(struct reel_visitor *v) {
+static struct value *condition_self(struct reel_visitor *v) {
     return (struct value *)v;
 }
 
-static bool on_real(struct reel_visitor *v, double value) {
-    struct value *f = self(v);
+static bool condition_on_real(struct reel_visitor *v, double value) {
+    struct value *f = condition_self(v);
     if (f->depth == 0) {
         f->kind = VALUE_NUMBER;
         f->is_integer = false;
@@ -244,7 +244,7 @@ static bool on_real(struct reel_visitor *v, double value) {
     return true;
 }
 static bool keep_integer(struct reel_visitor *v, enum value_kind kind, __int128 integer, double number) {
-    struct value *f = self(v);
+    struct value *f = condition_self(v);
     if (f->depth == 0) {
         f->kind = kind;
         f->is_integer = true;
@@ -253,17 +253,17 @@ static bool keep_integer(struct reel_visitor *v, enum value_kind kind, __int128 
     }
     return true;
 }
-static bool on_boolean(struct reel_visitor *v, bool value) {
+static bool condition_on_boolean(struct reel_visitor *v, bool value) {
     return keep_integer(v, VALUE_NUMBER, value, value);
 }
-static bool on_integer(struct reel_visitor *v, int64_t value) {
+static bool condition_on_integer(struct reel_visitor *v, int64_t value) {
     return keep_integer(v, VALUE_NUMBER, value, (double)value);
 }
-static bool on_natural(struct reel_visitor *v, uint64_t value) {
+static bool condition_on_natural(struct reel_visitor *v, uint64_t value) {
     return keep_integer(v, VALUE_NUMBER, value, (double)value);
 }
-static bool on_real32(struct reel_visitor *v, float value) {
-    return on_real(v, (double)value);
+static bool condition_on_real32(struct reel_visitor *v, float value) {
+    return condition_on_real(v, (double)value);
 }
 double value_of_stamp(const struct reel_stamp *stamp) {
     return (double)stamp->seconds * 1e9 + (double)stamp->nanoseconds;
@@ -273,8 +273,8 @@ static bool on_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
                         value_of_stamp(value));
 }
 /* It is compared at once: it may be long, and is valid no longer. */
-static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
-    struct value *f = self(v);
+static bool condition_on_text(struct reel_visitor *v, struct reel_bytes value) {
+    struct value *f = condition_self(v);
     if (f->depth == 0) {
         f->kind = VALUE_TEXT;
         for (uint32_t i = 0; i < CONDITIONS_MAX; i++) {
@@ -285,29 +285,30 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
     }
     return true;
 }
-static bool on_begin(struct reel_visitor *v) {
-    self(v)->depth++;
+static bool condition_on_begin(struct reel_visitor *v) {
+    condition_self(v)->depth++;
     return true;
 }
-static bool on_end(struct reel_visitor *v) {
-    self(v)->depth--;
+static bool condition_on_end(struct reel_visitor *v) {
+    condition_self(v)->depth--;
     return true;
 }
-static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static bool condition_on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data,
+                                 unsigned columns) {
     (void)v, (void)type, (void)data, (void)columns;
     return true;
 }
-static const struct reel_visitor_ops value_ops = {.begin_map = on_begin,
-                                                  .end_map = on_end,
-                                                  .begin_list = on_begin,
-                                                  .end_list = on_end,
-                                                  .boolean = on_boolean,
-                                                  .integer = on_integer,
-                                                  .natural = on_natural,
-                                                  .real = on_real,
-                                                  .real32 = on_real32,
-                                                  .text = on_text,
-                                                  .numbers = on_numbers,
+static const struct reel_visitor_ops value_ops = {.begin_map = condition_on_begin,
+                                                  .end_map = condition_on_end,
+                                                  .begin_list = condition_on_begin,
+                                                  .end_list = condition_on_end,
+                                                  .boolean = condition_on_boolean,
+                                                  .integer = condition_on_integer,
+                                                  .natural = condition_on_natural,
+                                                  .real = condition_on_real,
+                                                  .real32 = condition_on_real32,
+                                                  .text = condition_on_text,
+                                                  .numbers = condition_on_numbers,
                                                   .stamp = on_stamp};
 
 /* ---- comparing */

@@ -79,8 +79,8 @@ struct reel_encoding {
 
 /* The table of encodings, NULL-terminated (formats/encodings.c). */
 extern const struct reel_encoding *const reel_encodings[];
-const struct reel_encoding *
-reel_encoding_of(const struct reel_channel *channel); /* NULL when its encoding is unknown */
+const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel); /* NULL when its encoding is unknown
+                                                                                   */
 /* The encoding of payloads whose definitions are in this language (reel_encoding.languages); NULL: not known. */
 const char *reel_language_encoding(struct reel_bytes language);
 bool reel_language_is_delimited(struct reel_bytes language); /* its encoding has extent() */
@@ -98,8 +98,9 @@ bool reel_decode(const struct reel_decoder *decoder, struct reel_bytes payload, 
 /* As extent(); REEL_UNSUPPORTED where the encoding has none. */
 bool reel_decode_extent(const struct reel_decoder *decoder, struct reel_bytes payload, size_t *size,
                         struct reel_error *err);
-bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit visit,
-                         void *context); /* none when the encoding has no schema */
+bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit visit, void *context); /* none when the
+                                                                                                        encoding has no
+                                                                                                        schema */
 /* As shape(); nothing is visited when the encoding has none. *exact (may be NULL): the payloads have no other values.
  */
 bool reel_decoder_shape(const struct reel_decoder *decoder, reel_shape_visit visit, void *context, bool *exact);

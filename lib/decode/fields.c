@@ -22,12 +22,12 @@ struct field_set {
 };
 
 /* What is known of a path; NULL: nothing. */
-static struct slot *slot_of(const struct field_set *set, const char *path, size_t size) {
+static struct slot *fields_slot_of(const struct field_set *set, const char *path, size_t size) {
     return (struct slot *)hash_table_get(&set->paths, hash_key_bytes(bytes_of(path, size)));
 }
 
-static struct slot *add(struct field_set *set, const char *path, size_t size) {
-    struct slot *known = slot_of(set, path, size);
+static struct slot *fields_add(struct field_set *set, const char *path, size_t size) {
+    struct slot *known = fields_slot_of(set, path, size);
     if (known) {
         return known;
     }
@@ -59,13 +59,13 @@ bool field_set_add(struct field_set *set, const char *path, struct reel_error *e
         return reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is not a field", path);
     }
     for (const char *dot = strchr(normal, '.'); dot; dot = strchr(dot + 1, '.')) {
-        struct slot *s = add(set, normal, (size_t)(dot - normal));
+        struct slot *s = fields_add(set, normal, (size_t)(dot - normal));
         if (!s) {
             return reel_fail_memory(err);
         }
         s->is_prefix = true;
     }
-    struct slot *s = add(set, normal, strlen(normal));
+    struct slot *s = fields_add(set, normal, strlen(normal));
     if (s && s->column >= 0) {
         return true;
     }
@@ -115,11 +115,11 @@ const char *field_set_name(const struct field_set *set, uint32_t column) {
 
 /* ---- the picker */
 
-static struct field_picker *self(struct reel_visitor *v) {
+static struct field_picker *fields_self(struct reel_visitor *v) {
     return (struct field_picker *)v;
 }
 
-static void append(struct field_picker *p, const void *name, size_t size) {
+static void fields_append(struct field_picker *p, const void *name, size_t size) {
     size_t dot = p->length > 0;
     if (p->length + dot + size >= FIELD_PATH_MAX) {
         p->length = FIELD_PATH_MAX; /* not selected */
@@ -141,10 +141,10 @@ static void append_index(struct field_picker *p, uint32_t index) {
         text[--at] = (char)('0' + index % 10);
         index /= 10;
     } while (index > 0);
-    append(p, text + at, sizeof text - at);
+    fields_append(p, text + at, sizeof text - at);
 }
 
-/* In a list every value advances the index. In a map key() has set the path. */
+/* In a list every value advances the index. In a map fields_key() has set the path. */
 static void arrive(struct field_picker *p) {
     struct field_level *level = &p->levels[p->depth];
     if (level->list) {
@@ -154,7 +154,7 @@ static void arrive(struct field_picker *p) {
 }
 
 static const struct slot *selected_slot(const struct field_picker *p) {
-    const struct slot *s = p->length >= FIELD_PATH_MAX ? NULL : slot_of(p->set, p->path, p->length);
+    const struct slot *s = p->length >= FIELD_PATH_MAX ? NULL : fields_slot_of(p->set, p->path, p->length);
     return s;
 }
 
@@ -173,7 +173,7 @@ static bool end_value(struct field_picker *p) {
 /* All visitor functions for single values. */
 #define SINGLE(name, declared, ...)                                                                                    \
     static bool name declared {                                                                                        \
-        struct field_picker *p = self(v);                                                                              \
+        struct field_picker *p = fields_self(v);                                                                       \
         if (p->skipped_depth > 0) {                                                                                    \
             return true;                                                                                               \
         }                                                                                                              \
@@ -193,8 +193,8 @@ SINGLE(real32, (struct reel_visitor * v, float value), , value)
 SINGLE(text, (struct reel_visitor * v, struct reel_bytes value), , value)
 SINGLE(binary, (struct reel_visitor * v, struct reel_bytes value), , value)
 
-static bool begin(struct reel_visitor *v, bool list) {
-    struct field_picker *p = self(v);
+static bool fields_begin(struct reel_visitor *v, bool list) {
+    struct field_picker *p = fields_self(v);
     if (p->skipped_depth > 0) {
         p->skipped_depth++;
         return true;
@@ -219,8 +219,8 @@ static bool begin(struct reel_visitor *v, bool list) {
     p->levels[++p->depth] = (struct field_level){.length = p->length, .list = list};
     return true;
 }
-static bool end(struct reel_visitor *v, bool list) {
-    struct field_picker *p = self(v);
+static bool fields_end(struct reel_visitor *v, bool list) {
+    struct field_picker *p = fields_self(v);
     if (p->skipped_depth > 0) {
         p->skipped_depth--;
         return true;
@@ -232,21 +232,21 @@ static bool end(struct reel_visitor *v, bool list) {
     p->depth -= p->depth > 0;
     return true;
 }
-static bool begin_map(struct reel_visitor *v) {
-    return begin(v, false);
+static bool fields_begin_map(struct reel_visitor *v) {
+    return fields_begin(v, false);
 }
-static bool end_map(struct reel_visitor *v) {
-    return end(v, false);
+static bool fields_end_map(struct reel_visitor *v) {
+    return fields_end(v, false);
 }
-static bool begin_list(struct reel_visitor *v) {
-    return begin(v, true);
+static bool fields_begin_list(struct reel_visitor *v) {
+    return fields_begin(v, true);
 }
 static bool end_list(struct reel_visitor *v) {
-    return end(v, true);
+    return fields_end(v, true);
 }
 
-static bool key(struct reel_visitor *v, struct reel_bytes name) {
-    struct field_picker *p = self(v);
+static bool fields_key(struct reel_visitor *v, struct reel_bytes name) {
+    struct field_picker *p = fields_self(v);
     if (p->skipped_depth > 0) {
         return true;
     }
@@ -254,13 +254,13 @@ static bool key(struct reel_visitor *v, struct reel_bytes name) {
         return visit_key(p->inner, name);
     }
     p->length = p->levels[p->depth].length;
-    append(p, name.data, name.size);
+    fields_append(p, name.data, name.size);
     return true;
 }
 
 /* Passed on as an array, or value by value if some of them are selected. */
-static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
-    struct field_picker *p = self(v);
+static bool fields_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+    struct field_picker *p = fields_self(v);
     if (p->skipped_depth > 0) {
         return true;
     }
@@ -284,7 +284,7 @@ static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_b
 
 /* Passed on as one value, or as a map if a part of it is selected. */
 static bool stamp(struct reel_visitor *v, const struct reel_stamp *value) {
-    struct field_picker *p = self(v);
+    struct field_picker *p = fields_self(v);
     if (p->skipped_depth > 0) {
         return true;
     }
@@ -304,10 +304,10 @@ static bool stamp(struct reel_visitor *v, const struct reel_stamp *value) {
 }
 
 static const struct reel_visitor_ops ops = {
-    .begin_map = begin_map,
-    .key = key,
-    .end_map = end_map,
-    .begin_list = begin_list,
+    .begin_map = fields_begin_map,
+    .key = fields_key,
+    .end_map = fields_end_map,
+    .begin_list = fields_begin_list,
     .end_list = end_list,
     .null = null,
     .boolean = boolean,
@@ -317,7 +317,7 @@ static const struct reel_visitor_ops ops = {
     .real32 = real32,
     .text = text,
     .binary = binary,
-    .numbers = numbers,
+    .numbers = fields_numbers,
     .stamp = stamp,
 };
 

@@ -23,7 +23,7 @@ static bool write_bytes(struct reel_builder *b, const void *data, size_t size, s
     return true;
 }
 
-static bool open_file(struct reel_builder *b, const char *pack_path, struct reel_error *err) {
+static bool builder_open_file(struct reel_builder *b, const char *pack_path, struct reel_error *err) {
     if (!(b->path = strdup(pack_path)) || asprintf(&b->temporary, "%s.tmp-XXXXXX", pack_path) < 0) {
         b->temporary = NULL;
         return reel_fail_memory(err);
@@ -63,7 +63,7 @@ struct reel_builder *builder_new(const char *pack_path, const char *format, uint
     b->model.container = b->model.clock_note = "";
     memcpy(b->model.part_sizes, part_sizes, n_parts * sizeof *part_sizes);
     b->model.n_parts = n_parts;
-    if (!open_file(b, pack_path, err)) {
+    if (!builder_open_file(b, pack_path, err)) {
         return NULL;
     }
     for (uint32_t i = 0; i < n_parts; i++) {
@@ -305,7 +305,7 @@ static bool relieve(struct reel_builder *b, struct reel_error *err) {
 }
 
 /* Makes room in a full lane: doubles it up to the size of a segment, then packs it. */
-static bool widen(struct reel_builder *b, struct builder_lane *lane, struct reel_error *err) {
+static bool builder_widen(struct reel_builder *b, struct builder_lane *lane, struct reel_error *err) {
     if (lane->count == REEL_SEGMENT_ENTRIES) {
         return flush_lane(b, lane, err);
     }
@@ -334,7 +334,7 @@ bool builder_add_entry(struct reel_builder *b, const struct reel_entry *e, struc
                          (unsigned long long)e->offset, (unsigned long long)e->head + e->size);
     }
     struct builder_lane *lane = &b->lanes[e->channel];
-    if (lane->count == lane->capacity && !widen(b, lane, err)) {
+    if (lane->count == lane->capacity && !builder_widen(b, lane, err)) {
         return false;
     }
     if (lane->count > 0 && !lane->unsorted) {

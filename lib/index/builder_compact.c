@@ -71,8 +71,8 @@ static bool make_runs(const struct pack_segment *s, size_t n, struct run **out, 
 }
 
 /* Loads the run's next entry; *more is false at its end. */
-static bool advance(struct reel_builder *b, struct run *r, const struct pack_segment *s, bool *more,
-                    struct reel_error *err) {
+static bool builder_compact_advance(struct reel_builder *b, struct run *r, const struct pack_segment *s, bool *more,
+                                    struct reel_error *err) {
     while (!pack_cursor_next(&r->cursor, &r->entry)) {
         if (r->at == r->count) {
             *more = false;
@@ -104,7 +104,7 @@ static bool merge_runs(struct reel_builder *b, const struct pack_segment *s, str
     }
     bool live[FAN_IN];
     for (size_t i = 0; i < n; i++) {
-        if (!advance(b, &runs[i], s, &live[i], err)) {
+        if (!builder_compact_advance(b, &runs[i], s, &live[i], err)) {
             return false;
         }
     }
@@ -127,7 +127,7 @@ static bool merge_runs(struct reel_builder *b, const struct pack_segment *s, str
             }
         }
         out[count++] = runs[best].entry;
-        if (!advance(b, &runs[best], s, &live[best], err)) {
+        if (!builder_compact_advance(b, &runs[best], s, &live[best], err)) {
             return false;
         }
     }

@@ -31,7 +31,7 @@ static bool peek(struct reel_source *part, const struct reel_chunk *chunk, uint8
     return codec_peek(chunk->codec, bytes_of(data, stored), raw, REEL_EXPANSION_PEEK, size, err);
 }
 
-static bool refuse(const struct reel_chunk *chunk, const char *why, struct reel_error *err) {
+static bool expansion_refuse(const struct reel_chunk *chunk, const char *why, struct reel_error *err) {
     return reel_fail(err, REEL_LIMIT,
                      "its %" PRIu64 " bytes decode to more than %d times as many, and %s: it is not decoded",
                      chunk->stored, REEL_EXPANSION_MAX, why);
@@ -48,7 +48,7 @@ bool reel_scan_worth_decoding(struct reel_scan *scan, const struct reel_chunk *c
         return true;
     }
     if (scan->useless) {
-        return refuse(chunk, "an earlier such chunk held no records", err);
+        return expansion_refuse(chunk, "an earlier such chunk held no records", err);
     }
     AUTO_MEM uint8_t *raw = malloc(REEL_EXPANSION_PEEK);
     size_t size;
@@ -60,7 +60,7 @@ bool reel_scan_worth_decoding(struct reel_scan *scan, const struct reel_chunk *c
     }
     if (!records(bytes_of(raw, size < chunk->raw ? size : (size_t)chunk->raw), chunk->raw)) {
         scan->useless = true;
-        return refuse(chunk, "no records begin in it", err);
+        return expansion_refuse(chunk, "no records begin in it", err);
     }
     scan->expanded = UINT64_MAX; /* the allowance is used up */
     if (before != UINT64_MAX) {

@@ -36,7 +36,7 @@ bool reel_format_keeps(const struct reel_format *format, const char *contract) {
     return format->contract && strcmp(format->contract, contract) == 0;
 }
 
-static bool fail_unknown(struct reel_error *err) {
+static bool formats_fail_unknown(struct reel_error *err) {
     char list[256] = "";
     for (size_t i = 0, used = 0; reel_formats[i] && used < sizeof list; i++) {
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", reel_formats[i]->title);
@@ -71,7 +71,7 @@ const struct reel_format *reel_format_probe(struct reel_source *source, struct r
         }
     }
     if (!best) {
-        fail_unknown(err);
+        formats_fail_unknown(err);
     }
     return best;
 }

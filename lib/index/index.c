@@ -268,8 +268,8 @@ bool index_read_segment(const struct reel_index *index, const struct pack_segmen
 
 size_t index_chunk_rows(const struct reel_index *index) {
     const struct pack_model *m = &index->model;
-    size_t rows =
-        m->n_chunk_segments == 1 ? m->chunk_segments[0].count : REEL_SEGMENT_ENTRIES; /* all but the last are full */
+    size_t rows = m->n_chunk_segments == 1 ? m->chunk_segments[0].count : REEL_SEGMENT_ENTRIES; /* all but the last are
+                                                                                                   full */
     return rows == 0 ? 1 : rows < REEL_SEGMENT_ENTRIES ? rows : REEL_SEGMENT_ENTRIES;
 }
 
@@ -295,8 +295,8 @@ bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_
     }
     *first = (uint32_t)(n * REEL_SEGMENT_ENTRIES);
     *count = s->count;
-    for (uint32_t i = 0; n == 0 && i < s->count && i < index->model.n_parts;
-         i++) { /* a part may have grown since its row was written */
+    for (uint32_t i = 0; n == 0 && i < s->count && i < index->model.n_parts; i++) { /* a part may have grown since its
+                                                                                       row was written */
         rows[i].raw = rows[i].stored = index->model.part_sizes[i];
     }
     return true;

@@ -22,7 +22,7 @@ static inline uint64_t unzigzag(uint64_t v) {
 static inline size_t varint_size(uint64_t v) {
     return ((size_t)(63 - __builtin_clzll(v | 1)) * 9 + 73) / 64;
 }
-static inline uint8_t *put_varint(uint8_t *out, uint64_t v) {
+static inline uint8_t *pack_put_varint(uint8_t *out, uint64_t v) {
     while (v >= 0x80) {
         *out++ = (uint8_t)(v | 0x80);
         v >>= 7;
@@ -32,7 +32,7 @@ static inline uint8_t *put_varint(uint8_t *out, uint64_t v) {
 }
 
 /* Size of the values as deltas and as deltas of deltas, including the first value. */
-static void measure(const uint64_t *v, size_t n, size_t *delta, size_t *delta2) {
+static void pack_measure(const uint64_t *v, size_t n, size_t *delta, size_t *delta2) {
     uint64_t last = 0, step = 0;
     size_t one = 0, two = 0;
     for (size_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static uint8_t *put_differences(uint8_t *out, const uint64_t *v, size_t n, bool 
     uint64_t last = 0, step = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t d = v[i] - last;
-        out = put_varint(out, zigzag(second ? d - step : d));
+        out = pack_put_varint(out, zigzag(second ? d - step : d));
         last = v[i];
         step = d;
     }
@@ -66,10 +66,10 @@ static uint8_t *put_column(uint8_t *out, const uint64_t *v, size_t n) {
     uint8_t *body = out + 5, *end;
     if (differs == 0) {
         out[0] = MODE_CONSTANT;
-        end = put_varint(body, v[0]);
+        end = pack_put_varint(body, v[0]);
     } else {
         size_t delta, delta2;
-        measure(v, n < SAMPLE ? n : SAMPLE, &delta, &delta2);
+        pack_measure(v, n < SAMPLE ? n : SAMPLE, &delta, &delta2);
         out[0] = delta2 < delta ? MODE_DELTA2 : MODE_DELTA;
         end = put_differences(body, v, n, delta2 < delta);
     }

@@ -87,38 +87,38 @@ bool pack_model_full(const struct arena *arena, struct reel_error *err) {
 
 /* ---- writing */
 
-static void put_text(struct grow *g, const char *text) {
+static void pack_model_put_text(struct grow *g, const char *text) {
     size_t size = text ? strlen(text) : 0;
     grow_u32(g, (uint32_t)size);
     grow_put(g, text ? text : "", size);
 }
 
-static void put_pairs(struct grow *g, const struct reel_pairs *pairs) {
+static void pack_model_put_pairs(struct grow *g, const struct reel_pairs *pairs) {
     grow_u32(g, (uint32_t)pairs->count);
     for (size_t i = 0; i < pairs->count; i++) {
-        put_text(g, pairs->items[i].key);
-        put_text(g, pairs->items[i].value);
+        pack_model_put_text(g, pairs->items[i].key);
+        pack_model_put_text(g, pairs->items[i].value);
     }
 }
 
-static void put_channel(struct grow *g, const struct reel_channel *c, const struct reel_channel_stats *s) {
-    put_text(g, c->name);
-    put_text(g, c->type);
-    put_text(g, c->encoding);
+static void pack_model_put_channel(struct grow *g, const struct reel_channel *c, const struct reel_channel_stats *s) {
+    pack_model_put_text(g, c->name);
+    pack_model_put_text(g, c->type);
+    pack_model_put_text(g, c->encoding);
     grow_u32(g, c->latched);
     grow_u32(g, c->n_topics);
     for (uint32_t i = 0; i < c->n_topics; i++) {
-        put_text(g, c->topics[i]);
+        pack_model_put_text(g, c->topics[i]);
     }
     grow_u32(g, c->n_schemas);
     for (uint32_t i = 0; i < c->n_schemas; i++) {
-        put_text(g, c->schemas[i].name);
-        put_text(g, c->schemas[i].encoding);
-        put_text(g, c->schemas[i].hash);
+        pack_model_put_text(g, c->schemas[i].name);
+        pack_model_put_text(g, c->schemas[i].encoding);
+        pack_model_put_text(g, c->schemas[i].hash);
         grow_u32(g, (uint32_t)c->schemas[i].data.size);
         grow_put(g, c->schemas[i].data.data, c->schemas[i].data.size);
     }
-    put_pairs(g, &c->metadata);
+    pack_model_put_pairs(g, &c->metadata);
     grow_u64(g, s->count);
     grow_u64(g, s->bytes);
     grow_u64(g, s->largest);
@@ -132,12 +132,12 @@ static void put_key(struct grow *g, const struct pack_key *k) {
     grow_u32(g, k->chunk);
 }
 
-static void put_tables(const struct pack_model *m, struct grow *g) {
+static void pack_model_put_tables(const struct pack_model *m, struct grow *g) {
     grow_u32(g, (uint32_t)m->n_attachments);
     for (size_t i = 0; i < m->n_attachments; i++) {
         const struct reel_attachment *a = &m->attachments[i];
-        put_text(g, a->name);
-        put_text(g, a->media_type);
+        pack_model_put_text(g, a->name);
+        pack_model_put_text(g, a->media_type);
         grow_u64(g, (uint64_t)a->time_ns);
         grow_u32(g, a->chunk);
         grow_u64(g, a->offset);
@@ -150,16 +150,16 @@ static void put_tables(const struct pack_model *m, struct grow *g) {
         grow_u32(g, f->part);
         grow_u64(g, f->offset);
         grow_u64(g, f->length);
-        put_text(g, f->text);
+        pack_model_put_text(g, f->text);
     }
-    put_pairs(g, &m->metadata);
+    pack_model_put_pairs(g, &m->metadata);
 }
 
 void pack_model_write(const struct pack_model *m, struct grow *g) {
-    put_text(g, m->format);
+    pack_model_put_text(g, m->format);
     grow_u32(g, m->format_version);
-    put_text(g, m->container);
-    put_text(g, m->clock_note);
+    pack_model_put_text(g, m->container);
+    pack_model_put_text(g, m->clock_note);
     grow_u32(g, (uint32_t)m->clock);
     grow_u32(g, m->is_summary);
     grow_u64(g, m->findings_total);
@@ -172,9 +172,9 @@ void pack_model_write(const struct pack_model *m, struct grow *g) {
     }
     grow_u32(g, (uint32_t)m->n_channels);
     for (size_t i = 0; i < m->n_channels; i++) {
-        put_channel(g, &m->channels[i], &m->stats[i]);
+        pack_model_put_channel(g, &m->channels[i], &m->stats[i]);
     }
-    put_tables(m, g);
+    pack_model_put_tables(m, g);
     grow_u32(g, (uint32_t)m->n_chunk_segments);
     for (size_t i = 0; i < m->n_chunk_segments; i++) {
         grow_u64(g, m->chunk_segments[i].offset);

@@ -193,8 +193,9 @@ static bool kept_something(const struct pack_model *m, struct reel_error *err) {
 }
 
 /* Creates a builder for the parts, and the scan that fills it. */
-static struct reel_builder *begin(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
-                                  const char *pack_path, struct reel_error *err) {
+static struct reel_builder *scan_begin(struct reel_source *const *parts, uint32_t n_parts,
+                                       const struct reel_format *format, const char *pack_path,
+                                       struct reel_error *err) {
     AUTO_MEM uint64_t *sizes = malloc(n_parts * sizeof *sizes);
     if (!sizes) {
         reel_fail_memory(err);
@@ -219,7 +220,7 @@ bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const str
     if (!check_parts(parts, n_parts, &format, err)) {
         return false;
     }
-    AUTO(builder_free) struct reel_builder *builder = begin(parts, n_parts, format, pack_path, err);
+    AUTO(builder_free) struct reel_builder *builder = scan_begin(parts, n_parts, format, pack_path, err);
     if (!builder) {
         return false;
     }
@@ -235,7 +236,7 @@ bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const
     if (!format->summary) {
         return reel_fail(err, REEL_UNSUPPORTED, "%s files have no index of their own", format->title);
     }
-    AUTO(builder_free) struct reel_builder *builder = begin(parts, n_parts, format, pack_path, err);
+    AUTO(builder_free) struct reel_builder *builder = scan_begin(parts, n_parts, format, pack_path, err);
     if (!builder) {
         return false;
     }

@@ -2,11 +2,11 @@
 #include "base/cleanup.h"
 #include "media/members.h"
 
-static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) {
+static bool clouds_accepts(const struct reel_channel *channel, struct reel_loss *loss) {
     return members_accept(channel, point_types, "point clouds", loss);
 }
 
-static bool messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool clouds_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     return members_put(w, points_make, out, err);
 }
 
@@ -18,11 +18,11 @@ const struct reel_writer reel_writer_clouds = {
     .version = 1,
     .totals_size = sizeof(struct members_totals),
     .run_size = sizeof(struct members_run),
-    .accepts = accepts,
+    .accepts = clouds_accepts,
     .open = members_open,
     .close = members_close,
     .head = members_head,
-    .messages = messages,
+    .messages = clouds_messages,
     .tail_parts = members_tail_parts,
     .tail = members_tail,
 };
@@ -63,7 +63,7 @@ const struct reel_writer reel_writer_ply = {
     .needs = REEL_DECODES,
     .version = 1,
     .run_size = sizeof(struct members_run),
-    .accepts = accepts,
+    .accepts = clouds_accepts,
     .open = members_open,
     .close = members_close,
     .head = rows_no_head,

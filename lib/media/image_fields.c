@@ -24,24 +24,24 @@ struct collector {
     bool no_memory, no_base64;
 };
 
-static struct collector *self(struct reel_visitor *v) {
+static struct collector *image_fields_self(struct reel_visitor *v) {
     return (struct collector *)v;
 }
 
 static bool go_in(struct reel_visitor *v) {
-    self(v)->depth++;
+    image_fields_self(v)->depth++;
     return true;
 }
 static bool go_out(struct reel_visitor *v) {
-    self(v)->depth--;
+    image_fields_self(v)->depth--;
     return true;
 }
 
-static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
+static bool image_fields_on_key(struct reel_visitor *v, struct reel_bytes name) {
     static const char *const names[] = {
         [WIDTH] = "width",       [HEIGHT] = "height", [STEP] = "step", [ENDIAN] = "is_bigendian",
         [ENCODING] = "encoding", [FORMAT] = "format", [DATA] = "data"};
-    struct collector *c = self(v);
+    struct collector *c = image_fields_self(v);
     if (c->depth == 1) {
         c->at = OTHER;
         for (unsigned i = WIDTH; i <= DATA; i++) {
@@ -55,8 +55,8 @@ static bool wanted(const struct collector *c, enum member m) {
     return c->depth == 1 && c->at == m;
 }
 
-static bool on_natural(struct reel_visitor *v, uint64_t value) {
-    struct collector *c = self(v);
+static bool image_fields_on_natural(struct reel_visitor *v, uint64_t value) {
+    struct collector *c = image_fields_self(v);
     uint32_t side = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value; /* beyond any limit */
     if (wanted(c, WIDTH)) {
         c->image->width = side;
@@ -70,14 +70,14 @@ static bool on_natural(struct reel_visitor *v, uint64_t value) {
     c->met |= c->depth == 1 ? 1U << c->at : 0;
     return true;
 }
-static bool on_integer(struct reel_visitor *v, int64_t value) {
-    return on_natural(v, value < 0 ? UINT64_MAX : (uint64_t)value);
+static bool image_fields_on_integer(struct reel_visitor *v, int64_t value) {
+    return image_fields_on_natural(v, value < 0 ? UINT64_MAX : (uint64_t)value);
 }
-static bool on_boolean(struct reel_visitor *v, bool value) {
-    return on_natural(v, value);
+static bool image_fields_on_boolean(struct reel_visitor *v, bool value) {
+    return image_fields_on_natural(v, value);
 }
-static bool on_real(struct reel_visitor *v, double value) { /* from JSON, which has no integers */
-    return on_natural(v, value >= 0 && value < 1e15 ? (uint64_t)value : UINT64_MAX);
+static bool image_fields_on_real(struct reel_visitor *v, double value) { /* from JSON, which has no integers */
+    return image_fields_on_natural(v, value >= 0 && value < 1e15 ? (uint64_t)value : UINT64_MAX);
 }
 
 static bool own_copy(struct collector *c, size_t size) {
@@ -88,8 +88,8 @@ static bool own_copy(struct collector *c, size_t size) {
 }
 
 /* Bytes of the payload stay valid; other bytes must be copied before the walk continues. */
-static bool on_binary(struct reel_visitor *v, struct reel_bytes value) {
-    struct collector *c = self(v);
+static bool image_fields_on_binary(struct reel_visitor *v, struct reel_bytes value) {
+    struct collector *c = image_fields_self(v);
     if (!wanted(c, DATA)) {
         return true;
     }
@@ -107,9 +107,10 @@ static bool on_binary(struct reel_visitor *v, struct reel_bytes value) {
     return true;
 }
 
-static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static bool image_fields_on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data,
+                                    unsigned columns) {
     (void)columns;
-    return reel_number_size(type) == 1 ? on_binary(v, data) : true;
+    return reel_number_size(type) == 1 ? image_fields_on_binary(v, data) : true;
 }
 
 static void keep_text(char *to, size_t room, struct reel_bytes text) {
@@ -118,8 +119,8 @@ static void keep_text(char *to, size_t room, struct reel_bytes text) {
     to[n] = '\0';
 }
 
-static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
-    struct collector *c = self(v);
+static bool image_fields_on_text(struct reel_visitor *v, struct reel_bytes value) {
+    struct collector *c = image_fields_self(v);
     if (wanted(c, DATA)) { /* JSON: bytes as base64 */
         size_t size;
         c->met |= 1U << DATA;
@@ -188,14 +189,14 @@ bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes paylo
                                                 .end_map = go_out,
                                                 .begin_list = go_in,
                                                 .end_list = go_out,
-                                                .key = on_key,
-                                                .boolean = on_boolean,
-                                                .integer = on_integer,
-                                                .natural = on_natural,
-                                                .real = on_real,
-                                                .text = on_text,
-                                                .binary = on_binary,
-                                                .numbers = on_numbers};
+                                                .key = image_fields_on_key,
+                                                .boolean = image_fields_on_boolean,
+                                                .integer = image_fields_on_integer,
+                                                .natural = image_fields_on_natural,
+                                                .real = image_fields_on_real,
+                                                .text = image_fields_on_text,
+                                                .binary = image_fields_on_binary,
+                                                .numbers = image_fields_on_numbers};
     *out = (struct reel_image){0};
     struct collector c = {.visitor = {&ops}, .image = out, .payload = payload};
     struct reel_error why = {0};

@@ -41,7 +41,7 @@ static uint32_t edge(uint32_t i, uint32_t from, uint32_t to) {
     return (uint32_t)((uint64_t)i * from / to);
 }
 
-static void add_row(const uint8_t *row, uint32_t width, const struct pixels *to, uint64_t *sums) {
+static void image_rows_add_row(const uint8_t *row, uint32_t width, const struct pixels *to, uint64_t *sums) {
     for (uint32_t x = 0; x < to->width; x++) {
         uint32_t end = edge(x + 1, width, to->width);
         for (uint32_t i = edge(x, width, to->width); i < end; i++) {
@@ -71,7 +71,7 @@ static bool draw(struct row_source *s, uint32_t target_width, struct pixels *out
         }
         memset(sums, 0, n * sizeof *sums);
         for (uint32_t i = from; i < to; i++) {
-            add_row(s->row(s, i), s->width, out, sums);
+            image_rows_add_row(s->row(s, i), s->width, out, sums);
         }
         for (uint32_t x = 0; x < width; x++) {
             uint32_t count = (to - from) * (edge(x + 1, s->width, width) - edge(x, s->width, width));
@@ -149,7 +149,7 @@ static void mix_colours(const struct raw_source *s, const uint8_t *from, uint8_t
 static uint16_t value16(const struct raw_source *s, const uint8_t *p) {
     return s->image->big_endian ? (uint16_t)(p[0] << 8 | p[1]) : load_u16le(p);
 }
-static double value_of(const struct raw_source *s, const uint8_t *p) {
+static double image_rows_value_of(const struct raw_source *s, const uint8_t *p) {
     if (s->how->bytes == 2) {
         return value16(s, p);
     }
@@ -168,7 +168,7 @@ static void take_upper(const struct raw_source *s, const uint8_t *from, uint8_t 
 }
 static void stretch(const struct raw_source *s, const uint8_t *from, uint8_t *to) {
     for (uint32_t x = 0; x < s->image->width; x++) {
-        double value = value_of(s, from + (size_t)x * s->how->bytes);
+        double value = image_rows_value_of(s, from + (size_t)x * s->how->bytes);
         to[x] = is_measured(value) && s->range > 0 ? clamp((value - s->least) * 255 / s->range) : 0;
     }
 }
@@ -205,7 +205,7 @@ static const struct encoding encodings[] = {
     {"bayer_grbg16", 2, 3, mix_mosaic, {1, 0}, false},
 };
 
-static const struct encoding *encoding_of(const struct reel_image *image, struct reel_error *err) {
+static const struct encoding *image_rows_encoding_of(const struct reel_image *image, struct reel_error *err) {
     for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
         if (strcmp(encodings[i].name, image->encoding) == 0) {
             return &encodings[i];
@@ -239,12 +239,12 @@ static bool check_bytes(struct raw_source *s, struct reel_error *err) {
     return true;
 }
 
-static void find_range(struct raw_source *s) {
+static void image_rows_find_range(struct raw_source *s) {
     double least = INFINITY, most = -INFINITY;
     for (uint32_t y = 0; y < s->image->height; y++) {
         const uint8_t *row = s->image->data.data + y * s->step;
         for (uint32_t x = 0; x < s->image->width; x++) {
-            double value = value_of(s, row + (size_t)x * s->how->bytes);
+            double value = image_rows_value_of(s, row + (size_t)x * s->how->bytes);
             if (is_measured(value)) {
                 least = value < least ? value : least;
                 most = value > most ? value : most;
@@ -257,12 +257,12 @@ static void find_range(struct raw_source *s) {
 
 bool pixels_of_image(const struct reel_image *image, uint32_t target_width, struct pixels *out,
                      struct reel_error *err) {
-    struct raw_source s = {.image = image, .how = encoding_of(image, err)};
+    struct raw_source s = {.image = image, .how = image_rows_encoding_of(image, err)};
     if (!s.how || !picture_fits(image->width, image->height, err) || !check_bytes(&s, err)) {
         return false;
     }
     if (s.how->stretched) {
-        find_range(&s);
+        image_rows_find_range(&s);
     }
     AUTO_MEM uint8_t *row = malloc((size_t)image->width * s.how->values);
     if (!row) {

@@ -26,12 +26,12 @@ static bool make_image(const struct reel_decoder *decoder, struct reel_bytes pay
     return true;
 }
 
-static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) {
+static bool images_accepts(const struct reel_channel *channel, struct reel_loss *loss) {
     static const char *const types[] = {"Image", "CompressedImage", "RawImage", NULL};
     return members_accept(channel, types, "images", loss);
 }
 
-static bool messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool images_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     return members_put(w, make_image, out, err);
 }
 
@@ -43,11 +43,11 @@ const struct reel_writer reel_writer_images = {
     .version = 16 * REEL_PICTURE_VERSION + 1,
     .totals_size = sizeof(struct members_totals),
     .run_size = sizeof(struct members_run),
-    .accepts = accepts,
+    .accepts = images_accepts,
     .open = members_open,
     .close = members_close,
     .head = members_head,
-    .messages = messages,
+    .messages = images_messages,
     .tail_parts = members_tail_parts,
     .tail = members_tail,
 };

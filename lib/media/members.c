@@ -29,7 +29,7 @@ void members_close(struct reel_write *w) {
 /* ---- names */
 
 /* A topic as a folder, unless some part of it means something else in a path. */
-static bool is_folder(const char *topic) {
+static bool members_is_folder(const char *topic) {
     bool good = strlen(topic) <= FOLDER_MAX && utf8_valid(bytes_text(topic));
     for (const char *part = topic; good && part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL) {
         good = *part != '\0' && *part != '/' && *part != '.';
@@ -47,8 +47,8 @@ static void member_name(const struct reel_write *w, uint64_t group, const struct
     uint64_t size = note->time_ns < 0 ? 0 - (uint64_t)note->time_ns : (uint64_t)note->time_ns;
     char folder[FOLDER_MAX + 1], number[24] = "";
     topic += topic[0] == '/';
-    snprintf(folder, sizeof folder, is_folder(topic) ? "%s" : "topic", topic);
-    if (!is_folder(topic)) {
+    snprintf(folder, sizeof folder, members_is_folder(topic) ? "%s" : "topic", topic);
+    if (!members_is_folder(topic)) {
         snprintf(folder, sizeof folder, "topic_%" PRIu32, note->channel);
     }
     if (totals->numbered) {
@@ -104,8 +104,8 @@ static bool make_member(struct reel_write *w, const struct reel_message *m, memb
     return true;
 }
 
-static bool put_member(struct reel_write *w, const struct reel_message *m, member_make *make, struct reel_sink *out,
-                       struct reel_error *err) {
+static bool members_put_member(struct reel_write *w, const struct reel_message *m, member_make *make,
+                               struct reel_sink *out, struct reel_error *err) {
     struct member member = {0};
     if (!make_member(w, m, make, &member, err)) {
         return false;
@@ -129,9 +129,9 @@ bool members_put(struct reel_write *w, member_make *make, struct reel_sink *out,
         return false;
     }
     if (!w->planning) {
-        return put_member(w, &m, make, out, err);
+        return members_put_member(w, &m, make, out, err);
     }
-    reel_sink_zeros(out, 0, (uint64_t)m.size + NAME_ROOM);
+    reel_sink_fill(out, 0, (uint64_t)m.size + NAME_ROOM);
     reel_write_pack(w);
     return true;
 }

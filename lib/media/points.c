@@ -37,12 +37,12 @@ struct cloud {
     bool at_name, at_data;
 };
 
-static struct cloud *self(struct reel_visitor *v) {
+static struct cloud *points_self(struct reel_visitor *v) {
     return (struct cloud *)v;
 }
 
 static bool go_in(struct reel_visitor *v) {
-    struct cloud *c = self(v);
+    struct cloud *c = points_self(v);
     c->depth++;
     if (c->in_fields && c->depth == 3) {
         if (c->n_fields == FIELDS_MAX_OF_CLOUD) {
@@ -53,7 +53,7 @@ static bool go_in(struct reel_visitor *v) {
     return true;
 }
 static bool go_out(struct reel_visitor *v) {
-    self(v)->depth--;
+    points_self(v)->depth--;
     return true;
 }
 
@@ -66,8 +66,8 @@ static void key_of_field(struct cloud *c, struct reel_bytes name) {
                                          : NULL;
 }
 
-static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
-    struct cloud *c = self(v);
+static bool points_on_key(struct reel_visitor *v, struct reel_bytes name) {
+    struct cloud *c = points_self(v);
     c->at = NULL;
     c->at_name = false;
     if (c->depth == 1) {
@@ -85,22 +85,22 @@ static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
     return true;
 }
 
-static bool on_natural(struct reel_visitor *v, uint64_t value) {
-    struct cloud *c = self(v);
+static bool points_on_natural(struct reel_visitor *v, uint64_t value) {
+    struct cloud *c = points_self(v);
     if (c->at) {
         *c->at = value;
     }
     return true;
 }
-static bool on_integer(struct reel_visitor *v, int64_t value) {
-    return on_natural(v, value < 0 ? UINT64_MAX : (uint64_t)value);
+static bool points_on_integer(struct reel_visitor *v, int64_t value) {
+    return points_on_natural(v, value < 0 ? UINT64_MAX : (uint64_t)value);
 }
-static bool on_boolean(struct reel_visitor *v, bool value) {
-    return on_natural(v, value);
+static bool points_on_boolean(struct reel_visitor *v, bool value) {
+    return points_on_natural(v, value);
 }
 
-static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
-    struct cloud *c = self(v);
+static bool points_on_text(struct reel_visitor *v, struct reel_bytes value) {
+    struct cloud *c = points_self(v);
     if (c->at_name) {
         snprintf(c->fields[c->n_fields - 1].name, FIELD_NAME_MAX, "%.*s",
                  (int)(value.size < FIELD_NAME_MAX ? value.size : FIELD_NAME_MAX), (const char *)value.data);
@@ -108,19 +108,19 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
     return true;
 }
 
-static bool on_binary(struct reel_visitor *v, struct reel_bytes value) {
-    struct cloud *c = self(v);
+static bool points_on_binary(struct reel_visitor *v, struct reel_bytes value) {
+    struct cloud *c = points_self(v);
     if (c->depth == 1 && c->at_data) {
         uintptr_t at = (uintptr_t)value.data, from = (uintptr_t)c->payload.data;
-        c->no_data = value.size > 0 &&
-                     !(at >= from && at - from < c->payload.size); /* bytes that the decoder made do not stay */
+        c->no_data = value.size > 0 && !(at >= from && at - from < c->payload.size); /* bytes that the decoder made do
+                                                                                        not stay */
         c->data = c->no_data ? bytes_of("", 0) : value;
     }
     return true;
 }
-static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static bool points_on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     (void)columns;
-    return reel_number_size(type) == 1 ? on_binary(v, data) : true;
+    return reel_number_size(type) == 1 ? points_on_binary(v, data) : true;
 }
 
 /* Leaves the fields that a PLY file can have: one number each, inside a point, with a name of one word. */
@@ -148,7 +148,7 @@ static unsigned put_size(const struct point_field *f) {
 }
 
 /* Row by row: rows may end with bytes that are no points. */
-static bool check(struct cloud *c, uint64_t *points, struct reel_error *err) {
+static bool points_check(struct cloud *c, uint64_t *points, struct reel_error *err) {
     c->row_step = c->height <= 1 ? 0 : c->row_step;
     bool good = c->width <= REEL_DECODED_MAX && c->height <= REEL_DECODED_MAX && c->point_step <= REEL_DECODED_MAX &&
                 c->row_step <= REEL_DECODED_MAX && c->width * c->height <= REEL_DECODED_MAX;
@@ -159,7 +159,7 @@ static bool check(struct cloud *c, uint64_t *points, struct reel_error *err) {
            reel_fail(err, REEL_DAMAGED, "the point cloud has %zu bytes, fewer than its sizes ask for", c->data.size);
 }
 
-static void put_head(struct grow *g, const struct cloud *c, uint64_t points) {
+static void points_put_head(struct grow *g, const struct cloud *c, uint64_t points) {
     char line[96];
     grow_text(g, "ply\nformat binary_little_endian 1.0\n");
     snprintf(line, sizeof line, "element vertex %llu\n", (unsigned long long)points);
@@ -176,7 +176,7 @@ static void put_head(struct grow *g, const struct cloud *c, uint64_t points) {
 }
 
 /* One value as little-endian bytes; a colour is 0x00RRGGBB. */
-static uint8_t *put_value(uint8_t *to, const struct point_field *f, const uint8_t *from, bool big_endian) {
+static uint8_t *points_put_value(uint8_t *to, const struct point_field *f, const uint8_t *from, bool big_endian) {
     unsigned size = number_types[f->type].size;
     uint8_t value[8];
     for (unsigned i = 0; i < size; i++) {
@@ -206,7 +206,7 @@ static bool put_points(struct grow *g, const struct cloud *c, uint64_t points, s
         const uint8_t *point = c->data.data + row * c->row_step;
         for (uint64_t i = 0; i < c->width; i++, point += c->point_step) {
             for (unsigned k = 0; k < c->n_fields; k++) {
-                to = put_value(to, &c->fields[k], point + c->fields[k].offset, c->big_endian != 0);
+                to = points_put_value(to, &c->fields[k], point + c->fields[k].offset, c->big_endian != 0);
             }
         }
     }
@@ -219,13 +219,13 @@ bool points_make(const struct reel_decoder *decoder, struct reel_bytes payload, 
                                                 .end_map = go_out,
                                                 .begin_list = go_in,
                                                 .end_list = go_out,
-                                                .key = on_key,
-                                                .boolean = on_boolean,
-                                                .integer = on_integer,
-                                                .natural = on_natural,
-                                                .text = on_text,
-                                                .binary = on_binary,
-                                                .numbers = on_numbers};
+                                                .key = points_on_key,
+                                                .boolean = points_on_boolean,
+                                                .integer = points_on_integer,
+                                                .natural = points_on_natural,
+                                                .text = points_on_text,
+                                                .binary = points_on_binary,
+                                                .numbers = points_on_numbers};
     AUTO_MEM struct cloud *c = calloc(1, sizeof *c);
     struct grow file = {0};
     uint64_t points;
@@ -244,10 +244,10 @@ bool points_make(const struct reel_decoder *decoder, struct reel_bytes payload, 
         return reel_fail(err, REEL_UNSUPPORTED, "the points of this encoding are not written");
     }
     choose_fields(c);
-    if (!check(c, &points, err)) {
+    if (!points_check(c, &points, err)) {
         return false;
     }
-    put_head(&file, c, points);
+    points_put_head(&file, c, points);
     if (!put_points(&file, c, points, err)) {
         free(file.data);
         return false;

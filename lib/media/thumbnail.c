@@ -80,8 +80,8 @@ static bool choose_width(const struct reel_image *image, const struct reel_thumb
     return true;
 }
 
-static bool read_frame(const struct strip *s, uint32_t channel, int64_t time_ns, struct reel_pixels *out,
-                       struct reel_error *err) {
+static bool thumbnail_read_frame(const struct strip *s, uint32_t channel, int64_t time_ns, struct reel_pixels *out,
+                                 struct reel_error *err) {
     struct reel_selection q = selection_all;
     AUTO(reel_stream_free) struct reel_stream *stream = NULL;
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
@@ -103,7 +103,7 @@ static bool read_frame(const struct strip *s, uint32_t channel, int64_t time_ns,
 }
 
 /* The first frame decides the size of all; what is larger is cut, and what is smaller stands on black. */
-static bool put(struct strip *s, uint32_t tile, const struct reel_pixels *frame, struct reel_error *err) {
+static bool thumbnail_put(struct strip *s, uint32_t tile, const struct reel_pixels *frame, struct reel_error *err) {
     if (!s->canvas.data) {
         uint64_t width = (uint64_t)frame->width * s->options->frames;
         s->width = frame->width;
@@ -139,11 +139,11 @@ static bool draw_channel(struct strip *s, uint32_t channel, struct reel_error *e
         AUTO_STRUCT(reel_pixels_done) struct reel_pixels frame = {0};
         struct reel_error why = {0};
         int64_t time_ns = (int64_t)((uint64_t)stats->first_ns + (2 * i + 1) * step);
-        bool good = read_frame(s, channel, time_ns, &frame, &why);
+        bool good = thumbnail_read_frame(s, channel, time_ns, &frame, &why);
         if (!good && (i == 0 || !is_of_the_image(why.code))) {
             return reel_error_pass(err, &why);
         }
-        if (good && !put(s, i, &frame, err)) {
+        if (good && !thumbnail_put(s, i, &frame, err)) {
             return false;
         }
     }

@@ -33,7 +33,7 @@ struct before { /* the last entries before the cut, newest first */
     bool no_memory;
 };
 
-static bool collect(void *context, const struct reel_entry *entry) {
+static bool video_collect(void *context, const struct reel_entry *entry) {
     struct before *b = context;
     b->no_memory = !GROW_ARRAY(b->entries, b->n, b->capacity);
     if (!b->no_memory) {
@@ -44,8 +44,8 @@ static bool collect(void *context, const struct reel_entry *entry) {
 
 enum frame { FRAME_NONE, FRAME, FRAME_KEY };
 
-static bool read_frame(struct reel_reader *reader, const struct reel_decoder *decoder, const struct reel_entry *entry,
-                       enum frame *frame, struct reel_error *err) {
+static bool video_read_frame(struct reel_reader *reader, const struct reel_decoder *decoder,
+                             const struct reel_entry *entry, enum frame *frame, struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_error why = {0};
     struct reel_bytes payload, unit;
@@ -76,7 +76,7 @@ static bool find_key(struct reel_reader *reader, const struct reel_decoder *deco
     *needed = 0;
     for (size_t i = 0; i < b->n; i++) {
         enum frame frame;
-        if (!read_frame(reader, decoder, &b->entries[i], &frame, err)) {
+        if (!video_read_frame(reader, decoder, &b->entries[i], &frame, err)) {
             return false;
         }
         if (frame == FRAME_KEY) {
@@ -98,7 +98,7 @@ static bool frames_before(struct reel_reader *reader, const struct reel_channel 
     if (!decoder_try(channel, &decoder, err)) {
         return false;
     }
-    bool good = !decoder || reel_reader_reverse(reader, channel->id, start_ns, collect, &b, err);
+    bool good = !decoder || reel_reader_reverse(reader, channel->id, start_ns, video_collect, &b, err);
     AUTO_MEM struct reel_entry *found = b.entries;
     good = good && (!b.no_memory || reel_fail_memory(err)) && (!decoder || find_key(reader, decoder, &b, n, err));
     *entries = good ? TAKE(found) : NULL;

@@ -171,7 +171,7 @@ void reel_play_get(struct reel_play *play, struct reel_play_state *out) {
 enum due { DUE, SEEKS, NOT_YET };
 
 /* Waits until `tape` is reached or a new position is wanted, but not beyond `limit_ns` of the monotonic clock. */
-static enum due wait_for(struct reel_play *play, int64_t tape, int64_t limit_ns) {
+static enum due play_wait_for(struct reel_play *play, int64_t tape, int64_t limit_ns) {
     for (;;) {
         int64_t now = clock_ns(), until = limit_ns;
         if (play->seeks) {
@@ -201,7 +201,7 @@ static enum due wait_for(struct reel_play *play, int64_t tape, int64_t limit_ns)
 /* ---- the stream */
 
 /* The distance in tape time between the last message and the one at `time_ns`. */
-static int64_t distance(const struct player *p, int64_t time_ns) {
+static int64_t play_distance(const struct player *p, int64_t time_ns) {
     const struct reel_play_options *o = &p->play->options;
     int64_t gap = time_ns > p->last_ns ? time_ns - p->last_ns : 0;
     if (o->rate > 0) {
@@ -287,14 +287,14 @@ static bool go_to(struct player *p, int64_t position_ns, struct reel_error *err)
 }
 
 /* Makes `next` the next message, from the start again in a loop. */
-static enum reel_step fetch(struct player *p, struct reel_error *err) {
+static enum reel_step play_fetch(struct player *p, struct reel_error *err) {
     while (!p->waits) {
         enum reel_step step = stream_next(current(p), &p->next, err);
         if (step == REEL_STEP_ERROR) {
             return step;
         }
         if (step == REEL_STEP_MESSAGE) {
-            p->next_tape = p->play->tape_ns + (p->next.before_start ? 0 : distance(p, p->next.time_ns));
+            p->next_tape = p->play->tape_ns + (p->next.before_start ? 0 : play_distance(p, p->next.time_ns));
             p->next.channel = p->jumped ? p->positions[p->next.channel] : p->next.channel;
             p->waits = true;
         } else if (!p->play->state.loop || p->empty) {
@@ -353,12 +353,12 @@ static enum reel_step wait_locked(struct player *p, int64_t limit_ns, bool *due,
         if (p->play->seeks && !p->at_once && !go_to_position(p, err)) {
             return REEL_STEP_ERROR;
         }
-        enum reel_step step = fetch(p, err);
+        enum reel_step step = play_fetch(p, err);
         if (step != REEL_STEP_MESSAGE || p->at_once) {
             *due = true;
             return step;
         }
-        enum due result = wait_for(p->play, ticks_first(p) ? p->tick_tape : p->next_tape, limit_ns);
+        enum due result = play_wait_for(p->play, ticks_first(p) ? p->tick_tape : p->next_tape, limit_ns);
         if (result != SEEKS) {
             *due = result == DUE;
             return step;

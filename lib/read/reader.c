@@ -217,7 +217,7 @@ void reader_join(struct reel_reader *r, struct reader_set *set) {
     r->set = set;
 }
 
-static void leave(struct reel_reader *r) {
+static void reader_leave(struct reel_reader *r) {
     *(r->newer ? &r->newer->older : &r->set->first) = r->older;
     *(r->older ? &r->older->newer : &r->set->last) = r->newer;
     r->newer = r->older = NULL;
@@ -228,7 +228,7 @@ static void leave(struct reel_reader *r) {
 static void hold(struct reel_reader *r, struct open_chunk *o);
 
 /* Gives back what a next read gets again. */
-static void rest(struct reel_reader *r) {
+static void reader_rest(struct reel_reader *r) {
     cache_unpin(r->recording->cache, TAKE(r->block));
     hold(r, NULL);
     free(TAKE(r->rows));
@@ -237,7 +237,7 @@ static void rest(struct reel_reader *r) {
     r->window_source = NULL;
     r->window_size = r->window_capacity = 0;
     if (r->awake) {
-        leave(r);
+        reader_leave(r);
     }
 }
 
@@ -247,9 +247,9 @@ static void wake(struct reel_reader *r) {
         return;
     }
     if (r->awake) {
-        leave(r);
+        reader_leave(r);
     } else if (set->awake == REEL_STREAM_AWAKE) {
-        rest(set->last);
+        reader_rest(set->last);
     }
     r->older = set->first;
     *(set->first ? &set->first->newer : &set->last) = r;
@@ -262,7 +262,7 @@ void reel_reader_free(struct reel_reader *r) {
     if (!r) {
         return;
     }
-    rest(r);
+    reader_rest(r);
     reel_recording_free(r->recording);
     free(r);
 }
@@ -480,8 +480,8 @@ bool reel_reader_describe(struct reel_reader *r, const struct reel_entry *e, str
     if (!info->format->describe) {
         return true;
     }
-    if (e->head > 0 &&
-        !reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) { /* an empty payload needs no chunk */
+    if (e->head > 0 && !reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) { /* an empty payload needs no
+                                                                                            chunk */
         return false;
     }
     if (e->channel >= info->n_channels) {

@@ -27,7 +27,7 @@ static int compare_last(const void *a, const void *b) {
     return pack_key_compare(&(*x)->last, &(*y)->last);
 }
 
-static bool decode(struct back *b, const struct pack_segment *s, struct reel_error *err) {
+static bool reverse_entries_decode(struct back *b, const struct pack_segment *s, struct reel_error *err) {
     AUTO_MEM uint8_t *data = malloc(s->size ? s->size : 1);
     AUTO_MEM struct reel_entry *entries = malloc(s->count * sizeof *entries);
     if (!data || !entries || !GROW_ARRAY(b->blocks, b->n_blocks, b->cap_blocks)) {
@@ -69,8 +69,8 @@ static size_t newest(struct back *b) {
     return best;
 }
 
-static bool run(struct back *b, bool (*visit)(void *context, const struct reel_entry *entry), void *context,
-                struct reel_error *err) {
+static bool reverse_entries_run(struct back *b, bool (*visit)(void *context, const struct reel_entry *entry),
+                                void *context, struct reel_error *err) {
     for (;;) {
         size_t best = newest(b);
         if (b->n_waiting > 0) {
@@ -81,7 +81,7 @@ static bool run(struct back *b, bool (*visit)(void *context, const struct reel_e
             }
             if (best == SIZE_MAX || pack_key_compare(&s->last, &now) > 0) {
                 b->n_waiting--;
-                if (!decode(b, s, err)) {
+                if (!reverse_entries_decode(b, s, err)) {
                     return false;
                 }
                 continue;
@@ -112,7 +112,7 @@ bool reel_reader_reverse(struct reel_reader *reader, uint32_t channel, int64_t b
         }
     }
     qsort(b.waiting, b.n_waiting, sizeof *b.waiting, compare_last);
-    bool good = run(&b, visit, context, err);
+    bool good = reverse_entries_run(&b, visit, context, err);
     for (size_t i = 0; i < b.n_blocks; i++) {
         free(b.blocks[i].entries);
     }

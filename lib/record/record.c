@@ -51,7 +51,7 @@ bool recorder_put_spool(struct reel_recorder *r, FILE *spool, struct reel_error 
     return !ferror(spool) || reel_fail_errno(err, "the end of the recording could not be read back");
 }
 
-static int open_file(const char *path, bool resume, struct reel_error *err) {
+static int record_open_file(const char *path, bool resume, struct reel_error *err) {
     int fd = open(path, O_RDWR | O_CLOEXEC | (resume ? 0 : O_CREAT | O_EXCL), 0666);
     if (fd < 0 && errno == EEXIST) {
         reel_fail(err, REEL_CONFLICT, "%s exists already", path);
@@ -93,7 +93,7 @@ struct reel_recorder *reel_recorder_open(const char *path, const struct reel_wri
         reel_fail_memory(err);
         return NULL;
     }
-    r->fd = open_file(path, chosen.resume, err);
+    r->fd = record_open_file(path, chosen.resume, err);
     if (r->fd < 0) {
         return NULL;
     }

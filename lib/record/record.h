@@ -24,13 +24,14 @@ struct reel_recorder_ops {
      * last complete record. */
     bool (*open)(struct reel_recorder *r, struct reel_error *err);
     bool resumes; /* open() supports options.resume */
-    bool (*channel)(struct reel_recorder *r, const struct reel_channel *channel,
-                    struct reel_error *err); /* its id is n_channels */
+    bool (*channel)(struct reel_recorder *r, const struct reel_channel *channel, struct reel_error *err); /* its id is
+                                                                                                             n_channels
+                                                                                                           */
     bool (*message)(struct reel_recorder *r, const struct reel_record *record, struct reel_error *err);
     bool (*flush)(struct reel_recorder *r, struct reel_error *err);
-    bool (*finish)(struct reel_recorder *r,
-                   struct reel_error *err); /* after the last flush(): writes the end of the file */
-    void (*close)(struct reel_recorder *r); /* frees what the format allocated */
+    bool (*finish)(struct reel_recorder *r, struct reel_error *err); /* after the last flush(): writes the end of the
+                                                                        file */
+    void (*close)(struct reel_recorder *r);                          /* frees what the format allocated */
 };
 
 /* Appends bytes to the file. */

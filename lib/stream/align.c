@@ -138,8 +138,8 @@ static bool parse_shift(const char *text, size_t *key_size, int64_t *shift_ns, s
     return true;
 }
 
-static bool move(const struct reel_index_info *info, int64_t by_ns, struct reel_source_option *out,
-                 struct reel_error *err) {
+static bool align_move(const struct reel_index_info *info, int64_t by_ns, struct reel_source_option *out,
+                       struct reel_error *err) {
     int64_t moved;
     out->shift_ns = by_ns;
     return (!__builtin_add_overflow(info->start_ns, by_ns, &moved) &&
@@ -164,7 +164,7 @@ bool reel_merge_shift(struct reel_recording *const *recordings, uint32_t n, cons
         for (uint32_t i = 0; i < n; i++) {
             if (strlen(keys[i]) == size && memcmp(keys[i], texts[t], size) == 0) {
                 found = true;
-                if (!move(info_of(recordings[i]), by_ns, &out[i], err)) {
+                if (!align_move(info_of(recordings[i]), by_ns, &out[i], err)) {
                     return reel_error_at(err, "%s", keys[i]);
                 }
             }

@@ -7,8 +7,8 @@
 REEL_DEFINE_AUTO(struct merge, merge_free);
 
 /* All segments of the channels. */
-static bool gather(const struct reel_index *index, const uint32_t *channels, uint32_t n, struct merge_segments *all,
-                   struct reel_error *err) {
+static bool gap_gather(const struct reel_index *index, const uint32_t *channels, uint32_t n, struct merge_segments *all,
+                       struct reel_error *err) {
     for (uint32_t c = 0; c < n; c++) {
         for (size_t i = index->first_segment[channels[c]]; i < index->first_segment[channels[c] + 1]; i++) {
             const struct merge_segment added = {.segment = &index->model.segments[i], .index = index, .channel = c};
@@ -23,7 +23,7 @@ static bool gather(const struct reel_index *index, const uint32_t *channels, uin
 bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, uint32_t n, uint64_t *gap_ns,
                     struct reel_error *err) {
     AUTO_STRUCT(merge_segments_done) struct merge_segments all = {.n = 0};
-    AUTO(merge_free) struct merge *m = gather(index, channels, n, &all, err) ? merge_new(&all, err) : NULL;
+    AUTO(merge_free) struct merge *m = gap_gather(index, channels, n, &all, err) ? merge_new(&all, err) : NULL;
     if (!m) {
         return false;
     }

@@ -186,8 +186,8 @@ static bool has_entry(const struct reel_initial_state *f, uint32_t position, con
     return found;
 }
 
-static bool add_entry(struct reel_initial_state *f, uint32_t position, struct reel_entry entry,
-                      struct reel_error *err) {
+static bool initial_state_add_entry(struct reel_initial_state *f, uint32_t position, struct reel_entry entry,
+                                    struct reel_error *err) {
     uint32_t source = f->stream->channel_source[position];
     if (!GROW_ARRAY(f->messages, f->n_messages, f->cap_messages)) {
         return reel_fail_memory(err);
@@ -213,7 +213,7 @@ static bool add_before(struct reel_initial_state *f, const struct reel_selection
     AUTO_MEM struct reel_entry *entries = found;
     for (size_t i = 0; good && i < n; i++) {
         bool there = i == 0 && has_entry(f, position, &entries[i]); /* as the last message of its topic */
-        good = there || add_entry(f, position, entries[i], err);
+        good = there || initial_state_add_entry(f, position, entries[i], err);
     }
     return good;
 }
@@ -282,7 +282,7 @@ static bool add_state(struct reel_initial_state *f, const struct reel_selection 
     return true;
 }
 
-static int compare_messages(const void *a, const void *b) {
+static int initial_state_compare_messages(const void *a, const void *b) {
     const struct reel_message *x = a, *y = b;
     if (x->time_ns != y->time_ns) {
         return x->time_ns < y->time_ns ? -1 : 1;
@@ -292,8 +292,8 @@ static int compare_messages(const void *a, const void *b) {
     }
     struct pack_key p = pack_key_of(&x->entry), q = pack_key_of(&y->entry);
     int order = pack_key_compare(&p, &q);
-    return order != 0 ? order
-                      : (x->initial > y->initial) - (x->initial < y->initial); /* keeps the order of insertion */
+    return order != 0 ? order : (x->initial > y->initial) - (x->initial < y->initial); /* keeps the order of insertion
+                                                                                        */
 }
 
 static void number_messages(struct reel_initial_state *f) {
@@ -318,7 +318,7 @@ struct reel_initial_state *initial_state_make(const struct reel_stream *stream, 
     }
     number_messages(f);
     if (f->n_messages > 1) {
-        qsort(f->messages, f->n_messages, sizeof *f->messages, compare_messages);
+        qsort(f->messages, f->n_messages, sizeof *f->messages, initial_state_compare_messages);
     }
     number_messages(f);
     f->stream = NULL;

@@ -28,7 +28,8 @@ struct merge {
     struct lane *free;
 };
 
-static int compare_positions(const struct pack_key *a, uint32_t a_source, const struct pack_key *b, uint32_t b_source) {
+static int merge_compare_positions(const struct pack_key *a, uint32_t a_source, const struct pack_key *b,
+                                   uint32_t b_source) {
     if (a->time_ns != b->time_ns) {
         return a->time_ns < b->time_ns ? -1 : 1;
     }
@@ -39,12 +40,12 @@ static int compare_positions(const struct pack_key *a, uint32_t a_source, const 
 }
 
 int merge_compare(const struct merge_position *a, const struct merge_position *b) {
-    return compare_positions(&a->key, a->source, &b->key, b->source);
+    return merge_compare_positions(&a->key, a->source, &b->key, b->source);
 }
 
 static int compare_first(const void *a, const void *b) {
     const struct merge_segment *x = a, *y = b;
-    return compare_positions(&x->first, x->source, &y->first, y->source);
+    return merge_compare_positions(&x->first, x->source, &y->first, y->source);
 }
 
 bool merge_segments_add(struct merge_segments *all, const struct merge_segment *segment, struct reel_error *err) {
@@ -137,7 +138,7 @@ static inline bool slot_before(const struct slot *a, const struct slot *b) {
         return a->time_ns < b->time_ns;
     }
     struct pack_key x = pack_key_of(&a->lane->entry), y = pack_key_of(&b->lane->entry);
-    return compare_positions(&x, a->lane->of->source, &y, b->lane->of->source) < 0;
+    return merge_compare_positions(&x, a->lane->of->source, &y, b->lane->of->source) < 0;
 }
 
 static void sift_down(struct merge *m, size_t at) {
@@ -177,7 +178,7 @@ static bool push(struct merge *m, struct lane *lane, struct reel_error *err) {
 /* ---- segments */
 
 /* Loads the segment into `lane`. */
-static bool load(struct lane *lane, const struct merge_segment *s, struct reel_error *err) {
+static bool merge_load(struct lane *lane, const struct merge_segment *s, struct reel_error *err) {
     if (s->segment->size > lane->capacity) {
         uint8_t *data = realloc(lane->data, s->segment->size);
         if (!data) {
@@ -215,14 +216,14 @@ static struct lane *take_lane(struct merge *m, struct reel_error *err) {
 
 /* Opens a segment at its first entry at or after m->from. */
 static bool open_segment(struct merge *m, const struct merge_segment *s, struct reel_error *err) {
-    if (compare_positions(&s->last, s->source, &m->from.key, m->from.source) < 0) {
+    if (merge_compare_positions(&s->last, s->source, &m->from.key, m->from.source) < 0) {
         return true;
     }
     struct lane *lane = take_lane(m, err);
     if (!lane) {
         return false;
     }
-    if (!load(lane, s, err)) {
+    if (!merge_load(lane, s, err)) {
         close_lane(m, lane);
         return false;
     }
@@ -232,7 +233,7 @@ static bool open_segment(struct merge *m, const struct merge_segment *s, struct 
     }
     while (lane_next(lane)) {
         struct pack_key key = pack_key_of(&lane->entry);
-        if (compare_positions(&key, s->source, &m->from.key, m->from.source) >= 0) {
+        if (merge_compare_positions(&key, s->source, &m->from.key, m->from.source) >= 0) {
             return push(m, lane, err);
         }
     }
@@ -246,7 +247,7 @@ static bool open_reached(struct merge *m, struct reel_error *err) {
         if (m->open > 0) {
             const struct lane *top = m->heap[0].lane;
             struct pack_key key = pack_key_of(&top->entry);
-            if (compare_positions(&s->first, s->source, &key, top->of->source) > 0) {
+            if (merge_compare_positions(&s->first, s->source, &key, top->of->source) > 0) {
                 break;
             }
         }
@@ -283,14 +284,14 @@ enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *s
 }
 
 /* Counts the entries of one segment in [from, to). */
-static bool count_in(struct merge *m, const struct merge_segment *s, const struct merge_position *from,
-                     const struct merge_position *to, uint64_t *count, struct reel_error *err) {
-    if (compare_positions(&s->last, s->source, &from->key, from->source) < 0 ||
-        compare_positions(&s->first, s->source, &to->key, to->source) >= 0) {
+static bool merge_count_in(struct merge *m, const struct merge_segment *s, const struct merge_position *from,
+                           const struct merge_position *to, uint64_t *count, struct reel_error *err) {
+    if (merge_compare_positions(&s->last, s->source, &from->key, from->source) < 0 ||
+        merge_compare_positions(&s->first, s->source, &to->key, to->source) >= 0) {
         return true;
     }
-    if (compare_positions(&s->first, s->source, &from->key, from->source) >= 0 &&
-        compare_positions(&s->last, s->source, &to->key, to->source) < 0) {
+    if (merge_compare_positions(&s->first, s->source, &from->key, from->source) >= 0 &&
+        merge_compare_positions(&s->last, s->source, &to->key, to->source) < 0) {
         *count += s->segment->count;
         return true;
     }
@@ -298,11 +299,11 @@ static bool count_in(struct merge *m, const struct merge_segment *s, const struc
     if (!lane) {
         return false;
     }
-    bool good = load(lane, s, err);
+    bool good = merge_load(lane, s, err);
     while (good && lane_next(lane)) {
         struct pack_key key = pack_key_of(&lane->entry);
-        *count += compare_positions(&key, s->source, &from->key, from->source) >= 0 &&
-                  compare_positions(&key, s->source, &to->key, to->source) < 0;
+        *count += merge_compare_positions(&key, s->source, &from->key, from->source) >= 0 &&
+                  merge_compare_positions(&key, s->source, &to->key, to->source) < 0;
     }
     close_lane(m, lane);
     return good;
@@ -312,7 +313,7 @@ bool merge_count(struct merge *m, const struct merge_position *from, const struc
                  struct reel_error *err) {
     for (size_t i = 0; i < m->n; i++) {
         const struct merge_segment *s = &m->all->items[i];
-        if (!count_in(m, s, from, to, &counts[s->channel], err)) {
+        if (!merge_count_in(m, s, from, to, &counts[s->channel], err)) {
             return false;
         }
     }

@@ -1,5 +1,5 @@
-/* See naming.h. Whether a name clashes depends on the recordings alone, not on the selection, so a topic has the same
- * name in every cut of a merge. A topic's leading slash is ignored. */
+/* See merge_names.h. Whether a name clashes depends on the recordings alone, not on the selection, so a topic has the
+ * same name in every cut of a merge. A topic's leading slash is ignored. */
 #include "stream/merge_names.h"
 
 #include <search.h>
@@ -19,13 +19,13 @@ static const char *bare(const char *name) {
     return name[0] == '/' ? name + 1 : name;
 }
 
-static int compare_names(const void *a, const void *b) {
+static int merge_names_compare_names(const void *a, const void *b) {
     const struct named *x = a, *y = b;
     int order = strcmp(x->name, y->name);
     return order != 0 ? order : (x->source > y->source) - (x->source < y->source);
 }
 
-static bool add_name(struct naming *n, const char *name, uint32_t source) {
+static bool merge_names_add_name(struct naming *n, const char *name, uint32_t source) {
     if (!GROW_ARRAY(n->names, n->count, n->capacity)) {
         return false;
     }
@@ -43,9 +43,9 @@ bool naming_open(struct naming *n, struct reel_recording *const *recordings, uin
         const struct reel_index *index = reel_recording_index(recordings[source]);
         for (uint32_t id = 0; id < reel_index_info(index)->n_channels; id++) {
             const struct reel_channel *c = reel_index_channel(index, id);
-            bool good = add_name(n, c->name, source);
+            bool good = merge_names_add_name(n, c->name, source);
             for (uint32_t t = 0; good && t < c->n_topics; t++) {
-                good = add_name(n, c->topics[t], source);
+                good = merge_names_add_name(n, c->topics[t], source);
             }
             if (!good) {
                 return reel_fail_memory(err);
@@ -53,7 +53,7 @@ bool naming_open(struct naming *n, struct reel_recording *const *recordings, uin
         }
     }
     if (n->count > 1) {
-        qsort(n->names, n->count, sizeof *n->names, compare_names);
+        qsort(n->names, n->count, sizeof *n->names, merge_names_compare_names);
     }
     return true;
 }
@@ -69,7 +69,7 @@ static size_t lower(const struct naming *n, const char *name, uint32_t source) {
     size_t low = 0, high = n->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_names(&n->names[middle], &key) < 0) {
+        if (merge_names_compare_names(&n->names[middle], &key) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -209,7 +209,7 @@ size_t naming_cut(const char *name, size_t max) {
     return size;
 }
 
-static const char *cut(struct uniques *u, const char *name, size_t max) {
+static const char *merge_names_cut(struct uniques *u, const char *name, size_t max) {
     size_t size = naming_cut(name, max);
     char *text = name[size] ? arena_alloc(u->arena, size + 1) : NULL;
     return !name[size] ? name : text ? memcpy(text, name, size) : NULL;
@@ -217,7 +217,7 @@ static const char *cut(struct uniques *u, const char *name, size_t max) {
 
 /* Finds the next free "/scan#2". The counter of the base makes sure that each taken name is tried only once. */
 static const char *numbered(struct uniques *u, const char *name, size_t max) {
-    const char *base = cut(u, name, max - NUMBER_ROOM);
+    const char *base = merge_names_cut(u, name, max - NUMBER_ROOM);
     struct unique *counter = base ? unique_of(u, base) : NULL;
     size_t room = base ? strlen(base) + NUMBER_ROOM + 1 : 0;
     char *text = counter ? arena_alloc(u->arena, room) : NULL;
@@ -244,7 +244,7 @@ bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t
         }
     }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
-        const char *name = stream->channels[i]->name, *kept = cut(&u, name, max);
+        const char *name = stream->channels[i]->name, *kept = merge_names_cut(&u, name, max);
         struct unique *own = kept ? unique_of(&u, kept) : NULL;
         bool first = own && !own->taken && (kept == name || !own->own);
         names[i] = first ? kept : own ? numbered(&u, kept, max) : NULL;

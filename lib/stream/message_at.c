@@ -14,7 +14,7 @@ static bool not_there(int64_t index, uint64_t total, struct reel_error *err) {
                      (unsigned long long)total);
 }
 
-static bool count_all(struct reel_stream *s, uint64_t *total, struct reel_error *err) {
+static bool message_at_count_all(struct reel_stream *s, uint64_t *total, struct reel_error *err) {
     if (stream_can_count(s)) {
         return stream_count(s, REEL_TIME_MAX, total, err);
     }
@@ -48,7 +48,7 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
                            struct reel_error *err) {
     uint64_t total, skip = (uint64_t)index;
     if (index < 0) {
-        if (!count_all(stream, &total, err)) {
+        if (!message_at_count_all(stream, &total, err)) {
             return false;
         }
         skip += total; /* unsigned wrap-around gives the right result */
@@ -58,7 +58,7 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
     }
     uint64_t left = skip;
     if (left > WALKED_MAX && stream_can_count(stream)) {
-        if (!count_all(stream, &total, err)) {
+        if (!message_at_count_all(stream, &total, err)) {
             return false;
         }
         if (left >= total) {

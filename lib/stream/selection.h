@@ -1,15 +1,15 @@
-/* A selection that outlives the texts and tables it was made of, and a selection that is opened: its channels, segments
- * and clocks, which any number of streams share. */
+/* Copies a selection; opens it into channels, segments and clocks that any number of streams share. */
 #ifndef REEL_STREAM_SELECTION_H
 #define REEL_STREAM_SELECTION_H
 
 #include "stream/merge.h"
 #include "stream/merge_names.h"
 
-/* The selection that a program has passed to a public function, which may be of an older version; NULL: all. */
+/* The selection passed to a public function: `given` may come from a program built with an older struct; NULL selects
+ * all. */
 bool selection_read(struct reel_selection *out, const struct reel_selection *given, struct reel_error *err);
 
-/* `initial` is not copied: NULL. False: no memory. */
+/* The copy has `initial` NULL. False: no memory. */
 bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
                     struct arena *arena);
 
@@ -42,8 +42,8 @@ void selection_free(struct opened_selection *opened); /* returns one reference; 
 REEL_DEFINE_AUTO(struct opened_selection, selection_free);
 
 /* Adds the initial state: `initial`, or, if that is NULL, the one that the selection asks for. Does nothing after it
- * has succeeded once. Only one thread may call it, or open streams, at that time; streams without the initial state may
- * be in use. */
+ * has succeeded once. While it runs, no other thread may call it or open a stream; streams without the initial state
+ * may be in use. */
 bool selection_make_initial_state(struct opened_selection *opened, struct reel_initial_state *initial,
                                   struct reel_error *err);
 bool selection_wants_initial_state(const struct reel_selection *selection); /* it asks for one */

@@ -42,7 +42,7 @@ struct reel_position reel_position_of(const struct reel_message *m) {
 
 /* ---- sampling */
 
-static int64_t bucket_of(const struct stream *s, int64_t time_ns) {
+static int64_t stream_bucket_of(const struct stream *s, int64_t time_ns) {
     uint64_t since = (uint64_t)time_ns - (uint64_t)s->origin_ns;
     return time_ns < s->origin_ns ? 0 : (int64_t)(since / (uint64_t)s->every_ns);
 }
@@ -52,7 +52,7 @@ static bool sampled_out(struct stream *s, const struct reel_message *m) {
         return true;
     }
     if (s->every_ns > 0) {
-        int64_t bucket = bucket_of(s, m->time_ns);
+        int64_t bucket = stream_bucket_of(s, m->time_ns);
         if (s->last_bucket[m->channel] == bucket) {
             return true;
         }
@@ -109,7 +109,7 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
     struct merge_position middle = s->start;
     int64_t bucket = -1;
     if (s->every_ns > 0) {
-        bucket = bucket_of(s, to->key.time_ns);
+        bucket = stream_bucket_of(s, to->key.time_ns);
         int64_t begins = (int64_t)((uint64_t)s->origin_ns + (uint64_t)bucket * (uint64_t)s->every_ns);
         if (begins > middle.key.time_ns) {
             middle = (struct merge_position){.key = {.time_ns = begins}};

@@ -56,9 +56,9 @@ struct reel_stream_ops {
 };
 struct reel_stream {
     const struct reel_stream_ops *ops;
-    const struct reel_channel *const
-        *channels; /* the selected ones, also those without a message in range; ->id is the recording's own */
-    const uint32_t *channel_source; /* which recording each comes from */
+    const struct reel_channel *const *channels; /* the selected ones, also those without a message in range; ->id is the
+                                                   recording's own */
+    const uint32_t *channel_source;             /* which recording each comes from */
     uint32_t n_channels;
     uint32_t n_sources;
     struct reel_reader *const *readers; /* one a source, for payloads */
@@ -68,8 +68,8 @@ struct reel_stream {
     bool thinned;                       /* by every_n or every_ns */
     uint32_t view_version;              /* part of every ETag */
     const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
-    const uint64_t
-        *left_out; /* messages left out so far, because they do not fit their definition; NULL: none ever is */
+    const uint64_t *left_out; /* messages left out so far, because they do not fit their definition; NULL: none ever is
+                               */
     struct reel_message latest;          /* what stream_next() and … */
     struct reel_description description; /* … reel_stream_describe() have returned */
 };

@@ -21,8 +21,8 @@ struct reel_view {
                                 uint32_t n_recordings, const struct reel_selection *selection, struct reel_error *err);
     /* The camera for recordings whose view has this channel; NULL: the channel does not determine it. */
     const struct reel_view_camera *(*camera)(const struct reel_channel *channel);
-    const struct reel_view
-        *raw; /* the same with all channels as they were recorded, also those that viewers cannot read */
+    const struct reel_view *raw; /* the same with all channels as they were recorded, also those that viewers cannot
+                                    read */
 };
 
 /* The table of views, NULL-terminated (formats/views.c). */

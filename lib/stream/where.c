@@ -20,7 +20,7 @@ struct filter {
 
 /* ---- the stream */
 
-static bool holds(struct filter *f, const struct reel_message *m, bool *out, struct reel_error *err) {
+static bool where_holds(struct filter *f, const struct reel_message *m, bool *out, struct reel_error *err) {
     const struct condition_reader *reader = &f->readers[m->channel];
     struct value values[CONDITIONS_MAX];
     enum truth each[CONDITIONS_MAX];
@@ -52,7 +52,7 @@ static enum reel_step filter_next(struct reel_stream *base, struct reel_message 
         if (step != REEL_STEP_MESSAGE) {
             return step;
         }
-        if (!holds(f, m, &yes, err)) {
+        if (!where_holds(f, m, &yes, err)) {
             return REEL_STEP_ERROR;
         }
         if (yes) {
@@ -80,7 +80,7 @@ static const struct reel_stream_ops filter_ops = {.next = filter_next, .seek = f
 
 bool where_selects(struct reel_stream *base, const struct reel_message *m, bool *selects, struct reel_error *err) {
     struct filter *f = (struct filter *)base;
-    return stream_selects(f->below, m, selects, err) && (!*selects || holds(f, m, selects, err));
+    return stream_selects(f->below, m, selects, err) && (!*selects || where_holds(f, m, selects, err));
 }
 
 /* ---- opening */

@@ -13,13 +13,13 @@
 
 /* ---- single values */
 
-static void put_text(struct grow *to, const char *text) {
+static void json_out_put_text(struct grow *to, const char *text) {
     grow_put(to, text, strlen(text));
 }
 
 /* A byte that must be escaped in a JSON string: a control character, a quote, a backslash, or one that is not UTF-8
  * (shown as \xNN, as in the model). */
-static void put_escaped(struct grow *to, uint8_t c) {
+static void json_out_put_escaped(struct grow *to, uint8_t c) {
     char hex[2];
     hex_byte(c, hex);
     if (c == '"' || c == '\\') {
@@ -32,7 +32,7 @@ static void put_escaped(struct grow *to, uint8_t c) {
 }
 
 /* fast path: almost no text needs escapes */
-static bool is_plain(struct reel_bytes text) {
+static bool json_out_is_plain(struct reel_bytes text) {
     bool plain = true;
     for (size_t i = 0; i < text.size; i++) {
         uint8_t c = text.data[i];
@@ -42,7 +42,7 @@ static bool is_plain(struct reel_bytes text) {
 }
 
 void json_put_string(struct grow *to, struct reel_bytes text) {
-    uint8_t *room = is_plain(text) ? grow_take(to, text.size + 2) : NULL;
+    uint8_t *room = json_out_is_plain(text) ? grow_take(to, text.size + 2) : NULL;
     if (room) {
         room[0] = room[text.size + 1] = '"';
         if (text.size > 0) {
@@ -62,7 +62,7 @@ void json_put_string(struct grow *to, struct reel_bytes text) {
             grow_put(to, text.data + plain, at - plain);
         }
         if (at < text.size) {
-            put_escaped(to, c);
+            json_out_put_escaped(to, c);
         }
         plain = ++at;
     }
@@ -144,11 +144,11 @@ void json_put_base64(struct grow *to, struct reel_bytes data) {
 
 /* ---- the visitor */
 
-static struct json_out *self(struct reel_visitor *v) {
+static struct json_out *json_out_self(struct reel_visitor *v) {
     return (struct json_out *)v;
 }
 
-static bool goes_on(struct json_out *j) {
+static bool json_out_goes_on(struct json_out *j) {
     j->too_long = j->too_long || j->to->size > j->max;
     return !j->too_long && !j->to->failed;
 }
@@ -163,8 +163,8 @@ static void part(struct json_out *j) {
     j->follows[j->depth] = true;
 }
 
-static bool begin(struct reel_visitor *v, char bracket) {
-    struct json_out *j = self(v);
+static bool json_out_begin(struct reel_visitor *v, char bracket) {
+    struct json_out *j = json_out_self(v);
     part(j);
     grow_u8(j->to, (uint8_t)bracket);
     if (j->depth == JSON_DEPTH_MAX) {
@@ -172,78 +172,78 @@ static bool begin(struct reel_visitor *v, char bracket) {
         return false;
     }
     j->follows[++j->depth] = false;
-    return goes_on(j);
+    return json_out_goes_on(j);
 }
-static bool end(struct reel_visitor *v, char bracket) {
-    struct json_out *j = self(v);
+static bool json_out_end(struct reel_visitor *v, char bracket) {
+    struct json_out *j = json_out_self(v);
     j->depth -= j->depth > 0;
     grow_u8(j->to, (uint8_t)bracket);
-    return goes_on(j);
+    return json_out_goes_on(j);
 }
-static bool begin_map(struct reel_visitor *v) {
-    return begin(v, '{');
+static bool json_out_begin_map(struct reel_visitor *v) {
+    return json_out_begin(v, '{');
 }
-static bool end_map(struct reel_visitor *v) {
-    return end(v, '}');
+static bool json_out_end_map(struct reel_visitor *v) {
+    return json_out_end(v, '}');
 }
-static bool begin_list(struct reel_visitor *v) {
-    return begin(v, '[');
+static bool json_out_begin_list(struct reel_visitor *v) {
+    return json_out_begin(v, '[');
 }
 static bool end_list(struct reel_visitor *v) {
-    return end(v, ']');
+    return json_out_end(v, ']');
 }
 
-static bool key(struct reel_visitor *v, struct reel_bytes name) {
-    struct json_out *j = self(v);
+static bool json_out_key(struct reel_visitor *v, struct reel_bytes name) {
+    struct json_out *j = json_out_self(v);
     part(j);
     json_put_string(j->to, name);
     grow_u8(j->to, ':');
     j->after_key = true;
-    return goes_on(j);
+    return json_out_goes_on(j);
 }
 
-static bool null(struct reel_visitor *v) {
-    part(self(v));
-    put_text(self(v)->to, "null");
-    return goes_on(self(v));
+static bool json_out_null(struct reel_visitor *v) {
+    part(json_out_self(v));
+    json_out_put_text(json_out_self(v)->to, "null");
+    return json_out_goes_on(json_out_self(v));
 }
-static bool boolean(struct reel_visitor *v, bool value) {
-    part(self(v));
-    put_text(self(v)->to, value ? "true" : "false");
-    return goes_on(self(v));
+static bool json_out_boolean(struct reel_visitor *v, bool value) {
+    part(json_out_self(v));
+    json_out_put_text(json_out_self(v)->to, value ? "true" : "false");
+    return json_out_goes_on(json_out_self(v));
 }
-static bool integer(struct reel_visitor *v, int64_t value) {
-    part(self(v));
-    json_put_integer(self(v)->to, value);
-    return goes_on(self(v));
+static bool json_out_integer(struct reel_visitor *v, int64_t value) {
+    part(json_out_self(v));
+    json_put_integer(json_out_self(v)->to, value);
+    return json_out_goes_on(json_out_self(v));
 }
-static bool natural(struct reel_visitor *v, uint64_t value) {
-    part(self(v));
-    json_put_natural(self(v)->to, value);
-    return goes_on(self(v));
+static bool json_out_natural(struct reel_visitor *v, uint64_t value) {
+    part(json_out_self(v));
+    json_put_natural(json_out_self(v)->to, value);
+    return json_out_goes_on(json_out_self(v));
 }
-static bool real(struct reel_visitor *v, double value) {
-    part(self(v));
-    json_put_real(self(v)->to, value);
-    return goes_on(self(v));
+static bool json_out_real(struct reel_visitor *v, double value) {
+    part(json_out_self(v));
+    json_put_real(json_out_self(v)->to, value);
+    return json_out_goes_on(json_out_self(v));
 }
-static bool real32(struct reel_visitor *v, float value) {
-    part(self(v));
-    json_put_real32(self(v)->to, value);
-    return goes_on(self(v));
+static bool json_out_real32(struct reel_visitor *v, float value) {
+    part(json_out_self(v));
+    json_put_real32(json_out_self(v)->to, value);
+    return json_out_goes_on(json_out_self(v));
 }
-static bool text(struct reel_visitor *v, struct reel_bytes value) {
-    part(self(v));
-    json_put_string(self(v)->to, value);
-    return goes_on(self(v));
+static bool json_out_text(struct reel_visitor *v, struct reel_bytes value) {
+    part(json_out_self(v));
+    json_put_string(json_out_self(v)->to, value);
+    return json_out_goes_on(json_out_self(v));
 }
-static bool binary(struct reel_visitor *v, struct reel_bytes value) {
-    struct json_out *j = self(v);
+static bool json_out_binary(struct reel_visitor *v, struct reel_bytes value) {
+    struct json_out *j = json_out_self(v);
     part(j);
-    put_text(j->to, "{\"$base64\":\"");
+    json_out_put_text(j->to, "{\"$base64\":\"");
     json_put_base64(j->to, value);
-    put_text(j->to, "\"}");
-    return goes_on(j);
+    json_out_put_text(j->to, "\"}");
+    return json_out_goes_on(j);
 }
 
 /* Flat arrays of these two types are most of what large messages hold: written without a call per value. */
@@ -260,33 +260,33 @@ static bool reals(struct json_out *j, enum reel_number type, struct reel_bytes d
         } else {
             json_put_real(j->to, load_f64le(data.data + at));
         }
-        if (at % 4096 == 0 && !goes_on(j)) {
+        if (at % 4096 == 0 && !json_out_goes_on(j)) {
             return false;
         }
     }
     grow_u8(j->to, ']');
-    return goes_on(j);
+    return json_out_goes_on(j);
 }
-static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static bool json_out_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     bool flat = columns <= 1 && (type == REEL_F32 || type == REEL_F64);
-    return flat ? reals(self(v), type, data) : reel_numbers_expand(v, type, data, columns);
+    return flat ? reals(json_out_self(v), type, data) : reel_numbers_expand(v, type, data, columns);
 }
 
 static const struct reel_visitor_ops ops = {
-    .begin_map = begin_map,
-    .key = key,
-    .end_map = end_map,
-    .begin_list = begin_list,
+    .begin_map = json_out_begin_map,
+    .key = json_out_key,
+    .end_map = json_out_end_map,
+    .begin_list = json_out_begin_list,
     .end_list = end_list,
-    .null = null,
-    .boolean = boolean,
-    .integer = integer,
-    .natural = natural,
-    .real = real,
-    .real32 = real32,
-    .text = text,
-    .binary = binary,
-    .numbers = numbers,
+    .null = json_out_null,
+    .boolean = json_out_boolean,
+    .integer = json_out_integer,
+    .natural = json_out_natural,
+    .real = json_out_real,
+    .real32 = json_out_real32,
+    .text = json_out_text,
+    .binary = json_out_binary,
+    .numbers = json_out_numbers,
 };
 
 struct json_out json_out_to(struct grow *to, size_t max) {

@@ -1,4 +1,4 @@
-/* Implements parse.h. The parser keeps only one bit for each level; only a long text with escapes needs memory. */
+/* Implements json_parse.h. The parser keeps only one bit for each level; only a long text with escapes needs memory. */
 #include "syntax/json_parse.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static bool fail(struct json_in *j, const char *why) {
 static int peek(const struct json_in *j) {
     return cursor_done(&j->at) ? -1 : *j->at.at;
 }
-static bool take(struct json_in *j, char c) {
+static bool json_parse_take(struct json_in *j, char c) {
     bool met = peek(j) == c;
     if (met) {
         cursor_u8(&j->at);
@@ -50,7 +50,7 @@ static bool take_word(struct json_in *j, const char *word) {
 typedef bool (*visit_text_fn)(struct reel_visitor *v, struct reel_bytes text);
 
 /* The opening quote is the next byte. */
-static bool read_text(struct json_in *j, visit_text_fn visit) {
+static bool json_parse_read_text(struct json_in *j, visit_text_fn visit) {
     struct json_string text;
     bool ends = json_string(&j->at, &text);
     if (text.control) {
@@ -78,11 +78,11 @@ static bool read_key(struct json_in *j) {
     if (peek(j) != '"') {
         return fail(j, "a key is missing");
     }
-    if (!read_text(j, visit_key)) {
+    if (!json_parse_read_text(j, visit_key)) {
         return false;
     }
     json_space(&j->at);
-    return take(j, ':') || fail(j, "a colon is missing");
+    return json_parse_take(j, ':') || fail(j, "a colon is missing");
 }
 
 /* ---- numbers */
@@ -114,23 +114,23 @@ static bool emit_whole(struct json_in *j, bool negative, uint64_t value) {
     return value == 0 ? visit_real(j->v, -0.0) : visit_integer(j->v, (int64_t)(0 - value));
 }
 
-static bool read_number(struct json_in *j) {
+static bool json_parse_read_number(struct json_in *j) {
     const uint8_t *begin = j->at.at;
-    bool negative = take(j, '-'), leading = peek(j) == '0';
+    bool negative = json_parse_take(j, '-'), leading = peek(j) == '0';
     if (negative && take_word(j, "Infinity")) {
         return visit_real(j->v, -INFINITY);
     }
     const uint8_t *digits = j->at.at;
     size_t n = take_digits(j);
     bool good = n > 0 && (!leading || n == 1), whole = true;
-    if (take(j, '.')) {
+    if (json_parse_take(j, '.')) {
         whole = false;
         good = take_digits(j) > 0 && good;
     }
-    if (take(j, 'e') || take(j, 'E')) {
+    if (json_parse_take(j, 'e') || json_parse_take(j, 'E')) {
         whole = false;
-        if (!take(j, '+')) {
-            take(j, '-');
+        if (!json_parse_take(j, '+')) {
+            json_parse_take(j, '-');
         }
         good = take_digits(j) > 0 && good;
     }
@@ -149,10 +149,10 @@ static bool read_number(struct json_in *j) {
 static bool read_single(struct json_in *j) {
     int c = peek(j);
     if (c == '"') {
-        return read_text(j, visit_text);
+        return json_parse_read_text(j, visit_text);
     }
     if (c == '-' || (c >= '0' && c <= '9')) {
-        return read_number(j);
+        return json_parse_read_number(j);
     }
     if (take_word(j, "true") || take_word(j, "false")) {
         return visit_boolean(j->v, c == 't');
@@ -171,11 +171,11 @@ static bool end_container(struct json_in *j) {
 }
 
 /* Reads a value, or the beginning of a map or list up to its first value: then *inside is set. */
-static bool read_value(struct json_in *j, bool *inside) {
+static bool json_parse_read_value(struct json_in *j, bool *inside) {
     json_space(&j->at);
-    bool map = take(j, '{');
+    bool map = json_parse_take(j, '{');
     *inside = false;
-    if (!map && !take(j, '[')) {
+    if (!map && !json_parse_take(j, '[')) {
         return read_single(j);
     }
     if (j->depth == REEL_DEPTH_MAX) {
@@ -187,7 +187,7 @@ static bool read_value(struct json_in *j, bool *inside) {
         return false;
     }
     json_space(&j->at);
-    if (take(j, map ? '}' : ']')) {
+    if (json_parse_take(j, map ? '}' : ']')) {
         return end_container(j);
     }
     *inside = true;
@@ -199,10 +199,10 @@ static bool read_on(struct json_in *j) {
     while (j->depth > 0) {
         bool map = j->maps[j->depth - 1];
         json_space(&j->at);
-        if (take(j, ',')) {
+        if (json_parse_take(j, ',')) {
             return !map || read_key(j);
         }
-        if (!take(j, map ? '}' : ']')) {
+        if (!json_parse_take(j, map ? '}' : ']')) {
             return fail(j, peek(j) < 0 ? "ends inside a map or list" : "a comma is missing");
         }
         if (!end_container(j)) {
@@ -222,7 +222,7 @@ bool json_parse(struct reel_bytes text, struct reel_visitor *v, struct reel_erro
     j.depth = 0;
     take_word(&j, "\xEF\xBB\xBF");
     do {
-        if (!read_value(&j, &inside) || (!inside && !read_on(&j))) {
+        if (!json_parse_read_value(&j, &inside) || (!inside && !read_on(&j))) {
             return false;
         }
     } while (j.depth > 0);

@@ -12,11 +12,11 @@
 
 enum { EXT_TIMESTAMP = -1, NS_PER_S = 1000000000 };
 
-static bool fail_at(struct msgpack_walk *t, const uint8_t *at, enum reel_code code, const char *why) {
+static bool msgpack_walk_fail_at(struct msgpack_walk *t, const uint8_t *at, enum reel_code code, const char *why) {
     return reel_fail(t->err, code, "byte %zu of %zu: %s", (size_t)(at - t->payload.data), t->payload.size, why);
 }
 static bool fail_result(struct msgpack_walk *t, const uint8_t *at, enum msgpack_result r) {
-    return fail_at(t, at, r == MSGPACK_DEEP ? REEL_LIMIT : REEL_DAMAGED, msgpack_result_text(r));
+    return msgpack_walk_fail_at(t, at, r == MSGPACK_DEEP ? REEL_LIMIT : REEL_DAMAGED, msgpack_result_text(r));
 }
 
 bool msgpack_walk_read(struct msgpack_walk *t, struct msgpack_item *item) {
@@ -37,7 +37,7 @@ static bool fits_time(int64_t seconds, uint32_t ns) {
 
 /* The three forms of a timestamp: 32 bits of seconds; 30 of nanoseconds and 34 of seconds; 32 of nanoseconds and 64 of
  * seconds. */
-static bool read_time(struct reel_bytes data, int64_t *ns) {
+static bool msgpack_walk_read_time(struct reel_bytes data, int64_t *ns) {
     struct cursor c = cursor_of(data);
     uint64_t seconds = 0;
     uint32_t part = 0;
@@ -63,7 +63,7 @@ static bool tell_ext(struct reel_visitor *v, struct reel_bytes ext) {
     int8_t type = (int8_t)cursor_u8(&c);
     struct reel_bytes data = cursor_bytes(&c, cursor_left(&c));
     int64_t ns;
-    if (type == EXT_TIMESTAMP && read_time(data, &ns)) {
+    if (type == EXT_TIMESTAMP && msgpack_walk_read_time(data, &ns)) {
         char text[REEL_TIME_TEXT];
         size_t size = reel_time_rfc3339(ns, text);
         return visit_text(v, bytes_of(text, size));

@@ -27,7 +27,7 @@ struct extension { /* from pax or long-name headers before a member's own header
     uint64_t size;
 };
 
-static uint64_t number(const uint8_t *p, size_t size) {
+static uint64_t tar_number(const uint8_t *p, size_t size) {
     uint64_t v = 0;
     if (p[0] & 0x80) {
         v = p[0] & 0x3f;
@@ -51,7 +51,7 @@ static bool sum_holds(const uint8_t *header) {
     for (size_t i = 0; i < BLOCK; i++) {
         sum += i >= SUM_AT && i < SUM_AT + SUM_SIZE ? ' ' : header[i];
     }
-    return sum == number(header + SUM_AT, SUM_SIZE);
+    return sum == tar_number(header + SUM_AT, SUM_SIZE);
 }
 
 bool tar_is(struct reel_bytes head) {
@@ -151,7 +151,7 @@ bool tar_next(struct tar *tar, struct tar_member *member, bool *more, struct ree
                              (unsigned long long)at);
         }
         uint8_t kind = header[KIND_AT];
-        uint64_t size = x.sized ? x.size : number(header + SIZE_AT, SIZE_SIZE), begin = at + BLOCK,
+        uint64_t size = x.sized ? x.size : tar_number(header + SIZE_AT, SIZE_SIZE), begin = at + BLOCK,
                  room = total - begin;
         uint64_t padded = size > room ? room : (size + BLOCK - 1) / BLOCK * BLOCK;
         tar->at = begin + (padded > room ? room : padded);

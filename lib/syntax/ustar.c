@@ -14,7 +14,7 @@ static void put_octal(uint8_t *field, size_t width, uint64_t value) {
     memcpy(field, text, width);
 }
 
-static void put_header(uint8_t *block, const char *name, uint64_t size, int64_t modified_s, char type) {
+static void ustar_put_header(uint8_t *block, const char *name, uint64_t size, int64_t modified_s, char type) {
     unsigned sum = 0;
     size_t length = strlen(name);
     memset(block, 0, USTAR_BLOCK);
@@ -37,7 +37,7 @@ static void put_header(uint8_t *block, const char *name, uint64_t size, int64_t 
 }
 
 /* "LENGTH key=value\n", LENGTH counting itself. */
-static size_t put_record(char *out, size_t room, const char *key, const char *value) {
+static size_t ustar_put_record(char *out, size_t room, const char *key, const char *value) {
     size_t rest = strlen(key) + strlen(value) + 3, length = rest + 1;
     for (char digits[24]; length != rest + (size_t)snprintf(digits, sizeof digits, "%zu", length);) {
         length = rest + (size_t)snprintf(digits, sizeof digits, "%zu", length);
@@ -46,7 +46,7 @@ static size_t put_record(char *out, size_t room, const char *key, const char *va
     return n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 
-static bool is_plain(const char *name) {
+static bool ustar_is_plain(const char *name) {
     size_t n = 0;
     for (; name[n]; n++) {
         if ((unsigned char)name[n] >= 0x80) {
@@ -59,27 +59,27 @@ static bool is_plain(const char *name) {
 size_t ustar_head(const char *name, uint64_t size, int64_t modified_s, uint8_t out[USTAR_HEAD_MAX]) {
     char records[4 * USTAR_BLOCK] = "", digits[24];
     size_t used = 0, blocks = 0;
-    if (!is_plain(name)) {
-        used += put_record(records, sizeof records, "path", name);
+    if (!ustar_is_plain(name)) {
+        used += ustar_put_record(records, sizeof records, "path", name);
     }
     if (size >> SIZE_MAX_BITS) {
         snprintf(digits, sizeof digits, "%llu", (unsigned long long)size);
-        used += put_record(records + used, sizeof records - used, "size", digits);
+        used += ustar_put_record(records + used, sizeof records - used, "size", digits);
     }
     if (used > 0) {
-        put_header(out, "pax_header", used, modified_s, 'x');
+        ustar_put_header(out, "pax_header", used, modified_s, 'x');
         blocks = 1 + (used + USTAR_BLOCK - 1) / USTAR_BLOCK;
         memset(out + USTAR_BLOCK, 0, (blocks - 1) * USTAR_BLOCK);
         memcpy(out + USTAR_BLOCK, records, used);
     }
-    put_header(out + blocks * USTAR_BLOCK, name, size, modified_s, '0');
+    ustar_put_header(out + blocks * USTAR_BLOCK, name, size, modified_s, '0');
     return (blocks + 1) * USTAR_BLOCK;
 }
 
 /* ---- names */
 
 /* Compares with "/" before all other characters, so that "a" is directly followed by "a/b". */
-static int compare(const void *a, const void *b) {
+static int ustar_compare(const void *a, const void *b) {
     const struct ustar_name *m = a, *n = b;
     const unsigned char *x = (const unsigned char *)m->name, *y = (const unsigned char *)n->name;
     while (*x && *x == *y) {
@@ -100,7 +100,7 @@ bool ustar_part(struct ustar_name *names, size_t n, struct reel_error *err) {
     for (int round = 0; round < ROUNDS; round++) {
         size_t changed = 0;
         if (n > 1) {
-            qsort(names, n, sizeof *names, compare);
+            qsort(names, n, sizeof *names, ustar_compare);
         }
         for (size_t i = 0; i + 1 < n; i++) {
             char *other = NULL;

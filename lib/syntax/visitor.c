@@ -40,11 +40,11 @@ bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct r
     return goes_on && visit_end_list(v);
 }
 
-static bool visit_part(struct reel_visitor *v, int64_t value) {
+static bool visitor_visit_part(struct reel_visitor *v, int64_t value) {
     return value < 0 ? visit_integer(v, value) : visit_natural(v, (uint64_t)value);
 }
 
 bool reel_stamp_expand(struct reel_visitor *v, const struct reel_stamp *value) {
-    return visit_begin_map(v) && visit_key_text(v, "sec") && visit_part(v, value->seconds) &&
-           visit_key_text(v, value->nanoseconds_name) && visit_part(v, value->nanoseconds) && visit_end_map(v);
+    return visit_begin_map(v) && visit_key_text(v, "sec") && visitor_visit_part(v, value->seconds) &&
+           visit_key_text(v, value->nanoseconds_name) && visitor_visit_part(v, value->nanoseconds) && visit_end_map(v);
 }

@@ -36,9 +36,8 @@ struct reel_stamp {
 struct reel_visitor;
 struct reel_visitor_ops {
     bool (*begin_map)(struct reel_visitor *v);
-    bool (*key)(
-        struct reel_visitor *v,
-        struct reel_bytes name); /* any bytes: a visitor that writes text shows what is no UTF-8 in its own way */
+    bool (*key)(struct reel_visitor *v, struct reel_bytes name); /* any bytes: a visitor that writes text shows what is
+                                                                    no UTF-8 in its own way */
     bool (*end_map)(struct reel_visitor *v);
     bool (*begin_list)(struct reel_visitor *v);
     bool (*end_list)(struct reel_visitor *v);
@@ -53,8 +52,8 @@ struct reel_visitor_ops {
     /* A packed array: little-endian numbers back to back, data.size / reel_number_size(type) of them. columns > 1: rows
      * of so many each (a position is 3 columns); the last row may be short. A list of numbers otherwise. */
     bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
-    bool (*stamp)(struct reel_visitor *v,
-                  const struct reel_stamp *value); /* the map {"sec", nanoseconds_name} otherwise */
+    bool (*stamp)(struct reel_visitor *v, const struct reel_stamp *value); /* the map {"sec", nanoseconds_name}
+                                                                              otherwise */
 };
 struct reel_visitor {
     const struct reel_visitor_ops *ops;

@@ -122,7 +122,7 @@ static bool cell_real32(struct reel_visitor *v, float value) {
 }
 
 /* A time as in JSON, without quotes. */
-static void put_time(struct csv_run *run, const struct reel_message *m, int64_t time, struct grow *out) {
+static void csv_put_time(struct csv_run *run, const struct reel_message *m, int64_t time, struct grow *out) {
     size_t before = out->size;
     rows_put_time(&run->clock, &run->rows, run->w, m, time, out);
     if (!out->failed && out->data[before] == '"') {
@@ -140,7 +140,7 @@ static bool cell_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     if (value->is_duration) {
         rows_put_seconds(ns, &run->values);
     } else {
-        put_time(run, run->message, ns, &run->values);
+        csv_put_time(run, run->message, ns, &run->values);
     }
     return run->values.size <= ROWS_TEXT_MAX;
 }
@@ -168,9 +168,9 @@ static bool put_facts(struct reel_write *w, const struct reel_message *m, struct
     if (!rows_describe(&run->rows, w, m, &d, err)) {
         return false;
     }
-    put_time(run, m, reel_write_time(w, m), &run->row);
+    csv_put_time(run, m, reel_write_time(w, m), &run->row);
     grow_text(&run->row, ",");
-    put_time(run, m, d.publish_ns, &run->row);
+    csv_put_time(run, m, d.publish_ns, &run->row);
     snprintf(sequence, sizeof sequence, ",%u", d.sequence);
     grow_text(&run->row, sequence);
     if (w->options->source_ids) {
@@ -234,8 +234,8 @@ static bool fill_cells(struct reel_write *w, const struct reel_message *m, struc
     return raw_cell(w, m, &run->cells[run->whole ? n : 0], !run->whole, err);
 }
 
-static bool put_line(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
-                     struct reel_error *err) {
+static bool csv_put_line(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                         struct reel_error *err) {
     struct csv_run *run = w->run;
     run->row.size = 0;
     run->w = w;
@@ -327,7 +327,7 @@ static bool csv_head(struct reel_write *w, struct reel_sink *out, struct reel_er
 }
 
 static bool csv_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    return rows_group(w, &((struct csv_run *)w->run)->rows, put_line, out, err);
+    return rows_group(w, &((struct csv_run *)w->run)->rows, csv_put_line, out, err);
 }
 
 const struct reel_writer reel_writer_csv = {

@@ -39,25 +39,26 @@ static bool is_events(const struct reel_write *w) {
     return w->writer == &reel_writer_events;
 }
 
-static void put_text(struct reel_sink *out, const char *text) {
+static void json_put_text(struct reel_sink *out, const char *text) {
     reel_sink_put_bytes(out, bytes_text(text));
 }
-static void add_text(struct grow *row, const char *text) {
+static void json_add_text(struct grow *row, const char *text) {
     grow_put(row, text, strlen(text));
 }
-static void add_member(struct grow *row, const char *key, const char *value) { /* key with punctuation: `,"topic":` */
-    add_text(row, key);
+static void json_add_member(struct grow *row, const char *key, const char *value) { /* key with punctuation: `,"topic":`
+                                                                                     */
+    json_add_text(row, key);
     json_put_string(row, bytes_text(value));
 }
 
 /* Pieces outside the sink's window are counted without being read. */
-static bool put_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
-                        struct reel_error *err) {
+static bool json_put_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                             struct reel_error *err) {
     struct rows_run *run = w->run;
     for (uint32_t done = 0; done < m->size;) {
         size_t size = m->size - done < PIECE ? m->size - done : PIECE, length = (size + 2) / 3 * 4;
         if (!out->hashing && (out->pos + length <= out->lo || out->pos >= out->hi)) {
-            reel_sink_zeros(out, 0, length);
+            reel_sink_fill(out, 0, length);
         } else {
             if (!reel_stream_copy(w->stream, m, done, run->piece, size, err)) {
                 return false;
@@ -114,7 +115,7 @@ static bool add_values(struct reel_write *w, const struct reel_message *m, bool 
     return true;
 }
 
-static bool make_row(struct reel_write *w, const struct reel_message *m, bool *decoded, struct reel_error *err) {
+static bool json_make_row(struct reel_write *w, const struct reel_message *m, bool *decoded, struct reel_error *err) {
     struct rows_run *run = w->run;
     struct grow *row = &run->row;
     const struct reel_channel *channel = w->stream->channels[m->channel];
@@ -124,26 +125,26 @@ static bool make_row(struct reel_write *w, const struct reel_message *m, bool *d
         return false;
     }
     row->size = 0;
-    add_text(row, "{");
+    json_add_text(row, "{");
     if (w->options->source_ids) {
-        add_member(row, "\"recording\":", w->options->source_ids[m->source]);
-        add_text(row, ",");
+        json_add_member(row, "\"recording\":", w->options->source_ids[m->source]);
+        json_add_text(row, ",");
     }
-    add_member(row, "\"topic\":", channel->name);
-    add_text(row, ",\"sequence\":");
+    json_add_member(row, "\"topic\":", channel->name);
+    json_add_text(row, ",\"sequence\":");
     json_put_natural(row, d.sequence);
-    add_text(row, ",\"log_time\":");
+    json_add_text(row, ",\"log_time\":");
     rows_put_time(&run->clock, &run->rows, w, m, time, row);
-    add_text(row, ",\"publish_time\":");
+    json_add_text(row, ",\"publish_time\":");
     rows_put_time(&run->clock, &run->rows, w, m, d.publish_ns, row);
     if (d.frame_id) { /* before the payload, because reading it invalidates the message */
-        add_member(row, ",\"frame_id\":", d.frame_id);
+        json_add_member(row, ",\"frame_id\":", d.frame_id);
     }
     if (run->rows.callerids[m->channel]) {
-        add_member(row, ",\"callerid\":", run->rows.callerids[m->channel]);
+        json_add_member(row, ",\"callerid\":", run->rows.callerids[m->channel]);
     }
-    add_text(row, m->before_start ? ",\"before_start\":true" : "");
-    add_text(row, ",\"data\":");
+    json_add_text(row, m->before_start ? ",\"before_start\":true" : "");
+    json_add_text(row, ",\"data\":");
     return add_values(w, m, decoded, err) && (!row->failed || reel_fail_memory(err));
 }
 
@@ -162,7 +163,7 @@ static bool put_object(struct reel_write *w, const struct reel_message *m, struc
             free(run->row.data);
             run->row = (struct grow){0};
         }
-        if (!make_row(w, m, &decoded, err)) {
+        if (!json_make_row(w, m, &decoded, err)) {
             return false;
         }
         run->row_of = mark;
@@ -170,33 +171,34 @@ static bool put_object(struct reel_write *w, const struct reel_message *m, struc
     }
     reel_sink_put_bytes(out, bytes_of(run->row.data, run->row.size));
     if (!decoded) {
-        put_text(out, "{\"$base64\":\"");
-        if (!put_payload(w, m, out, err)) {
+        json_put_text(out, "{\"$base64\":\"");
+        if (!json_put_payload(w, m, out, err)) {
             return false;
         }
         run->row.size = 0;
-        add_member(&run->row, "\"},\"encoding\":", w->stream->channels[m->channel]->encoding);
+        json_add_member(&run->row, "\"},\"encoding\":", w->stream->channels[m->channel]->encoding);
         reel_sink_put_bytes(out, bytes_of(run->row.data, run->row.size));
     }
-    put_text(out, "}");
+    json_put_text(out, "}");
     return true;
 }
 
 /* Text between the rows and around them. */
 static void put_row_start(const struct reel_write *w, struct reel_sink *out, bool first) {
     if (is_array(w)) {
-        put_text(out, first ? "\n" : ",\n");
+        json_put_text(out, first ? "\n" : ",\n");
     } else if (is_events(w)) {
-        put_text(out, "data: ");
+        json_put_text(out, "data: ");
     } else if (w->writer == &reel_writer_json_seq) {
-        put_text(out, "\x1e");
+        json_put_text(out, "\x1e");
     }
 }
 static void put_row_end(const struct reel_write *w, struct reel_sink *out) {
-    put_text(out, is_array(w) ? "" : is_events(w) ? "\n\n" : "\n");
+    json_put_text(out, is_array(w) ? "" : is_events(w) ? "\n\n" : "\n");
 }
 
-static bool put_row(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool json_put_row(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                         struct reel_error *err) {
     struct rows_run *run = w->run;
     put_row_start(w, out, run->rows.count == 0 && !run->any);
     if (!put_object(w, m, out, err)) {
@@ -218,8 +220,8 @@ static void rows_write_close(struct reel_write *w) {
     free(run->row.data);
 }
 
-static bool put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out,
-                        struct reel_error *err) {
+static bool json_put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out,
+                             struct reel_error *err) {
     struct rows_run *run = w->run;
     run->row.size = 0;
     run->json = json_out_to(&run->row, ROWS_TEXT_MAX);
@@ -237,16 +239,16 @@ static bool put_channel(struct reel_write *w, const struct reel_channel *channel
 
 static bool rows_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     ((struct rows_run *)w->run)->any = false; /* it may be written again, for another window */
-    put_text(out, is_array(w) ? "[" : "");
-    return rows_channels(w, put_channel, out, err);
+    json_put_text(out, is_array(w) ? "[" : "");
+    return rows_channels(w, json_put_channel, out, err);
 }
 
 static bool rows_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    return rows_group(w, &((struct rows_run *)w->run)->rows, put_row, out, err);
+    return rows_group(w, &((struct rows_run *)w->run)->rows, json_put_row, out, err);
 }
 
 /* When the limit ended the rows early: the cursor of the next row. */
-static bool find_next(struct reel_write *w, struct reel_error *err) {
+static bool json_find_next(struct reel_write *w, struct reel_error *err) {
     struct rows_run *run = w->run;
     struct reel_message m;
     if (run->ended || !rows_limit_met(w, w->before)) {
@@ -265,24 +267,24 @@ static bool find_next(struct reel_write *w, struct reel_error *err) {
 static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     (void)part;
     struct rows_run *run = w->run;
-    if (w->options->separated ||
-        is_events(w)) { /* an event-stream client reconnects unless it is informed of the end */
-        if (!find_next(w, err)) {
+    if (w->options->separated || is_events(w)) { /* an event-stream client reconnects unless it is informed of the end
+                                                  */
+        if (!json_find_next(w, err)) {
             return false;
         }
         char count[24];
         snprintf(count, sizeof count, "%llu", (unsigned long long)w->before);
-        put_text(out, is_events(w) ? "event: end\n" : "");
+        json_put_text(out, is_events(w) ? "event: end\n" : "");
         put_row_start(w, out, w->before == 0 && !run->any);
-        put_text(out, "{\"$end\":{\"complete\":true,\"messages\":");
-        put_text(out, count);
-        put_text(out, ",\"next\":");
-        put_text(out, run->next[0] ? "\"" : "null"); /* a cursor needs no escapes */
-        put_text(out, run->next);
-        put_text(out, run->next[0] ? "\"}}" : "}}");
+        json_put_text(out, "{\"$end\":{\"complete\":true,\"messages\":");
+        json_put_text(out, count);
+        json_put_text(out, ",\"next\":");
+        json_put_text(out, run->next[0] ? "\"" : "null"); /* a cursor needs no escapes */
+        json_put_text(out, run->next);
+        json_put_text(out, run->next[0] ? "\"}}" : "}}");
         put_row_end(w, out);
     }
-    put_text(out, is_array(w) ? "\n]\n" : "");
+    json_put_text(out, is_array(w) ? "\n]\n" : "");
     return true;
 }
 

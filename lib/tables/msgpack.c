@@ -24,10 +24,10 @@ struct pack_out {
     bool maps[DEPTH_MAX + 1];
 };
 
-static struct pack_out *self(struct reel_visitor *v) {
+static struct pack_out *msgpack_self(struct reel_visitor *v) {
     return (struct pack_out *)v;
 }
-static bool goes_on(struct pack_out *p) {
+static bool msgpack_goes_on(struct pack_out *p) {
     p->too_long = p->too_long || p->to->size > ROWS_TEXT_MAX;
     return !p->too_long && !p->to->failed;
 }
@@ -38,7 +38,7 @@ static void store_be(uint8_t *at, uint64_t value, unsigned size) {
     }
 }
 /* A type byte and a big-endian number. */
-static void put_head(struct grow *to, uint8_t type, uint64_t value, unsigned size) {
+static void msgpack_put_head(struct grow *to, uint8_t type, uint64_t value, unsigned size) {
     uint8_t head[9] = {type};
     store_be(head + 1, value, size);
     grow_put(to, head, size + 1);
@@ -46,64 +46,71 @@ static void put_head(struct grow *to, uint8_t type, uint64_t value, unsigned siz
 
 static void put_natural(struct grow *to, uint64_t v) {
     if (v < 128) {
-        put_head(to, (uint8_t)v, 0, 0);
+        msgpack_put_head(to, (uint8_t)v, 0, 0);
     } else if (v <= UINT32_MAX) {
-        put_head(to, v < 256 ? 0xcc : v < 65536 ? 0xcd : 0xce, v, v < 256 ? 1 : v < 65536 ? 2 : 4);
+        msgpack_put_head(to, v < 256 ? 0xcc : v < 65536 ? 0xcd : 0xce, v, v < 256 ? 1 : v < 65536 ? 2 : 4);
     } else {
-        put_head(to, 0xcf, v, 8);
+        msgpack_put_head(to, 0xcf, v, 8);
     }
 }
 static void put_integer(struct grow *to, int64_t v) {
     if (v >= 0) {
         put_natural(to, (uint64_t)v);
     } else if (v >= -32) {
-        put_head(to, (uint8_t)v, 0, 0);
+        msgpack_put_head(to, (uint8_t)v, 0, 0);
     } else {
         unsigned size = v >= INT8_MIN ? 1 : v >= INT16_MIN ? 2 : v >= INT32_MIN ? 4 : 8;
-        put_head(to, size == 1 ? 0xd0 : size == 2 ? 0xd1 : size == 4 ? 0xd2 : 0xd3, (uint64_t)v, size);
+        msgpack_put_head(to, size == 1 ? 0xd0 : size == 2 ? 0xd1 : size == 4 ? 0xd2 : 0xd3, (uint64_t)v, size);
     }
 }
 /* Text that is not valid UTF-8 is written as bytes, because readers would reject it as a str. */
-static void put_string(struct grow *to, struct reel_bytes s) {
+static void msgpack_put_string(struct grow *to, struct reel_bytes s) {
     uint8_t one = s.size < 32 ? (uint8_t)(0xa0 | s.size) : 0;
     if (one) {
-        put_head(to, one, 0, 0);
+        msgpack_put_head(to, one, 0, 0);
     } else {
-        put_head(to,
-                 s.size < 256     ? 0xd9
-                 : s.size < 65536 ? 0xda
-                                  : 0xdb,
-                 s.size,
-                 s.size < 256     ? 1
-                 : s.size < 65536 ? 2
-                                  : 4);
+        msgpack_put_head(to,
+                         s.size < 256     ? 0xd9
+                         : s.size < 65536 ? 0xda
+                                          : 0xdb,
+                         s.size,
+                         s.size < 256     ? 1
+                         : s.size < 65536 ? 2
+                                          : 4);
     }
     grow_put(to, s.data, s.size);
 }
-static void put_bytes(struct grow *to, struct reel_bytes s) {
-    put_head(to, s.size < 256 ? 0xc4 : s.size < 65536 ? 0xc5 : 0xc6, s.size, s.size < 256 ? 1 : s.size < 65536 ? 2 : 4);
+static void msgpack_put_bytes(struct grow *to, struct reel_bytes s) {
+    msgpack_put_head(to,
+                     s.size < 256     ? 0xc4
+                     : s.size < 65536 ? 0xc5
+                                      : 0xc6,
+                     s.size,
+                     s.size < 256     ? 1
+                     : s.size < 65536 ? 2
+                                      : 4);
     grow_put(to, s.data, s.size);
 }
-static void put_text(struct grow *to, struct reel_bytes s) {
+static void msgpack_put_text(struct grow *to, struct reel_bytes s) {
     if (utf8_valid(s)) {
-        put_string(to, s);
+        msgpack_put_string(to, s);
     } else {
-        put_bytes(to, s);
+        msgpack_put_bytes(to, s);
     }
 }
 
 /* ---- the visitor */
 
 static struct grow *value(struct reel_visitor *v) {
-    struct pack_out *p = self(v);
+    struct pack_out *p = msgpack_self(v);
     p->counts[p->depth] += !p->maps[p->depth]; /* in a map only keys are counted */
     return p->to;
 }
-static bool begin(struct reel_visitor *v, bool map) {
-    struct pack_out *p = self(v);
+static bool msgpack_begin(struct reel_visitor *v, bool map) {
+    struct pack_out *p = msgpack_self(v);
     struct grow *to = value(v);
     size_t at = to->size;
-    put_head(to, map ? 0xdf : 0xdd, 0, 4);
+    msgpack_put_head(to, map ? 0xdf : 0xdd, 0, 4);
     if (p->depth == DEPTH_MAX) {
         p->too_long = true;
         return false;
@@ -112,75 +119,75 @@ static bool begin(struct reel_visitor *v, bool map) {
     p->heads[p->depth] = at;
     p->counts[p->depth] = 0;
     p->maps[p->depth] = map;
-    return goes_on(p);
+    return msgpack_goes_on(p);
 }
-static bool end(struct reel_visitor *v) {
-    struct pack_out *p = self(v);
+static bool msgpack_end(struct reel_visitor *v) {
+    struct pack_out *p = msgpack_self(v);
     if (!p->to->failed) {
         store_be(p->to->data + p->heads[p->depth] + 1, p->counts[p->depth], 4);
     }
     p->depth -= p->depth > 0;
-    return goes_on(p);
+    return msgpack_goes_on(p);
 }
-static bool begin_map(struct reel_visitor *v) {
-    return begin(v, true);
+static bool msgpack_begin_map(struct reel_visitor *v) {
+    return msgpack_begin(v, true);
 }
-static bool begin_list(struct reel_visitor *v) {
-    return begin(v, false);
+static bool msgpack_begin_list(struct reel_visitor *v) {
+    return msgpack_begin(v, false);
 }
-static bool key(struct reel_visitor *v, struct reel_bytes name) {
-    struct pack_out *p = self(v);
+static bool tables_msgpack_key(struct reel_visitor *v, struct reel_bytes name) {
+    struct pack_out *p = msgpack_self(v);
     p->counts[p->depth]++;
-    put_text(p->to, name);
-    return goes_on(p);
+    msgpack_put_text(p->to, name);
+    return msgpack_goes_on(p);
 }
-static bool null(struct reel_visitor *v) {
-    put_head(value(v), 0xc0, 0, 0);
-    return goes_on(self(v));
+static bool msgpack_null(struct reel_visitor *v) {
+    msgpack_put_head(value(v), 0xc0, 0, 0);
+    return msgpack_goes_on(msgpack_self(v));
 }
-static bool boolean(struct reel_visitor *v, bool yes) {
-    put_head(value(v), yes ? 0xc3 : 0xc2, 0, 0);
-    return goes_on(self(v));
+static bool msgpack_boolean(struct reel_visitor *v, bool yes) {
+    msgpack_put_head(value(v), yes ? 0xc3 : 0xc2, 0, 0);
+    return msgpack_goes_on(msgpack_self(v));
 }
-static bool integer(struct reel_visitor *v, int64_t number) {
+static bool msgpack_integer(struct reel_visitor *v, int64_t number) {
     put_integer(value(v), number);
-    return goes_on(self(v));
+    return msgpack_goes_on(msgpack_self(v));
 }
-static bool natural(struct reel_visitor *v, uint64_t number) {
+static bool msgpack_natural(struct reel_visitor *v, uint64_t number) {
     put_natural(value(v), number);
-    return goes_on(self(v));
+    return msgpack_goes_on(msgpack_self(v));
 }
-static bool real(struct reel_visitor *v, double number) {
-    put_head(value(v), 0xcb, f64_bits(number), 8);
-    return goes_on(self(v));
+static bool msgpack_real(struct reel_visitor *v, double number) {
+    msgpack_put_head(value(v), 0xcb, f64_bits(number), 8);
+    return msgpack_goes_on(msgpack_self(v));
 }
-static bool real32(struct reel_visitor *v, float number) {
-    put_head(value(v), 0xca, f32_bits(number), 4);
-    return goes_on(self(v));
+static bool msgpack_real32(struct reel_visitor *v, float number) {
+    msgpack_put_head(value(v), 0xca, f32_bits(number), 4);
+    return msgpack_goes_on(msgpack_self(v));
 }
-static bool text(struct reel_visitor *v, struct reel_bytes s) {
-    put_text(value(v), s);
-    return goes_on(self(v));
+static bool msgpack_text(struct reel_visitor *v, struct reel_bytes s) {
+    msgpack_put_text(value(v), s);
+    return msgpack_goes_on(msgpack_self(v));
 }
-static bool binary(struct reel_visitor *v, struct reel_bytes s) {
-    put_bytes(value(v), s);
-    return goes_on(self(v));
+static bool msgpack_binary(struct reel_visitor *v, struct reel_bytes s) {
+    msgpack_put_bytes(value(v), s);
+    return msgpack_goes_on(msgpack_self(v));
 }
 
 static const struct reel_visitor_ops ops = {
-    .begin_map = begin_map,
-    .key = key,
-    .end_map = end,
-    .begin_list = begin_list,
-    .end_list = end,
-    .null = null,
-    .boolean = boolean,
-    .integer = integer,
-    .natural = natural,
-    .real = real,
-    .real32 = real32,
-    .text = text,
-    .binary = binary,
+    .begin_map = msgpack_begin_map,
+    .key = tables_msgpack_key,
+    .end_map = msgpack_end,
+    .begin_list = msgpack_begin_list,
+    .end_list = msgpack_end,
+    .null = msgpack_null,
+    .boolean = msgpack_boolean,
+    .integer = msgpack_integer,
+    .natural = msgpack_natural,
+    .real = msgpack_real,
+    .real32 = msgpack_real32,
+    .text = msgpack_text,
+    .binary = msgpack_binary,
 };
 
 /* ---- the writer */
@@ -206,7 +213,7 @@ static bool close_field(void *context, uint32_t column) {
 }
 
 /* Nanoseconds as integers, seconds and milliseconds as reals; text in JSON is text here too. */
-static void put_time(struct reel_write *w, const struct reel_message *m, int64_t time) {
+static void msgpack_put_time(struct reel_write *w, const struct reel_message *m, int64_t time) {
     struct msgpack_run *run = w->run;
     struct reel_visitor *v = &run->out.visitor;
     if (w->options->time_format == REEL_TIME_NANOSECONDS) {
@@ -261,12 +268,13 @@ static bool put_data(struct reel_write *w, const struct reel_message *m, struct 
     return true;
 }
 
-static void put_member(struct reel_visitor *v, const char *name, const char *text) {
+static void msgpack_put_member(struct reel_visitor *v, const char *name, const char *text) {
     visit_key_text(v, name);
     visit_text(v, bytes_text(text));
 }
 
-static bool put_row(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool msgpack_put_row(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                            struct reel_error *err) {
     struct msgpack_run *run = w->run;
     const struct reel_channel *channel = w->stream->channels[m->channel];
     int64_t time = reel_write_time(w, m);
@@ -279,20 +287,20 @@ static bool put_row(struct reel_write *w, const struct reel_message *m, struct r
     struct reel_visitor *v = &run->out.visitor;
     visit_begin_map(v);
     if (w->options->source_ids) {
-        put_member(v, "recording", w->options->source_ids[m->source]);
+        msgpack_put_member(v, "recording", w->options->source_ids[m->source]);
     }
-    put_member(v, "topic", channel->name);
+    msgpack_put_member(v, "topic", channel->name);
     visit_key_text(v, "sequence");
     visit_natural(v, d.sequence);
     visit_key_text(v, "log_time");
-    put_time(w, m, time);
+    msgpack_put_time(w, m, time);
     visit_key_text(v, "publish_time");
-    put_time(w, m, d.publish_ns);
+    msgpack_put_time(w, m, d.publish_ns);
     if (d.frame_id) {
-        put_member(v, "frame_id", d.frame_id);
+        msgpack_put_member(v, "frame_id", d.frame_id);
     }
     if (run->rows.callerids[m->channel]) {
-        put_member(v, "callerid", run->rows.callerids[m->channel]);
+        msgpack_put_member(v, "callerid", run->rows.callerids[m->channel]);
     }
     if (m->before_start) {
         visit_key_text(v, "before_start");
@@ -314,8 +322,8 @@ static bool put_row(struct reel_write *w, const struct reel_message *m, struct r
     return true;
 }
 
-static bool put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out,
-                        struct reel_error *err) {
+static bool msgpack_put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out,
+                                struct reel_error *err) {
     struct msgpack_run *run = w->run;
     run->row.size = 0;
     run->out = (struct pack_out){.visitor.ops = &ops, .to = &run->row};
@@ -328,7 +336,7 @@ static bool put_channel(struct reel_write *w, const struct reel_channel *channel
     return !run->row.failed || reel_fail_memory(err);
 }
 static bool msgpack_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    return rows_channels(w, put_channel, out, err);
+    return rows_channels(w, msgpack_put_channel, out, err);
 }
 
 static bool msgpack_open(struct reel_write *w, struct reel_error *err) {
@@ -343,7 +351,7 @@ static void msgpack_close(struct reel_write *w) {
     free(run->time.data);
 }
 static bool msgpack_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    return rows_group(w, &((struct msgpack_run *)w->run)->rows, put_row, out, err);
+    return rows_group(w, &((struct msgpack_run *)w->run)->rows, msgpack_put_row, out, err);
 }
 
 const struct reel_writer reel_writer_msgpack = {

@@ -37,7 +37,7 @@ struct table_columns {
     uint64_t written;
 };
 
-static void *take(void *arena, size_t size) {
+static void *table_columns_take(void *arena, size_t size) {
     return arena_alloc(arena, size);
 }
 
@@ -66,7 +66,7 @@ REEL_DEFINE_AUTO(struct table_columns, table_columns_free);
 struct table_columns *table_columns_new(enum reel_table_form form, const struct reel_text_sink *sink,
                                         struct reel_error *err) {
     AUTO(table_columns_free) struct table_columns *t = calloc(1, sizeof *t);
-    if (!t || !columns_init(&t->columns, take, &t->arena)) {
+    if (!t || !columns_init(&t->columns, table_columns_take, &t->arena)) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -131,7 +131,7 @@ static bool spill(struct table_columns *t) {
     return good;
 }
 
-static bool put_row(void *context, const struct reel_cell *cells, unsigned n) {
+static bool table_columns_put_row(void *context, const struct reel_cell *cells, unsigned n) {
     struct table_columns *t = context;
     struct reel_visitor *v = &t->survey.visitor;
     columns_survey_start(&t->survey, &t->columns);
@@ -148,7 +148,7 @@ static bool put_row(void *context, const struct reel_cell *cells, unsigned n) {
 
 /* ---- and go out */
 
-static bool send(struct table_columns *t) {
+static bool table_columns_send(struct table_columns *t) {
     bool good = !t->out.failed && t->sink.put(t->sink.context, (const char *)t->out.data, t->out.size);
     t->written += t->out.size;
     t->out.size = 0;
@@ -164,10 +164,10 @@ static bool send_sink(struct table_columns *t, bool (*put)(struct table_columns 
     uint64_t size = out.pos - t->written;
     uint8_t *room = grow_take(&t->out, size);
     out = (struct reel_sink){.pos = t->written, .lo = t->written, .hi = t->written + size, .buffer = room};
-    return room && put(t, &out) && send(t);
+    return room && put(t, &out) && table_columns_send(t);
 }
 
-static bool put_head(struct table_columns *t, struct reel_sink *out) {
+static bool table_columns_put_head(struct table_columns *t, struct reel_sink *out) {
     if (t->form == REEL_TABLE_ARROW) {
         return arrow_put_schema(&t->columns, NULL, 0, out, NULL);
     }
@@ -214,7 +214,7 @@ static bool send_group(struct table_columns *t) {
     memcpy(group->pages, t->encoder.pages.data, t->encoder.pages.size);
     group->at = (struct parquet_group){
         .offset = t->written, .size = t->out.size, .rows = rows, .chunks = group->chunks, .pages = group->pages};
-    return send(t);
+    return table_columns_send(t);
 }
 
 static bool send_rows(struct table_columns *t) {
@@ -239,7 +239,7 @@ static bool read_cell(FILE *f, struct reel_cell *cell, struct grow *text) {
     return true;
 }
 
-static bool fill_row(struct table_columns *t, FILE *f, struct grow *text) {
+static bool table_columns_fill_row(struct table_columns *t, FILE *f, struct grow *text) {
     struct reel_visitor *v = &t->fill.visitor;
     uint32_t n;
     columns_fill_start(&t->fill);
@@ -258,7 +258,7 @@ static bool fill_rows(struct table_columns *t, FILE *f) {
     struct grow text = {0};
     bool good = true;
     for (uint64_t i = 0; good && i < t->columns.rows; i++) {
-        good = fill_row(t, f, &text) && (t->fill.bytes < bytes || send_rows(t));
+        good = table_columns_fill_row(t, f, &text) && (t->fill.bytes < bytes || send_rows(t));
     }
     free(text.data);
     return good && send_rows(t);
@@ -280,7 +280,7 @@ static bool replay(struct table_columns *t) {
     return good;
 }
 
-static bool put_end(void *context) {
+static bool table_columns_put_end(void *context) {
     struct table_columns *t = context;
     if (!columns_settle(&t->columns, &(struct columns_fixed){0}) ||
         !(t->leaves = calloc((size_t)t->columns.n + 1, sizeof *t->leaves)) ||
@@ -288,9 +288,10 @@ static bool put_end(void *context) {
         return false;
     }
     t->n_leaves = parquet_leaves(&t->columns, t->leaves);
-    return send_sink(t, put_head) && replay(t) && send_sink(t, put_tail);
+    return send_sink(t, table_columns_put_head) && replay(t) && send_sink(t, put_tail);
 }
 
 struct reel_table table_columns_table(struct table_columns *t) {
-    return (struct reel_table){.columns = put_columns, .row = put_row, .end = put_end, .context = t};
+    return (struct reel_table){
+        .columns = put_columns, .row = table_columns_put_row, .end = table_columns_put_end, .context = t};
 }

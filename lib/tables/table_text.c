@@ -19,11 +19,11 @@ struct reel_table_text {
     struct table_columns *columns; /* of the forms that it writes */
 };
 
-static void put(struct reel_table_text *t, const char *text) {
+static void table_text_put(struct reel_table_text *t, const char *text) {
     grow_put(&t->line, text, strlen(text));
 }
 
-static bool flush(struct reel_table_text *t) {
+static bool table_text_flush(struct reel_table_text *t) {
     bool good = !t->line.failed && t->sink.put(t->sink.context, (const char *)t->line.data, t->line.size);
     t->line.size = 0;
     return good;
@@ -37,14 +37,14 @@ static bool put_not_finite(struct reel_table_text *t, const struct reel_cell *ce
     if (isfinite(value) || t->form != REEL_TABLE_CSV) {
         return false;
     }
-    put(t, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    table_text_put(t, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
     return true;
 }
 
 static void put_integer(struct reel_table_text *t, int64_t value) {
     char digits[24];
     snprintf(digits, sizeof digits, "%lld", (long long)value);
-    put(t, digits);
+    table_text_put(t, digits);
 }
 
 static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
@@ -54,7 +54,7 @@ static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
     }
     switch (cell->kind) {
     case REEL_CELL_NULL:
-        put(t, csv ? "" : "null");
+        table_text_put(t, csv ? "" : "null");
         break;
     case REEL_CELL_TEXT:
         csv ? csv_put(&t->line, cell->text) : json_put_string(&t->line, cell->text);
@@ -72,7 +72,7 @@ static void put_cell(struct reel_table_text *t, const struct reel_cell *cell) {
         json_put_real32(&t->line, cell->real32);
         break;
     case REEL_CELL_BOOL:
-        put(t, cell->boolean ? "true" : "false");
+        table_text_put(t, cell->boolean ? "true" : "false");
         break;
     }
 }
@@ -88,19 +88,20 @@ static bool begin_path(struct reel_table_text *t, const char *const *names, unsi
             return false;
         }
     }
-    put(t, "{\"type\":\"Feature\",\"properties\":{\"coordinates\":[\"x_m\",\"y_m\",\"z_m\",\"time_s\"]},\"geometry\":{"
+    table_text_put(
+        t, "{\"type\":\"Feature\",\"properties\":{\"coordinates\":[\"x_m\",\"y_m\",\"z_m\",\"time_s\"]},\"geometry\":{"
            "\"type\":"
            "\"LineString\",\"coordinates\":[");
-    return flush(t);
+    return table_text_flush(t);
 }
 static bool put_position(struct reel_table_text *t, const struct reel_cell *cells) {
     for (unsigned k = 0; k < 4; k++) {
-        put(t, k > 0 ? "," : t->any ? ",\n[" : "\n[");
+        table_text_put(t, k > 0 ? "," : t->any ? ",\n[" : "\n[");
         put_cell(t, &cells[t->path[k]]);
     }
     t->any = true;
-    put(t, "]");
-    return flush(t);
+    table_text_put(t, "]");
+    return table_text_flush(t);
 }
 
 static bool put_columns(void *context, const char *const *names, unsigned n) {
@@ -110,37 +111,37 @@ static bool put_columns(void *context, const char *const *names, unsigned n) {
         return begin_path(t, names, n);
     }
     for (unsigned i = 0; i < n && t->form == REEL_TABLE_CSV; i++) {
-        put(t, i > 0 ? "," : "");
+        table_text_put(t, i > 0 ? "," : "");
         csv_put(&t->line, bytes_text(names[i]));
     }
-    put(t, t->form == REEL_TABLE_CSV ? "\r\n" : t->form == REEL_TABLE_JSON ? "[" : "");
-    return flush(t);
+    table_text_put(t, t->form == REEL_TABLE_CSV ? "\r\n" : t->form == REEL_TABLE_JSON ? "[" : "");
+    return table_text_flush(t);
 }
 
-static bool put_row(void *context, const struct reel_cell *cells, unsigned n) {
+static bool table_text_put_row(void *context, const struct reel_cell *cells, unsigned n) {
     struct reel_table_text *t = context;
     bool csv = t->form == REEL_TABLE_CSV;
     if (t->form == REEL_TABLE_GEOJSON) {
         return put_position(t, cells);
     }
-    put(t, t->form != REEL_TABLE_JSON ? "" : t->any ? ",\n" : "\n");
+    table_text_put(t, t->form != REEL_TABLE_JSON ? "" : t->any ? ",\n" : "\n");
     t->any = true;
     for (unsigned i = 0; i < n; i++) {
-        put(t, i > 0 ? "," : csv ? "" : "{");
+        table_text_put(t, i > 0 ? "," : csv ? "" : "{");
         if (!csv) {
             json_put_string(&t->line, bytes_text(t->names[i]));
-            put(t, ":");
+            table_text_put(t, ":");
         }
         put_cell(t, &cells[i]);
     }
-    put(t, csv ? "\r\n" : t->form == REEL_TABLE_JSON ? "}" : "}\n");
-    return flush(t);
+    table_text_put(t, csv ? "\r\n" : t->form == REEL_TABLE_JSON ? "}" : "}\n");
+    return table_text_flush(t);
 }
 
-static bool put_end(void *context) {
+static bool table_text_put_end(void *context) {
     struct reel_table_text *t = context;
-    put(t, t->form == REEL_TABLE_JSON ? "\n]\n" : t->form == REEL_TABLE_GEOJSON ? "\n]}}\n" : "");
-    return flush(t);
+    table_text_put(t, t->form == REEL_TABLE_JSON ? "\n]\n" : t->form == REEL_TABLE_GEOJSON ? "\n]}}\n" : "");
+    return table_text_flush(t);
 }
 
 struct reel_table_text *reel_table_text_new(enum reel_table_form form, const struct reel_text_sink *sink,
@@ -150,7 +151,8 @@ struct reel_table_text *reel_table_text_new(enum reel_table_form form, const str
         reel_fail_memory(err);
         return NULL;
     }
-    *t = (struct reel_table_text){.table = {put_columns, put_row, put_end, t}, .sink = *sink, .form = form};
+    *t = (struct reel_table_text){
+        .table = {put_columns, table_text_put_row, table_text_put_end, t}, .sink = *sink, .form = form};
     if (form == REEL_TABLE_PARQUET || form == REEL_TABLE_ARROW) {
         if (!(t->columns = table_columns_new(form, sink, err))) {
             free(t);

@@ -131,7 +131,7 @@ static bool open_lanes(struct walk *w, struct reel_error *err) {
     return true;
 }
 
-static bool open_stream(struct walk *w, struct reel_error *err) {
+static bool answer_open_stream(struct walk *w, struct reel_error *err) {
     AUTO_MEM uint32_t *ids = calloc((size_t)w->b->n_lanes + 1, sizeof *ids);
     w->readings = calloc((size_t)w->b->n_lanes + 1, sizeof *w->readings);
     w->lanes = calloc((size_t)w->b->n_lanes + 1, sizeof *w->lanes);
@@ -183,7 +183,7 @@ static bool step_message(struct walk *w, struct lane *lane, const struct conditi
 }
 
 /* False: it is to stop here. */
-static bool go_on(struct walk *w) {
+static bool answer_go_on(struct walk *w) {
     const struct reel_progress *p = w->options->progress;
     bool stop = ++w->steps % REPORT_EACH == 0 && p && p->report && !p->report(p->context, w->steps, 0);
     w->out->complete = !stop;
@@ -193,7 +193,7 @@ static bool go_on(struct walk *w) {
 
 static bool find_place(struct walk *w, const struct pack_key *at, struct reel_error *err) {
     const struct reel_position mark = {.time_ns = at->time_ns, .offset = at->offset, .chunk = at->chunk};
-    if (!w->stream && !open_stream(w, err)) {
+    if (!w->stream && !answer_open_stream(w, err)) {
         return false;
     }
     w->is_pending = false;
@@ -202,12 +202,12 @@ static bool find_place(struct walk *w, const struct pack_key *at, struct reel_er
 }
 
 /* Reads the messages of active lanes up to `end`. */
-static bool read_messages(struct walk *w, const struct pack_key *begin, const struct pack_key *end,
-                          struct reel_error *err) {
+static bool answer_read_messages(struct walk *w, const struct pack_key *begin, const struct pack_key *end,
+                                 struct reel_error *err) {
     if (!w->in_place && !find_place(w, begin, err)) {
         return false;
     }
-    while (w->active > 0 && go_on(w)) {
+    while (w->active > 0 && answer_go_on(w)) {
         struct reel_message *m = &w->pending;
         if (!w->is_pending) {
             enum reel_step step = stream_next(w->stream, m, err);
@@ -287,12 +287,12 @@ static bool step_event(struct walk *w, const struct bound_event *e, struct reel_
 static bool walk_events(struct walk *w, struct reel_error *err) {
     static const struct pack_key end = {.time_ns = INT64_MAX, .offset = UINT64_MAX, .chunk = UINT32_MAX};
     w->out->complete = true;
-    for (size_t i = 0; i < w->b->n_events && go_on(w); i++) {
+    for (size_t i = 0; i < w->b->n_events && answer_go_on(w); i++) {
         const struct bound_event *e = &w->b->events[i];
         if (!step_event(w, e, err)) {
             return false;
         }
-        if (w->active > 0 && !read_messages(w, &e->at, i + 1 < w->b->n_events ? &e[1].at : &end, err)) {
+        if (w->active > 0 && !answer_read_messages(w, &e->at, i + 1 < w->b->n_events ? &e[1].at : &end, err)) {
             return false;
         }
     }
@@ -318,8 +318,9 @@ void reel_question_free(struct reel_question *q) {
     free(q);
 }
 
-static bool answer(const struct reel_question *q, struct reel_statistics *s,
-                   const struct reel_question_options *options, struct reel_answer *out, struct reel_error *err) {
+static bool answer_answer(const struct reel_question *q, struct reel_statistics *s,
+                          const struct reel_question_options *options, struct reel_answer *out,
+                          struct reel_error *err) {
     AUTO_STRUCT(bound_done) struct bound b = {0};
     AUTO_STRUCT(walk_done) struct walk w = {.b = &b, .options = options, .out = out};
     bool may_hold = false;
@@ -347,7 +348,7 @@ struct reel_answer *reel_question_answer(const struct reel_question *question, s
         reel_fail_memory(err);
         return NULL;
     }
-    return answer(question, statistics, &chosen, out, err) ? TAKE(out) : NULL;
+    return answer_answer(question, statistics, &chosen, out, err) ? TAKE(out) : NULL;
 }
 
 void reel_answer_free(struct reel_answer *answer) {

@@ -236,9 +236,9 @@ static bool list_events(struct bound *b, struct reel_error *err) {
 
 struct sweep {
     struct bound *b;
-    uint32_t lanes[CONDITIONS_MAX]
-                  [3]; /* of each condition: in how many channels' current blocks it is false, may be true, is true */
-    uint64_t spans[3]; /* between events so far, by what the question was */
+    uint32_t lanes[CONDITIONS_MAX][3]; /* of each condition: in how many channels' current blocks it is false, may be
+                                          true, is true */
+    uint64_t spans[3];                 /* between events so far, by what the question was */
 };
 
 /* The end of a lane's current block. Where it is read for the extremes alone, it has a field without statistics. */

@@ -34,11 +34,11 @@ struct walk {
     bool failed;
 };
 
-static struct walk *self(struct reel_visitor *v) {
+static struct walk *collect_self(struct reel_visitor *v) {
     return (struct walk *)v;
 }
 
-static struct collected_field *add_field(struct walk *w) {
+static struct collected_field *collect_add_field(struct walk *w) {
     struct collected_channel *c = w->channel;
     if (c->n_fields == REEL_STATISTICS_FIELDS_MAX || w->all->fields == REEL_STATISTICS_ALL_FIELDS_MAX) {
         c->truncated = true;
@@ -71,7 +71,7 @@ static struct collected_field *find_field(struct walk *w) {
     struct collected_field *f = w->next < c->n_fields ? &c->fields[w->next] : NULL;
     if (!f || f->path.size != w->length || memcmp(f->path.data, w->path, w->length) != 0) {
         uintptr_t at = hash_table_get(&c->paths, hash_key_bytes(bytes_of(w->path, w->length)));
-        f = at ? &c->fields[at - 1] : c->truncated ? NULL : add_field(w);
+        f = at ? &c->fields[at - 1] : c->truncated ? NULL : collect_add_field(w);
     }
     w->next = f ? (uint32_t)(f - c->fields) + 1 : w->next;
     return f;
@@ -86,8 +86,8 @@ static struct collected_field *find_new(struct walk *w) {
     return f;
 }
 
-static bool number(struct reel_visitor *v, double value, uint8_t flag) {
-    struct collected_field *f = find_new(self(v));
+static bool collect_number(struct reel_visitor *v, double value, uint8_t flag) {
+    struct collected_field *f = find_new(collect_self(v));
     if (!f) {
         return true;
     }
@@ -100,23 +100,23 @@ static bool number(struct reel_visitor *v, double value, uint8_t flag) {
     }
     return true;
 }
-static bool on_real(struct reel_visitor *v, double value) {
-    return number(v, value, FIELD_NUMBERS);
+static bool collect_on_real(struct reel_visitor *v, double value) {
+    return collect_number(v, value, FIELD_NUMBERS);
 }
-static bool on_boolean(struct reel_visitor *v, bool value) {
-    return number(v, value, FIELD_NUMBERS);
+static bool collect_on_boolean(struct reel_visitor *v, bool value) {
+    return collect_number(v, value, FIELD_NUMBERS);
 }
-static bool on_integer(struct reel_visitor *v, int64_t value) {
-    return number(v, (double)value, FIELD_NUMBERS);
+static bool collect_on_integer(struct reel_visitor *v, int64_t value) {
+    return collect_number(v, (double)value, FIELD_NUMBERS);
 }
-static bool on_natural(struct reel_visitor *v, uint64_t value) {
-    return number(v, (double)value, FIELD_NUMBERS);
+static bool collect_on_natural(struct reel_visitor *v, uint64_t value) {
+    return collect_number(v, (double)value, FIELD_NUMBERS);
 }
-static bool on_real32(struct reel_visitor *v, float value) {
-    return number(v, (double)value, FIELD_NUMBERS);
+static bool collect_on_real32(struct reel_visitor *v, float value) {
+    return collect_number(v, (double)value, FIELD_NUMBERS);
 }
-static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
-    struct collected_field *f = find_new(self(v));
+static bool collect_on_text(struct reel_visitor *v, struct reel_bytes value) {
+    struct collected_field *f = find_new(collect_self(v));
     (void)value;
     if (f) {
         f->now.has_texts = true;
@@ -125,31 +125,32 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
 }
 /* Its parts can be asked for, too; they have no statistics. */
 static bool on_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
-    return number(v, value_of_stamp(value), FIELD_TIMES | FIELD_OPAQUE);
+    return collect_number(v, value_of_stamp(value), FIELD_TIMES | FIELD_OPAQUE);
 }
 static bool opaque(struct reel_visitor *v) {
-    struct collected_field *f = find_new(self(v));
+    struct collected_field *f = find_new(collect_self(v));
     if (f) {
         f->flags |= FIELD_OPAQUE;
     }
     return true;
 }
-static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static bool collect_on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data,
+                               unsigned columns) {
     (void)type, (void)data, (void)columns;
     return opaque(v);
 }
 /* Takes the place of a value, so that a second one of the same path does not count. */
 static bool on_nothing(struct reel_visitor *v) {
-    find_new(self(v));
+    find_new(collect_self(v));
     return true;
 }
-static bool on_binary(struct reel_visitor *v, struct reel_bytes value) {
+static bool collect_on_binary(struct reel_visitor *v, struct reel_bytes value) {
     (void)value;
     return on_nothing(v);
 }
 
 static bool on_begin_map(struct reel_visitor *v) {
-    struct walk *w = self(v);
+    struct walk *w = collect_self(v);
     if (w->skipped > 0 || w->depth == FIELD_DEPTH_MAX) {
         w->skipped++;
         return true;
@@ -157,8 +158,8 @@ static bool on_begin_map(struct reel_visitor *v) {
     w->lengths[++w->depth] = w->length;
     return true;
 }
-static bool on_end(struct reel_visitor *v) {
-    struct walk *w = self(v);
+static bool collect_on_end(struct reel_visitor *v) {
+    struct walk *w = collect_self(v);
     if (w->skipped > 0) {
         w->skipped--;
     } else if (w->depth > 0) {
@@ -168,11 +169,11 @@ static bool on_end(struct reel_visitor *v) {
 }
 static bool on_begin_list(struct reel_visitor *v) {
     opaque(v);
-    self(v)->skipped++;
+    collect_self(v)->skipped++;
     return true;
 }
-static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
-    struct walk *w = self(v);
+static bool collect_on_key(struct reel_visitor *v, struct reel_bytes name) {
+    struct walk *w = collect_self(v);
     if (w->skipped > 0) {
         return true;
     }
@@ -191,19 +192,19 @@ static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
     return true;
 }
 static const struct reel_visitor_ops ops = {.begin_map = on_begin_map,
-                                            .key = on_key,
-                                            .end_map = on_end,
+                                            .key = collect_on_key,
+                                            .end_map = collect_on_end,
                                             .begin_list = on_begin_list,
-                                            .end_list = on_end,
+                                            .end_list = collect_on_end,
                                             .null = on_nothing,
-                                            .boolean = on_boolean,
-                                            .integer = on_integer,
-                                            .natural = on_natural,
-                                            .real = on_real,
-                                            .real32 = on_real32,
-                                            .text = on_text,
-                                            .binary = on_binary,
-                                            .numbers = on_numbers,
+                                            .boolean = collect_on_boolean,
+                                            .integer = collect_on_integer,
+                                            .natural = collect_on_natural,
+                                            .real = collect_on_real,
+                                            .real32 = collect_on_real32,
+                                            .text = collect_on_text,
+                                            .binary = collect_on_binary,
+                                            .numbers = collect_on_numbers,
                                             .stamp = on_stamp};
 
 /* ---- blocks */
@@ -260,7 +261,7 @@ static void join_pairs(struct collected_channel *c) {
     c->n_cells = at;
 }
 
-static void make_room(struct collection *all) {
+static void collect_make_room(struct collection *all) {
     all->held = 0;
     for (uint32_t i = 0; i < all->stream->n_channels; i++) {
         struct collected_channel *c = &all->channels[i];
@@ -271,14 +272,14 @@ static void make_room(struct collection *all) {
     all->block_bytes *= 2;
 }
 
-static bool is_full(const struct collection *all, const struct collected_channel *c) {
+static bool collect_is_full(const struct collection *all, const struct collected_channel *c) {
     uint64_t bytes = (uint64_t)c->n_fields * FIELD_BYTES;
     return c->now.messages >= all->block_messages || c->bytes >= (bytes > all->block_bytes ? bytes : all->block_bytes);
 }
 
 /* ---- messages */
 
-static bool open_channel(struct collection *all, struct collected_channel *c, struct reel_error *err) {
+static bool collect_open_channel(struct collection *all, struct collected_channel *c, struct reel_error *err) {
     c->opened = true;
     c->truncated = all->opened == REEL_STATISTICS_CHANNELS_MAX;
     if (!c->truncated && !decoder_try(c->channel, &c->decoder, err)) {
@@ -288,8 +289,8 @@ static bool open_channel(struct collection *all, struct collected_channel *c, st
     return true;
 }
 
-static bool decode(struct collection *all, struct collected_channel *c, const struct reel_message *m, struct walk *w,
-                   struct reel_error *err) {
+static bool collect_decode(struct collection *all, struct collected_channel *c, const struct reel_message *m,
+                           struct walk *w, struct reel_error *err) {
     struct reel_bytes payload;
     struct reel_error why = {0};
     if (m->size > REEL_DECODED_MAX || !c->decoder) {
@@ -304,9 +305,10 @@ static bool decode(struct collection *all, struct collected_channel *c, const st
     return decode_try(c->decoder, payload, &w->visitor, NULL, err) && (!w->failed || reel_fail_memory(err));
 }
 
-static bool add_message(struct collection *all, const struct reel_message *m, struct walk *w, struct reel_error *err) {
+static bool collect_add_message(struct collection *all, const struct reel_message *m, struct walk *w,
+                                struct reel_error *err) {
     struct collected_channel *c = &all->channels[m->channel];
-    if (!c->opened && !open_channel(all, c, err)) {
+    if (!c->opened && !collect_open_channel(all, c, err)) {
         return false;
     }
     if (!c->decoder && !c->truncated) {
@@ -319,17 +321,17 @@ static bool add_message(struct collection *all, const struct reel_message *m, st
     c->now.messages++;
     c->now.last_ns = m->time_ns;
     c->bytes += m->size;
-    if (!decode(all, c, m, w, err) || (is_full(all, c) && !close_block(all, c, err))) {
+    if (!collect_decode(all, c, m, w, err) || (collect_is_full(all, c) && !close_block(all, c, err))) {
         return false;
     }
     if (all->held > REEL_STATISTICS_MAX) {
-        make_room(all);
+        collect_make_room(all);
     }
     return true;
 }
 
-static bool read_messages(struct collection *all, uint64_t total, const struct reel_progress *progress,
-                          struct reel_error *err) {
+static bool collect_read_messages(struct collection *all, uint64_t total, const struct reel_progress *progress,
+                                  struct reel_error *err) {
     AUTO_MEM struct walk *w = calloc(1, sizeof *w);
     struct reel_message m;
     enum reel_step step = REEL_STEP_END;
@@ -339,7 +341,7 @@ static bool read_messages(struct collection *all, uint64_t total, const struct r
     w->visitor.ops = &ops;
     w->all = all;
     for (uint64_t done = 0; (step = stream_next(all->stream, &m, err)) == REEL_STEP_MESSAGE; done++) {
-        if (!add_message(all, &m, w, err)) {
+        if (!collect_add_message(all, &m, w, err)) {
             return false;
         }
         if (done % REPORT_EACH == 0 && progress && progress->report &&
@@ -364,7 +366,7 @@ bool collect(struct collection *all, struct reel_recording *recording, const str
     for (uint32_t i = 0; i < all->stream->n_channels; i++) {
         all->channels[i].channel = all->stream->channels[i];
     }
-    if (!read_messages(all, reel_index_info(reel_recording_index(recording))->messages, progress, err)) {
+    if (!collect_read_messages(all, reel_index_info(reel_recording_index(recording))->messages, progress, err)) {
         return false;
     }
     for (uint32_t i = 0; i < all->stream->n_channels; i++) {

@@ -13,16 +13,16 @@
 
 enum { DIRECTORY_FIELD = 4 + 1 + 8 + 8 + 8 + 8 + 1 }; /* at least, of one field in the directory */
 
-static bool damaged(struct reel_error *err) {
+static bool read_damaged(struct reel_error *err) {
     return reel_fail(err, REEL_CHANGED, "the statistics are damaged");
 }
 
 /* A run of the file, decompressed, from malloc. */
-static uint8_t *read_run(struct reel_source *source, uint64_t offset, uint32_t stored, uint32_t raw, uint32_t crc,
-                         struct reel_error *err) {
+static uint8_t *read_read_run(struct reel_source *source, uint64_t offset, uint32_t stored, uint32_t raw, uint32_t crc,
+                              struct reel_error *err) {
     struct reel_error why = {0};
     if (offset > source->size || stored > source->size - offset) {
-        damaged(err);
+        read_damaged(err);
         return NULL;
     }
     AUTO_MEM uint8_t *packed = malloc((size_t)stored + 1), *out = malloc((size_t)raw + 1);
@@ -39,7 +39,7 @@ static uint8_t *read_run(struct reel_source *source, uint64_t offset, uint32_t s
         return NULL;
     }
     if (pack_crc(packed, stored) != crc || !codec_decode_chunk(&run, memory, out, &why)) {
-        reel_is_transient(why.code) ? reel_error_pass(err, &why) : damaged(err);
+        reel_is_transient(why.code) ? reel_error_pass(err, &why) : read_damaged(err);
         return NULL;
     }
     return TAKE(out);
@@ -52,10 +52,10 @@ static double read_real(struct cursor *c) {
     return value;
 }
 
-static bool read_fields(struct reel_statistics *s, struct channel_statistics *c, struct cursor *in,
-                        struct reel_error *err) {
+static bool read_read_fields(struct reel_statistics *s, struct channel_statistics *c, struct cursor *in,
+                             struct reel_error *err) {
     if (c->n_fields > REEL_STATISTICS_FIELDS_MAX || c->n_fields > cursor_left(in) / DIRECTORY_FIELD) {
-        return damaged(err);
+        return read_damaged(err);
     }
     if (!(c->fields = arena_alloc(&s->arena, (c->n_fields + 1) * sizeof *c->fields))) {
         return arena_fail(&s->arena, err);
@@ -73,13 +73,13 @@ static bool read_fields(struct reel_statistics *s, struct channel_statistics *c,
     return true;
 }
 
-static bool read_channel(struct reel_statistics *s, struct channel_statistics *c, struct cursor *in,
-                         struct reel_error *err) {
+static bool read_read_channel(struct reel_statistics *s, struct channel_statistics *c, struct cursor *in,
+                              struct reel_error *err) {
     c->id = cursor_u32le(in);
     c->flags = cursor_u32le(in);
     c->n_topics = cursor_u32le(in);
     if (c->n_topics > cursor_left(in) / 4) {
-        return damaged(err);
+        return read_damaged(err);
     }
     if (!(c->topics = arena_alloc(&s->arena, ((size_t)c->n_topics + 1) * sizeof *c->topics))) {
         return arena_fail(&s->arena, err);
@@ -91,7 +91,7 @@ static bool read_channel(struct reel_statistics *s, struct channel_statistics *c
     c->n_blocks = cursor_u32le(in);
     c->last_ns = (int64_t)cursor_u64le(in);
     c->messages = cursor_u64le(in);
-    if (!read_fields(s, c, in, err)) {
+    if (!read_read_fields(s, c, in, err)) {
         return false;
     }
     c->offset = cursor_u64le(in);
@@ -99,7 +99,7 @@ static bool read_channel(struct reel_statistics *s, struct channel_statistics *c
     c->raw = cursor_u32le(in);
     c->crc = cursor_u32le(in);
     uint64_t raw = (uint64_t)c->n_blocks * (STATISTICS_BLOCK + (uint64_t)c->n_fields * STATISTICS_CELL);
-    return (!in->failed && raw == c->raw && raw <= UINT32_MAX) || damaged(err);
+    return (!in->failed && raw == c->raw && raw <= UINT32_MAX) || read_damaged(err);
 }
 
 static bool read_directory(struct reel_statistics *s, struct reel_bytes directory, uint64_t sections,
@@ -107,24 +107,24 @@ static bool read_directory(struct reel_statistics *s, struct reel_bytes director
     struct cursor in = cursor_of(directory);
     s->n_channels = cursor_u32le(&in);
     if (s->n_channels > REEL_CHANNELS_MAX) {
-        return damaged(err);
+        return read_damaged(err);
     }
     if (!(s->channels = calloc((size_t)s->n_channels + 1, sizeof *s->channels))) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < s->n_channels; i++) {
-        if (!read_channel(s, &s->channels[i], &in, err)) {
+        if (!read_read_channel(s, &s->channels[i], &in, err)) {
             return false;
         }
         s->channels[i].offset += sections;
     }
-    return (!in.failed && cursor_done(&in)) || damaged(err);
+    return (!in.failed && cursor_done(&in)) || read_damaged(err);
 }
 
-static bool read_head(struct reel_statistics *s, struct reel_error *err) {
+static bool read_read_head(struct reel_statistics *s, struct reel_error *err) {
     uint8_t head[STATISTICS_HEADER];
     if (s->source->size < sizeof head) {
-        return damaged(err);
+        return read_damaged(err);
     }
     if (!reel_source_read(s->source, 0, head, sizeof head, err)) {
         return false;
@@ -135,9 +135,9 @@ static bool read_head(struct reel_statistics *s, struct reel_error *err) {
     }
     uint32_t stored = load_u32le(head + 16), raw = load_u32le(head + 20);
     if (pack_crc(head, sizeof head - 4) != load_u32le(head + 28) || raw > STATISTICS_DIRECTORY_MAX) {
-        return damaged(err);
+        return read_damaged(err);
     }
-    s->directory = read_run(s->source, sizeof head, stored, raw, load_u32le(head + 24), err);
+    s->directory = read_read_run(s->source, sizeof head, stored, raw, load_u32le(head + 24), err);
     return s->directory && read_directory(s, bytes_of(s->directory, raw), sizeof head + (uint64_t)stored, err);
 }
 
@@ -152,7 +152,7 @@ struct reel_statistics *reel_statistics_open(int fd, struct reel_error *err) {
     }
     s->source = TAKE(source);
     s->arena.max = REEL_MODEL_MAX;
-    return read_head(s, err) ? TAKE(s) : NULL;
+    return read_read_head(s, err) ? TAKE(s) : NULL;
 }
 
 void reel_statistics_free(struct reel_statistics *s) {
@@ -176,7 +176,7 @@ bool statistics_load(struct reel_statistics *s, struct channel_statistics *c, st
     if (c->section || c->raw == 0) {
         return true;
     }
-    if (!(c->section = read_run(s->source, c->offset, c->stored, c->raw, c->crc, err))) {
+    if (!(c->section = read_read_run(s->source, c->offset, c->stored, c->raw, c->crc, err))) {
         return false;
     }
     for (uint32_t i = 0; i < c->n_blocks; i++) {
@@ -184,12 +184,12 @@ bool statistics_load(struct reel_statistics *s, struct channel_statistics *c, st
         if (i > 0) {
             const struct block before = statistics_block(c, i - 1);
             if (pack_key_compare(&before.first, &b.first) > 0) {
-                return damaged(err);
+                return read_damaged(err);
             }
         }
         messages += b.messages;
     }
-    return messages == c->messages || damaged(err);
+    return messages == c->messages || read_damaged(err);
 }
 
 struct block statistics_block(const struct channel_statistics *c, uint32_t block) {

@@ -85,7 +85,7 @@ uint64_t reel_column_memory(const struct reel_column *c) {
     return sizeof *c + c->capacity * sizeof *c->runs;
 }
 
-static void join(struct run *a, const struct run *b) {
+static void series_join(struct run *a, const struct run *b) {
     a->low = b->low.value < a->low.value ? b->low : a->low;
     a->high = b->high.value > a->high.value ? b->high : a->high;
     a->last = b->last;
@@ -98,24 +98,24 @@ static void halve(struct reel_column *c) {
     for (size_t i = 0; i < c->count; i += 2) {
         c->runs[i / 2] = c->runs[i];
         if (i + 1 < c->count) {
-            join(&c->runs[i / 2], &c->runs[i + 1]);
+            series_join(&c->runs[i / 2], &c->runs[i + 1]);
         }
     }
     c->count = (c->count + 1) / 2;
     c->each *= 2;
 }
 
-static bool add(struct reel_column *c, int64_t time_ns, double value, struct reel_error *err) {
+static bool series_add(struct reel_column *c, int64_t time_ns, double value, struct reel_error *err) {
     struct reel_point p = {.time_ns = time_ns, .value = value};
     struct run one = {.first = p, .last = p, .low = p, .high = p, .sum = value, .count = 1};
     if (c->count > 0 && c->runs[c->count - 1].count < c->each) {
-        join(&c->runs[c->count - 1], &one);
+        series_join(&c->runs[c->count - 1], &one);
         return true;
     }
     if (c->count == REEL_COLUMN_EXACT) {
         halve(c);
         if (c->runs[c->count - 1].count < c->each) {
-            join(&c->runs[c->count - 1], &one);
+            series_join(&c->runs[c->count - 1], &one);
             return true;
         }
     }
@@ -217,7 +217,7 @@ static bool read_one(struct reading *r, const struct reel_message *m, struct ree
         return true;
     }
     c->has_wider = c->has_wider || !r->catch.is_float32;
-    return add(c, m->time_ns, r->catch.value, err);
+    return series_add(c, m->time_ns, r->catch.value, err);
 }
 
 /* True when the topic has this field, or the list that contains it. */

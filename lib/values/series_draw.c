@@ -28,36 +28,36 @@ static size_t first_at(const struct reel_column *c, int64_t time_ns) {
 static bool inside(const struct drawing *d, struct reel_point p) {
     return p.time_ns >= d->start_ns && p.time_ns < d->end_ns;
 }
-static void put(struct drawing *d, struct reel_point p) {
+static void series_draw_put(struct drawing *d, struct reel_point p) {
     if (d->count < d->max && inside(d, p)) {
         d->out[d->count++] = p;
     }
 }
 static void put_two(struct drawing *d, struct reel_point a, struct reel_point b) {
     bool later = a.time_ns > b.time_ns;
-    put(d, later ? b : a);
+    series_draw_put(d, later ? b : a);
     if (a.time_ns != b.time_ns) {
-        put(d, later ? a : b);
+        series_draw_put(d, later ? a : b);
     }
 }
 
 /* Length of the interval that has points: up to 2^64. */
-static unsigned __int128 span_of(const struct drawing *d) {
+static unsigned __int128 series_draw_span_of(const struct drawing *d) {
     return (unsigned __int128)((uint64_t)d->runs[d->n - 1].last.time_ns - (uint64_t)d->runs[0].first.time_ns) + 1;
 }
 /* The index of the bucket, of n equal ones, in which a run begins. */
-static size_t bucket_of(const struct drawing *d, const struct run *r, size_t n) {
+static size_t series_draw_bucket_of(const struct drawing *d, const struct run *r, size_t n) {
     uint64_t at = (uint64_t)r->first.time_ns - (uint64_t)d->runs[0].first.time_ns;
-    return (size_t)((unsigned __int128)at * n / span_of(d));
+    return (size_t)((unsigned __int128)at * n / series_draw_span_of(d));
 }
 static int64_t bucket_start(const struct drawing *d, size_t bucket, size_t n) {
-    return (int64_t)((uint64_t)d->runs[0].first.time_ns + (uint64_t)(span_of(d) * bucket / n));
+    return (int64_t)((uint64_t)d->runs[0].first.time_ns + (uint64_t)(series_draw_span_of(d) * bucket / n));
 }
 
 /* Runs [from, to) of the bucket that contains run `from`. */
 static size_t bucket_end(const struct drawing *d, size_t from, size_t n) {
-    size_t bucket = bucket_of(d, &d->runs[from], n), to = from + 1;
-    while (to < d->n && bucket_of(d, &d->runs[to], n) == bucket) {
+    size_t bucket = series_draw_bucket_of(d, &d->runs[from], n), to = from + 1;
+    while (to < d->n && series_draw_bucket_of(d, &d->runs[to], n) == bucket) {
         to++;
     }
     return to;
@@ -79,11 +79,11 @@ static void draw_buckets(struct drawing *d, enum reel_aggregate how) {
         if (how == REEL_MINMAX) {
             put_two(d, all.low, all.high);
         } else if (how == REEL_LAST) {
-            put(d, all.last);
+            series_draw_put(d, all.last);
         } else {
-            int64_t start = bucket_start(d, bucket_of(d, &d->runs[from], n), n);
-            put(d, (struct reel_point){.time_ns = start < d->start_ns ? d->start_ns : start,
-                                       .value = all.sum / (double)all.count});
+            int64_t start = bucket_start(d, series_draw_bucket_of(d, &d->runs[from], n), n);
+            series_draw_put(d, (struct reel_point){.time_ns = start < d->start_ns ? d->start_ns : start,
+                                                   .value = all.sum / (double)all.count});
         }
     }
 }
@@ -114,7 +114,7 @@ static void middle_of(const struct drawing *d, size_t from, size_t to, struct re
 static void draw_triangles(struct drawing *d) {
     size_t n = d->max - 2;
     struct reel_point a = d->runs[0].first;
-    put(d, a);
+    series_draw_put(d, a);
     for (size_t from = 0, to; n > 0 && from < d->n; from = to) {
         to = bucket_end(d, from, n);
         size_t after = to < d->n ? bucket_end(d, to, n) : d->n;
@@ -132,12 +132,12 @@ static void draw_triangles(struct drawing *d) {
             }
         }
         if (best >= 0) {
-            put(d, chosen);
+            series_draw_put(d, chosen);
             a = chosen;
         }
     }
     if (d->runs[d->n - 1].last.time_ns > a.time_ns) {
-        put(d, d->runs[d->n - 1].last);
+        series_draw_put(d, d->runs[d->n - 1].last);
     }
 }
 
@@ -159,7 +159,7 @@ size_t reel_column_points(const struct reel_column *c, int64_t start_ns, int64_t
     }
     if (values <= max_points && c->each == 1) {
         for (size_t i = 0; i < d.n; i++) {
-            put(&d, d.runs[i].first);
+            series_draw_put(&d, d.runs[i].first);
         }
     } else if (how == REEL_LTTB) {
         draw_triangles(&d);

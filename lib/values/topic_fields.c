@@ -20,12 +20,12 @@ struct leaves {
     char path[FIELD_PATH_MAX];
 };
 
-static struct leaves *self(struct reel_visitor *v) {
+static struct leaves *topic_fields_self(struct reel_visitor *v) {
     return (struct leaves *)v;
 }
 
 static bool leaf(struct reel_visitor *v, const char *type, bool numeric) {
-    struct leaves *l = self(v);
+    struct leaves *l = topic_fields_self(v);
     if (l->list_depth > 0 || l->length == 0 || l->length >= FIELD_PATH_MAX) {
         return true;
     }
@@ -33,8 +33,8 @@ static bool leaf(struct reel_visitor *v, const char *type, bool numeric) {
     return l->visit(l->context, &(struct reel_field){.path = l->path, .type = type, .unit = "", .numeric = numeric});
 }
 
-static bool begin_map(struct reel_visitor *v) {
-    struct leaves *l = self(v);
+static bool topic_fields_begin_map(struct reel_visitor *v) {
+    struct leaves *l = topic_fields_self(v);
     if (l->list_depth > 0 || l->depth == FIELD_DEPTH_MAX) {
         l->list_depth++;
         return true;
@@ -42,8 +42,8 @@ static bool begin_map(struct reel_visitor *v) {
     l->lengths[++l->depth] = l->length;
     return true;
 }
-static bool end_map(struct reel_visitor *v) {
-    struct leaves *l = self(v);
+static bool topic_fields_end_map(struct reel_visitor *v) {
+    struct leaves *l = topic_fields_self(v);
     if (l->list_depth > 0) {
         l->list_depth--;
     } else if (l->depth > 0) {
@@ -51,8 +51,8 @@ static bool end_map(struct reel_visitor *v) {
     }
     return true;
 }
-static bool key(struct reel_visitor *v, struct reel_bytes name) {
-    struct leaves *l = self(v);
+static bool topic_fields_key(struct reel_visitor *v, struct reel_bytes name) {
+    struct leaves *l = topic_fields_self(v);
     if (l->list_depth > 0) {
         return true;
     }
@@ -70,43 +70,44 @@ static bool key(struct reel_visitor *v, struct reel_bytes name) {
     l->length = base + dot + (uint32_t)name.size;
     return true;
 }
-static bool begin_list(struct reel_visitor *v) {
+static bool topic_fields_begin_list(struct reel_visitor *v) {
     bool goes_on = leaf(v, "list", false);
-    self(v)->list_depth++;
+    topic_fields_self(v)->list_depth++;
     return goes_on;
 }
-static bool null(struct reel_visitor *v) {
+static bool topic_fields_null(struct reel_visitor *v) {
     return leaf(v, "null", false);
 }
-static bool boolean(struct reel_visitor *v, bool value) {
+static bool topic_fields_boolean(struct reel_visitor *v, bool value) {
     (void)value;
     return leaf(v, "bool", true);
 }
-static bool integer(struct reel_visitor *v, int64_t value) {
+static bool topic_fields_integer(struct reel_visitor *v, int64_t value) {
     (void)value;
     return leaf(v, "int64", true);
 }
-static bool natural(struct reel_visitor *v, uint64_t value) {
+static bool topic_fields_natural(struct reel_visitor *v, uint64_t value) {
     (void)value;
     return leaf(v, "uint64", true);
 }
-static bool real(struct reel_visitor *v, double value) {
+static bool topic_fields_real(struct reel_visitor *v, double value) {
     (void)value;
     return leaf(v, "float64", true);
 }
-static bool real32(struct reel_visitor *v, float value) {
+static bool topic_fields_real32(struct reel_visitor *v, float value) {
     (void)value;
     return leaf(v, "float32", true);
 }
-static bool text(struct reel_visitor *v, struct reel_bytes value) {
+static bool topic_fields_text(struct reel_visitor *v, struct reel_bytes value) {
     (void)value;
     return leaf(v, "string", false);
 }
-static bool binary(struct reel_visitor *v, struct reel_bytes value) {
+static bool topic_fields_binary(struct reel_visitor *v, struct reel_bytes value) {
     (void)value;
     return leaf(v, "bytes", false);
 }
-static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static bool topic_fields_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data,
+                                 unsigned columns) {
     static const char *const names[] = {"bool[]",   "int8[]",  "uint8[]",  "int16[]",   "uint16[]", "int32[]",
                                         "uint32[]", "int64[]", "uint64[]", "float32[]", "float64[]"};
     (void)data;
@@ -114,20 +115,20 @@ static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_b
     return leaf(v, names[type], false);
 }
 static const struct reel_visitor_ops ops = {
-    .begin_map = begin_map,
-    .key = key,
-    .end_map = end_map,
-    .begin_list = begin_list,
-    .end_list = end_map,
-    .null = null,
-    .boolean = boolean,
-    .integer = integer,
-    .natural = natural,
-    .real = real,
-    .real32 = real32,
-    .text = text,
-    .binary = binary,
-    .numbers = numbers,
+    .begin_map = topic_fields_begin_map,
+    .key = topic_fields_key,
+    .end_map = topic_fields_end_map,
+    .begin_list = topic_fields_begin_list,
+    .end_list = topic_fields_end_map,
+    .null = topic_fields_null,
+    .boolean = topic_fields_boolean,
+    .integer = topic_fields_integer,
+    .natural = topic_fields_natural,
+    .real = topic_fields_real,
+    .real32 = topic_fields_real32,
+    .text = topic_fields_text,
+    .binary = topic_fields_binary,
+    .numbers = topic_fields_numbers,
 };
 
 /* ---- the topic */

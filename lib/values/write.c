@@ -14,7 +14,7 @@ static void put_real(struct grow *out, double value) {
     memcpy(&bits, &value, sizeof bits);
     grow_u64(out, bits);
 }
-static void put_bytes(struct grow *out, struct reel_bytes text) {
+static void write_put_bytes(struct grow *out, struct reel_bytes text) {
     grow_u32(out, (uint32_t)text.size);
     grow_put(out, text.data, text.size);
 }
@@ -26,7 +26,7 @@ static struct cell cell_of(const struct collected_channel *c, size_t block, size
     return field < b->n_cells ? c->cells[b->cells + field] : (struct cell){0};
 }
 
-static void put_field(struct grow *out, const struct collected_channel *c, size_t field) {
+static void write_put_field(struct grow *out, const struct collected_channel *c, size_t field) {
     for (size_t i = 0; i < c->n_blocks; i++) {
         put_real(out, cell_of(c, i, field).min);
     }
@@ -58,7 +58,7 @@ static void put_section(struct grow *out, const struct collected_channel *c) {
         grow_u32(out, c->blocks[i].messages);
     }
     for (size_t i = 0; i < c->n_fields; i++) {
-        put_field(out, c, i);
+        write_put_field(out, c, i);
     }
 }
 
@@ -73,12 +73,12 @@ static struct cell whole_cell(const struct collected_channel *c, size_t field) {
     return all;
 }
 
-static void put_channel(struct grow *out, const struct collected_channel *c) {
+static void write_put_channel(struct grow *out, const struct collected_channel *c) {
     grow_u32(out, c->channel->id);
     grow_u32(out, (c->decoder ? CHANNEL_DECODED : 0) | (c->truncated ? CHANNEL_TRUNCATED : 0));
     grow_u32(out, c->channel->n_topics);
     for (uint32_t i = 0; i < c->channel->n_topics; i++) {
-        put_bytes(out, bytes_text(c->channel->topics[i]));
+        write_put_bytes(out, bytes_text(c->channel->topics[i]));
     }
     grow_u32(out, (uint32_t)c->n_fields);
     grow_u32(out, (uint32_t)c->n_blocks);
@@ -86,7 +86,7 @@ static void put_channel(struct grow *out, const struct collected_channel *c) {
     put_u64(out, c->messages);
     for (size_t i = 0; i < c->n_fields; i++) {
         const struct cell all = whole_cell(c, i);
-        put_bytes(out, c->fields[i].path);
+        write_put_bytes(out, c->fields[i].path);
         grow_u8(out, c->fields[i].flags);
         put_real(out, all.min);
         put_real(out, all.max);
@@ -122,7 +122,7 @@ static bool put_channels(const struct collection *all, struct grow *directory, s
         if (raw.failed || (raw.size > 0 && !put_run(sections, &raw, &stored, &crc, err))) {
             return raw.failed ? reel_fail_memory(err) : false;
         }
-        put_channel(directory, c);
+        write_put_channel(directory, c);
         put_u64(directory, offset);
         grow_u32(directory, stored);
         grow_u32(directory, (uint32_t)raw.size);
@@ -131,7 +131,7 @@ static bool put_channels(const struct collection *all, struct grow *directory, s
     return !directory->failed || reel_fail_memory(err);
 }
 
-static bool put_file(const struct collection *all, struct grow *out, struct reel_error *err) {
+static bool write_put_file(const struct collection *all, struct grow *out, struct reel_error *err) {
     AUTO_STRUCT(grow_done) struct grow directory = {0}, sections = {0};
     uint32_t stored, crc;
     if (!put_channels(all, &directory, &sections, err)) {
@@ -159,7 +159,7 @@ bool reel_statistics_make(struct reel_recording *recording, const struct reel_pr
                           size_t *size, struct reel_error *err) {
     AUTO_STRUCT(collection_done) struct collection all = {0};
     AUTO_STRUCT(grow_done) struct grow out = {0};
-    if (!collect(&all, recording, progress, err) || !put_file(&all, &out, err)) {
+    if (!collect(&all, recording, progress, err) || !write_put_file(&all, &out, err)) {
         return false;
     }
     *size = out.size;

@@ -13,14 +13,14 @@
 enum {
     FAILURES_AT_ONCE = 10, /* failed log-ins of one address */
     FAILURES_EVERY_MS = 6000,
-    DENIALS_AT_ONCE =
-        60, /* denied requests of one address in the audit log; a limit, so that they cannot displace older rows */
+    DENIALS_AT_ONCE = 60, /* denied requests of one address in the audit log; a limit, so that they cannot displace
+                             older rows */
     DENIALS_EVERY_MS = 1000,
     OPENINGS_AT_ONCE = 60, /* recordings opened by links; the same, as who has a link may be anybody */
     OPENINGS_EVERY_MS = 1000,
     PATH_MAX_KEPT = 512,
-    LINK_HOURS =
-        12, /* validity of links in responses; it ends on a full hour, so that links stay the same for a while */
+    LINK_HOURS = 12, /* validity of links in responses; it ends on a full hour, so that links stay the same for a while
+                      */
 };
 const struct http_param access_params[] = {
     {.name = "sig", .type = HTTP_TEXT, .help = "signature of a signed link (POST /links)"},
@@ -31,7 +31,7 @@ const struct http_param access_params[] = {
 
 /* ---- open and close */
 
-static bool read_options(struct access *a, struct reel_error *err) {
+static bool access_read_options(struct access *a, struct reel_error *err) {
     const struct access_options *o = &a->options;
     for (const char *const *text = o->trusted; text && *text; text++) {
         if (a->n_trusted == TRUSTED_MAX) {
@@ -59,7 +59,7 @@ struct access *access_open(const struct access_options *options, struct reel_err
     }
     a->options = *options;
     a->catalog = options->catalog;
-    if (!read_options(a, err) || !(a->links = links_open(options->data, err)) ||
+    if (!access_read_options(a, err) || !(a->links = links_open(options->data, err)) ||
         (options->shared && !links_share(a->links, a->catalog, err)) || !(a->audit = audit_open(a->catalog, err)) ||
         !(a->failures = limiter_new(FAILURES_AT_ONCE, FAILURES_EVERY_MS, err)) ||
         !(a->denials = limiter_new(DENIALS_AT_ONCE, DENIALS_EVERY_MS, err)) ||

@@ -83,7 +83,7 @@ struct batch {
 /* Waits for rows and moves them to the batch, after rows that could not be written before; false: no rows are left and
  * the thread must end.
  */
-static bool take(struct audit *a, struct batch *b) {
+static bool audit_take(struct audit *a, struct batch *b) {
     pthread_mutex_lock(&a->mutex);
     while (!a->stop && a->n == 0 && !a->use_due && a->missing == 0) {
         pthread_cond_wait(&a->changed, &a->mutex);
@@ -129,8 +129,8 @@ static bool write_batch(struct audit *a, struct batch *b) {
     }
     for (unsigned i = 0; i < USES_MAX; i++) {
         if (b->uses[i].due) {
-            catalog_token_used(a->catalog, b->uses[i].token, b->uses[i].reported_ns,
-                               &err); /* the next use records it again */
+            catalog_token_used(a->catalog, b->uses[i].token, b->uses[i].reported_ns, &err); /* the next use records it
+                                                                                               again */
         }
     }
     return true;
@@ -143,10 +143,10 @@ static bool stopping(struct audit *a) {
     return stop;
 }
 
-static void *run(void *context) {
+static void *audit_run(void *context) {
     struct audit *a = context;
     struct batch *b = calloc(1, sizeof *b);
-    while (b && take(a, b)) {
+    while (b && audit_take(a, b)) {
         while (!write_batch(a, b) && !stopping(a)) {
             nanosleep(&(struct timespec){.tv_sec = FAILED_WAIT_S}, NULL);
         }
@@ -168,7 +168,7 @@ struct audit *audit_open(struct catalog *c, struct reel_error *err) {
     a->catalog = c;
     pthread_mutex_init(&a->mutex, NULL);
     pthread_cond_init(&a->changed, NULL);
-    a->running = pthread_create(&a->thread, NULL, run, a) == 0;
+    a->running = pthread_create(&a->thread, NULL, audit_run, a) == 0;
     if (!a->running) {
         reel_fail_memory(err);
         return NULL;

@@ -23,7 +23,7 @@ static const char *after_scheme(const char *header, const char *scheme, size_t *
     return text;
 }
 
-static bool take(const char *text, size_t size, char token[TOKEN_TEXT]) {
+static bool credentials_take(const char *text, size_t size, char token[TOKEN_TEXT]) {
     if (!token_well_formed(text, size)) {
         return false;
     }
@@ -39,7 +39,7 @@ static bool take_basic(const char *coded, size_t size, char token[TOKEN_TEXT]) {
         return false;
     }
     const char *colon = memchr(text, ':', n);
-    bool good = colon && take(colon + 1, n - (size_t)(colon + 1 - (const char *)text), token);
+    bool good = colon && credentials_take(colon + 1, n - (size_t)(colon + 1 - (const char *)text), token);
     OPENSSL_cleanse(text, sizeof text);
     return good;
 }
@@ -48,7 +48,7 @@ enum credentials credentials_read(const char *header, char token[TOKEN_TEXT]) {
     size_t size;
     const char *text = after_scheme(header, "Bearer", &size);
     if (text) {
-        return take(text, size, token) ? CREDENTIALS_BEARER : CREDENTIALS_WRONG;
+        return credentials_take(text, size, token) ? CREDENTIALS_BEARER : CREDENTIALS_WRONG;
     }
     text = after_scheme(header, "Basic", &size);
     return text && take_basic(text, size, token) ? CREDENTIALS_BASIC : CREDENTIALS_WRONG;

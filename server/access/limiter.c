@@ -50,7 +50,7 @@ static struct bucket *set_of(struct limiter *l, const struct address *who) {
     return l->sets[hash % SETS];
 }
 
-static struct bucket *find(struct limiter *l, const struct address *who) {
+static struct bucket *limiter_find(struct limiter *l, const struct address *who) {
     struct bucket *set = set_of(l, who), *oldest = &set[0];
     for (unsigned i = 0; i < ROWS; i++) {
         if (memcmp(&set[i].who, who, sizeof *who) == 0) {
@@ -67,7 +67,7 @@ static struct bucket *find(struct limiter *l, const struct address *who) {
 unsigned limiter_take(struct limiter *l, const struct address *address, int64_t now_ms) {
     struct address who = address_prefix(address);
     pthread_mutex_lock(&l->mutex);
-    struct bucket *b = find(l, &who);
+    struct bucket *b = limiter_find(l, &who);
     int64_t level = b->empty_ms > now_ms ? b->empty_ms - now_ms : 0;
     int64_t wait_ms = level + l->every_ms - l->full_ms;
     if (wait_ms <= 0) {

@@ -21,7 +21,7 @@ static int compare_pairs(const void *a, const void *b) {
     return order ? order : x->position < y->position ? -1 : x->position > y->position;
 }
 
-static void put(FILE *f, const char *text) {
+static void link_text_put(FILE *f, const char *text) {
     fprintf(f, "%zu:%s\n", strlen(text), text);
 }
 
@@ -68,13 +68,13 @@ bool link_key_read(const char *key, char recording[LINK_RECORDING], struct link_
 }
 
 /* Adds the path's segments; modifies `path`. */
-static bool put_path(FILE *f, char *path) {
+static bool link_text_put_path(FILE *f, char *path) {
     size_t size;
     for (char *rest = path + 1, *segment; (segment = strsep(&rest, "/"));) {
         if (!http_decode(segment, strlen(segment), false, &size)) {
             return false;
         }
-        put(f, segment);
+        link_text_put(f, segment);
     }
     return true;
 }
@@ -111,11 +111,11 @@ static bool read_query(char *query, struct pair *pairs, size_t *n, const char *c
     return true;
 }
 
-static bool write_text(FILE *f, char *target, struct pair *pairs, struct link_claim *claim) {
+static bool link_text_write_text(FILE *f, char *target, struct pair *pairs, struct link_claim *claim) {
     const char *claims[2] = {NULL, NULL};
     size_t n = 0;
     char *path = strsep(&target, "?");
-    if (!put_path(f, path) || !read_query(target, pairs, &n, claims)) {
+    if (!link_text_put_path(f, path) || !read_query(target, pairs, &n, claims)) {
         return false;
     }
     if (claim ? !claims[0] || !claims[1] || !read_claim(claims[0], claims[1], claim) : claims[0] || claims[1]) {
@@ -124,8 +124,8 @@ static bool write_text(FILE *f, char *target, struct pair *pairs, struct link_cl
     qsort(pairs, n, sizeof *pairs, compare_pairs);
     fputs("?\n", f);
     for (size_t i = 0; i < n; i++) {
-        put(f, pairs[i].name);
-        put(f, pairs[i].value);
+        link_text_put(f, pairs[i].name);
+        link_text_put(f, pairs[i].value);
     }
     return true;
 }
@@ -138,7 +138,7 @@ bool link_text(const char *target, struct link_claim *claim, char **text, size_t
     AUTO_MEM char *copy = strdup(target);
     AUTO_MEM struct pair *pairs = calloc(LINK_PARAMS_MAX, sizeof *pairs);
     FILE *f = copy && pairs ? open_memstream(text, size) : NULL;
-    bool good = f && write_text(f, copy, pairs, claim);
+    bool good = f && link_text_write_text(f, copy, pairs, claim);
     if (f && fclose(f) != 0) {
         good = false;
     }

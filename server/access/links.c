@@ -103,7 +103,7 @@ static size_t format_keys(const struct keys *keys, char text[FILE_MAX]) {
     return used;
 }
 
-static bool write_text(int fd, const struct keys *keys) {
+static bool links_write_text(int fd, const struct keys *keys) {
     char text[FILE_MAX];
     bool good = disk_write_all(fd, text, format_keys(keys, text)) && fsync(fd) == 0;
     OPENSSL_cleanse(text, sizeof text);
@@ -121,9 +121,9 @@ static bool write_keys(const char *data, const struct keys *keys, bool first, st
         return reel_fail_errno(err, "cannot write the signing keys (" FILE_NAME ")");
     }
     reel_own_by_folder(fd, temporary);
-    bool good =
-        write_text(fd, keys) && (first ? link(temporary, path) == 0 || errno == EEXIST || rename(temporary, path) == 0
-                                       : rename(temporary, path) == 0);
+    bool good = links_write_text(fd, keys) &&
+                (first ? link(temporary, path) == 0 || errno == EEXIST || rename(temporary, path) == 0
+                       : rename(temporary, path) == 0);
     good = good || reel_fail_errno(err, "cannot write the signing keys (" FILE_NAME ")");
     if (!good || first) {
         unlink(temporary);
@@ -378,8 +378,8 @@ bool links_mac(struct links *links, const char *text, size_t size, char out[LINK
     if (!current_keys(links, &keys, err)) {
         return false;
     }
-    sign_text(&keys.items[0], mac_prefix, text, size,
-              out); /* the oldest, which the other servers have had for longest */
+    sign_text(&keys.items[0], mac_prefix, text, size, out); /* the oldest, which the other servers have had for longest
+                                                             */
     OPENSSL_cleanse(&keys, sizeof keys);
     return out[0] || reel_fail_memory(err);
 }

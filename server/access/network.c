@@ -66,7 +66,7 @@ struct address address_prefix(const struct address *a) {
 }
 
 /* Parses one entry: an address, possibly in brackets or with a port. */
-static bool read_entry(const char *text, size_t size, char out[ADDRESS_TEXT], struct address *address) {
+static bool network_read_entry(const char *text, size_t size, char out[ADDRESS_TEXT], struct address *address) {
     const char *end = text + size, *colon;
     if (size > 0 && *text == '[') {
         text++;
@@ -96,7 +96,7 @@ bool forwarded_for(const char *header, const struct network *trusted, size_t n, 
         while (last > first && (last[-1] == ' ' || last[-1] == '\t')) {
             last--;
         }
-        if (!read_entry(first, (size_t)(last - first), out, &address)) {
+        if (!network_read_entry(first, (size_t)(last - first), out, &address)) {
             break;
         }
         if (!network_holds(trusted, n, &address)) {

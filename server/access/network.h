@@ -17,11 +17,11 @@ struct network {
 enum { ADDRESS_TEXT = 64 };
 
 bool address_parse(const char *text, struct address *out);
-bool network_parse(const char *text, struct network *out,
-                   struct reel_error *err); /* "10.0.0.7", "10.0.0.0/8", "fd00::/8" */
+bool network_parse(const char *text, struct network *out, struct reel_error *err); /* "10.0.0.7", "10.0.0.0/8",
+                                                                                      "fd00::/8" */
 bool network_holds(const struct network *networks, size_t n, const struct address *address);
-struct address
-address_prefix(const struct address *a); /* for limits per client: the IPv4 address, or the /64 of an IPv6 address */
+struct address address_prefix(const struct address *a); /* for limits per client: the IPv4 address, or the /64 of an
+                                                           IPv6 address */
 
 /* The client's address in X-Forwarded-For: the last one that is not a trusted proxy. False: none, or malformed. */
 bool forwarded_for(const char *header, const struct network *trusted, size_t n, char out[ADDRESS_TEXT]);

@@ -41,7 +41,7 @@ void token_hash(const char *text, uint8_t hash[TOKEN_HASH]) {
 
 /* ---- creating */
 
-static bool is_plain(const char *text, size_t max) {
+static bool token_is_plain(const char *text, size_t max) {
     size_t size = strnlen(text, max + 1);
     for (size_t i = 0; i < size; i++) {
         if ((unsigned char)text[i] < ' ' || text[i] == 0x7f) {
@@ -54,7 +54,7 @@ static bool is_plain(const char *text, size_t max) {
 
 /* Tokens can also be selected by number, so a name must not be a number. */
 static bool check_name(const char *name, struct reel_error *err) {
-    bool good = name && is_plain(name, TOKEN_NAME_MAX) && name[strspn(name, "0123456789")] != '\0' &&
+    bool good = name && token_is_plain(name, TOKEN_NAME_MAX) && name[strspn(name, "0123456789")] != '\0' &&
                 !strstr(name, PREFIX) && !strchr(name, '/');
     return good ||
            reel_fail(err, REEL_ARGUMENT, "a token needs a name of 1 to %d bytes that is not a number and has no \"/\"",
@@ -97,7 +97,7 @@ static bool write_collections(const struct token_options *options, char **out, s
                          TOKEN_COLLECTIONS_MAX);
     }
     for (uint32_t i = 0; i < options->n_collections; i++) {
-        if (!options->collections[i] || !is_plain(options->collections[i], GLOB_MAX)) {
+        if (!options->collections[i] || !token_is_plain(options->collections[i], GLOB_MAX)) {
             return reel_fail(err, REEL_ARGUMENT, "a collection glob has 1 to %d bytes", GLOB_MAX);
         }
         json_array_append_new(array, json_string(options->collections[i]));

@@ -26,7 +26,7 @@ void api_answer_free(struct api_answer *a) {
     free(a);
 }
 
-static bool keep(void *context, const char *text, size_t size) {
+static bool answer_keep(void *context, const char *text, size_t size) {
     struct api_answer *a = context;
     grow_put(&a->text, text, size);
     return !a->text.failed;
@@ -38,7 +38,7 @@ struct api_answer *api_answer_new(int form, struct reel_error *err) {
         reel_fail_memory(err);
         return NULL;
     }
-    a->sink = (struct reel_text_sink){.put = keep, .context = a};
+    a->sink = (struct reel_text_sink){.put = answer_keep, .context = a};
     bool good = form == API_TABLE_TEXT || (a->rows = reel_table_text_new((enum reel_table_form)form, &a->sink, err));
     return good ? TAKE(a) : NULL;
 }
@@ -50,24 +50,24 @@ const struct reel_text_sink *api_answer_text(const struct api_answer *a) {
     return &a->sink;
 }
 
-static bool step(struct api_answer *a, struct reel_error *err) {
+static bool answer_step(struct api_answer *a, struct reel_error *err) {
     return a->pass.step(a->pass.pass, &a->done, err) || (a->text.failed && reel_fail_memory(err));
 }
 
 /* Runs the pass until there is something to send or it has ended. */
-static bool advance(struct api_answer *a, struct reel_error *err) {
+static bool answer_advance(struct api_answer *a, struct reel_error *err) {
     while (a->at == a->text.size && !a->done) {
         a->at = a->text.size = 0;
-        if (!step(a, err)) {
+        if (!answer_step(a, err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool next(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+static bool answer_next(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
     struct api_answer *a = context;
-    if (!advance(a, err)) {
+    if (!answer_advance(a, err)) {
         return false;
     }
     *got = a->text.size - a->at < size ? a->text.size - a->at : size;
@@ -118,11 +118,11 @@ void api_answer_reply(struct http_request *r, struct api_answer *a, const struct
     a->pass = *pass;
     /* One step more than the names of the columns take, so that what fails at the first row is answered with its
      * status. */
-    if (!advance(a, &err) || (!a->done && !step(a, &err))) {
+    if (!answer_advance(a, &err) || (!a->done && !answer_step(a, &err))) {
         api_answer_free(a);
         http_reply_error(r, &err);
         return;
     }
-    http_reply_stream(r,
-                      &(struct http_stream){.media_type = media_type, .next = next, .free = free_answer, .context = a});
+    http_reply_stream(
+        r, &(struct http_stream){.media_type = media_type, .next = answer_next, .free = free_answer, .context = a});
 }

@@ -285,8 +285,8 @@ static bool read_renames(struct http_request *r, const char **out, uint32_t *n) 
 }
 
 /* One end of the time range, by either of its names. Sets *given when it was sent. */
-static bool read_time(struct http_request *r, const int64_t span[2], const char *name, const char *alias, int64_t *ns,
-                      bool *given) {
+static bool common_read_time(struct http_request *r, const int64_t span[2], const char *name, const char *alias,
+                             int64_t *ns, bool *given) {
     struct reel_time t, u;
     bool has = http_param_time(r, name, &t), has_alias = http_param_time(r, alias, &u);
     if (has && has_alias) {
@@ -330,8 +330,8 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
         !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||
         !api_read_channels(r, out->channels, &s->n_channels) || !read_renames(r, out->renames, &s->n_renames) ||
         !read_globs(r, "where", out->where, &s->n_where) ||
-        !read_time(r, span, "start", "from", &s->start_ns, &out->has_start) ||
-        !read_time(r, span, "end", "to", &s->end_ns, &has_end) || !read_every(r, s)) {
+        !common_read_time(r, span, "start", "from", &s->start_ns, &out->has_start) ||
+        !common_read_time(r, span, "end", "to", &s->end_ns, &has_end) || !read_every(r, s)) {
         return false;
     }
     s->topics = out->topics;
@@ -395,7 +395,7 @@ static enum reel_time_format time_format(const struct http_request *r) {
 }
 
 /* fields=a,b&fields=c */
-static bool read_fields(struct http_request *r, struct api_text *text, uint32_t *n) {
+static bool common_read_fields(struct http_request *r, struct api_text *text, uint32_t *n) {
     const char *values[API_GLOBS_MAX];
     size_t n_values = http_params(r, "fields", values, API_GLOBS_MAX), size = 1;
     for (size_t i = 0; i < n_values && i < API_GLOBS_MAX; i++) {
@@ -429,7 +429,7 @@ bool api_read_text(struct http_request *r, struct api_text *text, struct reel_wr
     out->fields = text->fields;
     http_param_bool(r, "end_record", &out->separated);
     http_param_bool(r, "channels", &out->channels);
-    if (!read_fields(r, text, &out->n_fields)) {
+    if (!common_read_fields(r, text, &out->n_fields)) {
         return false;
     }
     if (out->raw && out->n_fields > 0) {

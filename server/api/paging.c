@@ -59,7 +59,7 @@ bool paging_after_row(struct http_request *r, int64_t *after) {
     return !text || number_i64(text, after) || refuse_cursor(r);
 }
 
-static void write_cursor(const char *next, size_t size, char cursor[CURSOR_MAX + 1]) {
+static void paging_write_cursor(const char *next, size_t size, char cursor[CURSOR_MAX + 1]) {
     hex_write(next, size < CURSOR_MAX / 2 ? size : CURSOR_MAX / 2, cursor);
 }
 
@@ -81,7 +81,7 @@ bool paging_slice(struct http_request *r, struct view_slice *slice) {
 static bool slice_cursor(const struct view_slice *slice, char cursor[CURSOR_MAX + 1]) {
     char row[24];
     snprintf(row, sizeof row, "%zu", slice->next);
-    write_cursor(row, strlen(row), cursor);
+    paging_write_cursor(row, strlen(row), cursor);
     return slice->next > 0;
 }
 
@@ -133,10 +133,10 @@ char *paging_topics(struct http_request *r, json_t *recording, const struct reel
 
 const char *const paging_outputs[] = {"json", "csv", "ndjson", "parquet", "arrows", NULL};
 
-static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form,
-                  const char *const *columns, json_t *members) {
+static void api_paging_reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form,
+                             const char *const *columns, json_t *members) {
     char cursor[CURSOR_MAX + 1];
-    write_cursor(next, next ? strlen(next) : 0, cursor);
+    paging_write_cursor(next, next ? strlen(next) : 0, cursor);
     if (next) {
         api_add_next_link(r, cursor);
     }
@@ -154,14 +154,14 @@ void paging_reply(struct http_request *r, json_t *items, const char *next, const
         json_decref(items);
         return;
     }
-    reply(r, items, next, &form, columns, NULL);
+    api_paging_reply(r, items, next, &form, columns, NULL);
 }
 
 void paging_reply_found(struct http_request *r, json_t *items, const char *next, const char *const *columns,
                         json_t *members) {
     struct rows_form form;
     if (rows_form(r, &form)) {
-        reply(r, items, next, &form, columns, members);
+        api_paging_reply(r, items, next, &form, columns, members);
     } else {
         json_decref(items);
         json_decref(members);

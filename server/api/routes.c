@@ -26,7 +26,7 @@ const struct api_route *const api_tables[] = {
 enum { ROUTES_MAX = 256 };
 static struct http_route joined[ROUTES_MAX + 1];
 
-static void join(void) {
+static void routes_join(void) {
     size_t n = 0;
     for (size_t i = 0; api_tables[i]; i++) {
         for (const struct api_route *row = api_tables[i]; row->id && n < ROUTES_MAX; row++) {
@@ -69,7 +69,7 @@ const char *api_hint(const struct http_request *r) {
 
 const struct http_route *api_routes(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, join);
+    pthread_once(&once, routes_join);
     return joined;
 }
 

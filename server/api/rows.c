@@ -19,7 +19,7 @@ bool rows_form(struct http_request *r, struct rows_form *out) {
     return out->media_type;
 }
 
-static bool put_text(void *context, const char *text, size_t size) {
+static bool rows_put_text(void *context, const char *text, size_t size) {
     return fwrite(text, 1, size, context) == size;
 }
 
@@ -52,7 +52,8 @@ static struct reel_cell cell_of(const json_t *value, bool raw, char **text) {
     }
 }
 
-static bool put_row(const struct reel_table *to, const json_t *item, const char *const *columns, unsigned n, bool raw) {
+static bool rows_put_row(const struct reel_table *to, const json_t *item, const char *const *columns, unsigned n,
+                         bool raw) {
     struct reel_cell cells[COLUMNS_MAX] = {{0}};
     char *texts[COLUMNS_MAX] = {NULL};
     for (unsigned i = 0; i < n; i++) {
@@ -69,7 +70,7 @@ static bool write_table(FILE *out, enum reel_table_form form, const json_t *item
                         bool raw) {
     AUTO(reel_table_text_free)
     struct reel_table_text *text =
-        reel_table_text_new(form, &(struct reel_text_sink){.put = put_text, .context = out}, NULL);
+        reel_table_text_new(form, &(struct reel_text_sink){.put = rows_put_text, .context = out}, NULL);
     const struct reel_table *to = text ? reel_table_of_text(text) : NULL;
     unsigned n = 0;
     size_t i;
@@ -79,7 +80,7 @@ static bool write_table(FILE *out, enum reel_table_form form, const json_t *item
     }
     bool good = to && to->columns(to->context, columns, n);
     json_array_foreach((json_t *)items, i, item) {
-        good = good && put_row(to, item, columns, n, raw);
+        good = good && rows_put_row(to, item, columns, n, raw);
     }
     return good && to->end(to->context);
 }

@@ -19,7 +19,7 @@ void token_done(struct token *t) {
 
 /* ---- finding */
 
-static bool load(struct db_statement *s, struct token *out, struct reel_error *err) {
+static bool access_load(struct db_statement *s, struct token *out, struct reel_error *err) {
     *out = (struct token){.row = db_int(s, 0),
                           .name = strdup(db_text(s, 1)),
                           .role = (int)db_int(s, 2),
@@ -39,7 +39,8 @@ static bool load(struct db_statement *s, struct token *out, struct reel_error *e
 static bool load_one(struct db_statement *s, struct token *out, struct reel_error *err) {
     *out = (struct token){0};
     enum db_step step = db_next(s, err);
-    return step == DB_ROW ? load(s, out, err) : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no such token");
+    return step == DB_ROW ? access_load(s, out, err)
+                          : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no such token");
 }
 
 bool catalog_token_by_hash(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out,
@@ -75,7 +76,7 @@ bool catalog_token_by_login(struct catalog *c, const uint8_t hash[TOKEN_HASH], s
     return load_one(s, out, err);
 }
 
-static bool by_name(struct catalog *c, const char *name, struct token *out, struct reel_error *err) {
+static bool access_by_name(struct catalog *c, const char *name, struct token *out, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "token_by_name", err) : NULL;
     if (!s) {
@@ -87,7 +88,7 @@ static bool by_name(struct catalog *c, const char *name, struct token *out, stru
 
 bool catalog_token_by_key(struct catalog *c, const char *key, struct token *out, struct reel_error *err) {
     struct reel_error why = {0};
-    if (by_name(c, key, out, &why)) {
+    if (access_by_name(c, key, out, &why)) {
         return true;
     }
     int64_t number;
@@ -100,7 +101,7 @@ bool catalog_token_by_key(struct catalog *c, const char *key, struct token *out,
     return false;
 }
 
-static bool read_number(struct db_handle *h, const char *statement, int64_t *out, struct reel_error *err) {
+static bool access_read_number(struct db_handle *h, const char *statement, int64_t *out, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s || db_next(s, err) != DB_ROW) {
         return false;
@@ -112,7 +113,7 @@ static bool read_number(struct db_handle *h, const char *statement, int64_t *out
 bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err) {
     int64_t n;
     AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
-    if (!h || !read_number(h, "tokens_exist", &n, err)) {
+    if (!h || !access_read_number(h, "tokens_exist", &n, err)) {
         return false;
     }
     *exist = n;
@@ -130,7 +131,7 @@ bool catalog_tokens(struct catalog *c, int64_t after, struct token *out, uint32_
     db_set_int(s, ":row", after);
     db_set_int(s, ":limit", max);
     enum db_step step;
-    while ((step = db_next(s, err)) == DB_ROW && load(s, &out[*n], err)) {
+    while ((step = db_next(s, err)) == DB_ROW && access_load(s, &out[*n], err)) {
         ++*n;
     }
     for (uint32_t i = 0; step != DB_END && i < *n; i++) {
@@ -141,9 +142,9 @@ bool catalog_tokens(struct catalog *c, int64_t after, struct token *out, uint32_
 
 /* ---- changing */
 
-static bool make_room(struct db_handle *h, struct reel_error *err) {
+static bool access_make_room(struct db_handle *h, struct reel_error *err) {
     int64_t n;
-    if (!read_number(h, "tokens_count", &n, err) || n < TOKENS_MAX) {
+    if (!access_read_number(h, "tokens_count", &n, err) || n < TOKENS_MAX) {
         return n < TOKENS_MAX;
     }
     AUTO(db_done) struct db_statement *s = db_statement(h, "tokens_sweep", err);
@@ -153,7 +154,7 @@ static bool make_room(struct db_handle *h, struct reel_error *err) {
     return db_changes(s) > 0 || reel_fail(err, REEL_LIMIT, "there are %d tokens, revoke some", TOKENS_MAX);
 }
 
-static bool name_is_free(struct db_handle *h, const char *name, struct reel_error *err) {
+static bool access_name_is_free(struct db_handle *h, const char *name, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "token_name_taken", err);
     if (!s) {
         return false;
@@ -166,7 +167,8 @@ static bool name_is_free(struct db_handle *h, const char *name, struct reel_erro
            reel_fail(err, REEL_CONFLICT, "there is a token named %s; revoke it first, or take another name", name);
 }
 
-static bool insert(struct db_handle *h, struct token *t, const uint8_t hash[TOKEN_HASH], struct reel_error *err) {
+static bool access_insert(struct db_handle *h, struct token *t, const uint8_t hash[TOKEN_HASH],
+                          struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "token_insert", err);
     if (!s) {
         return false;
@@ -187,12 +189,13 @@ static bool insert(struct db_handle *h, struct token *t, const uint8_t hash[TOKE
 
 bool catalog_token_add(struct catalog *c, struct token *t, const uint8_t hash[TOKEN_HASH], struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && name_is_free(h, t->name, err) && make_room(h, err) && insert(h, t, hash, err) && db_commit(h, err);
+    return h && access_name_is_free(h, t->name, err) && access_make_room(h, err) && access_insert(h, t, hash, err) &&
+           db_commit(h, err);
 }
 
 /* Runs a statement about one token; *changed says whether it found it. */
-static bool change(struct catalog *c, const char *statement, int64_t row, int64_t now_ns, bool *changed,
-                   struct reel_error *err) {
+static bool access_change(struct catalog *c, const char *statement, int64_t row, int64_t now_ns, bool *changed,
+                          struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     {
         AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
@@ -211,12 +214,12 @@ static bool change(struct catalog *c, const char *statement, int64_t row, int64_
 
 bool catalog_token_used(struct catalog *c, int64_t row, int64_t now_ns, struct reel_error *err) {
     bool changed;
-    return change(c, "token_used", row, now_ns, &changed, err);
+    return access_change(c, "token_used", row, now_ns, &changed, err);
 }
 
 bool catalog_token_revoke(struct catalog *c, int64_t row, struct reel_error *err) {
     bool changed;
-    return change(c, "token_revoke", row, reel_now_ns(), &changed, err) &&
+    return access_change(c, "token_revoke", row, reel_now_ns(), &changed, err) &&
            (changed || reel_fail(err, REEL_NOT_FOUND, "this token is revoked already"));
 }
 

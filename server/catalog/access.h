@@ -28,12 +28,14 @@ bool catalog_token_add(struct catalog *c, struct token *t, const uint8_t hash[TO
 bool catalog_token_by_hash(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out,
                            struct reel_error *err);
 bool catalog_token_by_row(struct catalog *c, int64_t row, struct token *out, struct reel_error *err);
-bool catalog_token_by_key(struct catalog *c, const char *key, struct token *out,
-                          struct reel_error *err); /* a name that is not revoked, or a number */
+bool catalog_token_by_key(struct catalog *c, const char *key, struct token *out, struct reel_error *err); /* a name that
+                                                                                                             is not
+                                                                                                             revoked, or
+                                                                                                             a number */
 bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err); /* whatever their state */
 bool catalog_token_used(struct catalog *c, int64_t row, int64_t now_ns, struct reel_error *err);
-bool catalog_token_revoke(struct catalog *c, int64_t row,
-                          struct reel_error *err); /* REEL_NOT_FOUND: it is revoked already */
+bool catalog_token_revoke(struct catalog *c, int64_t row, struct reel_error *err); /* REEL_NOT_FOUND: it is revoked
+                                                                                      already */
 /* At most `max` after the number `after`, in order. */
 bool catalog_tokens(struct catalog *c, int64_t after, struct token *out, uint32_t max, uint32_t *n,
                     struct reel_error *err);
@@ -41,8 +43,8 @@ bool catalog_tokens(struct catalog *c, int64_t after, struct token *out, uint32_
 /* Browsers that are logged in with a token. `hash` is that of their cookie. */
 bool catalog_login_add(struct catalog *c, const uint8_t hash[TOKEN_HASH], int64_t token, int64_t expires_ns,
                        struct reel_error *err);
-bool catalog_login_remove(struct catalog *c, const uint8_t hash[TOKEN_HASH],
-                          struct reel_error *err); /* also if there is none */
+bool catalog_login_remove(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct reel_error *err); /* also if there
+                                                                                                         is none */
 /* REEL_NOT_FOUND: no such login, or it has expired. */
 bool catalog_token_by_login(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out,
                             struct reel_error *err);

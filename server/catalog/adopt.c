@@ -26,7 +26,7 @@ struct catalog_adoption *catalog_adopt_begin(struct catalog *c, struct reel_erro
     return a;
 }
 
-static bool insert_row(struct db_handle *h, const struct catalog_adopted *one, struct reel_error *err) {
+static bool adopt_insert_row(struct db_handle *h, const struct catalog_adopted *one, struct reel_error *err) {
     struct catalog_recording *r = one->r;
     AUTO(db_done) struct db_statement *s = db_statement(h, "recording_adopt", err);
     if (!s) {
@@ -70,7 +70,7 @@ static bool mark_due(struct db_handle *h, const char *id, struct reel_error *err
 }
 
 /* The id is in the catalog already: this came twice. */
-static bool is_there(struct db_handle *h, const char *id, bool *there, struct reel_error *err) {
+static bool adopt_is_there(struct db_handle *h, const char *id, bool *there, struct reel_error *err) {
     struct reel_error none = {0};
     int64_t row;
     *there = row_by_hex(h, "row_by_id", ":id", id, "", &row, &none);
@@ -85,14 +85,14 @@ bool catalog_adopt(struct catalog_adoption *a, struct catalog_adopted *one, stru
     unsigned n_tags = 0;
     struct catalog_recording *r = one->r;
     one->added = false;
-    if ((!a->h && !(a->h = db_write(a->c->db, err))) || !is_there(a->h, r->id, &there, err)) {
+    if ((!a->h && !(a->h = db_write(a->c->db, err))) || !adopt_is_there(a->h, r->id, &there, err)) {
         return false;
     }
     if (there) {
         return true;
     }
     one->added =
-        insert_row(a->h, one, err) && row_insert_parts(a->h, r, err) &&
+        adopt_insert_row(a->h, one, err) && row_insert_parts(a->h, r, err) &&
         annotations_write_tags(a->h, r->row, r->annotations.tags, r->annotations.n_tags, false, &n_tags, err) &&
         catalog_label(a->h, r, one->index, true, err) && insert_annotations(a->h, r->row, one, err) &&
         mark_due(a->h, r->id, err);

@@ -52,7 +52,7 @@ bool catalog_annotations_copy(const struct catalog_annotations *from, struct cat
 }
 
 /* Where the key is, or belongs. */
-static uint32_t position_of(const struct catalog_annotations *annotations, const char *key, bool *there) {
+static uint32_t annotations_position_of(const struct catalog_annotations *annotations, const char *key, bool *there) {
     uint32_t low = 0, high = annotations->n_tags;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -68,14 +68,14 @@ static uint32_t position_of(const struct catalog_annotations *annotations, const
 
 const char *catalog_annotations_tag(const struct catalog_annotations *annotations, const char *key) {
     bool there;
-    uint32_t at = position_of(annotations, key, &there);
+    uint32_t at = annotations_position_of(annotations, key, &there);
     return there ? annotations->tags[at].value : NULL;
 }
 
 bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const char *key, const char *value,
                                  struct reel_error *err) {
     bool there;
-    uint32_t at = position_of(annotations, key, &there);
+    uint32_t at = annotations_position_of(annotations, key, &there);
     AUTO_MEM char *value_copy = strdup(value);
     if (!value_copy) {
         return reel_fail_memory(err);

@@ -42,15 +42,16 @@ struct catalog_annotations {
     bool cut_description, cut_custom; /* shortened, in a list */
 };
 void catalog_annotations_done(struct catalog_annotations *annotations);
-bool catalog_annotations_copy(const struct catalog_annotations *from,
-                              struct catalog_annotations *to); /* false: no memory, *to is empty */
+bool catalog_annotations_copy(const struct catalog_annotations *from, struct catalog_annotations *to); /* false: no
+                                                                                                          memory, *to is
+                                                                                                          empty */
 /* What a new revision inherits: tags whose key it does not have, description and custom fields where it has none. */
 bool catalog_annotations_inherit(struct catalog_annotations *to, const struct catalog_annotations *from,
                                  struct reel_error *err);
 bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const char *key, const char *value,
                                  struct reel_error *err); /* copies; the last one of a key counts */
-const char *catalog_annotations_tag(const struct catalog_annotations *annotations,
-                                    const char *key); /* NULL: has none */
+const char *catalog_annotations_tag(const struct catalog_annotations *annotations, const char *key); /* NULL: has none
+                                                                                                      */
 
 /* Key of [A-Za-z0-9_.:-], value of UTF-8 without control characters, both within their ceilings. REEL_ARGUMENT. */
 bool catalog_tag_check(const char *key, const char *value, struct reel_error *err);

@@ -24,8 +24,8 @@ void catalog_batch_items_done(struct catalog_batch_items *all) {
     *all = (struct catalog_batch_items){0};
 }
 
-static bool insert(struct db_handle *h, const char *batch, const struct catalog_batch_item *item, int64_t position,
-                   int64_t now_ns, struct reel_error *err) {
+static bool batches_insert(struct db_handle *h, const char *batch, const struct catalog_batch_item *item,
+                           int64_t position, int64_t now_ns, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "batch_item_insert", err);
     if (!s) {
         return false;
@@ -46,7 +46,7 @@ bool catalog_batch_add(struct catalog *c, const char *batch, const struct catalo
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     bool good = h;
     for (uint32_t i = 0; good && i < n; i++) {
-        good = insert(h, batch, &items[i], (int64_t)i + 1, now_ns, err);
+        good = batches_insert(h, batch, &items[i], (int64_t)i + 1, now_ns, err);
     }
     return good && db_commit(h, err);
 }

@@ -37,7 +37,7 @@ static int64_t clamped(__int128 ns) {
     return ns < INT64_MIN ? INT64_MIN : ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 }
 
-static int64_t number_of(const struct catalog_bucket_width *w, int64_t ns) {
+static int64_t buckets_number_of(const struct catalog_bucket_width *w, int64_t ns) {
     if (w->ns) {
         return floor_divide(clamped((__int128)ns + w->ahead_ns - w->offset_ns), w->ns);
     }
@@ -70,50 +70,51 @@ struct counting {
 static void count_one(void *context, int64_t start_ns, int64_t end_ns) {
     struct counting *c = context;
     int64_t start = start_ns > c->from_ns ? start_ns : c->from_ns, end = end_ns < c->last_ns ? end_ns : c->last_ns;
-    c->begun[number_of(c->width, start) - c->first]++;
-    c->ended[number_of(c->width, end > start ? end : start) - c->first]++;
+    c->begun[buckets_number_of(c->width, start) - c->first]++;
+    c->ended[buckets_number_of(c->width, end > start ? end : start) - c->first]++;
 }
 
-static void widen(void *context, int64_t start_ns, int64_t end_ns) {
+static void buckets_widen(void *context, int64_t start_ns, int64_t end_ns) {
     int64_t *range = context;
     range[0] = start_ns < range[0] ? start_ns : range[0];
     range[1] = end_ns > range[1] ? end_ns : range[1];
 }
 
-static uint64_t distance(const struct counting *c, const int64_t *range) {
-    return (uint64_t)number_of(c->width, range[1]) - (uint64_t)number_of(c->width, range[0]);
+static uint64_t buckets_distance(const struct counting *c, const int64_t *range) {
+    return (uint64_t)buckets_number_of(c->width, range[1]) - (uint64_t)buckets_number_of(c->width, range[0]);
 }
 
-static bool begin(struct counting *c, struct db_handle *h, const struct catalog_query *q, struct reel_error *err) {
+static bool buckets_begin(struct counting *c, struct db_handle *h, const struct catalog_query *q,
+                          struct reel_error *err) {
     c->from_ns = q->has_start ? q->start_ns : INT64_MIN;
     c->last_ns = q->has_end && q->end_ns != INT64_MAX ? q->end_ns - 1 : INT64_MAX;
     if (c->last_ns < c->from_ns) {
         c->last_ns = c->from_ns;
     }
     int64_t range[2] = {c->from_ns, c->last_ns};
-    if (distance(c, range) >= BUCKETS_MAX) { /* what is found may need fewer */
+    if (buckets_distance(c, range) >= BUCKETS_MAX) { /* what is found may need fewer */
         int64_t found[2] = {c->last_ns, c->from_ns};
         uint32_t n;
         bool more;
-        if (!list_spans(h, q, BUCKETS_COUNTED_MAX, widen, found, &n, &more, err)) {
+        if (!list_spans(h, q, BUCKETS_COUNTED_MAX, buckets_widen, found, &n, &more, err)) {
             return false;
         }
         range[0] = n == 0 || found[0] < range[0] ? range[0] : found[0];
         range[1] = n == 0 ? range[0] : found[1] > range[1] ? range[1] : found[1];
     }
-    if (distance(c, range) >= BUCKETS_MAX) {
+    if (buckets_distance(c, range) >= BUCKETS_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "more than %d buckets; choose start and end, or a wider bucket",
                          BUCKETS_MAX);
     }
-    c->first = number_of(c->width, range[0]);
-    c->n = (uint32_t)distance(c, range) + 1;
+    c->first = buckets_number_of(c->width, range[0]);
+    c->n = (uint32_t)buckets_distance(c, range) + 1;
     c->begun = calloc(c->n, sizeof *c->begun);
     c->ended = calloc(c->n, sizeof *c->ended);
     return (c->begun && c->ended) || reel_fail_memory(err);
 }
 
-static bool put(const struct counting *c, uint32_t i, uint32_t recordings, struct catalog_buckets *out,
-                struct reel_error *err) {
+static bool buckets_put(const struct counting *c, uint32_t i, uint32_t recordings, struct catalog_buckets *out,
+                        struct reel_error *err) {
     if (out->n == BUCKETS_SHOWN_MAX) {
         return reel_fail(err, REEL_ARGUMENT,
                          "more than %d buckets have recordings; choose start and end, or a wider bucket",
@@ -134,7 +135,7 @@ static bool sum_up(const struct counting *c, struct catalog_buckets *out, struct
     }
     for (uint32_t i = 0; i < c->n; i++) {
         now += c->begun[i];
-        if (now > 0 && !put(c, i, now, out, err)) {
+        if (now > 0 && !buckets_put(c, i, now, out, err)) {
             return false;
         }
         now -= c->ended[i];
@@ -152,7 +153,7 @@ bool catalog_buckets(struct catalog *c, const struct catalog_query *q, const str
     *out = (struct catalog_buckets){0};
     AUTO_STRUCT(counting_done) struct counting counting = {.width = width};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    return h && begin(&counting, h, q, err) &&
+    return h && buckets_begin(&counting, h, q, err) &&
            list_spans(h, q, BUCKETS_COUNTED_MAX, count_one, &counting, &out->counted, &out->capped, err) &&
            sum_up(&counting, out, err);
 }

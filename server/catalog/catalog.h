@@ -1,4 +1,4 @@
-/* The catalog: recordings, their channels and states, in SQLite. Only db.c includes sqlite3.h. Every function may be
+/* The catalog: recordings, their channels and states, in SQLite or PostgreSQL (db.h). Every function may be
  * called from any thread; writers take turns, readers use a pool of connections. No statement stays open when a
  * function returns. */
 #ifndef SERVER_CATALOG_CATALOG_H
@@ -67,8 +67,8 @@ void catalog_recording_done(struct catalog_recording *r); /* empties; fine on a 
 struct catalog *catalog_open(const char *path, struct reel_error *err);
 void catalog_close(struct catalog *catalog);
 
-bool catalog_make_id(char out[RECORDING_ID_TEXT],
-                     struct reel_error *err); /* random, for a manifest that is written before the row */
+bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err); /* random, for a manifest that is written
+                                                                              before the row */
 
 /* Fills revision and row, and id and created_ns unless they are set. One small transaction: recording, parts, channels
  * (from index, may be NULL), FTS. Fails with REEL_CONFLICT when (collection, name) is taken by other content and
@@ -103,8 +103,8 @@ bool catalog_get_named(struct catalog *c, const char *collection, const char *na
                        struct reel_error *err); /* newest revision, not trashed */
 bool catalog_content_used(struct catalog *c, const char *content, bool *used, struct reel_error *err);
 bool catalog_blob_used(struct catalog *c, const char *sha256, bool *used, struct reel_error *err);
-bool catalog_upload_has(struct catalog *c, const char *sha256, bool *has,
-                        struct reel_error *err); /* one that is about to end */
+bool catalog_upload_has(struct catalog *c, const char *sha256, bool *has, struct reel_error *err); /* one that is about
+                                                                                                      to end */
 
 struct catalog_range {
     bool has_min, has_max;
@@ -115,8 +115,8 @@ struct catalog_query { /* all that is set must hold */
     const char *format, *collection;
     const char *const *allowed; /* globs of the collections that the caller may see, NULL-terminated; NULL: all */
     const char *group;          /* only those of this group */
-    const char *const *topics,
-        *const *types; /* globs; each must be matched by some channel, or, with match_any, one of them */
+    const char *const *topics, *const *types; /* globs; each must be matched by some channel, or, with match_any, one of
+                                                 them */
     uint32_t n_topics, n_types;
     const char *const *topic_patterns, *const *type_patterns; /* regular expressions, the same */
     uint32_t n_topic_patterns, n_type_patterns;

@@ -101,7 +101,7 @@ static bool rename_to(struct db_handle *h, const struct catalog_recording *r, co
            run_named(h, "search_rename", r->row, collection, name, err);
 }
 
-static bool same(const char *a, const char *b) {
+static bool change_same(const char *a, const char *b) {
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
@@ -137,14 +137,14 @@ static bool annotate(struct db_handle *h, const struct catalog_recording *r, con
     now.custom = custom ? custom : now.custom;
     now.has_epoch = change->sets_epoch ? change->has_epoch : now.has_epoch;
     now.epoch_ns = change->sets_epoch && change->has_epoch ? change->epoch_ns : now.epoch_ns;
-    bool as_before = same(now.description, r->annotations.description) && same(now.custom, r->annotations.custom) &&
-                     now.has_epoch == r->annotations.has_epoch &&
+    bool as_before = change_same(now.description, r->annotations.description) &&
+                     change_same(now.custom, r->annotations.custom) && now.has_epoch == r->annotations.has_epoch &&
                      (!now.has_epoch || now.epoch_ns == r->annotations.epoch_ns);
     *changed = *changed || !as_before;
     return as_before || write_annotations(h, r->row, &now, err);
 }
 
-static bool check(const struct catalog_change *change, struct reel_error *err) {
+static bool change_check(const struct catalog_change *change, struct reel_error *err) {
     for (uint32_t i = 0; i < change->n_tags; i++) {
         if (!catalog_tag_check(change->tags[i].key, change->tags[i].value, err)) {
             return false;
@@ -163,7 +163,7 @@ bool annotations_find_row(struct db_handle *h, const char *id, int64_t *row, str
 bool catalog_change(struct catalog *c, const char *id, const struct catalog_change *change, bool *changed,
                     struct reel_error *err) {
     *changed = false;
-    if (!check(change, err)) {
+    if (!change_check(change, err)) {
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
@@ -184,7 +184,7 @@ bool catalog_change(struct catalog *c, const char *id, const struct catalog_chan
     return !*changed || (annotations_touch(h, row, err) && db_commit(h, err));
 }
 
-static bool is_there(struct db_handle *h, int64_t row, bool *there, struct reel_error *err) {
+static bool change_is_there(struct db_handle *h, int64_t row, bool *there, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "rows_after", err);
     if (!s) {
         return false;
@@ -202,14 +202,14 @@ bool catalog_tag_many(struct catalog *c, struct catalog_tag_batch *batch, struct
     if (batch->n_rows > TAG_BATCH_MAX) {
         return reel_fail(err, REEL_LIMIT, "at most %d recordings are tagged at a time", TAG_BATCH_MAX);
     }
-    if (!check(&checked, err)) {
+    if (!change_check(&checked, err)) {
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     for (uint32_t i = 0; h && i < batch->n_rows; i++) {
         unsigned changes = 0;
         bool there;
-        if (!is_there(h, batch->rows[i], &there, err)) {
+        if (!change_is_there(h, batch->rows[i], &there, err)) {
             return false;
         }
         if (there && !annotations_write_tags(h, batch->rows[i], batch->tags, batch->n_tags, false, &changes, err)) {

@@ -30,7 +30,8 @@ static bool lets_through(const struct change_filter *f, struct db_statement *s) 
            (!f->collections || (*collection && matches(f->collections, collection)));
 }
 
-static bool append(const struct change_filter *f, struct db_statement *s, json_t *items, struct reel_error *err) {
+static bool changes_append(const struct change_filter *f, struct db_statement *s, json_t *items,
+                           struct reel_error *err) {
     char id[RECORDING_ID_TEXT], time[REEL_TIME_TEXT];
     db_hex(s, 3, id, sizeof id);
     reel_time_rfc3339(db_int(s, 1), time);
@@ -63,7 +64,7 @@ bool catalog_changes(struct catalog *c, const struct change_filter *filter, int6
     enum db_step step = DB_END;
     for (uint32_t n = 0; n < max && (step = db_next(s, err)) == DB_ROW;) {
         if (lets_through(filter, s)) {
-            if (!append(filter, s, items, err)) {
+            if (!changes_append(filter, s, items, err)) {
                 return false;
             }
             n++;

@@ -23,8 +23,8 @@ struct change_filter {
 
 /* The one change that no trigger writes: background work has come to its end. */
 struct change_job {
-    const char *id, *kind, *state, *subject,
-        *collection; /* kind "import", state "done"; collection "": of the server as a whole */
+    const char *id, *kind, *state, *subject, *collection; /* kind "import", state "done"; collection "": of the server
+                                                             as a whole */
 };
 struct db_handle;
 bool catalog_change_job(struct db_handle *h, const struct change_job *job, struct reel_error *err);
@@ -51,8 +51,8 @@ void webhook_done(struct webhook *w); /* empties; fine on a zeroed one */
 
 /* Sets row and created_ns where they are 0. REEL_LIMIT: there are WEBHOOKS_MAX. */
 bool catalog_webhook_add(struct catalog *c, struct webhook *w, struct reel_error *err);
-bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out,
-                         struct reel_error *err);                                    /* REEL_NOT_FOUND */
+bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out, struct reel_error *err); /* REEL_NOT_FOUND
+                                                                                                        */
 bool catalog_webhook_delete(struct catalog *c, int64_t row, struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_webhooks(struct catalog *c, struct webhook out[WEBHOOKS_MAX], uint32_t *n, struct reel_error *err);
 /* Rows of those that have changes to deliver and for which no job is queued. */

@@ -98,7 +98,7 @@ bool catalog_check(struct catalog *c, const struct catalog_check *check, struct 
 }
 
 /* What has no text in the full-text index gets one: the rows of `find`, by `add`. */
-static bool add_texts(struct db_handle *h, const char *find, const char *add, struct reel_error *err) {
+static bool check_add_texts(struct db_handle *h, const char *find, const char *add, struct reel_error *err) {
     for (enum db_step step = DB_ROW; step == DB_ROW;) {
         AUTO(db_done) struct db_statement *s = db_statement(h, find, err);
         AUTO(db_done) struct db_statement *put = s ? db_statement(h, add, err) : NULL;
@@ -133,8 +133,8 @@ bool catalog_repair(struct catalog *c, struct reel_error *err) {
             return reel_error_at(err, "%s", repairs[i]);
         }
     }
-    return h && add_texts(h, "search_missing", "search_insert", err) &&
-           add_texts(h, "label_search_missing", "label_search_insert", err) && db_commit(h, err);
+    return h && check_add_texts(h, "search_missing", "search_insert", err) &&
+           check_add_texts(h, "label_search_missing", "label_search_insert", err) && db_commit(h, err);
 }
 
 /* ---- single questions */

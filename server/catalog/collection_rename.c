@@ -16,7 +16,7 @@ struct rename {
     int64_t now_ns;
 };
 
-static bool is_taken(const struct rename *q, const char *name, bool *taken, struct reel_error *err) {
+static bool collection_rename_is_taken(const struct rename *q, const char *name, bool *taken, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(q->h, "collection_taken", err);
     if (!s) {
         return false;
@@ -42,7 +42,8 @@ static void free_moved(struct moved *rows, uint32_t n) {
     }
 }
 
-static bool read_rows(const struct rename *q, struct moved rows[PAGE], uint32_t *n, struct reel_error *err) {
+static bool collection_rename_read_rows(const struct rename *q, struct moved rows[PAGE], uint32_t *n,
+                                        struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(q->h, "collection_rows", err);
     *n = 0;
     if (!s) {
@@ -77,7 +78,7 @@ static bool move_recordings(const struct rename *q, struct reel_error *err) {
     uint32_t n = PAGE;
     bool good = rows || reel_fail_memory(err);
     while (good && n == PAGE) {
-        good = read_rows(q, rows, &n, err);
+        good = collection_rename_read_rows(q, rows, &n, err);
         for (uint32_t i = 0; i < n && good; i++) {
             good = run_on_row(q, "recording_move", &rows[i], err) && run_on_row(q, "search_rename", &rows[i], err);
         }
@@ -160,7 +161,7 @@ bool catalog_collection_rename(struct catalog *c, const char *from, const char *
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     const struct rename q = {.h = h, .from = from, .to = to, .now_ns = reel_now_ns()};
     bool there, taken;
-    if (!h || !is_taken(&q, from, &there, err) || !is_taken(&q, to, &taken, err)) {
+    if (!h || !collection_rename_is_taken(&q, from, &there, err) || !collection_rename_is_taken(&q, to, &taken, err)) {
         return false;
     }
     if (!there || taken) {

@@ -62,7 +62,7 @@ bool catalog_collections_list(struct catalog *c, const char *after, uint32_t lim
     return good;
 }
 
-static bool fail_unknown(struct reel_error *err) {
+static bool collections_fail_unknown(struct reel_error *err) {
     return reel_fail(err, REEL_NOT_FOUND, "there is no collection of that name");
 }
 
@@ -76,10 +76,11 @@ bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_
     }
     db_set_text(s, ":name", name);
     enum db_step step = db_next(s, err);
-    return step == DB_ROW ? read_collection(s, out, err) : step == DB_END ? fail_unknown(err) : false;
+    return step == DB_ROW ? read_collection(s, out, err) : step == DB_END ? collections_fail_unknown(err) : false;
 }
 
-static bool describe(struct db_handle *h, const char *name, const char *description, struct reel_error *err) {
+static bool collections_describe(struct db_handle *h, const char *name, const char *description,
+                                 struct reel_error *err) {
     AUTO(db_done)
     struct db_statement *s = db_statement(h, description[0] ? "collection_describe" : "collection_drop", err);
     if (!s) {
@@ -88,7 +89,7 @@ static bool describe(struct db_handle *h, const char *name, const char *descript
     db_set_text(s, ":name", name);
     db_set_text(s, ":description", description);
     enum db_step step = db_next(s, err);
-    return step == DB_ROW || (step == DB_END && (!description[0] || fail_unknown(err)));
+    return step == DB_ROW || (step == DB_END && (!description[0] || collections_fail_unknown(err)));
 }
 
 bool catalog_collection_describe(struct catalog *c, const char *name, const char *description, struct reel_error *err) {
@@ -96,7 +97,7 @@ bool catalog_collection_describe(struct catalog *c, const char *name, const char
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && describe(h, name, description, err) && db_commit(h, err);
+    return h && collections_describe(h, name, description, err) && db_commit(h, err);
 }
 
 char *catalog_collection_descriptions(struct catalog *c, struct reel_error *err) {

@@ -48,7 +48,7 @@ const struct column recording_columns[] = {
     {0},
 };
 
-static bool is_read(const struct column *c) {
+static bool columns_is_read(const struct column *c) {
     return c->kind != COLUMN_DURATION && c->kind != COLUMN_COMPUTED;
 }
 
@@ -63,10 +63,10 @@ static const struct list_kind {
              {"{:inserted}", COLUMN_ON_INSERT, ":", NULL},
              {"{scanned}", COLUMN_ON_SCAN, "", " = :"}};
 
-static void put_list(FILE *out, const struct list_kind *kind) {
+static void columns_put_list(FILE *out, const struct list_kind *kind) {
     const char *comma = "";
     for (const struct column *c = recording_columns; c->name; c++) {
-        if (kind->written ? (c->written & kind->written) != 0 : is_read(c)) {
+        if (kind->written ? (c->written & kind->written) != 0 : columns_is_read(c)) {
             fprintf(out, "%s%s%s%s%s", comma, kind->before, c->name, kind->between ? kind->between : "",
                     kind->between ? c->name : "");
             comma = ", ";
@@ -79,7 +79,7 @@ static const char *put_placeholder(FILE *out, const char *sql, const struct colu
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         size_t size = strlen(lists[i].placeholder);
         if (strncmp(sql, lists[i].placeholder, size) == 0) {
-            put_list(out, &lists[i]);
+            columns_put_list(out, &lists[i]);
             return sql + size;
         }
     }
@@ -116,7 +116,7 @@ char *columns_expand(const char *sql, const struct columns_array arrays[COLUMNS_
 
 /* ---- values */
 
-static bool read_value(struct db_statement *s, int at, const struct column *c, struct catalog_recording *r) {
+static bool columns_read_value(struct db_statement *s, int at, const struct column *c, struct catalog_recording *r) {
     void *member = (char *)r + c->offset;
     switch (c->kind) {
     case COLUMN_TEXT:
@@ -153,8 +153,8 @@ bool columns_read(struct db_statement *s, struct catalog_recording *out) {
     bool good = true;
     int at = 0;
     for (const struct column *c = recording_columns; c->name; c++) {
-        if (is_read(c)) {
-            good = read_value(s, at++, c, out) && good;
+        if (columns_is_read(c)) {
+            good = columns_read_value(s, at++, c, out) && good;
         }
     }
     return good;
@@ -168,7 +168,7 @@ static int64_t duration(const struct catalog_recording *r) {
     return __builtin_sub_overflow(r->end_ns, r->start_ns, &ns) ? INT64_MAX : ns;
 }
 
-static int64_t number(const struct column *c, const struct catalog_recording *r) {
+static int64_t columns_number(const struct column *c, const struct catalog_recording *r) {
     const void *member = (const char *)r + c->offset;
     switch (c->kind) {
     case COLUMN_U32:
@@ -199,9 +199,9 @@ void columns_bind(struct db_statement *s, const struct catalog_recording *r) {
             db_set_hex(s, name, member);
         } else if (c->kind == COLUMN_U64) {
             db_set_size(s, name, *(const uint64_t *)member);
-        } else if (c->kind != COLUMN_COMPUTED &&
-                   (c->kind != COLUMN_EPOCH || r->annotations.has_epoch)) { /* else NULL */
-            db_set_int(s, name, number(c, r));
+        } else if (c->kind != COLUMN_COMPUTED && (c->kind != COLUMN_EPOCH || r->annotations.has_epoch)) { /* else NULL
+                                                                                                           */
+            db_set_int(s, name, columns_number(c, r));
         }
     }
 }

@@ -32,7 +32,7 @@ static bool mark_copy(const char *path, uint64_t *recordings, struct reel_error 
     return good;
 }
 
-static bool hash_file(int fd, struct catalog_copy *out, struct reel_error *err) {
+static bool copy_hash_file(int fd, struct catalog_copy *out, struct reel_error *err) {
     AUTO_MEM uint8_t *buffer = malloc(READ_BYTES);
     struct digest hash;
     ssize_t got;
@@ -51,12 +51,12 @@ static bool hash_file(int fd, struct catalog_copy *out, struct reel_error *err) 
     return true;
 }
 
-static bool finish(const char *from, const char *to, struct catalog_copy *out, struct reel_error *err) {
+static bool copy_finish(const char *from, const char *to, struct catalog_copy *out, struct reel_error *err) {
     AUTO_FD int fd = open(from, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fsync(fd) != 0) {
         return reel_fail_errno(err, "the copy of the catalog cannot be written to disk");
     }
-    return hash_file(fd, out, err) &&
+    return copy_hash_file(fd, out, err) &&
            (rename(from, to) == 0 || reel_fail_errno(err, "the copy of the catalog cannot get its name"));
 }
 
@@ -69,8 +69,8 @@ bool catalog_copy(struct catalog *c, const char *path, const struct reel_progres
         return reel_fail(err, REEL_ARGUMENT, "the backup folder's path is too long");
     }
     unlink(from);
-    bool good =
-        db_copy(c->db, from, progress, err) && mark_copy(from, &out->recordings, err) && finish(from, path, out, err);
+    bool good = db_copy(c->db, from, progress, err) && mark_copy(from, &out->recordings, err) &&
+                copy_finish(from, path, out, err);
     if (!good) {
         unlink(from);
     }

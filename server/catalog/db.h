@@ -19,17 +19,16 @@ enum { DB_READERS_MAX = 16 };
 bool db_is_server(const char *where);
 /* How many connections servers and commands have to it; a file: none. */
 bool db_count_others(const char *where, unsigned *n, struct reel_error *err);
-bool db_check_address(const char *where,
-                      struct reel_error *err); /* REEL_ARGUMENT: it is none, or has a password in it */
+bool db_check_address(const char *where, struct reel_error *err); /* REEL_ARGUMENT: it is none, or has a password in it
+                                                                   */
 struct db *db_open(const char *where, struct reel_error *err);
-struct db *db_open_readonly(
-    const char *where,
-    struct reel_error *err); /* one that is there, for reading only: REEL_NOT_FOUND, and db_write() fails */
+struct db *db_open_readonly(const char *where, struct reel_error *err); /* one that is there, for reading only:
+                                                                           REEL_NOT_FOUND, and db_write() fails */
 void db_close(struct db *db);
 REEL_DEFINE_AUTO(struct db, db_close);
 
-struct db_handle *db_read(struct db *db,
-                          struct reel_error *err); /* one unchanging picture; waits when all readers are out */
+struct db_handle *db_read(struct db *db, struct reel_error *err); /* one unchanging picture; waits when all readers are
+                                                                     out */
 /* As db_read(), for one statement, which is a transaction by itself: half the cost for the first query of each request.
  */
 struct db_handle *db_read_once(struct db *db, struct reel_error *err);
@@ -87,24 +86,24 @@ void db_set_int(struct db_statement *s, const char *name, int64_t value);
 void db_set_size(struct db_statement *s, const char *name, uint64_t value); /* what does not fit becomes INT64_MAX */
 void db_set_text(struct db_statement *s, const char *name, const char *value);
 void db_set_path(struct db_statement *s, const char *name, const char *path); /* as bytes, which need not be UTF-8 */
-void db_set_hex(struct db_statement *s, const char *name,
-                const char *hex);                           /* as raw bytes, at most 32; what is no hex finds nothing */
-void db_set_null(struct db_statement *s, const char *name); /* where it had a value in the run before */
+void db_set_hex(struct db_statement *s, const char *name, const char *hex); /* as raw bytes, at most 32; what is no hex
+                                                                               finds nothing */
+void db_set_null(struct db_statement *s, const char *name);                 /* where it had a value in the run before */
 void db_set_blob(struct db_statement *s, const char *name, const void *data, size_t size);
 
 enum db_step { DB_FAILED = -1, DB_END = 0, DB_ROW = 1 };
 enum db_step db_next(struct db_statement *s, struct reel_error *err);
-bool db_run(struct db_statement *s,
-            struct reel_error *err);         /* to its end, rows ignored; it may be bound and run again */
-unsigned db_changes(struct db_statement *s); /* rows the last run changed */
+bool db_run(struct db_statement *s, struct reel_error *err); /* to its end, rows ignored; it may be bound and run again
+                                                              */
+unsigned db_changes(struct db_statement *s);                 /* rows the last run changed */
 
 /* Columns of the row db_next() stands on, 0 … */
 int64_t db_int(struct db_statement *s, int column);
 uint64_t db_size(struct db_statement *s, int column);
 const char *db_text(struct db_statement *s, int column); /* never NULL; until the next db_ call */
 bool db_is_null(struct db_statement *s, int column);
-const uint8_t *db_bytes(struct db_statement *s, int column,
-                        size_t *size); /* of a text or a blob; until the next db_ call */
+const uint8_t *db_bytes(struct db_statement *s, int column, size_t *size); /* of a text or a blob; until the next db_
+                                                                              call */
 void db_hex(struct db_statement *s, int column, char *out, size_t size); /* raw bytes as hex with NUL; cut to `size` */
 
 #endif

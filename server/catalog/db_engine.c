@@ -83,18 +83,18 @@ static bool has_locks(struct db *db, struct reel_error *err) {
            reel_fail(err, REEL_BUSY, "catalog: the connection that held this work's locks was lost; try again");
 }
 
-static struct db_handle *begin(struct db *db, enum db_use use, struct reel_error *err) {
+static struct db_handle *db_engine_begin(struct db *db, enum db_use use, struct reel_error *err) {
     return has_locks(db, err) ? db->engine->begin(db, use, err) : NULL;
 }
 
 struct db_handle *db_read(struct db *db, struct reel_error *err) {
-    return begin(db, DB_READING, err);
+    return db_engine_begin(db, DB_READING, err);
 }
 struct db_handle *db_read_once(struct db *db, struct reel_error *err) {
-    return begin(db, DB_READING_ONCE, err);
+    return db_engine_begin(db, DB_READING_ONCE, err);
 }
 struct db_handle *db_write(struct db *db, struct reel_error *err) {
-    return begin(db, DB_WRITING, err);
+    return db_engine_begin(db, DB_WRITING, err);
 }
 bool db_commit(struct db_handle *h, struct reel_error *err) {
     return has_locks(h->db, err) && h->db->engine->commit(h, err);
@@ -170,12 +170,12 @@ bool db_is_current(struct db *db, struct reel_error *err) {
 
 /* ---- statements */
 
-static int compare_names(const void *name, const void *entry) {
+static int db_engine_compare_names(const void *name, const void *entry) {
     return strcmp(name, ((const struct sql_text *)entry)->name);
 }
 
 size_t db_find(const struct sql_text *table, size_t count, const char *name) {
-    const struct sql_text *found = bsearch(name, table, count, sizeof *table, compare_names);
+    const struct sql_text *found = bsearch(name, table, count, sizeof *table, db_engine_compare_names);
     return found ? (size_t)(found - table) : SIZE_MAX;
 }
 

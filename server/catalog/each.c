@@ -45,9 +45,9 @@ static bool visit_batch(struct batch *b, bool (*visit)(void *context, const stru
     return more;
 }
 
-static bool each(struct catalog *c, const char *statement, enum recording_state state, int64_t after,
-                 bool (*visit)(void *context, const struct catalog_recording *r), void *context,
-                 struct reel_error *err) {
+static bool each_each(struct catalog *c, const char *statement, enum recording_state state, int64_t after,
+                      bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                      struct reel_error *err) {
     AUTO_MEM struct batch *b = calloc(1, sizeof *b);
     if (!b) {
         return reel_fail_memory(err);
@@ -66,18 +66,18 @@ static bool each(struct catalog *c, const char *statement, enum recording_state 
 
 bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
                   struct reel_error *err) {
-    return each(c, "rows_after", STATE_READY, 0, visit, context, err);
+    return each_each(c, "rows_after", STATE_READY, 0, visit, context, err);
 }
 
 bool catalog_each_after(struct catalog *c, int64_t row, bool (*visit)(void *context, const struct catalog_recording *r),
                         void *context, struct reel_error *err) {
-    return each(c, "rows_after", STATE_READY, row, visit, context, err);
+    return each_each(c, "rows_after", STATE_READY, row, visit, context, err);
 }
 
 bool catalog_each_in_state(struct catalog *c, enum recording_state state,
                            bool (*visit)(void *context, const struct catalog_recording *r), void *context,
                            struct reel_error *err) {
-    return each(c, "rows_in_state", state, 0, visit, context, err);
+    return each_each(c, "rows_in_state", state, 0, visit, context, err);
 }
 
 bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err) {

@@ -33,7 +33,7 @@ void catalog_events_done(struct catalog_events *events) {
 /* The columns of every statement that returns events; the last one is the recording's row. */
 enum { COLUMN_COLLECTION = 3, COLUMN_RECORDING = 16 };
 
-static bool read_event(struct db_statement *s, struct catalog_event *out, struct reel_error *err) {
+static bool events_read_event(struct db_statement *s, struct catalog_event *out, struct reel_error *err) {
     *out = (struct catalog_event){.row = db_int(s, 0),
                                   .relative = db_int(s, 5) != 0,
                                   .start_ns = db_int(s, 6),
@@ -70,7 +70,7 @@ static bool check_tags(const char *tags, struct reel_error *err) {
     return good;
 }
 
-static bool check(const struct catalog_event *e, struct reel_error *err) {
+static bool events_check(const struct catalog_event *e, struct reel_error *err) {
     if (!e->title || !e->title[0]) {
         return reel_fail(err, REEL_ARGUMENT, "an event has a title");
     }
@@ -86,7 +86,7 @@ static bool check(const struct catalog_event *e, struct reel_error *err) {
 
 /* ---- one */
 
-static bool has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
+static bool events_has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
     struct catalog_recording r;
     if (!catalog_load(h, row, &r, err)) {
         return false;
@@ -96,8 +96,8 @@ static bool has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
     return room || reel_fail(err, REEL_LIMIT, "a recording has at most %d events", EVENTS_MAX);
 }
 
-static bool find(struct db_handle *h, const char *id, struct catalog_event *out, int64_t *recording,
-                 struct reel_error *err) {
+static bool events_find(struct db_handle *h, const char *id, struct catalog_event *out, int64_t *recording,
+                        struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "event_by_id", err);
     if (!s) {
         return false;
@@ -108,7 +108,7 @@ static bool find(struct db_handle *h, const char *id, struct catalog_event *out,
         return step == DB_END ? reel_fail(err, REEL_NOT_FOUND, "no event has that id") : false;
     }
     *recording = db_int(s, COLUMN_RECORDING);
-    return read_event(s, out, err);
+    return events_read_event(s, out, err);
 }
 
 bool event_write(struct db_handle *h, const char *statement, int64_t row, const struct catalog_event *e,
@@ -134,7 +134,7 @@ bool event_write(struct db_handle *h, const char *statement, int64_t row, const 
 static bool read_back(struct db_handle *h, struct catalog_event *e, struct reel_error *err) {
     struct catalog_event now;
     int64_t recording;
-    if (!find(h, e->id, &now, &recording, err)) {
+    if (!events_find(h, e->id, &now, &recording, err)) {
         return false;
     }
     catalog_event_done(e);
@@ -144,13 +144,13 @@ static bool read_back(struct db_handle *h, struct catalog_event *e, struct reel_
 
 bool catalog_event_add(struct catalog *c, const char *id, struct catalog_event *e, struct reel_error *err) {
     int64_t row;
-    if (!check(e, err) || (!e->id[0] && !catalog_make_id(e->id, err))) {
+    if (!events_check(e, err) || (!e->id[0] && !catalog_make_id(e->id, err))) {
         return false;
     }
     e->created_ns = e->created_ns ? e->created_ns : reel_now_ns();
     e->updated_ns = e->updated_ns ? e->updated_ns : e->created_ns;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && annotations_find_row(h, id, &row, err) && has_room(h, row, err) &&
+    return h && annotations_find_row(h, id, &row, err) && events_has_room(h, row, err) &&
            event_write(h, "event_insert", row, e, err) && annotations_touch(h, row, err) && read_back(h, e, err) &&
            db_commit(h, err);
 }
@@ -159,7 +159,7 @@ bool catalog_event_get(struct catalog *c, const char *event, struct catalog_even
     int64_t recording;
     *out = (struct catalog_event){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    return h && find(h, event, out, &recording, err);
+    return h && events_find(h, event, out, &recording, err);
 }
 
 static bool apply(struct catalog_event *e, const struct catalog_event_change *change, struct reel_error *err) {
@@ -177,7 +177,7 @@ static bool apply(struct catalog_event *e, const struct catalog_event_change *ch
         free(e->tags);
         e->tags = tags;
     }
-    return e->title ? check(e, err) : reel_fail_memory(err);
+    return e->title ? events_check(e, err) : reel_fail_memory(err);
 }
 
 static bool is_version(const struct catalog_event *e, int64_t version, struct reel_error *err) {
@@ -190,7 +190,7 @@ bool catalog_event_change(struct catalog *c, const char *event, const struct cat
     int64_t recording;
     *out = (struct catalog_event){0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    bool good = h && find(h, event, out, &recording, err) && is_version(out, change->version, err) &&
+    bool good = h && events_find(h, event, out, &recording, err) && is_version(out, change->version, err) &&
                 apply(out, change, err) && event_write(h, "event_update", out->row, out, err) &&
                 annotations_touch(h, recording, err) && read_back(h, out, err) && db_commit(h, err);
     if (!good) {
@@ -203,7 +203,7 @@ bool catalog_event_remove(struct catalog *c, const char *event, int64_t version,
     int64_t recording;
     struct catalog_event e = {0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    bool good = h && find(h, event, &e, &recording, err) && is_version(&e, version, err) &&
+    bool good = h && events_find(h, event, &e, &recording, err) && is_version(&e, version, err) &&
                 annotations_run(h, "event_delete", e.row, err) && annotations_touch(h, recording, err) &&
                 db_commit(h, err);
     catalog_event_done(&e);
@@ -221,8 +221,8 @@ struct walk {
     bool more;
 };
 
-static bool run(struct db_handle *h, struct walk *w, const char *statement, struct catalog_events *out,
-                struct reel_error *err) {
+static bool events_run(struct db_handle *h, struct walk *w, const char *statement, struct catalog_events *out,
+                       struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -241,7 +241,7 @@ static bool run(struct db_handle *h, struct walk *w, const char *statement, stru
             w->more = true;
             return true;
         }
-        if (!read_event(s, &out->items[out->n], err)) {
+        if (!events_read_event(s, &out->items[out->n], err)) {
             return false;
         }
         out->n++;
@@ -251,17 +251,17 @@ static bool run(struct db_handle *h, struct walk *w, const char *statement, stru
 
 static bool list_all(struct db_handle *h, struct walk *w, struct catalog_events *out, struct reel_error *err) {
     bool from_before = w->q->has_start && w->key < w->start_ns;
-    if (from_before && !run(h, w, "events_during", out, err)) {
+    if (from_before && !events_run(h, w, "events_during", out, err)) {
         return false;
     }
     if (w->q->has_start && w->key < w->start_ns) {
         w->key = w->start_ns;
         w->after = 0;
     }
-    return w->more || run(h, w, "events_from", out, err);
+    return w->more || events_run(h, w, "events_from", out, err);
 }
 
-static bool read_cursor(const char *cursor, struct walk *w, struct reel_error *err) {
+static bool events_read_cursor(const char *cursor, struct walk *w, struct reel_error *err) {
     if (!cursor) {
         return true;
     }
@@ -270,7 +270,8 @@ static bool read_cursor(const char *cursor, struct walk *w, struct reel_error *e
            reel_fail(err, REEL_ARGUMENT, "cursor is not one of ours; take it from the page before");
 }
 
-static bool write_cursor(const struct catalog_event_query *q, struct catalog_events *out, struct reel_error *err) {
+static bool events_write_cursor(const struct catalog_event_query *q, struct catalog_events *out,
+                                struct reel_error *err) {
     const struct catalog_event *last = &out->items[out->n - 1];
     char text[64];
     snprintf(text, sizeof text, "%lld.%lld", (long long)(q->recording ? last->start_ns : last->wall_start_ns),
@@ -287,17 +288,17 @@ bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q,
                      .start_ns = q->has_start ? q->start_ns : INT64_MIN,
                      .end_ns = q->has_end ? q->end_ns : INT64_MAX};
     *out = (struct catalog_events){0};
-    if (!read_cursor(q->cursor, &w, err)) {
+    if (!events_read_cursor(q->cursor, &w, err)) {
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     if (!h || !(out->items = calloc(w.limit, sizeof *out->items))) {
         return h ? reel_fail_memory(err) : false;
     }
-    bool good = (q->recording
-                     ? annotations_find_row(h, q->recording, &w.row, err) && run(h, &w, "events_of_recording", out, err)
-                     : list_all(h, &w, out, err)) &&
-                (!w.more || write_cursor(q, out, err));
+    bool good = (q->recording ? annotations_find_row(h, q->recording, &w.row, err) &&
+                                    events_run(h, &w, "events_of_recording", out, err)
+                              : list_all(h, &w, out, err)) &&
+                (!w.more || events_write_cursor(q, out, err));
     if (!good) {
         catalog_events_done(out);
     }

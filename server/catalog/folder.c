@@ -33,7 +33,8 @@ static bool is_last(const char *last, const char *name, size_t size) {
 }
 
 /* Adds the row, or the folder that it is in, unless it was the last that was added. *full: there is no room. */
-static bool add(struct page *page, char **last, int64_t row, const char *name, bool *full, struct reel_error *err) {
+static bool folder_add(struct page *page, char **last, int64_t row, const char *name, bool *full,
+                       struct reel_error *err) {
     const char *slash = strchr(name + page->prefix, '/');
     size_t size = slash ? (size_t)(slash - name) + 1 : strlen(name); /* a folder's with its slash */
     if (is_last(*last, name, size)) {
@@ -58,8 +59,8 @@ static bool add(struct page *page, char **last, int64_t row, const char *name, b
 }
 
 /* Reads names from `from` on. *ended: there are no more. */
-static bool read_names(struct db_handle *h, struct page *page, const char *collection, const char *from,
-                       const char *end, char **last, bool *ended, struct reel_error *err) {
+static bool folder_read_names(struct db_handle *h, struct page *page, const char *collection, const char *from,
+                              const char *end, char **last, bool *ended, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "recording_names_from", err);
     if (!s) {
         return false;
@@ -73,7 +74,7 @@ static bool read_names(struct db_handle *h, struct page *page, const char *colle
     uint32_t n = 0;
     while ((step = db_next(s, err)) == DB_ROW) {
         n++;
-        if (!add(page, last, db_int(s, 0), db_text(s, 1), &full, err)) {
+        if (!folder_add(page, last, db_int(s, 0), db_text(s, 1), &full, err)) {
             return false;
         }
         if (full) {
@@ -100,7 +101,7 @@ static char *behind(const char *last) {
     return text;
 }
 
-static bool load(struct db_handle *h, struct page *page, struct reel_error *err) {
+static bool folder_load(struct db_handle *h, struct page *page, struct reel_error *err) {
     AUTO_MEM struct catalog_recording *items = calloc(FOLDER_PAGE, sizeof *items);
     if (!items) {
         return reel_fail_memory(err);
@@ -112,8 +113,8 @@ static bool load(struct db_handle *h, struct page *page, struct reel_error *err)
     return good;
 }
 
-static bool fill(struct db_handle *h, struct page *page, const char *collection, const char *path, const char *from,
-                 struct reel_error *err) {
+static bool folder_fill(struct db_handle *h, struct page *page, const char *collection, const char *path,
+                        const char *from, struct reel_error *err) {
     AUTO_MEM char *at = NULL;
     AUTO_MEM char *end = NULL;
     AUTO_MEM char *last = NULL;
@@ -122,9 +123,9 @@ static bool fill(struct db_handle *h, struct page *page, const char *collection,
         asprintf(&at, "%s%s", from ? from : path, from || !*path ? "" : "/") < 0) {
         return reel_fail_memory(err);
     }
-    while (read_names(h, page, collection, at, end, &last, &ended, err)) {
+    while (folder_read_names(h, page, collection, at, end, &last, &ended, err)) {
         if (ended) {
-            return load(h, page, err);
+            return folder_load(h, page, err);
         }
         free(at);
         if (!(at = behind(last))) {
@@ -139,7 +140,7 @@ bool catalog_folder_list(struct catalog *c, const char *collection, const char *
     *out = (struct catalog_folder){0};
     struct page page = {.out = out, .prefix = *path ? strlen(path) + 1 : 0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    if (!h || !fill(h, &page, collection, path, from, err)) {
+    if (!h || !folder_fill(h, &page, collection, path, from, err)) {
         catalog_folder_done(out);
         return false;
     }

@@ -32,7 +32,7 @@ void catalog_referenced_done(struct catalog_referenced *items, uint32_t n) {
     }
 }
 
-static char *keep(struct db_statement *s, int column, bool *ok) {
+static char *imports_keep(struct db_statement *s, int column, bool *ok) {
     char *text = strdup(db_text(s, column));
     *ok = *ok && text;
     return text;
@@ -51,7 +51,7 @@ static bool read_import(struct db_statement *s, struct catalog_imports *out, uin
     }
     bool ok = true;
     struct catalog_import *i = &out->items[out->n++];
-    *i = (struct catalog_import){.name = keep(s, 0, &ok),
+    *i = (struct catalog_import){.name = imports_keep(s, 0, &ok),
                                  .device = (uint64_t)db_int(s, 1),
                                  .inode = (uint64_t)db_int(s, 2),
                                  .size = db_size(s, 3)};
@@ -144,8 +144,8 @@ bool catalog_import_find(struct catalog *c, const char *folder, const char *name
 }
 
 /* `failure` 0: none. */
-static bool put_rows(struct db_handle *h, const char *folder, const struct catalog_import *items, uint32_t n,
-                     int64_t failure, struct reel_error *err) {
+static bool imports_put_rows(struct db_handle *h, const char *folder, const struct catalog_import *items, uint32_t n,
+                             int64_t failure, struct reel_error *err) {
     for (uint32_t k = 0; k < n; k++) {
         const struct catalog_import *i = &items[k];
         AUTO(db_done) struct db_statement *s = db_statement(h, "import_put", err);
@@ -192,7 +192,7 @@ static bool run_each(struct db_handle *h, const char *statement, const char *fol
 bool catalog_imports_put(struct catalog *c, const char *folder, const struct catalog_import *items, uint32_t n,
                          struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run_each(h, "failure_over", folder, items, n, err) && put_rows(h, folder, items, n, 0, err) &&
+    return h && run_each(h, "failure_over", folder, items, n, err) && imports_put_rows(h, folder, items, n, 0, err) &&
            db_commit(h, err);
 }
 
@@ -220,7 +220,7 @@ bool catalog_referenced_after(struct catalog *c, const char *folder, const char 
     bool ok = true;
     while (ok && (step = db_next(s, err)) == DB_ROW) {
         struct catalog_referenced *r = &out[(*n)++];
-        *r = (struct catalog_referenced){.folder = keep(s, 0, &ok), .name = keep(s, 1, &ok)};
+        *r = (struct catalog_referenced){.folder = imports_keep(s, 0, &ok), .name = imports_keep(s, 1, &ok)};
         db_hex(s, 2, r->content, sizeof r->content);
     }
     if (!ok || step != DB_END) {
@@ -282,21 +282,23 @@ static bool put_failure(struct db_handle *h, struct catalog_failure *f, struct r
 bool catalog_failure_put(struct catalog *c, struct catalog_failure *f, const struct catalog_import *items, uint32_t n,
                          struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && put_failure(h, f, err) && put_rows(h, f->folder, items, n, f->row, err) && db_commit(h, err);
+    return h && put_failure(h, f, err) && imports_put_rows(h, f->folder, items, n, f->row, err) && db_commit(h, err);
 }
 
 static bool read_failure(struct db_statement *s, struct catalog_failure *f) {
     bool ok = true;
-    *f = (struct catalog_failure){
-        .row = db_int(s, 0), .folder = keep(s, 1, &ok), .name = keep(s, 2, &ok), .collection = keep(s, 4, &ok)};
+    *f = (struct catalog_failure){.row = db_int(s, 0),
+                                  .folder = imports_keep(s, 1, &ok),
+                                  .name = imports_keep(s, 2, &ok),
+                                  .collection = imports_keep(s, 4, &ok)};
     db_hex(s, 3, f->recording, sizeof f->recording);
     f->code = (enum reel_code)db_int(s, 5);
-    f->reason = keep(s, 6, &ok);
-    f->request = keep(s, 7, &ok);
+    f->reason = imports_keep(s, 6, &ok);
+    f->request = imports_keep(s, 7, &ok);
     f->tries = db_size(s, 8);
     f->first_ns = db_int(s, 9);
     f->last_ns = db_int(s, 10);
-    f->recording_name = keep(s, 11, &ok);
+    f->recording_name = imports_keep(s, 11, &ok);
     return ok;
 }
 

@@ -196,7 +196,7 @@ static bool write_end(struct db_handle *h, struct catalog_job *job, bool counts,
     return true;
 }
 
-static bool forget(struct db_handle *h, const char *id, struct reel_error *err) {
+static bool jobs_forget(struct db_handle *h, const char *id, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "job_forget", err);
     if (!s) {
         return false;
@@ -218,7 +218,7 @@ bool catalog_job_end(struct catalog *c, struct catalog_job *job, const struct ca
                                       .collection = job->collection};
     bool ended = job->state != JOB_QUEUED;
     return (!ended || !ending->change || catalog_change_job(h, &change, err)) &&
-           (ending->keep || job->state != JOB_DONE || forget(h, job->id, err)) && db_commit(h, err);
+           (ending->keep || job->state != JOB_DONE || jobs_forget(h, job->id, err)) && db_commit(h, err);
 }
 
 bool catalog_job_cancel(struct catalog *c, const char *id, enum job_state *state, struct reel_error *err) {

@@ -30,7 +30,7 @@ static void labels_done(struct labels *l) {
 }
 #define AUTO_LABELS __attribute__((cleanup(labels_done)))
 
-static bool add(struct labels *l, enum label_kind kind, const char *name, struct reel_error *err) {
+static bool labels_add(struct labels *l, enum label_kind kind, const char *name, struct reel_error *err) {
     size_t size = strlen(name);
     if (size == 0 || size > LABEL_BYTES_MAX) {
         return true;
@@ -64,7 +64,7 @@ static void put_short(FILE *out, const char *text) {
 }
 
 /* As KEY:value. */
-static bool add_pair(struct labels *l, const struct reel_pair *pair, struct reel_error *err) {
+static bool labels_add_pair(struct labels *l, const struct reel_pair *pair, struct reel_error *err) {
     char name[2 * META_BYTES_MAX + 2] = "";
     FILE *out = fmemopen(name, sizeof name, "w");
     if (!out) {
@@ -74,19 +74,19 @@ static bool add_pair(struct labels *l, const struct reel_pair *pair, struct reel
     fputc(':', out);
     put_short(out, pair->value);
     fclose(out);
-    return add(l, LABEL_META, name, err);
+    return labels_add(l, LABEL_META, name, err);
 }
 
-static bool add_channels(struct labels *l, const struct reel_index *index, struct reel_error *err) {
+static bool labels_add_channels(struct labels *l, const struct reel_index *index, struct reel_error *err) {
     uint32_t n = index ? reel_index_info(index)->n_channels : 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_channel *channel = reel_index_channel(index, i);
         for (uint32_t t = 0; t < channel->n_topics; t++) {
-            if (!add(l, LABEL_TOPIC, channel->topics[t], err)) {
+            if (!labels_add(l, LABEL_TOPIC, channel->topics[t], err)) {
                 return false;
             }
         }
-        if (!add(l, LABEL_TYPE, channel->type, err)) {
+        if (!labels_add(l, LABEL_TYPE, channel->type, err)) {
             return false;
         }
     }
@@ -96,7 +96,7 @@ static bool add_channels(struct labels *l, const struct reel_index *index, struc
 static bool add_metadata(struct labels *l, const struct reel_index *index, struct reel_error *err) {
     const struct reel_pairs *pairs = index ? reel_index_metadata(index) : &(struct reel_pairs){0};
     for (size_t i = 0; i < pairs->count && i < META_PAIRS_MAX; i++) {
-        if (!add_pair(l, &pairs->items[i], err)) {
+        if (!labels_add_pair(l, &pairs->items[i], err)) {
             return false;
         }
     }
@@ -105,13 +105,13 @@ static bool add_metadata(struct labels *l, const struct reel_index *index, struc
 
 /* ---- sets */
 
-static int compare(const void *a, const void *b) {
+static int labels_compare(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static void sort_once(struct labels *l) {
     size_t kept = 0;
-    qsort(l->items, l->n, sizeof *l->items, compare);
+    qsort(l->items, l->n, sizeof *l->items, labels_compare);
     for (size_t i = 0; i < l->n; i++) {
         if (kept > 0 && strcmp(l->items[kept - 1], l->items[i]) == 0) {
             free(l->items[i]);
@@ -249,7 +249,7 @@ bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const
     AUTO_LABELS struct labels channels = {0};
     AUTO_LABELS struct labels metadata = {0};
     int64_t channel_set, metadata_set;
-    if (!add_channels(&channels, index, err) || !add_metadata(&metadata, index, err) ||
+    if (!labels_add_channels(&channels, index, err) || !add_metadata(&metadata, index, err) ||
         !find_set(h, &channels, &channel_set, err) || !find_set(h, &metadata, &metadata_set, err)) {
         return false;
     }

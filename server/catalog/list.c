@@ -66,7 +66,7 @@ static bool parse_sort(struct list *l, struct reel_error *err) {
 }
 
 /* A cursor is sort, row and key of the last item, a line each, as hex. */
-static char *write_cursor(const struct list *l, int64_t row, const char *key) {
+static char *list_write_cursor(const struct list *l, int64_t row, const char *key) {
     char text[CURSOR_BYTES_MAX];
     int size = snprintf(text, sizeof text, "%s\n%lld\n%s", l->sort, (long long)row, key);
     char *out = malloc(2 * sizeof text + 1);
@@ -80,7 +80,7 @@ static bool refuse_cursor(struct reel_error *err) {
     return reel_fail(err, REEL_ARGUMENT, "cursor is not one of ours; take it from the page before");
 }
 
-static bool read_cursor(struct list *l, struct reel_error *err) {
+static bool list_read_cursor(struct list *l, struct reel_error *err) {
     const char *hex = l->q->cursor;
     if (!hex) {
         return true;
@@ -108,13 +108,14 @@ static bool read_cursor(struct list *l, struct reel_error *err) {
 
 /* ---- where a page begins and ends in the order of its sort */
 
-static bool by_name(const struct list *l) {
+static bool list_by_name(const struct list *l) {
     return strcmp(l->plan.column, "name") == 0;
 }
 
 /* [*min, *max] of the sort's column that all matches lie in. What overlaps an interval begins no longer before it than
  * the widest recording is wide. */
-static bool find_range(struct db_handle *h, const struct list *l, int64_t *min, int64_t *max, struct reel_error *err) {
+static bool list_find_range(struct db_handle *h, const struct list *l, int64_t *min, int64_t *max,
+                            struct reel_error *err) {
     const struct list_query *query = &l->query;
     bool by_start = strcmp(l->plan.column, "calendar_start_ns") == 0,
          by_end = strcmp(l->plan.column, "calendar_end_ns") == 0;
@@ -145,7 +146,7 @@ static bool find_range(struct db_handle *h, const struct list *l, int64_t *min, 
 static bool find_bounds(struct db_handle *h, struct list *l, struct reel_error *err) {
     int64_t min, max;
     bool down = l->plan.descending;
-    if (!find_range(h, l, &min, &max, err)) {
+    if (!list_find_range(h, l, &min, &max, err)) {
         return false;
     }
     if (!l->continued) {
@@ -161,7 +162,7 @@ static bool find_bounds(struct db_handle *h, struct list *l, struct reel_error *
 static void bind_bound(struct db_statement *s, const struct list *l, const char *key, const char *row,
                        const struct bound *bound) {
     db_set_int(s, row, bound->row);
-    if (by_name(l)) {
+    if (list_by_name(l)) {
         db_set_text(s, key, bound->text);
     } else {
         db_set_int(s, key, bound->number);
@@ -194,11 +195,11 @@ static bool find_edge(struct db_handle *h, struct list *l, bool *ends, struct re
     }
     l->plan.bounded = true;
     l->edge.row = db_int(s, 0);
-    l->edge.number = by_name(l) ? 0 : db_int(s, 1);
+    l->edge.number = list_by_name(l) ? 0 : db_int(s, 1);
     free(l->edge_text);
-    l->edge_text = by_name(l) ? strdup(db_text(s, 1)) : NULL;
+    l->edge_text = list_by_name(l) ? strdup(db_text(s, 1)) : NULL;
     l->edge.text = l->edge_text;
-    return l->edge_text || !by_name(l) || reel_fail_memory(err);
+    return l->edge_text || !list_by_name(l) || reel_fail_memory(err);
 }
 
 /* ---- answering */
@@ -207,8 +208,8 @@ static uint32_t page_size(const struct catalog_query *q) {
     return q->limit < 1 ? 1 : q->limit > PAGE_MAX ? PAGE_MAX : q->limit;
 }
 
-static bool read_rows(struct db_handle *h, const struct list *l, uint32_t limit, uint64_t offset, struct found *out,
-                      struct reel_error *err) {
+static bool list_read_rows(struct db_handle *h, const struct list *l, uint32_t limit, uint64_t offset,
+                           struct found *out, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = compose(h, l, list_sql(&l->query, &l->plan), err);
     if (!s || !(out->rows = calloc(limit, sizeof *out->rows))) {
         return s ? reel_fail_memory(err) : false;
@@ -234,7 +235,7 @@ static bool find_page(struct db_handle *h, struct list *l, struct found *out, st
         if (l->plan.way == LIST_WALK && l->plan.window && !find_edge(h, l, &ends, err)) {
             return false;
         }
-        if (!read_rows(h, l, limit, l->q->offset, out, err)) {
+        if (!list_read_rows(h, l, limit, l->q->offset, out, err)) {
             return false;
         }
         if (out->more || !ends) {
@@ -245,7 +246,7 @@ static bool find_page(struct db_handle *h, struct list *l, struct found *out, st
     }
 }
 
-static bool read_page(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
+static bool list_read_page(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
     AUTO_FOUND struct found found = {0};
     if (!list_choose(h, &l->query, l->q->offset, (uint64_t)page_size(l->q) + 1, &l->plan, err) ||
         !find_bounds(h, l, err) || !find_page(h, l, &found, err)) {
@@ -259,17 +260,17 @@ static bool read_page(struct db_handle *h, struct list *l, struct catalog_page *
     for (uint32_t i = 0; i < out->n_items; i++) {
         annotations_shorten(&out->items[i].annotations);
     }
-    out->next = found.more ? write_cursor(l, found.rows[found.n - 1], found.key) : NULL;
+    out->next = found.more ? list_write_cursor(l, found.rows[found.n - 1], found.key) : NULL;
     return out->next || !found.more || reel_fail_memory(err);
 }
 
 /* Up to `max` rows that match, the newest first when there are more. */
 static bool find_rows(struct db_handle *h, struct list *l, uint32_t max, struct found *out, struct reel_error *err) {
-    return list_choose_any(h, &l->query, max, &l->plan, err) && read_rows(h, l, max, 0, out, err);
+    return list_choose_any(h, &l->query, max, &l->plan, err) && list_read_rows(h, l, max, 0, out, err);
 }
 
 /* All there are are counted already; others as far as LIST_TOTAL_MAX. */
-static bool read_total(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
+static bool list_read_total(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
     AUTO_FOUND struct found found = {0};
     if (!l->query.conditions[0].first) {
         AUTO(db_done) struct db_statement *s = db_statement(h, "recordings_total", err);
@@ -297,8 +298,8 @@ bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catal
     *out = (struct catalog_page){0};
     struct list l = {.q = q};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    bool ok = h && parse_sort(&l, err) && read_cursor(&l, err) && list_query(h, q, &l.query, err) &&
-              read_page(h, &l, out, err) && (!q->count || read_total(h, &l, out, err));
+    bool ok = h && parse_sort(&l, err) && list_read_cursor(&l, err) && list_query(h, q, &l.query, err) &&
+              list_read_page(h, &l, out, err) && (!q->count || list_read_total(h, &l, out, err));
     if (!ok) {
         catalog_page_done(out);
     }

@@ -30,7 +30,8 @@ struct range {
     char from[TEXT_MAX], end[TEXT_MAX + 4];
 };
 
-static bool find_range(const struct list_matcher *w, const char *prefix, struct range *out, struct reel_error *err) {
+static bool list_names_find_range(const struct list_matcher *w, const char *prefix, struct range *out,
+                                  struct reel_error *err) {
     const char *text = w->pattern ? "" : w->text + (w->slashes && w->text[0] == '/');
     size_t fixed = w->exact ? strlen(text) : strcspn(text, "*?");
     if (fixed + strlen(prefix) >= TEXT_MAX) {
@@ -104,7 +105,7 @@ static bool add_range(struct db_handle *h, struct list_query *query, enum label_
     if (!s) {
         return range ? false : reel_fail_memory(err);
     }
-    if (!find_range(w, prefix, range, err)) {
+    if (!list_names_find_range(w, prefix, range, err)) {
         return false;
     }
     db_set_int(s, ":kind", kind);
@@ -117,8 +118,12 @@ bool list_add_labels(struct db_handle *h, struct list_query *query, enum label_k
                      struct list_ids *ids, struct reel_error *err) {
     w.slashes = kind != KIND_META;
     const char *text = w.pattern ? "" : w.text + (w.slashes && w.text[0] == '/');
-    bool open = !w.exact && (*text == '\0' || *text == '*' || *text == '?') &&
-                (w.pattern || *text != '\0'); /* nothing is known of the beginning */
+    bool open =
+        !w.exact && (*text == '\0' || *text == '*' || *text == '?') && (w.pattern || *text != '\0'); /* nothing
+                                                                                                        is known
+                                                                                                        of the
+                                                                                                        beginning
+                                                                                                      */
     if (!add_range(h, query, kind, "", &w, ids, err)) {
         return false;
     }
@@ -135,7 +140,7 @@ bool list_add_tags(struct db_handle *h, struct list_query *query, const struct l
     if (!s) {
         return keys && values ? false : reel_fail_memory(err);
     }
-    if (!find_range(key, "", keys, err) || (value && !find_range(value, "", values, err))) {
+    if (!list_names_find_range(key, "", keys, err) || (value && !list_names_find_range(value, "", values, err))) {
         return false;
     }
     db_set_text(s, ":key_from", keys->from);

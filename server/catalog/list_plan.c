@@ -105,8 +105,8 @@ static bool estimate(struct db_handle *h, struct list_query *query, uint32_t i, 
 
 /* What part of the recordings matches everything, by one of each of SAMPLED_ROWS stretches of rows; which one is as
  * good as random, so that no rhythm of the recordings is met. *known: enough of them match. */
-static bool sample(struct db_handle *h, const struct list_query *query, int64_t highest, double *part, bool *known,
-                   struct reel_error *err) {
+static bool list_plan_sample(struct db_handle *h, const struct list_query *query, int64_t highest, double *part,
+                             bool *known, struct reel_error *err) {
     char rows[SAMPLED_ROWS * 22 + 2] = "[";
     size_t n = 1;
     int64_t stretch = highest / SAMPLED_ROWS + 1;
@@ -150,7 +150,7 @@ static bool find_costs(struct db_handle *h, struct list_query *query, struct ree
     }
     out->part = ((double)at(query, 0)->estimate + 0.5) / (double)out->all;
     out->known = !at(query, 0)->capped;
-    if (!out->known && !sample(h, query, out->all, &out->part, &out->known, err)) {
+    if (!out->known && !list_plan_sample(h, query, out->all, &out->part, &out->known, err)) {
         return false;
     }
     out->driver = list_driver(query, 0);
@@ -166,12 +166,12 @@ static double at_most(double value, double most) {
 }
 
 /* Rows that a walk reads until it has found `wanted`, and rows of the driver. */
-static double walked(const struct list_costs *costs, double wanted) {
+static double list_plan_walked(const struct list_costs *costs, double wanted) {
     return at_most(wanted / costs->part, (double)costs->all);
 }
 
 static double collected(const struct list_costs *costs, double wanted) {
-    return at_most(walked(costs, wanted) / (double)costs->all * costs->driven, costs->driven);
+    return at_most(list_plan_walked(costs, wanted) / (double)costs->all * costs->driven, costs->driven);
 }
 
 bool list_choose(struct db_handle *h, struct list_query *query, uint64_t offset, uint64_t limit, struct list_plan *plan,
@@ -187,7 +187,7 @@ bool list_choose(struct db_handle *h, struct list_query *query, uint64_t offset,
         return true;
     }
     bool by_row = strcmp(plan->column, "row") == 0;
-    double wanted = (double)offset + (double)limit, walk = walked(costs, wanted),
+    double wanted = (double)offset + (double)limit, walk = list_plan_walked(costs, wanted),
            gather = by_row ? collected(costs, wanted) : costs->driven;
     if (query->has_trash || costs->driven * COLLECTED_US + gather * GATHERED_US <= walk * WALKED_US) {
         double window = 4 * gather + WINDOW_MIN;
@@ -217,7 +217,7 @@ bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max
     }
     plan->driver = costs->driver;
     if (plan->driver && (query->has_trash || collected(costs, (double)max) * (COLLECTED_US + WALKED_US) <=
-                                                 walked(costs, (double)max) * WALKED_US)) {
+                                                 list_plan_walked(costs, (double)max) * WALKED_US)) {
         plan->way = LIST_GATHER;
     }
     return true;

@@ -66,7 +66,8 @@ static bool check_text(const char *text, struct reel_error *err) {
     return utf8 || reel_fail(err, REEL_ARGUMENT, "a name that is not UTF-8");
 }
 
-static bool add_name(struct list_query *query, const char *column, const char *name, struct reel_error *err) {
+static bool list_query_add_name(struct list_query *query, const char *column, const char *name,
+                                struct reel_error *err) {
     return !name || (check_text(name, err) && add_set(query, column, json_pack("[s]", name), err));
 }
 
@@ -158,8 +159,8 @@ bool list_query(struct db_handle *h, const struct catalog_query *q, struct list_
         return reel_fail_memory(err);
     }
     bool good = add_allowed(h, query, q->allowed, err) && (!q->words || list_add_search(h, query, q->words, err)) &&
-                add_name(query, "collection", q->collection, err) && add_format(h, query, q->format, err) &&
-                add_name(query, "group_name", q->group, err) &&
+                list_query_add_name(query, "collection", q->collection, err) && add_format(h, query, q->format, err) &&
+                list_query_add_name(query, "group_name", q->group, err) &&
                 add_labels(h, query, KIND_TOPIC, q->topics, q->n_topics, false, q->match_any, err) &&
                 add_labels(h, query, KIND_TYPE, q->types, q->n_types, false, q->match_any, err) &&
                 add_labels(h, query, KIND_TOPIC, q->topic_patterns, q->n_topic_patterns, true, q->match_any, err) &&

@@ -38,7 +38,7 @@ static const char *array_of(const struct condition *c) {
     return strcmp(c->column, "state") == 0 || strcmp(c->column, "damaged") == 0 ? "ints" : "texts";
 }
 
-static void put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
+static void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
     const struct condition *c = at(query, i);
     switch (c->kind) {
     case CONDITION_SET:
@@ -103,7 +103,7 @@ static void put_test(FILE *out, const struct list_query *query, uint32_t i, uint
             fputs(at(query, k)->next ? between : ")", out);
         }
     } else {
-        put_leaf(out, query, i);
+        list_sql_put_leaf(out, query, i);
     }
     fputs(c->negated ? ") IS NOT TRUE" : "", out);
     fputs(hides ? ")" : "", out);
@@ -111,7 +111,7 @@ static void put_test(FILE *out, const struct list_query *query, uint32_t i, uint
 
 /* ---- rows of a condition, from its index, as SELECT … AS row */
 
-static const char *index_of(const char *column) {
+static const char *list_sql_index_of(const char *column) {
     return strcmp(column, "group_name") == 0 ? "group" : column;
 }
 
@@ -144,22 +144,22 @@ static void put_span_rows(FILE *out, const struct list_query *query, uint32_t i)
             widths, i, i, i);
 }
 
-static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
+static void list_sql_put_rows(FILE *out, const struct list_query *query, uint32_t i) {
     const struct condition *c = at(query, i);
     switch (c->kind) {
     case CONDITION_ALL:
-        put_rows(out, query, list_driver(query, i));
+        list_sql_put_rows(out, query, list_driver(query, i));
         break;
     case CONDITION_ANY:
         fputs(c->first ? "" : "SELECT 0 AS row WHERE FALSE", out);
         for (uint32_t k = c->first; k; k = at(query, k)->next) {
-            put_rows(out, query, k);
+            list_sql_put_rows(out, query, k);
             fputs(at(query, k)->next ? " UNION ALL " : "", out);
         }
         break;
     case CONDITION_SET:
         fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s {in %s :t%u}%s",
-                index_of(c->column), c->column, array_of(c), i,
+                list_sql_index_of(c->column), c->column, array_of(c), i,
                 strcmp(c->column, "group_name") == 0 ? " AND group_name <> ''" : "");
         break;
     case CONDITION_RANGE:
@@ -234,7 +234,7 @@ static void put_walk(FILE *out, const struct list_query *query, const struct lis
 /* The rows of the driver, of which a window is in the order of rows. */
 static void put_driver(FILE *out, const struct list_query *query, const struct list_plan *plan) {
     fputs(plan->window ? "SELECT row FROM (" : "", out);
-    put_rows(out, query, plan->driver);
+    list_sql_put_rows(out, query, plan->driver);
     if (plan->window) {
         fprintf(out, "%s) AS found WHERE row %c :row ORDER BY row %s LIMIT :window", query->postgres ? " OFFSET 0" : "",
                 plan->descending ? '<' : '>', plan->descending ? "DESC" : "ASC");
@@ -243,9 +243,9 @@ static void put_driver(FILE *out, const struct list_query *query, const struct l
 
 static void put_gather(FILE *out, const struct list_query *query, const struct list_plan *plan) {
     enum condition_kind kind = at(query, plan->driver)->kind;
-    bool exact = kind != CONDITION_ALL && kind != CONDITION_ANY; /* all its rows match it */
-    const char *how = query->has_trash ? "NOT INDEXED"
-                                       : "INDEXED BY recordings_by_row"; /* that index tells what is not in the trash */
+    bool exact = kind != CONDITION_ALL && kind != CONDITION_ANY;                         /* all its rows match it */
+    const char *how = query->has_trash ? "NOT INDEXED" : "INDEXED BY recordings_by_row"; /* that index tells what is not
+                                                                                            in the trash */
     bool inner = query->postgres && !plan->counting;
     if (inner) { /* PostgreSQL would walk at times: OFFSET 0 keeps the order out of this query */
         fprintf(out, " FROM (SELECT r.row%s%s", by_row(plan) ? "" : ", r.", by_row(plan) ? "" : plan->column);
@@ -357,7 +357,7 @@ char *list_sql_count(const struct list_query *query, uint32_t i) {
         fputs(" LIMIT :limit) AS found", out);
     } else {
         fputs("SELECT count(*) FROM (SELECT 1 FROM (", out);
-        put_rows(out, query, i);
+        list_sql_put_rows(out, query, i);
         fputs(") AS found LIMIT :limit) AS found", out);
     }
     return fclose(out) == 0 ? sql : (free(sql), NULL);

@@ -256,8 +256,8 @@ static bool has_labels(struct db_handle *h, const char *match, bool metadata, bo
     return step != DB_FAILED;
 }
 
-static bool add_text(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search_value *v,
-                     struct reel_error *err) {
+static bool list_terms_add_text(struct db_handle *h, struct list_query *query, uint32_t parent,
+                                const struct search_value *v, struct reel_error *err) {
     AUTO_MEM char *text = needle(h, v->text, v->exact, err);
     if (!text || !*text) {
         return text; /* there is nothing to search for */
@@ -278,12 +278,12 @@ static bool add_word(struct db_handle *h, struct list_query *query, uint32_t par
                      struct reel_error *err) {
     if (t->has_range) {
         uint32_t any = query->n;
-        return list_add(query, parent, CONDITION_ANY, err) && add_text(h, query, any, &t->values[0], err) &&
+        return list_add(query, parent, CONDITION_ANY, err) && list_terms_add_text(h, query, any, &t->values[0], err) &&
                list_add_span(query, any, t->min, t->max + 1, err) &&
                (query->conditions[any].negated = t->negated, true);
     }
     uint32_t before = query->n;
-    bool good = add_text(h, query, parent, &t->values[0], err);
+    bool good = list_terms_add_text(h, query, parent, &t->values[0], err);
     if (good && query->n > before) {
         query->conditions[before].negated = t->negated;
     }
@@ -292,8 +292,8 @@ static bool add_word(struct db_handle *h, struct list_query *query, uint32_t par
 
 /* ---- the tree */
 
-static bool add_node(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search *search,
-                     uint32_t i, struct reel_error *err);
+static bool list_terms_add_node(struct db_handle *h, struct list_query *query, uint32_t parent,
+                                const struct search *search, uint32_t i, struct reel_error *err);
 
 static bool add_group(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search *search,
                       const struct search_node *t, struct reel_error *err) {
@@ -308,13 +308,13 @@ static bool add_group(struct db_handle *h, struct list_query *query, uint32_t pa
     }
     bool good = true;
     for (uint32_t k = t->first; k && good; k = search->nodes[k].next) {
-        good = add_node(h, query, group, search, k, err);
+        good = list_terms_add_node(h, query, group, search, k, err);
     }
     return good;
 }
 
-static bool add_node(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search *search,
-                     uint32_t i, struct reel_error *err) {
+static bool list_terms_add_node(struct db_handle *h, struct list_query *query, uint32_t parent,
+                                const struct search *search, uint32_t i, struct reel_error *err) {
     static const char *const columns[] = {[SEARCH_SIZE] = "size",
                                           [SEARCH_DURATION] = "duration_ns",
                                           [SEARCH_MESSAGES] = "messages",
@@ -346,7 +346,7 @@ static bool add_node(struct db_handle *h, struct list_query *query, uint32_t par
 bool list_add_search(struct db_handle *h, struct list_query *query, const char *q, struct reel_error *err) {
     struct search search;
     query->q = q;
-    bool good = search_parse(q, &search, err) && add_node(h, query, 0, &search, 0, err);
+    bool good = search_parse(q, &search, err) && list_terms_add_node(h, query, 0, &search, 0, err);
     search_done(&search);
     return good;
 }

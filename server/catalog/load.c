@@ -11,7 +11,7 @@ struct position { /* of a row among the items */
     uint32_t at;
 };
 
-static int compare(const void *a, const void *b) {
+static int load_compare(const void *a, const void *b) {
     const struct position *x = a, *y = b;
     return x->row < y->row ? -1 : x->row > y->row;
 }
@@ -23,7 +23,7 @@ static struct position *sort_positions(const int64_t *rows, uint32_t n) {
         positions[i] = (struct position){.row = rows[i], .at = i};
     }
     if (positions) {
-        qsort(positions, n, sizeof *positions, compare);
+        qsort(positions, n, sizeof *positions, load_compare);
     }
     return positions;
 }
@@ -43,7 +43,7 @@ char *rows_json(const int64_t *rows, uint32_t n) {
     return fclose(out) == 0 ? text : (free(text), NULL);
 }
 
-static bool add_part(struct db_statement *s, struct catalog_recording *r, struct reel_error *err) {
+static bool load_add_part(struct db_statement *s, struct catalog_recording *r, struct reel_error *err) {
     struct catalog_part *parts = realloc(r->parts, (r->n_parts + 1) * sizeof *parts);
     if (!parts) {
         return reel_fail_memory(err);
@@ -98,7 +98,7 @@ bool catalog_load_rows(struct db_handle *h, const int64_t *rows, uint32_t n, str
         return reel_fail_memory(err);
     }
     return read_each(h, "recordings_of_rows", json, positions, n, items, read_columns, err) &&
-           read_each(h, "parts_of_rows", json, positions, n, items, add_part, err) &&
+           read_each(h, "parts_of_rows", json, positions, n, items, load_add_part, err) &&
            read_each(h, "tags_of_rows", json, positions, n, items, add_tag, err);
 }
 

@@ -117,8 +117,8 @@ bool catalog_set_location(const char *data, const char *folder, struct reel_erro
 
 /* ---- after a move */
 
-static const char *const side_files[] = {
-    "-wal", "-shm"}; /* of a database that was not closed: the first may have the newest rows */
+static const char *const side_files[] = {"-wal", "-shm"}; /* of a database that was not closed: the first may have the
+                                                             newest rows */
 
 /* Renames a database with its side files; those that are not there are left out. */
 static bool rename_database(const char *from, const char *to, struct reel_error *err) {
@@ -165,7 +165,7 @@ bool catalog_switch(const char *data, const char *from, const char *to, const ch
 
 /* ---- the id of an archive whose catalog is elsewhere */
 
-static bool read_id(const char *path, char id[RECORDING_ID_TEXT]) {
+static bool location_read_id(const char *path, char id[RECORDING_ID_TEXT]) {
     AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, id, RECORDING_ID_TEXT - 1);
     id[n > 0 ? n : 0] = '\0';
@@ -185,7 +185,7 @@ static bool make_id(const char *data, const char *path, char id[RECORDING_ID_TEX
 
 bool catalog_folder_id(const char *data, char out[RECORDING_ID_TEXT], struct reel_error *err) {
     char path[PATH_MAX];
-    return disk_join(path, data, "server-id", err) && (read_id(path, out) || make_id(data, path, out, err));
+    return disk_join(path, data, "server-id", err) && (location_read_id(path, out) || make_id(data, path, out, err));
 }
 
 static bool note_manifest(void *context, const char *hex, const char *suffix, int64_t written_ns) {
@@ -241,7 +241,7 @@ bool catalog_claim(struct catalog *c, struct store *store, const char *data, str
     if (store_is_bucket(store)) {
         return claim_bucket(c, store, known, err);
     }
-    if (!disk_join(path, data, "archive-id", err) || (!read_id(path, id) && !make_id(data, path, id, err))) {
+    if (!disk_join(path, data, "archive-id", err) || (!location_read_id(path, id) && !make_id(data, path, id, err))) {
         return false;
     }
     return known[0] ? strcmp(known, id) == 0 ||

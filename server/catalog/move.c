@@ -68,7 +68,7 @@ struct move {
 
 /* ---- the columns of a table */
 
-static enum cell_kind kind_of(const char *type) {
+static enum cell_kind move_kind_of(const char *type) {
     return strcmp(type, "INTEGER") == 0 || strcmp(type, "bigint") == 0 ? CELL_INT
            : strcmp(type, "BLOB") == 0 || strcmp(type, "bytea") == 0   ? CELL_BLOB
                                                                        : CELL_TEXT;
@@ -94,7 +94,7 @@ static bool find_columns(struct move *m, const struct table *table, struct reel_
     while (s && (step = db_next(s, err)) == DB_ROW && m->n_columns < COLUMNS_MAX) {
         size_t used = strlen(m->columns);
         snprintf(m->columns + used, sizeof m->columns - used, "%s%s", used > 0 ? ", " : "", db_text(s, 0));
-        m->kinds[m->n_columns++] = kind_of(db_text(s, 1));
+        m->kinds[m->n_columns++] = move_kind_of(db_text(s, 1));
     }
     return step == DB_END;
 }
@@ -160,13 +160,13 @@ static void bulk_free(struct bulk *b) {
 }
 #define AUTO_BULK __attribute__((cleanup(bulk_free)))
 
-static void put_u16(struct grow *g, uint16_t n) {
+static void move_put_u16(struct grow *g, uint16_t n) {
     const uint8_t bytes[] = {(uint8_t)(n >> 8), (uint8_t)n};
     grow_put(g, bytes, sizeof bytes);
 }
 static void put_u32(struct grow *g, uint32_t n) {
-    put_u16(g, (uint16_t)(n >> 16));
-    put_u16(g, (uint16_t)n);
+    move_put_u16(g, (uint16_t)(n >> 16));
+    move_put_u16(g, (uint16_t)n);
 }
 
 static bool bulk_open(struct bulk *b, struct db_handle *h, const char *table, const char *columns, unsigned n,
@@ -194,7 +194,7 @@ static bool bulk_send(struct bulk *b, struct reel_error *err) {
     return good;
 }
 
-static bool insert_row(struct bulk *b, const struct cell *cells, unsigned n, struct reel_error *err) {
+static bool move_insert_row(struct bulk *b, const struct cell *cells, unsigned n, struct reel_error *err) {
     for (unsigned i = 0; i < n; i++) {
         char name[16];
         snprintf(name, sizeof name, ":c%u", i);
@@ -213,9 +213,9 @@ static bool insert_row(struct bulk *b, const struct cell *cells, unsigned n, str
 
 static bool bulk_row(struct bulk *b, const struct cell *cells, unsigned n, struct reel_error *err) {
     if (b->insert) {
-        return insert_row(b, cells, n, err);
+        return move_insert_row(b, cells, n, err);
     }
-    put_u16(&b->buffer, (uint16_t)n);
+    move_put_u16(&b->buffer, (uint16_t)n);
     for (unsigned i = 0; i < n; i++) {
         bool is_int = cells[i].kind == CELL_INT;
         put_u32(&b->buffer, cells[i].kind == CELL_NULL ? UINT32_MAX : is_int ? 8 : (uint32_t)cells[i].size);
@@ -233,7 +233,7 @@ static bool bulk_end(struct bulk *b, struct reel_error *err) {
     if (b->insert) {
         return true;
     }
-    put_u16(&b->buffer, UINT16_MAX);
+    move_put_u16(&b->buffer, UINT16_MAX);
     return bulk_send(b, err) && b->h->db->engine->copy_end(b->h, err);
 }
 
@@ -272,15 +272,15 @@ static void hash_row(struct digest *hash, const struct cell *cells, unsigned n) 
     }
 }
 
-static bool report(const struct move *m, struct reel_error *err) {
+static bool move_report(const struct move *m, struct reel_error *err) {
     const struct reel_progress *p = m->progress;
     return !p || !p->report || m->out->rows % REPORT_ROWS != 0 || p->report(p->context, m->out->rows, 0) ||
            reel_fail(err, REEL_CANCELLED, "interrupted");
 }
 
 /* All rows of a table of `h`, in the order of its key, into the hash and, with `bulk`, into the other database. */
-static bool walk(struct move *m, struct db_handle *h, const struct table *table, struct bulk *bulk,
-                 uint8_t digest[DIGEST_SHA256], uint64_t *rows, struct reel_error *err) {
+static bool move_walk(struct move *m, struct db_handle *h, const struct table *table, struct bulk *bulk,
+                      uint8_t digest[DIGEST_SHA256], uint64_t *rows, struct reel_error *err) {
     char sql[SQL_MAX + 200];
     struct cell cells[COLUMNS_MAX + 1];
     const char *key = table->key ? table->key : db_is_postgres(h) ? "row" : "rowid";
@@ -295,7 +295,7 @@ static bool walk(struct move *m, struct db_handle *h, const struct table *table,
     for (*rows = 0; good && (step = each_next(&each, err)) == DB_ROW; ++*rows) {
         read_cells(m, each.s, table, cells);
         hash_row(&hash, cells, n);
-        good = !bulk || (bulk_row(bulk, cells, n, err) && (m->out->rows++, report(m, err)));
+        good = !bulk || (bulk_row(bulk, cells, n, err) && (m->out->rows++, move_report(m, err)));
     }
     digest_end(&hash, digest);
     return good && step == DB_END;
@@ -315,8 +315,8 @@ static bool copy_table(struct move *m, const struct table *table, struct reel_er
              m->columns);
     AUTO_BULK struct bulk bulk = {0};
     bool good = bulk_open(&bulk, m->to, table->name, columns, m->n_columns + first_of(table), err) &&
-                walk(m, m->from, table, &bulk, before, &n, err) && bulk_end(&bulk, err) &&
-                walk(m, m->to, table, NULL, after, &n_after, err) &&
+                move_walk(m, m->from, table, &bulk, before, &n, err) && bulk_end(&bulk, err) &&
+                move_walk(m, m->to, table, NULL, after, &n_after, err) &&
                 ((n == n_after && memcmp(before, after, sizeof before) == 0) ||
                  reel_fail(err, REEL_CHANGED, "what was written is not what was read"));
     m->out->tables++;
@@ -349,7 +349,7 @@ static bool run_each_text(struct db_handle *h, const char *sql, struct reel_erro
     return good;
 }
 
-static bool create(struct db_handle *h, struct reel_error *err) {
+static bool move_create(struct db_handle *h, struct reel_error *err) {
     const struct db_engine *engine = h->db->engine;
     uint64_t version;
     if (!engine->tables(h, &version, err) || version > 0) {
@@ -443,7 +443,7 @@ bool catalog_move(const char *from, const char *to, const struct reel_progress *
     AUTO(db_end) struct db_handle *reads = db_read(source, err), *writes = reads ? db_write(target, err) : NULL;
     m.from = reads;
     m.to = writes;
-    bool good = writes && db_patient(reads, err) && db_patient(writes, err) && create(writes, err);
+    bool good = writes && db_patient(reads, err) && db_patient(writes, err) && move_create(writes, err);
     for (size_t i = 0; good && i < sizeof tables / sizeof *tables; i++) {
         good = copy_table(&m, &tables[i], err);
     }

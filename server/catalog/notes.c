@@ -33,14 +33,14 @@ static bool read_note(struct db_statement *s, struct catalog_note *out, struct r
     return true;
 }
 
-static bool check(const char *text, struct reel_error *err) {
+static bool notes_check(const char *text, struct reel_error *err) {
     if (!text || !text[0]) {
         return reel_fail(err, REEL_ARGUMENT, "a note has a text");
     }
     return catalog_text_check("a note's text", text, NOTE_TEXT_MAX, err);
 }
 
-static bool has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
+static bool notes_has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
     struct catalog_recording r;
     if (!catalog_load(h, row, &r, err)) {
         return false;
@@ -71,17 +71,17 @@ bool note_write(struct db_handle *h, int64_t row, const struct catalog_note *not
 
 bool catalog_note_add(struct catalog *c, const char *id, struct catalog_note *note, struct reel_error *err) {
     int64_t row;
-    if (!check(note->text, err) || (!note->id[0] && !catalog_make_id(note->id, err))) {
+    if (!notes_check(note->text, err) || (!note->id[0] && !catalog_make_id(note->id, err))) {
         return false;
     }
     note->created_ns = note->created_ns ? note->created_ns : reel_now_ns();
     note->updated_ns = note->updated_ns ? note->updated_ns : note->created_ns;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && annotations_find_row(h, id, &row, err) && has_room(h, row, err) &&
+    return h && annotations_find_row(h, id, &row, err) && notes_has_room(h, row, err) &&
            note_write(h, row, note, &note->row, err) && annotations_touch(h, row, err) && db_commit(h, err);
 }
 
-static bool fail_unknown(struct reel_error *err) {
+static bool notes_fail_unknown(struct reel_error *err) {
     return reel_fail(err, REEL_NOT_FOUND, "the recording has no note of that id");
 }
 
@@ -96,14 +96,14 @@ static bool update(struct db_handle *h, int64_t row, const char *note, const cha
     db_set_text(s, ":text", text);
     db_set_int(s, ":now", reel_now_ns());
     enum db_step step = db_next(s, err);
-    return step == DB_ROW ? read_note(s, out, err) : step == DB_END ? fail_unknown(err) : false;
+    return step == DB_ROW ? read_note(s, out, err) : step == DB_END ? notes_fail_unknown(err) : false;
 }
 
 bool catalog_note_change(struct catalog *c, const char *id, const char *note, const char *text,
                          struct catalog_note *out, struct reel_error *err) {
     int64_t row;
     *out = (struct catalog_note){0};
-    if (!check(text, err)) {
+    if (!notes_check(text, err)) {
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
@@ -122,7 +122,7 @@ static bool remove_note(struct db_handle *h, int64_t row, const char *note, stru
     }
     db_set_hex(s, ":id", note);
     db_set_int(s, ":row", row);
-    return db_run(s, err) && (db_changes(s) > 0 || fail_unknown(err));
+    return db_run(s, err) && (db_changes(s) > 0 || notes_fail_unknown(err));
 }
 
 bool catalog_note_remove(struct catalog *c, const char *id, const char *note, struct reel_error *err) {
@@ -132,8 +132,8 @@ bool catalog_note_remove(struct catalog *c, const char *id, const char *note, st
            annotations_touch(h, row, err) && db_commit(h, err);
 }
 
-static bool read_page(struct db_handle *h, int64_t row, int64_t after, uint32_t limit, struct catalog_notes *out,
-                      struct reel_error *err) {
+static bool notes_read_page(struct db_handle *h, int64_t row, int64_t after, uint32_t limit, struct catalog_notes *out,
+                            struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "notes_of_recording", err);
     out->items = calloc(limit, sizeof *out->items);
     if (!s || !out->items) {
@@ -159,7 +159,7 @@ bool catalog_notes_list(struct catalog *c, const char *id, int64_t after, uint32
     *out = (struct catalog_notes){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     bool good = h && annotations_find_row(h, id, &row, err) &&
-                read_page(h, row, after, annotations_page_limit(limit), out, err);
+                notes_read_page(h, row, after, annotations_page_limit(limit), out, err);
     if (!good) {
         catalog_notes_done(out);
     }

@@ -16,13 +16,13 @@ struct catalog;
 
 struct catalog_change {
     bool has_version;
-    int64_t version; /* its updated_ns must be this: else REEL_CHANGED */
-    const char *collection,
-        *name; /* NULL: as it is. The revision counts on from what has that name; REEL_CONFLICT when it is taken */
-    const char *description; /* NULL: as it is */
-    const char *custom;      /* a JSON merge patch (RFC 7396) for it; "null" empties it; NULL: as it is */
-    bool sets_epoch,
-        has_epoch; /* sets_epoch and not has_epoch: takes it away. REEL_CONFLICT for a recording of the wall clock */
+    int64_t version;               /* its updated_ns must be this: else REEL_CHANGED */
+    const char *collection, *name; /* NULL: as it is. The revision counts on from what has that name; REEL_CONFLICT when
+                                      it is taken */
+    const char *description;       /* NULL: as it is */
+    const char *custom;            /* a JSON merge patch (RFC 7396) for it; "null" empties it; NULL: as it is */
+    bool sets_epoch, has_epoch;    /* sets_epoch and not has_epoch: takes it away. REEL_CONFLICT for a recording of the
+                                      wall clock */
     int64_t epoch_ns;
     bool clears_tags;               /* all; before `tags` */
     const struct catalog_tag *tags; /* value NULL: takes the tag away */
@@ -90,11 +90,11 @@ bool catalog_notes_list(struct catalog *c, const char *id, int64_t after, uint32
 struct catalog_event {
     int64_t row;
     char id[33];
-    char recording[33];      /* its id */
-    char *collection, *name; /* of the recording */
-    bool relative;           /* the recording's clock */
-    int64_t start_ns,
-        end_ns; /* of the recording's own clock; end is the first instant that is out, or start: an instant */
+    char recording[33];       /* its id */
+    char *collection, *name;  /* of the recording */
+    bool relative;            /* the recording's clock */
+    int64_t start_ns, end_ns; /* of the recording's own clock; end is the first instant that is out, or start: an
+                                 instant */
     bool on_calendar;
     int64_t wall_start_ns, wall_end_ns;
     char *title, *author;

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 
-static bool find(void *context, const char *sha256, struct store_object *out, struct reel_error *err) {
+static bool objects_find(void *context, const char *sha256, struct store_object *out, struct reel_error *err) {
     struct catalog *c = context;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "object_find", err) : NULL;
@@ -24,8 +24,8 @@ static bool find(void *context, const char *sha256, struct store_object *out, st
     return fits || reel_fail(err, REEL_CATALOG, "the catalog has an object whose location is too long");
 }
 
-static bool run(struct db_handle *h, const char *name, const char *sha256, const struct store_object *object,
-                bool *changed, struct reel_error *err) {
+static bool objects_run(struct db_handle *h, const char *name, const char *sha256, const struct store_object *object,
+                        bool *changed, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, name, err);
     if (!s) {
         return false;
@@ -41,23 +41,23 @@ static bool run(struct db_handle *h, const char *name, const char *sha256, const
     return good;
 }
 
-static bool add(void *context, const char *sha256, const struct store_object *object, bool replace, bool *added,
-                struct reel_error *err) {
+static bool objects_add(void *context, const char *sha256, const struct store_object *object, bool replace, bool *added,
+                        struct reel_error *err) {
     struct catalog *c = context;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run(h, "object_add", sha256, object, added, err) &&
-           (*added || !replace || run(h, "object_replace", sha256, object, added, err)) && db_commit(h, err);
+    return h && objects_run(h, "object_add", sha256, object, added, err) &&
+           (*added || !replace || objects_run(h, "object_replace", sha256, object, added, err)) && db_commit(h, err);
 }
 
-static bool forget(void *context, const char *sha256, struct reel_error *err) {
+static bool objects_forget(void *context, const char *sha256, struct reel_error *err) {
     struct catalog *c = context;
     bool removed;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run(h, "object_delete", sha256, NULL, &removed, err) && db_commit(h, err);
+    return h && objects_run(h, "object_delete", sha256, NULL, &removed, err) && db_commit(h, err);
 }
 
 struct store_directory catalog_directory(struct catalog *c) {
-    return (struct store_directory){.context = c, .find = find, .add = add, .remove = forget};
+    return (struct store_directory){.context = c, .find = objects_find, .add = objects_add, .remove = objects_forget};
 }
 
 bool catalog_object_unused(struct catalog *c, const char *after, char out[SHA256_HEX], struct reel_error *err) {

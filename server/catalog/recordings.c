@@ -175,7 +175,8 @@ bool catalog_upload_has(struct catalog *c, const char *sha256, bool *has, struct
 /* ---- writing */
 
 /* Is (collection, name) free for r's content? */
-static bool name_is_free(struct db_handle *h, const struct catalog_recording *r, bool replace, struct reel_error *err) {
+static bool recordings_name_is_free(struct db_handle *h, const struct catalog_recording *r, bool replace,
+                                    struct reel_error *err) {
     struct reel_error none;
     int64_t row = 0;
     if (!row_by_name(h, r->collection, r->name, &row, &none)) {
@@ -198,7 +199,8 @@ static bool name_is_free(struct db_handle *h, const struct catalog_recording *r,
                      "\"%.200s\" names other content in this collection; replace=true makes a new revision", r->name);
 }
 
-static bool insert_row(struct db_handle *h, struct catalog_recording *r, int64_t now, struct reel_error *err) {
+static bool recordings_insert_row(struct db_handle *h, struct catalog_recording *r, int64_t now,
+                                  struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "recording_insert", err);
     if (!s) {
         return false;
@@ -245,7 +247,8 @@ bool catalog_add_scanning(struct catalog *c, struct catalog_recording *r, const 
     unsigned n_tags = 0;
     bool added;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !row_insert_parts(h, r, err) ||
+    if (!h || !recordings_name_is_free(h, r, replace, err) || !recordings_insert_row(h, r, now, err) ||
+        !row_insert_parts(h, r, err) ||
         !annotations_write_tags(h, r->row, r->annotations.tags, r->annotations.n_tags, false, &n_tags, err) ||
         !catalog_label(h, r, index, true, err) || (job && !catalog_job_insert(h, job, &added, err)) ||
         !db_commit(h, err)) {
@@ -261,7 +264,7 @@ bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct re
 }
 
 /* Runs a statement that changes the recording `id` and returns its row. */
-static bool change(struct db_statement *s, const char *id, int64_t *row, struct reel_error *err) {
+static bool recordings_change(struct db_statement *s, const char *id, int64_t *row, struct reel_error *err) {
     db_set_hex(s, ":id", id);
     db_set_int(s, ":now", reel_now_ns());
     return find_row(s, "no recording has that id", row, err);
@@ -273,7 +276,7 @@ static bool update_row(struct db_handle *h, const struct catalog_recording *r, i
         return false;
     }
     columns_bind(s, r);
-    return change(s, r->id, row, err);
+    return recordings_change(s, r->id, row, err);
 }
 
 bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index,
@@ -300,7 +303,7 @@ static bool replace_parts(struct db_handle *h, const struct catalog_recording *r
     struct catalog_recording now = *r;
     db_set_hex(s, ":content", r->content);
     db_set_size(s, ":size", r->size);
-    bool changed = change(s, r->id, &now.row, err);
+    bool changed = recordings_change(s, r->id, &now.row, err);
     db_done(TAKE(s));
     return changed && delete_where_row(h, "parts_delete", now.row, err) && row_insert_parts(h, &now, err);
 }
@@ -342,7 +345,7 @@ static bool change_state_at(struct catalog *c, const char *statement, const char
     int64_t row = 0;
     db_set_int(s, ":state", state);
     db_set_text(s, ":problem", problem);
-    if (!change(s, id, &row, err)) {
+    if (!recordings_change(s, id, &row, err)) {
         return false;
     }
     db_done(TAKE(s));

@@ -62,7 +62,7 @@ static bool copy_row(const struct catalog_recording *from, struct catalog_record
     return good;
 }
 
-static struct slot *slot_of(struct rows *rows, const char *id) {
+static struct slot *rows_slot_of(struct rows *rows, const char *id) {
     uint32_t hash = 2166136261u;
     for (; *id; id++) {
         hash = (hash ^ (uint8_t)*id) * 16777619u;
@@ -72,7 +72,7 @@ static struct slot *slot_of(struct rows *rows, const char *id) {
 
 bool rows_find(struct rows *rows, const char *id, uint64_t version, struct catalog_recording *out) {
     pthread_mutex_lock(&rows->mutex);
-    const struct slot *slot = slot_of(rows, id);
+    const struct slot *slot = rows_slot_of(rows, id);
     bool found = slot->version == version && strcmp(slot->row.id, id) == 0 && copy_row(&slot->row, out);
     pthread_mutex_unlock(&rows->mutex);
     return found;
@@ -89,7 +89,7 @@ void rows_keep(struct rows *rows, uint64_t version, const struct catalog_recordi
         return;
     }
     pthread_mutex_lock(&rows->mutex);
-    struct slot *slot = slot_of(rows, r->id);
+    struct slot *slot = rows_slot_of(rows, r->id);
     catalog_recording_done(&slot->row);
     slot->row = (struct catalog_recording){0};
     if (copy_row(r, &slot->row)) {

@@ -103,7 +103,7 @@ static bool get_version(struct db_handle *h, const struct saved *key, int64_t ve
                                    : reel_fail(err, REEL_CHANGED, "the %s has changed since", key->kind);
 }
 
-static bool has_room(struct db_handle *h, const struct saved *one, struct reel_error *err) {
+static bool saved_has_room(struct db_handle *h, const struct saved *one, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "saved_room", err);
     if (!s) {
         return false;
@@ -121,7 +121,7 @@ static bool has_room(struct db_handle *h, const struct saved *one, struct reel_e
                "the layouts and searches of this archive are as many, or as large, as they may be; delete some first");
 }
 
-static bool check(const struct saved *one, struct reel_error *err) {
+static bool saved_check(const struct saved *one, struct reel_error *err) {
     bool is_layout = strcmp(one->kind, "layout") == 0;
     if ((!is_layout && strcmp(one->kind, "search") != 0) || is_layout != (one->collection[0] != '\0') ||
         !json_is_object(one->value)) {
@@ -131,7 +131,8 @@ static bool check(const struct saved *one, struct reel_error *err) {
            reel_fail(err, REEL_ARGUMENT, "a name has 1 to %d bytes, without control characters", SAVED_NAME_MAX);
 }
 
-static bool put(struct db_handle *h, struct saved *one, const struct saved *now, struct reel_error *err) {
+static bool catalog_saved_put_(struct db_handle *h, struct saved *one, const struct saved *now,
+                               struct reel_error *err) {
     AUTO_MEM char *text = json_dumps(one->value, JSON_COMPACT);
     AUTO(db_done) struct db_statement *s = text ? db_statement(h, "saved_put", err) : NULL;
     if (!s) {
@@ -152,13 +153,13 @@ static bool put(struct db_handle *h, struct saved *one, const struct saved *now,
 }
 
 bool catalog_saved_put(struct catalog *c, struct saved *one, int64_t version, struct reel_error *err) {
-    if (!check(one, err)) {
+    if (!saved_check(one, err)) {
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO_STRUCT(saved_done) struct saved now = {0};
-    return h && get_version(h, one, version, &now, err) && (now.name || has_room(h, one, err)) &&
-           put(h, one, &now, err) && db_commit(h, err);
+    return h && get_version(h, one, version, &now, err) && (now.name || saved_has_room(h, one, err)) &&
+           catalog_saved_put_(h, one, &now, err) && db_commit(h, err);
 }
 
 static bool delete (struct db_handle *h, const struct saved *key, struct reel_error *err) {

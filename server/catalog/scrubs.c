@@ -58,8 +58,8 @@ bool catalog_corruption_count(struct catalog *c, uint64_t *files, struct reel_er
     return read_two(c, "corruption_count", files, &unused, err);
 }
 
-static bool run(struct db_handle *h, const char *statement, const char *sha256, const char *text,
-                struct reel_error *err) {
+static bool scrubs_run(struct db_handle *h, const char *statement, const char *sha256, const char *text,
+                       struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -75,14 +75,15 @@ bool catalog_corruption_found(struct catalog *c, const char *sha256, const char 
     char problem[256];
     snprintf(problem, sizeof problem, "%s%s", SCRUB_MARK, text);
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run(h, "corruption_put", sha256, text, err) && run(h, "corruption_problem", sha256, problem, err) &&
-           db_commit(h, err);
+    return h && scrubs_run(h, "corruption_put", sha256, text, err) &&
+           scrubs_run(h, "corruption_problem", sha256, problem, err) && db_commit(h, err);
 }
 
 bool catalog_corruption_cleared(struct catalog *c, const char *sha256, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run(h, "corruption_clear", sha256, "", err) && run(h, "corruption_problem", sha256, "", err) &&
-           run(h, "corruption_sweep", "", "", err) && db_commit(h, err);
+    return h && scrubs_run(h, "corruption_clear", sha256, "", err) &&
+           scrubs_run(h, "corruption_problem", sha256, "", err) && scrubs_run(h, "corruption_sweep", "", "", err) &&
+           db_commit(h, err);
 }
 
 bool catalog_is_corrupted(struct catalog *c, const char *sha256, bool *corrupted, struct reel_error *err) {

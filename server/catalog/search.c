@@ -36,7 +36,7 @@ bool search_fail(const char *q, uint32_t at, struct reel_error *err, const char 
     return reel_fail(err, REEL_ARGUMENT, "q, character %lu: %s", n, what);
 }
 
-static bool fail_at(struct reader *r, const char *at, const char *what) {
+static bool search_fail_at(struct reader *r, const char *at, const char *what) {
     return search_fail(r->q, (uint32_t)(at - r->q), r->err, "%s", what);
 }
 
@@ -73,7 +73,7 @@ static bool has_letters(const char *word) {
     return false;
 }
 
-static char *keep(struct reader *r, const char *text, size_t size) {
+static char *search_keep(struct reader *r, const char *text, size_t size) {
     char *kept = r->free;
     memcpy(kept, text, size);
     kept[size] = '\0';
@@ -93,7 +93,7 @@ static bool read_quoted(struct reader *r, const char **text) {
         *out++ = *r->at;
     }
     if (!*r->at) {
-        return fail_at(r, start, "this quote is not closed");
+        return search_fail_at(r, start, "this quote is not closed");
     }
     r->at++;
     *out++ = '\0';
@@ -102,11 +102,11 @@ static bool read_quoted(struct reader *r, const char **text) {
 }
 
 /* A new last child. NULL: reported. */
-static struct search_node *add_node(struct reader *r, struct search_node *parent, enum search_kind kind,
-                                    const char *at) {
+static struct search_node *search_add_node(struct reader *r, struct search_node *parent, enum search_kind kind,
+                                           const char *at) {
     struct search *s = r->out;
     if (s->n_nodes == SEARCH_NODES_MAX) {
-        fail_at(r, at, "too many terms");
+        search_fail_at(r, at, "too many terms");
         return NULL;
     }
     uint32_t *link = &parent->first;
@@ -121,7 +121,7 @@ static struct search_node *add_node(struct reader *r, struct search_node *parent
 
 static bool add_value(struct reader *r, struct search_node *t, struct search_value value, const char *at) {
     if (r->out->n_values == SEARCH_VALUES_MAX) {
-        return fail_at(r, at, "too many values");
+        return search_fail_at(r, at, "too many values");
     }
     t->values = t->n_values == 0 ? &r->out->values[r->out->n_values] : t->values;
     r->out->values[r->out->n_values++] = value;
@@ -134,7 +134,7 @@ static bool add_word(struct reader *r, struct search_node *parent, const char *a
     if (!has_letters(text)) {
         return true;
     }
-    struct search_node *t = add_node(r, parent, SEARCH_WORD, at);
+    struct search_node *t = search_add_node(r, parent, SEARCH_WORD, at);
     if (!t || !add_value(r, t, (struct search_value){.text = text, .exact = phrase}, at)) {
         return false;
     }
@@ -148,19 +148,20 @@ static bool add_word(struct reader *r, struct search_node *parent, const char *a
 static bool check_value(struct reader *r, const struct search_node *t, const char *at, const char *text) {
     enum recording_state state;
     if (t->kind == SEARCH_STATE && strcmp(text, "*") != 0 && !recording_state_parse(text, &state)) {
-        return fail_at(r, at, "a state is scanning, ready, failed, missing, changed or trashed");
+        return search_fail_at(r, at, "a state is scanning, ready, failed, missing, changed or trashed");
     }
     if (t->kind == SEARCH_DAMAGED && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
-        return fail_at(r, at, "damaged is true or false");
+        return search_fail_at(r, at, "damaged is true or false");
     }
     if (t->kind == SEARCH_GROUP && t->n_values > 0 && !t->values[t->n_values - 1].exact && strpbrk(text, "*?")) {
-        return fail_at(r, at, "a group is named whole, without * and ?; in quotes they are characters of its name");
+        return search_fail_at(r, at,
+                              "a group is named whole, without * and ?; in quotes they are characters of its name");
     }
     return true;
 }
 
 /* One value, `prefix` put before it. */
-static bool read_value(struct reader *r, struct search_node *t, const char *prefix, size_t prefix_size) {
+static bool search_read_value(struct reader *r, struct search_node *t, const char *prefix, size_t prefix_size) {
     const char *start = r->at, *text;
     char *begin = r->free;
     memcpy(begin, prefix, prefix_size);
@@ -171,14 +172,14 @@ static bool read_value(struct reader *r, struct search_node *t, const char *pref
             return false;
         }
         if (!is_end(r, *r->at) && *r->at != ',') {
-            return fail_at(r, r->at, "a quoted value must be followed by a space or a comma");
+            return search_fail_at(r, r->at, "a quoted value must be followed by a space or a comma");
         }
     } else {
         size_t size = term_size(r, r->at, ",");
         if (size == 0) {
-            return fail_at(r, r->at, "a value is missing; an empty one is \"\"");
+            return search_fail_at(r, r->at, "a value is missing; an empty one is \"\"");
         }
-        text = keep(r, r->at, size);
+        text = search_keep(r, r->at, size);
         r->at += size;
     }
     return add_value(r, t, (struct search_value){.text = begin, .exact = exact}, start) &&
@@ -187,7 +188,7 @@ static bool read_value(struct reader *r, struct search_node *t, const char *pref
 
 static bool read_values(struct reader *r, struct search_node *t, const char *prefix, size_t prefix_size) {
     for (;;) {
-        if (!read_value(r, t, prefix, prefix_size)) {
+        if (!search_read_value(r, t, prefix, prefix_size)) {
             return false;
         }
         if (*r->at != ',') {
@@ -201,10 +202,10 @@ static bool read_range(struct reader *r, struct search_node *t) {
     const char *start = r->at;
     size_t size = term_size(r, r->at, "");
     struct reel_error why = {0};
-    const char *text = keep(r, r->at, size);
+    const char *text = search_keep(r, r->at, size);
     r->at += size;
     t->has_range = search_range(t->kind, text, &t->min, &t->max, &why);
-    return t->has_range || fail_at(r, start, why.text);
+    return t->has_range || search_fail_at(r, start, why.text);
 }
 
 /* meta."KEY":value */
@@ -214,7 +215,7 @@ static bool read_quoted_meta(struct reader *r, struct search_node *t) {
         return false;
     }
     if (*r->at++ != ':') {
-        return fail_at(r, r->at - 1, "this is written meta.\"KEY\":value");
+        return search_fail_at(r, r->at - 1, "this is written meta.\"KEY\":value");
     }
     r->free[-1] = ':'; /* instead of the end of the key, which goes on with the value */
     return read_values(r, t, key, (size_t)(r->free - key));
@@ -223,7 +224,7 @@ static bool read_quoted_meta(struct reader *r, struct search_node *t) {
 /* meta.KEY:value, where KEY may have colons of its own: the last one before the value ends it, or the one before a
  * quote. */
 static bool read_meta(struct reader *r, struct search_node *parent, bool negated) {
-    struct search_node *t = add_node(r, parent, SEARCH_META, r->at);
+    struct search_node *t = search_add_node(r, parent, SEARCH_META, r->at);
     if (!t) {
         return false;
     }
@@ -237,16 +238,16 @@ static bool read_meta(struct reader *r, struct search_node *parent, bool negated
         size--;
     }
     if (size <= 1) {
-        return fail_at(r, r->at, "this is written meta.KEY:value");
+        return search_fail_at(r, r->at, "this is written meta.KEY:value");
     }
-    const char *prefix = keep(r, r->at, size);
+    const char *prefix = search_keep(r, r->at, size);
     r->at += size;
     return read_values(r, t, prefix, size);
 }
 
-static bool read_pair(struct reader *r, struct search_node *parent, const char *at, struct search_value key,
-                      bool negated) {
-    struct search_node *t = add_node(r, parent, SEARCH_TAG, at);
+static bool search_read_pair(struct reader *r, struct search_node *parent, const char *at, struct search_value key,
+                             bool negated) {
+    struct search_node *t = search_add_node(r, parent, SEARCH_TAG, at);
     if (!t) {
         return false;
     }
@@ -269,10 +270,10 @@ static bool read_phrase(struct reader *r, struct search_node *parent, bool negat
     }
     if (*r->at == ':') {
         r->at++;
-        return read_pair(r, parent, start, (struct search_value){.text = text, .exact = true}, negated);
+        return search_read_pair(r, parent, start, (struct search_value){.text = text, .exact = true}, negated);
     }
     if (!is_end(r, *r->at)) {
-        return fail_at(r, r->at, "a quoted phrase must be followed by a space");
+        return search_fail_at(r, r->at, "a quoted phrase must be followed by a space");
     }
     return add_word(r, parent, start, text, negated, true);
 }
@@ -282,9 +283,9 @@ static bool read_any(struct reader *r, struct search_node *parent);
 static bool read_group(struct reader *r, struct search_node *parent, bool negated) {
     const char *start = r->at++;
     if (r->depth == SEARCH_DEPTH_MAX) {
-        return fail_at(r, start, "too many parentheses within each other");
+        return search_fail_at(r, start, "too many parentheses within each other");
     }
-    struct search_node *group = add_node(r, parent, SEARCH_ALL, start);
+    struct search_node *group = search_add_node(r, parent, SEARCH_ALL, start);
     if (!group) {
         return false;
     }
@@ -295,7 +296,7 @@ static bool read_group(struct reader *r, struct search_node *parent, bool negate
     }
     r->depth--;
     return *r->at++ == ')' ||
-           (r->at--, fail_at(r, start, "this parenthesis is not closed; in quotes it is a character"));
+           (r->at--, search_fail_at(r, start, "this parenthesis is not closed; in quotes it is a character"));
 }
 
 static bool read_term(struct reader *r, struct search_node *parent) {
@@ -314,17 +315,17 @@ static bool read_term(struct reader *r, struct search_node *parent) {
     }
     if (start[key] != ':') {
         r->at += size;
-        return add_word(r, parent, start, keep(r, start, size), negated, false);
+        return add_word(r, parent, start, search_keep(r, start, size), negated, false);
     }
     if (key == 0) {
-        return fail_at(r, start, "a key is missing before the colon");
+        return search_fail_at(r, start, "a key is missing before the colon");
     }
-    const char *name = keep(r, start, key);
+    const char *name = search_keep(r, start, key);
     r->at += key + 1;
-    return read_pair(r, parent, start, (struct search_value){.text = name}, negated);
+    return search_read_pair(r, parent, start, (struct search_value){.text = name}, negated);
 }
 
-static void skip_blanks(struct reader *r) {
+static void search_skip_blanks(struct reader *r) {
     while (is_blank(*r->at)) {
         r->at++;
     }
@@ -339,9 +340,9 @@ static size_t or_size(const struct reader *r) {
 /* Terms up to "or", ")" or the end. */
 static bool read_all(struct reader *r, struct search_node *parent) {
     const char *start = r->at;
-    for (skip_blanks(r); *r->at && !(*r->at == ')' && r->depth > 0) && !or_size(r); skip_blanks(r)) {
+    for (search_skip_blanks(r); *r->at && !(*r->at == ')' && r->depth > 0) && !or_size(r); search_skip_blanks(r)) {
         if (*r->at == ')') {
-            return fail_at(r, r->at, "this parenthesis closes nothing; in quotes it is a character");
+            return search_fail_at(r, r->at, "this parenthesis closes nothing; in quotes it is a character");
         }
         if (!read_term(r, parent)) {
             return false;
@@ -349,12 +350,12 @@ static bool read_all(struct reader *r, struct search_node *parent) {
     }
     bool empty = !*r->at && r->at == r->q + strspn(r->q, " \t\r\n"); /* the whole line: it finds everything */
     return r->at > start + strspn(start, " \t\r\n") || empty ||
-           fail_at(r, r->at, "a term is missing; in quotes, \"or\" and parentheses are text");
+           search_fail_at(r, r->at, "a term is missing; in quotes, \"or\" and parentheses are text");
 }
 
 /* Alternatives become children of an own node, each a SEARCH_ALL; a single one stays in `parent`. */
 static bool read_any(struct reader *r, struct search_node *parent) {
-    struct search_node *all = add_node(r, parent, SEARCH_ALL, r->at), *any = all;
+    struct search_node *all = search_add_node(r, parent, SEARCH_ALL, r->at), *any = all;
     if (!all || !read_all(r, all)) {
         return false;
     }
@@ -363,7 +364,7 @@ static bool read_any(struct reader *r, struct search_node *parent) {
     }
     while (or_size(r)) {
         r->at += or_size(r);
-        any = add_node(r, parent, SEARCH_ALL, r->at);
+        any = search_add_node(r, parent, SEARCH_ALL, r->at);
         if (!any || !read_all(r, any)) {
             return false;
         }

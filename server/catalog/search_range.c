@@ -93,7 +93,7 @@ static bool read_amount(const char *text, bool bytes, int64_t *out, struct reel_
                      text);
 }
 
-static bool read_time(const char *text, int64_t *min, int64_t *max, struct reel_error *err) {
+static bool search_range_read_time(const char *text, int64_t *min, int64_t *max, struct reel_error *err) {
     struct reel_time t;
     struct reel_error none;
     if (search_date(text, min, max)) {
@@ -110,7 +110,7 @@ static bool read_time(const char *text, int64_t *min, int64_t *max, struct reel_
 static bool read_bound(enum search_kind kind, const char *text, int64_t *min, int64_t *max, struct reel_error *err) {
     bool good;
     if (kind == SEARCH_CREATED) {
-        return read_time(text, min, max, err);
+        return search_range_read_time(text, min, max, err);
     }
     if (kind == SEARCH_DURATION) {
         *min = 0;

@@ -85,8 +85,8 @@ static bool read_counts(struct db_statement *s, uint32_t limit, struct catalog_c
     return step != DB_FAILED;
 }
 
-static bool count(struct catalog *c, const char *statement, const char *key, const char *prefix, const char *after,
-                  uint32_t limit, struct catalog_counts *out, struct reel_error *err) {
+static bool catalog_tags_count(struct catalog *c, const char *statement, const char *key, const char *prefix,
+                               const char *after, uint32_t limit, struct catalog_counts *out, struct reel_error *err) {
     *out = (struct catalog_counts){0};
     prefix = prefix ? prefix : "";
     limit = annotations_page_limit(limit);
@@ -112,10 +112,10 @@ static bool count(struct catalog *c, const char *statement, const char *key, con
 
 bool catalog_tag_keys(struct catalog *c, const char *prefix, const char *after, uint32_t limit,
                       struct catalog_counts *out, struct reel_error *err) {
-    return count(c, "tag_keys_list", NULL, prefix, after, limit, out, err);
+    return catalog_tags_count(c, "tag_keys_list", NULL, prefix, after, limit, out, err);
 }
 
 bool catalog_tag_values(struct catalog *c, const char *key, const char *prefix, const char *after, uint32_t limit,
                         struct catalog_counts *out, struct reel_error *err) {
-    return count(c, "tag_values_list", key, prefix, after, limit, out, err);
+    return catalog_tags_count(c, "tag_values_list", key, prefix, after, limit, out, err);
 }

@@ -13,7 +13,7 @@ struct words { /* of one connection; FTS5 owns the tokenizer's functions */
     bool full;
 };
 
-static void put(struct words *w, const char *text, size_t size) {
+static void text_put(struct words *w, const char *text, size_t size) {
     if (w->size + size + 1 > w->room) {
         size_t room = 2 * (w->size + size + 1);
         char *grown = realloc(w->text, room);
@@ -33,25 +33,25 @@ static int on_word(void *context, int flags, const char *word, int size, int sta
     (void)start;
     (void)end;
     struct words *w = context;
-    put(w, word, (size_t)size);
-    put(w, "  ", 2);
+    text_put(w, word, (size_t)size);
+    text_put(w, "  ", 2);
     return w->full ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 static int add_words(struct words *w, sqlite3_value *value) {
     const char *text = (const char *)sqlite3_value_text(value);
-    put(w, "  ", 2);
+    text_put(w, "  ", 2);
     return text ? w->ops.xTokenize(w->tokenizer, w, FTS5_TOKENIZE_DOCUMENT, text, sqlite3_value_bytes(value), on_word)
                 : SQLITE_OK;
 }
 
 /* The words of the values into w->text. */
-static int write_text(struct words *w, int n, sqlite3_value **values) {
+static int text_write_text(struct words *w, int n, sqlite3_value **values) {
     w->size = 0;
     w->full = false;
     int rc = SQLITE_OK;
     for (int i = 0; i < n && rc == SQLITE_OK; i++) {
-        put(w, "\n", i > 0);
+        text_put(w, "\n", i > 0);
         rc = add_words(w, values[i]);
     }
     return w->full ? SQLITE_NOMEM : rc;
@@ -59,7 +59,7 @@ static int write_text(struct words *w, int n, sqlite3_value **values) {
 
 static void search_text(sqlite3_context *context, int n, sqlite3_value **values) {
     struct words *w = sqlite3_user_data(context);
-    int rc = write_text(w, n, values);
+    int rc = text_write_text(w, n, values);
     if (rc != SQLITE_OK) {
         sqlite3_result_error_code(context, rc);
     } else {
@@ -78,7 +78,7 @@ static unsigned characters(const char *text) {
 static void search_needle(sqlite3_context *context, int n, sqlite3_value **values) {
     struct words *w = sqlite3_user_data(context);
     (void)n;
-    int rc = write_text(w, 1, values);
+    int rc = text_write_text(w, 1, values);
     if (rc != SQLITE_OK) {
         sqlite3_result_error_code(context, rc);
         return;
@@ -101,7 +101,7 @@ static void search_needle(sqlite3_context *context, int n, sqlite3_value **value
 static void search_has(sqlite3_context *context, int n, sqlite3_value **values) {
     struct words *w = sqlite3_user_data(context);
     const char *needle = (const char *)sqlite3_value_text(values[0]);
-    int rc = write_text(w, n - 1, values + 1);
+    int rc = text_write_text(w, n - 1, values + 1);
     if (rc != SQLITE_OK) {
         sqlite3_result_error_code(context, rc);
     } else {
@@ -148,8 +148,10 @@ int text_register(sqlite3 *sqlite) {
         words_free(w);
         return rc;
     }
-    rc = sqlite3_create_function_v2(sqlite, "search_text", -1, what, w, search_text, NULL, NULL,
-                                    words_free); /* frees, if it fails too */
+    rc = sqlite3_create_function_v2(sqlite, "search_text", -1, what, w, search_text, NULL, NULL, words_free); /* frees,
+                                                                                                                 if it
+                                                                                                                 fails
+                                                                                                                 too */
     rc = rc == SQLITE_OK
              ? sqlite3_create_function_v2(sqlite, "search_needle", 2, what, w, search_needle, NULL, NULL, NULL)
              : rc;

@@ -24,7 +24,7 @@ void catalog_response_done(struct catalog_response *a) {
     *a = (struct catalog_response){0};
 }
 
-static char *keep(struct db_statement *s, int column, bool *ok) {
+static char *uploads_keep(struct db_statement *s, int column, bool *ok) {
     char *text = strdup(db_text(s, column));
     *ok = *ok && text;
     return text;
@@ -35,12 +35,12 @@ static char *keep(struct db_statement *s, int column, bool *ok) {
 static bool read_upload(struct db_statement *s, struct catalog_upload *u) {
     bool ok = true;
     db_hex(s, 0, u->id, sizeof u->id);
-    u->owner = keep(s, 1, &ok);
-    u->key = keep(s, 2, &ok);
+    u->owner = uploads_keep(s, 1, &ok);
+    u->key = uploads_keep(s, 2, &ok);
     db_hex(s, 3, u->request, sizeof u->request);
-    u->options = keep(s, 4, &ok);
-    u->metadata = keep(s, 5, &ok);
-    u->concat = keep(s, 6, &ok);
+    u->options = uploads_keep(s, 4, &ok);
+    u->metadata = uploads_keep(s, 5, &ok);
+    u->concat = uploads_keep(s, 6, &ok);
     u->draft = db_int(s, 7) != 0;
     u->checked = db_int(s, 8) != 0;
     u->length = db_int(s, 9);
@@ -51,7 +51,7 @@ static bool read_upload(struct db_statement *s, struct catalog_upload *u) {
     u->created_ns = db_int(s, 14);
     u->expires_ns = db_int(s, 15);
     u->row = db_int(s, 16);
-    u->note = keep(s, 17, &ok);
+    u->note = uploads_keep(s, 17, &ok);
     u->turn = db_int(s, 18);
     return ok;
 }
@@ -251,9 +251,9 @@ bool catalog_response_get(struct catalog *c, const char *owner, const char *key,
     bool ok = true;
     db_hex(s, 0, out->request, sizeof out->request);
     out->status = (unsigned)db_int(s, 1);
-    out->header = keep(s, 2, &ok);
-    out->address = keep(s, 3, &ok);
-    out->body = keep(s, 4, &ok);
+    out->header = uploads_keep(s, 2, &ok);
+    out->address = uploads_keep(s, 3, &ok);
+    out->body = uploads_keep(s, 4, &ok);
     if (!ok) {
         catalog_response_done(out);
     }

@@ -64,8 +64,8 @@ static bool read_counts(struct db_statement *s, const struct values_query *q, ui
     return step != DB_FAILED;
 }
 
-static bool count(struct db_handle *h, const struct values_query *q, const char *rows, struct catalog_counts *out,
-                  struct reel_error *err) {
+static bool values_count(struct db_handle *h, const struct values_query *q, const char *rows,
+                         struct catalog_counts *out, struct reel_error *err) {
     struct facet f = facet_of(q);
     const char *prefix = q->prefix && q->field != VALUES_STATE ? q->prefix : "",
                *key = q->field == VALUES_META ? q->key : "", *colon = *key ? ":" : "";
@@ -99,7 +99,7 @@ bool catalog_values(struct catalog *c, const struct values_query *q, struct valu
     if (!h || (q->within && !list_rows(h, q->within, VALUES_COUNTED_MAX, &rows, &out->counted, &out->capped, err))) {
         return false;
     }
-    if (!count(h, q, rows, &out->counts, err)) {
+    if (!values_count(h, q, rows, &out->counts, err)) {
         catalog_counts_done(&out->counts);
         return false;
     }
@@ -108,7 +108,7 @@ bool catalog_values(struct catalog *c, const struct values_query *q, struct valu
 
 /* ---- totals */
 
-static bool read_total(struct db_statement *s, enum totals_by by, struct catalog_total *out) {
+static bool values_read_total(struct db_statement *s, enum totals_by by, struct catalog_total *out) {
     const char *name = by == TOTALS_STATE ? recording_state_name((enum recording_state)db_int(s, 0)) : db_text(s, 0);
     *out = (struct catalog_total){.by = by,
                                   .recordings = db_size(s, 1),
@@ -139,7 +139,7 @@ bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *all
     db_set_int(s, ":limit", TOTALS_MAX);
     enum db_step step;
     while ((step = db_next(s, err)) == DB_ROW) {
-        *n += read_total(s, by, &all[*n]);
+        *n += values_read_total(s, by, &all[*n]);
     }
     *rows = step == DB_END ? TAKE(all) : NULL;
     return step == DB_END;

@@ -15,7 +15,7 @@ void webhook_done(struct webhook *w) {
     *w = (struct webhook){0};
 }
 
-static bool load(struct db_statement *s, struct webhook *out, struct reel_error *err) {
+static bool webhooks_load(struct db_statement *s, struct webhook *out, struct reel_error *err) {
     *out = (struct webhook){.row = db_int(s, 0),
                             .url = strdup(db_text(s, 1)),
                             .events = json_loads(db_text(s, 2), 0, NULL),
@@ -46,7 +46,7 @@ static bool read_after(struct catalog *c, int64_t after, struct webhook *out, ui
     db_set_int(s, ":row", after);
     db_set_int(s, ":limit", max);
     enum db_step step;
-    while ((step = db_next(s, err)) == DB_ROW && load(s, &out[*n], err)) {
+    while ((step = db_next(s, err)) == DB_ROW && webhooks_load(s, &out[*n], err)) {
         ++*n;
     }
     for (uint32_t i = 0; step != DB_END && i < *n; i++) {
@@ -90,7 +90,7 @@ bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out, st
     return true;
 }
 
-static bool has_room(struct db_handle *h, struct reel_error *err) {
+static bool webhooks_has_room(struct db_handle *h, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "webhooks_count", err);
     if (!s || db_next(s, err) != DB_ROW) {
         return false;
@@ -99,7 +99,7 @@ static bool has_room(struct db_handle *h, struct reel_error *err) {
            reel_fail(err, REEL_LIMIT, "there are %d webhooks; take one away first", WEBHOOKS_MAX);
 }
 
-static bool insert(struct db_handle *h, struct webhook *w, struct reel_error *err) {
+static bool webhooks_insert(struct db_handle *h, struct webhook *w, struct reel_error *err) {
     AUTO_MEM char *events = json_dumps(w->events, JSON_COMPACT);
     AUTO_MEM char *collections = json_dumps(w->collections, JSON_COMPACT);
     AUTO(db_done) struct db_statement *s = db_statement(h, "webhook_insert", err);
@@ -122,7 +122,7 @@ static bool insert(struct db_handle *h, struct webhook *w, struct reel_error *er
 
 bool catalog_webhook_add(struct catalog *c, struct webhook *w, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && has_room(h, err) && insert(h, w, err) && db_commit(h, err);
+    return h && webhooks_has_room(h, err) && webhooks_insert(h, w, err) && db_commit(h, err);
 }
 
 bool catalog_webhook_delete(struct catalog *c, int64_t row, struct reel_error *err) {

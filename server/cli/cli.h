@@ -56,8 +56,8 @@ struct cli_option { /* tables end with {0} */
     uint64_t least, most;       /* CLI_UINT; most 0 = no bound */
     uint64_t unit;              /* CLI_UINT: the value is stored multiplied by this; 0 is 1 */
     bool narrow;                /* CLI_UINT: `to` is an unsigned int */
-    const char
-        *initial; /* the default, as text: set before anything is parsed, and printed by --help; NULL: `to` stays */
+    const char *initial; /* the default, as text: set before anything is parsed, and printed by --help; NULL: `to` stays
+                          */
 };
 
 /* Sets the defaults, then parses argv into the table's targets. On true, argv[*first …] are the other arguments, at
@@ -69,8 +69,10 @@ bool cli_set_defaults(const struct cli_command *command, const struct cli_option
 /* Without setting the defaults; given[i] becomes true if options[i] was on the command line; `given` may be NULL. */
 bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int required, int argc,
                        char **argv, int *first, int *exit_code, bool *given);
-bool cli_read_value(const struct cli_option *o, const char *text, int most,
-                    struct reel_error *err); /* stores one value; a list holds at most `most` */
+bool cli_read_value(const struct cli_option *o, const char *text, int most, struct reel_error *err); /* stores one
+                                                                                                        value; a list
+                                                                                                        holds at most
+                                                                                                        `most` */
 
 /* ---- write_options.c: the options that only some writers have (convert/options.h) */
 enum { CLI_WRITE_OPTIONS_MAX = 32 };
@@ -181,7 +183,10 @@ struct cli_tree {
     size_t room, room_below;
 };
 bool cli_tree(char *const *paths, uint32_t n, const char *except, struct cli_tree *out,
-              struct reel_error *err); /* except: a folder */
+              struct reel_error *err); /* except:
+                                          a
+                                          folder
+                                        */
 void cli_tree_done(struct cli_tree *tree);
 
 /* ---- the options of cat and convert as a selection of these recordings */

@@ -25,7 +25,7 @@ static bool back_up(struct app *app, const char *data, const char *folder, enum 
     return good;
 }
 
-static int run(int argc, char **argv) {
+static int run_backup(int argc, char **argv) {
     const char *data;
     int first, code, blobs = BACKUP_NO_BLOBS;
     struct app app = {0};
@@ -70,5 +70,5 @@ const struct cli_command cli_backup = {
         "backup, which is "
         "updated.\n"
         "To restore, run `reel serve --data` on a copy of DIR; without --blobs, also copy the blobs folder into it.",
-    .run = run,
+    .run = run_backup,
 };

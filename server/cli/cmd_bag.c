@@ -5,14 +5,14 @@
 #include "cli/cli.h"
 #include "formats/rosbag/info.h"
 
-static bool print(const char *path, struct reel_bag_question q, struct reel_error *err) {
+static bool bag_print(const char *path, struct reel_bag_question q, struct reel_error *err) {
     q.path = path;
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
     AUTO_MEM char *text = recording ? reel_bag_info(recording, &q, err) : NULL;
     return text && (fputs(text, stdout) >= 0 || reel_fail_errno(err, "could not write")) && cli_flush(err);
 }
 
-static int run(int argc, char **argv) {
+static int run_bag(int argc, char **argv) {
     struct reel_bag_question q = {0};
     int first, code;
     const struct cli_option options[] = {
@@ -32,7 +32,7 @@ static int run(int argc, char **argv) {
     cli_catch_interrupt();
     for (int i = first + 1; i < argc; i++) {
         struct reel_error err = {0};
-        if (!print(argv[i], q, &err)) {
+        if (!bag_print(argv[i], q, &err)) {
             cli_forget(argv[i], &err);
             return cli_fail(&cli_bag, cli_file_name(argv[i]), &err);
         }
@@ -47,5 +47,5 @@ const struct cli_command cli_bag = {
     .summary = "print what `rosbag info` prints",
     .details = "For bags that rosbag can read, the output is byte for byte the same. Other bags and ROS recordings are "
                "printed in the same form.",
-    .run = run,
+    .run = run_bag,
 };

@@ -23,14 +23,14 @@ struct writing {
     struct output_file out;
     struct reel_error err; /* of the failed write */
 };
-static bool put(void *context, const char *text, size_t size) {
+static bool cmd_carla_put(void *context, const char *text, size_t size) {
     struct writing *w = context;
     return cli_output_write(&w->out, text, size, &w->err);
 }
 
 static bool run_report(const char *path, const struct request *q, struct reel_error *err) {
     struct writing w = {.out = {.fd = STDOUT_FILENO}};
-    const struct reel_text_sink sink = {.put = put, .context = &w};
+    const struct reel_text_sink sink = {.put = cmd_carla_put, .context = &w};
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
     if (!recording) {
         return false;
@@ -60,14 +60,14 @@ static bool run_report(const char *path, const struct request *q, struct reel_er
 
 /* --- the command line --- */
 
-static bool read_number(const char *text, double *out) {
+static bool cmd_carla_read_number(const char *text, double *out) {
     double value = 0;
     bool good = !text || (number_real(text, &value) && isfinite(value) && value >= 0);
     *out = text && good ? value : *out;
     return good;
 }
 
-static bool read_type(const char *text, char *out) {
+static bool carla_read_type(const char *text, char *out) {
     bool good = !text || (strlen(text) == 1 && strchr("hvwtoa", text[0]));
     *out = text && good ? text[0] : *out;
     return good;
@@ -81,7 +81,7 @@ static bool read_actor(const char *text, uint32_t *out) {
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && value <= UINT32_MAX;
 }
 
-static int topic_named(const char *name) {
+static int carla_topic_named(const char *name) {
     int i = 0;
     while (topics[i] && strcmp(topics[i], name) != 0) {
         i++;
@@ -101,17 +101,18 @@ static bool read_arguments(const struct arguments *w, struct reel_carla_question
     if (w->dialect && !reel_carla_dialect_named(w->dialect, &q->dialect, err)) {
         return false;
     }
-    if (!read_type(w->type1, &q->type1) || !read_type(w->type2, &q->type2)) {
+    if (!carla_read_type(w->type1, &q->type1) || !carla_read_type(w->type2, &q->type2)) {
         return reel_fail(err, REEL_ARGUMENT,
                          "a type is h (hero), v (vehicle), w (walker), t (traffic light), o (other) or a (any)");
     }
-    bool numbers = read_number(w->min_time, &q->min_time_s) && read_number(w->min_distance, &q->min_distance_cm);
+    bool numbers = cmd_carla_read_number(w->min_time, &q->min_time_s) &&
+                   cmd_carla_read_number(w->min_distance, &q->min_distance_cm);
     return numbers || reel_fail(err, REEL_ARGUMENT, "--min-time and --min-distance must be numbers, 0 or greater");
 }
 
 static int run_subcommand(char **rest, int n, const struct arguments *w) {
     struct reel_error err = {0};
-    int topic = topic_named(rest[0]);
+    int topic = carla_topic_named(rest[0]);
     if (!topics[topic]) {
         return cli_misused(&cli_carla, "\"%s\" is not one of info, collisions, blocked, actors, trajectory, state",
                            rest[0]);
@@ -123,8 +124,8 @@ static int run_subcommand(char **rest, int n, const struct arguments *w) {
     }
     struct request q = {
         .question = reel_carla_question((enum reel_carla_topic)topic), .format = w->format, .at = w->at};
-    q.format = w->format < 0 ? (topic > REEL_CARLA_BLOCKED ? 1 : 0)
-                             : w->format; /* CARLA has no text form of the others: CSV */
+    q.format = w->format < 0 ? (topic > REEL_CARLA_BLOCKED ? 1 : 0) : w->format; /* CARLA has no text form of the
+                                                                                    others: CSV */
     if (!read_arguments(w, &q.question, &err)) {
         return cli_misused(&cli_carla, "%s", err.text);
     }
@@ -139,7 +140,7 @@ static int run_subcommand(char **rest, int n, const struct arguments *w) {
     return cli_fail(&cli_carla, cli_file_name(rest[1]), &err);
 }
 
-static int run(int argc, char **argv) {
+static int cmd_carla_run(int argc, char **argv) {
     struct arguments w = {.format = -1};
     int first, code;
     const struct cli_option options[] = {
@@ -198,5 +199,5 @@ const struct cli_command cli_carla = {
     .details = "info, collisions and blocked print what CARLA prints, byte for byte. actors, trajectory and state, "
                "which CARLA lacks, print\n"
                "rows; so does --output for the others. state prints the living actors, with positions between frames.",
-    .run = run,
+    .run = cmd_carla_run,
 };

@@ -18,7 +18,7 @@ struct request {
     struct option_list fields;
 };
 
-static void request_done(struct request *q) {
+static void cat_request_done(struct request *q) {
     reel_auto_option_list_done(&q->fields);
 }
 
@@ -56,8 +56,8 @@ static bool put_raw(struct reel_stream *stream, const struct request *q, char *b
     return step != REEL_STEP_ERROR;
 }
 
-static bool put_rows(struct reel_recording *recording, const struct reel_selection *selection, const struct request *q,
-                     char *buffer, struct output_file *out, struct reel_error *err) {
+static bool cat_put_rows(struct reel_recording *recording, const struct reel_selection *selection,
+                         const struct request *q, char *buffer, struct output_file *out, struct reel_error *err) {
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
     const struct reel_write_options options = {.compression = "",
                                                .time_format = (enum reel_time_format)q->time_format,
@@ -96,15 +96,15 @@ static bool put_messages(const char *path, struct cli_select *select, const stru
         return reel_fail_memory(err);
     }
     if (q->format != FORMAT_RAW) {
-        return put_rows(recording, &selection, q, buffer, &out, err);
+        return cat_put_rows(recording, &selection, q, buffer, &out, err);
     }
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
     return stream && put_raw(stream, q, buffer, &out, err);
 }
 
-static int run(int argc, char **argv) {
+static int run_cat(int argc, char **argv) {
     AUTO(cli_select_done) struct cli_select select = {0};
-    AUTO_STRUCT(request_done) struct request q = {0};
+    AUTO_STRUCT(cat_request_done) struct request q = {0};
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
@@ -158,5 +158,5 @@ const struct cli_command cli_cat = {
     .summary = "print the messages of a recording in time order",
     .details = "Each row has the members topic, sequence, log_time, publish_time and data. Payloads that cannot be "
                "decoded are {\"$base64\": …}.",
-    .run = run,
+    .run = run_cat,
 };

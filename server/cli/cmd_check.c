@@ -15,7 +15,7 @@ static void print_finding(const struct reel_finding *f) {
     printf(": %s\n", f->text);
 }
 
-static void print_json(json_t *body) {
+static void check_print_json(json_t *body) {
     json_text_print(body, 0, stdout); /* cli_flush() reports errors */
     json_decref(body);
     putchar('\n');
@@ -32,18 +32,18 @@ static void print_report(const char *path, const struct reel_index *index, const
                                               "offset", view_u64(findings[i].offset), "length",
                                               view_u64(findings[i].length), "text", findings[i].text));
     }
-    print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:n}", "file", path, "state", state, "format",
-                         info->format->name, "messages", view_u64(info->messages), "channels", (int)info->n_channels,
-                         "lost_bytes", view_u64(info->lost_bytes), "findings_total", view_u64(info->n_findings_total),
-                         "findings", list, "error"));
+    check_print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:n}", "file", path, "state", state, "format",
+                               info->format->name, "messages", view_u64(info->messages), "channels",
+                               (int)info->n_channels, "lost_bytes", view_u64(info->lost_bytes), "findings_total",
+                               view_u64(info->n_findings_total), "findings", list, "error"));
 }
 
 static int check_json(const char *path, struct reel_error *err) {
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, true, err);
     if (!recording) {
-        print_json(json_pack("{s:s, s:s, s:n, s:i, s:i, s:i, s:i, s:[], s:s}", "file", path, "state", "unreadable",
-                             "format", "messages", 0, "channels", 0, "lost_bytes", 0, "findings_total", 0, "findings",
-                             "error", err->text));
+        check_print_json(json_pack("{s:s, s:s, s:n, s:i, s:i, s:i, s:i, s:[], s:s}", "file", path, "state",
+                                   "unreadable", "format", "messages", 0, "channels", 0, "lost_bytes", 0,
+                                   "findings_total", 0, "findings", "error", err->text));
         return CHECK_UNREADABLE;
     }
     const struct reel_index *index = reel_recording_index(recording);
@@ -52,7 +52,7 @@ static int check_json(const char *path, struct reel_error *err) {
     return !cli_flush(err) ? CHECK_UNREADABLE : damaged ? CHECK_DAMAGED : CHECK_CLEAN;
 }
 
-static int check(const char *path, struct reel_error *err) {
+static int check_check(const char *path, struct reel_error *err) {
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, true, err);
     if (!recording) {
         return CHECK_UNREADABLE;
@@ -78,7 +78,7 @@ static int check(const char *path, struct reel_error *err) {
     return !cli_flush(err) ? CHECK_UNREADABLE : info->damaged ? CHECK_DAMAGED : CHECK_CLEAN;
 }
 
-static int run(int argc, char **argv) {
+static int cmd_check_run(int argc, char **argv) {
     int first, code, worst = CHECK_CLEAN;
     bool json = false;
     const struct cli_option options[] = {
@@ -91,7 +91,7 @@ static int run(int argc, char **argv) {
     cli_catch_interrupt();
     for (int i = first; i < argc; i++) {
         struct reel_error err = {0};
-        code = json ? check_json(argv[i], &err) : check(argv[i], &err);
+        code = json ? check_json(argv[i], &err) : check_check(argv[i], &err);
         if (code == CHECK_UNREADABLE && !json) {
             cli_fail(&cli_check, cli_file_name(argv[i]), &err);
         }
@@ -105,5 +105,5 @@ const struct cli_command cli_check = {
     .arguments = "FILE… [--json]",
     .summary = "report damage in recordings",
     .details = "Exit status: 0 if nothing is lost, 1 if a file is damaged, 2 if a file cannot be read at all.",
-    .run = run,
+    .run = cmd_check_run,
 };

@@ -251,7 +251,7 @@ static bool write_parts(struct conversion *c, const char *path, struct reel_erro
     return parts;
 }
 
-static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
+static bool convert_convert(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
     const char *out = paths[n - 1];
     if (c->split && strcmp(out, "-") == 0) {
         return reel_fail(err, REEL_ARGUMENT, "--split writes several files, not to standard output");
@@ -263,7 +263,7 @@ static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_
 
 /* ---- each into a folder */
 
-static bool is_folder(const char *path) {
+static bool convert_is_folder(const char *path) {
     struct stat st;
     size_t n = strlen(path);
     return (n > 0 && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
@@ -286,10 +286,10 @@ static bool convert_one(const void *all, char **paths, uint32_t n, bool replace,
     struct conversion c = *(const struct conversion *)all;
     c.files = (struct cli_recordings){.n = 0};
     c.force = c.force || replace;
-    return convert(&c, paths, n, err);
+    return convert_convert(&c, paths, n, err);
 }
 
-static int run(int argc, char **argv) {
+static int run_convert(int argc, char **argv) {
     AUTO(conversion_done) struct conversion c = {.run = NO_RUN, .ros = -1};
     struct reel_error err = {0};
     int first, code;
@@ -320,7 +320,7 @@ static int run(int argc, char **argv) {
         return code;
     }
     cli_catch_interrupt();
-    if (is_folder(argv[argc - 1])) {
+    if (convert_is_folder(argv[argc - 1])) {
         const struct cli_each each = {.command = &cli_convert,
                                       .processes = (unsigned)c.jobs,
                                       .always = c.force || c.report,
@@ -330,7 +330,7 @@ static int run(int argc, char **argv) {
                                       .context = &c};
         return cli_run_each(&each, argv + first, (uint32_t)(argc - first - 1), argv[argc - 1]);
     }
-    if (convert(&c, argv + first, (uint32_t)(argc - first), &err)) {
+    if (convert_convert(&c, argv + first, (uint32_t)(argc - first), &err)) {
         return CLI_DONE;
     }
     for (uint32_t i = 0; i < c.files.n; i++) {
@@ -353,5 +353,5 @@ const struct cli_command cli_convert = {
                "that fails does not stop "
                "the\n"
                "others. Whatever the output format cannot hold is reported on standard error.",
-    .run = run,
+    .run = run_convert,
 };

@@ -32,7 +32,7 @@ static bool write_demo(const char *folder, size_t number, bool replace, struct r
     return true;
 }
 
-static int run(int argc, char **argv) {
+static int run_demo(int argc, char **argv) {
     bool force = false;
     int first, code;
     struct reel_error err = {0};
@@ -64,5 +64,5 @@ const struct cli_command cli_demo = {
     .summary = "write small recordings to try Reel with",
     .details = "demo.bag: 20 s of a robot driving in a circle (ROS bag 1.2). demo.nanover.zip: 20 s of a simulated "
                "molecule and two users.",
-    .run = run,
+    .run = run_demo,
 };

@@ -24,7 +24,7 @@ static void found(void *context, enum fsck_kind kind, const char *subject, const
     }
 }
 
-static bool print_json(const struct findings *t, const struct fsck_report *r, struct reel_error *err) {
+static bool fsck_print_json(const struct findings *t, const struct fsck_report *r, struct reel_error *err) {
     json_t *all =
         json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found",
                   (json_int_t)r->found, "repaired", (json_int_t)r->repaired, "recordings", (json_int_t)r->recordings,
@@ -63,7 +63,7 @@ static void print_text(const struct fsck_report *r) {
     }
 }
 
-static int run(int argc, char **argv) {
+static int run_fsck(int argc, char **argv) {
     struct findings findings = {0};
     struct fsck_report report;
     struct reel_error err = {0};
@@ -120,7 +120,7 @@ static int run(int argc, char **argv) {
     bool done = fsck_run(&o, &report, &err);
     cli_progress_end(&progress);
     if (done && json) {
-        done = print_json(&findings, &report, &err);
+        done = fsck_print_json(&findings, &report, &err);
     } else if (done) {
         print_text(&report);
     }
@@ -145,5 +145,5 @@ const struct cli_command cli_fsck = {
                "and\n"
                "what uploads left that nobody can resume. To verify the contents of stored files, use `reel scrub`.\n"
                "Exit status: 0 if no problems were found, 1 if problems were found (repaired or not), 2 on failure.",
-    .run = run,
+    .run = run_fsck,
 };

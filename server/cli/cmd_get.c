@@ -35,7 +35,7 @@ static void get_done(struct get *g) {
     free(g->cursor);
 }
 
-static bool go_on(void) {
+static bool get_go_on(void) {
     return !cli_interrupted();
 }
 
@@ -48,7 +48,7 @@ static bool refuse_status(const struct push_answer *a, struct reel_error *err) {
 
 /* ---- files */
 
-static bool hash_file(int fd, char hex[65], struct reel_error *err) {
+static bool get_hash_file(int fd, char hex[65], struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(PIECE);
     struct digest hash;
     ssize_t n = piece ? 1 : -1;
@@ -69,12 +69,12 @@ static bool hash_file(int fd, char hex[65], struct reel_error *err) {
 }
 
 /* Whether the file is there with this digest. */
-static bool is_there(const char *path, const char *sha256, uint64_t size, struct reel_error *err) {
+static bool get_is_there(const char *path, const char *sha256, uint64_t size, struct reel_error *err) {
     AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     char hex[65];
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == size &&
-           hash_file(fd, hex, err) && strcmp(hex, sha256) == 0;
+           get_hash_file(fd, hex, err) && strcmp(hex, sha256) == 0;
 }
 
 /* The entity tag of originals is their digest. */
@@ -89,7 +89,7 @@ static bool etag_of(const char *sha256, char out[ETAG_ROOM]) {
     return true;
 }
 
-static bool make_folders(char *path, size_t from, struct reel_error *err) {
+static bool get_make_folders(char *path, size_t from, struct reel_error *err) {
     for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         bool good = mkdir(path, 0777) == 0 || errno == EEXIST || reel_fail_errno(err, "%s", path);
@@ -142,7 +142,7 @@ static bool get_file(struct get *g, char *path, const char *url, const char *sha
                      struct reel_error *err) {
     AUTO_MEM char *part = NULL;
     char hex[65];
-    if (is_there(path, sha256, size, err)) {
+    if (get_is_there(path, sha256, size, err)) {
         g->skipped++;
         return true;
     }
@@ -150,13 +150,13 @@ static bool get_file(struct get *g, char *path, const char *url, const char *sha
         part = NULL;
         return reel_fail_memory(err);
     }
-    AUTO_FD int fd = make_folders(path, strlen(g->folder) + 1, err)
+    AUTO_FD int fd = get_make_folders(path, strlen(g->folder) + 1, err)
                          ? open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)
                          : -1;
     if (fd < 0) {
         return err->code != REEL_OK ? false : reel_fail_errno(err, "%s", part);
     }
-    if ((size > 0 && !receive_rest(g, fd, url, sha256, size, err)) || !hash_file(fd, hex, err)) {
+    if ((size > 0 && !receive_rest(g, fd, url, sha256, size, err)) || !get_hash_file(fd, hex, err)) {
         return false;
     }
     if (strcmp(hex, sha256) != 0) {
@@ -174,8 +174,8 @@ static bool get_file(struct get *g, char *path, const char *url, const char *sha
 /* ---- recordings */
 
 /* DEST/COLLECTION/NAME, or in a folder of that name for several parts. NULL: the names lead elsewhere, or no memory. */
-static char *path_of(const struct get *g, const char *collection, const char *name, const char *part, bool several,
-                     struct reel_error *err) {
+static char *get_path_of(const struct get *g, const char *collection, const char *name, const char *part, bool several,
+                         struct reel_error *err) {
     char *path = NULL;
     if (!names_check(collection, name, err) || strcmp(collection, ".") == 0 || strcmp(collection, "..") == 0 ||
         (several && !names_check(collection, cli_file_name(part), err))) {
@@ -200,7 +200,7 @@ static bool get_part(struct get *g, const json_t *recording, const json_t *part,
     if (!id || !collection || !name || !file || !sha256 || size < 0) {
         return reel_fail(err, REEL_DAMAGED, "it has no stored file");
     }
-    AUTO_MEM char *path = path_of(g, collection, name, file, several, err);
+    AUTO_MEM char *path = get_path_of(g, collection, name, file, several, err);
     AUTO_MEM char *escaped = push_http_escape(g->http, file);
     AUTO_MEM char *url = NULL;
     if (!path || !escaped || asprintf(&url, "%s/recordings/%s/file/%s", g->api, id, escaped) < 0) {
@@ -226,7 +226,7 @@ static bool get_recording(struct get *g, const json_t *recording) {
     return true;
 }
 
-static bool collect(void *context, const void *data, size_t size, struct reel_error *err) {
+static bool get_collect(void *context, const void *data, size_t size, struct reel_error *err) {
     struct grow *page = context;
     if (page->size + size > PAGE_BYTES_MAX) {
         return reel_fail(err, REEL_LIMIT, "a page of the list has more than %d MiB", PAGE_BYTES_MAX >> 20);
@@ -245,7 +245,7 @@ static json_t *next_page(struct get *g, struct reel_error *err) {
         return NULL;
     }
     const struct push_request q = {
-        .method = "GET", .url = url, .headers = {"Accept: application/json"}, .write = collect, .context = &page};
+        .method = "GET", .url = url, .headers = {"Accept: application/json"}, .write = get_collect, .context = &page};
     bool good =
         push_http_do(g->http, &q, &g->answer, err) && (g->answer.status == 200 || refuse_status(&g->answer, err));
     json_t *body = good ? json_loadb((const char *)page.data, page.size, 0, NULL) : NULL;
@@ -277,7 +277,7 @@ static bool get_all(struct get *g, struct reel_error *err) {
     return true;
 }
 
-static int run(int argc, char **argv) {
+static int run_get(int argc, char **argv) {
     AUTO_STRUCT(get_done) struct get g = {.query = ""};
     struct reel_error err = {0};
     const char *token_file = NULL;
@@ -308,7 +308,7 @@ static int run(int argc, char **argv) {
     cli_catch_interrupt();
     bool good =
         push_http_token(token_file, token, &err) && ((g.api = push_http_api(address)) || reel_fail_memory(&err)) &&
-        (g.http = push_http_new(token[0] ? token : NULL, go_on, &err)) &&
+        (g.http = push_http_new(token[0] ? token : NULL, get_go_on, &err)) &&
         (mkdir(g.folder, 0777) == 0 || errno == EEXIST || reel_fail_errno(&err, "%s", g.folder)) && get_all(&g, &err);
     fprintf(stderr, "%u received, %u skipped, %u failed\n", g.received, g.skipped, g.failed);
     if (!good) {
@@ -326,5 +326,5 @@ const struct cli_command cli_get = {
                "FOLDER/COLLECTION/NAME and checked by their SHA-256. Run it again to continue: what is there is "
                "skipped, and a file that was\n"
                "received in part goes on where it ended. The token is in the environment variable REEL_TOKEN.",
-    .run = run,
+    .run = run_get,
 };

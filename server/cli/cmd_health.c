@@ -11,7 +11,7 @@ struct response {
     char text[RESPONSE_BYTES];
 };
 
-static size_t take(char *data, size_t one, size_t n, void *context) {
+static size_t health_take(char *data, size_t one, size_t n, void *context) {
     struct response *response = context;
     size_t room = sizeof response->text - 1 - response->size, size = n < room ? n : room;
     (void)one;
@@ -37,7 +37,7 @@ static bool get_ready(const char *url, long *status, struct response *response, 
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, health_take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, response);
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
@@ -49,7 +49,7 @@ static bool get_ready(const char *url, long *status, struct response *response, 
            reel_fail(err, REEL_IO, "no server at %.100s: %s", url, why[0] ? why : curl_easy_strerror(code));
 }
 
-static int run(int argc, char **argv) {
+static int run_health(int argc, char **argv) {
     const struct cli_option options[] = {{0}};
     struct reel_error err = {0};
     struct response response = {0};
@@ -77,5 +77,5 @@ const struct cli_command cli_health = {
     .arguments = "[URL]",
     .summary = "check that a running server is ready",
     .details = "URL defaults to http://127.0.0.1:8040. Exit status: 0 if the server is ready, 1 otherwise.",
-    .run = run,
+    .run = run_health,
 };

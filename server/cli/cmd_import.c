@@ -57,7 +57,7 @@ static void print_result(const struct import_report *t) {
 }
 
 /* Called by the importing threads, one call at a time. */
-static void on_report(void *context, const struct import_report *report) {
+static void import_on_report(void *context, const struct import_report *report) {
     struct command *c = context;
     static const struct reel_error unknown = {.code = REEL_NOT_MINE, .text = "unknown format"};
     cli_progress_end(&c->progress);
@@ -127,8 +127,8 @@ static int run_import(struct command *c, const char *data, char *const *paths, i
     return code;
 }
 
-static int run(int argc, char **argv) {
-    struct command c = {.options = {.collection = "default", .wait_for_scans = true, .on_report = on_report}};
+static int cmd_import_run(int argc, char **argv) {
+    struct command c = {.options = {.collection = "default", .wait_for_scans = true, .on_report = import_on_report}};
     const char *data;
     bool recursive = false;
     int first, code, mode = IMPORT_COPY;
@@ -202,5 +202,5 @@ const struct cli_command cli_import = {
                "changed since they were imported are not read again. Prints one line for each recording. If a file "
                "cannot be read, the others\n"
                "are still imported, and the exit status is 1.",
-    .run = run,
+    .run = cmd_import_run,
 };

@@ -9,7 +9,7 @@
 #include "views/views.h"
 
 /* A file's name; if it is not UTF-8, bytes outside ASCII become "?". */
-static char *name_of(const char *path) {
+static char *info_name_of(const char *path) {
     char *name = strdup(cli_file_name(path));
     json_t *text = name ? json_string(name) : NULL;
     for (char *c = name; name && !text && *c; c++) {
@@ -22,10 +22,11 @@ static char *name_of(const char *path) {
 /* Describes the files as the catalog would. */
 static bool describe_files(const struct cli_files *files, const struct reel_index *index,
                            struct catalog_recording *out) {
-    *out = (struct catalog_recording){.name = name_of(files->paths[0]), .parts = calloc(files->n, sizeof *out->parts)};
+    *out = (struct catalog_recording){.name = info_name_of(files->paths[0]),
+                                      .parts = calloc(files->n, sizeof *out->parts)};
     for (; out->parts && out->n_parts < files->n; out->n_parts++) {
         struct catalog_part *part = &out->parts[out->n_parts];
-        if (!(part->file_name = name_of(files->paths[out->n_parts]))) {
+        if (!(part->file_name = info_name_of(files->paths[out->n_parts]))) {
             return false;
         }
         part->size = reel_index_part_size(index, out->n_parts);
@@ -35,7 +36,7 @@ static bool describe_files(const struct cli_files *files, const struct reel_inde
 }
 
 /* A line for each recording, however many there are. */
-static bool print_json(const struct cli_files *files, const struct reel_index *index, struct reel_error *err) {
+static bool info_print_json(const struct cli_files *files, const struct reel_index *index, struct reel_error *err) {
     AUTO_STRUCT(catalog_recording_done) struct catalog_recording r = {0};
     json_t *body = describe_files(files, index, &r) ? view_recording(&r, index) : NULL;
     if (!body || json_object_set_new(body, "topics", view_topics(index, NULL)) != 0) {
@@ -50,7 +51,7 @@ static bool print_json(const struct cli_files *files, const struct reel_index *i
 
 /* ---- text */
 
-static const char *time_text(int64_t ns, enum reel_clock clock, char out[REEL_TIME_TEXT]) {
+static const char *info_time_text(int64_t ns, enum reel_clock clock, char out[REEL_TIME_TEXT]) {
     if (clock == REEL_CLOCK_RELATIVE) {
         reel_time_seconds(ns, out);
         return strcat(out, " s");
@@ -81,8 +82,8 @@ static void print_head(const struct cli_files *files, const struct reel_index_in
     }
     printf("format     %s%s%s%s\n", info->format->name, known ? "  (" : "", info->container, known ? ")" : "");
     if (info->messages > 0) {
-        printf("start      %s\n", time_text(info->start_ns, info->clock, first));
-        printf("end        %s\n", time_text(info->end_ns, info->clock, last));
+        printf("start      %s\n", info_time_text(info->start_ns, info->clock, first));
+        printf("end        %s\n", info_time_text(info->end_ns, info->clock, last));
         printf("duration   %s\n", duration_text(info->start_ns, info->end_ns, length));
     }
     if (info->clock_note[0]) {
@@ -150,17 +151,17 @@ static bool print_table(const struct cli_files *files, const struct reel_index *
     return cli_flush(err);
 }
 
-static bool print(const struct cli_files *files, bool json, bool quick, uint32_t number, struct reel_error *err) {
+static bool info_print(const struct cli_files *files, bool json, bool quick, uint32_t number, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *summary = quick ? cli_open_summary(files, err) : NULL;
     AUTO(reel_recording_free) struct reel_recording *recording = quick ? NULL : cli_open_files(files, false, err);
     const struct reel_index *index = recording ? reel_recording_index(recording) : summary;
     if (!json && number > 0 && index) {
         putchar('\n');
     }
-    return index && (json ? print_json(files, index, err) : print_table(files, index, err));
+    return index && (json ? info_print_json(files, index, err) : print_table(files, index, err));
 }
 
-static int run(int argc, char **argv) {
+static int run_info(int argc, char **argv) {
     bool json = false, quick = false;
     int first, code;
     const struct cli_option options[] = {
@@ -185,7 +186,7 @@ static int run(int argc, char **argv) {
     }
     code = CLI_DONE;
     for (uint32_t i = 0; i < all.n; i++) {
-        bool good = print(&all.items[i], json, quick, i, &err);
+        bool good = info_print(&all.items[i], json, quick, i, &err);
         code = good ? code : cli_fail(&cli_info, cli_file_name(all.items[i].paths[0]), &err);
     }
     return code;
@@ -195,5 +196,5 @@ const struct cli_command cli_info = {
     .name = "info",
     .arguments = "FILE… [--json]",
     .summary = "print a recording's times, topics, types and message counts",
-    .run = run,
+    .run = run_info,
 };

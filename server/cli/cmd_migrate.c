@@ -73,7 +73,7 @@ static bool migrate_files(const char *data, const char *to, struct reel_error *e
     return good;
 }
 
-static int run(int argc, char **argv) {
+static int run_migrate(int argc, char **argv) {
     const char *data, *to = NULL, *store = NULL;
     int first, code;
     struct reel_error err = {0};
@@ -115,5 +115,5 @@ const struct cli_command cli_migrate = {
                "archive switches\n"
                "when all files are there. Files that the archive folder had are kept in blobs.moved-N, a bucket stays "
                "as it is.",
-    .run = run,
+    .run = run_migrate,
 };

@@ -18,7 +18,7 @@ struct request {
     struct cli_select select; /* start, end, every */
     struct option_list keys;
 };
-static void request_done(struct request *q) {
+static void nanover_request_done(struct request *q) {
     reel_auto_cli_select_done(&q->select);
     reel_auto_option_list_done(&q->keys);
 }
@@ -27,7 +27,7 @@ struct writing {
     struct output_file out;
     struct reel_error err; /* of the failed write */
 };
-static bool put(void *context, const char *text, size_t size) {
+static bool cmd_nanover_put(void *context, const char *text, size_t size) {
     struct writing *w = context;
     return cli_output_write(&w->out, text, size, &w->err);
 }
@@ -55,7 +55,7 @@ static bool print_moment(struct reel_recording *recording, const struct request 
 
 static bool print_rows(struct reel_recording *recording, struct request *q, struct writing *w, struct reel_error *err) {
     struct reel_selection selection;
-    const struct reel_text_sink sink = {.put = put, .context = w};
+    const struct reel_text_sink sink = {.put = cmd_nanover_put, .context = w};
     enum reel_table_form standard = q->report == REPORT_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_CSV;
     if (!cli_selection(&q->select, &recording, 1, NULL, &selection, err)) {
         return false;
@@ -78,7 +78,7 @@ static bool print_rows(struct reel_recording *recording, struct request *q, stru
     return pass != NULL;
 }
 
-static bool print(const struct cli_files *files, struct request *q, struct reel_error *err) {
+static bool nanover_print(const struct cli_files *files, struct request *q, struct reel_error *err) {
     struct writing w = {.out = {.fd = STDOUT_FILENO}};
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, false, err);
     if (!recording) {
@@ -133,15 +133,15 @@ static int run_report(char **rest, uint32_t n, struct request *q) {
     }
     const struct cli_files *files = &all.items[0];
     cli_catch_interrupt();
-    if (print(files, q, &err)) {
+    if (nanover_print(files, q, &err)) {
         return CLI_DONE;
     }
     cli_forget_files(files, &err);
     return cli_fail(&cli_nanover, cli_file_name(files->paths[0]), &err);
 }
 
-static int run(int argc, char **argv) {
-    AUTO_STRUCT(request_done) struct request q = {.format = -1};
+static int run_nanover(int argc, char **argv) {
+    AUTO_STRUCT(nanover_request_done) struct request q = {.format = -1};
     int first, code;
     const struct cli_option options[] = {
         {.name = "at",
@@ -190,5 +190,5 @@ const struct cli_command cli_nanover = {
     .details = "frame and state print the complete frame or shared state at a time. `reel convert --run N` extracts "
                "one of the\n"
                "runs that `reel nanover resets` lists.",
-    .run = run,
+    .run = run_nanover,
 };

@@ -21,11 +21,11 @@ struct request {
     bool loop, undecoded, channels;
 };
 
-static bool go_on(void) {
+static bool play_go_on(void) {
     return !cli_interrupted();
 }
 
-static bool read_number(const char *name, const char *text, double *out, struct reel_error *err) {
+static bool cmd_play_read_number(const char *name, const char *text, double *out, struct reel_error *err) {
     double value = 0;
     if (text && !(number_real(text, &value) && value > 0)) {
         return reel_fail(err, REEL_ARGUMENT, "--%s %s: a number above 0 is expected", name, text);
@@ -34,14 +34,15 @@ static bool read_number(const char *name, const char *text, double *out, struct 
     return true;
 }
 
-static bool read_options(const struct request *q, struct reel_play_options *out, struct reel_error *err) {
+static bool cmd_play_read_options(const struct request *q, struct reel_play_options *out, struct reel_error *err) {
     out->loop = q->loop;
     if (q->speed && strcmp(q->speed, "max") == 0) {
         out->speed = 0;
-    } else if (!read_number("speed", q->speed, &out->speed, err)) {
+    } else if (!cmd_play_read_number("speed", q->speed, &out->speed, err)) {
         return false;
     }
-    return read_number("rate", q->rate, &out->rate, err) && read_number("clock", q->clock, &out->clock_hz, err) &&
+    return cmd_play_read_number("rate", q->rate, &out->rate, err) &&
+           cmd_play_read_number("clock", q->clock, &out->clock_hz, err) &&
            (!q->max_gap || reel_duration_parse(q->max_gap, &out->max_gap_ns, err));
 }
 
@@ -63,8 +64,9 @@ static struct reel_play *open_play(struct reel_recording *recording, const struc
     return play;
 }
 
-static struct reel_stream *open_stream(struct reel_recording *recording, struct reel_selection *selection,
-                                       const struct reel_play_options *o, const char *follow, struct reel_error *err) {
+static struct reel_stream *cmd_play_open_stream(struct reel_recording *recording, struct reel_selection *selection,
+                                                const struct reel_play_options *o, const char *follow,
+                                                struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     bool cut = selection->start_ns != REEL_TIME_MIN;
     int64_t start = cut && selection->start_ns > info->start_ns ? selection->start_ns : info->start_ns;
@@ -81,7 +83,7 @@ static struct record_remote_options remote_of(const struct request *q, const cha
                                           .collection = q->collection,
                                           .token_file = q->token_file,
                                           .media_type = "application/x-ndjson",
-                                          .go_on = go_on};
+                                          .go_on = play_go_on};
 }
 
 static bool play_file(const char *path, struct cli_select *select, const struct request *q, struct reel_error *err) {
@@ -90,7 +92,7 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
     const struct reel_write_options write = {
         .compression = "", .prompt = true, .channels = q->channels, .raw = q->undecoded};
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
-    if (!writer || !read_options(q, &options, err)) {
+    if (!writer || !cmd_play_read_options(q, &options, err)) {
         return false;
     }
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
@@ -100,11 +102,11 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
     }
     if (q->to) {
         const struct record_remote_options remote = remote_of(q, cli_file_name(path));
-        struct reel_stream *played = open_stream(recording, &selection, &options, q->follow, err);
+        struct reel_stream *played = cmd_play_open_stream(recording, &selection, &options, q->follow, err);
         return played && play_remote(&remote, played, err);
     }
     struct output_file out = {.fd = STDOUT_FILENO};
-    struct reel_stream *stream = open_stream(recording, &selection, &options, q->follow, err);
+    struct reel_stream *stream = cmd_play_open_stream(recording, &selection, &options, q->follow, err);
     AUTO(reel_row_output_free)
     struct reel_row_output *rows = stream ? reel_row_output_new(writer, &write, stream, err) : NULL;
     AUTO_MEM char *buffer = malloc(PIECE);
@@ -154,7 +156,7 @@ static bool play_from_server(const char *url, const struct cli_select *select, c
     return play_bridge_finish(bridge, err); /* also after Ctrl-C */
 }
 
-static int run(int argc, char **argv) {
+static int run_play(int argc, char **argv) {
     AUTO(cli_select_done) struct cli_select select = {0};
     struct request q = {0};
     struct reel_error err = {0};
@@ -236,5 +238,5 @@ const struct cli_command cli_play = {
     .details = "The rows are those of cat; each is printed when as much time has passed as in the recording.\n"
                "A URL is that of a recording on a server: http://HOST/api/v1/recordings/ID.\n"
                "With --to the messages go into a live recording of a server instead.",
-    .run = run,
+    .run = run_play,
 };

@@ -76,12 +76,12 @@ static size_t folder_of(const struct pushing *p, const char *path) {
 }
 
 /* Two days' run.bag are two recordings: a file of a folder is named by its path below it. */
-static const char *name_of(const struct pushing *p, const char *path) {
+static const char *push_name_of(const struct pushing *p, const char *path) {
     size_t folder = folder_of(p, path);
     return folder > 0 ? path + folder : cli_file_name(path);
 }
 
-static void report(struct pushing *p, const struct push_file *file, bool good, const struct reel_error *err) {
+static void push_report(struct pushing *p, const struct push_file *file, bool good, const struct reel_error *err) {
     pthread_mutex_lock(&p->mutex);
     if (p->on_terminal) {
         fputs("\r\033[K", stderr);
@@ -98,7 +98,7 @@ static void report(struct pushing *p, const struct push_file *file, bool good, c
 
 static bool push_one(struct pushing *p, struct push_http *http, const char *path, const char *part_of) {
     struct push_file file = {
-        .path = path, .name = part_of ? cli_file_name(path) : name_of(p, path), .part_of = part_of};
+        .path = path, .name = part_of ? cli_file_name(path) : push_name_of(p, path), .part_of = part_of};
     struct reel_error err = {0};
     bool good = true;
     if (p->dry_run) {
@@ -107,7 +107,7 @@ static bool push_one(struct pushing *p, struct push_http *http, const char *path
     } else {
         good = push_file(http, &p->options, &file, &p->sent, &err);
     }
-    report(p, &file, good, &err);
+    push_report(p, &file, good, &err);
     return good;
 }
 
@@ -117,7 +117,7 @@ static bool passes_over(struct pushing *p, const struct cli_files *files) {
     struct push_file file = {.path = path, .text = "is no recording, passed over"};
     bool passes = !files->format && folder_of(p, path) > 0 && access(path, R_OK) == 0;
     if (passes) {
-        report(p, &file, true, NULL);
+        push_report(p, &file, true, NULL);
     }
     return passes;
 }
@@ -135,24 +135,24 @@ static void push_recording(struct pushing *p, struct push_http *http, const stru
         struct push_file skipped = {.path = files->paths[k]};
         struct reel_error err = {0};
         if (good) {
-            push_one(p, http, files->paths[k], name_of(p, files->paths[main_file]));
+            push_one(p, http, files->paths[k], push_name_of(p, files->paths[main_file]));
         } else {
             reel_fail(&err, REEL_CANCELLED, "skipped: it is a part of %.200s, which failed", files->paths[main_file]);
-            report(p, &skipped, false, &err);
+            push_report(p, &skipped, false, &err);
         }
     }
 }
 
 /* ---- several at once */
 
-static bool go_on(void) {
+static bool push_go_on(void) {
     return !cli_interrupted();
 }
 
-static void *work(void *context) {
+static void *push_work(void *context) {
     struct pushing *p = context;
     struct reel_error err = {0};
-    AUTO(push_http_free) struct push_http *http = push_http_new(p->token, go_on, &err);
+    AUTO(push_http_free) struct push_http *http = push_http_new(p->token, push_go_on, &err);
     pthread_mutex_lock(&p->mutex);
     while (http && p->next < p->all->n && !cli_interrupted()) {
         const struct cli_files *files = &p->all->items[p->next++];
@@ -168,7 +168,7 @@ static void *work(void *context) {
     return NULL;
 }
 
-static void show(const struct pushing *p, int64_t started_ns) {
+static void push_show(const struct pushing *p, int64_t started_ns) {
     char bar[BAR_WIDTH + 1], sent[16], total[16], rate[16];
     uint64_t bytes = atomic_load(&p->sent);
     double seconds = (double)(reel_now_ns() - started_ns) / 1e9,
@@ -190,7 +190,7 @@ static void run_all(struct pushing *p, unsigned jobs) {
     pthread_mutex_lock(&p->mutex);
     for (; n < jobs && n < p->all->n; n++) {
         p->running++;
-        if (pthread_create(&threads[n], NULL, work, p) != 0) {
+        if (pthread_create(&threads[n], NULL, push_work, p) != 0) {
             p->running--;
             break;
         }
@@ -199,7 +199,7 @@ static void run_all(struct pushing *p, unsigned jobs) {
     while (p->running > 0) {
         condition_wait(&p->ended, &p->mutex, clock_deadline((int64_t)STEP_MS * 1000000));
         if (p->on_terminal) {
-            show(p, started_ns);
+            push_show(p, started_ns);
         }
     }
     if (p->on_terminal) {
@@ -226,7 +226,7 @@ struct walking {
     struct paths *files;
 };
 
-static enum folder_decision enter(void *context, const char *folder, struct reel_error *err) {
+static enum folder_decision push_enter(void *context, const char *folder, struct reel_error *err) {
     (void)context, (void)folder;
     return !cli_interrupted() ? FOLDER_ENTER : (reel_fail(err, REEL_CANCELLED, "interrupted"), FOLDER_STOP);
 }
@@ -236,7 +236,7 @@ static bool is_left_out(const struct pushing *p, const char *path) {
     bool matches = p->globs.count == 0;
     for (uint32_t i = 0; i < p->globs.count && !matches; i++) {
         matches = reel_glob_match(p->globs.items[i], cli_file_name(path)) ||
-                  reel_glob_match(p->globs.items[i], name_of(p, path));
+                  reel_glob_match(p->globs.items[i], push_name_of(p, path));
     }
     return !matches;
 }
@@ -259,7 +259,7 @@ static bool add_files(void *context, const char *folder, int fd, struct folder_l
     return true;
 }
 
-static void refused(void *context, const char *folder, const struct reel_error *why) {
+static void push_refused(void *context, const char *folder, const struct reel_error *why) {
     const struct walking *w = context;
     w->push->failed += cli_fail(&cli_push, folder, why) != CLI_DONE;
 }
@@ -284,7 +284,7 @@ static bool add_path(struct pushing *p, struct paths *files, char *path, bool re
         return reel_fail_memory(err);
     }
     AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct folder_visit visit = {.enter = enter, .files = add_files, .refused = refused, .context = &w};
+    const struct folder_visit visit = {.enter = push_enter, .files = add_files, .refused = push_refused, .context = &w};
     return fd >= 0 ? folder_walk(&visit, path, fd, err) : reel_fail_errno(err, "cannot be read");
 }
 
@@ -319,7 +319,7 @@ static int push_paths(struct pushing *p, const struct paths *files, uint64_t job
     return p->failed > 0 || cli_interrupted() ? CLI_FAILED : CLI_DONE;
 }
 
-static int run(int argc, char **argv) {
+static int cmd_push_run(int argc, char **argv) {
     AUTO_STRUCT(pushing_done) struct pushing p = {.options.collection = "default"};
     AUTO(option_list_done) struct option_list tags = {0};
     AUTO(paths_done) struct paths files = {.n = 0};
@@ -381,5 +381,5 @@ const struct cli_command cli_push = {
                "the server already has are not sent again, unless they are small. Files that belong together become "
                "one recording. Prints one\n"
                "line for each file. If a file fails, the others are still uploaded, and the exit status is 1.",
-    .run = run,
+    .run = cmd_push_run,
 };

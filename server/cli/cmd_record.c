@@ -39,11 +39,12 @@ static void recording_done(struct recording *r) {
     record_remote_free(r->remote);
 }
 
-static bool go_on(void) {
+static bool record_go_on(void) {
     return !cli_interrupted();
 }
 
-static bool append(struct recording *r, enum reel_row_media medium, struct reel_bytes rows, struct reel_error *err) {
+static bool record_append(struct recording *r, enum reel_row_media medium, struct reel_bytes rows,
+                          struct reel_error *err) {
     struct reel_rows_added added;
     int64_t now = reel_now_ns();
     if (r->remote) {
@@ -59,7 +60,7 @@ static bool append(struct recording *r, enum reel_row_media medium, struct reel_
 }
 
 /* Reads what there is. *got 0: the end; nothing was there for a moment: *idle. */
-static bool read_some(struct grow *in, bool some, size_t *got, bool *idle, struct reel_error *err) {
+static bool record_read_some(struct grow *in, bool some, size_t *got, bool *idle, struct reel_error *err) {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
     int ready = poll(&fd, 1, some ? IDLE_MS : LOOK_MS);
     *idle = ready <= 0;
@@ -88,7 +89,7 @@ static bool pass_on(struct recording *r, enum reel_row_media medium, struct grow
     if (whole == 0) {
         return in->size < BATCH_MAX || reel_fail(err, REEL_LIMIT, "a row of more than %d MiB", BATCH_MAX >> 20);
     }
-    if (!append(r, medium, bytes_of(in->data, whole), err)) {
+    if (!record_append(r, medium, bytes_of(in->data, whole), err)) {
         return false;
     }
     memmove(in->data, in->data + whole, in->size - whole);
@@ -100,8 +101,8 @@ static bool record_input(struct recording *r, enum reel_row_media medium, struct
     struct grow in = {0};
     size_t got = 1;
     bool good = true, idle;
-    while (good && got > 0 && go_on()) {
-        good = read_some(&in, in.size > 0, &got, &idle, err);
+    while (good && got > 0 && record_go_on()) {
+        good = record_read_some(&in, in.size > 0, &got, &idle, err);
         if (good && (idle || got == 0 || in.size >= BATCH_BYTES)) {
             good = pass_on(r, medium, &in, got == 0, err);
             if (good && idle && r->recorder) {
@@ -159,7 +160,7 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
                                                   .collection = q->collection,
                                                   .token_file = q->token_file,
                                                   .media_type = media_types[q->input],
-                                                  .go_on = go_on};
+                                                  .go_on = record_go_on};
     AUTO_STRUCT(recording_done) struct recording r = {.remote = record_remote_open(&options, err)};
     if (!r.remote) {
         return false;
@@ -171,7 +172,7 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
     return record_remote_finish(r.remote, err) && (good || reel_error_pass(err, &why));
 }
 
-static int run(int argc, char **argv) {
+static int run_record(int argc, char **argv) {
     struct request q = {0};
     struct reel_error err = {0};
     int first, code;
@@ -214,5 +215,5 @@ const struct cli_command cli_record = {
                "defines a topic.\n"
                "The file's extension names its format. Ctrl-C ends the recording.\n"
                "With --follow-file, what is complete in a file goes into the live recording while the file grows.",
-    .run = run,
+    .run = run_record,
 };

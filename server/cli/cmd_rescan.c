@@ -25,7 +25,7 @@ static void scan_one(struct rescan *s, const struct catalog_recording *r) {
     }
 }
 
-static bool visit(void *context, const struct catalog_recording *r) {
+static bool rescan_visit(void *context, const struct catalog_recording *r) {
     struct rescan *s = context;
     if (r->state != STATE_TRASHED && (!s->format || strcmp(r->format, s->format) == 0)) {
         scan_one(s, r);
@@ -35,7 +35,7 @@ static bool visit(void *context, const struct catalog_recording *r) {
 
 static bool rescan(struct rescan *s, char **ids, int n, bool many, struct reel_error *err) {
     if (many) {
-        return catalog_each(s->app.catalog, visit, s, err);
+        return catalog_each(s->app.catalog, rescan_visit, s, err);
     }
     for (int i = 0; i < n && !cli_interrupted(); i++) {
         struct catalog_recording r;
@@ -48,7 +48,7 @@ static bool rescan(struct rescan *s, char **ids, int n, bool many, struct reel_e
     return true;
 }
 
-static int run(int argc, char **argv) {
+static int run_rescan(int argc, char **argv) {
     struct rescan s = {.format = NULL};
     struct app_config config = {
         .cache_bytes = 64 << 20, .memory_bytes = 64 << 20, .scan_threads = 1, .derived_bytes = UINT64_MAX};
@@ -99,5 +99,5 @@ const struct cli_command cli_rescan = {
     .summary = "scan recordings again, for example after an upgrade",
     .details = "No server may be running on the archive. Annotations are kept. The old index is used until the new one "
                "is complete.",
-    .run = run,
+    .run = run_rescan,
 };

@@ -59,7 +59,7 @@ static json_t *read_openapi(const char *file, struct reel_error *err) {
     return openapi_document(components, err);
 }
 
-static int run(int argc, char **argv) {
+static int run_routes(int argc, char **argv) {
     bool openapi = false;
     const struct cli_option options[] = {
         {.name = "openapi", .kind = CLI_FLAG, .to = &openapi, .help = "print the OpenAPI document"}, {0}};
@@ -75,4 +75,4 @@ static int run(int argc, char **argv) {
     return CLI_DONE;
 }
 
-const struct cli_command cli_routes = {.name = "routes", .arguments = "", .summary = "", .run = run};
+const struct cli_command cli_routes = {.name = "routes", .arguments = "", .summary = "", .run = run_routes};

@@ -44,7 +44,7 @@ static void print_corrupted(json_t *last) {
     }
 }
 
-static int run(int argc, char **argv) {
+static int run_scrub(int argc, char **argv) {
     const char *data;
     uint64_t rate = 0;
     struct scrub_options limits = {0};
@@ -109,5 +109,5 @@ const struct cli_command cli_scrub = {
                "rebuilt when they are "
                "needed.\n"
                "Exit status: 0 if everything is intact, 1 if files or index packs are corrupted, 2 on failure.",
-    .run = run,
+    .run = run_scrub,
 };

@@ -204,7 +204,7 @@ static bool is_tile_address(const char *text) {
            strstr(path, "{z}") && strstr(path, "{x}") && strstr(path, "{y}") && !strpbrk(path, " \"'<>\\");
 }
 
-static int run(int argc, char **argv) {
+static int run_serve(int argc, char **argv) {
     AUTO_STRUCT(config_done) struct app_config config = {0};
     AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {0};
     struct reel_error err = {0};
@@ -257,5 +257,5 @@ const struct cli_command cli_serve = {
                "the result. Prints \"listening on http://…\" when ready. SIGTERM or Ctrl-C lets running requests "
                "finish, then the server\n"
                "exits with status 0. SIGHUP reads the certificate of --tls-cert again.",
-    .run = run,
+    .run = run_serve,
 };

@@ -12,17 +12,17 @@ struct request {
     int format;               /* -1: the default */
     struct cli_select select; /* start, end */
 };
-static void request_done(struct request *q) {
+static void tide_request_done(struct request *q) {
     reel_auto_cli_select_done(&q->select);
 }
 
-static bool put(void *context, const char *text, size_t size) {
+static bool cmd_tide_put(void *context, const char *text, size_t size) {
     (void)context;
     return fwrite(text, 1, size, stdout) == size;
 }
 
 static bool print_channels(struct reel_recording *recording, struct request *q, struct reel_error *err) {
-    const struct reel_text_sink sink = {.put = put};
+    const struct reel_text_sink sink = {.put = cmd_tide_put};
     enum reel_table_form form = q->format < 0 ? REEL_TABLE_CSV : (enum reel_table_form)q->format;
     AUTO(reel_table_text_free) struct reel_table_text *rows = reel_table_text_new(form, &sink, err);
     return rows && reel_tide_channels(reel_recording_index(recording), reel_table_of_text(rows), err);
@@ -37,13 +37,13 @@ static bool print_introspection(struct reel_recording *recording, struct request
     return text && (fputs(text, stdout) >= 0 || reel_fail_errno(err, "could not write"));
 }
 
-static bool print(const char *path, struct request *q, struct reel_error *err) {
+static bool tide_print(const char *path, struct request *q, struct reel_error *err) {
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
     return recording && (q->channels ? print_channels : print_introspection)(recording, q, err) && cli_flush(err);
 }
 
-static int run(int argc, char **argv) {
-    AUTO_STRUCT(request_done) struct request q = {.format = -1};
+static int cmd_tide_run(int argc, char **argv) {
+    AUTO_STRUCT(tide_request_done) struct request q = {.format = -1};
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
@@ -75,7 +75,7 @@ static int run(int argc, char **argv) {
         return cli_misused(&cli_tide, "expected one file");
     }
     cli_catch_interrupt();
-    if (print(argv[first + 1], &q, &err)) {
+    if (tide_print(argv[first + 1], &q, &err)) {
         return CLI_DONE;
     }
     cli_forget(argv[first + 1], &err);
@@ -87,5 +87,5 @@ const struct cli_command cli_tide = {
     .arguments = "channels|introspection FILE [OPTION]…",
     .summary = "print what RSBag's tools print about a TIDE log: channels, introspection",
     .details = "introspection prints a tree of hosts, processes and participants as JSON.",
-    .run = run,
+    .run = cmd_tide_run,
 };

@@ -33,12 +33,12 @@ static struct catalog *open_archive(const char *data, bool create, struct reel_e
         reel_fail_errno(err, "no archive in %s", data);
         return NULL;
     }
-    mkdir(data,
-          0755); /* tokens may be created before the first start; catalog_open() reports other problems of the folder */
+    mkdir(data, 0755); /* tokens may be created before the first start; catalog_open() reports other problems of the
+                          folder */
     return catalog_open(path, err);
 }
 
-static bool create(const struct arguments *w, struct reel_error *err) {
+static bool cmd_token_create(const struct arguments *w, struct reel_error *err) {
     char text[TOKEN_TEXT];
     AUTO_STRUCT(token_done) struct token token = {0};
     const struct token_options options = {.name = w->name,
@@ -114,7 +114,7 @@ static bool publish(const char *data, struct reel_error *err) {
     return good;
 }
 
-static int run(int argc, char **argv) {
+static int run_token(int argc, char **argv) {
     AUTO(arguments_done) struct arguments w = {0};
     struct reel_error err = {0};
     int first, code;
@@ -157,7 +157,7 @@ static int run(int argc, char **argv) {
                            revoke ? "revoke needs the token's name or number" : "unexpected argument");
     }
     if (strcmp(what, "create") == 0) {
-        good = create(&w, &err);
+        good = cmd_token_create(&w, &err);
     } else if (strcmp(what, "list") == 0) {
         good = list(&w, &err);
     } else if (revoke) {
@@ -184,5 +184,5 @@ const struct cli_command cli_token = {
                "the trash; admin: also delete permanently, and manage tokens and the server. rotate creates a new key "
                "for signed links; links\n"
                "signed with the previous key stay valid. Changes take effect at once, also for a running server.",
-    .run = run,
+    .run = run_token,
 };

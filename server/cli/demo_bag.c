@@ -69,7 +69,7 @@ static void put_f32(struct reel_sink *out, double value) {
 static void put_f64(struct reel_sink *out, double value) {
     reel_sink_u64le(out, f64_bits(value));
 }
-static void put_text(struct reel_sink *out, const char *text) {
+static void demo_bag_put_text(struct reel_sink *out, const char *text) {
     reel_sink_string32(out, bytes_text(text));
 }
 
@@ -82,7 +82,7 @@ static void put_sized(struct reel_sink *out, void (*put)(struct reel_sink *out, 
     put(out, context);
 }
 
-static void put_field(struct reel_sink *out, const char *name, struct reel_bytes value) {
+static void demo_bag_put_field(struct reel_sink *out, const char *name, struct reel_bytes value) {
     reel_sink_u32le(out, (uint32_t)(strlen(name) + 1 + value.size));
     reel_sink_put_bytes(out, bytes_text(name));
     reel_sink_u8(out, '=');
@@ -91,19 +91,19 @@ static void put_field(struct reel_sink *out, const char *name, struct reel_bytes
 static void put_u32_field(struct reel_sink *out, const char *name, uint32_t value) {
     uint8_t b[4];
     store_u32le(b, value);
-    put_field(out, name, bytes_of(b, sizeof b));
+    demo_bag_put_field(out, name, bytes_of(b, sizeof b));
 }
 static void put_op(struct reel_sink *out, uint8_t op) {
-    put_field(out, "op", bytes_of(&op, 1));
+    demo_bag_put_field(out, "op", bytes_of(&op, 1));
 }
 
 /* ---- payloads */
 
-static void put_header(struct reel_sink *out, const struct moment *m, const char *frame_id) {
+static void demo_bag_put_header(struct reel_sink *out, const struct moment *m, const char *frame_id) {
     reel_sink_u32le(out, m->tick);
     reel_sink_u32le(out, m->sec);
     reel_sink_u32le(out, m->nsec);
-    put_text(out, frame_id);
+    demo_bag_put_text(out, frame_id);
 }
 
 /* How far the wall is from (x, y) in direction a. */
@@ -116,7 +116,7 @@ static double distance_to_wall(double x, double y, double a) {
 
 static void put_scan(struct reel_sink *out, const struct moment *m) {
     const double step = M_PI / (BEAMS - 1);
-    put_header(out, m, "laser");
+    demo_bag_put_header(out, m, "laser");
     put_f32(out, -M_PI / 2);
     put_f32(out, M_PI / 2);
     put_f32(out, step);
@@ -140,8 +140,8 @@ static void put_covariance(struct reel_sink *out, double value) {
 static void put_odom(struct reel_sink *out, const struct moment *m) {
     const double pose[] = {m->x, m->y, 0, 0, 0, sin(m->heading / 2), cos(m->heading / 2)},
                  twist[] = {0.6, 0, 0, 0, 0, M_PI / 10};
-    put_header(out, m, "odom");
-    put_text(out, "base_link");
+    demo_bag_put_header(out, m, "odom");
+    demo_bag_put_text(out, "base_link");
     for (unsigned i = 0; i < sizeof pose / sizeof *pose; i++) {
         put_f64(out, pose[i]);
     }
@@ -155,18 +155,18 @@ static void put_odom(struct reel_sink *out, const struct moment *m) {
 static void put_log(struct reel_sink *out, const struct moment *m) {
     char text[64];
     snprintf(text, sizeof text, "lap %u: %u %% done", m->tick / TICKS + 1, m->tick * 100 / TICKS);
-    put_header(out, m, "");
+    demo_bag_put_header(out, m, "");
     reel_sink_u8(out, 2); /* INFO */
-    put_text(out, "/driver");
-    put_text(out, text);
-    put_text(out, "driver.cpp");
-    put_text(out, "drive");
+    demo_bag_put_text(out, "/driver");
+    demo_bag_put_text(out, text);
+    demo_bag_put_text(out, "driver.cpp");
+    demo_bag_put_text(out, "drive");
     reel_sink_u32le(out, 42);
     reel_sink_u32le(out, 1);
-    put_text(out, "/odom");
+    demo_bag_put_text(out, "/odom");
 }
 
-static void put_payload(struct reel_sink *out, const void *context) {
+static void demo_bag_put_payload(struct reel_sink *out, const void *context) {
     static void (*const put[])(struct reel_sink * out,
                                const struct moment *m) = {[ODOM] = put_odom, [ROSOUT] = put_log, [SCAN] = put_scan};
     const struct moment *m = context;
@@ -177,28 +177,28 @@ static void put_payload(struct reel_sink *out, const void *context) {
 
 static void put_definition_header(struct reel_sink *out, const void *context) {
     enum topic t = ((const struct moment *)context)->topic;
-    put_field(out, "def", bytes_text(topics[t].definition));
-    put_field(out, "md5", bytes_text(topics[t].md5));
+    demo_bag_put_field(out, "def", bytes_text(topics[t].definition));
+    demo_bag_put_field(out, "md5", bytes_text(topics[t].md5));
     put_op(out, OP_DEFINITION);
-    put_field(out, "topic", bytes_text(topics[t].name));
-    put_field(out, "type", bytes_text(topics[t].type));
+    demo_bag_put_field(out, "topic", bytes_text(topics[t].name));
+    demo_bag_put_field(out, "type", bytes_text(topics[t].type));
 }
 
 static void put_message_header(struct reel_sink *out, const void *context) {
     const struct moment *m = context;
     if (m->topic == ROSOUT) {
-        put_field(out, "callerid", bytes_text("/driver"));
-        put_field(out, "latching", bytes_text("1"));
+        demo_bag_put_field(out, "callerid", bytes_text("/driver"));
+        demo_bag_put_field(out, "latching", bytes_text("1"));
     }
-    put_field(out, "md5", bytes_text(topics[m->topic].md5));
+    demo_bag_put_field(out, "md5", bytes_text(topics[m->topic].md5));
     put_u32_field(out, "nsec", m->nsec);
     put_op(out, OP_MESSAGE);
     put_u32_field(out, "sec", m->sec);
-    put_field(out, "topic", bytes_text(topics[m->topic].name));
-    put_field(out, "type", bytes_text(topics[m->topic].type));
+    demo_bag_put_field(out, "topic", bytes_text(topics[m->topic].name));
+    demo_bag_put_field(out, "type", bytes_text(topics[m->topic].type));
 }
 
-static void put_message(struct reel_sink *out, struct bag *bag, const struct moment *m) {
+static void demo_bag_put_message(struct reel_sink *out, struct bag *bag, const struct moment *m) {
     uint32_t n = bag->counts[m->topic]++;
     bag->entries[m->topic][n] = (struct entry){.sec = m->sec, .nsec = m->nsec, .pos = out->pos};
     if (n == 0) { /* a topic's first entry points at the definition before its first message */
@@ -206,13 +206,13 @@ static void put_message(struct reel_sink *out, struct bag *bag, const struct mom
         reel_sink_u32le(out, 0);
     }
     put_sized(out, put_message_header, m);
-    put_sized(out, put_payload, m);
+    put_sized(out, demo_bag_put_payload, m);
 }
 
 static void put_file_header_fields(struct reel_sink *out, const void *context) {
     uint8_t pos[8];
     store_u64le(pos, ((const struct bag *)context)->index_pos);
-    put_field(out, "index_pos", bytes_of(pos, sizeof pos));
+    demo_bag_put_field(out, "index_pos", bytes_of(pos, sizeof pos));
     put_op(out, OP_FILE_HEADER);
 }
 
@@ -221,7 +221,7 @@ static void put_file_header(struct reel_sink *out, const struct bag *bag) {
     put_sized(out, put_file_header_fields, bag);
     uint32_t room = HEADER_ROOM - (uint32_t)(out->pos - start);
     reel_sink_u32le(out, room);
-    reel_sink_zeros(out, ' ', room);
+    reel_sink_fill(out, ' ', room);
 }
 
 struct index_of {
@@ -232,8 +232,8 @@ static void put_index_header(struct reel_sink *out, const void *context) {
     const struct index_of *i = context;
     put_u32_field(out, "count", i->bag->counts[i->topic]);
     put_op(out, OP_INDEX);
-    put_field(out, "topic", bytes_text(topics[i->topic].name));
-    put_field(out, "type", bytes_text(topics[i->topic].type));
+    demo_bag_put_field(out, "topic", bytes_text(topics[i->topic].name));
+    demo_bag_put_field(out, "type", bytes_text(topics[i->topic].type));
     put_u32_field(out, "ver", 0);
 }
 static void put_index_entries(struct reel_sink *out, const void *context) {
@@ -267,10 +267,10 @@ static void emit(struct reel_sink *out, struct bag *bag) {
     for (uint32_t tick = 0; tick < TICKS; tick++) {
         const struct moment scan = moment_of(SCAN, tick, 0), odom = moment_of(ODOM, tick, 3000000),
                             log = moment_of(ROSOUT, tick, 5000000);
-        put_message(out, bag, &scan);
-        put_message(out, bag, &odom);
+        demo_bag_put_message(out, bag, &scan);
+        demo_bag_put_message(out, bag, &odom);
         if (tick % 10 == 0) {
-            put_message(out, bag, &log);
+            demo_bag_put_message(out, bag, &log);
         }
     }
     bag->index_pos = out->pos;

@@ -63,7 +63,7 @@ static int grow(void *context, const char *data, size_t size) {
 
 /* ---- values */
 
-static void put_text(msgpack_packer *p, const char *text) {
+static void demo_nanover_put_text(msgpack_packer *p, const char *text) {
     msgpack_pack_str(p, strlen(text));
     msgpack_pack_str_body(p, text, strlen(text));
 }
@@ -72,19 +72,19 @@ static void put_bin(msgpack_packer *p, const void *data, size_t size) {
     msgpack_pack_bin_body(p, data, size);
 }
 static void put_f64_key(msgpack_packer *p, const char *key, double value) {
-    put_text(p, key);
+    demo_nanover_put_text(p, key);
     msgpack_pack_double(p, value);
 }
 static void put_int_key(msgpack_packer *p, const char *key, uint64_t value) {
-    put_text(p, key);
+    demo_nanover_put_text(p, key);
     msgpack_pack_uint64(p, value);
 }
 static void put_text_key(msgpack_packer *p, const char *key, const char *value) {
-    put_text(p, key);
-    put_text(p, value);
+    demo_nanover_put_text(p, key);
+    demo_nanover_put_text(p, value);
 }
 static void put_numbers(msgpack_packer *p, const char *key, const double *values, size_t n) {
-    put_text(p, key);
+    demo_nanover_put_text(p, key);
     msgpack_pack_array(p, n);
     for (size_t i = 0; i < n; i++) {
         msgpack_pack_double(p, values[i]);
@@ -97,7 +97,7 @@ static void store_f32(uint8_t *at, double value) {
 
 /* ---- frames */
 
-static void position_of(unsigned atom, unsigned frame, double out[3]) {
+static void demo_nanover_position_of(unsigned atom, unsigned frame, double out[3]) {
     double t = frame / 30.0, turn = t * 0.5, wobble = 0.006;
     bool pulled = atom == PULLED && frame >= PULL_FROM && frame < PULL_TO;
     double x = atoms[atom].x + wobble * sin(19 * t + atom) + (pulled ? 0.05 : 0),
@@ -111,12 +111,12 @@ static void put_positions(msgpack_packer *p, unsigned frame) {
     uint8_t bytes[ATOMS * 12];
     for (unsigned i = 0; i < ATOMS; i++) {
         double position[3];
-        position_of(i, frame, position);
+        demo_nanover_position_of(i, frame, position);
         for (unsigned k = 0; k < 3; k++) {
             store_f32(bytes + (size_t)12 * i + (size_t)4 * k, position[k]);
         }
     }
-    put_text(p, "particle.positions");
+    demo_nanover_put_text(p, "particle.positions");
     put_bin(p, bytes, sizeof bytes);
 }
 
@@ -146,19 +146,19 @@ static void put_topology(msgpack_packer *p) {
                   {"residue.chains", chains, sizeof chains},
                   {"system.box.vectors", box, sizeof box}};
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
-        put_text(p, packed[i].key);
+        demo_nanover_put_text(p, packed[i].key);
         put_bin(p, packed[i].data, packed[i].size);
     }
-    put_text(p, "particle.names");
+    demo_nanover_put_text(p, "particle.names");
     msgpack_pack_array(p, ATOMS);
     for (unsigned i = 0; i < ATOMS; i++) {
-        put_text(p, atoms[i].name);
+        demo_nanover_put_text(p, atoms[i].name);
     }
     const char *const lists[][2] = {{"residue.names", "ETH"}, {"residue.ids", "1"}, {"chain.names", "A"}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        put_text(p, lists[i][0]);
+        demo_nanover_put_text(p, lists[i][0]);
         msgpack_pack_array(p, 1);
-        put_text(p, lists[i][1]);
+        demo_nanover_put_text(p, lists[i][1]);
     }
     put_int_key(p, "particle.count", ATOMS);
     put_int_key(p, "residue.count", 1);
@@ -166,10 +166,10 @@ static void put_topology(msgpack_packer *p) {
     put_text_key(p, "system.simulation.name", "ethanol");
 }
 
-static void put_frame(msgpack_packer *p, unsigned frame) {
+static void demo_nanover_put_frame(msgpack_packer *p, unsigned frame) {
     double t = frame / 30.0;
     msgpack_pack_map(p, 1);
-    put_text(p, "frame");
+    demo_nanover_put_text(p, "frame");
     msgpack_pack_map(p, MOVING_KEYS + (frame == 0 ? TOPOLOGY_KEYS : 0));
     put_int_key(p, "frame.index", frame);
     put_positions(p, frame);
@@ -207,12 +207,12 @@ static void put_avatar(msgpack_packer *p, unsigned user, unsigned frame) {
     double angle = user * M_PI + 0.1 * sin(frame / 40.0), reach = 0.1 * sin(frame / 25.0 + user);
     char key[64];
     snprintf(key, sizeof key, "avatar.%s", users[user].id);
-    put_text(p, key);
+    demo_nanover_put_text(p, key);
     msgpack_pack_map(p, 4);
     put_text_key(p, "playerid", users[user].id);
     put_text_key(p, "name", users[user].name);
     put_numbers(p, "color", users[user].color, 4);
-    put_text(p, "components");
+    demo_nanover_put_text(p, "components");
     msgpack_pack_array(p, 3);
     put_component(p, "headset", angle, 1.2, users[user].height);
     put_component(p, "hand.left", angle - 0.2, 0.8 + reach, 1.2);
@@ -221,11 +221,11 @@ static void put_avatar(msgpack_packer *p, unsigned user, unsigned frame) {
 
 static void put_pull(msgpack_packer *p, unsigned frame) {
     double position[3];
-    position_of(PULLED, frame, position);
-    put_text(p, "interaction.demo");
+    demo_nanover_position_of(PULLED, frame, position);
+    demo_nanover_put_text(p, "interaction.demo");
     msgpack_pack_map(p, 5);
     put_numbers(p, "position", position, 3);
-    put_text(p, "particles");
+    demo_nanover_put_text(p, "particles");
     msgpack_pack_array(p, 1);
     msgpack_pack_uint64(p, PULLED);
     put_text_key(p, "interaction_type", "spring");
@@ -237,9 +237,9 @@ static void put_state(msgpack_packer *p, unsigned frame) {
     static const double scene[] = {0, 1, 0, 0, 0, 0, 1, 1, 1, 1};
     bool pulling = frame >= PULL_FROM && frame < PULL_TO;
     msgpack_pack_map(p, 1);
-    put_text(p, "state");
+    demo_nanover_put_text(p, "state");
     msgpack_pack_map(p, 2);
-    put_text(p, "updates");
+    demo_nanover_put_text(p, "updates");
     msgpack_pack_map(p, USERS + (frame == 0) + pulling);
     if (frame == 0) {
         put_numbers(p, "scene", scene, sizeof scene / sizeof *scene);
@@ -250,31 +250,31 @@ static void put_state(msgpack_packer *p, unsigned frame) {
     if (pulling) {
         put_pull(p, frame);
     }
-    put_text(p, "removals");
+    demo_nanover_put_text(p, "removals");
     msgpack_pack_array(p, frame == PULL_TO);
     if (frame == PULL_TO) {
-        put_text(p, "interaction.demo");
+        demo_nanover_put_text(p, "interaction.demo");
     }
 }
 
 /* ---- both members */
 
-static void add_message(struct show *s, const char *type, unsigned frame, uint64_t time_us) {
+static void demo_nanover_add_message(struct show *s, const char *type, unsigned frame, uint64_t time_us) {
     msgpack_packer message, entry;
     size_t offset = s->messages.size;
     bool is_frame = strcmp(type, "frame") == 0;
     struct growing messages = {&s->messages, &s->failed}, entries = {&s->entries, &s->failed};
     msgpack_packer_init(&message, &messages, grow);
     msgpack_packer_init(&entry, &entries, grow);
-    (is_frame ? put_frame : put_state)(&message, frame);
+    (is_frame ? demo_nanover_put_frame : put_state)(&message, frame);
     msgpack_pack_map(&entry, 3);
     put_int_key(&entry, "offset", offset);
     put_int_key(&entry, "length", s->messages.size - offset);
-    put_text(&entry, "metadata");
+    demo_nanover_put_text(&entry, "metadata");
     msgpack_pack_map(&entry, is_frame ? 3 : 2);
-    put_text(&entry, "types");
+    demo_nanover_put_text(&entry, "types");
     msgpack_pack_array(&entry, 1);
-    put_text(&entry, type);
+    demo_nanover_put_text(&entry, type);
     if (is_frame) {
         put_int_key(&entry, "frame.index", frame);
     }
@@ -306,7 +306,7 @@ static void put_common(struct reel_sink *out, const struct member *m) {
     reel_sink_u32le(out, crc_of(m));
 }
 
-static void put_member(struct reel_sink *out, struct member *m) {
+static void demo_nanover_put_member(struct reel_sink *out, struct member *m) {
     uint32_t size = (uint32_t)(m->head_size + m->body_size);
     m->offset = out->pos;
     reel_sink_u32le(out, 0x04034b50);
@@ -336,8 +336,8 @@ static void put_directory(struct reel_sink *out, const struct member *members, u
         reel_sink_u32le(out, size);
         reel_sink_u32le(out, size);
         reel_sink_u16le(out, (uint16_t)strlen(members[i].name));
-        reel_sink_zeros(out, 0, 2 + 2 + 2 + 2); /* no extra field, no comment, disk 0, no internal attributes */
-        reel_sink_u32le(out, 0x01800000);       /* mode 0600 */
+        reel_sink_fill(out, 0, 2 + 2 + 2 + 2); /* no extra field, no comment, disk 0, no internal attributes */
+        reel_sink_u32le(out, 0x01800000);      /* mode 0600 */
         reel_sink_u32le(out, (uint32_t)members[i].offset);
         reel_sink_put_bytes(out, bytes_text(members[i].name));
     }
@@ -352,8 +352,8 @@ static void put_directory(struct reel_sink *out, const struct member *members, u
 }
 
 static void put_archive(struct reel_sink *out, struct member members[2]) {
-    put_member(out, &members[0]);
-    put_member(out, &members[1]);
+    demo_nanover_put_member(out, &members[0]);
+    demo_nanover_put_member(out, &members[1]);
     put_directory(out, members, 2);
 }
 
@@ -361,9 +361,9 @@ bool cli_demo_nanover(uint8_t **data, size_t *size, struct reel_error *err) {
     AUTO(show_done) struct show show = {0};
     for (unsigned frame = 0; frame < FRAMES; frame++) {
         uint64_t now = FIRST_US + (uint64_t)frame * FRAME_US;
-        add_message(&show, "frame", frame, now);
+        demo_nanover_add_message(&show, "frame", frame, now);
         if (frame % STATE_EACH == 0) {
-            add_message(&show, "state", frame, now + 5000);
+            demo_nanover_add_message(&show, "state", frame, now + 5000);
         }
     }
     if (show.failed) {

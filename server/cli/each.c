@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 
 /* The folders above the file. */
-static bool make_folders(char *path, struct reel_error *err) {
+static bool each_make_folders(char *path, struct reel_error *err) {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         bool good = mkdir(path, 0777) == 0 || errno == EEXIST || reel_fail_errno(err, "%s", path);
@@ -22,7 +22,7 @@ static bool make_folders(char *path, struct reel_error *err) {
 }
 
 /* Whether the output is there: *stale if a file that it was made of is newer. */
-static bool is_there(const char *out, const struct cli_files *files, bool *stale) {
+static bool each_is_there(const char *out, const struct cli_files *files, bool *stale) {
     struct stat made, st;
     *stale = false;
     if (stat(out, &made) != 0) {
@@ -55,7 +55,7 @@ static pid_t start_one(const struct cli_each *each, const struct cli_files *file
 }
 
 /* How many of those that were waited for failed. */
-static uint32_t wait_for(unsigned *running, unsigned most) {
+static uint32_t each_wait_for(unsigned *running, unsigned most) {
     uint32_t failed = 0;
     for (int status; *running > most && wait(&status) > 0; --*running) {
         failed += !WIFEXITED(status) || WEXITSTATUS(status) != CLI_DONE;
@@ -130,12 +130,12 @@ static bool list_each(const struct cli_each *each, struct outputs *e, char **pat
 static void run_one(const struct cli_each *each, struct outputs *e, uint32_t i, unsigned *running) {
     struct reel_error err = {0};
     bool stale;
-    if (is_there(e->outs[i], &e->all.items[i], &stale) && !stale && !each->always) {
+    if (each_is_there(e->outs[i], &e->all.items[i], &stale) && !stale && !each->always) {
         e->skipped++;
         return;
     }
-    e->failed += wait_for(running, each->processes - 1);
-    bool started = make_folders(e->outs[i], &err) &&
+    e->failed += each_wait_for(running, each->processes - 1);
+    bool started = each_make_folders(e->outs[i], &err) &&
                    (start_one(each, &e->all.items[i], stale, e->outs[i]) > 0 || reel_fail_errno(&err, "fork"));
     if (!started) {
         cli_fail(each->command, NULL, &err);
@@ -156,7 +156,7 @@ int cli_run_each(const struct cli_each *each, char **paths, uint32_t n, const ch
         run_one(each, &e, i, &running);
     }
     uint32_t started = e.converted;
-    e.failed += wait_for(&running, 0);
+    e.failed += each_wait_for(&running, 0);
     e.converted = started > e.failed ? started - e.failed : 0;
     if (!each->silent) {
         fprintf(stderr, "%u converted, %u skipped, %u failed\n", e.converted, e.skipped, e.failed);

@@ -17,7 +17,7 @@ void cli_sources_done(struct cli_sources *s) {
     *s = (struct cli_sources){0};
 }
 
-static void name_of(const struct cli_option *o, const char *suffix, char out[NAME_MAX_BYTES]) {
+static void environment_name_of(const struct cli_option *o, const char *suffix, char out[NAME_MAX_BYTES]) {
     snprintf(out, NAME_MAX_BYTES, "REEL_%s%s", o->name, suffix);
     for (char *c = out; *c; c++) {
         *c = *c == '-' ? '_' : (char)ascii_upper((uint8_t)*c);
@@ -74,8 +74,8 @@ static bool read_list(const struct cli_option *o, char *text, int most, struct r
 static bool read_variable(const struct cli_option *o, unsigned i, struct cli_sources *s, int most,
                           struct reel_error *err) {
     char name[NAME_MAX_BYTES], file[NAME_MAX_BYTES];
-    name_of(o, "", name);
-    name_of(o, "_FILE", file);
+    environment_name_of(o, "", name);
+    environment_name_of(o, "_FILE", file);
     const char *given = getenv(name), *path = getenv(file);
     if ((!given || !*given) && (!path || !*path)) {
         return true;
@@ -156,8 +156,8 @@ static bool is_variable(const struct cli_option *options, const char *entry) {
     char name[NAME_MAX_BYTES], file[NAME_MAX_BYTES];
     size_t n = strcspn(entry, "=");
     for (unsigned i = 0; options[i].name; i++) {
-        name_of(&options[i], "", name);
-        name_of(&options[i], "_FILE", file);
+        environment_name_of(&options[i], "", name);
+        environment_name_of(&options[i], "_FILE", file);
         if ((strlen(name) == n && strncmp(name, entry, n) == 0) ||
             (strlen(file) == n && strncmp(file, entry, n) == 0)) {
             return true;
@@ -172,14 +172,14 @@ void cli_print_settings(const struct cli_command *command, const struct cli_opti
     char name[NAME_MAX_BYTES];
     for (unsigned i = 0; options[i].name && i < CLI_OPTIONS_MAX; i++) {
         bool by_name = s->from[i] == CLI_FROM_ENVIRONMENT || s->from[i] == CLI_FROM_FILE;
-        name_of(&options[i], s->from[i] == CLI_FROM_FILE ? "_FILE" : "", name);
+        environment_name_of(&options[i], s->from[i] == CLI_FROM_FILE ? "_FILE" : "", name);
         printf("%s = ", options[i].name);
         print_value(&options[i]);
         printf("  # %s%s%s\n", from[s->from[i]], by_name ? " " : "", by_name ? name : "");
     }
     for (char **e = environ; *e; e++) {
-        if (strncmp(*e, "REEL_", 5) == 0 &&
-            !is_variable(options, *e)) { /* a warning only: container platforms set variables of their own */
+        if (strncmp(*e, "REEL_", 5) == 0 && !is_variable(options, *e)) { /* a warning only: container platforms set
+                                                                            variables of their own */
             fprintf(stderr, "reel %s: warning: the environment variable %.*s matches no option\n", command->name,
                     (int)strcspn(*e, "="), *e);
         }

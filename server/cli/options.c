@@ -13,8 +13,8 @@ enum { OPTIONS_MAX = CLI_OPTIONS_MAX, HELP_COLUMN = 28 };
 
 int cli_fail(const struct cli_command *command, const char *subject, const struct reel_error *err) {
     size_t n = subject ? strlen(subject) : 0;
-    bool named = n > 0 && strncmp(err->text, subject, n) == 0 &&
-                 err->text[n] == ':'; /* messages about a file begin with its name */
+    bool named = n > 0 && strncmp(err->text, subject, n) == 0 && err->text[n] == ':'; /* messages about a file begin
+                                                                                         with its name */
     fprintf(stderr, "reel %s: %s%s%s\n", command->name, subject && !named ? subject : "", subject && !named ? ": " : "",
             err->text);
     return CLI_FAILED;
@@ -119,7 +119,7 @@ static bool read_choice(const struct cli_option *o, const char *text, struct ree
     return reel_fail(err, REEL_ARGUMENT, "\"%s\" is not one of %s", text, list);
 }
 
-static bool add_text(struct option_list *list, const char *text, int most, struct reel_error *err) {
+static bool options_add_text(struct option_list *list, const char *text, int most, struct reel_error *err) {
     if (!list->items && !(list->items = calloc((size_t)most + 1, sizeof *list->items))) {
         return reel_fail_memory(err);
     }
@@ -139,7 +139,7 @@ bool cli_read_value(const struct cli_option *o, const char *text, int most, stru
         *(const char **)o->to = text;
         return true;
     case CLI_LIST:
-        return add_text(o->to, text, most, err);
+        return options_add_text(o->to, text, most, err);
     case CLI_UINT:
         return read_uint(o, text, err);
     case CLI_TIME:
@@ -151,7 +151,8 @@ bool cli_read_value(const struct cli_option *o, const char *text, int most, stru
     case CLI_CHOICE:
         return read_choice(o, text, err);
     case CLI_WRITE:
-        return reel_write_option_parse(write->option, text, &value, err) && add_text(&write->given, text, most, err);
+        return reel_write_option_parse(write->option, text, &value, err) &&
+               options_add_text(&write->given, text, most, err);
     }
     return false;
 }

@@ -18,22 +18,23 @@ bool play_is_url(const char *text) {
     return ascii_ncasecmp(text, "http://", 7) == 0 || ascii_ncasecmp(text, "https://", 8) == 0;
 }
 
-static void put_text(struct grow *out, const char *text) {
+static void play_url_put_text(struct grow *out, const char *text) {
     grow_put(out, text, strlen(text));
 }
 
 static void put_param(struct grow *out, struct push_http *http, const char *name, const char *value) {
     AUTO_MEM char *escaped = value ? push_http_escape(http, value) : NULL;
     if (escaped) {
-        put_text(out, "&");
-        put_text(out, name);
-        put_text(out, "=");
-        put_text(out, escaped);
+        play_url_put_text(out, "&");
+        play_url_put_text(out, name);
+        play_url_put_text(out, "=");
+        play_url_put_text(out, escaped);
     }
     out->failed |= value && !escaped;
 }
 
-static void put_list(struct grow *out, struct push_http *http, const char *name, const struct option_list *list) {
+static void play_url_put_list(struct grow *out, struct push_http *http, const char *name,
+                              const struct option_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         put_param(out, http, name, list->items[i]);
     }
@@ -41,11 +42,11 @@ static void put_list(struct grow *out, struct push_http *http, const char *name,
 
 static void put_params(struct grow *out, struct push_http *http, const struct play_url_options *o) {
     const struct cli_select *s = o->select;
-    put_list(out, http, "topic", &s->topics);
-    put_list(out, http, "exclude_topic", &s->exclude);
-    put_list(out, http, "channel", &s->channels);
-    put_list(out, http, "where", &s->where);
-    put_list(out, http, "rename", &s->renames);
+    play_url_put_list(out, http, "topic", &s->topics);
+    play_url_put_list(out, http, "exclude_topic", &s->exclude);
+    play_url_put_list(out, http, "channel", &s->channels);
+    play_url_put_list(out, http, "where", &s->where);
+    play_url_put_list(out, http, "rename", &s->renames);
     put_param(out, http, "start", s->start.text);
     put_param(out, http, "end", s->end.text);
     put_param(out, http, "every", s->every.text);
@@ -77,21 +78,21 @@ static bool make_address(struct grow *out, struct push_http *http, const char *u
     if (!api) {
         return reel_fail_memory(err);
     }
-    put_text(out, api);
+    play_url_put_text(out, api);
     grow_put(out, at, sizeof collection - 1 + ID_SIZE);
-    put_text(out, "/play");
+    play_url_put_text(out, "/play");
     bool is_api = query && strlen(api) == before; /* a page's address has other parameters */
-    put_text(out, is_api ? query : "?");
+    play_url_put_text(out, is_api ? query : "?");
     put_params(out, http, o);
     grow_u8(out, 0);
     return !out->failed || reel_fail_memory(err);
 }
 
-static bool go_on(void) {
+static bool play_url_go_on(void) {
     return !cli_interrupted();
 }
 
-static bool refused(const struct push_answer *a, struct reel_error *err) {
+static bool play_url_refused(const struct push_answer *a, struct reel_error *err) {
     json_auto_t *problem = json_loads(a->body, 0, NULL);
     const char *detail = json_string_value(json_object_get(problem, "detail"));
     return reel_fail(err,
@@ -110,11 +111,11 @@ bool play_url(const char *url, const struct play_url_options *options, struct re
     if (!push_http_token(options->token_file, token, err)) {
         return false;
     }
-    AUTO(push_http_free) struct push_http *http = push_http_new(token[0] ? token : NULL, go_on, err);
+    AUTO(push_http_free) struct push_http *http = push_http_new(token[0] ? token : NULL, play_url_go_on, err);
     struct grow address = {0};
     bool good = http && make_address(&address, http, url, options, err);
     AUTO_MEM uint8_t *text = address.data;
     const struct push_request q = {
         .method = "GET", .url = (const char *)text, .write = options->write, .context = options->context};
-    return good && push_http_do(http, &q, answer, err) && (answer->status == 200 || refused(answer, err));
+    return good && push_http_do(http, &q, answer, err) && (answer->status == 200 || play_url_refused(answer, err));
 }

@@ -20,7 +20,7 @@ bool cli_interrupted(void) {
     return interrupted != 0;
 }
 
-static void show(struct cli_progress *p, uint64_t done, uint64_t total) {
+static void progress_show(struct cli_progress *p, uint64_t done, uint64_t total) {
     int64_t now = reel_now_ns();
     if (!p->on_terminal || now - p->started_ns < SHOW_AFTER_NS || now - p->last_ns < INTERVAL_NS) {
         return;
@@ -31,18 +31,20 @@ static void show(struct cli_progress *p, uint64_t done, uint64_t total) {
     fprintf(stderr, "\r\033[K%s %s: %u %%", p->doing, p->subject, percent);
 }
 
-static bool report(void *context, uint64_t done, uint64_t total) {
+static bool progress_report(void *context, uint64_t done, uint64_t total) {
     return cli_progress_step(context, done, total);
 }
 
 void cli_progress_start(struct cli_progress *p, const char *doing, const char *subject) {
-    *p = (struct cli_progress){
-        .report = {.report = report, .context = p}, .doing = doing, .subject = subject, .started_ns = reel_now_ns()};
+    *p = (struct cli_progress){.report = {.report = progress_report, .context = p},
+                               .doing = doing,
+                               .subject = subject,
+                               .started_ns = reel_now_ns()};
     p->on_terminal = isatty(STDERR_FILENO) == 1;
 }
 
 bool cli_progress_step(struct cli_progress *p, uint64_t done, uint64_t total) {
-    show(p, done, total);
+    progress_show(p, done, total);
     return !cli_interrupted();
 }
 

@@ -21,8 +21,8 @@
 enum {
     WAIT_LONGEST_S = 30,
     READ_BYTES = 1 << 20,
-    SMALL_BYTES =
-        1 << 20, /* up to this size a file is sent in one request, and again as a whole after an interruption */
+    SMALL_BYTES = 1 << 20, /* up to this size a file is sent in one request, and again as a whole after an interruption
+                            */
 };
 
 struct push {
@@ -111,7 +111,7 @@ static bool read_piece(void *context, void *buffer, size_t size, size_t *got) {
 
 /* ---- requests */
 
-static bool add_pair(char **metadata, const char *key, const char *value) {
+static bool push_file_add_pair(char **metadata, const char *key, const char *value) {
     size_t size = strlen(value);
     AUTO_MEM char *coded = malloc(BASE64_TEXT(size) + 1), *before = *metadata;
     if (!coded) {
@@ -133,12 +133,12 @@ static bool make_metadata(struct push *p, struct reel_error *err) {
     }
     AUTO_MEM char *text = json_dumps(tags, JSON_COMPACT | JSON_SORT_KEYS);
     bool plain = !p->file->part_of; /* a part has no tags of its own */
-    bool ok = text && add_pair(&p->metadata, "name", p->file->name) &&
-              add_pair(&p->metadata, "collection", w->collection) &&
-              (plain || add_pair(&p->metadata, "part_of", p->file->part_of)) &&
-              (!plain || !w->group || add_pair(&p->metadata, "group", w->group)) &&
-              (!plain || !w->replace || add_pair(&p->metadata, "replace", "true")) &&
-              (!plain || json_object_size(tags) == 0 || add_pair(&p->metadata, "tags", text));
+    bool ok = text && push_file_add_pair(&p->metadata, "name", p->file->name) &&
+              push_file_add_pair(&p->metadata, "collection", w->collection) &&
+              (plain || push_file_add_pair(&p->metadata, "part_of", p->file->part_of)) &&
+              (!plain || !w->group || push_file_add_pair(&p->metadata, "group", w->group)) &&
+              (!plain || !w->replace || push_file_add_pair(&p->metadata, "replace", "true")) &&
+              (!plain || json_object_size(tags) == 0 || push_file_add_pair(&p->metadata, "tags", text));
     json_decref(tags);
     return ok || reel_fail_memory(err);
 }
@@ -161,7 +161,7 @@ static bool make_key(struct push *p, const struct stat *st, struct reel_error *e
     return true;
 }
 
-static bool open_file(struct push *p, struct reel_error *err) {
+static bool push_file_open_file(struct push *p, struct reel_error *err) {
     struct stat st;
     p->fd = open(p->file->path, O_RDONLY | O_CLOEXEC);
     if (p->fd < 0 || fstat(p->fd, &st) != 0) {
@@ -225,7 +225,7 @@ static bool request(struct push *p, const char *method, const char *url, const c
 
 enum step { STEP_FAILED, STEP_RETRY, STEP_NEXT, STEP_DONE };
 
-static enum step refused(const struct push_answer *a, struct reel_error *err) {
+static enum step push_file_refused(const struct push_answer *a, struct reel_error *err) {
     set_problem(a, err);
     return is_transient(a->status) ? STEP_RETRY : STEP_FAILED;
 }
@@ -250,7 +250,7 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
         return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
     }
     if (is_transient(p->answer.status) || p->answer.status == 401 || p->answer.status == 403) {
-        return refused(&p->answer, err);
+        return push_file_refused(&p->answer, err);
     }
     if (p->answer.status != 200) {
         return STEP_NEXT;
@@ -318,7 +318,7 @@ static enum step send_small(struct push *p, struct reel_error *err) {
         return name_is_taken(p, err);
     }
     if (p->answer.status < 200 || p->answer.status > 202) {
-        return refused(&p->answer, err);
+        return push_file_refused(&p->answer, err);
     }
     if (!hash_all(p, err)) {
         return STEP_FAILED;
@@ -335,7 +335,7 @@ static enum step send_small(struct push *p, struct reel_error *err) {
 }
 
 /* Creates the upload session, or finds the one that an earlier run created. */
-static enum step create(struct push *p, struct reel_error *err) {
+static enum step push_file_create(struct push *p, struct reel_error *err) {
     char url[1024], length[64];
     snprintf(url, sizeof url, "%s/uploads", p->options->api);
     snprintf(length, sizeof length, "Upload-Length: %llu", (unsigned long long)p->size);
@@ -343,7 +343,7 @@ static enum step create(struct push *p, struct reel_error *err) {
         return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
     }
     if (p->answer.status != 201 || !p->answer.location[0]) {
-        return refused(&p->answer, err);
+        return push_file_refused(&p->answer, err);
     }
     strcpy(p->location, p->answer.location);
     strcpy(p->recording, p->answer.content_location);
@@ -357,10 +357,10 @@ static enum step find_offset(struct push *p, struct reel_error *err) {
     }
     if (p->answer.status == 404 || p->answer.status == 410) {
         p->location[0] = '\0';
-        return create(p, err);
+        return push_file_create(p, err);
     }
     if (p->answer.status != 200 || p->answer.offset < 0) {
-        return refused(&p->answer, err);
+        return push_file_refused(&p->answer, err);
     }
     strcpy(p->recording, p->answer.content_location);
     p->at = (uint64_t)p->answer.offset;
@@ -413,12 +413,12 @@ static enum step verify(struct push *p, struct reel_error *err) {
     json_t *recording = p->answer.status == 200 ? json_loads(p->answer.body, 0, NULL) : NULL;
     const char *state = json_string_value(json_object_get(recording, "state"));
     enum step step = STEP_DONE;
-    if (p->answer.status == 404 ||
-        (state && strcmp(state, "trashed") == 0)) { /* uploaded by an earlier run and deleted since: upload again */
+    if (p->answer.status == 404 || (state && strcmp(state, "trashed") == 0)) { /* uploaded by an earlier run and deleted
+                                                                                  since: upload again */
         step = request(p, "DELETE", p->location, NULL, NULL, NULL, err) ? STEP_RETRY : STEP_FAILED;
         p->location[0] = '\0';
     } else if (!recording) {
-        step = refused(&p->answer, err);
+        step = push_file_refused(&p->answer, err);
     } else if (p->answer.body_size < PUSH_BODY_MAX && !has_content(recording, p->sha256)) {
         reel_fail(err, REEL_CHANGED,
                   "the server received other bytes than were read here: the file may have changed; push it again");
@@ -446,7 +446,7 @@ static enum step attempt(struct push *p, bool *checked, struct reel_error *err) 
     enum step step = *checked ? STEP_NEXT : check_existing(p, err);
     *checked = *checked || step == STEP_NEXT;
     if (step == STEP_NEXT) {
-        step = p->location[0] ? find_offset(p, err) : create(p, err);
+        step = p->location[0] ? find_offset(p, err) : push_file_create(p, err);
     }
     if (step == STEP_NEXT && !p->recording[0]) {
         step = send_rest(p, err);
@@ -458,7 +458,7 @@ bool push_file(struct push_http *http, const struct push_options *options, struc
                _Atomic uint64_t *sent, struct reel_error *err) {
     AUTO_STRUCT(push_done) struct push p = {.http = http, .options = options, .file = file, .sent = sent, .fd = -1};
     bool checked = false;
-    if (!open_file(&p, err)) {
+    if (!push_file_open_file(&p, err)) {
         return false;
     }
     for (unsigned failures = 0; !cli_interrupted();) {

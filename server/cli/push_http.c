@@ -46,7 +46,7 @@ static size_t on_write(char *data, size_t size, size_t n, void *context) {
     return size * n;
 }
 
-static int on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {
+static int push_http_on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {
     struct push_http *h = context;
     (void)a, (void)b, (void)c, (void)d;
     return !h->go_on();
@@ -119,7 +119,7 @@ static void set_rules(CURL *curl, struct push_http *h) {
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_write);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, h);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, push_http_on_progress);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, h);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "reel/" REEL_VERSION);
 }

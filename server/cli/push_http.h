@@ -11,9 +11,10 @@
 #include "reel/error.h"
 
 struct push_http;
-struct push_http *
-push_http_new(const char *token, bool (*go_on)(void),
-              struct reel_error *err); /* token: Bearer, NULL = none; go_on is polled: false cancels */
+struct push_http *push_http_new(const char *token, bool (*go_on)(void), struct reel_error *err); /* token: Bearer, NULL
+                                                                                                    = none; go_on is
+                                                                                                    polled: false
+                                                                                                    cancels */
 void push_http_free(struct push_http *h);
 REEL_DEFINE_AUTO(struct push_http, push_http_free);
 

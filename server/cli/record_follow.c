@@ -134,7 +134,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b) {
 }
 
 /* The file under its name, or under the one that its program gives it at the end; NULL: it is gone. */
-static const char *find(const struct follow *f, struct stat *now) {
+static const char *record_follow_find(const struct follow *f, struct stat *now) {
     if (stat(f->path, now) == 0 && is_same_file(now, &f->seen)) {
         return f->path;
     }
@@ -163,7 +163,7 @@ static bool follow_file(struct follow *f, struct record_remote *remote, int64_t 
         if (!pause_for(took_ns * PAUSE_FACTOR > LOOK_NS ? took_ns * PAUSE_FACTOR : LOOK_NS)) {
             break;
         }
-        path = find(f, &now);
+        path = record_follow_find(f, &now);
     }
     record_remote_uninterrupted(remote);
     return !path || run_round(f, remote, path, true, err);

@@ -23,7 +23,7 @@ struct record_remote {
 /* Ctrl-C ends what is recorded; the recording is finished all the same. push_http asks without a context, and there is
  * one recording. */
 static bool (*go_on_with)(void);
-static bool go_on(void) {
+static bool record_remote_go_on(void) {
     return !go_on_with || go_on_with();
 }
 /* A batch that is on its way is not broken off: nobody would know whether it was appended. */
@@ -43,7 +43,7 @@ static bool read_body(void *context, void *buffer, size_t size, size_t *got) {
     return true;
 }
 
-static bool refused(const struct push_answer *a, struct reel_error *err) {
+static bool record_remote_refused(const struct push_answer *a, struct reel_error *err) {
     json_auto_t *problem = json_loads(a->body, 0, NULL);
     const char *detail = json_string_value(json_object_get(problem, "detail"));
     return reel_fail(err,
@@ -56,7 +56,7 @@ static bool refused(const struct push_answer *a, struct reel_error *err) {
 /* Waits longer after each failure; false: interrupted. */
 static bool pause_after(unsigned failures) {
     unsigned tenths = failures > 8 ? 10 * PAUSE_MAX_S : 1U << failures;
-    for (; tenths > 0 && go_on(); tenths--) {
+    for (; tenths > 0 && record_remote_go_on(); tenths--) {
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
     return tenths == 0;
@@ -78,15 +78,15 @@ static bool ask(struct record_remote *r, struct push_request *q, struct reel_byt
         q->length = body.size;
         bool answered = push_http_do(r->http, q, &r->answer, &why);
         if (answered && !is_passing(&r->answer)) {
-            return r->answer.status < 300 || refused(&r->answer, err);
+            return r->answer.status < 300 || record_remote_refused(&r->answer, err);
         }
         if (!patient || why.code == REEL_CANCELLED || !pause_after(failures)) {
-            return answered ? refused(&r->answer, err) : reel_error_pass(err, &why);
+            return answered ? record_remote_refused(&r->answer, err) : reel_error_pass(err, &why);
         }
     }
 }
 
-static bool create(struct record_remote *r, struct reel_error *err) {
+static bool record_remote_create(struct record_remote *r, struct reel_error *err) {
     char url[URL_ROOM];
     AUTO_MEM char *name = push_http_escape(r->http, r->options.name);
     AUTO_MEM char *collection = push_http_escape(r->http, r->options.collection ? r->options.collection : "default");
@@ -117,7 +117,7 @@ struct record_remote *record_remote_open(const struct record_remote_options *opt
         !(r->http = push_http_new(token[0] ? token : NULL, always, err))) {
         return NULL;
     }
-    return create(r, err) ? TAKE(r) : NULL;
+    return record_remote_create(r, err) ? TAKE(r) : NULL;
 }
 
 bool record_remote_append(struct record_remote *r, struct reel_bytes rows, struct reel_error *err) {

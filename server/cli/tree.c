@@ -31,7 +31,7 @@ static bool is_recording(const char *name) {
     return false;
 }
 
-static bool add(struct cli_tree *tree, const char *path, size_t below, struct reel_error *err) {
+static bool cli_tree_add(struct cli_tree *tree, const char *path, size_t below, struct reel_error *err) {
     if (!GROW_ARRAY(tree->paths, tree->n, tree->room) || !GROW_ARRAY(tree->below, tree->n, tree->room_below) ||
         !(tree->paths[tree->n] = strdup(path))) {
         return reel_fail_memory(err);
@@ -40,14 +40,14 @@ static bool add(struct cli_tree *tree, const char *path, size_t below, struct re
     return true;
 }
 
-static int compare(const FTSENT **a, const FTSENT **b) {
+static int tree_compare(const FTSENT **a, const FTSENT **b) {
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
 /* Files below a folder, by name; neither links, nor what is hidden, nor what is in `except`. */
-static bool walk(struct cli_tree *tree, char *folder, const struct stat *except, struct reel_error *err) {
+static bool tree_walk(struct cli_tree *tree, char *folder, const struct stat *except, struct reel_error *err) {
     char *roots[] = {folder, NULL};
-    FTS *all = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, compare);
+    FTS *all = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, tree_compare);
     size_t size = strlen(folder);
     bool good = all || reel_fail_errno(err, "%s", folder);
     size += folder[size - 1] != '/';
@@ -57,7 +57,7 @@ static bool walk(struct cli_tree *tree, char *folder, const struct stat *except,
             (hidden || (e->fts_statp->st_dev == except->st_dev && e->fts_statp->st_ino == except->st_ino))) {
             fts_set(all, e, FTS_SKIP);
         } else if (e->fts_info == FTS_F && !hidden && is_recording(e->fts_name)) {
-            good = add(tree, e->fts_path, size, err);
+            good = cli_tree_add(tree, e->fts_path, size, err);
         } else if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR) {
             errno = e->fts_errno;
             good = reel_fail_errno(err, "%s", e->fts_path);
@@ -76,8 +76,8 @@ bool cli_tree(char *const *paths, uint32_t n, const char *except, struct cli_tre
     }
     for (uint32_t i = 0; i < n; i++) {
         bool is_folder = paths[i][0] && stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode);
-        if (is_folder ? !walk(out, paths[i], &folder, err)
-                      : !add(out, paths[i], (size_t)(cli_file_name(paths[i]) - paths[i]), err)) {
+        if (is_folder ? !tree_walk(out, paths[i], &folder, err)
+                      : !cli_tree_add(out, paths[i], (size_t)(cli_file_name(paths[i]) - paths[i]), err)) {
             return false;
         }
     }

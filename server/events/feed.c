@@ -48,7 +48,7 @@ static void poll(struct feed *f) {
     }
 }
 
-static void *run(void *context) {
+static void *feed_run(void *context) {
     struct feed *f = context;
     pthread_mutex_lock(&f->mutex);
     while (!f->stop) {
@@ -79,7 +79,7 @@ struct feed *feed_open(struct catalog *c, struct reel_error *err) {
     pthread_mutex_init(&f->mutex, NULL);
     f->catalog = c;
     catalog_on_commit(c, on_commit, f);
-    f->running = pthread_create(&f->thread, NULL, run, f) == 0;
+    f->running = pthread_create(&f->thread, NULL, feed_run, f) == 0;
     if (!f->running) {
         reel_fail(err, REEL_NO_MEMORY, "no thread can be started");
         feed_free(f);

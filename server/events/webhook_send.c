@@ -128,7 +128,7 @@ static size_t on_answer(char *data, size_t size, size_t n, void *context) {
     return s->answered <= ANSWER_MAX ? size * n : 0; /* ignored */
 }
 
-static int on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {
+static int webhook_send_on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {
     struct webhook_sender *s = context;
     (void)a, (void)b, (void)c, (void)d;
     return !s->progress->report(s->progress->context, 0, 0);
@@ -152,7 +152,7 @@ static void set_up(struct webhook_sender *s) {
     curl_easy_setopt(s->curl, CURLOPT_WRITEFUNCTION, on_answer);
     curl_easy_setopt(s->curl, CURLOPT_WRITEDATA, s);
     curl_easy_setopt(s->curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(s->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(s->curl, CURLOPT_XFERINFOFUNCTION, webhook_send_on_progress);
     curl_easy_setopt(s->curl, CURLOPT_XFERINFODATA, s);
 }
 

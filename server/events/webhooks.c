@@ -84,8 +84,8 @@ static bool deliver_one(struct app *app, struct webhook *hook, struct webhook_se
         return catalog_webhook_moved(app->catalog, hook->row, hook->seq, 0, err);
     }
     webhook_send(sender, hook, change, &result);
-    if (!result.delivered &&
-        !call->progress->report(call->progress->context, 0, 0)) { /* an aborted POST is not counted as an attempt */
+    if (!result.delivered && !call->progress->report(call->progress->context, 0, 0)) { /* an aborted POST is not counted
+                                                                                          as an attempt */
         return reel_fail(err, REEL_CANCELLED, "cancelled");
     }
     if (!record_result(app, hook, change, &result, err)) {

@@ -19,7 +19,7 @@ static struct reel_bytes trimmed(struct reel_bytes text) {
 }
 
 /* Splits the next piece off `rest` at an unquoted `separator`. */
-static bool next_piece(struct reel_bytes *rest, char separator, struct reel_bytes *piece) {
+static bool accept_next_piece(struct reel_bytes *rest, char separator, struct reel_bytes *piece) {
     if (rest->size == 0) {
         return false;
     }
@@ -38,7 +38,7 @@ static bool next_piece(struct reel_bytes *rest, char separator, struct reel_byte
     return true;
 }
 
-static bool same(struct reel_bytes a, struct reel_bytes b) {
+static bool accept_same(struct reel_bytes a, struct reel_bytes b) {
     return a.size == b.size && ascii_ncasecmp((const char *)a.data, (const char *)b.data, a.size) == 0;
 }
 
@@ -62,8 +62,8 @@ static int weight_of(struct reel_bytes text) {
 static struct reel_bytes name_and_weight(struct reel_bytes item, int *weight) {
     struct reel_bytes name = bytes_of("", 0), parameter;
     *weight = WEIGHT_ONE;
-    next_piece(&item, ';', &name);
-    while (next_piece(&item, ';', &parameter)) {
+    accept_next_piece(&item, ';', &name);
+    while (accept_next_piece(&item, ';', &parameter)) {
         if (parameter.size >= 2 && (parameter.data[0] | 0x20) == 'q' && parameter.data[1] == '=') {
             *weight = weight_of(bytes_of(parameter.data + 2, parameter.size - 2));
         }
@@ -73,7 +73,7 @@ static struct reel_bytes name_and_weight(struct reel_bytes item, int *weight) {
 
 /* 3: exact type, 2: "text/…", 1: any type, 0: no match. */
 static int fit_of(struct reel_bytes range, struct reel_bytes offer) {
-    if (same(range, offer)) {
+    if (accept_same(range, offer)) {
         return 3;
     }
     if (bytes_is(range, "*/*")) {
@@ -81,7 +81,7 @@ static int fit_of(struct reel_bytes range, struct reel_bytes offer) {
     }
     bool family = range.size >= 3 && range.data[range.size - 2] == '/' && range.data[range.size - 1] == '*';
     return family && offer.size > range.size - 1 &&
-                   same(bytes_of(range.data, range.size - 1), bytes_of(offer.data, range.size - 1))
+                   accept_same(bytes_of(range.data, range.size - 1), bytes_of(offer.data, range.size - 1))
                ? 2
                : 0;
 }
@@ -90,7 +90,7 @@ static int weight_for(const char *header, const char *offer) {
     struct reel_bytes type = trimmed(bytes_of(offer, strcspn(offer, ";")));
     struct reel_bytes rest = bytes_text(header), item;
     int best_fit = 0, best_weight = 0;
-    while (next_piece(&rest, ',', &item)) {
+    while (accept_next_piece(&rest, ',', &item)) {
         int weight;
         int fit = fit_of(name_and_weight(item, &weight), type);
         if (fit > best_fit) {
@@ -120,10 +120,10 @@ const char *accept_best(const char *header, const char *const *offers) {
 bool accept_coding(const char *header, const char *coding) {
     struct reel_bytes rest = bytes_text(header ? header : ""), item;
     int any = 0;
-    while (next_piece(&rest, ',', &item)) {
+    while (accept_next_piece(&rest, ',', &item)) {
         int weight;
         struct reel_bytes name = name_and_weight(item, &weight);
-        if (same(name, bytes_text(coding))) {
+        if (accept_same(name, bytes_text(coding))) {
             return weight > 0;
         }
         if (bytes_is(name, "*")) {

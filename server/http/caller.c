@@ -32,15 +32,14 @@ bool http_caller_sees(const struct http_caller *caller, const char *collection) 
     return false;
 }
 
-static void refuse(struct http_request *r, enum http_verdict verdict) {
+static void caller_refuse(struct http_request *r, enum http_verdict verdict) {
     const char *detail = r->grant.detail ? r->grant.detail : "";
     char seconds[16];
     switch (verdict) {
     case HTTP_UNKNOWN:
         http_add_header(r, "WWW-Authenticate", "Bearer realm=\"reel\"");
-        if (!http_header(
-                r,
-                "X-Requested-With")) { /* a script's request: Basic would make the browser open its own login prompt */
+        if (!http_header(r, "X-Requested-With")) { /* a script's request: Basic would make the browser open its own
+                                                      login prompt */
             http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
         }
         http_reply_problem(r, 401, "unauthorized", "%s", detail);
@@ -67,6 +66,6 @@ bool caller_admit(struct http_request *r) {
         return true;
     }
     enum http_verdict verdict = r->server->options.authorize(r, r->route->role, &r->grant);
-    refuse(r, verdict);
+    caller_refuse(r, verdict);
     return verdict == HTTP_GRANTED;
 }

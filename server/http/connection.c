@@ -35,7 +35,7 @@ static void name_remote(struct http_connection *c, const struct sockaddr *addres
     c->is_proxy = c->server->options.is_proxy && c->server->options.is_proxy(c->server->options.app, c->remote);
 }
 
-static void count(struct http_request *r, bool cut);
+static void connection_count(struct http_request *r, bool cut);
 
 /* Counts and logs a request that the library's parser rejected before calling us: the connection closes on a request
  * that never started, or on bytes that are not even a request line. */
@@ -52,7 +52,7 @@ static void note_unparsed(struct http_connection *c) {
         snprintf(r->method, sizeof r->method, "-");
         r->status = 400;
         request_take_id(r);
-        count(r, false);
+        connection_count(r, false);
         log_request(r, false);
     }
 }
@@ -258,12 +258,12 @@ static enum MHD_Result on_headers(struct http_request *r, const char *method, co
         r->refused = r->close = true;
         return send_reply(r);
     }
-    return MHD_YES; /* called again at once when there is no body */
+    return MHD_YES; /* the library calls us again at once if there is no body */
 }
 
 /* ---- body */
 
-static bool drop(struct http_request *r, size_t size) {
+static bool connection_drop(struct http_request *r, size_t size) {
     r->dropped_bytes += size;
     if (!r->replied && !r->route->begin && r->dropped_bytes > HTTP_BODY_IGNORED_MAX) {
         http_reply_problem(r, 413, "unexpected-body", "This path accepts no request body.");
@@ -276,7 +276,7 @@ static enum MHD_Result on_piece(struct http_request *r, const char *data, size_t
     r->body_bytes += size;
     atomic_fetch_add_explicit(&c->window_bytes, size, memory_order_relaxed);
     if (!r->route->piece || r->gave_up) {
-        return drop(r, size) ? MHD_YES : MHD_NO;
+        return connection_drop(r, size) ? MHD_YES : MHD_NO;
     }
     int64_t begun_ms = http_clock_ms();
     atomic_store_explicit(&c->phase, PHASE_BUSY, memory_order_release);
@@ -287,7 +287,7 @@ static enum MHD_Result on_piece(struct http_request *r, const char *data, size_t
     return MHD_YES;
 }
 
-static enum MHD_Result on_end(struct http_request *r) {
+static enum MHD_Result connection_on_end(struct http_request *r) {
     int64_t begun_ms = http_clock_ms();
     r->body_ended = true;
     deadline_phase(r->connection, PHASE_BUSY);
@@ -316,7 +316,7 @@ enum MHD_Result connection_on_request(void *context, struct MHD_Connection *mhd,
         *size = 0;
         return on_piece(r, data, taken);
     }
-    return on_end(r);
+    return connection_on_end(r);
 }
 
 /* ---- end of the request */
@@ -352,7 +352,7 @@ static uint64_t acknowledged(const struct http_connection *c, uint64_t length) {
     return sent < length ? sent : length;
 }
 
-static void count(struct http_request *r, bool cut) {
+static void connection_count(struct http_request *r, bool cut) {
     struct http_counters *counters = &r->server->counters;
     metrics_count(r);
     if (r->by_library && !http_is_head(r)) {
@@ -391,7 +391,7 @@ void connection_on_completed(void *context, struct MHD_Connection *mhd, void **r
         if (r->began && !r->body_ended && !r->replied && r->route->aborted) {
             r->route->aborted(r);
         }
-        count(r, cut);
+        connection_count(r, cut);
         log_request(r, cut);
         if (server->options.finished) {
             server->options.finished(r);
@@ -400,7 +400,7 @@ void connection_on_completed(void *context, struct MHD_Connection *mhd, void **r
         snprintf(r->method, sizeof r->method, "-");
         r->status = 400;
         request_take_id(r);
-        count(r, cut);
+        connection_count(r, cut);
         log_request(r, cut);
     }
     request_close(r);

@@ -113,7 +113,7 @@ static struct http_connection *longest_waiting(struct http_server *server, const
 
 /* Above a limit: closes the connection that has waited longest, so that idle ones lock no one out. When none of the new
  * connection's address is idle, the new one goes. The mutex must be held. */
-static void make_room(struct http_connection *added, uint64_t n_all) {
+static void deadline_make_room(struct http_connection *added, uint64_t n_all) {
     struct http_server *server = added->server;
     const struct http_options *o = &server->options;
     struct http_connection *closes = NULL;
@@ -143,7 +143,7 @@ void deadline_add(struct http_connection *c) {
         c->next->previous = c;
     }
     watch->first = c;
-    make_room(c, atomic_load_explicit(&c->server->counters.connections, memory_order_relaxed));
+    deadline_make_room(c, atomic_load_explicit(&c->server->counters.connections, memory_order_relaxed));
     pthread_mutex_unlock(&watch->mutex);
 }
 

@@ -47,8 +47,8 @@ static void body_free(void *context) {
     free(body);
 }
 
-static bool file_read(const struct http_file *file, uint64_t offset, char *buffer, size_t size,
-                      struct reel_error *err) {
+static bool file_reply_file_read(const struct http_file *file, uint64_t offset, char *buffer, size_t size,
+                                 struct reel_error *err) {
     if (file->fd < 0) {
         return file->read(file->context, offset, buffer, size, err);
     }
@@ -94,7 +94,7 @@ static size_t piece_read(struct file_body *body, const struct piece *piece, uint
         body->ahead_offset = offset + size;
         return size;
     }
-    return file_read(&body->file, offset, buffer, size, err) ? size : 0;
+    return file_reply_file_read(&body->file, offset, buffer, size, err) ? size : 0;
 }
 
 static ssize_t body_read(void *context, uint64_t position, char *buffer, size_t size) {
@@ -157,7 +157,7 @@ static struct MHD_Response *memory_response(struct http_request *r, const struct
                                             size_t size) {
     struct reel_error err = {0};
     AUTO_MEM char *bytes = malloc(size);
-    if (!bytes || !file_read(file, offset, bytes, size, &err)) {
+    if (!bytes || !file_reply_file_read(file, offset, bytes, size, &err)) {
         request_drop_headers(r); /* they are about the file */
         bytes ? http_reply_error(r, &err) : http_reply_no_memory(r);
         return NULL;
@@ -209,7 +209,7 @@ static struct MHD_Response *range_response(struct http_request *r, const struct 
     return body_response(body, &size);
 }
 
-static bool add_text(struct file_body *body, const char *text) {
+static bool file_reply_add_text(struct file_body *body, const char *text) {
     struct piece *piece = &body->pieces[body->count];
     *piece = (struct piece){.text = strdup(text), .size = strlen(text)};
     body->count += piece->text != NULL;
@@ -228,14 +228,14 @@ static struct MHD_Response *parts_response(struct http_request *r, const struct 
         snprintf(text, sizeof text, "%s--%s\r\nContent-Type: %.200s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n",
                  i ? "\r\n" : "", boundary, file->media_type, (unsigned long long)range->first,
                  (unsigned long long)range->last, (unsigned long long)file->length);
-        good = add_text(body, text);
+        good = file_reply_add_text(body, text);
         if (good) {
             body->pieces[body->count++] =
                 (struct piece){.offset = range->first, .size = range->last - range->first + 1};
         }
     }
     snprintf(text, sizeof text, "\r\n--%s--\r\n", boundary);
-    if (!good || !add_text(body, text)) {
+    if (!good || !file_reply_add_text(body, text)) {
         if (body) {
             body_free(body);
         }

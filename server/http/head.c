@@ -31,9 +31,9 @@ static enum MHD_Result pass_header(void *context, enum MHD_ValueKind kind, const
                                    const char *value, size_t value_size) {
     struct head *h = context;
     (void)kind;
-    h->good = name && value && lies_in(h, name, name_size) &&
-              is_separator(h, name, 2);             /* folded lines are stored elsewhere */
-    h->at = h->good ? name + name_size + 1 : h->at; /* the colon is now a NUL */
+    h->good = name && value && lies_in(h, name, name_size) && is_separator(h, name, 2); /* folded lines are stored
+                                                                                           elsewhere */
+    h->at = h->good ? name + name_size + 1 : h->at;                                     /* the colon is now a NUL */
     h->good =
         h->good && h->at <= h->end && h->at[-1] == '\0' && lies_in(h, value, value_size) && is_separator(h, value, 0);
     h->at = h->good ? value + value_size : h->at;

@@ -1,5 +1,5 @@
 /* The HTTP layer: validated requests, well-formed replies. Only server/http/ uses libmicrohttpd.
- * One thread serves one connection (HTTP_NOTES.md), so a handler may block on SQLite or the disk. */
+ * One thread serves one connection, so a handler may block on SQLite or the disk. */
 #ifndef SERVER_HTTP_HTTP_H
 #define SERVER_HTTP_HTTP_H
 
@@ -50,13 +50,13 @@ const struct http_param *http_param_row(const struct http_param *param);
 /* One row of the route table (server/api/routes.c). */
 struct http_route {
     const char *method; /* "GET" also answers HEAD */
-    const char
-        *path; /* "/api/v1/recordings/{id}/as/{name}"; a last "{name...}" takes the rest of the path (maybe empty) */
+    const char *path;   /* "/api/v1/recordings/{id}/as/{name}"; a last "{name...}" takes the rest of the path (maybe
+                           empty) */
     enum http_role role;
     const struct http_param *params;
     const char *summary;
-    void (*handle)(
-        struct http_request *r); /* must reply exactly once; for requests with a body: after the last piece */
+    void (*handle)(struct http_request *r); /* must reply exactly once; for requests with a body: after the last piece
+                                             */
     /* Routes that take a body: begin() runs before the first byte and may refuse by replying (the client then never
      * sends it); piece() gets the bytes in order, false = it has replied or given up, the rest is drained; aborted()
      * runs if the body is never completed (free what begin() allocated). */
@@ -81,8 +81,8 @@ struct http_caller {
     int64_t expires_s;              /* of the link to that recording, since 1970 */
 };
 const struct http_caller *http_caller(const struct http_request *r); /* never NULL; lives as long as the request */
-bool http_caller_sees(const struct http_caller *caller,
-                      const char *collection); /* a NULL caller is the server itself, and sees all */
+bool http_caller_sees(const struct http_caller *caller, const char *collection); /* a NULL caller is the server itself,
+                                                                                    and sees all */
 
 enum { HTTP_REMOTE = 64 };
 enum http_forwarding { HTTP_DIRECT, HTTP_FORWARDED, HTTP_FORGED };
@@ -114,31 +114,31 @@ const char *http_peer(const struct http_request *r); /* the client's address; be
 bool http_writes(const struct http_request *r);      /* by its method */
 enum http_role http_role_needed(const struct http_request *r); /* of its route; ROLE_NONE if it has none */
 unsigned http_status(const struct http_request *r);            /* of the response; 0: none yet */
-void http_path_for_logs(const struct http_request *r, char *out,
-                        size_t size);    /* as sent, without the query, tokens masked */
+void http_path_for_logs(const struct http_request *r, char *out, size_t size); /* as sent, without the query, tokens
+                                                                                  masked */
 void http_audit(struct http_request *r); /* records the request whatever its role and status */
 bool http_is_audited(const struct http_request *r);
 const char *http_path(const struct http_request *r);   /* decoded, without the query */
 const char *http_target(const struct http_request *r); /* path and query as sent, without the prefix */
 /* The path of --public-url, which goes before each path in an answer: "/reel"; "": none. */
 const char *http_prefix(const struct http_request *r);
-const char *http_without_prefix(const struct http_request *r,
-                                const char *target); /* a path from the body of a request */
-const char *http_segment(const struct http_request *r,
-                         const char *name); /* "{id}" of the route's path, decoded; never NULL for its own names */
-const char *http_header(const struct http_request *r,
-                        const char *name); /* the first line of this name; NULL when absent */
-const char *http_cookie(const struct http_request *r, const char *name); /* NULL when absent */
-char *http_header_lines(const struct http_request *r,
-                        const char *name); /* all lines in order, joined by commas; malloc'd, NULL: none */
+const char *http_without_prefix(const struct http_request *r, const char *target); /* a path from the body of a request
+                                                                                    */
+const char *http_segment(const struct http_request *r, const char *name); /* "{id}" of the route's path, decoded; never
+                                                                             NULL for its own names */
+const char *http_header(const struct http_request *r, const char *name);  /* the first line of this name; NULL when
+                                                                             absent */
+const char *http_cookie(const struct http_request *r, const char *name);  /* NULL when absent */
+char *http_header_lines(const struct http_request *r, const char *name);  /* all lines in order, joined by commas;
+                                                                             malloc'd, NULL: none */
 unsigned http_header_count(const struct http_request *r, const char *name);
 bool http_is_secure(const struct http_request *r); /* over TLS: here or, by X-Forwarded-Proto, at a proxy */
 bool http_is_head(const struct http_request *r);
-bool http_if_match(const struct http_request *r,
-                   const char *etag); /* If-Match holds for this tag (strongly), or was not sent */
+bool http_if_match(const struct http_request *r, const char *etag); /* If-Match holds for this tag (strongly), or was
+                                                                       not sent */
 bool http_has_body_length(const struct http_request *r, uint64_t *length); /* Content-Length; false when chunked */
-void http_set_state(struct http_request *r, void *state,
-                    void (*free_state)(void *)); /* the handler's own; freed when the request ends */
+void http_set_state(struct http_request *r, void *state, void (*free_state)(void *)); /* the handler's own; freed when
+                                                                                         the request ends */
 void *http_state(const struct http_request *r);
 
 /* ---- requests that one server of an archive forwards to another (forwarded.c) */
@@ -154,13 +154,14 @@ void http_keep_body(struct http_request *r, const void *data, size_t size);
 const void *http_kept_body(const struct http_request *r, size_t *size);
 
 const char *http_param(const struct http_request *r, const char *name); /* first value, NULL when absent */
-size_t http_params(const struct http_request *r, const char *name, const char **out,
-                   size_t max); /* all values; returns how many there are */
-bool http_param_u64(const struct http_request *r, const char *name,
-                    uint64_t *out); /* these: false when absent, *out untouched */
+size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max); /* all values; returns
+                                                                                                     how many there are
+                                                                                                   */
+bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out); /* these: false when absent, *out
+                                                                                       untouched */
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out);
-bool http_param_bool(const struct http_request *r, const char *name,
-                     bool *out); /* true/false/1/0; without a value: true */
+bool http_param_bool(const struct http_request *r, const char *name, bool *out); /* true/false/1/0; without a value:
+                                                                                    true */
 bool http_param_time(const struct http_request *r, const char *name, struct reel_time *out);
 bool http_param_duration(const struct http_request *r, const char *name, int64_t *ns);
 
@@ -169,35 +170,35 @@ void http_date_text(int64_t ns, char out[HTTP_DATE_TEXT]); /* as HTTP writes a t
 
 /* The best of `offers` (NULL-terminated media types, best first) for Accept with q-values; NULL = 406. */
 const char *http_negotiate(const struct http_request *r, const char *const *offers);
-bool http_accepts_coding(
-    const struct http_request *r,
-    const char *coding); /* for content stored compressed; JSON replies are compressed automatically */
+bool http_accepts_coding(const struct http_request *r, const char *coding); /* for content stored compressed; JSON
+                                                                               replies are compressed automatically */
 
 /* Parses multipart/form-data while it arrives: the route's piece() feeds it. field() gets each field's bytes in order,
  * in pieces; `at` is their position in the field, 0 begins a field. False from field() stops parsing. */
 struct http_form;
 typedef bool (*http_form_field)(void *context, const char *name, const char *file_name, uint64_t at, const void *data,
                                 size_t size);
-struct http_form *http_form_new(struct http_request *r, http_form_field field,
-                                void *context); /* NULL: another type of body, no boundary, or out of memory */
-bool http_form_piece(struct http_form *form, const void *data,
-                     size_t size);           /* false: malformed, or stopped by field() */
-bool http_form_free(struct http_form *form); /* false: incomplete; NULL is allowed */
+struct http_form *http_form_new(struct http_request *r, http_form_field field, void *context); /* NULL: another type of
+                                                                                                  body, no boundary, or
+                                                                                                  out of memory */
+bool http_form_piece(struct http_form *form, const void *data, size_t size); /* false: malformed, or stopped by field()
+                                                                              */
+bool http_form_free(struct http_form *form);                                 /* false: incomplete; NULL is allowed */
 
 /* Reserves memory of --memory-mb for this request, until its response is complete. Waits up to ten seconds for other
  * responses to end. False: replied (503 with Retry-After). More than there is in total counts as all of it. */
 bool http_reserve(struct http_request *r, uint64_t bytes);
 
 /* ---- replies: exactly one per request. All set X-Request-Id, CORS and security headers. */
-void http_add_header(struct http_request *r, const char *name,
-                     const char *value); /* before the reply; CR/LF in value are refused (dropped) */
-void http_add_address(struct http_request *r, const char *name,
-                      const char *path);                                  /* the same, of the prefix and a path */
-void http_add_date(struct http_request *r, const char *name, int64_t ns); /* the same, a time as HTTP writes it */
-void http_reply_json(struct http_request *r, unsigned status,
-                     json_t *body); /* takes the reference; newline at the end; gzip when asked */
-void http_reply_json_text(struct http_request *r, unsigned status,
-                          char *text); /* the same; takes the text, from malloc */
+void http_add_header(struct http_request *r, const char *name, const char *value); /* before the reply; CR/LF in value
+                                                                                      are refused (dropped) */
+void http_add_address(struct http_request *r, const char *name, const char *path); /* the same, of the prefix and a path
+                                                                                    */
+void http_add_date(struct http_request *r, const char *name, int64_t ns);    /* the same, a time as HTTP writes it */
+void http_reply_json(struct http_request *r, unsigned status, json_t *body); /* takes the reference; newline at the end;
+                                                                                gzip when asked */
+void http_reply_json_text(struct http_request *r, unsigned status, char *text); /* the same; takes the text, from malloc
+                                                                                 */
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text);
 void http_reply_bytes(struct http_request *r, unsigned status, const char *media_type, const void *data, size_t size);
 void http_reply_empty(struct http_request *r, unsigned status);
@@ -209,10 +210,11 @@ void http_reply_problem_with(struct http_request *r, unsigned status, const char
                              json_t *extra_members);
 __attribute__((format(printf, 3, 4))) void http_reply_bad_param(struct http_request *r, const char *param,
                                                                 const char *detail, ...);
-void http_reply_error(struct http_request *r,
-                      const struct reel_error *err); /* by code: NOT_FOUND 404, ARGUMENT 400, CONFLICT 409, UNSUPPORTED
-                                                        422, LIMIT 413, DAMAGED 422, NO_SPACE 507, … else 500 */
-void http_reply_no_memory(struct http_request *r);   /* the same, for out of memory */
+void http_reply_error(struct http_request *r, const struct reel_error *err); /* by code: NOT_FOUND 404, ARGUMENT 400,
+                                                                                CONFLICT 409, UNSUPPORTED 422, LIMIT
+                                                                                413, DAMAGED 422, NO_SPACE 507, … else
+                                                                                500 */
+void http_reply_no_memory(struct http_request *r);                           /* the same, for out of memory */
 
 /* For a request of several questions, of which one may fail without the others: until it is called with NULL, a problem
  * of this request goes to *out instead of to the client, without the headers that were added for it. */
@@ -233,8 +235,8 @@ struct http_file {
     const char *repr_digest; /* value of Repr-Digest; NULL = none; copied */
     int64_t modified_ns;     /* 0 = no Last-Modified */
     int fd;                  /* >= 0: a plain file, sent by sendfile and closed afterwards; else read() */
-    bool (*read)(void *context, uint64_t offset, void *buffer, size_t size,
-                 struct reel_error *err);        /* exactly size bytes */
+    bool (*read)(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err); /* exactly size
+                                                                                                        bytes */
     void (*expect)(void *context, uint64_t end); /* optional: what is read next ends there */
     /* Optional: [offset, end) is going to be read in order. True: read() itself works ahead, so that no thread has to
      * read for it. */
@@ -276,8 +278,8 @@ struct http_options {
     const char *tls_cert, *tls_key;      /* PEM files: TLS instead of plain HTTP; NULL: none */
     const struct http_route *routes;     /* ends with {0} */
     const struct http_param *everywhere; /* parameters of every route; may be NULL */
-    const char *const
-        *hosts; /* further Host names to serve, NULL-terminated; the listener's addresses and localhost always are */
+    const char *const *hosts;   /* further Host names to serve, NULL-terminated; the listener's addresses and localhost
+                                   always are */
     const char *const *origins; /* CORS: origins that may read with credentials and write; "*" = any may read */
     const char *public_url;     /* its host is one of the server's; NULL: none */
     const char *prefix;         /* http_prefix_read() of it; NULL: none */
@@ -303,8 +305,8 @@ struct http_options {
      * be NULL. */
     bool (*unknown)(struct http_request *r);
     bool (*is_proxy)(const struct app *app, const char *address); /* trusted, speaks for many clients; may be NULL */
-    void (*finished)(const struct http_request
-                         *r); /* called for each request with complete headers, after its response; may be NULL */
+    void (*finished)(const struct http_request *r); /* called for each request with complete headers, after its
+                                                       response; may be NULL */
     struct app *app;
 };
 /* The path of an address without the slash at its end, under which a proxy offers the server: "/reel"; "" without one.
@@ -316,8 +318,8 @@ struct http_server *http_server_start(const struct http_options *options, struct
 const char *http_server_url(const struct http_server *server);         /* "http://127.0.0.1:8040", with the real port */
 bool http_server_listens_everywhere(const struct http_server *server); /* on all addresses of the machine */
 bool http_server_is_tls(const struct http_server *server);
-bool http_server_reload(struct http_server *server,
-                        struct reel_error *err); /* reads the certificate again; false: the old one stays */
+bool http_server_reload(struct http_server *server, struct reel_error *err); /* reads the certificate again; false: the
+                                                                                old one stays */
 /* Stops accepting, lets running requests end for at most drain_s seconds, then cuts them. Frees. */
 void http_server_stop(struct http_server *server, unsigned drain_s);
 /* By class of route; the classes are fixed. buckets[i]: requests of at most http_bucket_bound(i) seconds that exceed

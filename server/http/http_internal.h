@@ -173,10 +173,10 @@ struct http_connection {
     atomic_bool file_cut; /* it became shorter, so the connection was shut down */
     uint64_t sent_before; /* body bytes of earlier requests */
     struct {
-        int64_t request_ms,
-            since_ms; /* since_ms of the request; since when unread bytes have been waiting, 0: there are none */
-        uint64_t acknowledged; /* bytes, at that time */
-    } reader;                  /* used by the watchdog alone */
+        int64_t request_ms, since_ms; /* since_ms of the request; since when unread bytes have been waiting, 0: there
+                                         are none */
+        uint64_t acknowledged;        /* bytes, at that time */
+    } reader;                         /* used by the watchdog alone */
     _Atomic int phase;
     _Atomic int64_t since_ms;      /* of the phase; PHASE_BODY: begin of the rate's window */
     _Atomic uint64_t window_bytes; /* body bytes in the window */
@@ -205,8 +205,8 @@ void connection_on_completed(void *server, struct MHD_Connection *mhd, void **re
                              enum MHD_RequestTerminationCode code);
 void connection_on_change(void *server, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode code);
-void connection_worked(struct http_request *r,
-                       int64_t begun_ms); /* the server's own work does not count as the client being idle */
+void connection_worked(struct http_request *r, int64_t begun_ms); /* the server's own work does not count as the client
+                                                                     being idle */
 
 /* caller.c */
 bool caller_admit(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
@@ -234,16 +234,19 @@ void deadline_phase(struct http_connection *connection, enum http_phase phase);
 void deadline_file(struct http_connection *connection, int fd, uint64_t end);
 
 /* forwarded.c */
-bool forwarded_check(
-    struct http_request *r); /* whether another server forwarded it; false: replied 421, it only seems so */
+bool forwarded_check(struct http_request *r); /* whether another server forwarded it; false: replied 421, it only seems
+                                                 so */
 
 /* stream_reply.c */
 struct MHD_Response *stream_response(struct http_request *r, uint64_t length,
-                                     const struct http_stream *stream); /* NULL: no memory */
+                                     const struct http_stream *stream); /* NULL:
+                                                                           no
+                                                                           memory
+                                                                         */
 
 /* guard.c */
-bool guard_request(struct http_request *r, const char *method,
-                   const char *version); /* 400 for ambiguous requests; false: has replied */
+bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for ambiguous requests;
+                                                                                        false: has replied */
 /* Whether the raw header section, which begins at `method`, contains nothing but what the library parsed (head.c). */
 bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *target, const char *version);
 bool guard_host(struct http_request *r);   /* 421 */
@@ -300,8 +303,8 @@ unsigned conditional_status(const struct http_request *r, const struct http_vali
 bool conditional_if_range(const struct http_request *r, const struct http_validators *v);   /* whether Range counts */
 bool conditional_etag_listed(const char *list, const char *etag, bool weak);
 enum { HTTP_ETAG_TEXT = 128 };
-bool conditional_packed_etag(
-    const char *etag, char out[HTTP_ETAG_TEXT]); /* the tag of the gzip form: "x-gzip" for "x"; false: too long */
+bool conditional_packed_etag(const char *etag, char out[HTTP_ETAG_TEXT]); /* the tag of the gzip form: "x-gzip" for "x";
+                                                                             false: too long */
 bool conditional_parse_date(const char *text, int64_t *seconds);
 void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]);
 

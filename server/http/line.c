@@ -6,7 +6,7 @@
 
 enum { VALUE_MAX = 2048 };
 
-static bool is_plain(const char *text) {
+static bool line_is_plain(const char *text) {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         if (*c <= ' ' || *c == '"' || *c == '=' || *c == '\\' || *c == 0x7f) {
             return false;
@@ -50,7 +50,7 @@ void line_write(bool json, const struct line_field *fields, size_t n, char *out,
         }
         if (!f->text) {
             snprintf(value, sizeof value, "%lld", (long long)f->number);
-        } else if (!json && is_plain(f->text) && strlen(f->text) < sizeof value) {
+        } else if (!json && line_is_plain(f->text) && strlen(f->text) < sizeof value) {
             snprintf(value, sizeof value, "%s", f->text);
         } else {
             quote(f->text, value);

@@ -36,7 +36,7 @@ static bool wait_for_room(struct http_memory *m, uint64_t most, uint64_t bytes) 
 }
 
 /* Small requests may use the last eighth as well: they are answered even while large ones hold all the rest. */
-static bool reserve(struct http_memory *m, uint64_t held_by_request, uint64_t *bytes) {
+static bool memory_reserve(struct http_memory *m, uint64_t held_by_request, uint64_t *bytes) {
     uint64_t most_of_large = m->max - m->max / 8, left = most_of_large - held_by_request;
     *bytes = *bytes < left ? *bytes : left;
     uint64_t most = held_by_request + *bytes <= HTTP_MEMORY_SMALL ? m->max : most_of_large;
@@ -49,7 +49,7 @@ static bool reserve(struct http_memory *m, uint64_t held_by_request, uint64_t *b
 }
 
 bool http_reserve(struct http_request *r, uint64_t bytes) {
-    if (reserve(&r->server->memory, r->memory, &bytes)) {
+    if (memory_reserve(&r->server->memory, r->memory, &bytes)) {
         r->memory += bytes;
         return true;
     }

@@ -15,7 +15,7 @@ double http_bucket_bound(unsigned bucket) {
     return (double)bounds_ms[bucket] / 1000.0;
 }
 
-static bool has(const char *path, const char *part) {
+static bool metrics_has(const char *path, const char *part) {
     return strstr(path, part) != NULL;
 }
 
@@ -25,25 +25,26 @@ static unsigned class_of(const struct http_route *route) {
         return 9;
     }
     const char *path = route->path;
-    if (has(path, "/grafana")) {
+    if (metrics_has(path, "/grafana")) {
         return 7;
     }
-    if (has(path, "/uploads") || (route->piece && has(path, "/recordings") && !has(path, "{id}"))) {
+    if (metrics_has(path, "/uploads") ||
+        (route->piece && metrics_has(path, "/recordings") && !metrics_has(path, "{id}"))) {
         return 5;
     }
     if (strcmp(route->method, "GET") != 0) {
         return 6;
     }
-    if (has(path, "/as/") || has(path, "/plot") || has(path, "/frame")) {
+    if (metrics_has(path, "/as/") || metrics_has(path, "/plot") || metrics_has(path, "/frame")) {
         return 3;
     }
-    if (has(path, "/file/") || has(path, "/attachments/") || has(path, ".tar")) {
+    if (metrics_has(path, "/file/") || metrics_has(path, "/attachments/") || metrics_has(path, ".tar")) {
         return 2;
     }
-    if (has(path, "/message") || has(path, "/series")) {
+    if (metrics_has(path, "/message") || metrics_has(path, "/series")) {
         return 4;
     }
-    return has(path, "/recordings/{id}") ? 1 : has(path, "/api/v1/") ? 0 : 8;
+    return metrics_has(path, "/recordings/{id}") ? 1 : metrics_has(path, "/api/v1/") ? 0 : 8;
 }
 
 void metrics_count(struct http_request *r) {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static const char *skip_blanks(const char *p) {
+static const char *range_skip_blanks(const char *p) {
     while (*p == ' ' || *p == '\t') {
         p++;
     }
@@ -13,7 +13,7 @@ static const char *skip_blanks(const char *p) {
 }
 
 /* Reads digits; a number that is too large becomes UINT64_MAX. NULL: no digits. */
-static const char *number(const char *p, uint64_t *out) {
+static const char *range_number(const char *p, uint64_t *out) {
     if (*p < '0' || *p > '9') {
         return NULL;
     }
@@ -31,17 +31,17 @@ static const char *number(const char *p, uint64_t *out) {
 static const char *one_range(const char *p, uint64_t length, struct http_range *out, bool *fits) {
     uint64_t first = 0, last = UINT64_MAX, suffix = 0;
     if (*p == '-') {
-        p = number(p + 1, &suffix);
+        p = range_number(p + 1, &suffix);
         *fits = suffix > 0;
         *out = (struct http_range){.first = suffix < length ? length - suffix : 0, .last = length - 1};
         return p;
     }
-    p = number(p, &first);
+    p = range_number(p, &first);
     if (!p || *p++ != '-') {
         return NULL;
     }
     if (*p >= '0' && *p <= '9') {
-        p = number(p, &last);
+        p = range_number(p, &last);
         if (last < first) {
             return NULL;
         }
@@ -82,10 +82,10 @@ enum http_range_answer range_parse(const char *header, uint64_t length, struct h
         return RANGE_WHOLE;
     }
     size_t requested = 0;
-    const char *p = skip_blanks(header + 6);
+    const char *p = range_skip_blanks(header + 6);
     while (*p) {
         if (*p == ',') {
-            p = skip_blanks(p + 1);
+            p = range_skip_blanks(p + 1);
             continue;
         }
         struct http_range range;
@@ -97,7 +97,7 @@ enum http_range_answer range_parse(const char *header, uint64_t length, struct h
         if (fits) {
             out->items[out->count++] = range;
         }
-        p = skip_blanks(p);
+        p = range_skip_blanks(p);
         if (*p && *p != ',') {
             return RANGE_WHOLE;
         }

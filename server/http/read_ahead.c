@@ -35,7 +35,7 @@ static bool wait_for_room(struct read_ahead *a) {
     return room;
 }
 
-static void *run(void *context) {
+static void *read_ahead_run(void *context) {
     struct read_ahead *a = context;
     bool good = true;
     while (good && a->next < a->end && wait_for_room(a)) {
@@ -66,7 +66,7 @@ struct read_ahead *read_ahead_start(const struct http_file *file, uint64_t offse
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, HTTP_STACK_BYTES);
-    int failed = pthread_create(&a->thread, &attributes, run, a);
+    int failed = pthread_create(&a->thread, &attributes, read_ahead_run, a);
     pthread_attr_destroy(&attributes);
     if (failed) {
         pthread_cond_destroy(&a->changed);

@@ -44,7 +44,7 @@ static void datum_free(gnutls_datum_t *d) {
     }
 }
 
-static bool refuse(struct reel_error *err, const char *option, const char *path, int code) {
+static bool tls_refuse(struct reel_error *err, const char *option, const char *path, int code) {
     return reel_fail(err, REEL_ARGUMENT, "--%s: %s: %s", option, path, gnutls_strerror(code));
 }
 
@@ -75,7 +75,7 @@ static struct certificate *read_certificate(const struct tls *tls, struct reel_e
     int code = gnutls_load_file(tls->cert_path, &chain);
     code = code == 0 ? gnutls_pcert_list_import_x509_raw(c->chain, &n, &chain, GNUTLS_X509_FMT_PEM, 0) : code;
     if (code != 0) {
-        refuse(err, "tls-cert", tls->cert_path, code);
+        tls_refuse(err, "tls-cert", tls->cert_path, code);
         return NULL;
     }
     c->n = n;
@@ -83,7 +83,7 @@ static struct certificate *read_certificate(const struct tls *tls, struct reel_e
     code = code == 0 ? gnutls_privkey_init(&c->key) : code;
     code = code == 0 ? gnutls_privkey_import_x509_raw(c->key, &key, GNUTLS_X509_FMT_PEM, NULL, 0) : code;
     if (code != 0) {
-        refuse(err, "tls-key", tls->key_path, code);
+        tls_refuse(err, "tls-key", tls->key_path, code);
         return NULL;
     }
     if (!belongs(c)) {

@@ -47,7 +47,8 @@ static void fingerprint_of(const char *etag, char out[SHA256_HEX]) {
 }
 
 /* Whether it was imported, or passed over, as it is now. If it has changed since, its recordings are marked so. */
-static bool is_unchanged(struct import_run *run, const char *folder, const char *name, const char *etag) {
+static bool imports_bucket_is_unchanged(struct import_run *run, const char *folder, const char *name,
+                                        const char *etag) {
     struct catalog_import was;
     struct reel_error ignored;
     char fingerprint[65];
@@ -83,14 +84,14 @@ static void import_content(struct import_unit *u, const struct reel_progress *pr
     import_unit_end(u, &file, (const char(*)[65])fingerprint, &result, &why);
 }
 
-static bool goes_on(void *run, uint64_t done, uint64_t total) {
+static bool bucket_goes_on(void *run, uint64_t done, uint64_t total) {
     (void)done, (void)total;
     return run_goes_on(run);
 }
 
 void import_object(struct import_unit *u) {
     struct reel_error why = {0};
-    const struct reel_progress progress = {.report = goes_on, .context = u->run};
+    const struct reel_progress progress = {.report = bucket_goes_on, .context = u->run};
     AUTO(reel_source_free)
     struct reel_source *source = store_open_object(u->run->app->store, u->object, names_file(u->name), &why);
     u->format = source ? reel_format_probe(source, &why) : NULL;
@@ -141,7 +142,7 @@ static bool is_asked_for(struct objects *o, const char *key) {
            (!o->run->options->glob || reel_glob_match(o->run->options->glob, key + o->base));
 }
 
-static bool visit(void *context, const char *key, const struct s3_object *is) {
+static bool bucket_visit(void *context, const char *key, const struct s3_object *is) {
     struct objects *o = context;
     char folder[S3_BUCKET_MAX + S3_KEY_MAX + 8];
     if (!is_asked_for(o, key)) {
@@ -151,7 +152,7 @@ static bool visit(void *context, const char *key, const struct s3_object *is) {
     const char *name = names_file(key), *names[] = {name};
     snprintf(folder, sizeof folder, "%s%s%s%.*s", scheme, o->bucket, name > key ? "/" : "",
              name > key ? (int)(name - key - 1) : 0, key);
-    if (is_unchanged(o->run, folder, name, is->etag)) {
+    if (imports_bucket_is_unchanged(o->run, folder, name, is->etag)) {
         run_report(o->run,
                    &(struct import_report){
                        .outcome = IMPORT_UNCHANGED, .folder = folder, .names = names, .n = 1, .size = is->size});
@@ -164,7 +165,7 @@ static bool visit(void *context, const char *key, const struct s3_object *is) {
 bool run_objects(struct import_run *run, const char *url, struct reel_error *err) {
     struct objects o = {.run = run};
     if (!import_may_read(run->app, url, err) || !s3_address(url, o.bucket, o.key, err) ||
-        !store_each_object(run->app->store, url, visit, &o, err)) {
+        !store_each_object(run->app->store, url, bucket_visit, &o, err)) {
         return false;
     }
     return !run_goes_on(run) ? reel_fail(err, REEL_CANCELLED, "cancelled")

@@ -34,7 +34,7 @@ static bool joins_all(const struct reel_format *format, const struct parts *part
 }
 
 /* Collects the parts of `first`. The formats of the files before it were tried already. */
-static void collect(struct collect_file *all, uint32_t n, uint32_t first, collect_open open, void *context) {
+static void collect_collect(struct collect_file *all, uint32_t n, uint32_t first, collect_open open, void *context) {
     AUTO(parts_done) struct parts parts = {.n = 0};
     if (!(parts.items[0] = open(context, first))) {
         return;
@@ -63,7 +63,7 @@ void collect_parts(struct collect_file *files, uint32_t n, collect_open open, vo
     }
     for (uint32_t i = 0; i < n; i++) {
         if (files[i].leader == i && has_parts(&files[i])) {
-            collect(files, n, i, open, context);
+            collect_collect(files, n, i, open, context);
         }
     }
 }

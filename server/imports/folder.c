@@ -79,7 +79,8 @@ static bool is_enough(const struct inspection *l, const struct catalog_import *k
 }
 
 /* Its time differs, but size and fingerprint do not: it was touched or restored. */
-static bool is_unchanged(const struct inspection *l, const struct folder_file *f, const struct catalog_import *k) {
+static bool folder_is_unchanged(const struct inspection *l, const struct folder_file *f,
+                                const struct catalog_import *k) {
     char fingerprint[65];
     struct reel_error ignored;
     if (f->size != k->size || !k->content[0] || !k->fingerprint[0] || k->failure) {
@@ -100,10 +101,10 @@ static bool is_unchanged(const struct inspection *l, const struct folder_file *f
     return true;
 }
 
-static bool is_known(const struct inspection *l, const struct folder_file *f) {
+static bool folder_is_known(const struct inspection *l, const struct folder_file *f) {
     const struct catalog_import *k = find_known(&l->known, f->name);
     bool same = k && k->size == f->size && k->mtime_ns == f->mtime_ns;
-    return k && is_enough(l, k) && (same || is_unchanged(l, f, k));
+    return k && is_enough(l, k) && (same || folder_is_unchanged(l, f, k));
 }
 
 /* ---- files that are no longer written to */
@@ -163,7 +164,7 @@ static void judge(struct inspection *l, uint32_t i) {
     const struct folder_file *f = &l->files[i];
     struct app *app = l->run->app;
     l->run->out->files++;
-    if (is_known(l, f)) {
+    if (folder_is_known(l, f)) {
         l->fates[i] = FATE_KNOWN;
         if (l->run->options->watched) { /* only counted */
             report_file(l, f, IMPORT_UNCHANGED);
@@ -287,7 +288,7 @@ static bool is_on_page(struct import_run *run) {
 }
 
 /* Owns the unit from then on. */
-static bool send(const struct inspection *l, struct import_unit *u, bool waits) {
+static bool folder_send(const struct inspection *l, struct import_unit *u, bool waits) {
     bool go = is_on_page(l->run);
     u->run = l->run;
     if (go && !waits && !l->run->options->dry && u->format) {
@@ -356,7 +357,7 @@ static bool send_group(struct inspection *l, const struct collect_file *all, uin
         import_unit_free(u);
         return reel_fail_memory(err);
     }
-    return send(l, u, waits) || l->run->full || reel_fail(err, REEL_CANCELLED, "cancelled");
+    return folder_send(l, u, waits) || l->run->full || reel_fail(err, REEL_CANCELLED, "cancelled");
 }
 
 static bool send_all(struct inspection *l, struct reel_error *err) {

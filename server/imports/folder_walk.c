@@ -49,7 +49,7 @@ static struct folder_file file_of(const char *name, const struct stat *st) {
                                 .ctime_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec};
 }
 
-static bool make_room(void **items, uint32_t n, uint32_t *room, size_t size) {
+static bool folder_walk_make_room(void **items, uint32_t n, uint32_t *room, size_t size) {
     if (n < *room) {
         return true;
     }
@@ -61,7 +61,7 @@ static bool make_room(void **items, uint32_t n, uint32_t *room, size_t size) {
 }
 
 bool folder_listing_add(struct folder_listing *l, const char *name, const struct stat *st, struct reel_error *err) {
-    if (!make_room((void **)&l->files, l->n_files, &l->files_room, sizeof *l->files)) {
+    if (!folder_walk_make_room((void **)&l->files, l->n_files, &l->files_room, sizeof *l->files)) {
         return reel_fail_memory(err);
     }
     l->files[l->n_files] = file_of(name, st);
@@ -69,7 +69,7 @@ bool folder_listing_add(struct folder_listing *l, const char *name, const struct
     return true;
 }
 
-static bool add_entry(struct folder_listing *l, int fd, const char *name, struct reel_error *err) {
+static bool folder_walk_add_entry(struct folder_listing *l, int fd, const char *name, struct reel_error *err) {
     struct stat st;
     if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))) {
         return true; /* deleted meanwhile, a link, a pipe */
@@ -80,7 +80,7 @@ static bool add_entry(struct folder_listing *l, int fd, const char *name, struct
     if (S_ISREG(st.st_mode)) {
         return folder_listing_add(l, name, &st, err);
     }
-    if (!make_room((void **)&l->folders, l->n_folders, &l->folders_room, sizeof *l->folders)) {
+    if (!folder_walk_make_room((void **)&l->folders, l->n_folders, &l->folders_room, sizeof *l->folders)) {
         return reel_fail_memory(err);
     }
     l->folders[l->n_folders] = strdup(name);
@@ -103,7 +103,7 @@ bool folder_list(int fd, struct folder_listing *l, struct reel_error *err) {
         close(own);
     }
     for (struct dirent *e; good && d && (e = readdir(d));) {
-        good = folder_passes_name(e->d_name) || add_entry(l, fd, e->d_name, err);
+        good = folder_passes_name(e->d_name) || folder_walk_add_entry(l, fd, e->d_name, err);
     }
     if (d) {
         closedir(d);
@@ -119,7 +119,8 @@ bool folder_list(int fd, struct folder_listing *l, struct reel_error *err) {
 
 /* ---- walking */
 
-static bool walk(const struct folder_visit *v, const char *folder, int fd, unsigned depth, struct reel_error *err) {
+static bool folder_walk_walk(const struct folder_visit *v, const char *folder, int fd, unsigned depth,
+                             struct reel_error *err) {
     AUTO_STRUCT(folder_listing_done) struct folder_listing l = {0};
     struct reel_error why = {0};
     enum folder_decision options = v->enter(v->context, folder, err);
@@ -149,11 +150,11 @@ static bool walk(const struct folder_visit *v, const char *folder, int fd, unsig
             v->refused(v->context, path, &why);
             continue;
         }
-        good = walk(v, path, below, depth + 1, err);
+        good = folder_walk_walk(v, path, below, depth + 1, err);
     }
     return good;
 }
 
 bool folder_walk(const struct folder_visit *visit, const char *folder, int fd, struct reel_error *err) {
-    return walk(visit, folder, fd, 0, err);
+    return folder_walk_walk(visit, folder, fd, 0, err);
 }

@@ -32,12 +32,13 @@ bool folder_passes_name(const char *name);
 
 enum folder_decision { FOLDER_ENTER, FOLDER_PASS, FOLDER_STOP };
 struct folder_visit {
-    enum folder_decision (*enter)(void *context, const char *folder,
-                                  struct reel_error *err); /* FOLDER_STOP: why is in err */
+    enum folder_decision (*enter)(void *context, const char *folder, struct reel_error *err); /* FOLDER_STOP: why is in
+                                                                                                 err */
     /* The files of a folder. May remove subfolders from the listing; the remaining ones are walked. False: stop. */
     bool (*files)(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err);
-    void (*refused)(void *context, const char *folder,
-                    const struct reel_error *why); /* called for a folder that cannot be opened; the walk continues */
+    void (*refused)(void *context, const char *folder, const struct reel_error *why); /* called for a folder that cannot
+                                                                                         be opened; the walk continues
+                                                                                       */
     void *context;
 };
 bool folder_walk(const struct folder_visit *visit, const char *folder, int fd, struct reel_error *err);

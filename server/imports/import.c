@@ -90,7 +90,7 @@ void run_end(struct import_run *run) {
 }
 
 /* The mutex is held. */
-static void report(struct import_run *run) {
+static void imports_import_report(struct import_run *run) {
     const struct reel_progress *p = run->progress;
     if (p && p->report && !p->report(p->context, run->bytes_done, run->bytes_total)) {
         atomic_store(&run->cancelled, true);
@@ -99,7 +99,7 @@ static void report(struct import_run *run) {
 
 bool run_goes_on(struct import_run *run) {
     pthread_mutex_lock(&run->mutex);
-    report(run);
+    imports_import_report(run);
     pthread_mutex_unlock(&run->mutex);
     return !atomic_load(&run->cancelled) && !jobs_stopping(run->app->jobs);
 }
@@ -123,7 +123,7 @@ static void unit_over(struct import_unit *unit) {
     pthread_mutex_lock(&run->mutex);
     run->under_way--;
     run->bytes_done += size;
-    report(run);
+    imports_import_report(run);
     pthread_cond_broadcast(&run->over);
     pthread_mutex_unlock(&run->mutex); /* a waiting thread may free the run now */
 }
@@ -131,7 +131,7 @@ static void unit_over(struct import_unit *unit) {
 static void wait_a_moment(struct import_run *run) {
     struct timespec until = clock_deadline(POLL_NS);
     pthread_cond_timedwait(&run->over, &run->mutex, &until);
-    report(run); /* notices a cancel while no unit ends */
+    imports_import_report(run); /* notices a cancel while no unit ends */
 }
 
 /* ---- units under way */
@@ -154,7 +154,7 @@ bool import_is_under_way(struct app *app, const char *folder, const char *name) 
     return disk_join(path, folder, name, NULL) && lock_is_held(app->locks, IMPORT_LOCK, path);
 }
 
-static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
+static bool import_work(void *context, const struct reel_progress *progress, struct reel_error *err) {
     struct import_unit *unit = context;
     (void)progress; /* a unit is cancelled with its run */
     (void)err;      /* what fails is reported */
@@ -182,7 +182,7 @@ bool run_push(struct import_run *run, struct import_unit *unit) {
     pthread_mutex_unlock(&run->mutex);
     atomic_fetch_add(&run->app->imports.under_way, 1);
     const struct job_work job = {
-        .kind = "import", .lane = LANE_FILES, .owner = owner, .run = work, .free = work_free, .context = unit};
+        .kind = "import", .lane = LANE_FILES, .owner = owner, .run = import_work, .free = work_free, .context = unit};
     if (!run_goes_on(run) || !lock_files(unit, &ignored)) {
         unit_over(unit);
         return false;

@@ -40,9 +40,9 @@ struct import_options {
     bool dry;            /* only reports */
     uint32_t limit;      /* of a dry run: so many; 0 = all */
     const char *cursor;  /* of a dry run: where the page before ended */
-    void (*on_report)(void *context,
-                      const struct import_report *on_report); /* one at a time, from any thread; may be NULL */
-    bool (*entered)(void *context, const char *folder);       /* before a folder is listed; false: stop. May be NULL */
+    void (*on_report)(void *context, const struct import_report *on_report); /* one at a time, from any thread; may be
+                                                                                NULL */
+    bool (*entered)(void *context, const char *folder); /* before a folder is listed; false: stop. May be NULL */
     void *context;
 };
 struct import_statistics {

@@ -102,7 +102,7 @@ static void report_outcome(struct import_job *j) {
     job_report(j->progress, text);
 }
 
-static void on_report(void *context, const struct import_report *report) {
+static void job_on_report(void *context, const struct import_report *report) {
     (void)report;
     report_outcome(context);
 }
@@ -117,7 +117,7 @@ bool import_run(struct app *app, const struct job_call *call, struct reel_error 
         return import_again(app, q.failure, call->progress, err);
     }
     struct import_options options = import_request_options(&q);
-    options.on_report = on_report;
+    options.on_report = job_on_report;
     options.context = &j;
     bool good = import_paths(app, (const char *const *)q.paths, q.n, &options, call->progress, &j.statistics, err);
     report_outcome(&j);

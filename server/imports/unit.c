@@ -10,9 +10,9 @@
 #include "recordings/names.h"
 #include "store/roots.h"
 
-static const uint64_t LONG_BYTES = 64 << 20; /* up to this size the scan is waited for … */
-static const int64_t LONG_WAIT_NS =
-    2000000000; /* for larger ones up to this long; then it continues in the background */
+static const uint64_t LONG_BYTES = 64 << 20;    /* up to this size the scan is waited for … */
+static const int64_t LONG_WAIT_NS = 2000000000; /* for larger ones up to this long; then it continues in the background
+                                                 */
 
 /* ---- reporting */
 
@@ -93,7 +93,7 @@ struct taking {
     uint64_t counted; /* of the file that is being read */
 };
 
-static bool on_progress(void *context, uint64_t done, uint64_t total) {
+static bool unit_on_progress(void *context, uint64_t done, uint64_t total) {
     struct taking *t = context;
     (void)total;
     t->counted = done < t->counted ? 0 : t->counted; /* the next file */
@@ -156,7 +156,7 @@ static void list_files(struct import_unit *u, const char *const *paths, struct s
                        struct ingest_file *files) {
     const struct import_options *t = u->run->options;
     struct taking taking = {.unit = u};
-    const struct reel_progress progress = {.report = on_progress, .context = &taking};
+    const struct reel_progress progress = {.report = unit_on_progress, .context = &taking};
     const struct ingest_request q = {.collection = t->collection,
                                      .name = u->name,
                                      .annotations = t->annotations,
@@ -244,8 +244,8 @@ static struct import_unit *unit_again(const struct catalog_failure *f, const str
     return u;
 }
 
-static bool read_options(const struct catalog_failure *f, struct import_options *options,
-                         struct catalog_annotations *annotations, json_t **request, struct reel_error *err) {
+static bool unit_read_options(const struct catalog_failure *f, struct import_options *options,
+                              struct catalog_annotations *annotations, json_t **request, struct reel_error *err) {
     const char *mode = NULL, *name = NULL, *key;
     int replace = 0, watched = 0;
     json_t *tags = NULL, *value;
@@ -296,7 +296,7 @@ bool import_again(struct app *app, int64_t failure, const struct reel_progress *
         return false;
     }
     run_begin(&run);
-    bool good = read_options(&f, &options, &annotations, &request, err) &&
+    bool good = unit_read_options(&f, &options, &annotations, &request, err) &&
                 push_again(&run, &f, json_string_value(json_object_get(request, "name")), err);
     run_wait(&run);
     run_end(&run);

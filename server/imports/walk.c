@@ -66,7 +66,7 @@ static bool enter_folder(struct import_run *run, const char *folder, struct reel
     return true;
 }
 
-static enum folder_decision enter(void *context, const char *folder, struct reel_error *err) {
+static enum folder_decision walk_enter(void *context, const char *folder, struct reel_error *err) {
     const struct import_run *run = context;
     return run->full || is_data_folder(run, folder) ? FOLDER_PASS
            : enter_folder(context, folder, err)     ? FOLDER_ENTER
@@ -91,14 +91,14 @@ static bool inspect_files(void *context, const char *folder, int fd, struct fold
     return true;
 }
 
-static void refused(void *context, const char *folder, const struct reel_error *why) {
+static void walk_refused(void *context, const char *folder, const struct reel_error *why) {
     report_folder(context, folder, why);
 }
 
-static bool walk(struct import_run *run, const char *folder, int fd, struct reel_error *err) {
+static bool walk_walk(struct import_run *run, const char *folder, int fd, struct reel_error *err) {
     return folder_walk(
-        &(struct folder_visit){.enter = enter, .files = inspect_files, .refused = refused, .context = run}, folder, fd,
-        err);
+        &(struct folder_visit){.enter = walk_enter, .files = inspect_files, .refused = walk_refused, .context = run},
+        folder, fd, err);
 }
 
 /* ---- the requested paths */
@@ -132,8 +132,8 @@ static bool inspect_named(struct import_run *run, const char *folder, struct fol
 }
 
 /* A path of the request: a folder is walked; a file is added to `named`, the files of the folder *of. */
-static bool begin(struct import_run *run, const char *path, struct folder_listing *named, char of[PATH_MAX],
-                  struct reel_error *err) {
+static bool imports_walk_begin(struct import_run *run, const char *path, struct folder_listing *named,
+                               char of[PATH_MAX], struct reel_error *err) {
     struct reel_error why = {0};
     struct stat st;
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), path, O_RDONLY, &why);
@@ -144,7 +144,7 @@ static bool begin(struct import_run *run, const char *path, struct folder_listin
             return true;
         }
         run->base = path;
-        return walk(run, path, fd, err);
+        return walk_walk(run, path, fd, err);
     }
     if (fd >= 0 && !S_ISREG(st.st_mode)) {
         reel_fail(&why, REEL_ARGUMENT, "it is not a regular file");
@@ -179,7 +179,8 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
         if (i > 0 && strcmp(paths[i], paths[i - 1]) == 0) {
             continue;
         }
-        good = import_is_url(paths[i]) ? run_objects(run, paths[i], err) : begin(run, paths[i], &named, of, err);
+        good = import_is_url(paths[i]) ? run_objects(run, paths[i], err)
+                                       : imports_walk_begin(run, paths[i], &named, of, err);
         if (good && named.n_files > before && before > 0 && strcmp(of, folder) != 0) { /* the first of another folder */
             struct folder_file next = named.files[--named.n_files];
             good = inspect_named(run, folder, &named, err);
@@ -193,7 +194,7 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
     return good && (named.n_files == 0 || run->full || inspect_named(run, folder, &named, err));
 }
 
-static bool read_cursor(struct import_run *run, struct reel_error *err) {
+static bool walk_read_cursor(struct import_run *run, struct reel_error *err) {
     const char *cursor = run->options->cursor, *dot = cursor ? strchrnul(cursor, '.') : NULL;
     return !cursor ||
            (number_u64_of(cursor, (size_t)(dot - cursor), &run->from_folder) && *dot &&
@@ -211,7 +212,7 @@ bool import_paths(struct app *app, const char *const *paths, uint32_t n, const s
     }
     memcpy(sorted, paths, n * sizeof *paths);
     run_begin(&run);
-    bool good = read_cursor(&run, err) && go_through(&run, sorted, n, err);
+    bool good = walk_read_cursor(&run, err) && go_through(&run, sorted, n, err);
     run_wait(&run);
     bool cancelled = good && (atomic_load(&run.cancelled) || jobs_stopping(app->jobs));
     run_end(&run);
@@ -237,5 +238,5 @@ bool run_folder(struct import_run *run, const char *folder, struct reel_error *e
 
 bool run_tree(struct import_run *run, const char *folder, struct reel_error *err) {
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), folder, O_RDONLY | O_DIRECTORY, err);
-    return fd >= 0 && walk(run, folder, fd, err);
+    return fd >= 0 && walk_walk(run, folder, fd, err);
 }

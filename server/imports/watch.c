@@ -108,7 +108,7 @@ static bool next_dirty(struct watch *w, int64_t now, struct dirty *out) {
     return found;
 }
 
-static void on_report(void *context, const struct import_report *report) {
+static void watch_on_report(void *context, const struct import_report *report) {
     struct watch *w = context;
     if (report->outcome == IMPORT_WAITS) {
         add_dirty(w->all, w->number, report->folder, reel_now_ns() + w->options.still_ns, false);
@@ -117,7 +117,7 @@ static void on_report(void *context, const struct import_report *report) {
 
 /* ---- events of inotify */
 
-static uint32_t position_of(const struct watches *all, int wd) {
+static uint32_t watch_position_of(const struct watches *all, int wd) {
     uint32_t low = 0, high = all->n_folders;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -131,7 +131,7 @@ static uint32_t position_of(const struct watches *all, int wd) {
 }
 
 static bool add_watched(struct watches *all, int wd, unsigned watch, const char *folder) {
-    uint32_t at = position_of(all, wd);
+    uint32_t at = watch_position_of(all, wd);
     char *copy = strdup(folder);
     if (copy && at < all->n_folders && all->folders[at].wd == wd) { /* it may have been moved */
         free(all->folders[at].folder);
@@ -181,7 +181,7 @@ static bool on_entered(void *context, const char *folder) {
 static void on_event(struct watches *all, const struct inotify_event *e) {
     char path[PATH_MAX] = "", folder[PATH_MAX] = "";
     pthread_mutex_lock(&all->mutex);
-    uint32_t at = position_of(all, e->wd);
+    uint32_t at = watch_position_of(all, e->wd);
     struct watched *known = at < all->n_folders && all->folders[at].wd == e->wd ? &all->folders[at] : NULL;
     unsigned watch = known ? known->watch : 0;
     if (known) {
@@ -211,13 +211,13 @@ static void on_event(struct watches *all, const struct inotify_event *e) {
     }
 }
 
-static void read_events(struct watches *all) {
+static void watch_read_events(struct watches *all) {
     AUTO_MEM char *buffer = malloc(EVENT_BYTES);
     ssize_t n;
     while (buffer && (n = read(all->inotify, buffer, EVENT_BYTES)) > 0) {
         for (char *at = buffer; at < buffer + n;) {
-            const struct inotify_event *e =
-                (const void *)at; /* the kernel pads its names so that the next is aligned */
+            const struct inotify_event *e = (const void *)at; /* the kernel pads its names so that the next is aligned
+                                                               */
             on_event(all, e);
             at += sizeof *e + e->len;
         }
@@ -337,7 +337,7 @@ static void *watch_all(void *context) {
         struct pollfd fds[] = {{.fd = all->wake, .events = POLLIN}, {.fd = all->inotify, .events = POLLIN}};
         if (poll(fds, all->inotify >= 0 ? 2 : 1, wait_ms < 1000 ? (int)wait_ms : 1000) > 0 &&
             (fds[1].revents & POLLIN)) { /* workers add folders, too */
-            read_events(all);
+            watch_read_events(all);
         }
     }
     return NULL;
@@ -352,7 +352,7 @@ char *watch_folder(const char *text, const char **collection) {
     return folder;
 }
 
-static bool goes_on(void *context, uint64_t done, uint64_t total) {
+static bool watch_goes_on(void *context, uint64_t done, uint64_t total) {
     (void)done;
     (void)total;
     return !atomic_load(&((struct watches *)context)->stopping);
@@ -373,7 +373,7 @@ static bool open_watch(struct watches *all, const char *text, struct reel_error 
                                          .collection = w->collection,
                                          .watched = true,
                                          .still_ns = (int64_t)all->app->config.still_s * SECOND_NS,
-                                         .on_report = on_report,
+                                         .on_report = watch_on_report,
                                          .entered = on_entered,
                                          .context = w};
     w->run = (struct import_run){
@@ -396,7 +396,7 @@ bool watches_start(struct app *app, struct watches **out, struct reel_error *err
     }
     *out = all;
     all->app = app;
-    all->progress = (struct reel_progress){.report = goes_on, .context = all};
+    all->progress = (struct reel_progress){.report = watch_goes_on, .context = all};
     pthread_mutex_init(&all->mutex, NULL);
     all->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     all->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -77,8 +77,8 @@ static bool set_part(struct catalog_recording *r, const char *sha256, uint64_t s
 }
 
 /* The content's lock is held. */
-static bool enter(struct app *app, const char *id, const char *pack, const char *sha256, uint64_t size,
-                  struct reel_error *err) {
+static bool finish_enter(struct app *app, const char *id, const char *pack, const char *sha256, uint64_t size,
+                         struct reel_error *err) {
     char to[PATH_MAX], before[SHA256_HEX];
     struct catalog_recording r;
     AUTO_LOCK struct key_lock lock = {0};
@@ -104,8 +104,8 @@ static bool enter(struct app *app, const char *id, const char *pack, const char 
 }
 
 /* Where the file system can neither link nor share blocks. */
-static bool copy(struct reel_source *from, struct store_upload *to, const struct reel_progress *progress,
-                 struct reel_error *err) {
+static bool finish_copy(struct reel_source *from, struct store_upload *to, const struct reel_progress *progress,
+                        struct reel_error *err) {
     enum { PIECE = 1 << 20 };
     AUTO_MEM uint8_t *piece = malloc(PIECE);
     if (!piece) {
@@ -124,8 +124,8 @@ static bool copy(struct reel_source *from, struct store_upload *to, const struct
     return true;
 }
 
-static bool keep(struct app *app, const char *id, const char *path, const char *pack, const struct job_call *call,
-                 struct reel_error *err) {
+static bool finish_keep(struct app *app, const char *id, const char *path, const char *pack,
+                        const struct job_call *call, struct reel_error *err) {
     char sha256[SHA256_HEX];
     uint64_t size;
     AUTO(reel_source_free) struct reel_source *source = reel_source_open(path, NULL, err);
@@ -133,14 +133,14 @@ static bool keep(struct app *app, const char *id, const char *path, const char *
     if (!upload) {
         return false;
     }
-    bool good =
-        (store_upload_share(upload, reel_source_fd(source), true) || copy(source, upload, call->progress, err)) &&
-        store_upload_hash(upload, call->progress, err) && store_upload_finish(upload, sha256, &size, err);
+    bool good = (store_upload_share(upload, reel_source_fd(source), true) ||
+                 finish_copy(source, upload, call->progress, err)) &&
+                store_upload_hash(upload, call->progress, err) && store_upload_finish(upload, sha256, &size, err);
     if (good) {
         AUTO_LOCK struct key_lock lock = {0};
         lock_take(app->locks, &lock, CONTENT_LOCK, sha256);
         sweep_ahead(app, sha256);
-        good = content_keep_upload(app, upload, sha256, err) && enter(app, id, pack, sha256, size, err);
+        good = content_keep_upload(app, upload, sha256, err) && finish_enter(app, id, pack, sha256, size, err);
     }
     store_upload_free(upload);
     return good;
@@ -178,8 +178,8 @@ bool live_finish_run(struct app *app, const struct job_call *call, struct reel_e
         live_item_add(app->live, item);
         item = live_item_find(app->live, call->key);
     }
-    bool good =
-        close_item(item, path, err) && make_pack(path, pack, call, err) && keep(app, call->key, path, pack, call, err);
+    bool good = close_item(item, path, err) && make_pack(path, pack, call, err) &&
+                finish_keep(app, call->key, path, pack, call, err);
     if (good) {
         live_remove_files(app, call->key);
     }

@@ -109,7 +109,7 @@ void live_announce(struct live *live) {
 }
 
 /* The recording, which is opened first if the server has started a moment ago. */
-static struct live_item *take(struct live *live, const struct catalog_recording *r, struct reel_error *err) {
+static struct live_item *live_take(struct live *live, const struct catalog_recording *r, struct reel_error *err) {
     struct live_item *item = live_item_find(live, r->id);
     char job[JOB_ID_TEXT];
     struct reel_error why = {0};
@@ -142,7 +142,7 @@ static struct live_item *take(struct live *live, const struct catalog_recording 
 
 /* ---- creating */
 
-static bool name_is_free(struct live *live, const struct live_request *q, struct reel_error *err) {
+static bool live_name_is_free(struct live *live, const struct live_request *q, struct reel_error *err) {
     struct catalog_recording there;
     struct reel_error none = {0};
     if (catalog_get_named(live->app->catalog, q->collection, q->name, &there, &none)) {
@@ -156,8 +156,8 @@ static bool name_is_free(struct live *live, const struct live_request *q, struct
     return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
 }
 
-static bool fill_row(const struct app *app, const struct live_request *q, struct catalog_recording *r,
-                     struct reel_error *err) {
+static bool live_fill_row(const struct app *app, const struct live_request *q, struct catalog_recording *r,
+                          struct reel_error *err) {
     *r = (struct catalog_recording){.state = STATE_RECORDING, .revision = 1, .created_ns = reel_now_ns()};
     r->collection = strdup(q->collection);
     r->name = strdup(q->name);
@@ -181,8 +181,8 @@ static void set_content(struct catalog_recording *r, uint64_t bytes) {
     snprintf(r->content, sizeof r->content, "%.32s%032llx", r->id, (unsigned long long)bytes);
 }
 
-static bool add_row(struct live *live, const struct live_request *q, struct catalog_recording *r,
-                    struct reel_error *err) {
+static bool live_add_row(struct live *live, const struct live_request *q, struct catalog_recording *r,
+                         struct reel_error *err) {
     AUTO_LOCK struct key_lock content = {0}, lock = {0};
     set_content(r, 0);
     lock_take(live->app->locks, &content, CONTENT_LOCK, r->content);
@@ -201,14 +201,15 @@ bool live_create(struct live *live, const struct live_request *q, struct catalog
     if (full) {
         return reel_fail(err, REEL_LIMIT, "%d recordings grow already: finish one of them first", LIVE_MAX);
     }
-    if (!name_is_free(live, q, err) || !fill_row(live->app, q, out, err)) {
+    if (!live_name_is_free(live, q, err) || !live_fill_row(live->app, q, out, err)) {
         return false;
     }
     struct live_item *item = live_item_new(out->id, err);
     if (!item) {
         return false;
     }
-    if (!live_item_open(live->app, item, false, NULL, err) || !live_sync(item, err) || !add_row(live, q, out, err)) {
+    if (!live_item_open(live->app, item, false, NULL, err) || !live_sync(item, err) ||
+        !live_add_row(live, q, out, err)) {
         manifests_forget(live->app, out->content, out->id);
         live_remove_files(live->app, item->id);
         live_item_free(item);
@@ -292,7 +293,7 @@ static bool write_batch(struct live *live, struct live_item *item, const struct 
 
 bool live_append(struct live *live, const struct catalog_recording *r, const struct live_batch *b,
                  struct live_appended *out, struct reel_error *err) {
-    struct live_item *item = take(live, r, err);
+    struct live_item *item = live_take(live, r, err);
     *out = (struct live_appended){0};
     if (!item) {
         return false;
@@ -343,7 +344,7 @@ struct reel_recording *live_item_show(struct live *live, struct live_item *item,
 }
 
 struct reel_recording *live_get(struct live *live, const struct catalog_recording *r, struct reel_error *err) {
-    struct live_item *item = take(live, r, err);
+    struct live_item *item = live_take(live, r, err);
     if (!item) {
         return NULL;
     }

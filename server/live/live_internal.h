@@ -88,8 +88,9 @@ bool live_item_open(struct app *app, struct live_item *item, bool resume, const 
                     struct reel_error *err);
 /* Keys of batches. The item's mutex is held. */
 const struct live_appended *live_key_find(const struct live_item *item, const char *key);
-bool live_key_begin(struct app *app, struct live_item *item, const char *key,
-                    struct reel_error *err); /* before anything is written */
+bool live_key_begin(struct app *app, struct live_item *item, const char *key, struct reel_error *err); /* before
+                                                                                                          anything is
+                                                                                                          written */
 /* After it: `appended` NULL: nothing was. */
 bool live_key_end(struct live_item *item, const char *key, const struct live_appended *appended,
                   struct reel_error *err);

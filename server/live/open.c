@@ -84,8 +84,8 @@ const struct live_appended *live_key_find(const struct live_item *item, const ch
     return k ? &k->appended : NULL;
 }
 
-static bool remember(struct live_item *item, const char *key, const struct live_appended *appended,
-                     struct reel_error *err) {
+static bool open_remember(struct live_item *item, const char *key, const struct live_appended *appended,
+                          struct reel_error *err) {
     size_t size = strlen(key) + 1;
     struct live_key *k = malloc(sizeof *k + size);
     if (!k) {
@@ -116,7 +116,7 @@ static bool open_keys(struct app *app, struct live_item *item, struct reel_error
     return disk_sync_folder_of(path, err);
 }
 
-static bool put_line(struct live_item *item, char *line, int size, struct reel_error *err) {
+static bool open_put_line(struct live_item *item, char *line, int size, struct reel_error *err) {
     AUTO_MEM char *text = size < 0 ? NULL : line;
     if (!text) {
         return reel_fail_memory(err);
@@ -140,7 +140,7 @@ bool live_key_begin(struct app *app, struct live_item *item, const char *key, st
     }
     item->keys_begun = item->keys_bytes;
     int size = asprintf(&line, "b %" PRIu64 " %s\n", reel_recorder_bytes(item->recorder), key);
-    return put_line(item, line, size, err);
+    return open_put_line(item, line, size, err);
 }
 
 bool live_key_end(struct live_item *item, const char *key, const struct live_appended *appended,
@@ -152,11 +152,11 @@ bool live_key_end(struct live_item *item, const char *key, const struct live_app
                reel_fail_errno(err, "the keys of this recording cannot be kept");
     }
     int size = asprintf(&line, "e %" PRIu64 " %" PRId64 " %s\n", appended->messages, appended->last_ns, key);
-    if (!put_line(item, line, size, err)) {
+    if (!open_put_line(item, line, size, err)) {
         return false;
     }
     return (fdatasync(item->keys_fd) == 0 || reel_fail_errno(err, "the keys of this recording cannot be kept")) &&
-           remember(item, key, appended, err);
+           open_remember(item, key, appended, err);
 }
 
 /* Reads the keys, and cuts a batch off the file that was being written. */
@@ -176,7 +176,7 @@ static bool load_keys(struct app *app, struct live_item *item, const char *mcap,
         int key = 0;
         line[n - 1] = '\0';
         if (sscanf(line, "e %" SCNu64 " %" SCNd64 " %n", &a.messages, &a.last_ns, &key) == 2 && line[key]) {
-            good = live_key_find(item, line + key) || remember(item, line + key, &a, err);
+            good = live_key_find(item, line + key) || open_remember(item, line + key, &a, err);
             begun = UINT64_MAX;
             at += (uint64_t)n;
             item->keys_bytes = at;

@@ -69,7 +69,7 @@ static unsigned take_all(struct live *live, struct live_item *items[LIVE_MAX]) {
     return n;
 }
 
-static void *run(void *context) {
+static void *thread_run(void *context) {
     struct live *live = context;
     pthread_mutex_lock(&live->mutex);
     while (!live->stopping) {
@@ -94,7 +94,7 @@ bool live_start(struct live *live, struct reel_error *err) {
     if (!live_home_start(live, err)) {
         return false;
     }
-    live->has_thread = pthread_create(&live->thread, NULL, run, live) == 0;
+    live->has_thread = pthread_create(&live->thread, NULL, thread_run, live) == 0;
     return live->has_thread || reel_fail(err, REEL_IO, "no thread for live recordings");
 }
 

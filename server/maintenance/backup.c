@@ -33,7 +33,7 @@ static bool is_empty(const char *folder) {
 }
 
 /* Creates the folder; checks that it is empty or holds a backup. */
-static bool prepare(const char *folder, struct reel_error *err) {
+static bool backup_prepare(const char *folder, struct reel_error *err) {
     char path[PATH_MAX];
     if (!disk_join(path, folder, "blobs", err)) {
         return false;
@@ -65,12 +65,12 @@ static json_t *manifest_of(const struct catalog_copy *copy, const struct backup_
                      "recordings", (json_int_t)copy->recordings, "catalog", catalog, "files", stored);
 }
 
-static bool make(struct app *app, const char *folder, enum backup_blobs blobs, const struct reel_progress *progress,
-                 json_t **manifest, struct reel_error *err) {
+static bool backup_make(struct app *app, const char *folder, enum backup_blobs blobs,
+                        const struct reel_progress *progress, json_t **manifest, struct reel_error *err) {
     char path[PATH_MAX];
     struct catalog_copy copy;
     bool alone = false;
-    struct store *to = prepare(folder, err) ? store_open_readonly(folder, &alone, err) : NULL;
+    struct store *to = backup_prepare(folder, err) ? store_open_readonly(folder, &alone, err) : NULL;
     struct backup_files files = {.from = app->store, .to = to, .blobs = blobs, .progress = progress};
     bool good = to && (alone || reel_fail(err, REEL_CONFLICT, "a server runs on that folder")) &&
                 disk_join(path, folder, "catalog.db", err) && catalog_copy(app->catalog, path, progress, &copy, err);
@@ -89,7 +89,7 @@ bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, co
             err, REEL_UNSUPPORTED,
             "the files are in a bucket: turn on its versioning, or copy it; the catalog can be made again from it");
     }
-    bool good = make(app, folder, blobs, progress, manifest, err);
+    bool good = backup_make(app, folder, blobs, progress, manifest, err);
     if (!good) {
         json_decref(*manifest);
         *manifest = NULL;

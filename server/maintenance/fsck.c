@@ -68,13 +68,13 @@ static bool check_catalog(struct fsck *f, struct reel_error *err) {
 }
 
 /* After repairs: updates totals and search index, and writes the manifests that are due. */
-static bool finish(struct fsck *f, struct reel_error *err) {
+static bool fsck_finish(struct fsck *f, struct reel_error *err) {
     return !f->wrote || (catalog_repair(f->app.catalog, err) && manifests_write_due(&f->app, 0, NULL, err));
 }
 
 static bool check_all(struct fsck *f, struct reel_error *err) {
     return check_catalog(f, err) && fsck_rows(f, err) && fsck_files(f, err) &&
-           (!store_is_bucket(f->app.store) || fsck_bucket(f, err)) && finish(f, err);
+           (!store_is_bucket(f->app.store) || fsck_bucket(f, err)) && fsck_finish(f, err);
 }
 
 /* ---- opening */

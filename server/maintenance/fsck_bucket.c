@@ -25,7 +25,7 @@ struct search {
     bool unreadable; /* a manifest is, and may name any of them */
 };
 
-static bool is_known(struct fsck *f, const struct store_sent *sent, bool *known) {
+static bool fsck_bucket_is_known(struct fsck *f, const struct store_sent *sent, bool *known) {
     char location[64];
     snprintf(location, sizeof location, "objects/%.32s", sent->name);
     return catalog_object_in_session(f->app.catalog, sent->name, known, &f->error) &&
@@ -63,7 +63,7 @@ static bool visit_sent(void *context, const struct store_sent *sent) {
     struct fsck *f = s->f;
     bool known;
     f->report->files += sent->kind == SENT_OBJECT;
-    if (!fsck_step(f, f->report->recordings + f->report->files) || !is_known(f, sent, &known)) {
+    if (!fsck_step(f, f->report->recordings + f->report->files) || !fsck_bucket_is_known(f, sent, &known)) {
         return false;
     }
     if (known) {
@@ -82,7 +82,7 @@ static bool visit_sent(void *context, const struct store_sent *sent) {
 
 /* ---- objects */
 
-static int by_name(const void *a, const void *b) {
+static int fsck_bucket_by_name(const void *a, const void *b) {
     return strcmp(((const struct lost *)a)->name, ((const struct lost *)b)->name);
 }
 
@@ -94,7 +94,7 @@ static bool note_named(void *context, const char *location) {
         s->unreadable = true;
     } else if (strncmp(location, folder, sizeof folder - 1) == 0) {
         snprintf(key.name, sizeof key.name, "%s", location + sizeof folder - 1);
-        struct lost *one = bsearch(&key, s->items, s->n, sizeof *s->items, by_name);
+        struct lost *one = bsearch(&key, s->items, s->n, sizeof *s->items, fsck_bucket_by_name);
         if (one) {
             one->named = true;
         }
@@ -107,7 +107,7 @@ static bool remove_lost(struct fsck *f, const struct lost *one) {
     const struct store_sent sent = {.kind = SENT_OBJECT, .name = one->name};
     struct reel_error ignored;
     bool known;
-    return is_known(f, &sent, &known) && !known && store_remove_sent(f->app.store, &sent, &ignored);
+    return fsck_bucket_is_known(f, &sent, &known) && !known && store_remove_sent(f->app.store, &sent, &ignored);
 }
 
 static void report_lost(const struct search *s, const struct lost *one) {
@@ -130,7 +130,7 @@ bool fsck_bucket(struct fsck *f, struct reel_error *err) {
     bool good = store_each_sent(f->app.store, true, visit_sent, &s, err) &&
                 (f->error.code == REEL_OK || reel_error_pass(err, &f->error));
     if (good && s.n > 0) {
-        qsort(s.items, s.n, sizeof *s.items, by_name);
+        qsort(s.items, s.n, sizeof *s.items, fsck_bucket_by_name);
         good = store_each_named(f->app.store, note_named, &s, err) &&
                (f->error.code == REEL_OK || reel_error_pass(err, &f->error));
     }

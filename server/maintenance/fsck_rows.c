@@ -14,7 +14,7 @@
 #include "store/reference.h"
 #include "store/roots.h"
 
-static void name_of(const struct catalog_recording *r, char out[320]) {
+static void fsck_rows_name_of(const struct catalog_recording *r, char out[320]) {
     snprintf(out, 320, "%.32s (%.120s/%.150s)", r->id, r->collection, r->name);
 }
 
@@ -61,8 +61,8 @@ static bool check_reference(struct fsck *f, const struct catalog_recording *r, c
         return true;
     }
     enum recording_state then = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_CHANGED;
-    if (now != STATE_MISSING && now != STATE_CHANGED &&
-        is_as_it_was(f, r)) { /* else the catalog has that state already */
+    if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog has that state already
+                                                                               */
         bool repaired = f->repair && !reel_is_transient(why.code) &&
                         catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
         f->wrote = f->wrote || repaired;
@@ -203,10 +203,10 @@ static void check_manifest(struct fsck *f, const struct catalog_recording *r, co
     json_decref(manifest);
 }
 
-static bool visit(void *context, const struct catalog_recording *r) {
+static bool fsck_rows_visit(void *context, const struct catalog_recording *r) {
     struct fsck *f = context;
     char subject[320];
-    name_of(r, subject);
+    fsck_rows_name_of(r, subject);
     enum recording_state state = r->state == STATE_TRASHED ? r->state_before_trash : r->state;
     if (check_files(f, r, subject) && state == STATE_READY) {
         check_index(f, r, subject);
@@ -216,6 +216,6 @@ static bool visit(void *context, const struct catalog_recording *r) {
 }
 
 bool fsck_rows(struct fsck *f, struct reel_error *err) {
-    return catalog_each(f->app.catalog, visit, f, err) &&
+    return catalog_each(f->app.catalog, fsck_rows_visit, f, err) &&
            (f->error.code == REEL_OK || reel_fail(err, f->error.code, "%s", f->error.text));
 }

@@ -17,12 +17,12 @@ static bool is_hex(const char *text, size_t size) {
     return text && hex_is(text, size);
 }
 
-static const char *text_of(const json_t *object, const char *key) {
+static const char *manifest_read_text_of(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : "";
 }
 
-static int64_t number_of(const json_t *object, const char *key) {
+static int64_t manifest_read_number_of(const json_t *object, const char *key) {
     return json_integer_value(json_object_get(object, key));
 }
 
@@ -34,14 +34,14 @@ static bool fail_item(const char *what, struct reel_error *err) {
 
 static bool read_parts(const json_t *manifest, struct catalog_recording *r, struct reel_error *err) {
     const json_t *parts = json_object_get(manifest, "parts"), *part;
-    const char *its = text_of(manifest, "content");
+    const char *its = manifest_read_text_of(manifest, "content");
     char content[SHA256_HEX];
     size_t i;
     if (!(r->parts = calloc(json_array_size(parts) + 1, sizeof *r->parts))) {
         return reel_fail_memory(err);
     }
-    if (r->state == STATE_RECORDING && json_array_size(parts) == 0 &&
-        is_hex(its, SHA256_HEX - 1)) { /* its file is in live/ */
+    if (r->state == STATE_RECORDING && json_array_size(parts) == 0 && is_hex(its, SHA256_HEX - 1)) { /* its file is in
+                                                                                                        live/ */
         memcpy(r->content, its, SHA256_HEX);
         return true;
     }
@@ -50,15 +50,15 @@ static bool read_parts(const json_t *manifest, struct catalog_recording *r, stru
     }
     json_array_foreach(parts, i, part) {
         struct catalog_part *to = &r->parts[i];
-        const char *sha256 = text_of(part, "sha256");
-        if (!is_hex(sha256, SHA256_HEX - 1) || number_of(part, "size") < 0) {
+        const char *sha256 = manifest_read_text_of(part, "sha256");
+        if (!is_hex(sha256, SHA256_HEX - 1) || manifest_read_number_of(part, "size") < 0) {
             return fail_item("list of files", err);
         }
         memcpy(to->sha256, sha256, SHA256_HEX);
-        to->size = (uint64_t)number_of(part, "size");
+        to->size = (uint64_t)manifest_read_number_of(part, "size");
         r->size += to->size;
         r->n_parts++;
-        if (!(to->file_name = strdup(text_of(part, "file_name")))) {
+        if (!(to->file_name = strdup(manifest_read_text_of(part, "file_name")))) {
             return reel_fail_memory(err);
         }
     }
@@ -71,7 +71,8 @@ static bool read_parts(const json_t *manifest, struct catalog_recording *r, stru
 
 /* ---- annotations */
 
-static bool read_tags(const json_t *item, struct catalog_annotations *annotations, struct reel_error *err) {
+static bool manifest_read_read_tags(const json_t *item, struct catalog_annotations *annotations,
+                                    struct reel_error *err) {
     struct reel_error ignored;
     const char *key;
     json_t *value;
@@ -88,7 +89,7 @@ static bool read_tags(const json_t *item, struct catalog_annotations *annotation
 static bool read_annotations(const json_t *item, struct catalog_annotations *annotations, struct reel_error *err) {
     const json_t *custom = json_object_get(item, "custom");
     const json_t *epoch = json_object_get(item, "epoch_ns");
-    const char *description = text_of(item, "description");
+    const char *description = manifest_read_text_of(item, "description");
     annotations->has_epoch = json_is_integer(epoch) && json_integer_value(epoch) >= 0;
     annotations->epoch_ns = annotations->has_epoch ? json_integer_value(epoch) : 0;
     if (strlen(description) <= DESCRIPTION_MAX && !(annotations->description = strdup(description))) {
@@ -98,7 +99,7 @@ static bool read_annotations(const json_t *item, struct catalog_annotations *ann
         !(annotations->custom = json_dumps(custom, JSON_COMPACT))) {
         return reel_fail_memory(err);
     }
-    return read_tags(item, annotations, err);
+    return manifest_read_read_tags(item, annotations, err);
 }
 
 static bool read_notes(const json_t *item, struct catalog_notes *out, struct reel_error *err) {
@@ -111,15 +112,15 @@ static bool read_notes(const json_t *item, struct catalog_notes *out, struct ree
         return reel_fail_memory(err);
     }
     json_array_foreach(all, i, one) {
-        const char *id = text_of(one, "id"), *text = text_of(one, "text");
+        const char *id = manifest_read_text_of(one, "id"), *text = manifest_read_text_of(one, "text");
         if (!is_hex(id, RECORDING_ID_TEXT - 1) || !text[0] || out->n == NOTES_MAX) {
             continue;
         }
         struct catalog_note *to = &out->items[out->n++];
-        *to = (struct catalog_note){.created_ns = number_of(one, "created_ns"),
-                                    .updated_ns = number_of(one, "updated_ns")};
+        *to = (struct catalog_note){.created_ns = manifest_read_number_of(one, "created_ns"),
+                                    .updated_ns = manifest_read_number_of(one, "updated_ns")};
         memcpy(to->id, id, sizeof to->id);
-        to->author = strdup(text_of(one, "author"));
+        to->author = strdup(manifest_read_text_of(one, "author"));
         to->text = strdup(text);
         if (!to->author || !to->text) {
             return reel_fail_memory(err);
@@ -128,20 +129,20 @@ static bool read_notes(const json_t *item, struct catalog_notes *out, struct ree
     return true;
 }
 
-static bool read_event(const json_t *one, struct catalog_event *to, struct reel_error *err) {
+static bool manifest_read_read_event(const json_t *one, struct catalog_event *to, struct reel_error *err) {
     const json_t *tags = json_object_get(one, "tags");
-    *to = (struct catalog_event){.start_ns = number_of(one, "start_ns"),
-                                 .end_ns = number_of(one, "end_ns"),
-                                 .created_ns = number_of(one, "created_ns"),
-                                 .updated_ns = number_of(one, "updated_ns")};
-    memcpy(to->id, text_of(one, "id"), sizeof to->id);
-    to->title = strdup(text_of(one, "title"));
-    to->author = strdup(text_of(one, "author"));
+    *to = (struct catalog_event){.start_ns = manifest_read_number_of(one, "start_ns"),
+                                 .end_ns = manifest_read_number_of(one, "end_ns"),
+                                 .created_ns = manifest_read_number_of(one, "created_ns"),
+                                 .updated_ns = manifest_read_number_of(one, "updated_ns")};
+    memcpy(to->id, manifest_read_text_of(one, "id"), sizeof to->id);
+    to->title = strdup(manifest_read_text_of(one, "title"));
+    to->author = strdup(manifest_read_text_of(one, "author"));
     to->tags = json_object_size(tags) > 0 ? json_dumps(tags, JSON_COMPACT) : strdup("");
     return (to->title && to->author && to->tags) || reel_fail_memory(err);
 }
 
-static bool read_events(const json_t *item, struct catalog_events *out, struct reel_error *err) {
+static bool manifest_read_read_events(const json_t *item, struct catalog_events *out, struct reel_error *err) {
     const json_t *all = json_object_get(item, "events"), *one;
     size_t i, n = json_array_size(all);
     if (n == 0) {
@@ -151,9 +152,9 @@ static bool read_events(const json_t *item, struct catalog_events *out, struct r
         return reel_fail_memory(err);
     }
     json_array_foreach(all, i, one) {
-        bool good =
-            is_hex(text_of(one, "id"), RECORDING_ID_TEXT - 1) && number_of(one, "end_ns") >= number_of(one, "start_ns");
-        if (good && out->n < EVENTS_MAX && !read_event(one, &out->items[out->n++], err)) {
+        bool good = is_hex(manifest_read_text_of(one, "id"), RECORDING_ID_TEXT - 1) &&
+                    manifest_read_number_of(one, "end_ns") >= manifest_read_number_of(one, "start_ns");
+        if (good && out->n < EVENTS_MAX && !manifest_read_read_event(one, &out->items[out->n++], err)) {
             return false;
         }
     }
@@ -162,12 +163,13 @@ static bool read_events(const json_t *item, struct catalog_events *out, struct r
 
 /* ---- all of it */
 
-static bool read_names(const json_t *manifest, const json_t *item, struct catalog_recording *r,
-                       struct reel_error *err) {
-    const char *id = text_of(item, "id"), *collection = text_of(item, "collection"), *name = text_of(item, "name");
-    int64_t revision = number_of(item, "revision");
+static bool manifest_read_read_names(const json_t *manifest, const json_t *item, struct catalog_recording *r,
+                                     struct reel_error *err) {
+    const char *id = manifest_read_text_of(item, "id"), *collection = manifest_read_text_of(item, "collection"),
+               *name = manifest_read_text_of(item, "name");
+    int64_t revision = manifest_read_number_of(item, "revision");
     if (!is_hex(id, RECORDING_ID_TEXT - 1) || revision < 1 || revision > UINT32_MAX ||
-        !recording_state_parse(text_of(item, "state"), &r->state)) {
+        !recording_state_parse(manifest_read_text_of(item, "state"), &r->state)) {
         return fail_item("id, revision or state", err);
     }
     if (!names_check(collection, name, err)) {
@@ -175,11 +177,12 @@ static bool read_names(const json_t *manifest, const json_t *item, struct catalo
     }
     memcpy(r->id, id, sizeof r->id);
     r->revision = (uint32_t)revision;
-    r->created_ns = number_of(item, "created_ns");
+    r->created_ns = manifest_read_number_of(item, "created_ns");
     r->collection = strdup(collection);
     r->name = strdup(name);
-    r->format = strdup(text_of(manifest, "format"));
-    r->group = strdup(strlen(text_of(item, "group")) <= NAME_BYTES_MAX ? text_of(item, "group") : "");
+    r->format = strdup(manifest_read_text_of(manifest, "format"));
+    r->group = strdup(
+        strlen(manifest_read_text_of(item, "group")) <= NAME_BYTES_MAX ? manifest_read_text_of(item, "group") : "");
     r->container = strdup("");
     r->clock_note = strdup("");
     r->problem = strdup("");
@@ -189,9 +192,9 @@ static bool read_names(const json_t *manifest, const json_t *item, struct catalo
 
 bool rebuild_read(const json_t *manifest, const json_t *item, struct rebuilt *out, struct reel_error *err) {
     *out = (struct rebuilt){0};
-    bool good = read_names(manifest, item, &out->r, err) && read_parts(manifest, &out->r, err) &&
+    bool good = manifest_read_read_names(manifest, item, &out->r, err) && read_parts(manifest, &out->r, err) &&
                 read_annotations(item, &out->r.annotations, err) && read_notes(item, &out->notes, err) &&
-                read_events(item, &out->events, err);
+                manifest_read_read_events(item, &out->events, err);
     if (!good) {
         rebuilt_done(out);
         *out = (struct rebuilt){0};

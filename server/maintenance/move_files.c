@@ -80,8 +80,8 @@ static bool add_bytes(struct move *m, uint64_t bytes) {
     return on;
 }
 
-static bool send(struct move *m, struct reel_source *source, const char *sha256, uint8_t *buffer,
-                 struct reel_error *err) {
+static bool move_files_send(struct move *m, struct reel_source *source, const char *sha256, uint8_t *buffer,
+                            struct reel_error *err) {
     char hash[SHA256_HEX];
     uint64_t size;
     AUTO(store_upload_free) struct store_upload *u = store_upload_begin(m->to, err);
@@ -117,12 +117,12 @@ static bool move_file(struct move *m, const char *sha256, uint64_t size, uint8_t
     AUTO(reel_source_free)
     struct reel_source *source = store_is_bucket(m->from) ? store_open_stored(m->from, sha256, err)
                                                           : store_open_blob(m->from, sha256, sha256, err);
-    *copied = source && send(m, source, sha256, buffer, err);
+    *copied = source && move_files_send(m, source, sha256, buffer, err);
     return *copied;
 }
 
 /* The next file: false at the end, or after an error. */
-static bool take(struct move *m, char sha256[SHA256_HEX], uint64_t *size) {
+static bool move_files_take(struct move *m, char sha256[SHA256_HEX], uint64_t *size) {
     struct reel_error end = {0};
     pthread_mutex_lock(&m->mutex);
     bool more = !m->stopped && catalog_part_after(m->catalog, m->after, sha256, size, &end);
@@ -136,7 +136,7 @@ static bool take(struct move *m, char sha256[SHA256_HEX], uint64_t *size) {
     return more;
 }
 
-static void count(struct move *m, uint64_t size, bool good, bool copied, const struct reel_error *why) {
+static void move_files_count(struct move *m, uint64_t size, bool good, bool copied, const struct reel_error *why) {
     pthread_mutex_lock(&m->mutex);
     if (good) {
         m->out->files++;
@@ -151,20 +151,20 @@ static void count(struct move *m, uint64_t size, bool good, bool copied, const s
     pthread_mutex_unlock(&m->mutex);
 }
 
-static void *work(void *context) {
+static void *move_files_work(void *context) {
     struct move *m = context;
     char sha256[SHA256_HEX];
     uint64_t size;
     AUTO_MEM uint8_t *buffer = malloc(BUFFER_BYTES);
-    while (buffer && take(m, sha256, &size)) {
+    while (buffer && move_files_take(m, sha256, &size)) {
         struct reel_error why = {0};
         bool copied, good = move_file(m, sha256, size, buffer, &copied, &why);
-        count(m, size, good, copied, &why);
+        move_files_count(m, size, good, copied, &why);
     }
     if (!buffer) {
         struct reel_error why = {0};
         reel_fail_memory(&why);
-        count(m, 0, false, false, &why);
+        move_files_count(m, 0, false, false, &why);
     }
     return NULL;
 }
@@ -172,7 +172,7 @@ static void *work(void *context) {
 static bool move_all(struct move *m, struct reel_error *err) {
     pthread_t threads[WORKERS];
     unsigned n = 0;
-    while (n < WORKERS && pthread_create(&threads[n], NULL, work, m) == 0) {
+    while (n < WORKERS && pthread_create(&threads[n], NULL, move_files_work, m) == 0) {
         n++;
     }
     for (unsigned i = 0; i < n; i++) {
@@ -230,8 +230,8 @@ static bool move_manifest(struct move *m, const char *content, struct reel_error
     json_auto_t *is = store_load_manifest(m->from, content, &why);
     struct manifest manifest = {.to = m->to, .is = is};
     return is ? store_update_manifest(m->to, content, placed, &manifest, err)
-              : why.code == REEL_NOT_FOUND || why.code == REEL_DAMAGED ||
-                    reel_error_pass(err, &why); /* the catalog has it all */
+              : why.code == REEL_NOT_FOUND || why.code == REEL_DAMAGED || reel_error_pass(err, &why); /* the catalog has
+                                                                                                         it all */
 }
 
 static bool move_contents(struct move *m, struct reel_error *err) {
@@ -273,7 +273,7 @@ static bool claim(struct catalog *c, struct store *to, char id[RECORDING_ID_TEXT
 
 /* ---- all of it */
 
-static bool run(struct move *m, struct reel_error *err) {
+static bool move_files_run(struct move *m, struct reel_error *err) {
     uint64_t files;
     return catalog_parts_total(m->catalog, &files, &m->total, err) && move_all(m, err) && move_contents(m, err) &&
            move_notes(m, err) &&
@@ -289,7 +289,7 @@ static bool into_bucket(struct move *m, const char *address, struct reel_error *
     if (good) {
         store_set_directory(to, &directory);
         m->to = to;
-        good = claim(m->catalog, to, id, err) && run(m, err);
+        good = claim(m->catalog, to, id, err) && move_files_run(m, err);
     }
     store_close(to);
     return good && catalog_set_maintenance(m->catalog, "archive", id, err) &&
@@ -299,7 +299,7 @@ static bool into_bucket(struct move *m, const char *address, struct reel_error *
 static bool into_folder(struct move *m, struct reel_error *err) {
     struct store *to = store_open_moving(m->from, err);
     m->to = to;
-    bool good = to && run(m, err);
+    bool good = to && move_files_run(m, err);
     store_close(to);
     return good && catalog_set_maintenance(m->catalog, "archive", "", err) && store_switch_to_folder(m->from, err);
 }

@@ -35,7 +35,7 @@ struct finding {
     struct reel_error error;
 };
 
-static bool add_entry(struct finding *f, const char *content, const json_t *item) {
+static bool rebuild_add_entry(struct finding *f, const char *content, const json_t *item) {
     const char *id = json_string_value(json_object_get(item, "id"));
     bool has = false;
     if (!id || !hex_is(id, RECORDING_ID_TEXT - 1)) {
@@ -79,7 +79,7 @@ static bool read_manifest(void *context, const char *hex, const char *suffix, in
     bool good = true;
     f->list->unreadable += !manifest;
     json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
-        good = good && add_entry(f, hex, item);
+        good = good && rebuild_add_entry(f, hex, item);
     }
     json_decref(manifest);
     return good;

@@ -203,7 +203,7 @@ static void report_progress(struct run *run, const struct reel_progress *progres
     catalog_set_maintenance(run->app->catalog, LAST, text, NULL);
 }
 
-static bool walk(struct run *run, const struct reel_progress *progress, struct reel_error *err) {
+static bool maintenance_retention_walk(struct run *run, const struct reel_progress *progress, struct reel_error *err) {
     struct retention_walk w = {0};
     AUTO_MEM struct retention_item *items = calloc(RETENTION_STEP, sizeof *items);
     int64_t now_ns = reel_now_ns();
@@ -228,7 +228,7 @@ static bool walk(struct run *run, const struct reel_progress *progress, struct r
 
 bool retention_run(struct app *app, const struct job_call *call, struct reel_error *err) {
     struct run run = {.app = app, .document = retention_get(app->catalog, err)};
-    bool good = run.document && walk(&run, call->progress, err);
+    bool good = run.document && maintenance_retention_walk(&run, call->progress, err);
     json_decref(run.document);
     return good;
 }

@@ -38,8 +38,7 @@ void retention_items_done(struct retention_item *items, uint32_t n);
 struct job_call;
 bool retention_run(struct app *app, const struct job_call *call, struct reel_error *err); /* the job "retention" */
 bool retention_is_due(struct app *app); /* once a day, counted from the last run, whoever started it */
-json_t *retention_last(
-    struct catalog *c,
-    struct reel_error *err); /* {ended, trashed, purged, failed, bytes}; NULL without an error: it has never run */
+json_t *retention_last(struct catalog *c, struct reel_error *err); /* {ended, trashed, purged, failed, bytes}; NULL
+                                                                      without an error: it has never run */
 
 #endif

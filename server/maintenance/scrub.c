@@ -53,20 +53,20 @@ static bool save(struct scrub *s, const char *state, struct reel_error *err) {
     return text ? catalog_set_maintenance(s->app->catalog, "scrub", text, err) : reel_fail_memory(err);
 }
 
-static json_t *load(struct app *app, struct reel_error *err) {
+static json_t *scrub_load(struct app *app, struct reel_error *err) {
     AUTO_MEM char *text = catalog_maintenance(app->catalog, "scrub", err);
     json_t *j = text && text[0] ? json_loads(text, 0, NULL) : NULL;
     return j ? j : text ? json_pack("{s:s}", "state", "none") : NULL;
 }
 
-static uint64_t number(const json_t *j, const char *key) {
+static uint64_t scrub_number(const json_t *j, const char *key) {
     json_int_t n = json_integer_value(json_object_get(j, key));
     return n > 0 ? (uint64_t)n : 0;
 }
 
 /* The position where the last check stopped, unless it was complete. */
 static bool find_position(struct scrub *s, struct reel_error *err) {
-    json_t *last = load(s->app, err);
+    json_t *last = scrub_load(s->app, err);
     const char *state = json_string_value(json_object_get(last, "state")),
                *position = json_string_value(json_object_get(last, "position"));
     bool going = state && position && strcmp(state, "none") != 0 && strcmp(state, "done") != 0 &&
@@ -74,13 +74,13 @@ static bool find_position(struct scrub *s, struct reel_error *err) {
     s->started_ns = reel_now_ns();
     if (going) {
         memcpy(s->position, position, sizeof s->position);
-        s->started_ns = (int64_t)number(last, "started_ns");
-        s->result = (struct scrub_result){.files = number(last, "files"),
-                                          .bytes = number(last, "size"),
-                                          .corrupted = number(last, "corrupted"),
-                                          .missing = number(last, "missing"),
-                                          .elsewhere = number(last, "elsewhere"),
-                                          .corrupted_packs = number(last, "corrupted_packs"),
+        s->started_ns = (int64_t)scrub_number(last, "started_ns");
+        s->result = (struct scrub_result){.files = scrub_number(last, "files"),
+                                          .bytes = scrub_number(last, "size"),
+                                          .corrupted = scrub_number(last, "corrupted"),
+                                          .missing = scrub_number(last, "missing"),
+                                          .elsewhere = scrub_number(last, "elsewhere"),
+                                          .corrupted_packs = scrub_number(last, "corrupted_packs"),
                                           .resumed = true};
     }
     json_decref(last);
@@ -90,7 +90,7 @@ static bool find_position(struct scrub *s, struct reel_error *err) {
 
 /* ---- one file */
 
-static bool go_on(struct scrub *s, struct reel_error *err) {
+static bool scrub_go_on(struct scrub *s, struct reel_error *err) {
     const struct reel_progress *p = s->progress;
     return !p || !p->report || p->report(p->context, s->result.bytes, s->bytes_total) ||
            reel_fail(err, REEL_CANCELLED, "stopped; the next check continues here");
@@ -98,7 +98,7 @@ static bool go_on(struct scrub *s, struct reel_error *err) {
 
 /* Sleeps, in short steps, while this run is faster than its rate. */
 static bool limit_rate(struct scrub *s, struct reel_error *err) {
-    if (!go_on(s, err)) {
+    if (!scrub_go_on(s, err)) {
         return false;
     }
     for (; s->options->bytes_per_s > 0;) {
@@ -108,7 +108,7 @@ static bool limit_rate(struct scrub *s, struct reel_error *err) {
             break;
         }
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-        if (!go_on(s, err)) {
+        if (!scrub_go_on(s, err)) {
             return false;
         }
     }
@@ -116,8 +116,8 @@ static bool limit_rate(struct scrub *s, struct reel_error *err) {
 }
 
 /* False: it was stopped, or S3 does not answer. *unread: the disk failed. */
-static bool hash_file(struct scrub *s, struct reel_source *source, char out[SHA256_HEX], struct reel_error *unread,
-                      struct reel_error *err) {
+static bool scrub_hash_file(struct scrub *s, struct reel_source *source, char out[SHA256_HEX],
+                            struct reel_error *unread, struct reel_error *err) {
     struct digest hash;
     uint64_t at = 0;
     bool stopped = false;
@@ -180,7 +180,7 @@ static bool check_file(struct scrub *s, const char *sha256, struct reel_error *e
     if (!source) {
         return unread.code == REEL_NOT_FOUND ? report_missing(s, sha256, err) : reel_error_pass(err, &unread);
     }
-    if (!hash_file(s, source, is, &unread, err)) {
+    if (!scrub_hash_file(s, source, is, &unread, err)) {
         return false;
     }
     if (unread.code == REEL_OK && strcmp(is, sha256) == 0) {
@@ -240,7 +240,8 @@ static bool check_pack(struct scrub *s, const char *content, struct reel_error *
 /* ---- all of them */
 
 /* The next hash behind the position, which is that of a stored file, of a content with an index pack, or of both. */
-static bool find_next(const struct scrub *s, char file[SHA256_HEX], char content[SHA256_HEX], struct reel_error *err) {
+static bool scrub_find_next(const struct scrub *s, char file[SHA256_HEX], char content[SHA256_HEX],
+                            struct reel_error *err) {
     struct reel_error why = {0};
     uint64_t unused;
     file[0] = content[0] = '\0';
@@ -258,13 +259,14 @@ static bool find_next(const struct scrub *s, char file[SHA256_HEX], char content
 static bool check_all(struct scrub *s, struct reel_error *err) {
     char file[SHA256_HEX], content[SHA256_HEX];
     for (;;) {
-        if (!find_next(s, file, content, err)) {
+        if (!scrub_find_next(s, file, content, err)) {
             return false;
         }
         if (!file[0] && !content[0]) {
             return true;
         }
-        if ((content[0] && !check_pack(s, content, err)) || (file[0] && !check_file(s, file, err)) || !go_on(s, err)) {
+        if ((content[0] && !check_pack(s, content, err)) || (file[0] && !check_file(s, file, err)) ||
+            !scrub_go_on(s, err)) {
             return false;
         }
         s->result.files += file[0] != '\0';
@@ -297,7 +299,7 @@ bool scrub_run(struct app *app, const struct scrub_options *options, const struc
 bool scrub_job_run(struct app *app, const struct job_call *call, struct reel_error *err) {
     json_auto_t *o = json_loads(call->options, 0, NULL);
     struct scrub_result result;
-    const struct scrub_options options = {.bytes_per_s = number(o, "bytes_per_s"),
+    const struct scrub_options options = {.bytes_per_s = scrub_number(o, "bytes_per_s"),
                                           .from_start =
                                               json_is_true(json_object_get(o, "from_start")) && call->attempts == 1};
     bool good = scrub_run(app, &options, call->progress, &result, err);
@@ -323,7 +325,7 @@ static bool is_running(struct app *app) {
 json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context,
                    struct reel_error *err) {
     char when[REEL_TIME_TEXT];
-    json_t *last = load(app, err),
+    json_t *last = scrub_load(app, err),
            *corrupted_files = last ? catalog_corruption_list(app->catalog, sees, context, err) : NULL;
     if (!corrupted_files) {
         json_decref(last);
@@ -331,9 +333,9 @@ json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char
     }
     const char *state = json_string_value(json_object_get(last, "state"));
     if (state && strcmp(state, "none") != 0) {
-        reel_time_rfc3339((int64_t)number(last, "started_ns"), when);
+        reel_time_rfc3339((int64_t)scrub_number(last, "started_ns"), when);
         json_object_set_new(last, "started", json_string(when));
-        reel_time_rfc3339((int64_t)number(last, "ended_ns"), when);
+        reel_time_rfc3339((int64_t)scrub_number(last, "ended_ns"), when);
         json_object_set_new(last, strcmp(state, "done") == 0 ? "ended" : "last_seen", json_string(when));
     }
     if (state && strcmp(state, "running") == 0 && !is_running(app)) { /* it was a command that was killed */

@@ -15,8 +15,8 @@ struct scrub_options {
     bool from_start;      /* instead of resuming the last one */
 };
 struct scrub_result {
-    uint64_t files, bytes, corrupted, missing, elsewhere,
-        corrupted_packs; /* of the whole check, also before it was stopped */
+    uint64_t files, bytes, corrupted, missing, elsewhere, corrupted_packs; /* of the whole check, also before it was
+                                                                              stopped */
     bool resumed;
 };
 /* `app` needs store and catalog only. A cancelled check has saved its position. */

@@ -45,7 +45,7 @@ static json_t *saved_json(struct catalog *c, struct reel_error *err) {
     return out;
 }
 
-static bool keep(struct app *app, struct reel_error *err) {
+static bool settings_keep(struct app *app, struct reel_error *err) {
     json_auto_t *retention = retention_get(app->catalog, err);
     json_auto_t *hooks = retention ? webhooks_json(app->catalog, err) : NULL;
     json_auto_t *saved = hooks ? saved_json(app->catalog, err) : NULL;
@@ -66,7 +66,7 @@ static bool keep(struct app *app, struct reel_error *err) {
 bool settings_save(struct app *app, struct reel_error *err) {
     AUTO_STRUCT(lock_release) struct key_lock lock = {0};
     lock_take(app->locks, &lock, "file", "settings");
-    return keep(app, err);
+    return settings_keep(app, err);
 }
 
 /* ---- restoring */

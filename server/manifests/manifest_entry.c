@@ -104,7 +104,7 @@ struct addition {
     const struct manifest_annotations *annotations;
 };
 
-static json_t *add_entry(void *context, const json_t *old) {
+static json_t *manifest_entry_add_entry(void *context, const json_t *old) {
     const struct addition *a = context;
     const struct catalog_recording *r = a->r;
     json_t *entry = entry_for(old, r, a->annotations);
@@ -117,5 +117,5 @@ static json_t *add_entry(void *context, const json_t *old) {
 bool manifest_write(struct store *store, const struct catalog_recording *r,
                     const struct manifest_annotations *annotations, struct reel_error *err) {
     struct addition a = {.store = store, .r = r, .annotations = annotations};
-    return store_update_manifest(store, r->content, add_entry, &a, err);
+    return store_update_manifest(store, r->content, manifest_entry_add_entry, &a, err);
 }

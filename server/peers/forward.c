@@ -113,7 +113,7 @@ static void set_method(struct forwarding *p) {
     }
 }
 
-static bool begin(struct forwarding *p, struct reel_error *err) {
+static bool forward_begin(struct forwarding *p, struct reel_error *err) {
     if (!take_handle(p->app->peers, &p->handle, err) || !(p->headers = forward_headers(p->r, p->server.id, err))) {
         return false;
     }
@@ -134,8 +134,8 @@ static bool begin(struct forwarding *p, struct reel_error *err) {
     curl_easy_setopt(c, CURLOPT_HEADERDATA, p);
     curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_data);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, p);
-    if (p->app->config
-            .tls_cert) { /* besides the system's authorities: the same certificate, or one of the same issuer */
+    if (p->app->config.tls_cert) { /* besides the system's authorities: the same certificate, or one of the same issuer
+                                    */
         curl_easy_setopt(c, CURLOPT_CAINFO, p->app->config.tls_cert);
     }
     set_method(p);
@@ -144,7 +144,7 @@ static bool begin(struct forwarding *p, struct reel_error *err) {
 
 /* ---- waiting */
 
-static void step(struct forwarding *p) {
+static void forward_step(struct forwarding *p) {
     int running = 0, left;
     CURLMcode code = curl_multi_perform(p->handle.multi, &running);
     if (code == CURLM_OK && running > 0 && p->size == 0 && !p->paused) {
@@ -171,10 +171,10 @@ static bool has_fallen_silent(struct forwarding *p) {
 }
 
 /* Until the answer begins, or more of it is there, or it is over. */
-static bool go_on(struct forwarding *p, bool to_begin, int64_t most_ms, struct reel_error *err) {
+static bool forward_go_on(struct forwarding *p, bool to_begin, int64_t most_ms, struct reel_error *err) {
     int64_t begun_ms = clock_ms(), asked_ms = begun_ms;
     for (;;) {
-        step(p);
+        forward_step(p);
         if (p->over || (to_begin ? p->answered : p->size > 0)) {
             return true;
         }
@@ -204,7 +204,7 @@ static bool next_bytes(void *context, void *buffer, size_t size, size_t *got, st
             p->paused = false;
             curl_easy_pause(p->handle.curl, CURLPAUSE_CONT); /* which may bring bytes */
         }
-        if (p->size == 0 && !go_on(p, false, QUIET_MS, err)) {
+        if (p->size == 0 && !forward_go_on(p, false, QUIET_MS, err)) {
             return reel_error_at(err, "%s", p->server.address);
         }
     }
@@ -230,7 +230,7 @@ static void take_headers(struct forwarding *p, uint64_t *length, const char **me
 }
 
 /* 503: the request cannot be forwarded. */
-static void refuse(struct http_request *r, const struct catalog_server *server, const char *why) {
+static void forward_refuse(struct http_request *r, const struct catalog_server *server, const char *why) {
     char address[SERVER_ADDRESS_MAX + 4];
     snprintf(address, sizeof address, server->address[0] ? " (%s)" : "", server->address);
     http_add_header(r, "Retry-After", RETRY_AFTER_S);
@@ -238,14 +238,14 @@ static void refuse(struct http_request *r, const struct catalog_server *server, 
                        why);
 }
 
-static void reply(struct forwarding *p) {
+static void forward_reply(struct forwarding *p) {
     long status = 0;
     const char *media_type;
     uint64_t length = UINT64_MAX;
     struct http_request *r = p->r;
     curl_easy_getinfo(p->handle.curl, CURLINFO_RESPONSE_CODE, &status);
     if (status == 421) { /* it does not know the signature, or it is another one */
-        refuse(r, &p->server, "at that address is another one, or their clocks differ; see --peer-address");
+        forward_refuse(r, &p->server, "at that address is another one, or their clocks differ; see --peer-address");
         forwarding_free(p);
         return;
     }
@@ -271,17 +271,17 @@ static void pass(struct http_request *r, const struct catalog_server *server, in
     p->r = r;
     p->app = http_app(r);
     p->server = *server;
-    bool good = begin(p, &err) && go_on(p, true, ANSWER_MS + wait_ns / 1000000, &err);
+    bool good = forward_begin(p, &err) && forward_go_on(p, true, ANSWER_MS + wait_ns / 1000000, &err);
     if (good && !p->answered) {
         good = reel_fail(&err, REEL_BUSY, "it cannot be reached: %s",
                          p->problem[0] ? p->problem : curl_easy_strerror(p->result));
     }
     if (good) {
-        reply(p);
+        forward_reply(p);
         return;
     }
     snprintf(why, sizeof why, "%s", err.text);
-    refuse(r, server, why);
+    forward_refuse(r, server, why);
     forwarding_free(p);
 }
 
@@ -300,13 +300,13 @@ bool peers_forward(struct http_request *r, const char *home, bool needed, int64_
     }
     snprintf(server.id, sizeof server.id, "%s", home);
     if (http_is_forwarded(r)) {
-        refuse(r, &server, "a request is passed on once: what two servers have cannot be read together");
+        forward_refuse(r, &server, "a request is passed on once: what two servers have cannot be read together");
     } else if (silent) {
         snprintf(why, sizeof why, "it has shown no sign of life for %lld s",
                  (long long)((reel_now_ns() - server.heartbeat_ns) / 1000000000));
-        refuse(r, &server, known ? why : "no server has that id any more");
+        forward_refuse(r, &server, known ? why : "no server has that id any more");
     } else if (!server.address[0]) {
-        refuse(r, &server, "it has no --peer-address");
+        forward_refuse(r, &server, "it has no --peer-address");
     } else {
         pass(r, &server, wait_ns);
     }

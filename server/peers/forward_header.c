@@ -23,7 +23,7 @@ struct forward_header {
     long long seconds;
 };
 
-static void put_line(void *context, const char *name, const char *value) {
+static void forward_header_put_line(void *context, const char *name, const char *value) {
     fprintf(context, "%s: %s\n", name, value);
 }
 
@@ -46,7 +46,7 @@ struct outgoing {
     bool failed;
 };
 
-static void add(struct outgoing *o, const char *line) {
+static void forward_header_add(struct outgoing *o, const char *line) {
     struct curl_slist *longer = o->failed || !line ? NULL : curl_slist_append(o->list, line);
     o->failed = !longer;
     o->list = longer ? longer : o->list;
@@ -58,13 +58,13 @@ static void add_header(struct outgoing *o, const char *name, const char *value) 
     if (asprintf(&line, "%s%s%s", name, empty ? ";" : ": ", value) < 0) {
         line = NULL;
     }
-    add(o, line);
+    forward_header_add(o, line);
 }
 
 static void take_header(void *context, const char *name, const char *value) {
     struct outgoing *o = context;
     if (ascii_casecmp(name, REQUEST_ID) != 0) {
-        put_line(o->text, name, value);
+        forward_header_put_line(o->text, name, value);
         add_header(o, name, value);
     }
 }
@@ -87,7 +87,7 @@ struct curl_slist *forward_headers(const struct http_request *r, const char *to,
         return NULL;
     }
     http_each_header(r, FORWARDED, take_header, &o);
-    put_line(o.text, REQUEST_ID, http_id(r));
+    forward_header_put_line(o.text, REQUEST_ID, http_id(r));
     add_header(&o, REQUEST_ID, http_id(r));
     add_header(&o, "Host", http_header(r, "Host"));
     const char *const not_by_itself[] = {"Accept", "Content-Type", "Expect"}; /* what the library would add */
@@ -95,7 +95,7 @@ struct curl_slist *forward_headers(const struct http_request *r, const char *to,
         char line[32];
         snprintf(line, sizeof line, "%s:", not_by_itself[i]);
         if (i == 2 || !http_header(r, not_by_itself[i])) {
-            add(&o, line);
+            forward_header_add(&o, line);
         }
     }
     bool good = (fclose(o.text) == 0 && !o.failed) || reel_fail_memory(err);
@@ -135,7 +135,7 @@ enum http_forwarding peers_forwarded(const struct http_request *r, char remote[H
     if (!out) {
         return HTTP_FORGED;
     }
-    http_each_header(r, FORWARDED, put_line, out);
+    http_each_header(r, FORWARDED, forward_header_put_line, out);
     if (fclose(out) != 0 || !access_mac_matches(app->access, text, size, p.mac)) {
         return HTTP_FORGED;
     }

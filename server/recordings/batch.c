@@ -31,7 +31,7 @@ static void batch_close(struct batch *b) {
     json_decref(b->options);
 }
 
-static bool read_options(struct batch *b, struct reel_error *err) {
+static bool batch_read_options(struct batch *b, struct reel_error *err) {
     b->options = json_loads(b->call->options, 0, NULL);
     b->action = json_string_value(json_object_get(b->options, "action"));
     json_t *change = json_object_get(b->options, "change"), *epoch = json_object_get(change, "epoch_ns"), *value;
@@ -66,8 +66,8 @@ static bool may_change(const struct batch *b, const struct catalog_recording *ro
     return !json_is_array(allowed);
 }
 
-static bool change(const struct batch *b, const struct catalog_recording *row, const char *name, bool *changed,
-                   struct reel_error *err) {
+static bool batch_change(const struct batch *b, const struct catalog_recording *row, const char *name, bool *changed,
+                         struct reel_error *err) {
     struct catalog_change c = b->change;
     c.name = name[0] ? name : NULL;
     return names_check(c.collection ? c.collection : row->collection, c.name ? c.name : row->name, err) &&
@@ -88,7 +88,7 @@ static bool apply(const struct batch *b, const struct catalog_batch_item *item, 
     }
     *changed = strcmp(b->action, "restore") == 0 ? row.state == STATE_TRASHED : row.state != STATE_TRASHED;
     if (strcmp(b->action, "change") == 0) {
-        return change(b, &row, item->new_name, changed, err);
+        return batch_change(b, &row, item->new_name, changed, err);
     }
     if (strcmp(b->action, "rescan") == 0) {
         return *changed ? scan_again(b->app, &row, job, err)
@@ -113,7 +113,7 @@ static bool run_item(const struct batch *b, struct catalog_batch_item *item, str
     return catalog_batch_done(b->app->catalog, b->call->key, &result, err);
 }
 
-static bool report(const struct batch *b, uint64_t *total, uint64_t *done, struct reel_error *err) {
+static bool batch_report(const struct batch *b, uint64_t *total, uint64_t *done, struct reel_error *err) {
     uint64_t counts[BATCH_STATES];
     char outcome[160];
     if (!catalog_batch_counts(b->app->catalog, b->call->key, counts, err)) {
@@ -147,7 +147,7 @@ static bool run_page(const struct batch *b, const struct catalog_batch_items *pa
 
 bool batch_run(struct app *app, const struct job_call *call, struct reel_error *err) {
     AUTO_STRUCT(batch_close) struct batch b = {.app = app, .call = call};
-    if (!read_options(&b, err)) {
+    if (!batch_read_options(&b, err)) {
         return false;
     }
     int64_t after = 0;
@@ -156,7 +156,8 @@ bool batch_run(struct app *app, const struct job_call *call, struct reel_error *
     uint64_t total, done;
     while (good && more) {
         struct catalog_batch_items page;
-        good = report(&b, &total, &done, err) && catalog_batch_after(app->catalog, call->key, after, PAGE, &page, err);
+        good = batch_report(&b, &total, &done, err) &&
+               catalog_batch_after(app->catalog, call->key, after, PAGE, &page, err);
         if (good) {
             more = page.more;
             after = page.n > 0 ? page.items[page.n - 1].position : after;
@@ -164,5 +165,5 @@ bool batch_run(struct app *app, const struct job_call *call, struct reel_error *
             catalog_batch_items_done(&page);
         }
     }
-    return report(&b, &total, &done, good ? err : &ignored) && good;
+    return batch_report(&b, &total, &done, good ? err : &ignored) && good;
 }

@@ -34,7 +34,7 @@ struct ingestion {
     struct ingest_result *out;
 };
 
-static bool refuse(struct ingestion *in) {
+static bool ingest_refuse(struct ingestion *in) {
     in->out->outcome = INGEST_REFUSED;
     return false;
 }
@@ -46,7 +46,7 @@ static bool succeed(struct ingestion *in, enum ingest_outcome outcome) {
     return true;
 }
 
-static bool prepare(struct ingestion *in, struct reel_error *err) {
+static bool ingest_prepare(struct ingestion *in, struct reel_error *err) {
     struct catalog_recording *r = &in->r;
     r->collection = strdup(in->q->collection);
     r->name = strdup(in->q->name);
@@ -88,8 +88,8 @@ static bool keep_files(const struct ingestion *in, struct reel_error *err) {
 }
 
 /* Writes manifest and row; if the row fails, the manifest is undone. */
-static bool add_row(struct ingestion *in, const struct reel_index *index, struct catalog_job *job,
-                    struct reel_error *err) {
+static bool ingest_add_row(struct ingestion *in, const struct reel_index *index, struct catalog_job *job,
+                           struct reel_error *err) {
     struct catalog_recording *r = &in->r;
     uint32_t expected = r->revision;
     r->created_ns = reel_now_ns();
@@ -105,12 +105,13 @@ static bool add_row(struct ingestion *in, const struct reel_index *index, struct
         manifests_forget(in->app, r->content, r->id);
         return false;
     }
-    return r->revision == expected ||
-           manifest_write(in->app->store, r, NULL, err); /* revisions in the trash count too */
+    return r->revision == expected || manifest_write(in->app->store, r, NULL, err); /* revisions in the trash count too
+                                                                                     */
 }
 
 static bool add_ready(struct ingestion *in, struct reel_index *index, struct reel_error *err) {
-    return scan_fill(&in->r, index, err) && add_row(in, index, NULL, err) ? succeed(in, INGEST_CREATED) : refuse(in);
+    return scan_fill(&in->r, index, err) && ingest_add_row(in, index, NULL, err) ? succeed(in, INGEST_CREATED)
+                                                                                 : ingest_refuse(in);
 }
 
 /* The scan failed: removes everything, or with `keep` adds a failed recording with the reason. */
@@ -121,24 +122,24 @@ static bool add_failed(struct ingestion *in, const struct reel_error *why, struc
         reel_error_pass(err, why);
     }
     if (!in->q->keep || !about_file) {
-        return refuse(in);
+        return ingest_refuse(in);
     }
     free(in->r.problem);
     in->r.problem = strdup(why->text);
     in->r.state = STATE_FAILED;
     struct reel_error failed;
-    if (!add_row(in, NULL, NULL, &failed)) {
+    if (!ingest_add_row(in, NULL, NULL, &failed)) {
         if (err) {
             reel_error_pass(err, &failed);
         }
-        return refuse(in);
+        return ingest_refuse(in);
     }
     return succeed(in, INGEST_KEPT);
 }
 
 static bool add_scanning(void *context, const struct reel_index *summary, struct catalog_job *job,
                          struct reel_error *err) {
-    return add_row(context, summary, job, err);
+    return ingest_add_row(context, summary, job, err);
 }
 
 static bool add_scanned(struct ingestion *in, struct upload_scan *s, struct reel_error *err) {
@@ -157,13 +158,13 @@ static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_erro
                                           .owner = in->q->owner,
                                           .wait_ns = wait_ns};
     if (!upload_scan_start(&scan, in->app, &q, err)) {
-        return refuse(in);
+        return ingest_refuse(in);
     }
     switch (job_wait(scan.job, wait_ns) ? SCAN_OVER : upload_scan_leave(&scan, &in->r, &entry, in->out->job, err)) {
     case SCAN_LEFT:
         return succeed(in, INGEST_SCANNING);
     case SCAN_REFUSED:
-        return refuse(in);
+        return ingest_refuse(in);
     case SCAN_OVER:
         break;
     }
@@ -182,7 +183,7 @@ static bool answer_existing(struct ingestion *in, struct catalog_recording *ther
     bool ok = keep_files(in, err);
     if (ok && is_lost(there) && there->n_parts > 1) {
         if (!scan_again(in->app, there, in->out->job, err)) {
-            return refuse(in);
+            return ingest_refuse(in);
         }
         catalog_recording_done(&in->r);
         in->r = *there;
@@ -199,7 +200,7 @@ static bool answer_existing(struct ingestion *in, struct catalog_recording *ther
         ok = catalog_get(in->app->catalog, id, there, ok ? err : NULL) && ok;
     }
     if (!ok) {
-        return refuse(in);
+        return ingest_refuse(in);
     }
     catalog_recording_done(&in->r);
     in->r = *there;
@@ -248,7 +249,7 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
     struct catalog_recording there = {0};
     sweep_ahead(in->app, in->r.content);
     if (!find_name(in, &there, err)) {
-        return refuse(in);
+        return ingest_refuse(in);
     }
     bool same = there.row && is_same(&there, &in->r), taken = there.row && !same;
     if (same) {
@@ -259,27 +260,27 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
     bool inherited = !taken || catalog_annotations_inherit(&in->r.annotations, &there.annotations, err);
     catalog_recording_done(&there);
     if (!inherited) {
-        return refuse(in);
+        return ingest_refuse(in);
     }
     if (taken && !in->q->replace) {
         reel_fail(err, REEL_CONFLICT,
                   "\"%.200s\" is the name of other content in this collection; replace=true makes a new revision",
                   in->q->name);
-        return refuse(in);
+        return ingest_refuse(in);
     }
     if (!keep_files(in, err) || (in->n > 1 && !store_make_place(in->app->store, in->r.content, err))) {
-        return refuse(in);
+        return ingest_refuse(in);
     }
     struct reel_error none;
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(in->app, in->r.content, &none);
     if (index && in->format && reel_index_info(index)->format != in->format) {
         reel_fail(err, REEL_CONFLICT, "this content is stored as %s already", reel_index_info(index)->format->name);
-        return refuse(in);
+        return ingest_refuse(in);
     }
     if (!index) {
         return scan_and_add(in, wait_ns, err);
     }
-    return store_renew_pack(in->app->store, in->r.content, err) ? add_ready(in, index, err) : refuse(in);
+    return store_renew_pack(in->app->store, in->r.content, err) ? add_ready(in, index, err) : ingest_refuse(in);
 }
 
 static bool check_request(const struct ingest_request *q, const struct reel_format **format, struct reel_error *err) {
@@ -322,7 +323,7 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     struct ingestion in = {.app = app, .q = q, .files = files, .n = n, .out = out};
     AUTO_STRUCT(content_locks_release) struct content_locks locks = {0};
-    if (check_request(q, &in.format, err) && prepare(&in, err) &&
+    if (check_request(q, &in.format, err) && ingest_prepare(&in, err) &&
         content_locks_acquire(app, &locks, &in.r, NULL, err) && !ingest_locked(&in, wait_ns, err)) {
         undo_all(&in, err && err->code == REEL_BUSY);
     }
@@ -403,8 +404,8 @@ bool ingest_purge_at(struct app *app, const char *id, int64_t version, struct re
              catalog_content_used(app->catalog, r.content, &used, err) &&
              (used ? store_forget_manifest(app->store, r.content, r.id, err) : scan_drop_unused(app, r.content, err));
     }
-    for (uint32_t i = 0; ok && !used && i < r.n_parts;
-         i++) { /* parts of a recording that has several; its own lock each */
+    for (uint32_t i = 0; ok && !used && i < r.n_parts; i++) { /* parts of a recording that has several; its own lock
+                                                                 each */
         AUTO_STRUCT(lock_release) struct key_lock lock = {0};
         lock_take(app->locks, &lock, CONTENT_LOCK, r.parts[i].sha256);
         ok = scan_drop_unused(app, r.parts[i].sha256, err);

@@ -9,14 +9,14 @@
 struct ingest_request {
     const char *collection, *name; /* its name in the catalog; some formats are recognized by it */
     const char *format;            /* NULL = probe */
-    const char
-        *part_of; /* the recording in this collection that the file is a part of; NULL: it is a recording of its own */
+    const char *part_of; /* the recording in this collection that the file is a part of; NULL: it is a recording of its
+                            own */
     const struct catalog_annotations *annotations; /* annotations it starts with, in addition to those of the previous
                                                       revision; validated. NULL: none */
     const char *group;                             /* of the recording; NULL: none */
-    const char *owner; /* of the upload: the scans of several owners are done in turn; NULL: none */
-    bool replace,
-        keep; /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
+    const char *owner;  /* of the upload: the scans of several owners are done in turn; NULL: none */
+    bool replace, keep; /* other content under a taken name becomes a new revision; keep what cannot be read as failed
+                         */
 };
 
 enum ingest_outcome {
@@ -66,12 +66,13 @@ void ingest_undo(struct app *app, struct store_upload *upload, const char *sha25
 void ingest_result_done(struct ingest_result *r);
 
 /* At start: jobs for recordings in state scanning, and for the sweep. Packs that are missing or of an older version are
- * made again when first used (recordings.h). */
+ * made again when first used (scans/open_recordings.h). */
 bool ingest_resume(struct app *app, struct reel_error *err);
 
 /* Trash is a state; purge deletes rows, then unused blobs, packs and manifests. */
 bool ingest_purge(struct app *app, const char *id, struct reel_error *err);
-bool ingest_purge_at(struct app *app, const char *id, int64_t version,
-                     struct reel_error *err); /* if it is still that one: catalog_purge_at() */
+bool ingest_purge_at(struct app *app, const char *id, int64_t version, struct reel_error *err); /* if it is still that
+                                                                                                   one:
+                                                                                                   catalog_purge_at() */
 
 #endif

@@ -36,8 +36,8 @@ static inline void reel_auto_joining_done(struct joining *j) {
     catalog_recording_done(&j->r);
 }
 
-static bool add_part(struct catalog_recording *r, const char *sha256, uint64_t size, const char *file_name,
-                     struct reel_error *err) {
+static bool parts_add_part(struct catalog_recording *r, const char *sha256, uint64_t size, const char *file_name,
+                           struct reel_error *err) {
     struct catalog_part *parts = realloc(r->parts, (r->n_parts + 1) * sizeof *parts);
     if (!parts) {
         return reel_fail_memory(err);
@@ -74,8 +74,8 @@ static bool find_recording(struct joining *j, bool *there, struct reel_error *er
                              j->q->part_of);
         }
     }
-    return r->state == STATE_READY || r->state == STATE_SCANNING ||
-           r->state == STATE_FAILED || /* failed: metadata.yaml was uploaded first */
+    return r->state == STATE_READY || r->state == STATE_SCANNING || r->state == STATE_FAILED || /* failed: metadata.yaml
+                                                                                                   was uploaded first */
            reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of,
                      recording_state_name(r->state));
 }
@@ -111,7 +111,7 @@ static bool belongs(struct joining *j, struct reel_error *err) {
 }
 
 /* Is the row unchanged since it was read? It is locked. */
-static bool is_unchanged(struct joining *j, struct reel_error *err) {
+static bool parts_is_unchanged(struct joining *j, struct reel_error *err) {
     struct catalog_recording now = {0};
     bool found = catalog_get(j->app->catalog, j->r.id, &now, err);
     j->again = found && strcmp(now.content, j->before) != 0;
@@ -129,7 +129,7 @@ static bool change_row(struct joining *j, const struct reel_index *index, struct
     }
     lock_take(j->app->locks, &row, ROW_LOCK, j->r.id);
     lock_take(j->app->locks, &quota, QUOTA_LOCK, j->r.collection);
-    bool changed = is_unchanged(j, err) && quota_check(j->app->catalog, j->r.collection, j->size, false, err) &&
+    bool changed = parts_is_unchanged(j, err) && quota_check(j->app->catalog, j->r.collection, j->size, false, err) &&
                    catalog_set_parts(j->app->catalog, &j->r, index, job, err);
     manifests_forget(j->app, changed ? j->before : j->r.content, j->r.id);
     return changed;
@@ -198,7 +198,7 @@ static bool join_locked(struct joining *j, const char *content, struct reel_erro
     if (there) {
         return restore_part(j, err);
     }
-    if (!add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err)) {
+    if (!parts_add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err)) {
         return false;
     }
     j->again = strcmp(j->r.content, content) != 0;
@@ -214,7 +214,7 @@ static bool join_once(struct joining *j, struct reel_error *err) {
     bool there;
     j->again = false;
     if (!find_recording(j, &there, err) ||
-        (!there && !add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err))) {
+        (!there && !parts_add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err))) {
         return false;
     }
     char before[SHA256_HEX], after[SHA256_HEX];

@@ -15,8 +15,8 @@ struct file_read {
     const struct reel_progress *progress;
 };
 bool file_read_all(struct file_read *in, struct reel_error *err); /* REEL_CHANGED: it is still being written */
-bool file_read_unchanged(const struct file_read *in,
-                         struct reel_error *err); /* REEL_CHANGED: its size or time has changed */
+bool file_read_unchanged(const struct file_read *in, struct reel_error *err); /* REEL_CHANGED: its size or time has
+                                                                                 changed */
 bool file_read_hash(struct file_read *in, char sha256[SHA256_HEX], struct reel_error *err);
 
 #endif

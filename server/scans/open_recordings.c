@@ -1,5 +1,5 @@
-/* See recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of that lock, each
- * by one thread. */
+/* See open_recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of that lock,
+ * each by one thread. */
 #include "scans/open_recordings.h"
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ struct recordings *recordings_new(struct app *app, struct reel_error *err) {
 }
 
 /* A pack that a reader has found corrupted goes with it, so that the next request rebuilds it, also after a restart. */
-static void drop(struct recordings *all, struct opened *o) {
+static void open_recordings_drop(struct recordings *all, struct opened *o) {
     all->memory -= reel_recording_index(o->recording)->memory;
     reel_index_discard(reel_recording_index(o->recording));
     reel_recording_free(o->recording);
@@ -53,18 +53,18 @@ void recordings_free(struct recordings *all) {
         return;
     }
     while (all->count > 0) {
-        drop(all, &all->items[0]);
+        open_recordings_drop(all, &all->items[0]);
     }
     pthread_mutex_destroy(&all->mutex);
     free(all);
 }
 
 /* The mutex is held in these. */
-static struct opened *find(struct recordings *all, const char *content) {
+static struct opened *open_recordings_find(struct recordings *all, const char *content) {
     for (unsigned i = 0; i < all->count; i++) {
         if (strcmp(all->items[i].content, content) == 0) {
             if (reel_index_is_corrupted(reel_recording_index(all->items[i].recording))) {
-                drop(all, &all->items[i]);
+                open_recordings_drop(all, &all->items[i]);
                 return NULL;
             }
             all->items[i].used = ++all->calls;
@@ -73,7 +73,8 @@ static struct opened *find(struct recordings *all, const char *content) {
     }
     return NULL;
 }
-static struct opened *add(struct recordings *all, const char *content, struct reel_recording *recording) {
+static struct opened *open_recordings_add(struct recordings *all, const char *content,
+                                          struct reel_recording *recording) {
     uint64_t memory = reel_recording_index(recording)->memory, most = all->app->config.memory_bytes / 8;
     while (all->count == RECORDINGS_OPEN_MAX || (all->count > 0 && all->memory + memory > most)) {
         struct opened *oldest = &all->items[0];
@@ -81,7 +82,7 @@ static struct opened *add(struct recordings *all, const char *content, struct re
             struct opened *o = &all->items[i];
             oldest = o->used < oldest->used ? o : oldest;
         }
-        drop(all, oldest);
+        open_recordings_drop(all, oldest);
     }
     struct opened *o = &all->items[all->count++];
     *o = (struct opened){.recording = reel_recording_ref(recording), .used = ++all->calls};
@@ -92,9 +93,9 @@ static struct opened *add(struct recordings *all, const char *content, struct re
 
 void recordings_forget(struct recordings *all, const char *content) {
     pthread_mutex_lock(&all->mutex);
-    struct opened *o = find(all, content);
+    struct opened *o = open_recordings_find(all, content);
     if (o) {
-        drop(all, o);
+        open_recordings_drop(all, o);
     }
     pthread_mutex_unlock(&all->mutex);
 }
@@ -126,9 +127,9 @@ static struct reel_recording *open_with(struct app *app, const struct catalog_re
 /* Inserts the recording and returns another reference to it. */
 static struct reel_recording *put_in(struct recordings *all, const char *content, struct reel_recording *opened) {
     pthread_mutex_lock(&all->mutex);
-    struct opened *o = find(all, content);
+    struct opened *o = open_recordings_find(all, content);
     if (!o) {
-        o = add(all, content, opened);
+        o = open_recordings_add(all, content, opened);
     }
     struct reel_recording *shared = reel_recording_ref(o->recording);
     pthread_mutex_unlock(&all->mutex);
@@ -158,7 +159,7 @@ static bool wait_for_pack(struct recordings *all, const struct catalog_recording
 
 static struct reel_recording *find_open(struct recordings *all, const char *content) {
     pthread_mutex_lock(&all->mutex);
-    struct opened *o = find(all, content);
+    struct opened *o = open_recordings_find(all, content);
     struct reel_recording *shared = o ? reel_recording_ref(o->recording) : NULL;
     pthread_mutex_unlock(&all->mutex);
     return shared;

@@ -64,8 +64,8 @@ static bool set_ready(struct app *app, struct catalog_recording *r) {
 /* The state that the referenced files of r show; that of r when there are none. */
 static enum recording_state state_of_files(struct app *app, const struct catalog_recording *r, struct reel_error *why) {
     bool may_differ = r->state == STATE_READY || r->state == STATE_MISSING || r->state == STATE_CHANGED;
-    if (!may_differ ||
-        (!references_has(app, r) && r->state != STATE_CHANGED)) { /* changed: an upload may have added a copy since */
+    if (!may_differ || (!references_has(app, r) && r->state != STATE_CHANGED)) { /* changed: an upload may have added a
+                                                                                    copy since */
         return r->state;
     }
     if (references_verify(app, r, why)) {

@@ -17,9 +17,9 @@
 
 static const int64_t CANCEL_NS = INT64_C(60) * 1000000000;
 enum {
-    SMALL_BYTES =
-        64 << 20, /* of a scan that belongs into the lane of small ones; it also needs no summary in the list */
-    RECORDINGS_MAX = 1024, /* of one content */
+    SMALL_BYTES = 64 << 20, /* of a scan that belongs into the lane of small ones; it also needs no summary in the list
+                             */
+    RECORDINGS_MAX = 1024,  /* of one content */
 };
 
 static enum job_lane lane_of(uint64_t size) {
@@ -51,8 +51,8 @@ static bool go_back_locked(const struct scanned *s, struct reel_error *err) {
     if (!catalog_get(s->app->catalog, s->recording, &r, err)) {
         return false;
     }
-    bool ours = strcmp(r.content, s->content) == 0,
-         back = !ours; /* another request has changed the content: nothing to do */
+    bool ours = strcmp(r.content, s->content) == 0, back = !ours; /* another request has changed the content: nothing to
+                                                                     do */
     AUTO(reel_index_free) struct reel_index *index = ours ? scan_open_pack(s->app, s->before, err) : NULL;
     if (index && store_renew_pack(s->app->store, s->before, err) && without_last(&r, s->before, err) &&
         scan_fill(&r, index, err) && manifest_write(s->app->store, &r, NULL, err)) {

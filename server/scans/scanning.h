@@ -1,5 +1,5 @@
-/* Scans of stored content. Shared by ingest.c (new recordings), scan_job.c, recordings.c (packs that are rebuilt) and
- * sweep.c. */
+/* Scans of stored content. Shared by recordings/ingest.c (new recordings), scan_job.c, open_recordings.c (packs that
+ * are rebuilt) and sweep.c. */
 #ifndef SERVER_SCANS_SCANNING_H
 #define SERVER_SCANS_SCANNING_H
 

@@ -22,8 +22,8 @@ struct reel_statistics *statistics_open(struct app *app, const char *content, st
     return fd >= 0 ? reel_statistics_open(fd, err) : NULL;
 }
 
-static bool make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
-                 struct reel_error *err) {
+static bool scans_statistics_make(struct app *app, const struct catalog_recording *r,
+                                  const struct reel_progress *progress, struct reel_error *err) {
     char job[JOB_ID_TEXT];
     AUTO_MEM uint8_t *data = NULL;
     size_t size;
@@ -39,7 +39,7 @@ bool statistics_make(struct app *app, const struct catalog_recording *r, const s
         AUTO_LOCK struct key_lock lock = {0};
         lock_take(app->locks, &lock, STATISTICS_LOCK, r->content);
         AUTO(reel_statistics_free) struct reel_statistics *there = statistics_open(app, r->content, NULL);
-        good = there || make(app, r, progress, err);
+        good = there || scans_statistics_make(app, r, progress, err);
     }
     scan_tidy(app, r->content); /* it may have been purged meanwhile */
     return good;

@@ -26,7 +26,7 @@ struct sweep {
     bool stopped;
 };
 
-static bool go_on(struct sweep *s) {
+static bool sweep_go_on(struct sweep *s) {
     s->done++;
     s->stopped = s->progress->report && !s->progress->report(s->progress->context, s->done, 0);
     return !s->stopped;
@@ -71,7 +71,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
         if (written_ns < s->app->started_ns) { /* a pack that was being built when the last server stopped */
             store_remove_leftover(s->app->store, hex, suffix, &ignored);
         }
-        return go_on(s);
+        return sweep_go_on(s);
     }
     if (!(is_blob ? catalog_blob_used : catalog_content_used)(s->app->catalog, hex, &used, &ignored) || used) {
         if (used && strcmp(suffix, ".ref") == 0) {
@@ -80,10 +80,10 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
         if (used && strcmp(suffix, ".json") == 0 && written_ns >= s->ran_ns) {
             check_manifest(s->app, hex); /* a crash between a manifest and its row */
         }
-        return go_on(s);
+        return sweep_go_on(s);
     }
     scan_tidy(s->app, hex); /* checks again under the lock: an upload may be about to use it */
-    return go_on(s);
+    return sweep_go_on(s);
 }
 
 static bool parts_are_there(struct app *app, const struct catalog_recording *r) {
@@ -103,16 +103,16 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
         now.problem = NULL;
         references_update_state(s->app, &now);
         free(now.problem);
-        return go_on(s);
+        return sweep_go_on(s);
     }
     bool there = parts_are_there(s->app, r);
     if (r->state == STATE_READY && !there) {
         catalog_set_state(s->app->catalog, r->id, STATE_MISSING, "the stored file is gone", &ignored);
-    } else if (r->state == STATE_MISSING && there &&
-               r->n_parts > 0) {               /* without parts it was live when its file was lost */
-        scan_again(s->app, r, NULL, &ignored); /* its file exists again */
+    } else if (r->state == STATE_MISSING && there && r->n_parts > 0) { /* without parts it was live when its file was
+                                                                          lost */
+        scan_again(s->app, r, NULL, &ignored);                         /* its file exists again */
     }
-    return go_on(s);
+    return sweep_go_on(s);
 }
 
 int64_t sweep_last_stop(struct app *app) {
@@ -135,7 +135,7 @@ static bool sweep_objects(struct sweep *s, struct reel_error *err) {
     struct reel_error none = {0};
     while (!s->stopped && catalog_object_unused(s->app->catalog, sha256, sha256, &none)) {
         scan_tidy(s->app, sha256);
-        go_on(s);
+        sweep_go_on(s);
     }
     return s->stopped || none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
 }
@@ -172,7 +172,7 @@ static bool visit_content(void *context, const char *hex, const char *suffix, in
             store_remove_content(app->store, hex, &ignored);
         }
     }
-    return go_on(s);
+    return sweep_go_on(s);
 }
 
 static bool visit_sent(void *context, const struct store_sent *sent) {
@@ -183,7 +183,7 @@ static bool visit_sent(void *context, const struct store_sent *sent) {
         !needed) {
         store_remove_sent(s->app->store, sent, &ignored);
     }
-    return go_on(s);
+    return sweep_go_on(s);
 }
 
 static bool sweep_files(struct sweep *s, struct reel_error *err) {

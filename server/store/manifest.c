@@ -11,7 +11,7 @@
 /* ---- reading */
 
 /* The text of a content with this suffix or, without one, the small file `name` of the archive. REEL_NOT_FOUND. */
-static json_t *load(const struct store *store, const char *name, const char *suffix, struct reel_error *err) {
+static json_t *manifest_load(const struct store *store, const char *name, const char *suffix, struct reel_error *err) {
     json_t *j = NULL;
     if (!store->ops->load(store, name, suffix, &j, err)) {
         return NULL;
@@ -25,7 +25,7 @@ static json_t *load(const struct store *store, const char *name, const char *suf
 }
 
 json_t *store_load_manifest(const struct store *store, const char *content, struct reel_error *err) {
-    json_t *j = load(store, content, STORE_MANIFEST, err);
+    json_t *j = manifest_load(store, content, STORE_MANIFEST, err);
     const char *its = json_string_value(json_object_get(j, "content"));
     bool ours = j && json_integer_value(json_object_get(j, "reel_manifest")) == 1 && its && strcmp(its, content) == 0;
     if (j && !ours) {
@@ -38,7 +38,7 @@ json_t *store_load_manifest(const struct store *store, const char *content, stru
 
 json_t *store_load_collections(const struct store *store) {
     struct reel_error none;
-    json_t *j = load(store, "collections.json", NULL, &none);
+    json_t *j = manifest_load(store, "collections.json", NULL, &none);
     json_t *out = json_incref(json_object_get(j, "descriptions"));
     json_decref(j);
     if (!json_is_object(out)) {
@@ -50,13 +50,13 @@ json_t *store_load_collections(const struct store *store) {
 
 json_t *store_load_settings(const struct store *store) {
     struct reel_error none;
-    return load(store, "settings.json", NULL, &none);
+    return manifest_load(store, "settings.json", NULL, &none);
 }
 
 /* For a change: NULL when there is none, or it makes no sense. False: it cannot be known. */
 static bool load_old(const struct store *store, const char *content, json_t **out, struct reel_error *err) {
     struct reel_error why = {0};
-    *out = load(store, content, STORE_MANIFEST, &why);
+    *out = manifest_load(store, content, STORE_MANIFEST, &why);
     return *out || why.code == REEL_NOT_FOUND || why.code == REEL_DAMAGED || reel_error_pass(err, &why);
 }
 

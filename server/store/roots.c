@@ -129,7 +129,7 @@ const char *roots_below(const struct roots *roots, const char *path) {
 
 /* ---- opening */
 
-static int walk(int root, const char *below, int flags) {
+static int roots_walk(int root, const char *below, int flags) {
     char segment[NAME_MAX + 1];
     int at = dup(root);
     for (const char *rest = below; at >= 0 && *rest;) {
@@ -166,7 +166,7 @@ static int open_beneath(int root, const char *below, int flags) {
         }
     }
     if (fd < 0 && (errno == ENOSYS || errno == EPERM)) { /* EPERM: a container's filter that does not know it */
-        return walk(root, below, flags);
+        return roots_walk(root, below, flags);
     }
     return fd;
 }

@@ -14,9 +14,9 @@ struct roots;
 struct roots *roots_open(const char *const *folders, struct reel_error *err);
 void roots_close(struct roots *roots);
 REEL_DEFINE_AUTO(struct roots, roots_close);
-bool roots_add(struct roots *roots, const char *folder,
-               struct reel_error *err);          /* before it is used; a root that is known already is fine */
-unsigned roots_count(const struct roots *roots); /* NULL: 0 */
+bool roots_add(struct roots *roots, const char *folder, struct reel_error *err); /* before it is used; a root that is
+                                                                                    known already is fine */
+unsigned roots_count(const struct roots *roots);                                 /* NULL: 0 */
 const char *roots_folder(const struct roots *roots, unsigned i);
 
 /* What a path from outside means, absolute and tidied: itself when it is absolute, else below the first root that has

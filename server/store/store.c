@@ -133,7 +133,7 @@ static bool take_lock(struct store *store, struct reel_error *err) {
     return true;
 }
 
-static bool make_folders(const struct store *store, struct reel_error *err) {
+static bool store_make_folders(const struct store *store, struct reel_error *err) {
     static const char *const names[] = {"blobs", "incoming", "derived"};
     bool good = true;
     for (size_t i = 0; i < sizeof names / sizeof *names && good; i++) {
@@ -168,7 +168,8 @@ struct store *store_new(const char *folder, struct reel_error *err) {
 struct store *store_open(const char *folder, struct reel_error *err) {
     AUTO(store_close)
     struct store *store = store_make_folder(folder, NULL, err) ? store_new(folder, err) : NULL;
-    if (!store || !take_lock(store, err) || !make_folders(store, err) || !store_sweep_incoming(store, false, err)) {
+    if (!store || !take_lock(store, err) || !store_make_folders(store, err) ||
+        !store_sweep_incoming(store, false, err)) {
         return NULL;
     }
     store_sweep_derived(store);

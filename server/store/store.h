@@ -60,10 +60,9 @@ struct store_upload *store_upload_open(struct store *store, const char *id, bool
  * REEL_NOT_FOUND. */
 struct store_upload *store_upload_known(struct store *store, const char *sha256, const char *note, uint64_t size,
                                         struct reel_error *err);
-uint64_t store_upload_size(const struct store_upload *u); /* all bytes written, also the buffered ones */
-bool store_upload_flush(
-    struct store_upload *u,
-    struct reel_error *err); /* passes all bytes to the system: they survive a crash of the process */
+uint64_t store_upload_size(const struct store_upload *u);                /* all bytes written, also the buffered ones */
+bool store_upload_flush(struct store_upload *u, struct reel_error *err); /* passes all bytes to the system: they survive
+                                                                            a crash of the process */
 /* … and a power failure; *sure: so many. With a bucket, other servers can go on from the note, which belongs into the
  * session's row and is to be freed (else NULL); `full`: the session is about to end, and the last part need not be sent
  * now. */
@@ -73,15 +72,16 @@ void store_upload_noted(struct store_upload *u); /* the note is in the row */
 bool store_notes_uploads(const struct store *store);
 /* All bytes last, for store_open_partial(); the note as above. */
 bool store_upload_finish_partial(struct store_upload *u, char **note, struct reel_error *err);
-bool store_upload_cut(struct store_upload *u, uint64_t size,
-                      struct reel_error *err); /* back to the first `size` bytes of those flushed; what is held goes */
+bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *err); /* back to the first `size` bytes
+                                                                                         of those flushed; what is held
+                                                                                         goes */
 /* Remembers the hash at this size, so that store_upload_back() to this size need not hash again. */
 bool store_upload_mark(struct store_upload *u, struct reel_error *err);
 bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error *err);
 bool store_upload_is_here(const struct store_upload *u); /* not yet, or no longer, a blob */
-void store_upload_withdraw(
-    struct store_upload *u); /* of a session: the kept blob, if unused, becomes the session's file again */
-void store_upload_drop(struct store_upload *u); /* its file is removed when this is freed */
+void store_upload_withdraw(struct store_upload *u); /* of a session: the kept blob, if unused, becomes the session's
+                                                       file again */
+void store_upload_drop(struct store_upload *u);     /* its file is removed when this is freed */
 /* Every file in incoming/ but hidden ones; `id` is that of the upload session it belongs to by its name, NULL: of none.
  */
 bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id),
@@ -139,8 +139,10 @@ bool store_renew_pack(struct store *store, const char *content, struct reel_erro
  * With a bucket it is fetched if it is not here, or `again`, after another server has replaced it. */
 int store_open_file(struct store *store, const char *content, const char *suffix, bool again, char *out, size_t size,
                     struct reel_error *err);
-bool store_remove_file(struct store *store, const char *content, const char *suffix,
-                       struct reel_error *err); /* also if there is none */
+bool store_remove_file(struct store *store, const char *content, const char *suffix, struct reel_error *err); /* also if
+                                                                                                                 there
+                                                                                                                 is none
+                                                                                                               */
 bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
                            struct reel_error *err);
 /* Whether a file of this suffix belongs to a content, as store_each() visits it: its pack, manifest or statistics. */
@@ -148,15 +150,16 @@ bool store_is_of_content(const char *suffix);
 /* The folder of recordings that are being written, made if there is none. */
 bool store_live_folder(const struct store *store, char *out, size_t size, struct reel_error *err);
 const char *store_derived_folder(struct store *store);
-bool store_trim_derived(struct store *store, uint64_t max_bytes,
-                        struct reel_error *err); /* oldest access first; one that is open can be read on */
+bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err); /* oldest access first; one
+                                                                                             that is open can be read on
+                                                                                           */
 /* A JPEG made of a content, kept among the derived files. open: -1: there is none. */
 int store_open_picture(struct store *store, const char *content, const char *name, uint64_t *size);
 bool store_keep_picture(struct store *store, const char *content, const char *name, const void *data, size_t size,
                         struct reel_error *err);
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
-bool store_remove_content(struct store *store, const char *content,
-                          struct reel_error *err); /* pack, manifest, statistics, derived */
+bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest,
+                                                                                                statistics, derived */
 
 /* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json",
  * ".stats", else a leftover), when it was written. Stops when visit() is false. */

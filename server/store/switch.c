@@ -39,7 +39,7 @@ static bool exchange_blobs(const struct store *store, struct reel_error *err) {
 }
 
 /* blobs becomes blobs.moved-N, and is empty. */
-static bool set_aside(const struct store *store, struct reel_error *err) {
+static bool switch_set_aside(const struct store *store, struct reel_error *err) {
     char from[STORE_PATH], to[STORE_PATH];
     for (unsigned i = 1; i <= NAMES_MAX; i++) {
         if (disk_rename_new(store_path(store, from, "blobs"), store_path(store, to, "blobs.moved-%u", i))) {
@@ -53,7 +53,7 @@ static bool set_aside(const struct store *store, struct reel_error *err) {
 }
 
 bool store_switch_to_bucket(struct store *store, const char *address, struct reel_error *err) {
-    if (!store_mark_bucket(store, address, err) || !set_aside(store, err)) {
+    if (!store_mark_bucket(store, address, err) || !switch_set_aside(store, err)) {
         return false;
     }
     remove_folder(store, STORE_MOVING);

@@ -27,9 +27,10 @@ REEL_DEFINE_AUTO(struct store_upload, store_upload_free);
 
 struct store_upload *upload_new(struct store *store, struct reel_error *err); /* without a file */
 void upload_hash_restart(struct store_upload *u);
-bool upload_write(struct store_upload *u, const void *data, size_t size,
-                  struct reel_error *err); /* to the file, and hashes it if all before it was */
-bool upload_hash_all(struct store_upload *u, struct reel_error *err);          /* sets `sha256` */
+bool upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err); /* to the file, and
+                                                                                                     hashes it if all
+                                                                                                     before it was */
+bool upload_hash_all(struct store_upload *u, struct reel_error *err);                             /* sets `sha256` */
 bool upload_may_be_kept(const struct store_upload *u, struct reel_error *err); /* it is finished, and not kept */
 void upload_waited(int64_t began_ns); /* for the disk, since then; for store_elapsed_ns() */
 

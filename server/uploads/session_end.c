@@ -125,8 +125,8 @@ static void finish_locked(struct app *app, struct session *s, struct catalog_upl
     if (!session_open_file(app, s, u, err)) {
         return;
     }
-    if (s->writer || store_upload_size(s->file) !=
-                         u->offset) { /* another request has written since; the upload is not complete any more */
+    if (s->writer || store_upload_size(s->file) != u->offset) { /* another request has written since; the upload is not
+                                                                   complete any more */
         out->again = true;
         reel_fail(err, REEL_CONFLICT, "another request has taken over this upload");
         return;

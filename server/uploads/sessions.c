@@ -168,8 +168,8 @@ static bool find_again(struct app *app, const struct session_request *q, struct 
     return session_get(app, NULL, id, out, err);
 }
 
-static bool make_row(struct app *app, const struct session_request *q, struct catalog_upload *u,
-                     struct reel_error *err) {
+static bool sessions_make_row(struct app *app, const struct session_request *q, struct catalog_upload *u,
+                              struct reel_error *err) {
     u->owner = strdup(q->owner);
     u->key = strdup(q->key);
     u->options = strdup(q->options);
@@ -201,7 +201,7 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
         return reel_fail(err, REEL_NO_SPACE, "%d uploads are open already: end some, or wait until they expire",
                          SESSIONS_MAX);
     }
-    bool created = make_row(app, q, out, err) && catalog_make_id(out->id, err);
+    bool created = sessions_make_row(app, q, out, err) && catalog_make_id(out->id, err);
     struct store_upload *file = created ? store_upload_open(app->store, out->id, true, "", err)
                                         : NULL; /* before the row, so that no row is without a file */
     created = file && catalog_upload_add(app->catalog, out, SESSIONS_OF_ONE_MAX, store_room(app->store), err);

@@ -44,8 +44,8 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
 /* The current state; offset: bytes received. REEL_NOT_FOUND, also for another owner's (NULL: any). */
 bool session_get(struct app *app, const char *owner, const char *id, struct catalog_upload *out,
                  struct reel_error *err);
-bool session_remove(struct app *app, const char *owner, const char *id,
-                    struct reel_error *err); /* requests writing to it fail */
+bool session_remove(struct app *app, const char *owner, const char *id, struct reel_error *err); /* requests writing to
+                                                                                                    it fail */
 
 enum session_answer {
     SESSION_OK,

@@ -28,9 +28,9 @@ bool session_find_row(struct app *app, const char *owner, const char *id, struct
                       struct reel_error *err);
 /* Its mutex is held in these. */
 bool session_open_file(struct app *app, struct session *s, const struct catalog_upload *row, struct reel_error *err);
-void session_discard(struct app *app, struct session *s,
-                     const char *note);     /* its row, which had this note, is gone already */
-void session_close_file(struct session *s); /* what the row says is left */
+void session_discard(struct app *app, struct session *s, const char *note); /* its row, which had this note, is gone
+                                                                               already */
+void session_close_file(struct session *s);                                 /* what the row says is left */
 
 /* A server stopped after hashing: whether the recording was added. */
 bool session_find_recording(struct app *app, struct catalog_upload *u, bool *found, struct reel_error *err);

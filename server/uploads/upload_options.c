@@ -10,7 +10,8 @@ void upload_options_done(struct upload_options *w) {
     *w = (struct upload_options){0};
 }
 
-static bool read_text(char out[UPLOAD_OPTION_TEXT], const char *key, const json_t *value, struct reel_error *err) {
+static bool upload_options_read_text(char out[UPLOAD_OPTION_TEXT], const char *key, const json_t *value,
+                                     struct reel_error *err) {
     const char *text = json_string_value(value);
     if (!text || json_string_length(value) != strlen(text) || strlen(text) >= UPLOAD_OPTION_TEXT) {
         return reel_fail(err, REEL_ARGUMENT, "%s must be a text of at most %d bytes", key, UPLOAD_OPTION_TEXT - 1);
@@ -40,7 +41,7 @@ static bool read_sha256(struct upload_options *w, const json_t *value, struct re
     return true;
 }
 
-static bool read_tags(struct upload_options *w, const json_t *value, struct reel_error *err) {
+static bool upload_options_read_tags(struct upload_options *w, const json_t *value, struct reel_error *err) {
     const char *text = json_string_value(value), *key;
     json_t *parsed = text ? json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL) : NULL, *item;
     const json_t *tags = text ? parsed : value;
@@ -82,7 +83,7 @@ bool upload_options_set(struct upload_options *w, const char *key, const json_t 
     *known = true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcmp(key, texts[i].name) == 0) {
-            return read_text(texts[i].to, key, value, err);
+            return upload_options_read_text(texts[i].to, key, value, err);
         }
     }
     if (strcmp(key, "replace") == 0 || strcmp(key, "keep") == 0) {
@@ -92,7 +93,7 @@ bool upload_options_set(struct upload_options *w, const char *key, const json_t 
         return read_sha256(w, value, err);
     }
     if (strcmp(key, "tags") == 0) {
-        return read_tags(w, value, err);
+        return upload_options_read_tags(w, value, err);
     }
     if (strcmp(key, "description") == 0) {
         return read_description(w, value, err);

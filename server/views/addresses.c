@@ -7,7 +7,7 @@
 #include "app.h"
 #include "base/cleanup.h"
 
-static void put_escaped(FILE *f, const char *text, const char *marks) {
+static void addresses_put_escaped(FILE *f, const char *text, const char *marks) {
     for (; *text; text++) {
         bool plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
                      (*text >= '0' && *text <= '9') || strchr(marks, *text);
@@ -16,11 +16,11 @@ static void put_escaped(FILE *f, const char *text, const char *marks) {
 }
 
 void address_put_escaped(FILE *f, const char *text) {
-    put_escaped(f, text, "-._~");
+    addresses_put_escaped(f, text, "-._~");
 }
 
 void address_put_path(FILE *f, const char *path) {
-    put_escaped(f, path, "-._~/");
+    addresses_put_escaped(f, path, "-._~/");
 }
 
 static void put_public(FILE *f, const char *url) {

@@ -45,7 +45,7 @@ void answer_cache_free(struct answer_cache *cache) {
 }
 
 /* Ids are random. */
-static unsigned slot_of(const char *id) {
+static unsigned answer_cache_slot_of(const char *id) {
     char digits[5] = "";
     memcpy(digits, id, sizeof digits - 1);
     return (unsigned)strtoul(digits, NULL, 16) % SLOTS;
@@ -57,7 +57,7 @@ static bool is_of(const struct slot *slot, const struct catalog_recording *row) 
 }
 
 char *answer_cache_find(struct answer_cache *cache, const struct catalog_recording *row) {
-    unsigned i = slot_of(row->id);
+    unsigned i = answer_cache_slot_of(row->id);
     pthread_mutex_lock(&cache->locks[i % LOCKS]);
     char *text = is_of(&cache->slots[i], row) ? strdup(cache->slots[i].text) : NULL;
     pthread_mutex_unlock(&cache->locks[i % LOCKS]);
@@ -69,7 +69,7 @@ void answer_cache_keep(struct answer_cache *cache, const struct catalog_recordin
     if (!copy) {
         return;
     }
-    unsigned i = slot_of(row->id);
+    unsigned i = answer_cache_slot_of(row->id);
     struct slot *slot = &cache->slots[i];
     pthread_mutex_lock(&cache->locks[i % LOCKS]);
     free(slot->text);

@@ -11,7 +11,8 @@ void answer_cache_free(struct answer_cache *cache); /* NULL is fine */
 
 /* A copy from malloc of the answer that was kept for this row; NULL: none. */
 char *answer_cache_find(struct answer_cache *cache, const struct catalog_recording *row);
-void answer_cache_keep(struct answer_cache *cache, const struct catalog_recording *row,
-                       const char *text); /* copies; not if it is long */
+void answer_cache_keep(struct answer_cache *cache, const struct catalog_recording *row, const char *text); /* copies;
+                                                                                                              not if it
+                                                                                                              is long */
 
 #endif

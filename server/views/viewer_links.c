@@ -16,7 +16,7 @@ static char *closed(FILE *f, char *const *text) { /* NULL: no memory */
     return f && fclose(f) == 0 ? *text : NULL;
 }
 
-static char *target(const char *id, const char *what, const char *name, const char *after) {
+static char *viewer_links_target(const char *id, const char *what, const char *name, const char *after) {
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
@@ -33,7 +33,7 @@ static char *address(const struct http_request *r, const char *id, const char *w
                      const char *after) {
     char *text = NULL;
     size_t size;
-    AUTO_MEM char *plain = target(id, what, name, after);
+    AUTO_MEM char *plain = viewer_links_target(id, what, name, after);
     AUTO_MEM char *link = plain ? access_link(r, plain) : NULL;
     FILE *f = link ? open_memstream(&text, &size) : NULL;
     if (f) {

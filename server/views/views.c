@@ -57,7 +57,7 @@ static struct object object_new(void) {
     json_t *json = json_object();
     return (struct object){.json = json, .failed = !json};
 }
-static void put(struct object *o, const char *key, json_t *value) {
+static void views_put(struct object *o, const char *key, json_t *value) {
     o->failed = json_object_set_new(o->json, key, value) != 0 || o->failed;
 }
 static json_t *object_end(struct object *o) {
@@ -69,7 +69,7 @@ static json_t *object_end(struct object *o) {
 }
 
 /* Appends; on failure frees the array and returns NULL. */
-static json_t *append(json_t *array, json_t *value) {
+static json_t *views_append(json_t *array, json_t *value) {
     if (json_array_append_new(array, value) != 0) {
         json_decref(array);
         return NULL;
@@ -81,12 +81,12 @@ static json_t *append(json_t *array, json_t *value) {
 static void put_span(struct object *o, const char *first, const char *last, bool any, int64_t first_ns, int64_t last_ns,
                      enum reel_clock clock) {
     char name[16];
-    put(o, first, any ? view_time(first_ns, clock) : json_null());
-    put(o, last, any ? view_time(last_ns, clock) : json_null());
+    views_put(o, first, any ? view_time(first_ns, clock) : json_null());
+    views_put(o, last, any ? view_time(last_ns, clock) : json_null());
     snprintf(name, sizeof name, "%s_ns", first);
-    put(o, name, any ? view_ns(first_ns) : json_null());
+    views_put(o, name, any ? view_ns(first_ns) : json_null());
     snprintf(name, sizeof name, "%s_ns", last);
-    put(o, name, any ? view_ns(last_ns) : json_null());
+    views_put(o, name, any ? view_ns(last_ns) : json_null());
 }
 
 /* ---- topics */
@@ -98,7 +98,7 @@ struct topic_row {
     uint32_t channel;
 };
 
-static int by_name(const void *a, const void *b) {
+static int views_by_name(const void *a, const void *b) {
     const struct topic_row *x = a, *y = b;
     int order = strcmp(x->name, y->name);
     return order != 0 ? order : (x->channel > y->channel) - (x->channel < y->channel);
@@ -120,7 +120,7 @@ static struct topic_row *list_topics(const struct reel_index *index, size_t *cou
         }
     }
     if (rows) {
-        qsort(rows, n, sizeof *rows, by_name);
+        qsort(rows, n, sizeof *rows, views_by_name);
     }
     return rows;
 }
@@ -131,11 +131,11 @@ static json_t *view_pairs(struct reel_pairs pairs) {
     for (size_t i = 0; i < pairs.count && !o.failed; i++) {
         json_t *before = json_object_get(o.json, pairs.items[i].key), *value = json_string(pairs.items[i].value);
         if (!before) {
-            put(&o, pairs.items[i].key, value);
+            views_put(&o, pairs.items[i].key, value);
         } else if (json_is_array(before)) {
             o.failed = json_array_append_new(before, value) != 0;
         } else {
-            put(&o, pairs.items[i].key, json_pack("[O,o]", before, value));
+            views_put(&o, pairs.items[i].key, json_pack("[O,o]", before, value));
         }
     }
     return object_end(&o);
@@ -173,9 +173,9 @@ static void put_gap(struct object *o, const struct reel_index *index, const stru
         known = channels && reel_index_gap(index, channels, (uint32_t)n, &gap_ns, NULL);
         note = known ? NULL : "the index could not be read";
     }
-    put(o, "max_gap", known ? json_real((double)gap_ns / 1e9) : json_null());
+    views_put(o, "max_gap", known ? json_real((double)gap_ns / 1e9) : json_null());
     if (note) {
-        put(o, "max_gap_note", json_string(note));
+        views_put(o, "max_gap_note", json_string(note));
     }
 }
 
@@ -184,20 +184,20 @@ static json_t *view_channel(const struct reel_index *index, const struct topic_r
     const struct reel_channel_stats *stats = reel_index_stats(index, c->id);
     const struct reel_schema *schema = reel_channel_schema(c);
     struct object o = object_new();
-    put(&o, "id", json_integer(c->id));
-    put(&o, "name", json_string(c->name));
-    put(&o, "type", json_string(c->type));
-    put(&o, "encoding", json_string(c->encoding));
-    put(&o, "schema_id", view_schema_id(c));
-    put(&o, "schema_name", schema ? json_string(schema->name) : json_null());
-    put(&o, "schema_encoding", schema ? json_string(schema->encoding) : json_null());
-    put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
-    put(&o, "messages", view_u64(stats->count));
-    put(&o, "payload_bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->is_summary));
+    views_put(&o, "id", json_integer(c->id));
+    views_put(&o, "name", json_string(c->name));
+    views_put(&o, "type", json_string(c->type));
+    views_put(&o, "encoding", json_string(c->encoding));
+    views_put(&o, "schema_id", view_schema_id(c));
+    views_put(&o, "schema_name", schema ? json_string(schema->name) : json_null());
+    views_put(&o, "schema_encoding", schema ? json_string(schema->encoding) : json_null());
+    views_put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
+    views_put(&o, "messages", view_u64(stats->count));
+    views_put(&o, "payload_bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->is_summary));
     put_gap(&o, index, row, 1, stats->count, budget);
     put_span(&o, "start", "end", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
-    put(&o, "latched", json_boolean(c->latched));
-    put(&o, "metadata", view_pairs(c->metadata));
+    views_put(&o, "latched", json_boolean(c->latched));
+    views_put(&o, "metadata", view_pairs(c->metadata));
     return object_end(&o);
 }
 
@@ -255,25 +255,25 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
         add_stats(&sum, reel_index_stats(index, c->id));
         latched = latched || c->latched;
         if (i == listed && (topics_take(left, c) || i == 0)) {
-            channels = append(channels, view_channel(index, &rows[i], &left->gap_entries));
+            channels = views_append(channels, view_channel(index, &rows[i], &left->gap_entries));
             listed++;
         }
     }
     double seconds = (double)((uint64_t)sum.last_ns - (uint64_t)sum.first_ns) / 1e9;
     struct object o = object_new();
-    put(&o, "name", json_string(rows[0].name));
-    put(&o, "type", json_string(first->type));
-    put(&o, "encoding", json_string(first->encoding));
-    put(&o, "schema_id", view_schema_id(first));
-    put(&o, "messages", view_u64(sum.count));
-    put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->is_summary));
-    put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
+    views_put(&o, "name", json_string(rows[0].name));
+    views_put(&o, "type", json_string(first->type));
+    views_put(&o, "encoding", json_string(first->encoding));
+    views_put(&o, "schema_id", view_schema_id(first));
+    views_put(&o, "messages", view_u64(sum.count));
+    views_put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->is_summary));
+    views_put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
     put_gap(&o, index, rows, n, sum.count, &left->gap_entries);
     put_span(&o, "start", "end", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
-    put(&o, "latched", json_boolean(latched));
-    put(&o, "channels", channels);
+    views_put(&o, "latched", json_boolean(latched));
+    views_put(&o, "channels", channels);
     if (listed < n) {
-        put(&o, "more_channels", json_integer((json_int_t)(n - listed)));
+        views_put(&o, "more_channels", json_integer((json_int_t)(n - listed)));
     }
     return object_end(&o);
 }
@@ -322,7 +322,7 @@ json_t *view_topics(const struct reel_index *index, struct view_slice *slice) {
     struct topics_walk w;
     json_t *topics = walk_begin(&w, index, slice) ? json_array() : NULL;
     while (topics && walk_has_more(&w)) {
-        topics = append(topics, walk_next(&w));
+        topics = views_append(topics, walk_next(&w));
     }
     walk_end(&w);
     return topics;
@@ -354,28 +354,28 @@ bool view_topics_text(const struct reel_index *index, struct view_slice *slice, 
 static void put_location(struct object *o, const struct catalog_recording *r) {
     char content[SHA256_HEX + 8];
     snprintf(content, sizeof content, "sha256:%s", r->content);
-    put(o, "id", json_string(r->id));
-    put(o, "collection", json_string(r->collection));
-    put(o, "name", json_string(r->name));
-    put(o, "revision", json_integer(r->revision));
-    put(o, "group", r->group && r->group[0] ? json_string(r->group) : json_null());
-    put(o, "state", json_string(recording_state_name(r->state)));
-    put(o, "problem", r->problem && r->problem[0] ? json_string(r->problem) : json_null());
-    put(o, "content", r->state == STATE_RECORDING ? json_null() : json_string(content));
-    put(o, "created", view_time(r->created_ns, REEL_CLOCK_WALL));
-    put(o, "updated", view_time(r->updated_ns, REEL_CLOCK_WALL));
+    views_put(o, "id", json_string(r->id));
+    views_put(o, "collection", json_string(r->collection));
+    views_put(o, "name", json_string(r->name));
+    views_put(o, "revision", json_integer(r->revision));
+    views_put(o, "group", r->group && r->group[0] ? json_string(r->group) : json_null());
+    views_put(o, "state", json_string(recording_state_name(r->state)));
+    views_put(o, "problem", r->problem && r->problem[0] ? json_string(r->problem) : json_null());
+    views_put(o, "content", r->state == STATE_RECORDING ? json_null() : json_string(content));
+    views_put(o, "created", view_time(r->created_ns, REEL_CLOCK_WALL));
+    views_put(o, "updated", view_time(r->updated_ns, REEL_CLOCK_WALL));
 }
 
 static json_t *view_parts(const struct catalog_recording *r) {
     json_t *parts = json_array();
     for (uint32_t i = 0; i < r->n_parts && parts; i++) {
         struct object o = object_new();
-        put(&o, "name", json_string(r->parts[i].file_name));
-        put(&o, "size", view_u64(r->parts[i].size));
+        views_put(&o, "name", json_string(r->parts[i].file_name));
+        views_put(&o, "size", view_u64(r->parts[i].size));
         if (r->parts[i].sha256[0]) {
-            put(&o, "sha256", json_string(r->parts[i].sha256));
+            views_put(&o, "sha256", json_string(r->parts[i].sha256));
         }
-        parts = append(parts, object_end(&o));
+        parts = views_append(parts, object_end(&o));
     }
     return parts;
 }
@@ -405,23 +405,23 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     if (r->id[0]) {
         put_location(&o, r);
     } else {
-        put(&o, "name", json_string(r->name));
+        views_put(&o, "name", json_string(r->name));
     }
-    put(&o, "format", text_or_null(r->format));
-    put(&o, "container", text_or_null(r->container));
-    put(&o, "size", view_u64(r->size));
-    put(&o, "parts", view_parts(r));
-    put(&o, "clock", json_string(r->clock == REEL_CLOCK_RELATIVE ? "relative" : "wall"));
-    put(&o, "clock_note", text_or_null(r->clock_note));
+    views_put(&o, "format", text_or_null(r->format));
+    views_put(&o, "container", text_or_null(r->container));
+    views_put(&o, "size", view_u64(r->size));
+    views_put(&o, "parts", view_parts(r));
+    views_put(&o, "clock", json_string(r->clock == REEL_CLOCK_RELATIVE ? "relative" : "wall"));
+    views_put(&o, "clock_note", text_or_null(r->clock_note));
     put_span(&o, "start", "end", any, r->start_ns, r->end_ns, r->clock);
-    put(&o, "duration_ns", any ? view_u64((uint64_t)r->end_ns - (uint64_t)r->start_ns) : json_null());
-    put(&o, "indexed", json_boolean(verified));
-    put(&o, "messages", view_u64(r->messages));
-    put(&o, "payload_bytes", known_bytes(r->payload_bytes, r->messages, !verified));
-    put(&o, "channels", json_integer(r->n_channels));
-    put(&o, "damaged", verified ? json_boolean(r->damaged) : json_null());
-    put(&o, "lost_bytes", verified ? view_u64(r->lost_bytes) : json_null());
-    put(&o, "findings", verified ? view_u64(r->findings) : json_null());
+    views_put(&o, "duration_ns", any ? view_u64((uint64_t)r->end_ns - (uint64_t)r->start_ns) : json_null());
+    views_put(&o, "indexed", json_boolean(verified));
+    views_put(&o, "messages", view_u64(r->messages));
+    views_put(&o, "payload_bytes", known_bytes(r->payload_bytes, r->messages, !verified));
+    views_put(&o, "channels", json_integer(r->n_channels));
+    views_put(&o, "damaged", verified ? json_boolean(r->damaged) : json_null());
+    views_put(&o, "lost_bytes", verified ? view_u64(r->lost_bytes) : json_null());
+    views_put(&o, "findings", verified ? view_u64(r->findings) : json_null());
     if (r->id[0]) {
         o.failed = !view_add_annotations(o.json, r) || o.failed;
     }
@@ -436,12 +436,12 @@ static json_t *view_findings(const struct reel_index *index) {
     json_t *findings = json_array();
     for (size_t i = 0; i < n && findings; i++) {
         struct object o = object_new();
-        put(&o, "severity", json_string(view_severity(items[i].severity)));
-        put(&o, "part", json_integer(items[i].part));
-        put(&o, "offset", view_u64(items[i].offset));
-        put(&o, "length", view_u64(items[i].length));
-        put(&o, "text", json_string(items[i].text));
-        findings = append(findings, object_end(&o));
+        views_put(&o, "severity", json_string(view_severity(items[i].severity)));
+        views_put(&o, "part", json_integer(items[i].part));
+        views_put(&o, "offset", view_u64(items[i].offset));
+        views_put(&o, "length", view_u64(items[i].length));
+        views_put(&o, "text", json_string(items[i].text));
+        findings = views_append(findings, object_end(&o));
     }
     return findings;
 }
@@ -449,13 +449,13 @@ static json_t *view_findings(const struct reel_index *index) {
 json_t *view_scan(const struct reel_index *index) {
     const struct reel_index_info *info = reel_index_info(index);
     struct object o = object_new();
-    put(&o, "format", json_string(info->format->name));
-    put(&o, "container", text_or_null(info->container));
-    put(&o, "messages", view_u64(info->messages));
-    put(&o, "damaged", json_boolean(info->damaged));
-    put(&o, "lost_bytes", view_u64(info->lost_bytes));
-    put(&o, "findings_total", view_u64(info->n_findings_total));
-    put(&o, "findings", view_findings(index));
+    views_put(&o, "format", json_string(info->format->name));
+    views_put(&o, "container", text_or_null(info->container));
+    views_put(&o, "messages", view_u64(info->messages));
+    views_put(&o, "damaged", json_boolean(info->damaged));
+    views_put(&o, "lost_bytes", view_u64(info->lost_bytes));
+    views_put(&o, "findings_total", view_u64(info->n_findings_total));
+    views_put(&o, "findings", view_findings(index));
     return object_end(&o);
 }
 
@@ -466,10 +466,10 @@ json_t *view_loss(const struct reel_loss *loss) {
     json_t *list = json_array();
     for (size_t i = 0; i < n && i < VIEW_ITEMS_MAX && list; i++) {
         struct object o = object_new();
-        put(&o, "kind", json_string(kinds[items[i].kind]));
-        put(&o, "channel", items[i].channel ? json_string(items[i].channel) : json_null());
-        put(&o, "text", json_string(items[i].text));
-        list = append(list, object_end(&o));
+        views_put(&o, "kind", json_string(kinds[items[i].kind]));
+        views_put(&o, "channel", items[i].channel ? json_string(items[i].channel) : json_null());
+        views_put(&o, "text", json_string(items[i].text));
+        list = views_append(list, object_end(&o));
     }
     return list;
 }

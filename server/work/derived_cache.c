@@ -65,7 +65,7 @@ void derived_cache_free(struct derived_cache *cache) {
 
 /* ---- the table; the lock is held */
 
-static struct entry **find(struct derived_cache *cache, const char *key) {
+static struct entry **derived_cache_find(struct derived_cache *cache, const char *key) {
     struct entry **k = &cache->first;
     while (*k && strcmp((*k)->key, key) != 0) {
         k = &(*k)->next;
@@ -73,7 +73,7 @@ static struct entry **find(struct derived_cache *cache, const char *key) {
     return k;
 }
 
-static void drop(struct derived_cache *cache, struct entry **at) {
+static void derived_cache_drop(struct derived_cache *cache, struct entry **at) {
     struct entry *k = *at;
     *at = k->next;
     cache->memory -= k->memory;
@@ -81,7 +81,7 @@ static void drop(struct derived_cache *cache, struct entry **at) {
 }
 
 /* Drops the least recently used until the budget holds. */
-static void trim(struct derived_cache *cache) {
+static void derived_cache_trim(struct derived_cache *cache) {
     while (cache->memory > cache->options.memory_bytes) {
         struct entry **oldest = NULL;
         for (struct entry **k = &cache->first; *k; k = &(*k)->next) {
@@ -92,7 +92,7 @@ static void trim(struct derived_cache *cache) {
         if (!oldest) {
             return;
         }
-        drop(cache, oldest);
+        derived_cache_drop(cache, oldest);
     }
 }
 
@@ -146,7 +146,7 @@ static void free_computation(void *context) {
     free(m);
 }
 
-static bool run(void *context, const struct reel_progress *progress, struct reel_error *err) {
+static bool derived_cache_run(void *context, const struct reel_progress *progress, struct reel_error *err) {
     struct computation *m = context;
     void *object = NULL;
     uint64_t memory = 0;
@@ -157,7 +157,7 @@ static bool run(void *context, const struct reel_progress *progress, struct reel
         return false;
     }
     pthread_mutex_lock(&m->cache->lock);
-    struct entry **k = find(m->cache, m->key);
+    struct entry **k = derived_cache_find(m->cache, m->key);
     if (*k && !(*k)->object) {
         (*k)->object = m->kind->ref(object);
         (*k)->memory = memory;
@@ -178,7 +178,7 @@ struct lookup {
 };
 
 /* Starts the job; the lock is held. */
-static struct job *start(struct derived_cache *cache, struct lookup *q, struct reel_error *err) {
+static struct job *derived_cache_start(struct derived_cache *cache, struct lookup *q, struct reel_error *err) {
     struct computation *computation = calloc(1, sizeof *computation);
     struct entry *k = calloc(1, sizeof *k);
     if (!q->context || !computation || !k || !(computation->key = strdup(q->key)) || !(k->key = strdup(q->key))) {
@@ -195,7 +195,7 @@ static struct job *start(struct derived_cache *cache, struct lookup *q, struct r
     const struct job_work work = {.kind = q->kind->job,
                                   .lane = LANE_PLANS,
                                   .subject = q->subject,
-                                  .run = run,
+                                  .run = derived_cache_run,
                                   .free = free_computation,
                                   .context = computation};
     if (!(k->job = job_start(cache->options.jobs, &work, err))) {
@@ -209,7 +209,7 @@ static struct job *start(struct derived_cache *cache, struct lookup *q, struct r
 
 void *derived_find(struct derived_cache *cache, const char *key) {
     pthread_mutex_lock(&cache->lock);
-    struct entry *k = *find(cache, key);
+    struct entry *k = *derived_cache_find(cache, key);
     void *object = k && k->object ? k->kind->ref(k->object) : NULL;
     pthread_mutex_unlock(&cache->lock);
     return object;
@@ -219,27 +219,28 @@ void *derived_find(struct derived_cache *cache, const char *key) {
 static bool find_or_start(struct derived_cache *cache, struct lookup *q, void **object, struct job **job,
                           struct reel_error *err) {
     pthread_mutex_lock(&cache->lock);
-    struct entry **at = find(cache, q->key);
+    struct entry **at = derived_cache_find(cache, q->key);
     if (*at && (*at)->object) {
         (*at)->used_at = ++cache->clock;
         *object = q->kind->ref((*at)->object);
     } else {
-        *job = *at ? job_ref((*at)->job) : start(cache, q, err);
+        *job = *at ? job_ref((*at)->job) : derived_cache_start(cache, q, err);
     }
     pthread_mutex_unlock(&cache->lock);
     return *object || *job;
 }
 
 /* After the job has ended: the object, or its error. */
-static void *collect(struct derived_cache *cache, const struct lookup *q, struct job *job, struct reel_error *err) {
+static void *derived_cache_collect(struct derived_cache *cache, const struct lookup *q, struct job *job,
+                                   struct reel_error *err) {
     void *object = NULL;
     pthread_mutex_lock(&cache->lock);
-    struct entry **at = find(cache, q->key);
+    struct entry **at = derived_cache_find(cache, q->key);
     if (*at && (*at)->object) {
         object = q->kind->ref((*at)->object);
-        trim(cache);
+        derived_cache_trim(cache);
     } else if (*at) {
-        drop(cache, at);
+        derived_cache_drop(cache, at);
     }
     pthread_mutex_unlock(&cache->lock);
     if (!object) {
@@ -266,7 +267,7 @@ void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, 
     const struct job_spec spec = {.key = key, .subject = subject};
     bool left = !job_wait(job, wait_ns) && job_leave(job, &spec, job_id, err);
     if (!left && err->code == REEL_OK) {
-        object = collect(cache, &q, job, err);
+        object = derived_cache_collect(cache, &q, job, err);
     }
     job_unref(job);
     return object;

@@ -15,7 +15,7 @@ static const int64_t SECOND_NS = 1000000000, POKE_PAUSE_NS = 20000000, RENEW_NS 
 /* ---- leases */
 
 /* Jobs of which something is to be written; each with a reference. */
-static unsigned collect(struct jobs *jobs, struct job *out[RENEW_MAX], struct catalog_job rows[RENEW_MAX]) {
+static unsigned heartbeat_collect(struct jobs *jobs, struct job *out[RENEW_MAX], struct catalog_job rows[RENEW_MAX]) {
     unsigned n = 0;
     int64_t now = reel_now_ns();
     pthread_mutex_lock(&jobs->mutex);
@@ -41,7 +41,7 @@ static void renew(struct jobs *jobs) {
     struct catalog_job rows[RENEW_MAX];
     bool lost[RENEW_MAX] = {0};
     struct reel_error ignored;
-    unsigned n = collect(jobs, running, rows);
+    unsigned n = heartbeat_collect(jobs, running, rows);
     bool written = n > 0 && catalog_jobs_renew(jobs->catalog, rows, lost, n, &ignored);
     for (unsigned i = 0; i < n; i++) {
         if (written && lost[i]) { /* or it has just ended */

@@ -138,8 +138,8 @@ void job_release(struct job *job) {
     pthread_mutex_unlock(&job->mutex);
 }
 
-static void fill_row(const struct jobs *jobs, const struct job_kind *kind, const struct job_spec *spec,
-                     struct catalog_job *row) {
+static void jobs_fill_row(const struct jobs *jobs, const struct job_kind *kind, const struct job_spec *spec,
+                          struct catalog_job *row) {
     *row = (struct catalog_job){
         .lane = spec->lane == LANE_SMALL ? kind->lane : spec->lane, .again = kind->again, .options = (char *)""};
     snprintf(row->kind, sizeof row->kind, "%s", kind->name);
@@ -153,7 +153,7 @@ static void fill_row(const struct jobs *jobs, const struct job_kind *kind, const
 }
 
 bool job_row(struct job *job, const struct job_spec *spec, struct catalog_job *row, struct reel_error *err) {
-    fill_row(job->jobs, job->kind, spec, row);
+    jobs_fill_row(job->jobs, job->kind, spec, row);
     row->lane = job->lane;
     row->state = JOB_RUNNING;
     row->again = true; /* that one may have read the catalog before this request writes it */
@@ -203,7 +203,7 @@ bool jobs_add(struct jobs *jobs, const struct job_spec *spec, char id[JOB_ID_TEX
     if (!kind) {
         return reel_fail(err, REEL_ARGUMENT, "no kind of job is called %s", spec->kind);
     }
-    fill_row(jobs, kind, spec, &row);
+    jobs_fill_row(jobs, kind, spec, &row);
     if (!catalog_job_add(jobs->catalog, &row, &added, err)) {
         return false;
     }

@@ -102,8 +102,8 @@ struct job_statistics { /* of one kind, since the start of the process */
     const char *kind;
     uint64_t done, failed, cancelled, ms; /* ms: from being added to the end, summed */
 };
-bool jobs_statistics(struct jobs *jobs, unsigned i,
-                     struct job_statistics *out); /* the i-th kind; false: there are no more */
+bool jobs_statistics(struct jobs *jobs, unsigned i, struct job_statistics *out); /* the i-th kind; false: there are no
+                                                                                    more */
 
 /* The outcome so far, a JSON object, copied; set by the job itself. */
 void job_report(const struct reel_progress *progress, const char *outcome);
@@ -121,8 +121,8 @@ struct job_work {
     void (*free)(void *context); /* also if it never ran; NULL: nothing */
     void *context;
 };
-struct job *job_start(struct jobs *jobs, const struct job_work *work,
-                      struct reel_error *err);            /* a reference for the caller */
+struct job *job_start(struct jobs *jobs, const struct job_work *work, struct reel_error *err); /* a reference for the
+                                                                                                  caller */
 bool job_wait(struct job *job, int64_t timeout_ns);       /* true when it has ended */
 bool job_result(struct job *job, struct reel_error *err); /* after its end: whether it succeeded, or its error */
 int64_t job_waited_ns(void); /* how long this thread has spent in job_wait() and jobs_wait() in total */
@@ -134,8 +134,8 @@ void job_cancel(struct job *job);
  * filled. */
 bool job_hold(struct job *job); /* false: it has just ended */
 bool job_row(struct job *job, const struct job_spec *spec, struct catalog_job *row, struct reel_error *err);
-void job_attach(struct job *job,
-                const struct catalog_job *row); /* row was inserted; the job is cancelled when another has its key */
+void job_attach(struct job *job, const struct catalog_job *row); /* row was inserted; the job is cancelled when another
+                                                                    has its key */
 void job_release(struct job *job);
 /* All of this for a job that has no row of its own to insert. id: of the row, the first one's when it is attached
  * already. False with REEL_OK: it has ended. */

@@ -62,7 +62,7 @@ static bool is_shared(const struct locks *locks, const struct key_lock *lock) {
     return locks->shared && strncmp(lock->key, "here-", 5) != 0;
 }
 
-static int64_t number_of(const char *key) {
+static int64_t locks_number_of(const char *key) {
     uint8_t digest[DIGEST_SHA256];
     int64_t number;
     digest_of(DIGEST_SHA256, bytes_text(key), digest);
@@ -77,7 +77,7 @@ static void sleep_ms(unsigned ms) {
 static void take_shared(struct locks *locks, struct key_lock *lock) {
     struct reel_error ignored;
     int64_t failing_since_ns = 0;
-    lock->number = number_of(lock->key);
+    lock->number = locks_number_of(lock->key);
     for (unsigned pause = PAUSE_MS; !lock->shared; pause = pause < PAUSE_MAX_MS / 2 ? 2 * pause : PAUSE_MAX_MS) {
         int64_t begun_ns = clock_ns();
         bool answered = catalog_lock_try(locks->shared, lock->number, &lock->shared, &ignored);
@@ -149,7 +149,7 @@ bool lock_try(struct locks *locks, struct key_lock *lock, const char *what, cons
     pthread_mutex_unlock(&locks->mutex);
     if (is_free && is_shared(locks, lock)) {
         struct reel_error ignored;
-        lock->number = number_of(lock->key);
+        lock->number = locks_number_of(lock->key);
         if (!catalog_lock_try(locks->shared, lock->number, &lock->shared, &ignored) || !lock->shared) {
             lock_release(lock);
             return false;

@@ -14,7 +14,7 @@ enum { PAUSE_STEPS = 12, WRITE_PAUSE_NS = 250000000 }; /* pauses double up to an
 
 /* ---- running one */
 
-static bool report(void *context, uint64_t done, uint64_t total) {
+static bool worker_report(void *context, uint64_t done, uint64_t total) {
     struct job *job = context;
     atomic_store(&job->done, done);
     atomic_store(&job->total, total);
@@ -23,7 +23,8 @@ static bool report(void *context, uint64_t done, uint64_t total) {
 }
 
 void job_report(const struct reel_progress *progress, const char *outcome) {
-    struct job *job = progress->report == report ? progress->context : NULL; /* else it is not the progress of a job */
+    struct job *job = progress->report == worker_report ? progress->context : NULL; /* else it is not the progress of a
+                                                                                       job */
     if (job) {
         pthread_mutex_lock(&job->jobs->mutex);
         snprintf(job->outcome, sizeof job->outcome, "%s", outcome);
@@ -32,7 +33,7 @@ void job_report(const struct reel_progress *progress, const char *outcome) {
 }
 
 static bool run_claimed(struct job *job, int64_t *come_back_ns, struct reel_error *err) {
-    const struct reel_progress progress = {.report = report, .context = job};
+    const struct reel_progress progress = {.report = worker_report, .context = job};
     const struct job_call call = {.id = job->row.id,
                                   .key = job->row.key,
                                   .options = job->row.options,
@@ -44,7 +45,7 @@ static bool run_claimed(struct job *job, int64_t *come_back_ns, struct reel_erro
 
 /* Runs what job_start() was given. *over: no request has left it, and it has ended; else it has a row. */
 static bool run_started(struct job *job, bool *over, struct reel_error *err) {
-    const struct reel_progress progress = {.report = report, .context = job};
+    const struct reel_progress progress = {.report = worker_report, .context = job};
     bool good = !atomic_load(&job->cancelled) && !atomic_load(&job->jobs->stopping)
                     ? job->run(job->context, &progress, err)
                     : reel_fail(err, REEL_CANCELLED, "cancelled before it began");
@@ -108,7 +109,7 @@ static void end_row(struct job *job, bool good, int64_t come_back_ns, const stru
     }
 }
 
-static void count(const struct job *job) {
+static void worker_count(const struct job *job) {
     struct jobs *jobs = job->jobs;
     ptrdiff_t kind = job->kind - jobs->kinds;
     int64_t ns = job->row.ended_ns - job->row.created_ns;
@@ -116,7 +117,7 @@ static void count(const struct job *job) {
     atomic_fetch_add(&jobs->ms[kind], (uint64_t)(ns > 0 ? ns / 1000000 : 0));
 }
 
-static void run(struct job *job) {
+static void worker_run(struct job *job) {
     struct reel_error err = {0};
     int64_t come_back_ns = 0;
     bool over = false;
@@ -131,7 +132,7 @@ static void run(struct job *job) {
         row->error = err;
     }
     if (row->state != JOB_QUEUED && job->lane != LANE_FILES) {
-        count(job);
+        worker_count(job);
         if (job->jobs->ended) {
             job->jobs->ended(job->jobs->app, row);
         }
@@ -221,7 +222,7 @@ static bool employ(struct lane *lane) {
 }
 
 /* The next job with a reference; NULL: the thread ends. */
-static struct job *next(struct lane *lane) {
+static struct job *worker_next(struct lane *lane) {
     struct jobs *jobs = lane->jobs;
     struct job *job = NULL;
     pthread_mutex_lock(&jobs->mutex);
@@ -258,8 +259,8 @@ static struct job *next(struct lane *lane) {
 static void *worker(void *argument) {
     struct lane *lane = argument;
     struct jobs *jobs = lane->jobs;
-    for (struct job *job; (job = next(lane));) {
-        run(job);
+    for (struct job *job; (job = worker_next(lane));) {
+        worker_run(job);
         pthread_mutex_lock(&jobs->mutex);
         list_out(jobs, job);
         pthread_mutex_unlock(&jobs->mutex);

@@ -153,8 +153,8 @@ static bool read_all(struct reel_recording *recording, struct list *out, struct 
             return false;
         }
         struct seen *s = &out->items[out->count++];
-        s->hash = hash_of(strcmp(format_wanted, "nanover") == 0 ? 0 : m.time_ns,
-                          payload); /* whose times stand in an index at the end */
+        s->hash = hash_of(strcmp(format_wanted, "nanover") == 0 ? 0 : m.time_ns, payload); /* whose times stand in an
+                                                                                              index at the end */
         s->time_ns = m.time_ns;
         place_of(recording, &m, s);
     }

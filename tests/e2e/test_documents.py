@@ -183,7 +183,7 @@ class Documents(unittest.TestCase):
         self.assertTrue(zipfile.is_zipfile(os.path.join(self.folder, 'demo', 'demo.rosbag2.zip')))
 
     def test_contributing(self):
-        self.assertIn('rosbag1', self.script(text_of('docs/contributing.md'), cwd=ROOT, U=self.served()))
+        self.assertIn('rosbag_v1', self.script(text_of('docs/contributing.md'), cwd=ROOT, U=self.served()))
 
     # ---- that these are all
 

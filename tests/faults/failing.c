@@ -20,10 +20,10 @@
 enum kind { WRITE = 1, SYNC = 2, RENAME = 4, OPEN = 8, TRUNCATE = 16, UNLINK = 32, MKDIR = 64, READ = 128, LOCK = 256 };
 
 struct control {
-    int64_t kinds, nth, how_many, error,
-        lossy; /* written by the test: calls nth … nth + how_many - 1 of these kinds fail; nth = 0: none */
-    int64_t seen, failed, failed_kind; /* written here */
-    char folder[512], part[128];       /* whose path begins with `folder` and has `part` in what follows */
+    int64_t kinds, nth, how_many, error, lossy; /* written by the test: calls nth … nth + how_many - 1 of these kinds
+                                                   fail; nth = 0: none */
+    int64_t seen, failed, failed_kind;          /* written here */
+    char folder[512], part[128];                /* whose path begins with `folder` and has `part` in what follows */
     char failed_path[512];
 };
 

@@ -169,8 +169,8 @@ static void draw_picture(const struct reel_decoder *decoder, struct reel_bytes a
     struct reel_image image = {0};
     struct reel_picture picture = {0};
     bool good = reel_image_read(decoder, payload, &image, &err);
-    if (good && !image.compressed &&
-        (uint64_t)image.width * image.height <= PIXELS_MAX) { /* files are what fuzz_picture makes */
+    if (good && !image.compressed && (uint64_t)image.width * image.height <= PIXELS_MAX) { /* files are what
+                                                                                              fuzz_picture makes */
         good = reel_picture_make(&image, REEL_PICTURE_PNG, 16, &picture, &err);
         reel_picture_done(&picture);
     }

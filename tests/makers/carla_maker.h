@@ -140,8 +140,8 @@ static inline void make_actor(struct maker *m, const struct make_style *s, uint3
         make_attribute(m, s, 3, "role_name", role);
     }
 }
-static inline void make_moved(struct maker *m, const struct make_style *s, uint32_t id,
-                              float x) { /* packets 6, 12, 13, 17 */
+static inline void make_moved(struct maker *m, const struct make_style *s, uint32_t id, float x) { /* packets 6, 12, 13,
+                                                                                                      17 */
     make_number(m, id, 4);
     make_vec(m, s, x, 5, 6);
     make_vec(m, s, 1, 2, 3);
@@ -301,8 +301,8 @@ static inline void make_changes(struct make_list *l, const struct make_style *s,
     }
 }
 
-static inline void make_late(struct make_list *l, char meaning,
-                             unsigned frame) { /* 21…23 by meaning: wheels V, biker W, door X */
+static inline void make_late(struct make_list *l, char meaning, unsigned frame) { /* 21…23 by meaning: wheels V, biker
+                                                                                     W, door X */
     struct maker *m = l->m;
     if (meaning == 'V') {
         make_number(m, 24, 4);

@@ -168,8 +168,8 @@ static inline void mcap_lab_definitions(struct maker *m) {
     mcap_channel(m, 2, 0, "/b", "json", NULL);
 }
 static inline void mcap_lab_summary(struct maker *m, struct mcap_lab *lab) {
-    static const char *const first[] = {"x", "1", "callerid", "/talker",
-                                        NULL}; /* a copy of a map may be in another order */
+    static const char *const first[] = {"x", "1", "callerid", "/talker", NULL}; /* a copy of a map may be in another
+                                                                                   order */
     lab->summary = m->size;
     mcap_schema(m, 1, "std_msgs/String", "ros1msg", "string data\n");
     mcap_channel(m, 1, 1, "/a", "ros1", first);

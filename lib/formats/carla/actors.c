@@ -69,7 +69,7 @@ struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *actors, uin
     return actor;
 }
 
-static bool add(struct carla_actor_table *actors, const struct carla_added *added, struct reel_error *err) {
+static bool carla_add(struct carla_actor_table *actors, const struct carla_added *added, struct reel_error *err) {
     struct carla_actor_row *actor = carla_actor_row_of(actors, added->id, err);
     actors->names.max = CARLA_NAMES_MAX;
     const uint8_t *name = actor ? arena_copy(&actors->names, added->description.data, added->description.size) : NULL;
@@ -93,7 +93,7 @@ bool carla_actor_table_update(struct carla_actor_table *actors, const struct car
     struct reel_bytes record;
     for (uint32_t i = 0; i < p->total && p->kind == CARLA_EVENT_ADD && carla_record(p->kind, &p->layout, &c, &record);
          i++) {
-        if (carla_added_read(record, &p->layout, &added) && !add(actors, &added, err)) {
+        if (carla_added_read(record, &p->layout, &added) && !carla_add(actors, &added, err)) {
             return false;
         }
     }

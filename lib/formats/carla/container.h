@@ -64,10 +64,12 @@ __attribute__((format(printf, 4, 5))) void carla_report(struct carla_scan *s, en
 /* --- layouts.c: layouts derived from the packets, and metadata of the file --- */
 void carla_detect_ids(struct carla_scan *s, uint8_t id); /* by the position of the first packet of 21…23 in the frame */
 void carla_detect_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size);
-void carla_detect_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total,
-                              uint32_t size); /* a CARLA_LIST with records */
-void carla_detect_vec_by_walk(struct carla_scan *s, enum carla_kind kind,
-                              struct reel_bytes data);                      /* a list of variable records */
+void carla_detect_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size); /* a
+                                                                                                             CARLA_LIST
+                                                                                                             with
+                                                                                                             records */
+void carla_detect_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct reel_bytes data); /* a list of variable
+                                                                                                      records */
 void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data); /* of an event add packet */
 bool carla_report_header(struct carla_scan *s, struct reel_error *err);
 bool carla_report_file(struct carla_scan *s, struct reel_error *err); /* channels and metadata, at the end */

@@ -121,8 +121,8 @@ static const uint8_t *find_record(const struct follow *f, const struct carla_lay
 }
 
 /* The payload as the actor sees it, in f->payload; *has false: the actor has no position there. */
-static bool convert(struct follow *f, const struct carla_layout *layout, struct reel_bytes in, bool *has,
-                    struct reel_error *err) {
+static bool carla_convert(struct follow *f, const struct carla_layout *layout, struct reel_bytes in, bool *has,
+                          struct reel_error *err) {
     const uint8_t *at = find_record(f, layout, in);
     *has = at;
     if (!at) {
@@ -176,7 +176,7 @@ static enum reel_step follow_next(struct reel_stream *base, struct reel_message 
         if (layout->vec == 0) {
             break;
         }
-        if (!reel_stream_payload(f->below, m, &data, err) || !convert(f, layout, data, &has, err)) {
+        if (!reel_stream_payload(f->below, m, &data, err) || !carla_convert(f, layout, data, &has, err)) {
             return REEL_STEP_ERROR;
         }
         if (has) {
@@ -191,7 +191,8 @@ static bool follow_payload(struct reel_stream *base, const struct reel_message *
     struct follow *f = (struct follow *)base;
     const struct carla_layout *layout = &f->layouts[m->channel];
     bool has = true;
-    if (!reel_stream_payload(f->below, m, out, err) || (layout->vec > 0 && !convert(f, layout, *out, &has, err))) {
+    if (!reel_stream_payload(f->below, m, out, err) ||
+        (layout->vec > 0 && !carla_convert(f, layout, *out, &has, err))) {
         return false;
     }
     *out = has && layout->vec > 0 ? bytes_of(f->payload, out->size) : *out;

@@ -8,7 +8,7 @@
 
 enum { RECORDS_MAX = 65535 };
 
-static uint64_t key_of(enum carla_kind kind, struct reel_bytes record) {
+static uint64_t carla_join_key_of(enum carla_kind kind, struct reel_bytes record) {
     return load_u32le(record.data) | (carla_facts[kind].key > 4 ? (uint64_t)record.data[4] << 32 : 0);
 }
 
@@ -22,7 +22,7 @@ static uint64_t *keys_of(enum carla_kind kind, const struct carla_layout *layout
     *good = !c.failed;
     for (uint16_t i = 0; keys && i < *n && *good; i++) {
         *good = carla_record(kind, layout, &c, &record);
-        keys[i] = *good ? key_of(kind, record) : 0;
+        keys[i] = *good ? carla_join_key_of(kind, record) : 0;
     }
     *good = *good && cursor_done(&c);
     if (keys && *good && *n > 1) {
@@ -48,7 +48,7 @@ bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct 
     grow_put(&data, "\0", 2);
     uint16_t n_initial = cursor_u16le(&c);
     for (uint16_t i = 0; keys && good && i < n_initial && (good = carla_record(kind, layout, &c, &record)); i++) {
-        uint64_t key = key_of(kind, record);
+        uint64_t key = carla_join_key_of(kind, record);
         if (!bsearch(&key, keys, n_own, sizeof key, order_u64)) {
             grow_put(&data, record.data, record.size);
             total++;

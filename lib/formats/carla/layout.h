@@ -206,8 +206,8 @@ bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct
  */
 bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data);
 
-bool carla_header_read(struct reel_bytes head,
-                       struct carla_header *header); /* false: REEL_NOT_MINE, or the file is cut off */
+bool carla_header_read(struct reel_bytes head, struct carla_header *header); /* false: REEL_NOT_MINE, or the file is cut
+                                                                                off */
 /* Of a log, or of a recording that it was converted to: REEL_UNSUPPORTED for others. *head is malloc'd, also on
  * failure; `header` points into it. */
 bool carla_header_load(struct reel_reader *reader, uint8_t **head, struct carla_header *header, struct reel_error *err);

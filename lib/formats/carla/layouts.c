@@ -108,7 +108,7 @@ void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data) {
 
 /* --- metadata of the file --- */
 
-static bool put(struct carla_scan *s, const char *key, const char *value, struct reel_error *err) {
+static bool carla_layouts_put(struct carla_scan *s, const char *key, const char *value, struct reel_error *err) {
     return reel_scan_metadata(s->scan, key, bytes_text(value), err);
 }
 
@@ -117,7 +117,7 @@ bool carla_report_header(struct carla_scan *s, struct reel_error *err) {
     snprintf(text, sizeof text, "CARLA recorder, version %u", s->header.version);
     reel_scan_container(s->scan, text);
     snprintf(text, sizeof text, "%u", s->header.version);
-    if (!put(s, "version", text, err) || !reel_scan_metadata(s->scan, "map", s->header.map, err)) {
+    if (!carla_layouts_put(s, "version", text, err) || !reel_scan_metadata(s->scan, "map", s->header.map, err)) {
         return false;
     }
     char date[REEL_TIME_TEXT];
@@ -126,7 +126,7 @@ bool carla_report_header(struct carla_scan *s, struct reel_error *err) {
     } else {
         snprintf(date, sizeof date, "%lld", (long long)s->header.date);
     }
-    return put(s, "date", date, err);
+    return carla_layouts_put(s, "date", date, err);
 }
 
 static bool met(const struct carla_scan *s, enum carla_kind kind) {
@@ -187,6 +187,6 @@ bool carla_report_file(struct carla_scan *s, struct reel_error *err) {
     char frames[32], duration[32];
     snprintf(frames, sizeof frames, "%llu", (unsigned long long)s->frames);
     snprintf(duration, sizeof duration, "%.9g", s->elapsed);
-    return put(s, "frames", frames, err) && put(s, "duration", duration, err) &&
-           (s->frames == 0 || put(s, "written by (detected from packets)", writer_of(s), err));
+    return carla_layouts_put(s, "frames", frames, err) && carla_layouts_put(s, "duration", duration, err) &&
+           (s->frames == 0 || carla_layouts_put(s, "written by (detected from packets)", writer_of(s), err));
 }

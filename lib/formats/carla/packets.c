@@ -162,7 +162,7 @@ struct carla_frame carla_frame_read(const uint8_t data[CARLA_START_SIZE]) {
 
 /* --- channels --- */
 
-static void add_pair(struct carla_channel *c, const char *key, const char *value) {
+static void carla_add_pair(struct carla_channel *c, const char *key, const char *value) {
     c->pairs[c->model.metadata.count++] = (struct reel_pair){.key = key, .value = value};
 }
 
@@ -177,21 +177,21 @@ void carla_channel_make(struct carla_channel *c, uint8_t id, enum carla_kind kin
         c->model.name = c->topic;
         c->model.type = c->type;
     }
-    add_pair(c, "packet", c->id);
+    carla_add_pair(c, "packet", c->id);
     if (facts->vecs > 0 || kind == CARLA_PHYSICS) {
-        add_pair(c, "vectors", layout->vec == CARLA_VEC_DOUBLE ? "double" : "float");
+        carla_add_pair(c, "vectors", layout->vec == CARLA_VEC_DOUBLE ? "double" : "float");
     }
     if (kind == CARLA_PHYSICS && layout->wheel) {
-        add_pair(c, "wheel_bytes", layout->wheel == CARLA_WHEEL_OLD ? "36" : "48");
+        carla_add_pair(c, "wheel_bytes", layout->wheel == CARLA_WHEEL_OLD ? "36" : "48");
     }
     if (kind == CARLA_EVENT_ADD) {
-        add_pair(c, "attribute_types_from", layout->attributes_from ? "1" : "0");
+        carla_add_pair(c, "attribute_types_from", layout->attributes_from ? "1" : "0");
         if (layout->types != CARLA_TYPES_0912) {
-            add_pair(c, "actor_types", layout->types == CARLA_TYPES_0910 ? "0.9.10" : "0.9.4");
+            carla_add_pair(c, "actor_types", layout->types == CARLA_TYPES_0910 ? "0.9.10" : "0.9.4");
         }
     }
     if (kind == CARLA_DOOR || kind == CARLA_WHEELS || kind == CARLA_BIKER) {
-        add_pair(c, "numbering", layout->ids == CARLA_IDS_UE5 ? "ue5" : "0.9.15");
+        carla_add_pair(c, "numbering", layout->ids == CARLA_IDS_UE5 ? "ue5" : "0.9.15");
     }
 }
 
@@ -204,7 +204,7 @@ static const char *pair_of(const struct reel_channel *channel, const char *key) 
     return "";
 }
 
-static bool read_id(const char *text, uint8_t *id) {
+static bool carla_read_id(const char *text, uint8_t *id) {
     unsigned value = 0;
     size_t n = strspn(text, "0123456789");
     for (size_t i = 0; i < n && i < 3; i++) {
@@ -216,7 +216,7 @@ static bool read_id(const char *text, uint8_t *id) {
 
 bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum carla_kind *kind,
                         struct carla_layout *layout) {
-    if (strcmp(channel->encoding, CARLA_ENCODING) != 0 || !read_id(pair_of(channel, "packet"), id)) {
+    if (strcmp(channel->encoding, CARLA_ENCODING) != 0 || !carla_read_id(pair_of(channel, "packet"), id)) {
         return false;
     }
     layout->vec = strcmp(pair_of(channel, "vectors"), "double") == 0 ? CARLA_VEC_DOUBLE : CARLA_VEC_FLOAT;

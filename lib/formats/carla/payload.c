@@ -194,7 +194,7 @@ struct state {
     char type[48]; /* of the list of records, like "carla/Position[]" */
 };
 
-static bool open_channel(const struct reel_channel *channel, void **out, struct reel_error *err) {
+static bool carla_payload_open_channel(const struct reel_channel *channel, void **out, struct reel_error *err) {
     struct state opened = {0};
     uint8_t id;
     if (!carla_channel_read(channel, &id, &opened.kind, &opened.layout)) {
@@ -233,7 +233,7 @@ struct walk {
 static bool visit_parts(struct walk *w, const struct part *parts);
 
 /* The part's `size` bytes, or NULL with the error set. */
-static const uint8_t *take(struct walk *w, const struct part *part, uint64_t size) {
+static const uint8_t *carla_payload_take(struct walk *w, const struct part *part, uint64_t size) {
     size_t at = (size_t)(w->c.at - w->payload.data);
     const uint8_t *p = cursor_take(&w->c, size);
     if (!p) {
@@ -246,7 +246,7 @@ static bool visit_vec(struct walk *w, const struct part *part) {
     static const char *const axes[] = {"x", "y", "z"}, *const angles[] = {"roll", "pitch", "yaw"};
     const char *const *names = part->what == RPY ? angles : axes;
     bool doubles = w->state->doubles && part->what != METRES;
-    const uint8_t *p = take(w, part, doubles ? CARLA_VEC_DOUBLE : CARLA_VEC_FLOAT);
+    const uint8_t *p = carla_payload_take(w, part, doubles ? CARLA_VEC_DOUBLE : CARLA_VEC_FLOAT);
     bool goes_on = p && visit_begin_map(w->v);
     for (size_t i = 0; goes_on && i < 3; i++) {
         goes_on = visit_key_text(w->v, names[i]) &&
@@ -266,7 +266,7 @@ static bool visit_scalar(struct walk *w, const struct part *part) {
         [U8] = REEL_U8,   [FLAG] = REEL_BOOL, [NAMED] = REEL_U8, [ACTOR_TYPE] = REEL_U8, [ATTRIBUTE] = REEL_U8,
         [U32] = REEL_U32, [I32] = REEL_I32,   [U64] = REEL_U64,  [F32] = REEL_F32,       [F64] = REEL_F64};
     enum reel_number type = (enum reel_number)types[part->what];
-    const uint8_t *p = take(w, part, reel_number_size(type));
+    const uint8_t *p = carla_payload_take(w, part, reel_number_size(type));
     if (!p) {
         return false;
     }
@@ -283,7 +283,7 @@ static bool visit_scalar(struct walk *w, const struct part *part) {
 }
 
 static bool visit_bits(struct walk *w, const struct part *part) {
-    const uint8_t *p = take(w, part, 4);
+    const uint8_t *p = carla_payload_take(w, part, 4);
     uint32_t bits = p ? load_u32le(p) : 0;
     bool goes_on = p && visit_natural(w->v, bits) && visit_own_key(w, part, "_on") && visit_begin_list(w->v);
     for (size_t i = 0; goes_on && i < CARLA_LIGHTS; i++) {
@@ -294,7 +294,7 @@ static bool visit_bits(struct walk *w, const struct part *part) {
 
 /* Every item takes bytes, so a hostile count is bounded by the payload. */
 static bool visit_items(struct walk *w, const struct part *part) {
-    const uint8_t *p = take(w, part, part->what == LIST32 ? 4 : 2);
+    const uint8_t *p = carla_payload_take(w, part, part->what == LIST32 ? 4 : 2);
     uint32_t n = !p ? 0 : part->what == LIST32 ? load_u32le(p) : load_u16le(p);
     bool keyed = part->what == KEYED || part->what == KEYED_I32,
          goes_on = p && (keyed ? visit_begin_map(w->v) : visit_begin_list(w->v));
@@ -305,7 +305,7 @@ static bool visit_items(struct walk *w, const struct part *part) {
     for (uint32_t i = 0; goes_on && i < n; i++) {
         if (keyed) {
             char key[16];
-            goes_on = (p = take(w, part, 4)) != NULL;
+            goes_on = (p = carla_payload_take(w, part, 4)) != NULL;
             snprintf(key, sizeof key, part->what == KEYED ? "%u" : "%d", p ? load_u32le(p) : 0);
             goes_on = goes_on && visit_key_text(w->v, key);
         }
@@ -316,20 +316,20 @@ static bool visit_items(struct walk *w, const struct part *part) {
 
 static bool visit_packed(struct walk *w, const struct part *part) {
     struct cursor records = carla_records(w->state->kind, w->payload);
-    const uint8_t *p = take(w, part, records.failed ? 2 : (uint64_t)(records.at - w->payload.data));
+    const uint8_t *p = carla_payload_take(w, part, records.failed ? 2 : (uint64_t)(records.at - w->payload.data));
     size_t n = !p ? 0 : w->wrapped > 0 ? w->wrapped : load_u16le(p);
-    const uint8_t *data = p ? take(w, part, 4 * (uint64_t)n) : NULL;
+    const uint8_t *data = p ? carla_payload_take(w, part, 4 * (uint64_t)n) : NULL;
     return data && visit_numbers(w->v, REEL_U32, bytes_of(data, 4 * n), 1);
 }
 
 static bool visit_string(struct walk *w, const struct part *part) {
-    const uint8_t *p = take(w, part, 2);
+    const uint8_t *p = carla_payload_take(w, part, 2);
     size_t size = p ? load_u16le(p) : 0;
-    const uint8_t *text = p ? take(w, part, size) : NULL;
+    const uint8_t *text = p ? carla_payload_take(w, part, size) : NULL;
     return text && visit_text(w->v, bytes_of(text, size));
 }
 
-static bool visit_part(struct walk *w, const struct part *part) {
+static bool carla_visit_part(struct walk *w, const struct part *part) {
     switch (part->what) {
     case XYZ:
     case RPY:
@@ -353,7 +353,7 @@ static bool visit_part(struct walk *w, const struct part *part) {
 
 static bool visit_parts(struct walk *w, const struct part *parts) {
     for (; parts->name; parts++) {
-        if (!visit_key_text(w->v, parts->name) || !visit_part(w, parts)) {
+        if (!visit_key_text(w->v, parts->name) || !carla_visit_part(w, parts)) {
             return false;
         }
     }
@@ -367,7 +367,7 @@ static uint32_t wrapped_total(const struct state *state, struct reel_bytes paylo
     return counted && n > UINT16_MAX ? n : 0;
 }
 
-static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool carla_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     struct walk w = {.state = state,
                      .c = cursor_of(payload),
                      .payload = payload,
@@ -386,7 +386,7 @@ static bool decode(const void *state, struct reel_bytes payload, struct reel_vis
 
 /* --- fields --- */
 
-static bool fields(const void *of, reel_field_visit visit, void *context) {
+static bool carla_fields(const void *of, reel_field_visit visit, void *context) {
     const struct state *state = of;
     for (const struct part *p = state->parts; p->name; p++) {
         bool number = p->what == U64 || p->what == F64;
@@ -404,9 +404,9 @@ static bool fields(const void *of, reel_field_visit visit, void *context) {
 }
 
 const struct reel_encoding reel_encoding_carla = {.name = CARLA_ENCODING,
-                                                  .open = open_channel,
+                                                  .open = carla_payload_open_channel,
                                                   .close = free,
-                                                  .decode = decode,
-                                                  .fields = fields,
+                                                  .decode = carla_decode,
+                                                  .fields = carla_fields,
                                                   .state_at = carla_state_at,
                                                   .version = 1};

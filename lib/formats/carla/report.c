@@ -55,7 +55,7 @@ bool carla_rows_end(struct reel_carla *pass, struct reel_error *err) {
     return sunk(pass->table.end(pass->table.context), err);
 }
 
-static bool put_text(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_put_text(struct reel_carla *pass, struct reel_error *err) {
     if (pass->text.failed) {
         return reel_fail_memory(err);
     }
@@ -96,7 +96,7 @@ static const struct carla_question *answer_to(enum reel_carla_topic topic, bool 
     }
 }
 
-static bool open_stream(struct reel_carla *pass, struct reel_recording *recording, struct reel_error *err) {
+static bool carla_open_stream(struct reel_carla *pass, struct reel_recording *recording, struct reel_error *err) {
     const char *topics[CARLA_KINDS];
     struct reel_selection all = selection_all;
     for (int k = 0; k < CARLA_KINDS; k++) {
@@ -149,7 +149,7 @@ struct reel_carla *reel_carla_open(struct reel_recording *recording, const struc
         reel_fail_memory(err);
         return NULL;
     }
-    return open_stream(pass, recording, err) &&
+    return carla_open_stream(pass, recording, err) &&
                    carla_header_load(pass->stream->readers[0], &pass->head, &pass->header, err) &&
                    read_channels(pass, err)
                ? TAKE(pass)
@@ -174,7 +174,7 @@ void reel_carla_free(struct reel_carla *pass) {
 /* --- walking --- */
 
 /* Packets that are cut off, or larger than any that CARLA writes, are skipped: the scan has reported them. */
-static bool take_packet(struct reel_carla *pass, const struct reel_message *m, struct reel_error *err) {
+static bool carla_report_take_packet(struct reel_carla *pass, const struct reel_message *m, struct reel_error *err) {
     struct carla_packet p = pass->channels[m->channel];
     p.chunk = m->entry.chunk;
     p.initial = m->initial > 0;
@@ -201,7 +201,7 @@ static bool take_packet(struct reel_carla *pass, const struct reel_message *m, s
     return pass->how->packet(pass, &p, err);
 }
 
-static bool walk(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_report_walk(struct reel_carla *pass, struct reel_error *err) {
     for (int i = 0; i < STEP_PACKETS && pass->text.size < STEP_TEXT && !pass->walked; i++) {
         struct reel_message m;
         enum reel_step step = stream_next(pass->stream, &m, err);
@@ -209,7 +209,7 @@ static bool walk(struct reel_carla *pass, struct reel_error *err) {
             pass->walked = step == REEL_STEP_END;
             return pass->walked;
         }
-        if (!take_packet(pass, &m, err)) {
+        if (!carla_report_take_packet(pass, &m, err)) {
             return false;
         }
     }
@@ -224,10 +224,10 @@ bool reel_carla_step(struct reel_carla *pass, bool *done, struct reel_error *err
             return false;
         }
     }
-    if (!(pass->walked ? pass->done || pass->how->end(pass, &more, err) : walk(pass, err))) {
+    if (!(pass->walked ? pass->done || pass->how->end(pass, &more, err) : carla_report_walk(pass, err))) {
         return false;
     }
     pass->done = pass->done || !more;
     *done = pass->done;
-    return put_text(pass, err);
+    return carla_put_text(pass, err);
 }

@@ -63,7 +63,7 @@ struct reel_carla {
     bool begun, walked, done;
 };
 
-/* --- carla_pass.c --- */
+/* --- report.c --- */
 static inline double carla_now(const struct reel_carla *pass) { /* seconds */
     return pass->frame.elapsed;
 }
@@ -71,7 +71,7 @@ bool carla_columns(struct reel_carla *pass, const char *const *names, unsigned n
 bool carla_row(struct reel_carla *pass, const struct reel_cell *cells, unsigned n, struct reel_error *err);
 bool carla_rows_end(struct reel_carla *pass, struct reel_error *err);
 
-/* --- carla_text.c --- */
+/* --- report_text.c --- */
 void carla_print(struct grow *text, const char *what);
 void carla_print_number(struct grow *text, uint64_t value);
 void carla_print_real(struct grow *text, double value); /* %g */

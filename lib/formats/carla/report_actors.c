@@ -20,21 +20,21 @@ struct roster {
 };
 enum { ROWS_A_STEP = 256 };
 
-static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
+static bool carla_report_actors_needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL ||
            kind == CARLA_EVENT_PARENT;
 }
 
-static bool begin(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_report_actors_begin(struct reel_carla *pass, struct reel_error *err) {
     static const char *const columns[] = {"actor",        "type",        "description", "role_name", "parent",
                                           "first_time_s", "last_time_s", "destroyed",   "x_m",       "y_m",
                                           "z_m",          "roll_deg",    "pitch_deg",   "yaw_deg",   "attributes"};
     return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
 }
 
-static bool create(struct roster *s, const struct carla_packet *p, struct reel_bytes record, double now,
-                   struct reel_error *err) {
+static bool carla_report_actors_create(struct roster *s, const struct carla_packet *p, struct reel_bytes record,
+                                       double now, struct reel_error *err) {
     if (s->count >= CARLA_ACTORS_MAX) {
         return reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_ACTORS_MAX);
     }
@@ -52,13 +52,13 @@ static bool create(struct roster *s, const struct carla_packet *p, struct reel_b
     return carla_ids_put(&s->ids, load_u32le(record.data), (uint32_t)s->count, err);
 }
 
-static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
+static bool carla_report_actors_packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct roster *s = pass->state;
     struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         if (p->kind == CARLA_EVENT_ADD) {
-            if (!create(s, p, record, carla_now(pass), err)) {
+            if (!carla_report_actors_create(s, p, record, carla_now(pass), err)) {
                 return false;
             }
             continue;
@@ -120,7 +120,7 @@ static bool write_actor(struct reel_carla *pass, const struct actor *actor, stru
     return s->json.failed ? reel_fail_memory(err) : carla_row(pass, cells, 15, err);
 }
 
-static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
+static bool carla_report_actors_end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     struct roster *s = pass->state;
     for (int i = 0; i < ROWS_A_STEP && s->written < s->count; i++) {
         if (!write_actor(pass, &s->actors[s->written++], err)) {
@@ -131,16 +131,16 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     return *more || carla_rows_end(pass, err);
 }
 
-static void free_state(void *state) {
+static void carla_report_actors_free_state(void *state) {
     struct roster *s = state;
     hash_table_free(&s->ids);
     free(s->actors);
     free(s->json.data);
 }
 
-const struct carla_question carla_roster = {.needs = needs,
-                                            .begin = begin,
-                                            .packet = packet,
-                                            .end = end,
-                                            .free = free_state,
+const struct carla_question carla_roster = {.needs = carla_report_actors_needs,
+                                            .begin = carla_report_actors_begin,
+                                            .packet = carla_report_actors_packet,
+                                            .end = carla_report_actors_end,
+                                            .free = carla_report_actors_free_state,
                                             .state_size = sizeof(struct roster)};

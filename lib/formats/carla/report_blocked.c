@@ -20,12 +20,12 @@ struct blocked {
 };
 enum { ROWS_A_STEP = 1024 };
 
-static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
+static bool carla_report_blocked_needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_POSITION;
 }
 
-static bool begin(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_report_blocked_begin(struct reel_carla *pass, struct reel_error *err) {
     static const char *const columns[] = {"actor", "type", "description", "since_s", "duration_s"};
     if (pass->rows) {
         return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
@@ -53,7 +53,7 @@ static bool stopped(struct blocked *s, const struct carla_actor_row *actor, stru
     return true;
 }
 
-static double distance(const double a[3], const double b[3], bool floats) {
+static double carla_report_blocked_distance(const double a[3], const double b[3], bool floats) {
     if (!floats) {
         return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
     }
@@ -66,8 +66,8 @@ static double distance(const double a[3], const double b[3], bool floats) {
     return (double)sqrtf(sum);
 }
 
-static bool move(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record,
-                 struct reel_error *err) {
+static bool carla_report_blocked_move(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record,
+                                      struct reel_error *err) {
     struct blocked *s = pass->state;
     struct carla_actor_row *actor = carla_actor_row_of(&s->actors, load_u32le(record.data), err);
     double now[3], step = pass->frame.duration;
@@ -75,7 +75,8 @@ static bool move(struct reel_carla *pass, const struct carla_packet *p, struct r
         return false;
     }
     carla_vec_read(record.data + 4, &p->layout, now);
-    if (distance(actor->last, now, p->layout.vec == CARLA_VEC_FLOAT) < pass->question.min_distance_cm) {
+    if (carla_report_blocked_distance(actor->last, now, p->layout.vec == CARLA_VEC_FLOAT) <
+        pass->question.min_distance_cm) {
         actor->since = actor->duration == 0 ? carla_now(pass) : actor->since;
         actor->duration += pass->rows && !(step > 0) ? 0 : step; /* CARLA's text includes the -1 of the last frame */
         return true;
@@ -86,7 +87,7 @@ static bool move(struct reel_carla *pass, const struct carla_packet *p, struct r
     return good;
 }
 
-static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
+static bool carla_report_blocked_packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct blocked *s = pass->state;
     struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
@@ -95,7 +96,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     }
     for (uint32_t i = 0; p->kind == CARLA_POSITION && i < p->total && carla_record(p->kind, &p->layout, &c, &record);
          i++) {
-        if (!move(pass, p, record, err)) {
+        if (!carla_report_blocked_move(pass, p, record, err)) {
             return false;
         }
     }
@@ -146,7 +147,7 @@ static bool write_stop(struct reel_carla *pass, const struct stop *stop, struct 
     return true;
 }
 
-static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
+static bool carla_report_blocked_end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     struct blocked *s = pass->state;
     if (!s->closed && !close_all(pass, s, err)) {
         return false;
@@ -166,15 +167,15 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     return true;
 }
 
-static void free_state(void *state) {
+static void carla_report_blocked_free_state(void *state) {
     struct blocked *s = state;
     carla_actor_table_free(&s->actors);
     free(s->stops);
 }
 
-const struct carla_question carla_blocked = {.needs = needs,
-                                             .begin = begin,
-                                             .packet = packet,
-                                             .end = end,
-                                             .free = free_state,
+const struct carla_question carla_blocked = {.needs = carla_report_blocked_needs,
+                                             .begin = carla_report_blocked_begin,
+                                             .packet = carla_report_blocked_packet,
+                                             .end = carla_report_blocked_end,
+                                             .free = carla_report_blocked_free_state,
                                              .state_size = sizeof(struct blocked)};

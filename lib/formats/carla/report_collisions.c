@@ -15,12 +15,12 @@ struct collisions {
     bool any;
 };
 
-static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
+static bool carla_report_collisions_needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_COLLISION;
 }
 
-static bool begin(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_report_collisions_begin(struct reel_carla *pass, struct reel_error *err) {
     static const char *const columns[] = {"time_s", "frame",  "collision", "actor1",       "type1", "description1",
                                           "hero1",  "actor2", "type2",     "description2", "hero2"};
     if (pass->rows) {
@@ -43,11 +43,11 @@ static void next_frame(struct collisions *s) {
     }
 }
 
-static bool goes_on(const struct collisions *s, uint64_t pair) {
+static bool carla_goes_on(const struct collisions *s, uint64_t pair) {
     return s->before.count > 0 && bsearch(&pair, s->before.items, s->before.count, sizeof pair, order_u64);
 }
 
-static bool remember(struct pairs *pairs, uint64_t pair, struct reel_error *err) {
+static bool carla_remember(struct pairs *pairs, uint64_t pair, struct reel_error *err) {
     if (pairs->count >= CARLA_ROWS_MAX) {
         return reel_fail(err, REEL_LIMIT, "a frame has more than %d collisions", CARLA_ROWS_MAX);
     }
@@ -125,16 +125,17 @@ static bool collide(struct reel_carla *pass, struct cursor record, struct reel_e
         return true;
     }
     uint64_t pair = (uint64_t)id1 << 32 | id2;
-    if (!goes_on(s, pair)) {
+    if (!carla_goes_on(s, pair)) {
         s->any = true;
         if (!write_collision(pass, number, &a, &b, err)) {
             return false;
         }
     }
-    return remember(&s->now, pair, err);
+    return carla_remember(&s->now, pair, err);
 }
 
-static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
+static bool carla_report_collisions_packet(struct reel_carla *pass, const struct carla_packet *p,
+                                           struct reel_error *err) {
     struct collisions *s = pass->state;
     struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
@@ -154,7 +155,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
 }
 
 /* CARLA's stream keeps the format for whole seconds after the first row. */
-static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
+static bool carla_report_collisions_end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     const struct collisions *s = pass->state;
     *more = false;
     if (pass->rows) {
@@ -164,16 +165,16 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     return true;
 }
 
-static void free_state(void *state) {
+static void carla_report_collisions_free_state(void *state) {
     struct collisions *s = state;
     carla_actor_table_free(&s->actors);
     free(s->before.items);
     free(s->now.items);
 }
 
-const struct carla_question carla_collisions = {.needs = needs,
-                                                .begin = begin,
-                                                .packet = packet,
-                                                .end = end,
-                                                .free = free_state,
+const struct carla_question carla_collisions = {.needs = carla_report_collisions_needs,
+                                                .begin = carla_report_collisions_begin,
+                                                .packet = carla_report_collisions_packet,
+                                                .end = carla_report_collisions_end,
+                                                .free = carla_report_collisions_free_state,
                                                 .state_size = sizeof(struct collisions)};

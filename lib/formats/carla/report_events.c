@@ -5,13 +5,13 @@
 
 enum { TIME, FRAME, EVENT, ACTOR, OTHER, TYPE, DESCRIPTION, X, Y, Z, COLLISION, HERO, OTHER_HERO, COLUMNS };
 
-static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
+static bool carla_report_events_needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL ||
            kind == CARLA_EVENT_PARENT || kind == CARLA_COLLISION;
 }
 
-static bool begin(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_report_events_begin(struct reel_carla *pass, struct reel_error *err) {
     static const char *const columns[COLUMNS] = {"time_s",    "frame",       "event",     "actor", "other",
                                                  "type",      "description", "x_m",       "y_m",   "z_m",
                                                  "collision", "hero",        "other_hero"};
@@ -55,7 +55,7 @@ static void write_record(struct reel_cell *cells, const struct carla_packet *p, 
     }
 }
 
-static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
+static bool carla_report_events_packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
@@ -69,14 +69,18 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     return true;
 }
 
-static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
+static bool carla_report_events_end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     *more = false;
     return carla_rows_end(pass, err);
 }
 
-static void free_state(void *state) {
+static void carla_report_events_free_state(void *state) {
     (void)state;
 }
 
-const struct carla_question carla_events = {
-    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = 1};
+const struct carla_question carla_events = {.needs = carla_report_events_needs,
+                                            .begin = carla_report_events_begin,
+                                            .packet = carla_report_events_packet,
+                                            .end = carla_report_events_end,
+                                            .free = carla_report_events_free_state,
+                                            .state_size = 1};

@@ -212,7 +212,7 @@ static void print_unknown(struct reel_carla *pass, const struct carla_packet *p)
     carla_print(&pass->text, "\n");
 }
 
-static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
+static bool carla_report_info_packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct info *info = pass->state;
     const struct words *w = &words[p->kind];
     enum reel_carla_dialect dialect = pass->question.dialect;
@@ -246,7 +246,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     return true;
 }
 
-static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
+static bool carla_report_info_needs(const struct reel_carla *pass, enum carla_kind kind) {
     const struct words *w = &words[kind];
     enum reel_carla_dialect dialect = pass->question.dialect;
     bool unknown = dialect == REEL_CARLA_0_9_4 && (kind == CARLA_UNKNOWN || carla_facts[kind].id > 7);
@@ -259,14 +259,14 @@ static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     return w->head && dialect >= w->since && (w->always || pass->question.all);
 }
 
-static bool begin(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_report_info_begin(struct reel_carla *pass, struct reel_error *err) {
     (void)err;
     carla_print_start(pass);
     return true;
 }
 
 /* The version of 2026 sees the end of the last frame twice. */
-static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
+static bool carla_report_info_end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     const struct info *info = pass->state;
     (void)err;
     *more = false;
@@ -275,13 +275,13 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     return true;
 }
 
-static void free_state(void *state) {
+static void carla_report_info_free_state(void *state) {
     (void)state;
 }
 
-const struct carla_question carla_info = {.needs = needs,
-                                          .begin = begin,
-                                          .packet = packet,
-                                          .end = end,
-                                          .free = free_state,
+const struct carla_question carla_info = {.needs = carla_report_info_needs,
+                                          .begin = carla_report_info_begin,
+                                          .packet = carla_report_info_packet,
+                                          .end = carla_report_info_end,
+                                          .free = carla_report_info_free_state,
                                           .state_size = sizeof(struct info)};

@@ -34,14 +34,14 @@ struct moment {
 };
 enum { ROWS_A_STEP = 256, COLUMNS = 27 };
 
-static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
+static bool carla_report_state_needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_PARENT ||
            kind == CARLA_POSITION || kind == CARLA_TRAFFIC_LIGHT || kind == CARLA_VEHICLE_ANIMATION ||
            kind == CARLA_WALKER_ANIMATION || kind == CARLA_VEHICLE_LIGHT;
 }
 
-static bool begin(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_report_state_begin(struct reel_carla *pass, struct reel_error *err) {
     static const char *const columns[COLUMNS] = {"actor",
                                                  "type",
                                                  "description",
@@ -74,12 +74,13 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
 
 /* ---- what is known of an actor */
 
-static struct living *find(const struct moment *s, uint32_t id) {
+static struct living *carla_report_state_find(const struct moment *s, uint32_t id) {
     uint32_t index = carla_ids_find(&s->ids, id);
     return index > 0 ? &s->actors[index - 1] : NULL;
 }
 
-static bool create(struct moment *s, const struct carla_packet *p, struct reel_bytes record, struct reel_error *err) {
+static bool carla_report_state_create(struct moment *s, const struct carla_packet *p, struct reel_bytes record,
+                                      struct reel_error *err) {
     if (s->count >= CARLA_ACTORS_MAX) {
         return reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_ACTORS_MAX);
     }
@@ -114,7 +115,8 @@ static void take_lamp(struct living *actor, const uint8_t *at) {
     actor->lamp = at[5];
 }
 
-static void take_record(struct moment *s, struct living *actor, const struct carla_packet *p, const uint8_t *at) {
+static void carla_report_state_take_record(struct moment *s, struct living *actor, const struct carla_packet *p,
+                                           const uint8_t *at) {
     switch (p->kind) {
     case CARLA_EVENT_PARENT:
         actor->attached = true;
@@ -152,18 +154,18 @@ static bool take_records(struct moment *s, const struct carla_packet *p, struct 
     struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
-        if (p->kind == CARLA_EVENT_ADD && !create(s, p, record, err)) {
+        if (p->kind == CARLA_EVENT_ADD && !carla_report_state_create(s, p, record, err)) {
             return false;
         }
-        struct living *actor = p->kind == CARLA_EVENT_ADD ? NULL : find(s, load_u32le(record.data));
+        struct living *actor = p->kind == CARLA_EVENT_ADD ? NULL : carla_report_state_find(s, load_u32le(record.data));
         if (actor) {
-            take_record(s, actor, p, record.data + 4);
+            carla_report_state_take_record(s, actor, p, record.data + 4);
         }
     }
     return true;
 }
 
-static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
+static bool carla_report_state_packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct moment *s = pass->state;
     if (p->initial) {
         return take_records(s, p, err);
@@ -179,7 +181,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
 /* ---- the frame at or before the time */
 
 /* Its time, and what is measured in it alone. */
-static bool read_frame(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_read_frame(struct reel_carla *pass, struct reel_error *err) {
     struct moment *s = pass->state;
     struct reel_recording *recording = reel_reader_recording(pass->stream->readers[0]);
     const char *topics[] = {carla_facts[CARLA_FRAME_START].topic, carla_facts[CARLA_KINEMATICS].topic};
@@ -272,8 +274,8 @@ static void put_controls(const struct living *a, struct reel_cell *cells) {
 
 static bool write_actor(struct reel_carla *pass, struct living *a, struct reel_error *err) {
     struct moment *s = pass->state;
-    const double turn =
-        pass->question.ros_frame ? -1 : 1; /* mirrored with the y axis: y itself, pitch and yaw; + 0: never -0 */
+    const double turn = pass->question.ros_frame ? -1 : 1; /* mirrored with the y axis: y itself, pitch and yaw; + 0:
+                                                              never -0 */
     struct carla_added added;
     struct reel_bytes role = {0};
     struct reel_cell cells[COLUMNS] = {reel_cell_integer(a->id)};
@@ -306,9 +308,9 @@ static bool write_actor(struct reel_carla *pass, struct living *a, struct reel_e
     return good;
 }
 
-static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
+static bool carla_report_state_end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     struct moment *s = pass->state;
-    if (s->written == 0 && !read_frame(pass, err)) {
+    if (s->written == 0 && !carla_read_frame(pass, err)) {
         return false;
     }
     for (int i = 0; i < ROWS_A_STEP && s->written < s->count; i++) {
@@ -320,16 +322,16 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     return *more || carla_rows_end(pass, err);
 }
 
-static void free_state(void *state) {
+static void carla_report_state_free_state(void *state) {
     struct moment *s = state;
     hash_table_free(&s->ids);
     free(s->actors);
     free(s->json.data);
 }
 
-const struct carla_question carla_state = {.needs = needs,
-                                           .begin = begin,
-                                           .packet = packet,
-                                           .end = end,
-                                           .free = free_state,
+const struct carla_question carla_state = {.needs = carla_report_state_needs,
+                                           .begin = carla_report_state_begin,
+                                           .packet = carla_report_state_packet,
+                                           .end = carla_report_state_end,
+                                           .free = carla_report_state_free_state,
                                            .state_size = sizeof(struct moment)};

@@ -20,12 +20,12 @@ struct trajectory {
     struct carla_layout layout;
 };
 
-static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
+static bool carla_report_trajectory_needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_POSITION || kind == CARLA_KINEMATICS;
 }
 
-static bool begin(struct reel_carla *pass, struct reel_error *err) {
+static bool carla_report_trajectory_begin(struct reel_carla *pass, struct reel_error *err) {
     (void)pass;
     (void)err;
     return true; /* columns are written when the actor is found */
@@ -59,8 +59,8 @@ static bool find_velocity(const struct trajectory *s, double v[3]) {
 
 static bool write_pending(struct reel_carla *pass, struct reel_error *err) {
     struct trajectory *s = pass->state;
-    const double turn =
-        pass->question.ros_frame ? -1 : 1; /* mirrored with the y axis: y itself, pitch and yaw; + 0: never -0 */
+    const double turn = pass->question.ros_frame ? -1 : 1; /* mirrored with the y axis: y itself, pitch and yaw; + 0:
+                                                              never -0 */
     const struct pose *now = &s->now;
     struct reel_cell cells[13] = {
         reel_cell_real(now->time),
@@ -87,8 +87,8 @@ static bool write_pending(struct reel_carla *pass, struct reel_error *err) {
 }
 
 /* Processes the records of the packet for the actor. */
-static bool take_record(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record,
-                        struct reel_error *err) {
+static bool carla_report_trajectory_take_record(struct reel_carla *pass, const struct carla_packet *p,
+                                                struct reel_bytes record, struct reel_error *err) {
     struct trajectory *s = pass->state;
     s->met = true;
     if (p->kind == CARLA_EVENT_ADD) { /* another actor with the same id: its path is separate */
@@ -112,7 +112,8 @@ static bool take_record(struct reel_carla *pass, const struct carla_packet *p, s
     return true;
 }
 
-static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
+static bool carla_report_trajectory_packet(struct reel_carla *pass, const struct carla_packet *p,
+                                           struct reel_error *err) {
     const struct trajectory *s = pass->state;
     struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
@@ -120,14 +121,15 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
         return !s->waits || write_pending(pass, err);
     }
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
-        if (load_u32le(record.data) == pass->question.actor && !take_record(pass, p, record, err)) {
+        if (load_u32le(record.data) == pass->question.actor &&
+            !carla_report_trajectory_take_record(pass, p, record, err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
+static bool carla_report_trajectory_end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     const struct trajectory *s = pass->state;
     *more = false;
     if (!s->met) {
@@ -136,13 +138,13 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
     return (!s->waits || write_pending(pass, err)) && write_columns(pass, err) && carla_rows_end(pass, err);
 }
 
-static void free_state(void *state) {
+static void carla_report_trajectory_free_state(void *state) {
     (void)state;
 }
 
-const struct carla_question carla_trajectory = {.needs = needs,
-                                                .begin = begin,
-                                                .packet = packet,
-                                                .end = end,
-                                                .free = free_state,
+const struct carla_question carla_trajectory = {.needs = carla_report_trajectory_needs,
+                                                .begin = carla_report_trajectory_begin,
+                                                .packet = carla_report_trajectory_packet,
+                                                .end = carla_report_trajectory_end,
+                                                .free = carla_report_trajectory_free_state,
                                                 .state_size = sizeof(struct trajectory)};

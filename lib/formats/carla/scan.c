@@ -260,7 +260,7 @@ static void check_order(struct carla_scan *s, uint8_t id) {
     s->before = kind;
 }
 
-static bool take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct reel_error *err) {
+static bool carla_scan_take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct reel_error *err) {
     if (id >= 21 && id <= 23 && s->layout.ids == CARLA_IDS_OPEN) {
         carla_detect_ids(s, id);
     }
@@ -368,8 +368,11 @@ static bool check_head(struct carla_scan *s, const uint8_t *p, uint64_t left, ch
         return true;
     }
     bool unpatched = size == 0 && carla_is_patched((enum carla_kind)s->kinds[id]), follows = true,
-         odd_start = s->frames > 0 && s->kinds[id] == CARLA_FRAME_START &&
-                     (size == 0 || size > CARLA_START_SIZE); /* shorter ones exist */
+         odd_start =
+             s->frames > 0 && s->kinds[id] == CARLA_FRAME_START && (size == 0 || size > CARLA_START_SIZE); /* shorter
+                                                                                                              ones
+                                                                                                              exist
+                                                                                                            */
     if ((unpatched || odd_start) && !plausible(s, s->at + CARLA_PACKET_HEAD + size, &follows, err)) {
         return false;
     }
@@ -396,7 +399,7 @@ static bool resume(struct carla_scan *s, const char *why, struct reel_error *err
     return true;
 }
 
-static bool walk(struct carla_scan *s, struct reel_error *err) {
+static bool carla_scan_walk(struct carla_scan *s, struct reel_error *err) {
     char why[160];
     while (s->at < s->source->size) {
         uint64_t left = s->source->size - s->at;
@@ -413,7 +416,7 @@ static bool walk(struct carla_scan *s, struct reel_error *err) {
         uint8_t id = p ? p[0] : 0;
         uint32_t size = p ? load_u32le(p + 1) : 0;
         if (!check_head(s, p, left, why, err) ||
-            !(why[0] != '\0' ? resume(s, why, err) : take_packet(s, id, size, err))) {
+            !(why[0] != '\0' ? resume(s, why, err) : carla_scan_take_packet(s, id, size, err))) {
             return false;
         }
     }
@@ -494,7 +497,7 @@ static bool carla_scan(struct reel_scan *scan, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "a CARLA recording is one file, not %u", scan->n_parts);
     }
     AUTO_STRUCT(close_scan) struct carla_scan s = {.at = 0};
-    if (!open_scan(&s, scan, err) || !walk(&s, err)) {
+    if (!open_scan(&s, scan, err) || !carla_scan_walk(&s, err)) {
         return false;
     }
     carla_report_rest(&s);

@@ -59,12 +59,12 @@ static bool visit_positions(void *context, const struct reel_entry *entry) {
     return p->bytes <= POSITION_BYTES_MAX && p->count < FOLD_PACKETS_MAX && visit_all(p, entry);
 }
 
-static int compare_positions(const struct position *a, const struct position *b) {
+static int carla_compare_positions(const struct position *a, const struct position *b) {
     return a->chunk != b->chunk ? (a->chunk > b->chunk) - (a->chunk < b->chunk)
                                 : (a->offset > b->offset) - (a->offset < b->offset);
 }
 static int in_file_order(const void *a, const void *b) {
-    return compare_positions(&((const struct packet *)a)->position, &((const struct packet *)b)->position);
+    return carla_compare_positions(&((const struct packet *)a)->position, &((const struct packet *)b)->position);
 }
 
 /* --- the fold --- */
@@ -100,7 +100,7 @@ static void fold_free(struct fold *f) {
     hash_table_free(&f->by_key);
 }
 
-static uint64_t key_of(enum carla_kind kind, struct reel_bytes record) {
+static uint64_t carla_state_key_of(enum carla_kind kind, struct reel_bytes record) {
     uint64_t key = load_u32le(record.data);
     return (uint64_t)kind << 40 | (carla_facts[kind].key > 4 ? (uint64_t)record.data[4] << 32 : 0) | key;
 }
@@ -108,14 +108,14 @@ static uint64_t actor_key(uint32_t id) {
     return (uint64_t)CARLA_EVENT_ADD << 40 | id;
 }
 
-static struct item *find(const struct fold *f, uint64_t key) {
+static struct item *carla_state_find(const struct fold *f, uint64_t key) {
     uintptr_t index = hash_table_get(&f->by_key, hash_key_number(key));
     return index > 0 ? &f->items[index - 1] : NULL;
 }
 
 /* Finds the item of a key; adds one when there is none, or when `anew` is set and the item was deleted. */
 static struct item *item_of(struct fold *f, uint64_t key, bool anew, struct reel_error *err) {
-    struct item *item = find(f, key);
+    struct item *item = carla_state_find(f, key);
     if (item && !(anew && !item->data)) {
         return item;
     }
@@ -129,13 +129,13 @@ static struct item *item_of(struct fold *f, uint64_t key, bool anew, struct reel
     }
     struct item *added = &f->items[f->count];
     *added = (struct item){.key = key};
-    return hash_table_set(&f->by_key, hash_key_number(key), ++f->count, err)
-               ? added
-               : NULL; /* of an actor created again the later one */
+    return hash_table_set(&f->by_key, hash_key_number(key), ++f->count, err) ? added : NULL; /* of an actor created
+                                                                                                again the later one */
 }
 
-static bool keep(struct fold *f, const struct packet *packet, struct reel_bytes record, struct reel_error *err) {
-    struct item *item = item_of(f, key_of((enum carla_kind)packet->kind, record), true, err);
+static bool carla_state_keep(struct fold *f, const struct packet *packet, struct reel_bytes record,
+                             struct reel_error *err) {
+    struct item *item = item_of(f, carla_state_key_of((enum carla_kind)packet->kind, record), true, err);
     if (!item) {
         return false;
     }
@@ -153,7 +153,8 @@ static bool keep(struct fold *f, const struct packet *packet, struct reel_bytes 
     return true;
 }
 
-static bool forget(struct fold *f, const struct packet *packet, struct reel_bytes record, struct reel_error *err) {
+static bool carla_state_forget(struct fold *f, const struct packet *packet, struct reel_bytes record,
+                               struct reel_error *err) {
     struct item *item = item_of(f, actor_key(load_u32le(record.data)), false, err);
     if (!item) {
         return false;
@@ -163,9 +164,9 @@ static bool forget(struct fold *f, const struct packet *packet, struct reel_byte
     return true;
 }
 
-static void move(const struct fold *f, const struct packet *packet, struct reel_bytes record) {
-    struct item *actor = find(f, actor_key(load_u32le(record.data)));
-    if (actor && actor->data && compare_positions(&packet->position, &actor->position) > 0 &&
+static void carla_state_move(const struct fold *f, const struct packet *packet, struct reel_bytes record) {
+    struct item *actor = carla_state_find(f, actor_key(load_u32le(record.data)));
+    if (actor && actor->data && carla_compare_positions(&packet->position, &actor->position) > 0 &&
         record.size - 4 <= sizeof actor->pose) {
         memcpy(actor->pose, record.data + 4, record.size - 4);
         actor->moved = true;
@@ -183,8 +184,9 @@ static bool fold_packet(struct fold *f, const struct packet *packet, struct reel
     uint16_t total = data.size >= 2 ? load_u16le(data.data) : 0;
     for (uint16_t i = 0; i < total && carla_record(kind, &f->layouts[kind], &c, &record); i++) {
         if (kind == CARLA_POSITION) {
-            move(f, packet, record);
-        } else if (kind == CARLA_EVENT_DEL ? !forget(f, packet, record, err) : !keep(f, packet, record, err)) {
+            carla_state_move(f, packet, record);
+        } else if (kind == CARLA_EVENT_DEL ? !carla_state_forget(f, packet, record, err)
+                                           : !carla_state_keep(f, packet, record, err)) {
             return false;
         }
     }
@@ -223,8 +225,8 @@ static bool fold_packets(struct fold *f, struct reel_error *err) {
 /* The current actor; NULL: deleted, or not the one that the record was about. */
 
 static bool actor_lives(const struct fold *f, uint32_t id, const struct position *record, bool must_be_known) {
-    const struct item *actor = find(f, actor_key(id));
-    return actor ? actor->data && compare_positions(&actor->position, record) <= 0 : !must_be_known;
+    const struct item *actor = carla_state_find(f, actor_key(id));
+    return actor ? actor->data && carla_compare_positions(&actor->position, record) <= 0 : !must_be_known;
 }
 
 static bool lives(const struct fold *f, const struct item *item) {
@@ -234,7 +236,7 @@ static bool lives(const struct fold *f, const struct item *item) {
         return item->data != NULL;
     }
     if (kind == CARLA_EVENT_ADD) {
-        return find(f, item->key) == item;
+        return carla_state_find(f, item->key) == item;
     }
     if (kind == CARLA_EVENT_PARENT) {
         return actor_lives(f, id, &item->position, true) &&
@@ -258,7 +260,7 @@ static bool put_packet(struct fold *f, enum carla_kind kind, struct grow *data, 
  * to the parent. */
 static void put_actor(const struct fold *f, const struct item *actor, struct grow *out) {
     size_t at = out->size, pose_size = 2 * (size_t)f->layouts[CARLA_EVENT_ADD].vec;
-    const struct item *parent = find(f, (uint64_t)CARLA_EVENT_PARENT << 40 | (uint32_t)actor->key);
+    const struct item *parent = carla_state_find(f, (uint64_t)CARLA_EVENT_PARENT << 40 | (uint32_t)actor->key);
     grow_put(out, actor->data, actor->size);
     if (actor->moved && !(parent && lives(f, parent)) && !out->failed) {
         memcpy(out->data + at + 5, actor->pose, pose_size);

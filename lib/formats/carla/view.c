@@ -32,7 +32,7 @@ static bool carla_of(const struct reel_channel *c, enum carla_kind *kind, struct
     return carla_channel_read(c, &id, kind, layout);
 }
 
-static unsigned role(const struct reel_channel *c) {
+static unsigned carla_role(const struct reel_channel *c) {
     struct carla_layout layout;
     enum carla_kind kind;
     switch (carla_of(c, &kind, &layout) ? kind : CARLA_UNKNOWN) {
@@ -54,7 +54,7 @@ static unsigned role(const struct reel_channel *c) {
     }
 }
 
-static bool open_channel(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err) {
+static bool carla_view_open_channel(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err) {
     struct carla *s = m->state;
     (void)channel;
     return view_topic(m, "/view/scene", &view_schema_scene, &s->scene, err) &&
@@ -64,21 +64,21 @@ static bool open_channel(struct view_maker *m, const struct reel_channel *channe
            view_topic(m, "/view/ego", &view_schema_ego, &s->ego, err);
 }
 
-static void forget(void *state) {
+static void carla_view_forget(void *state) {
     struct carla *s = state;
     carla_actors_free(&s->actors);
     s->position.has = s->before.has = s->collision.has = s->changed = s->placed = s->driven = false;
 }
-static void close_state(void *state) {
+static void carla_close_state(void *state) {
     struct carla *s = state;
-    forget(s);
+    carla_view_forget(s);
     free(s->position.data.data);
     free(s->before.data.data);
     free(s->collision.data.data);
 }
 
-static bool keep(struct packets *p, const struct reel_message *message, struct reel_bytes payload,
-                 struct reel_error *err) {
+static bool carla_view_keep(struct packets *p, const struct reel_message *message, struct reel_bytes payload,
+                            struct reel_error *err) {
     p->data.size = 0;
     grow_put(&p->data, payload.data, payload.size);
     p->time_ns = message->time_ns;
@@ -317,7 +317,7 @@ static bool take_position(struct view_maker *m, const struct carla_layout *layou
     s->position = free_one;
     s->layout = *layout;
     s->placed = true;
-    if (!keep(&s->position, message, payload, err)) {
+    if (!carla_view_keep(&s->position, message, payload, err)) {
         return false;
     }
     struct walk w = walk_of(&s->position, layout);
@@ -341,8 +341,8 @@ static void show_actor(struct grow *g, const struct carla_actors *actors, const 
                        int64_t time_ns) {
     char name[CARLA_FRAME_ROOM];
     bool moves = carla_moves(a), seen = a->seen > 0 && a->seen == actors->packets;
-    if (a->gone || !carla_drawn(a) ||
-        (!seen && (moves || a->child))) { /* a child's location is relative to its parent */
+    if (a->gone || !carla_drawn(a) || (!seen && (moves || a->child))) { /* a child's location is relative to its parent
+                                                                         */
         return;
     }
     carla_frame_name(a, name);
@@ -384,7 +384,7 @@ static bool show_scene(struct view_maker *m, const struct reel_message *message,
     return view_end(m, err);
 }
 
-static void put_member(struct grow *g, const char *name, double value) {
+static void carla_put_member(struct grow *g, const char *name, double value) {
     fg_put(g, ",\"");
     fg_put(g, name);
     fg_put(g, "\":");
@@ -399,7 +399,7 @@ static void put_speed(struct grow *g, const struct carla *s, const struct carla_
     while (step > 0 && walk_next(&w, &record)) {
         if (load_u32le(record.data) == ego->id) {
             struct carla_pose before = pose_in(&s->layout, record);
-            put_member(
+            carla_put_member(
                 g, "speed",
                 hypot(hypot(ego->pose.at.x - before.at.x, ego->pose.at.y - before.at.y), ego->pose.at.z - before.at.z) /
                     step);
@@ -417,17 +417,17 @@ static bool show_ego(struct view_maker *m, struct reel_error *err) {
     }
     fg_put(g, "{\"id\":");
     fg_count(g, ego->id);
-    put_member(g, "x", ego->pose.at.x);
-    put_member(g, "y", ego->pose.at.y);
-    put_member(g, "z", ego->pose.at.z);
-    put_member(g, "roll", ego->pose.roll);
-    put_member(g, "pitch", ego->pose.pitch);
-    put_member(g, "yaw", ego->pose.yaw);
+    carla_put_member(g, "x", ego->pose.at.x);
+    carla_put_member(g, "y", ego->pose.at.y);
+    carla_put_member(g, "z", ego->pose.at.z);
+    carla_put_member(g, "roll", ego->pose.roll);
+    carla_put_member(g, "pitch", ego->pose.pitch);
+    carla_put_member(g, "yaw", ego->pose.yaw);
     put_speed(g, s, ego);
     if (s->driven && s->driver == ego->id) {
-        put_member(g, "steering", (double)load_f32le(s->control));
-        put_member(g, "throttle", (double)load_f32le(s->control + 4));
-        put_member(g, "brake", (double)load_f32le(s->control + 8));
+        carla_put_member(g, "steering", (double)load_f32le(s->control));
+        carla_put_member(g, "throttle", (double)load_f32le(s->control + 4));
+        carla_put_member(g, "brake", (double)load_f32le(s->control + 8));
         fg_put(g, s->control[12] ? ",\"handbrake\":true,\"gear\":" : ",\"handbrake\":false,\"gear\":");
         int32_t gear = (int32_t)load_u32le(s->control + 13);
         fg_put(g, gear < 0 ? "-" : "");
@@ -469,8 +469,8 @@ static bool end_frame(struct view_maker *m, const struct reel_message *message, 
     return !g || (carla_paths_make(m, &s->actors, message->time_ns, g, err) && view_end(m, err));
 }
 
-static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message,
-                 struct reel_bytes payload, struct reel_error *err) {
+static bool carla_view_take(struct view_maker *m, const struct reel_channel *channel,
+                            const struct reel_message *message, struct reel_bytes payload, struct reel_error *err) {
     struct carla *s = m->state;
     struct carla_layout layout;
     enum carla_kind kind;
@@ -489,7 +489,8 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
     case CARLA_FRAME_END:
         return end_frame(m, message, err);
     case CARLA_COLLISION:
-        return take_records(m, kind, &layout, message, payload, err) && keep(&s->collision, message, payload, err);
+        return take_records(m, kind, &layout, message, payload, err) &&
+               carla_view_keep(&s->collision, message, payload, err);
     default:
         return take_records(m, kind, &layout, message, payload, err);
     }
@@ -497,11 +498,11 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
 
 const struct view_transform view_carla = {
     .encoding = &reel_encoding_carla,
-    .role = role,
+    .role = carla_role,
     .nothing = 2,
     .state_size = sizeof(struct carla),
-    .open = open_channel,
-    .close = close_state,
-    .forget = forget,
-    .take = take,
+    .open = carla_view_open_channel,
+    .close = carla_close_state,
+    .forget = carla_view_forget,
+    .take = carla_view_take,
 };

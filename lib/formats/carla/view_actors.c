@@ -117,8 +117,8 @@ static void compact(struct carla_actors *actors) {
     for (size_t i = 0; i < actors->count; i++) {
         if (!actors->items[i].gone) {
             actors->items[n++] = actors->items[i];
-            carla_ids_put(&actors->ids, actors->items[i].id, (uint32_t)n,
-                          &ignored); /* already in the table: it does not grow */
+            carla_ids_put(&actors->ids, actors->items[i].id, (uint32_t)n, &ignored); /* already in the table: it does
+                                                                                        not grow */
         }
     }
     actors->count = n;

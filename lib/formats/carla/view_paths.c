@@ -29,13 +29,13 @@ static void paths_done(struct paths *p) {
     hash_table_free(&p->open);
 }
 
-static struct path *path_of(const struct paths *p, uint32_t id) {
+static struct path *carla_path_of(const struct paths *p, uint32_t id) {
     uint32_t index = carla_ids_find(&p->open, id);
     return index > 0 && index <= p->count ? &p->items[index - 1] : NULL;
 }
 
 static bool path_begin(struct paths *p, uint32_t id, struct view_color color, struct reel_error *err) {
-    const struct path *now = path_of(p, id);
+    const struct path *now = carla_path_of(p, id);
     if ((now && now->n == 0) || p->count >= PATHS_MAX) {
         return true;
     }
@@ -50,13 +50,13 @@ static bool path_begin(struct paths *p, uint32_t id, struct view_color color, st
     return carla_ids_put(&p->open, id, (uint32_t)p->count, err);
 }
 
-static double distance(struct view_vec a, struct view_vec b) {
+static double carla_view_paths_distance(struct view_vec a, struct view_vec b) {
     return hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z);
 }
 
 static void path_add(struct path *path, struct view_vec at) {
     path->last = at;
-    if (path->n > 0 && !(distance(path->points[path->n - 1], at) >= path->apart)) {
+    if (path->n > 0 && !(carla_view_paths_distance(path->points[path->n - 1], at) >= path->apart)) {
         return;
     }
     if (path->n == POINTS_MAX) {
@@ -83,8 +83,8 @@ static bool take_added(struct paths *p, struct reel_bytes record, const struct c
     return !moves || path_begin(p, added.id, color, err);
 }
 
-static bool take_packet(struct paths *p, const struct reel_channel *channel, struct reel_bytes payload,
-                        struct reel_error *err) {
+static bool carla_view_paths_take_packet(struct paths *p, const struct reel_channel *channel, struct reel_bytes payload,
+                                         struct reel_error *err) {
     struct carla_layout layout;
     enum carla_kind kind;
     uint8_t id;
@@ -96,7 +96,7 @@ static bool take_packet(struct paths *p, const struct reel_channel *channel, str
     struct cursor c = carla_records(kind, payload);
     for (uint32_t i = 0; i < count && carla_record(kind, &layout, &c, &record); i++) {
         uint32_t actor = load_u32le(record.data);
-        struct path *path = kind == CARLA_POSITION ? path_of(p, actor) : NULL;
+        struct path *path = kind == CARLA_POSITION ? carla_path_of(p, actor) : NULL;
         bool good = true;
         if (path) {
             double location[3], none[3] = {0};
@@ -105,7 +105,7 @@ static bool take_packet(struct paths *p, const struct reel_channel *channel, str
         } else if (kind == CARLA_EVENT_ADD) {
             good = take_added(p, record, &layout, err);
         } else if (kind == CARLA_EVENT_DEL) {
-            good = path_of(p, actor) == NULL || carla_ids_put(&p->open, actor, PATHS_MAX + 1, err);
+            good = carla_path_of(p, actor) == NULL || carla_ids_put(&p->open, actor, PATHS_MAX + 1, err);
         }
         if (!good) {
             return false;
@@ -114,7 +114,7 @@ static bool take_packet(struct paths *p, const struct reel_channel *channel, str
     return true;
 }
 
-static bool run(struct paths *p, const struct view_maker *m, struct reel_error *err) {
+static bool carla_view_paths_run(struct paths *p, const struct view_maker *m, struct reel_error *err) {
     const char *const topics[] = {carla_facts[CARLA_EVENT_ADD].topic, carla_facts[CARLA_EVENT_DEL].topic,
                                   carla_facts[CARLA_POSITION].topic};
     AUTO(reel_stream_free) struct reel_stream *stream = view_whole(m, topics, 3, err);
@@ -126,15 +126,15 @@ static bool run(struct paths *p, const struct view_maker *m, struct reel_error *
             return step == REEL_STEP_END;
         }
         if (message.size > 2 && (!reel_stream_payload(stream, &message, &payload, err) ||
-                                 !take_packet(p, stream->channels[message.channel], payload, err))) {
+                                 !carla_view_paths_take_packet(p, stream->channels[message.channel], payload, err))) {
             return false;
         }
     }
 }
 
-static void show(struct grow *g, struct path *path, size_t number, int64_t time_ns) {
+static void carla_show(struct grow *g, struct path *path, size_t number, int64_t time_ns) {
     char name[48], id[16];
-    if (path->n == 0 || distance(path->points[0], path->last) == 0) {
+    if (path->n == 0 || carla_view_paths_distance(path->points[0], path->last) == 0) {
         return;
     }
     snprintf(name, sizeof name, "trajectory/%zu", number);
@@ -165,12 +165,12 @@ bool carla_paths_make(struct view_maker *m, const struct carla_actors *now, int6
             return false;
         }
     }
-    if (!run(&p, m, err)) {
+    if (!carla_view_paths_run(&p, m, err)) {
         return false;
     }
     fg_scene(out, time_ns);
     for (size_t i = 0; i < p.count; i++) {
-        show(out, &p.items[i], i + 1, time_ns);
+        carla_show(out, &p.items[i], i + 1, time_ns);
     }
     fg_scene_end(out);
     return true;

@@ -1,6 +1,6 @@
 /* Writes CARLA recorder files from CARLA recordings. A whole recording is written byte for byte. A cut can be replayed:
  * its frames start at number 1 and 0 s, the header's date is adjusted, and its first frame also holds the state before
- * it (carla_state.c). A frame is written if one of its packets is selected, always with start and end; elapsed +
+ * it (state.c). A frame is written if one of its packets is selected, always with start and end; elapsed +
  * duration is the elapsed time of the next frame.
  *
  * The packets may be those of a log that was converted: in another container frames are told by their start packets,
@@ -59,7 +59,7 @@ struct run {
 
 /* --- the header --- */
 
-static bool is_whole(struct reel_write *w, bool *whole, struct reel_error *err) {
+static bool carla_is_whole(struct reel_write *w, bool *whole, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(w->stream->readers[0]));
     uint64_t count = 0;
     *whole = stream_can_count(w->stream);
@@ -75,7 +75,7 @@ static bool write_head(struct reel_write *w, struct reel_sink *out, struct reel_
     AUTO_MEM uint8_t *head = NULL;
     struct carla_header header;
     if (!carla_header_load(w->stream->readers[0], &head, &header, err) ||
-        (w->planning && !is_whole(w, &t->whole, err))) {
+        (w->planning && !carla_is_whole(w, &t->whole, err))) {
         return false;
     }
     store_u64le(head + CARLA_DATE_AT, (uint64_t)header.date + (uint64_t)t->shift);
@@ -217,7 +217,7 @@ static double duration_until(const struct run *run, uint64_t ordinal, const stru
 }
 
 /* Planning: records the duration of the last frame, which is now known. */
-static bool resolve(struct run *run, double duration, struct reel_error *err) {
+static bool carla_resolve(struct run *run, double duration, struct reel_error *err) {
     if (memcmp(&duration, &run->source.duration, sizeof duration) != 0) {
         struct changed changed = {.frame = run->in_group - 1, .duration = duration};
         grow_put(&run->changed, &changed, sizeof changed);
@@ -321,7 +321,7 @@ static bool end_group(struct reel_write *w, struct reel_error *err) {
            reel_write_note(w, run->changed.data, run->changed.size, err);
 }
 
-/* Only messages of carla_state.c; the last messages of topics, which a selection may include, are not part of the
+/* Only messages of state.c; the last messages of topics, which a selection may include, are not part of the
  * state. */
 static bool take_initial_state(struct run *run, const struct reel_message *m, struct reel_error *err) {
     if (!m->owned) {
@@ -352,7 +352,8 @@ static bool next_frame(struct reel_write *w, const struct reel_message *m, uint6
     if (!read_start(w, m, &source, err)) {
         return false;
     }
-    if (w->planning && run->number > 0 && !run->resolved && !resolve(run, duration_until(run, ordinal, &source), err)) {
+    if (w->planning && run->number > 0 && !run->resolved &&
+        !carla_resolve(run, duration_until(run, ordinal, &source), err)) {
         return false;
     }
     *full = w->planning && run->open && out->pos - group_at > GROUP_BYTES;
@@ -400,7 +401,7 @@ static bool write_part(struct reel_write *w, struct reel_sink *out, struct reel_
     if (run->n_fronts > 0 && run->in_group == 0 && !write_state_only(w, out, err)) {
         return false;
     }
-    if (w->planning && run->open && !resolve(run, -1, err)) {
+    if (w->planning && run->open && !carla_resolve(run, -1, err)) {
         return false;
     }
     return close_frame(w, out, err) && end_group(w, err);
@@ -434,14 +435,14 @@ static bool write_messages(struct reel_write *w, struct reel_sink *out, struct r
 
 /* --- the writer --- */
 
-static const struct reel_format *format_of(const struct reel_stream *stream) {
+static const struct reel_format *carla_format_of(const struct reel_stream *stream) {
     return reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[0])))->format;
 }
 
-static bool open_run(struct reel_write *w, struct reel_error *err) {
+static bool carla_open_run(struct reel_write *w, struct reel_error *err) {
     struct run *run = w->run;
     uint32_t n = w->stream->n_channels;
-    run->converted = format_of(w->stream) != &reel_format_carla;
+    run->converted = carla_format_of(w->stream) != &reel_format_carla;
     if (!(run->channels = calloc(n ? n : 1, sizeof *run->channels))) {
         return reel_fail_memory(err);
     }
@@ -455,7 +456,7 @@ static bool open_run(struct reel_write *w, struct reel_error *err) {
     return true;
 }
 
-static void close_run(struct reel_write *w) {
+static void carla_close_run(struct reel_write *w) {
     struct run *run = w->run;
     free(run->channels);
     free(run->fronts);
@@ -472,8 +473,8 @@ const struct reel_writer reel_writer_carla = {
     .run_size = sizeof(struct run),
     .accepts = carla_accepts,
     .accepts_all = carla_accepts_all,
-    .open = open_run,
-    .close = close_run,
+    .open = carla_open_run,
+    .close = carla_close_run,
     .head = write_head,
     .messages = write_messages,
 };

@@ -18,7 +18,7 @@ struct clouds {
     size_t count, capacity;
 };
 
-static unsigned role(const struct reel_channel *c) {
+static unsigned foxglove_role(const struct reel_channel *c) {
     static const char *const types[] = {"sensor_msgs/PointCloud", "std_msgs/PointCloud", "robot_msgs/PointCloud"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(c->type, types[i]) == 0) {
@@ -28,7 +28,7 @@ static unsigned role(const struct reel_channel *c) {
     return 0;
 }
 
-static bool open_channel(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err) {
+static bool foxglove_open_channel(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err) {
     struct clouds *s = m->state;
     char name[1024] = "/view";
     size_t room = sizeof name - 8, size = strlen(channel->name) < room ? strlen(channel->name) : room;
@@ -41,10 +41,10 @@ static bool open_channel(struct view_maker *m, const struct reel_channel *channe
     *t = (struct cloud_topic){.channel = channel};
     return decoder_try(channel, &t->decoder, err) && view_topic(m, name, &view_schema_cloud, &t->topic, err);
 }
-static void forget(void *state) {
+static void foxglove_forget(void *state) {
     (void)state;
 }
-static void close_state(void *state) {
+static void foxglove_close_state(void *state) {
     struct clouds *s = state;
     for (size_t i = 0; i < s->count; i++) {
         reel_decoder_free(s->items[i].decoder);
@@ -75,7 +75,7 @@ static bool word_is(struct reel_bytes name, const char *one, const char *other) 
     return bytes_is(name, one) || (other && bytes_is(name, other));
 }
 
-static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
+static bool foxglove_on_key(struct reel_visitor *v, struct reel_bytes name) {
     struct cloud *c = (struct cloud *)v;
     if (c->depth == 1) {
         c->header = bytes_is(name, "header");
@@ -90,7 +90,7 @@ static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
     return true;
 }
 
-static bool on_begin(struct reel_visitor *v) {
+static bool foxglove_on_begin(struct reel_visitor *v) {
     struct cloud *c = (struct cloud *)v;
     c->depth++;
     c->axis = ' ';
@@ -102,7 +102,7 @@ static bool on_begin(struct reel_visitor *v) {
     }
     return c->depth < CLOUD_DEPTH_MAX;
 }
-static bool on_end(struct reel_visitor *v) {
+static bool foxglove_on_end(struct reel_visitor *v) {
     struct cloud *c = (struct cloud *)v;
     if (c->part == PART_POINTS && c->depth == 3) {
         grow_put(&c->points, c->point, sizeof c->point);
@@ -118,14 +118,14 @@ static bool on_value(struct reel_visitor *v, float value) {
     }
     return true;
 }
-static bool on_natural(struct reel_visitor *v, uint64_t value) {
+static bool foxglove_on_natural(struct reel_visitor *v, uint64_t value) {
     struct cloud *c = (struct cloud *)v;
     if (c->part == PART_STAMP) {
         *(c->axis == 's' ? &c->sec : &c->nsec) = value;
     }
     return true;
 }
-static bool on_text(struct reel_visitor *v, struct reel_bytes text) {
+static bool foxglove_on_text(struct reel_visitor *v, struct reel_bytes text) {
     struct cloud *c = (struct cloud *)v;
     if (c->part == PART_FRAME && c->depth == 2) {
         grow_put(&c->frame, text.data, text.size);
@@ -136,7 +136,8 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes text) {
     }
     return true;
 }
-static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static bool foxglove_on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data,
+                                unsigned columns) {
     struct cloud *c = (struct cloud *)v;
     (void)columns;
     if (c->part == PART_CHANNELS && c->axis == 'v' && type == REEL_F32 && c->n_channels <= CLOUD_CHANNELS_MAX &&
@@ -148,17 +149,17 @@ static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct ree
     return !c->values.failed;
 }
 
-static const struct reel_visitor_ops cloud_ops = {.begin_map = on_begin,
-                                                  .key = on_key,
-                                                  .end_map = on_end,
-                                                  .begin_list = on_begin,
-                                                  .end_list = on_end,
-                                                  .natural = on_natural,
+static const struct reel_visitor_ops cloud_ops = {.begin_map = foxglove_on_begin,
+                                                  .key = foxglove_on_key,
+                                                  .end_map = foxglove_on_end,
+                                                  .begin_list = foxglove_on_begin,
+                                                  .end_list = foxglove_on_end,
+                                                  .natural = foxglove_on_natural,
                                                   .real32 = on_value,
-                                                  .text = on_text,
-                                                  .numbers = on_numbers};
+                                                  .text = foxglove_on_text,
+                                                  .numbers = foxglove_on_numbers};
 
-static void put_field(struct grow *g, struct reel_bytes name, uint64_t offset) {
+static void foxglove_put_field(struct grow *g, struct reel_bytes name, uint64_t offset) {
     fg_comma(g);
     fg_put(g, "{\"name\":");
     fg_text(g, name);
@@ -197,11 +198,11 @@ static void put_cloud(struct grow *g, const struct cloud *c) {
     fg_pose(g, (struct view_vec){0, 0, 0}, VIEW_UPRIGHT);
     fg_put(g, ",\"fields\":[");
     for (unsigned k = 0; k < 3; k++) {
-        put_field(g, bytes_of("xyz" + k, 1), 4 * (uint64_t)k);
+        foxglove_put_field(g, bytes_of("xyz" + k, 1), 4 * (uint64_t)k);
     }
     for (unsigned k = 0; k < c->n_channels && k < CLOUD_CHANNELS_MAX; k++) {
         if (whole(c, k)) {
-            put_field(g, bytes_of(c->channels[k].name, c->channels[k].size), stride);
+            foxglove_put_field(g, bytes_of(c->channels[k].name, c->channels[k].size), stride);
             stride += 4;
         }
     }
@@ -212,8 +213,8 @@ static void put_cloud(struct grow *g, const struct cloud *c) {
     fg_put(g, "\"}");
 }
 
-static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message,
-                 struct reel_bytes payload, struct reel_error *err) {
+static bool foxglove_take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message,
+                          struct reel_bytes payload, struct reel_error *err) {
     const struct clouds *s = m->state;
     const struct cloud_topic *t = s->items;
     (void)message;
@@ -238,10 +239,10 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
 
 const struct view_transform view_cloud = {
     .encoding = &reel_encoding_ros1,
-    .role = role,
+    .role = foxglove_role,
     .state_size = sizeof(struct clouds),
-    .open = open_channel,
-    .close = close_state,
-    .forget = forget,
-    .take = take,
+    .open = foxglove_open_channel,
+    .close = foxglove_close_state,
+    .forget = foxglove_forget,
+    .take = foxglove_take,
 };

@@ -130,8 +130,8 @@ static void select_channels(struct topic_list *w, const struct reel_recording *r
 }
 
 /* Messages of older forms are converted to those that the transforms read. */
-static struct reel_stream *open_stream(struct reel_recording *const *recordings, uint32_t n,
-                                       const struct reel_selection *q, struct reel_error *err) {
+static struct reel_stream *foxglove_open_stream(struct reel_recording *const *recordings, uint32_t n,
+                                                const struct reel_selection *q, struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, q, err);
     for (size_t t = 0; stream && view_transforms[t]; t++) {
         stream = view_transforms[t]->convert ? view_transforms[t]->convert(stream, err) : stream;
@@ -148,7 +148,7 @@ static struct reel_stream *open_own(const struct view_maker *m, int64_t start_ns
     q.state_at_cut = state_at_cut;
     q.sources = s->sources ? &s->sources[m->source] : NULL;
     q.prefixing = REEL_PREFIX_NEVER;
-    return open_stream(&s->recordings[m->source], 1, &q, err);
+    return foxglove_open_stream(&s->recordings[m->source], 1, &q, err);
 }
 
 struct reel_stream *view_whole(const struct view_maker *m, const char *const *topics, uint32_t n_topics,
@@ -197,7 +197,7 @@ static inline void reel_auto_lasts_free(struct lasts *l) {
     free(l->items);
 }
 
-static int compare_messages(const void *a, const void *b) {
+static int foxglove_compare_messages(const void *a, const void *b) {
     struct reel_position x = reel_position_of(a), y = reel_position_of(b);
     return view_compare(&x, &y);
 }
@@ -223,7 +223,7 @@ static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, i
         lasts->count += last->entry.chunk != UINT32_MAX;
     }
     if (lasts->count > 1) {
-        qsort(lasts->items, lasts->count, sizeof *lasts->items, compare_messages);
+        qsort(lasts->items, lasts->count, sizeof *lasts->items, foxglove_compare_messages);
     }
     return true;
 }
@@ -231,7 +231,7 @@ static bool find_lasts(const struct view_maker *m, struct reel_stream *stream, i
 /* Processes those before `message` (NULL: all), each once. */
 static bool replay_last(struct view_maker *m, struct reel_stream *stream, const struct lasts *lasts, size_t *at,
                         const struct reel_message *message, struct reel_error *err) {
-    for (; *at < lasts->count && (!message || compare_messages(&lasts->items[*at], message) < 0); ++*at) {
+    for (; *at < lasts->count && (!message || foxglove_compare_messages(&lasts->items[*at], message) < 0); ++*at) {
         if (!update_state(m, stream, &lasts->items[*at], err)) {
             return false;
         }
@@ -269,8 +269,8 @@ static bool restore(struct view_maker *m, int64_t time_ns, struct reel_error *er
     m->opening = false;
     m->how->forget(m->state);
     if (!good && m->how->from_initial_state) {
-        good = replay_initial_state(
-            m, time_ns, &own); /* fails on an invalid message: then all are read, and the invalid one is skipped */
+        good = replay_initial_state(m, time_ns, &own); /* fails on an invalid message: then all are read, and the
+                                                          invalid one is skipped */
         if (!good) {
             m->how->forget(m->state);
         }
@@ -355,7 +355,7 @@ static bool feed_open(struct view_feed *f, struct reel_error *err) {
                                .end_ns = f->setup->end_ns};
     q.sources = f->setup->sources;
     q.prefixing = f->setup->prefixing;
-    if (!(f->stream = open_stream(f->setup->recordings, f->setup->n, &q, err)) || !add_makers(f, err) ||
+    if (!(f->stream = foxglove_open_stream(f->setup->recordings, f->setup->n, &q, err)) || !add_makers(f, err) ||
         !name_topics(f, err)) {
         return false;
     }

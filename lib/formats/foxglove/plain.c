@@ -43,20 +43,20 @@ struct schema_maker {
     bool follows; /* a property came before, at this level */
 };
 
-static void put(struct grow *g, const char *text) {
+static void foxglove_put(struct grow *g, const char *text) {
     grow_put(g, text, strlen(text));
 }
 
 static void begin_property(struct schema_maker *s, struct reel_bytes name) {
-    put(&s->text, s->follows ? "," : "");
+    foxglove_put(&s->text, s->follows ? "," : "");
     json_put_string(&s->text, name);
-    put(&s->text, ":");
+    foxglove_put(&s->text, ":");
     s->follows = true;
 }
 
 static void close_levels(struct schema_maker *s, unsigned depth) {
     for (; s->depth > depth; s->depth--) {
-        put(&s->text, "}}");
+        foxglove_put(&s->text, "}}");
         s->follows = true;
     }
 }
@@ -78,7 +78,7 @@ static const char *leaf_of(const struct reel_field *f) {
 }
 
 /* One property, inside of the objects that its path names. Elements of arrays of fixed length are left out. */
-static bool add_field(void *context, const struct reel_field *f) {
+static bool foxglove_add_field(void *context, const struct reel_field *f) {
     struct schema_maker *s = context;
     unsigned level = 0;
     const char *at = f->path, *dot;
@@ -97,7 +97,7 @@ static bool add_field(void *context, const struct reel_field *f) {
         }
         close_levels(s, level);
         begin_property(s, bytes_of((const uint8_t *)at, size));
-        put(&s->text, "{\"type\":\"object\",\"properties\":{");
+        foxglove_put(&s->text, "{\"type\":\"object\",\"properties\":{");
         memcpy(s->open[level], at, size);
         s->open[level][size] = '\0';
         s->depth = level + 1;
@@ -105,17 +105,17 @@ static bool add_field(void *context, const struct reel_field *f) {
     }
     close_levels(s, level);
     begin_property(s, bytes_text(at));
-    put(&s->text, leaf_of(f));
+    foxglove_put(&s->text, leaf_of(f));
     return ++s->fields < FIELDS_MAX;
 }
 
 /* The JSON Schema of what the decoder gives; in `out`, as text. */
 static bool make_schema(struct plain *v, struct reel_decoder *decoder, struct reel_bytes *out) {
     struct schema_maker s = {.fields = 0};
-    put(&s.text, "{\"type\":\"object\",\"properties\":{");
-    reel_decoder_fields(decoder, add_field, &s);
+    foxglove_put(&s.text, "{\"type\":\"object\",\"properties\":{");
+    reel_decoder_fields(decoder, foxglove_add_field, &s);
     close_levels(&s, 0);
-    put(&s.text, "}}");
+    foxglove_put(&s.text, "}}");
     const uint8_t *copy = s.text.failed ? NULL : arena_copy(&v->arena, s.text.data, s.text.size);
     *out = bytes_of(copy, s.text.size);
     free(s.text.data);
@@ -137,7 +137,7 @@ static bool make_text(struct plain *v, const struct reel_message *m, const struc
     }
     const char wrap[] = "{\"value\":";
     v->text.size = 0;
-    put(&v->text, wrap);
+    foxglove_put(&v->text, wrap);
     struct json_out json = json_out_to(&v->text, TEXT_MAX);
     bool good = why.code == REEL_OK && reel_decode(decoder, payload, &json.visitor, &why) && !json.too_long;
     if (!good && why.code == REEL_NO_MEMORY) {
@@ -145,15 +145,15 @@ static bool make_text(struct plain *v, const struct reel_message *m, const struc
     }
     if (!good) {
         v->text.size = sizeof wrap - 1;
-        put(&v->text, "{\"$base64\":\"");
+        foxglove_put(&v->text, "{\"$base64\":\"");
         json_put_base64(&v->text, payload.size <= BYTES_SHOWN ? payload : (struct reel_bytes){0});
-        put(&v->text, "\"}");
+        foxglove_put(&v->text, "\"}");
     }
     if (v->text.size > sizeof wrap - 1 && v->text.data[sizeof wrap - 1] == '{') {
         v->text.size -= sizeof wrap - 1;
         memmove(v->text.data, v->text.data + sizeof wrap - 1, v->text.size);
     } else {
-        put(&v->text, "}");
+        foxglove_put(&v->text, "}");
     }
     v->of = reel_position_of(m);
     v->has = !v->text.failed;
@@ -184,7 +184,7 @@ static bool plain_seek(struct reel_stream *base, const struct reel_position *mar
     return stream_seek(((struct plain *)base)->below, mark, err);
 }
 
-static bool same(const struct reel_position *a, const struct reel_position *b) {
+static bool foxglove_same(const struct reel_position *a, const struct reel_position *b) {
     return view_compare(a, b) == 0 && a->again == b->again && a->initial == b->initial;
 }
 
@@ -198,7 +198,7 @@ static bool plain_payload(struct reel_stream *base, const struct reel_message *m
         return reel_stream_payload(v->below, &below, out, err);
     }
     below.size = m->entry.size;
-    if (!(v->has && same(&v->of, &mark)) && !make_text(v, &below, v->decoders[m->channel], err)) {
+    if (!(v->has && foxglove_same(&v->of, &mark)) && !make_text(v, &below, v->decoders[m->channel], err)) {
         return false;
     }
     *out = bytes_of(v->text.data, v->text.size);
@@ -224,7 +224,7 @@ static void plain_free(struct reel_stream *base) {
 
 /* ---- opening */
 
-static bool is_read(const struct reel_channel *c) {
+static bool foxglove_is_read(const struct reel_channel *c) {
     const struct reel_encoding *encoding = reel_encoding_of(c);
     return encoding && encoding->is_viewable;
 }
@@ -244,10 +244,10 @@ static const struct reel_channel *as_json(struct plain *v, const struct reel_cha
     return channel;
 }
 
-static bool add_channel(struct plain *v, uint32_t theirs, struct reel_error *err) {
+static bool foxglove_add_channel(struct plain *v, uint32_t theirs, struct reel_error *err) {
     const struct reel_channel *c = v->below->channels[theirs];
     struct reel_error why = {0};
-    bool plain = is_read(c);
+    bool plain = foxglove_is_read(c);
     v->own[theirs] = DROPPED;
     AUTO(reel_decoder_free) struct reel_decoder *decoder = plain || view_draws(c) ? NULL : reel_decoder_open(c, &why);
     if (!plain && !decoder) {
@@ -288,7 +288,7 @@ struct reel_stream *view_plain(struct reel_stream *below, struct reel_error *err
     v->decoders = calloc((size_t)n + 1, sizeof *v->decoders);
     bool good = (v->channels && v->channel_source && v->own && v->theirs && v->decoders) || reel_fail_memory(err);
     for (uint32_t i = 0; good && i < n; i++) {
-        good = add_channel(v, i, err);
+        good = foxglove_add_channel(v, i, err);
     }
     v->base.channels = v->channels;
     v->base.channel_source = v->channel_source;

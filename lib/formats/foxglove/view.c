@@ -1,4 +1,4 @@
-/* The stream of view=foxglove: what viewers can read of the selected messages (foxglove_plain.c), and those that the
+/* The stream of view=foxglove: what viewers can read of the selected messages (plain.c), and those that the
  * transforms generate, merged by time; a generated message follows its source message. Generated messages are not
  * stored: a second feed seeks to the source message and generates them again. */
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "formats/foxglove/view.h"
 
 enum {
-    VIEW_VERSION = 2, /* part of every ETag: raise it when any output byte changes (1 in nanover_view.c) */
+    VIEW_VERSION = 2, /* part of every ETag: raise it when any output byte changes (1 in view.c) */
     STEPS_MAX = 64,
 };
 
@@ -81,7 +81,8 @@ static enum reel_step view_next(struct reel_stream *base, struct reel_message *m
 }
 
 /* Positions `feed` at the message from which `mark` was generated, if any. */
-static bool send(struct view_feed *feed, const struct reel_position *mark, bool *ended, struct reel_error *err) {
+static bool foxglove_send(struct view_feed *feed, const struct reel_position *mark, bool *ended,
+                          struct reel_error *err) {
     *ended = false;
     if (!view_feed_seek(feed, mark, err)) {
         return false;
@@ -95,7 +96,7 @@ static bool view_seek(struct reel_stream *base, const struct reel_position *mark
     struct view *v = (struct view *)base;
     v->waits = v->ended = false;
     v->emitted = 0;
-    if (!stream_seek(v->below, mark, err) || !send(v->feed, mark, &v->feed_ended, err)) {
+    if (!stream_seek(v->below, mark, err) || !foxglove_send(v->feed, mark, &v->feed_ended, err)) {
         return false;
     }
     if (mark->again == 0) {
@@ -112,7 +113,7 @@ static bool view_seek(struct reel_stream *base, const struct reel_position *mark
     return true;
 }
 
-static bool holds(const struct view_feed *feed, const struct reel_position *mark) {
+static bool foxglove_holds(const struct view_feed *feed, const struct reel_position *mark) {
     struct reel_position derived = reel_position_of(&feed->of);
     return feed->n_derived >= mark->again && view_compare(&derived, mark) == 0;
 }
@@ -134,7 +135,7 @@ static bool bring(struct view_feed *feed, const struct reel_position *mark, stru
             break;
         }
     }
-    return send(feed, mark, &ended, err);
+    return foxglove_send(feed, mark, &ended, err);
 }
 
 static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
@@ -145,7 +146,7 @@ static bool view_payload(struct reel_stream *base, const struct reel_message *m,
     }
     struct reel_position mark = reel_position_of(m);
     const struct view_feed *feed = v->feed;
-    if (!holds(feed, &mark)) {
+    if (!foxglove_holds(feed, &mark)) {
         if (!v->again && !(v->again = view_feed_new(&v->setup, err))) {
             return false;
         }
@@ -153,11 +154,12 @@ static bool view_payload(struct reel_stream *base, const struct reel_message *m,
             v->again->outs[i].selected = v->feed->outs[i].selected;
         }
         feed = v->again;
-        if (!holds(feed, &mark) && !bring(v->again, &mark, err)) {
+        if (!foxglove_holds(feed, &mark) && !bring(v->again, &mark, err)) {
             return false;
         }
     }
-    const struct view_derived *derived = m->again > 0 && holds(feed, &mark) ? &feed->derived[m->again - 1] : NULL;
+    const struct view_derived *derived =
+        m->again > 0 && foxglove_holds(feed, &mark) ? &feed->derived[m->again - 1] : NULL;
     if (!derived || derived->size != m->size || v->position[derived->topic] != m->channel) {
         return reel_fail(err, REEL_CHANGED, "the message derived from the one at %llu has changed",
                          (unsigned long long)m->entry.offset);
@@ -250,7 +252,7 @@ static bool make_channel(struct view *v, const struct view_out *out, const struc
     return true;
 }
 
-static bool add_channels(struct view *v, uint32_t n, struct reel_error *err) {
+static bool foxglove_add_channels(struct view *v, uint32_t n, struct reel_error *err) {
     size_t room = (size_t)v->below->n_channels + n + 1;
     v->channels = malloc(room * sizeof *v->channels);
     v->channel_source = malloc(room * sizeof *v->channel_source);
@@ -297,7 +299,7 @@ static struct reel_stream *open_raw(struct reel_stream *below, struct reel_recor
         view_free(&v->base);
         return below;
     }
-    if (!good || !add_channels(v, topics, err)) {
+    if (!good || !foxglove_add_channels(v, topics, err)) {
         view_free(&v->base);
         return NULL;
     }

@@ -11,7 +11,7 @@
 
 extern const struct reel_view reel_view_foxglove, reel_view_foxglove_raw;
 
-/* --- schemas (foxglove_schemas.c): JSON Schema in the subset that viewers support --- */
+/* --- schemas (schemas.c): JSON Schema in the subset that viewers support --- */
 
 struct view_schema {
     const char *name, *json;
@@ -33,8 +33,8 @@ struct view_maker;
 /* A transform for the channels of one encoding: one const table in the subject's view.c. */
 struct view_transform {
     const struct reel_encoding *encoding; /* encoding of the messages that it reads */
-    const struct reel_encoding
-        *older; /* optional: messages of this encoding are converted to `encoding` by convert() */
+    const struct reel_encoding *older; /* optional: messages of this encoding are converted to `encoding` by convert()
+                                        */
     struct reel_stream *(*convert)(struct reel_stream *below, struct reel_error *err); /* takes `below` over */
     unsigned (*role)(const struct reel_channel *channel); /* role of a channel of this encoding: enum view_role */
     uint32_t nothing;        /* VIEW_ALL messages up to this size do not change the state */
@@ -77,7 +77,7 @@ bool view_end(struct view_maker *m, struct reel_error *err);
 struct reel_stream *view_whole(const struct view_maker *m, const char *const *topics, uint32_t n_topics,
                                struct reel_error *err);
 
-/* --- the feed (foxglove_feed.c): output of all transforms, in the order of the source messages --- */
+/* --- the feed (feed.c): output of all transforms, in the order of the source messages --- */
 
 struct view_setup { /* input of a feed; owned by the view */
     struct reel_recording **recordings;
@@ -125,14 +125,14 @@ bool view_feed_seek(struct view_feed *feed, const struct reel_position *mark, st
 /* Whether a transform draws the channel's messages. */
 bool view_draws(const struct reel_channel *channel);
 
-/* --- the recorded channels themselves (foxglove_plain.c): a stream of what viewers can read. Takes `below` over. ---
+/* --- the recorded channels themselves (plain.c): a stream of what viewers can read. Takes `below` over. ---
  */
 struct reel_stream *view_plain(struct reel_stream *below, struct reel_error *err);
 
 /* Compares positions in a stream: < 0, 0, > 0. Not for messages of the initial state. */
 int view_compare(const struct reel_position *a, const struct reel_position *b);
 
-/* --- JSON (foxglove_json.c). Numbers that are not finite are written as 0 --- */
+/* --- JSON (json.c). Numbers that are not finite are written as 0 --- */
 
 struct view_vec {
     double x, y, z;

@@ -43,7 +43,7 @@ struct schema_reader {
     char path[FIELD_PATH_MAX];
 };
 
-static struct schema_reader *self(struct reel_visitor *v) {
+static struct schema_reader *json_self(struct reel_visitor *v) {
     return (struct schema_reader *)v;
 }
 static struct level *top(struct schema_reader *r) {
@@ -65,7 +65,7 @@ static uint32_t extend_path(struct schema_reader *r, const struct level *outer, 
 }
 
 static bool schema_key(struct reel_visitor *v, struct reel_bytes name) {
-    struct schema_reader *r = self(v);
+    struct schema_reader *r = json_self(v);
     struct level *l = top(r);
     r->next = LEVEL_OTHER;
     r->type_key = is_schema(l) && bytes_is(name, "type");
@@ -83,20 +83,20 @@ static bool schema_key(struct reel_visitor *v, struct reel_bytes name) {
     return true;
 }
 
-static void begin(struct schema_reader *r, enum level_kind kind) {
+static void json_begin(struct schema_reader *r, enum level_kind kind) {
     uint32_t length = r->levels[++r->depth].length;
     *top(r) = (struct level){.kind = kind, .length = length};
     r->next = LEVEL_OTHER;
     r->type_key = false;
 }
 static bool schema_begin_map(struct reel_visitor *v) {
-    struct schema_reader *r = self(v);
-    begin(r, r->depth == 0 ? LEVEL_SCHEMA : r->next);
+    struct schema_reader *r = json_self(v);
+    json_begin(r, r->depth == 0 ? LEVEL_SCHEMA : r->next);
     return true;
 }
 static bool schema_begin_list(struct reel_visitor *v) {
-    struct schema_reader *r = self(v);
-    begin(r, r->type_key ? LEVEL_TYPES : LEVEL_OTHER);
+    struct schema_reader *r = json_self(v);
+    json_begin(r, r->type_key ? LEVEL_TYPES : LEVEL_OTHER);
     return true;
 }
 
@@ -107,7 +107,7 @@ static void set_type(struct level *l, struct reel_bytes type) {
     }
 }
 static bool schema_text(struct reel_visitor *v, struct reel_bytes text) {
-    struct schema_reader *r = self(v);
+    struct schema_reader *r = json_self(v);
     if (r->type_key) {
         set_type(top(r), text);
     } else if (top(r)->kind == LEVEL_TYPES) {
@@ -117,11 +117,11 @@ static bool schema_text(struct reel_visitor *v, struct reel_bytes text) {
     return true;
 }
 static bool schema_end_list(struct reel_visitor *v) {
-    self(v)->depth--;
+    json_self(v)->depth--;
     return true;
 }
 
-static bool add_field(struct schema_reader *r, const struct level *l) {
+static bool json_add_field(struct schema_reader *r, const struct level *l) {
     struct json_state *s = r->state;
     bool numeric = strcmp(l->type, "number") == 0 || strcmp(l->type, "integer") == 0 || strcmp(l->type, "boolean") == 0;
     const char *path = arena_utf8(&s->arena, bytes_of(r->path, l->length));
@@ -134,12 +134,12 @@ static bool add_field(struct schema_reader *r, const struct level *l) {
 }
 
 static bool schema_end_map(struct reel_visitor *v) {
-    struct schema_reader *r = self(v);
+    struct schema_reader *r = json_self(v);
     struct level *l = top(r), *outer = &r->levels[--r->depth];
     if (l->kind == LEVEL_ITEMS) {
         snprintf(outer->type, sizeof outer->type, "%.*s[]", TYPE_ROOM - 3, l->type[0] ? l->type : "any");
     }
-    return l->kind != LEVEL_SCHEMA || l->length == 0 || l->has_properties || add_field(r, l);
+    return l->kind != LEVEL_SCHEMA || l->length == 0 || l->has_properties || json_add_field(r, l);
 }
 
 static const struct reel_visitor_ops schema_ops = {
@@ -151,7 +151,7 @@ static const struct reel_visitor_ops schema_ops = {
     .text = schema_text,
 };
 
-static bool read_schema(struct json_state *state, struct reel_bytes text, struct reel_error *err) {
+static bool json_read_schema(struct json_state *state, struct reel_bytes text, struct reel_error *err) {
     AUTO_MEM struct schema_reader *r = calloc(1, sizeof *r);
     state->arena.max = FIELDS_MEMORY_MAX;
     state->fields = calloc(FIELDS_MAX, sizeof *state->fields);
@@ -182,7 +182,7 @@ static bool json_open(const struct reel_channel *channel, void **out, struct ree
         return reel_fail_memory(err);
     }
     const struct reel_schema *schema = reel_channel_schema(channel);
-    if (schema && strcmp(schema->encoding, "jsonschema") == 0 && !read_schema(state, schema->data, err)) {
+    if (schema && strcmp(schema->encoding, "jsonschema") == 0 && !json_read_schema(state, schema->data, err)) {
         json_close(state);
         return false;
     }

@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 enum {
-    CHUNK_HEAD_ROOM = 256, /* bytes of a Chunk's content that hold its numbers and the compression name */
-    CHUNK_HELD_MAX =
-        16 << 20,       /* a plain chunk up to this size is kept in the window while its CRC is verified, then walked */
-    INDEX_PIECE = 4096, /* entries of a message index read at a time */
+    CHUNK_HEAD_ROOM = 256,     /* bytes of a Chunk's content that hold its numbers and the compression name */
+    CHUNK_HELD_MAX = 16 << 20, /* a plain chunk up to this size is kept in the window while its CRC is verified, then
+                                  walked */
+    INDEX_PIECE = 4096,        /* entries of a message index read at a time */
 };
 
 struct chunk {
@@ -118,7 +118,7 @@ bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, ui
 /* ---- the records of one chunk ---- */
 
 /* Position of a record of the run, for findings: in the file when the chunk is plain, else that of the chunk. */
-static uint64_t position_of(const struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
+static uint64_t mcap_position_of(const struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
     return run->window == &m->window ? run->at : c->at;
 }
 
@@ -210,7 +210,7 @@ static bool walk_chunk(struct mcap *m, struct mcap_run *run, const struct chunk 
             }
             length = load_u64le(p + 1);
             if (length <= left - MCAP_RECORD_HEAD) {
-                if (!take_in_chunk(m, run, p[0], length, position_of(m, run, c), err)) {
+                if (!take_in_chunk(m, run, p[0], length, mcap_position_of(m, run, c), err)) {
                     return false;
                 }
                 run->at += MCAP_RECORD_HEAD + length;
@@ -220,7 +220,7 @@ static bool walk_chunk(struct mcap *m, struct mcap_run *run, const struct chunk 
         if (run->suspect) {
             break; /* the chunk has a finding of its own */
         }
-        reel_scan_finding(m->scan, REEL_LOSS, m->part, position_of(m, run, c), left,
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, mcap_position_of(m, run, c), left,
                           "chunk at %llu: the record at %llu of its bytes exceeds it", (unsigned long long)c->at,
                           (unsigned long long)(run->at - run->base));
         break;
@@ -242,7 +242,7 @@ static void chunk_codec(struct chunk *c) {
 }
 
 /* Reads the fields before the records. REEL_DAMAGED when they are incomplete; `length` may exceed the file. */
-static bool read_head(struct mcap *m, uint64_t length, struct chunk *c, struct reel_error *err) {
+static bool mcap_chunk_read_head(struct mcap *m, uint64_t length, struct chunk *c, struct reel_error *err) {
     uint64_t at = m->at + MCAP_RECORD_HEAD, there = m->source->size - at;
     there = there < length ? there : length;
     there = there < CHUNK_HEAD_ROOM ? there : CHUNK_HEAD_ROOM;
@@ -405,7 +405,7 @@ bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err) {
     struct reel_error why = {0};
     m->found.chunks++;
     m->index.chunk_at = m->at; /* also when the chunk is left out: its message indexes are counted */
-    if (!read_head(m, length, &c, &why)) {
+    if (!mcap_chunk_read_head(m, length, &c, &why)) {
         return why.code == REEL_DAMAGED ? loss_of_chunk(m, &c, why.text) : reel_error_pass(err, &why);
     }
     uint64_t fields = c.records_at - c.at - MCAP_RECORD_HEAD;
@@ -427,7 +427,7 @@ bool mcap_take_cut_chunk(struct mcap *m, uint64_t length, bool *inside, struct r
     struct chunk c;
     struct reel_error why = {0};
     *inside = false;
-    if (!read_head(m, length, &c, &why)) {
+    if (!mcap_chunk_read_head(m, length, &c, &why)) {
         return why.code == REEL_DAMAGED || reel_error_pass(err, &why);
     }
     if (!c.known || c.codec != REEL_CODEC_NONE) {

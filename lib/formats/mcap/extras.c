@@ -9,7 +9,7 @@ enum { ATTACHMENT_FIELDS = 8 + 8 + 4 + 4 + 8, ATTACHMENT_HEAD_MAX = ATTACHMENT_F
 
 /* ---- metadata ---- */
 
-static bool add_pair(struct mcap *m, const char *key, const char *value, struct reel_error *err) {
+static bool mcap_extras_add_pair(struct mcap *m, const char *key, const char *value, struct reel_error *err) {
     if (m->pairs >= REEL_METADATA_MAX) {
         m->pairs++;
         return m->pairs > REEL_METADATA_MAX + 1 ||
@@ -30,8 +30,8 @@ bool mcap_take_header(struct mcap *m, struct reel_bytes content, struct reel_err
         return reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, 0, "another header, at %llu, is not used",
                                  (unsigned long long)m->at);
     }
-    m->own = bytes_start(
-        library, bytes_text("reel ")); /* then profile and library are those of the writer, not of the recording */
+    m->own = bytes_start(library, bytes_text("reel ")); /* then profile and library are those of the writer, not of the
+                                                           recording */
     if (m->own || m->done_before > 0) {
         return true;
     }
@@ -39,8 +39,8 @@ bool mcap_take_header(struct mcap *m, struct reel_bytes content, struct reel_err
     if (!profile_text || !library_text) {
         return mcap_no_room(m, err);
     }
-    return (profile.size == 0 || add_pair(m, MCAP_PROFILE_KEY, profile_text, err)) &&
-           (library.size == 0 || add_pair(m, MCAP_LIBRARY_KEY, library_text, err));
+    return (profile.size == 0 || mcap_extras_add_pair(m, MCAP_PROFILE_KEY, profile_text, err)) &&
+           (library.size == 0 || mcap_extras_add_pair(m, MCAP_LIBRARY_KEY, library_text, err));
 }
 
 /* Adds the pairs of a record NAME as NAME:key; pairs of Reel's own record keep their keys. A record without pairs
@@ -78,7 +78,7 @@ bool mcap_take_metadata(struct mcap *m, struct reel_bytes content, struct reel_e
         if (whole) {
             snprintf(whole, room, "%s:%s", prefix, key);
         }
-        if (!add_pair(m, whole ? whole : key, value, err)) {
+        if (!mcap_extras_add_pair(m, whole ? whole : key, value, err)) {
             return false;
         }
     }

@@ -104,7 +104,7 @@ static void sort_window(struct grouped *g) {
 }
 
 /* Reads the next window. Messages inserted before the selection stay first: they form a window of their own. */
-static bool fill(struct grouped *g, struct reel_error *err) {
+static bool mcap_fill(struct grouped *g, struct reel_error *err) {
     g->count = g->at = 0;
     while (g->count < WINDOW_MESSAGES) {
         struct reel_message m = g->ahead;
@@ -131,7 +131,7 @@ static bool fill(struct grouped *g, struct reel_error *err) {
 
 static enum reel_step grouped_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct grouped *g = (struct grouped *)base;
-    if (g->at == g->count && !fill(g, err)) {
+    if (g->at == g->count && !mcap_fill(g, err)) {
         return REEL_STEP_ERROR;
     }
     if (g->count == 0) {
@@ -162,7 +162,7 @@ static bool grouped_seek(struct reel_stream *base, const struct reel_position *m
         return true;
     }
     do {
-        if (!fill(g, err)) {
+        if (!mcap_fill(g, err)) {
             return false;
         }
         for (g->at = 0; g->at < g->count && !is_marked(&g->messages[g->at], mark);) {

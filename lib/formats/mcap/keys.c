@@ -55,7 +55,7 @@ static bool number_keys(struct arena *arena, struct reel_pairs pairs, struct ree
 
 /* ---- channels ---- */
 
-static void add_pair(struct reel_pairs *pairs, const char *key, const char *value) {
+static void mcap_keys_add_pair(struct reel_pairs *pairs, const char *key, const char *value) {
     pairs->items[pairs->count++] = (struct reel_pair){.key = key, .value = value};
 }
 
@@ -110,7 +110,7 @@ static bool add_hashes(struct arena *arena, const struct reel_channel *c, bool r
     enum { ROOM = 24 };
     bool is_md5 = ros1 && c->n_schemas == 1;
     if (md5) {
-        add_pair(out, "md5sum", md5);
+        mcap_keys_add_pair(out, "md5sum", md5);
     }
     for (uint32_t i = 0; i < c->n_schemas; i++) {
         char *key = c->schemas[i].hash[0] != '\0' && i > 0 ? arena_alloc(arena, ROOM) : NULL;
@@ -123,7 +123,7 @@ static bool add_hashes(struct arena *arena, const struct reel_channel *c, bool r
             }
             snprintf(key, ROOM, "reel.hash.%u", i);
         }
-        add_pair(out, key ? key : is_md5 ? "md5sum" : "reel.hash", c->schemas[i].hash);
+        mcap_keys_add_pair(out, key ? key : is_md5 ? "md5sum" : "reel.hash", c->schemas[i].hash);
     }
     return true;
 }
@@ -138,30 +138,30 @@ bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const
         return out->items || reel_fail_memory(err);
     }
     if (ros1 || c->latched) { /* as in profile ros1 */
-        add_pair(out, "latching", c->latched ? "true" : "false");
+        mcap_keys_add_pair(out, "latching", c->latched ? "true" : "false");
     }
     if (!add_hashes(arena, c, ros1, schemas->md5, out, err)) {
         return false;
     }
     if (strcmp(mcap_message_encoding(c), c->encoding) != 0) {
-        add_pair(out, "reel.encoding", c->encoding);
+        mcap_keys_add_pair(out, "reel.encoding", c->encoding);
     }
     if (strcmp(schemas->name, c->type) != 0) {
-        add_pair(out, "reel.type", c->type);
+        mcap_keys_add_pair(out, "reel.type", c->type);
     }
     if (schemas->encoding_assumed) {
-        add_pair(out, "reel.schema_encoding", "");
+        mcap_keys_add_pair(out, "reel.schema_encoding", "");
     }
     if (list) {
-        add_pair(out, "reel.schemas", list);
+        mcap_keys_add_pair(out, "reel.schemas", list);
     }
     if (topics) {
-        add_pair(out, "reel.topics", topics);
+        mcap_keys_add_pair(out, "reel.topics", topics);
     }
     size_t own = out->count;
     for (size_t i = 0; i < c->metadata.count; i++) {
         if (!holds_key(out, own, c->metadata.items[i].key)) {
-            add_pair(out, c->metadata.items[i].key, c->metadata.items[i].value);
+            mcap_keys_add_pair(out, c->metadata.items[i].key, c->metadata.items[i].value);
         }
     }
     return number_keys(arena, *out, err);
@@ -203,9 +203,9 @@ static bool add_named(struct arena *arena, const struct reel_pairs *from, size_t
     out->name = name;
     for (size_t i = first; i < end; i++) {
         const char *key = from->items[i].key + prefix + 1;
-        if (end - first > 1 || key[0] != '\0' ||
-            from->items[i].value[0] != '\0') { /* "NAME:" alone stands for a record without pairs */
-            add_pair(&out->pairs, key, from->items[i].value);
+        if (end - first > 1 || key[0] != '\0' || from->items[i].value[0] != '\0') { /* "NAME:" alone stands for a record
+                                                                                       without pairs */
+            mcap_keys_add_pair(&out->pairs, key, from->items[i].value);
         }
     }
     return true;
@@ -243,7 +243,7 @@ bool mcap_file_metadata(struct arena *arena, const struct reel_pairs *from, bool
     }
     for (size_t i = 0; i < from->count; i++) {
         if (!named || prefix_of(from->items[i].key) == 0) {
-            add_pair(&own, from->items[i].key, from->items[i].value);
+            mcap_keys_add_pair(&own, from->items[i].key, from->items[i].value);
         }
     }
     if (own.count > 0) {

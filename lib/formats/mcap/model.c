@@ -98,7 +98,7 @@ static int compare_schemas(const void *left, const void *right, void *context) {
     return order ? order : (l > r) - (l < r);
 }
 
-static bool same_schema(const struct mcap_schema *a, const struct mcap_schema *b) {
+static bool mcap_model_same_schema(const struct mcap_schema *a, const struct mcap_schema *b) {
     return strcmp(a->name, b->name) == 0 && strcmp(a->encoding, b->encoding) == 0 && bytes_equal(a->data, b->data);
 }
 
@@ -115,7 +115,7 @@ static bool number_schemas(struct mcap_model *model, struct reel_error *err) {
     }
     qsort_r(order, n, sizeof *order, compare_schemas, model->schemas);
     for (uint32_t i = 0; i < n; i++) { /* for now: the first index with an equal schema */
-        bool again = i > 0 && same_schema(&model->schemas[order[i - 1]], &model->schemas[order[i]]);
+        bool again = i > 0 && mcap_model_same_schema(&model->schemas[order[i - 1]], &model->schemas[order[i]]);
         model->schema_of[order[i]] = again ? model->schema_of[order[i - 1]] : order[i];
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -187,7 +187,7 @@ static void note_clock(struct mcap_model *model) {
     }
 }
 
-static const struct reel_index *index_of(const struct reel_stream *stream, uint32_t source) {
+static const struct reel_index *mcap_index_of(const struct reel_stream *stream, uint32_t source) {
     return reel_recording_index(reel_reader_recording(stream->readers[source]));
 }
 static bool is_mcap(const struct reel_index *index) {
@@ -198,7 +198,7 @@ static bool make_metadata(struct mcap_model *model, struct reel_error *err) {
     const struct reel_stream *stream = model->stream;
     size_t room = 0;
     for (uint32_t i = 0; i < stream->n_sources; i++) {
-        room += reel_index_metadata(index_of(stream, i))->count + 1;
+        room += reel_index_metadata(mcap_index_of(stream, i))->count + 1;
     }
     model->metadata = arena_alloc(&model->arena, (room + 1) * sizeof *model->metadata);
     if (!model->metadata) {
@@ -206,7 +206,7 @@ static bool make_metadata(struct mcap_model *model, struct reel_error *err) {
     }
     note_clock(model);
     for (uint32_t i = 0; i < stream->n_sources; i++) {
-        const struct reel_index *index = index_of(stream, i);
+        const struct reel_index *index = mcap_index_of(stream, i);
         if (!mcap_file_metadata(&model->arena, reel_index_metadata(index), is_mcap(index), model->metadata,
                                 &model->n_metadata, err)) {
             return false;
@@ -230,9 +230,9 @@ static const char *choose_profile(const struct reel_stream *stream) {
     bool ros1 = all_of_profile(stream, "ros1"), ros2 = all_of_profile(stream, "ros2");
     const char *profile = NULL;
     for (uint32_t i = 0; i < stream->n_sources && !ros1; i++) {
-        const struct reel_pairs *pairs = reel_index_metadata(index_of(stream, i));
-        const char *own = ros2 && !is_mcap(index_of(stream, i)) ? "ros2" : "";
-        for (size_t p = 0; p < pairs->count && is_mcap(index_of(stream, i)); p++) {
+        const struct reel_pairs *pairs = reel_index_metadata(mcap_index_of(stream, i));
+        const char *own = ros2 && !is_mcap(mcap_index_of(stream, i)) ? "ros2" : "";
+        for (size_t p = 0; p < pairs->count && is_mcap(mcap_index_of(stream, i)); p++) {
             own = strcmp(pairs->items[p].key, MCAP_PROFILE_KEY) == 0 ? pairs->items[p].value : own;
         }
         own = ros2 && strcmp(own, "ros1") == 0 ? "ros2" : own; /* the messages have been converted */
@@ -241,7 +241,7 @@ static const char *choose_profile(const struct reel_stream *stream) {
     return ros1 ? "ros1" : profile ? profile : "";
 }
 
-static bool build(struct mcap_model *model, struct reel_error *err) {
+static bool mcap_build(struct mcap_model *model, struct reel_error *err) {
     const struct reel_stream *stream = model->stream;
     struct arena *arena = &model->arena;
     size_t n = (size_t)stream->n_channels + 1, capacity = 1; /* an arena returns no empty tables */
@@ -276,7 +276,7 @@ struct mcap_model *mcap_model_new(const struct reel_stream *stream, struct mcap_
     }
     model->stream = stream;
     model->first = first;
-    return build(model, err) ? TAKE(model) : NULL;
+    return mcap_build(model, err) ? TAKE(model) : NULL;
 }
 
 void mcap_model_free(struct mcap_model *model) {
@@ -299,7 +299,7 @@ const char *mcap_model_profile(const struct mcap_model *model) {
 static uint64_t string_size(const char *text) {
     return 4 + strlen(text);
 }
-static void put_string(struct reel_sink *out, const char *text) {
+static void mcap_put_string(struct reel_sink *out, const char *text) {
     reel_sink_string32(out, bytes_text(text));
 }
 static uint64_t pairs_size(struct reel_pairs pairs) { /* Size of the map without its length field. */
@@ -309,11 +309,11 @@ static uint64_t pairs_size(struct reel_pairs pairs) { /* Size of the map without
     }
     return size;
 }
-static void put_pairs(struct reel_sink *out, struct reel_pairs pairs) {
+static void mcap_put_pairs(struct reel_sink *out, struct reel_pairs pairs) {
     reel_sink_u32le(out, (uint32_t)pairs_size(pairs));
     for (size_t i = 0; i < pairs.count; i++) {
-        put_string(out, pairs.items[i].key);
-        put_string(out, pairs.items[i].value);
+        mcap_put_string(out, pairs.items[i].key);
+        mcap_put_string(out, pairs.items[i].value);
     }
 }
 
@@ -322,8 +322,8 @@ void mcap_put_schemas(const struct mcap_model *model, struct reel_sink *out) {
         const struct mcap_schema *s = &model->schemas[model->first_with[i]];
         mcap_put_record(out, MCAP_SCHEMA, 2 + string_size(s->name) + string_size(s->encoding) + 4 + s->data.size);
         reel_sink_u16le(out, mcap_id(model->first.schema + i));
-        put_string(out, s->name);
-        put_string(out, s->encoding);
+        mcap_put_string(out, s->name);
+        mcap_put_string(out, s->encoding);
         reel_sink_string32(out, s->data);
     }
 }
@@ -337,9 +337,9 @@ void mcap_put_channels(const struct mcap_model *model, struct reel_sink *out) {
                         2 + 2 + string_size(c->name) + string_size(encoding) + 4 + pairs_size(pairs));
         reel_sink_u16le(out, mcap_id(model->first.channel + i));
         reel_sink_u16le(out, mcap_id(model->first.schema + model->schema_of[model->first_schema[i]]));
-        put_string(out, c->name);
-        put_string(out, encoding);
-        put_pairs(out, pairs);
+        mcap_put_string(out, c->name);
+        mcap_put_string(out, encoding);
+        mcap_put_pairs(out, pairs);
     }
 }
 
@@ -354,8 +354,8 @@ uint64_t mcap_metadata_size(const struct mcap_metadata *m) {
 
 void mcap_put_metadata(const struct mcap_metadata *m, struct reel_sink *out) {
     mcap_put_record(out, MCAP_METADATA, mcap_metadata_size(m) - MCAP_RECORD_HEAD);
-    put_string(out, m->name);
-    put_pairs(out, m->pairs);
+    mcap_put_string(out, m->name);
+    mcap_put_pairs(out, m->pairs);
 }
 
 bool mcap_accepts(const struct reel_channel *c, struct reel_loss *loss) {

@@ -15,7 +15,7 @@ bool mcap_no_room(const struct mcap *m, struct reel_error *err) {
     return reel_fail(err, REEL_LIMIT, "names and definitions of one recording exceed %d bytes", REEL_MODEL_MAX);
 }
 
-static struct reel_bytes keep(struct mcap *m, struct reel_bytes b) {
+static struct reel_bytes mcap_keep(struct mcap *m, struct reel_bytes b) {
     return bytes_of(arena_copy(&m->arena, b.data, b.size), b.size);
 }
 
@@ -26,7 +26,7 @@ static struct reel_bytes consumed(struct reel_bytes content, const struct cursor
     return bytes_of(content.data, (size_t)(c->at - content.data));
 }
 
-static bool read_schema(struct reel_bytes content, struct mcap_schema_def *out, struct reel_error *err) {
+static bool mcap_read_schema(struct reel_bytes content, struct mcap_schema_def *out, struct reel_error *err) {
     struct cursor c = cursor_of(content);
     *out = (struct mcap_schema_def){.id = cursor_u16le(&c)};
     out->name = cursor_string32(&c);
@@ -40,7 +40,7 @@ static bool read_schema(struct reel_bytes content, struct mcap_schema_def *out, 
     return out->id != 0 || reel_fail(err, REEL_DAMAGED, "a schema with id 0, which stands for none");
 }
 
-static bool read_channel(struct reel_bytes content, struct mcap_channel_def *out, struct reel_error *err) {
+static bool mcap_read_channel(struct reel_bytes content, struct mcap_channel_def *out, struct reel_error *err) {
     struct cursor c = cursor_of(content);
     *out = (struct mcap_channel_def){.model = MCAP_NO_MODEL};
     out->id = cursor_u16le(&c);
@@ -62,7 +62,7 @@ static struct reel_bytes moved(struct reel_bytes field, struct reel_bytes from, 
 
 static struct mcap_schema_def *keep_schema(struct mcap *m, const struct mcap_schema_def *def, struct reel_error *err) {
     struct mcap_schema_def *kept = arena_copy(&m->arena, def, sizeof *def);
-    struct reel_bytes content = keep(m, def->content);
+    struct reel_bytes content = mcap_keep(m, def->content);
     if (!kept || !content.data) {
         mcap_no_room(m, err);
         return NULL;
@@ -98,7 +98,8 @@ static bool put_sorted(struct grow *out, struct reel_bytes map, struct reel_erro
 }
 
 /* What equal channels have in common besides their schema, in m->names->scratch. */
-static bool key_of(struct mcap *m, const struct mcap_channel_def *def, struct reel_bytes *out, struct reel_error *err) {
+static bool mcap_key_of(struct mcap *m, const struct mcap_channel_def *def, struct reel_bytes *out,
+                        struct reel_error *err) {
     struct grow *g = &m->names->scratch;
     g->size = 0;
     grow_u32(g, (uint32_t)def->topic.size);
@@ -115,11 +116,11 @@ static bool key_of(struct mcap *m, const struct mcap_channel_def *def, struct re
 static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_channel_def *def,
                                              struct reel_error *err) {
     struct mcap_channel_def *kept = arena_copy(&m->arena, def, sizeof *def);
-    struct reel_bytes content = keep(m, def->content), key;
-    if (!key_of(m, def, &key, err)) {
+    struct reel_bytes content = mcap_keep(m, def->content), key;
+    if (!mcap_key_of(m, def, &key, err)) {
         return NULL;
     }
-    key = keep(m, key);
+    key = mcap_keep(m, key);
     if (!kept || !content.data || !key.data) {
         mcap_no_room(m, err);
         return NULL;
@@ -132,7 +133,7 @@ static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_c
     return kept;
 }
 
-static bool same_schema(const struct mcap_schema_def *a, const struct mcap_schema_def *b) {
+static bool mcap_names_same_schema(const struct mcap_schema_def *a, const struct mcap_schema_def *b) {
     return a && bytes_equal(a->content, b->content);
 }
 
@@ -144,7 +145,7 @@ static bool compare_channels(struct mcap *m, const struct mcap_channel_def *now,
         *same = now != NULL;
         return true;
     }
-    if (!key_of(m, def, &key, err)) {
+    if (!mcap_key_of(m, def, &key, err)) {
         return false;
     }
     *same = now->schema_id == def->schema_id && bytes_equal(now->key, key);
@@ -170,7 +171,7 @@ static struct reel_bytes schema_bytes(const struct mcap_channel_def *def) {
 
 /* Finds a channel of an earlier part equal to `def`, so that it continues here. Otherwise enters `def` as a new
  * channel. */
-static bool enter(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
+static bool mcap_enter(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
     struct mcap_names *n = m->names;
     struct reel_bytes schema = schema_bytes(def);
     struct hash_key key = {.number = hash_bytes(m->seed, schema), .bytes = def->key};
@@ -208,7 +209,7 @@ static void put_in_force(struct mcap_names *n, struct mcap_channel_def *def) {
 
 static bool adopt(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
     def->schema = def->schema_id ? schema_of(m, def->schema_id) : NULL;
-    if (!enter(m, def, err)) {
+    if (!mcap_enter(m, def, err)) {
         return false;
     }
     put_in_force(m->names, def);
@@ -230,14 +231,14 @@ static bool may_redefine(struct mcap *m, const char *what, uint16_t id, uint64_t
 bool mcap_define_schema(struct mcap *m, struct reel_bytes content, uint64_t at, struct reel_error *err) {
     struct mcap_names *n = m->names;
     struct mcap_schema_def def;
-    if (!read_schema(content, &def, err)) {
+    if (!mcap_read_schema(content, &def, err)) {
         return false;
     }
     struct mcap_schema_def *now = n->schemas[def.id], *summary = n->summary_schemas[def.id];
-    if (same_schema(now, &def) || (now && !may_redefine(m, "schema", def.id, at))) {
+    if (mcap_names_same_schema(now, &def) || (now && !may_redefine(m, "schema", def.id, at))) {
         return true;
     }
-    struct mcap_schema_def *kept = same_schema(summary, &def) ? summary : keep_schema(m, &def, err);
+    struct mcap_schema_def *kept = mcap_names_same_schema(summary, &def) ? summary : keep_schema(m, &def, err);
     n->n_schemas += kept && !now;
     n->schemas[def.id] = kept ? kept : now;
     return kept != NULL;
@@ -267,7 +268,7 @@ static bool define_late(struct mcap *m, struct mcap_channel_def *now, const stru
 bool mcap_define_channel(struct mcap *m, struct reel_bytes content, uint64_t at, struct reel_error *err) {
     struct mcap_names *n = m->names;
     struct mcap_channel_def def;
-    if (!read_channel(content, &def, err)) {
+    if (!mcap_read_channel(content, &def, err)) {
         return false;
     }
     def.at = at;
@@ -292,12 +293,12 @@ bool mcap_note_summary(struct mcap *m, uint8_t op, struct reel_bytes content, ui
     struct mcap_schema_def schema;
     struct mcap_channel_def channel;
     if (op == MCAP_SCHEMA) {
-        if (!read_schema(content, &schema, err)) {
+        if (!mcap_read_schema(content, &schema, err)) {
             return false;
         }
         return n->summary_schemas[schema.id] || (n->summary_schemas[schema.id] = keep_schema(m, &schema, err)) != NULL;
     }
-    if (!read_channel(content, &channel, err)) {
+    if (!mcap_read_channel(content, &channel, err)) {
         return false;
     }
     channel.at = at;

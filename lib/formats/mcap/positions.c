@@ -46,8 +46,8 @@ static int compare_index_entries(const void *a, const void *b) {
 /* One pass sorts the messages by channel into runs; the runs are then written one after another. */
 void mcap_positions_put(struct mcap_positions *p, struct reel_sink *out) {
     uint32_t begin = 0;
-    for (uint32_t i = 0; i < p->n_touched;
-         i++) { /* counts become the index of the channel's first entry, which then moves to its end */
+    for (uint32_t i = 0; i < p->n_touched; i++) { /* counts become the index of the channel's first entry, which then
+                                                     moves to its end */
         uint32_t *count = &p->counts[p->touched[i]], messages = *count;
         *count = begin;
         begin += messages;

@@ -17,10 +17,9 @@
 
 enum {
     MCAP_IDS = 1 << 16,
-    MCAP_RECORD_MAX =
-        REEL_SCHEMA_MAX +
-        2 * REEL_TEXT_MAX,     /* limit for records read whole: not messages, chunks, attachments, message indexes */
-    MCAP_REDEFINED_MAX = 1000, /* most redefinitions of ids that are followed */
+    MCAP_RECORD_MAX = REEL_SCHEMA_MAX + 2 * REEL_TEXT_MAX, /* limit for records read whole: not messages, chunks,
+                                                              attachments, message indexes */
+    MCAP_REDEFINED_MAX = 1000,                             /* most redefinitions of ids that are followed */
 };
 #define MCAP_NO_MODEL UINT32_MAX
 
@@ -45,8 +44,8 @@ struct mcap_channel_def {
 /* The ids of one part, and the channels of all parts. */
 struct mcap_names {
     struct mcap_schema_def *schemas[MCAP_IDS], *summary_schemas[MCAP_IDS];
-    struct mcap_channel_def *channels[MCAP_IDS],
-        *summary_channels[MCAP_IDS];                     /* definitions in force; definitions of the summary */
+    struct mcap_channel_def *channels[MCAP_IDS], *summary_channels[MCAP_IDS]; /* definitions in force; definitions of
+                                                                                 the summary */
     uint32_t model_of[MCAP_IDS];                         /* model channel of channels[i], for speed */
     uint64_t counts[MCAP_IDS];                           /* number of messages kept, by channel id */
     struct mcap_channel_def *first, **end, **part_begin; /* those of this part begin at *part_begin */
@@ -126,8 +125,8 @@ struct mcap_run {
     bool suspect; /* the chunk's bytes are known to be damaged somewhere */
 };
 
-static inline uint64_t mcap_position_hash(uint16_t channel, uint64_t time_ns,
-                                          uint64_t offset) { /* hash of a message index entry */
+static inline uint64_t mcap_position_hash(uint16_t channel, uint64_t time_ns, uint64_t offset) { /* hash of a message
+                                                                                                    index entry */
     return mix_step(mix_step(channel, time_ns), offset);
 }
 static inline uint64_t mcap_chunk_hash(uint64_t at, uint64_t length, uint64_t start, uint64_t end, uint64_t stored,
@@ -200,8 +199,8 @@ bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is,
 
 /* summary_section.c */
 bool mcap_find_footer(struct mcap *m, struct reel_error *err); /* sets footer_at, summary_start, crc_needed */
-bool mcap_read_ahead(struct mcap *m,
-                     struct reel_error *err); /* reads footer, summary definitions, and if there is a CRC */
+bool mcap_read_ahead(struct mcap *m, struct reel_error *err);  /* reads footer, summary definitions, and if there is a
+                                                                  CRC */
 /* Reads the fields of these records; they point into `content`. False: they do not fit. */
 bool mcap_read_statistics(struct reel_bytes content, struct mcap_statistics *out);
 bool mcap_read_chunk_index(struct reel_bytes content, struct mcap_chunk_index *out);

@@ -9,7 +9,7 @@
 
 enum { CHUNK_ROOM = MCAP_CHUNK_HEAD + 8 }; /* with the name of a compression */
 
-static bool put_head(struct mcap_recorder *m, struct reel_error *err) {
+static bool mcap_put_head(struct mcap_recorder *m, struct reel_error *err) {
     uint8_t buffer[128];
     struct reel_sink out = {.hi = sizeof buffer, .buffer = buffer};
     struct reel_bytes library = bytes_text("reel " REEL_VERSION);
@@ -26,7 +26,7 @@ static bool recorder_open(struct reel_recorder *r, struct reel_error *err) {
     m->schema_records.max = REEL_MODEL_MAX;
     return mcap_codec_named(r->options.compression, &m->codec, err) && mcap_positions_open(&m->positions, 0, err) &&
            (r->options.resume ? mcap_recorder_resume(m, err) && mcap_positions_widen(&m->positions, r->n_channels, err)
-                              : put_head(m, err));
+                              : mcap_put_head(m, err));
 }
 
 static void recorder_close(struct reel_recorder *r) {
@@ -138,7 +138,7 @@ static struct grow *pack_records(struct mcap_recorder *m, const char **compressi
     return &m->packed;
 }
 
-static bool put_chunk(struct mcap_recorder *m, struct reel_error *err) {
+static bool mcap_put_chunk(struct mcap_recorder *m, struct reel_error *err) {
     const char *compression;
     uint8_t head[CHUNK_ROOM];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
@@ -167,7 +167,7 @@ static bool put_chunk(struct mcap_recorder *m, struct reel_error *err) {
 
 static bool recorder_flush(struct reel_recorder *r, struct reel_error *err) {
     struct mcap_recorder *m = (struct mcap_recorder *)r;
-    bool good = m->positions.count == 0 || put_chunk(m, err);
+    bool good = m->positions.count == 0 || mcap_put_chunk(m, err);
     return begin_chunk(m, good ? err : NULL) && good;
 }
 

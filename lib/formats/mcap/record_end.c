@@ -33,11 +33,11 @@ static bool put_out(struct ending *e, struct reel_error *err) {
     e->out.size = 0;
     return good;
 }
-static void put_record(struct ending *e, enum mcap_op op, uint64_t size) {
+static void mcap_record_end_put_record(struct ending *e, enum mcap_op op, uint64_t size) {
     grow_u8(&e->out, (uint8_t)op);
     grow_u64(&e->out, size);
 }
-static void put_u16(struct grow *out, uint16_t value) {
+static void mcap_put_u16(struct grow *out, uint16_t value) {
     uint8_t b[2];
     store_u16le(b, value);
     grow_put(out, b, sizeof b);
@@ -116,14 +116,14 @@ static bool put_definitions(struct ending *e, struct reel_error *err) {
     return put_out(e, err);
 }
 
-static bool put_statistics(struct ending *e, struct reel_error *err) {
+static bool mcap_record_end_put_statistics(struct ending *e, struct reel_error *err) {
     uint32_t used = 0, n = e->m->base.n_channels;
     for (uint32_t i = 0; i < n; i++) {
         used += e->counts[i] > 0;
     }
-    put_record(e, MCAP_STATISTICS, 8 + 2 + 4 + 4 + 4 + 4 + 8 + 8 + 4 + (uint64_t)used * (2 + 8));
+    mcap_record_end_put_record(e, MCAP_STATISTICS, 8 + 2 + 4 + 4 + 4 + 4 + 8 + 8 + 4 + (uint64_t)used * (2 + 8));
     grow_u64(&e->out, e->messages);
-    put_u16(&e->out, (uint16_t)e->m->n_schemas);
+    mcap_put_u16(&e->out, (uint16_t)e->m->n_schemas);
     grow_u32(&e->out, n);
     grow_u32(&e->out, 0); /* attachments */
     grow_u32(&e->out, 0); /* metadata */
@@ -133,7 +133,7 @@ static bool put_statistics(struct ending *e, struct reel_error *err) {
     grow_u32(&e->out, used * (2 + 8));
     for (uint32_t i = 0; i < n; i++) {
         if (e->counts[i] > 0) {
-            put_u16(&e->out, mcap_id(i));
+            mcap_put_u16(&e->out, mcap_id(i));
             grow_u64(&e->out, e->counts[i]);
         }
     }
@@ -157,7 +157,7 @@ static bool put_chunk_index(struct chunk_index *c, struct reel_error *err) {
         return true;
     }
     c->open = false;
-    put_record(e, MCAP_CHUNK_INDEX, 4 * 8 + 4 + (uint64_t)c->offsets.size + 8 + 4 + c->name + 8 + 8);
+    mcap_record_end_put_record(e, MCAP_CHUNK_INDEX, 4 * 8 + 4 + (uint64_t)c->offsets.size + 8 + 4 + c->name + 8 + 8);
     grow_u64(&e->out, c->start_ns);
     grow_u64(&e->out, c->end_ns);
     grow_u64(&e->out, c->chunk.at);
@@ -173,8 +173,8 @@ static bool put_chunk_index(struct chunk_index *c, struct reel_error *err) {
     return e->out.size < PIECE || put_out(e, err);
 }
 
-static bool take_chunk(struct chunk_index *c, struct mcap_records *walk, const struct mcap_record *r,
-                       struct reel_error *err) {
+static bool mcap_record_end_take_chunk(struct chunk_index *c, struct mcap_records *walk, const struct mcap_record *r,
+                                       struct reel_error *err) {
     const uint8_t *p = mcap_records_view(walk, r, CHUNK_FIXED, err);
     if (!p) {
         return false;
@@ -205,12 +205,13 @@ static bool index_record(struct chunk_index *c, struct mcap_records *walk, const
         if (!p) {
             return false;
         }
-        put_u16(&c->offsets, load_u16le(p));
+        mcap_put_u16(&c->offsets, load_u16le(p));
         grow_u64(&c->offsets, r->at);
         c->indexes += MCAP_RECORD_HEAD + r->length;
         return !c->offsets.failed || reel_fail_memory(err);
     }
-    return put_chunk_index(c, err) && (r->op != MCAP_CHUNK || r->length < CHUNK_FIXED || take_chunk(c, walk, r, err));
+    return put_chunk_index(c, err) &&
+           (r->op != MCAP_CHUNK || r->length < CHUNK_FIXED || mcap_record_end_take_chunk(c, walk, r, err));
 }
 
 static bool put_chunk_indexes(struct ending *e, struct reel_error *err) {
@@ -229,7 +230,7 @@ static bool put_chunk_indexes(struct ending *e, struct reel_error *err) {
 
 static void put_offset(struct ending *e, enum mcap_op op, uint64_t at, uint64_t end) {
     if (end > at) {
-        put_record(e, MCAP_SUMMARY_OFFSET, 1 + 8 + 8);
+        mcap_record_end_put_record(e, MCAP_SUMMARY_OFFSET, 1 + 8 + 8);
         grow_u8(&e->out, (uint8_t)op);
         grow_u64(&e->out, at);
         grow_u64(&e->out, end - at);
@@ -242,7 +243,7 @@ static bool put_footer(struct ending *e, const uint64_t at[4], struct reel_error
     for (int i = 0; i < 4; i++) {
         put_offset(e, ops[i], at[i], i < 3 ? at[i + 1] : offsets_at);
     }
-    put_record(e, MCAP_FOOTER, 8 + 8 + 4);
+    mcap_record_end_put_record(e, MCAP_FOOTER, 8 + 8 + 4);
     grow_u64(&e->out, at[0]);
     grow_u64(&e->out, offsets_at);
     if (!put_out(e, err)) {
@@ -263,7 +264,7 @@ bool mcap_recorder_finish(struct reel_recorder *r, struct reel_error *err) {
     if (!walk_file(&e, count_record, err)) {
         return false;
     }
-    put_record(&e, MCAP_DATA_END, 4);
+    mcap_record_end_put_record(&e, MCAP_DATA_END, 4);
     grow_u32(&e.out, 0);
     if (!put_out(&e, err)) {
         return false;
@@ -275,7 +276,7 @@ bool mcap_recorder_finish(struct reel_recorder *r, struct reel_error *err) {
         return false;
     }
     at[2] = r->pos;
-    if (!put_statistics(&e, err)) {
+    if (!mcap_record_end_put_statistics(&e, err)) {
         return false;
     }
     at[3] = r->pos;

@@ -90,7 +90,7 @@ static uint64_t sum_of_messages(struct reel_bytes records) {
     return c.failed ? 0 : sum;
 }
 
-static bool take_index(struct resumed *s, const struct mcap_record *r, struct reel_error *err) {
+static bool mcap_record_resume_take_index(struct resumed *s, const struct mcap_record *r, struct reel_error *err) {
     bool small = r->length <= (uint64_t)MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY + 6;
     const uint8_t *p = s->sum != 0 && small ? mcap_records_view(&s->walk, r, (size_t)r->length, err) : NULL;
     if (s->sum == 0 || !small) {
@@ -151,14 +151,14 @@ static bool read_chunk(struct resumed *s, const struct mcap_record *r, uint64_t 
     return true;
 }
 
-static bool take_record(struct resumed *s, const struct mcap_record *r, struct reel_error *err) {
+static bool mcap_record_resume_take_record(struct resumed *s, const struct mcap_record *r, struct reel_error *err) {
     const uint8_t *p;
     bool small = r->length <= REEL_SCHEMA_MAX + 2 * (uint64_t)REEL_TEXT_MAX;
     if (r->op == MCAP_CHUNK) {
         return read_chunk(s, r, &s->sum, err);
     }
     if (r->op == MCAP_MESSAGE_INDEX) {
-        return take_index(s, r, err);
+        return mcap_record_resume_take_index(s, r, err);
     }
     if ((r->op == MCAP_SCHEMA || r->op == MCAP_CHANNEL) && small) {
         if (!(p = mcap_records_view(&s->walk, r, (size_t)r->length, err))) {
@@ -197,7 +197,7 @@ bool mcap_recorder_resume(struct mcap_recorder *m, struct reel_error *err) {
         return false;
     }
     while (mcap_records_next(&s.walk, &r, &why)) {
-        if (!take_record(&s, &r, err)) {
+        if (!mcap_record_resume_take_record(&s, &r, err)) {
             return false;
         }
     }

@@ -39,7 +39,7 @@ static bool record_at(struct mcap *m, uint64_t at, const uint8_t *p, bool *is, s
 }
 
 /* Finds the next position from `at` on where a record may begin, or the end of the file. */
-static bool search(struct mcap *m, uint64_t at, uint64_t *found, struct reel_error *err) {
+static bool mcap_search(struct mcap *m, uint64_t at, uint64_t *found, struct reel_error *err) {
     uint64_t size = m->source->size;
     while (size - at >= MCAP_RECORD_HEAD) {
         if (!mcap_progress(m, at, err)) {
@@ -54,8 +54,9 @@ static bool search(struct mcap *m, uint64_t at, uint64_t *found, struct reel_err
             return false;
         }
         for (size_t i = 0; i + MCAP_RECORD_HEAD <= held; i++, at++) {
-            bool is = p[i] > 0 && p[i] <= MCAP_DATA_END && p[i + 7] == 0 &&
-                      p[i + 8] == 0; /* the upper bytes of a length are zero: no file has 2^48 bytes */
+            bool is = p[i] > 0 && p[i] <= MCAP_DATA_END && p[i + 7] == 0 && p[i + 8] == 0; /* the upper bytes of a
+                                                                                              length are zero: no file
+                                                                                              has 2^48 bytes */
             if (is && !record_at(m, at, p + i, &is, err)) {
                 return false;
             }
@@ -72,12 +73,12 @@ static bool search(struct mcap *m, uint64_t at, uint64_t *found, struct reel_err
 bool mcap_resume(struct mcap *m, const char *why, uint64_t skip, struct reel_error *err) {
     uint64_t to, from = m->at;
     mcap_end_message_indexes(m);
-    if (!search(m, from + skip, &to, err)) {
+    if (!mcap_search(m, from + skip, &to, err)) {
         return false;
     }
     bool to_end = to == m->source->size;
-    enum reel_severity severity =
-        m->in_summary ? REEL_WARNING : REEL_LOSS; /* the summary only repeats what was read before */
+    enum reel_severity severity = m->in_summary ? REEL_WARNING : REEL_LOSS; /* the summary only repeats what was read
+                                                                               before */
     reel_scan_finding(m->scan, severity, m->part, from, to - from, "record at %llu: %s; %s", (unsigned long long)from,
                       why, to_end ? "no record follows" : "continued after it");
     m->at = to;

@@ -157,7 +157,7 @@ static bool take_lone_messages(struct mcap *m, struct reel_error *err) {
     return good && mcap_cover(m, m->at, err);
 }
 
-static bool take_record(struct mcap *m, uint8_t op, uint64_t length, struct reel_error *err) {
+static bool mcap_scan_take_record(struct mcap *m, uint8_t op, uint64_t length, struct reel_error *err) {
     if (op != MCAP_MESSAGE_INDEX) {
         mcap_end_message_indexes(m);
     }
@@ -192,7 +192,7 @@ static bool take_damage(struct mcap *m, uint8_t op, uint64_t length, uint64_t le
     return mcap_resume(m, why, 1, err);
 }
 
-static bool walk(struct mcap *m, struct reel_error *err) {
+static bool mcap_walk(struct mcap *m, struct reel_error *err) {
     uint64_t size = m->source->size;
     while (m->at < size && !m->ended) {
         if (!mcap_progress(m, m->at, err) || !take_lone_messages(m, err)) {
@@ -218,7 +218,7 @@ static bool walk(struct mcap *m, struct reel_error *err) {
             }
             continue;
         }
-        if (!take_record(m, op, length, err)) {
+        if (!mcap_scan_take_record(m, op, length, err)) {
             return false;
         }
         m->at += MCAP_RECORD_HEAD + length;
@@ -301,7 +301,7 @@ bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
 
 /* Reads the rest of a part and compares what it says of itself with what was found. */
 static bool end_part(struct mcap *m, struct reel_error *err) {
-    if (!mcap_read_ahead(m, err) || !walk(m, err)) {
+    if (!mcap_read_ahead(m, err) || !mcap_walk(m, err)) {
         return false;
     }
     mcap_end_message_indexes(m);
@@ -361,7 +361,7 @@ static bool growth_open(void *state, struct reel_scan *scan, struct reel_error *
     return mcap_walk_open(m, scan, REEL_WINDOW_BYTES, err) && mcap_begin_part(m, 0, err);
 }
 static bool growth_read(void *state, struct reel_error *err) {
-    return walk(state, err);
+    return mcap_walk(state, err);
 }
 static bool growth_finish(void *state, struct reel_error *err) {
     return end_part(state, err);

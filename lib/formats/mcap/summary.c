@@ -12,11 +12,11 @@ typedef unsigned long long ull;
 
 enum {
     SUMMARY_WINDOW = 64 << 10,
-    HEAD_MAX = 4 << 20, /* most bytes of definitions that are read after the header */
-    SUMMARY_HELD_MAX =
-        16 << 20, /* a summary up to this size is read once, a larger one three times: CRC, definitions, the rest */
-    SUMMARY_MAX_MIB = 256, /* enough for about a million chunks of twenty channels */
-    COUNT_ENTRY = 2 + 8,   /* size of an entry in the maps of Statistics and ChunkIndex */
+    HEAD_MAX = 4 << 20,          /* most bytes of definitions that are read after the header */
+    SUMMARY_HELD_MAX = 16 << 20, /* a summary up to this size is read once, a larger one three times: CRC, definitions,
+                                    the rest */
+    SUMMARY_MAX_MIB = 256,       /* enough for about a million chunks of twenty channels */
+    COUNT_ENTRY = 2 + 8,         /* size of an entry in the maps of Statistics and ChunkIndex */
 };
 
 struct span {
@@ -38,13 +38,13 @@ static void summary_done(struct summary *o) {
     *o = (struct summary){0};
 }
 
-static void widen(uint64_t *first, uint64_t *last, uint64_t from, uint64_t to) {
+static void mcap_widen(uint64_t *first, uint64_t *last, uint64_t from, uint64_t to) {
     *first = from < *first ? from : *first;
     *last = to > *last ? to : *last;
 }
 
 /* The span of a channel; NULL: no memory. */
-static struct span *span_of(struct summary *o, uint16_t id) {
+static struct span *mcap_span_of(struct summary *o, uint16_t id) {
     if (id >= o->n_spans) {
         size_t n = (size_t)id + 1 > 2 * o->n_spans ? (size_t)id + 1 : 2 * o->n_spans;
         struct span *spans = realloc(o->spans, n * sizeof *spans);
@@ -60,7 +60,7 @@ static struct span *span_of(struct summary *o, uint16_t id) {
 }
 
 /* Reads the header and the schemas and channels after it, as the walk does. */
-static bool read_head(struct mcap *m, struct reel_error *err) {
+static bool mcap_summary_read_head(struct mcap *m, struct reel_error *err) {
     uint64_t size = m->source->size;
     while (m->at < HEAD_MAX && size - m->at >= MCAP_RECORD_HEAD) {
         const uint8_t *p = window_at(&m->window, m->at, MCAP_RECORD_HEAD, err);
@@ -101,16 +101,16 @@ static bool take_chunk_index(struct mcap *m, struct summary *o, struct reel_byte
     const uint64_t most = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
     o->chunks++;
     o->raw += is.raw < most ? is.raw : most;
-    widen(&o->start_ns, &o->end_ns, is.start_ns, is.end_ns);
+    mcap_widen(&o->start_ns, &o->end_ns, is.start_ns, is.end_ns);
     if (is.indexes.size == 0) {
-        widen(&o->any_first, &o->any_last, is.start_ns, is.end_ns);
+        mcap_widen(&o->any_first, &o->any_last, is.start_ns, is.end_ns);
     }
     for (struct cursor c = cursor_of(is.indexes); !cursor_done(&c); cursor_u64le(&c)) {
-        struct span *span = span_of(o, cursor_u16le(&c));
+        struct span *span = mcap_span_of(o, cursor_u16le(&c));
         if (!span) {
             return reel_fail_memory(err);
         }
-        widen(&span->first, &span->last, is.start_ns, is.end_ns);
+        mcap_widen(&span->first, &span->last, is.start_ns, is.end_ns);
     }
     return true;
 }
@@ -143,8 +143,8 @@ static bool take_metadata_index(struct mcap *m, struct summary *o, struct reel_b
     return mcap_indexed_metadata(m, &is, err);
 }
 
-static bool take_record(struct mcap *m, struct summary *o, uint8_t op, struct reel_bytes content,
-                        struct reel_error *err) {
+static bool mcap_summary_take_record(struct mcap *m, struct summary *o, uint8_t op, struct reel_bytes content,
+                                     struct reel_error *err) {
     switch (op) {
     case MCAP_STATISTICS:
         o->statistics++;
@@ -175,7 +175,7 @@ static bool read_summary(struct mcap *m, struct summary *o, struct reel_error *e
             return reel_fail(err, REEL_DAMAGED, "the record at %llu of the summary is none", (ull)m->at);
         }
         if (known && (!(p = window_at(&m->window, m->at + MCAP_RECORD_HEAD, (size_t)length, err)) ||
-                      !take_record(m, o, op, bytes_of(p, (size_t)length), err))) {
+                      !mcap_summary_take_record(m, o, op, bytes_of(p, (size_t)length), err))) {
             return false;
         }
         m->at += MCAP_RECORD_HEAD + length;
@@ -212,10 +212,10 @@ static bool check_statistics(const struct mcap *m, struct summary *o, const stru
 static struct reel_channel_stats stats_of(const struct summary *o, uint16_t id, uint64_t count,
                                           const struct mcap_statistics *is) {
     uint64_t first = o->any_first, last = o->any_last;
-    bool by_chunk = o->start_ns == is->start_ns &&
-                    o->end_ns == is->end_ns; /* otherwise there are messages outside of these chunks */
+    bool by_chunk = o->start_ns == is->start_ns && o->end_ns == is->end_ns; /* otherwise there are messages outside of
+                                                                               these chunks */
     if (id < o->n_spans) {
-        widen(&first, &last, o->spans[id].first, o->spans[id].last);
+        mcap_widen(&first, &last, o->spans[id].first, o->spans[id].last);
     }
     by_chunk &= first <= last;
     first = by_chunk && first > is->start_ns ? first : is->start_ns;
@@ -243,7 +243,7 @@ static bool count_messages(struct mcap *m, struct summary *o, struct reel_error 
                              (ull)count, id);
         }
         const struct reel_channel_stats stats = stats_of(o, id, count, &is);
-        widen(&first, &last, (uint64_t)stats.first_ns, (uint64_t)stats.last_ns);
+        mcap_widen(&first, &last, (uint64_t)stats.first_ns, (uint64_t)stats.last_ns);
         left -= count;
         if (!reel_scan_count(m->scan, m->names->model_of[id], &stats, err)) {
             return false;
@@ -257,7 +257,7 @@ static bool count_messages(struct mcap *m, struct summary *o, struct reel_error 
 static bool summary_part(struct mcap *m, uint32_t part, struct summary *o, struct reel_error *err) {
     summary_done(o);
     o->start_ns = o->any_first = UINT64_MAX;
-    if (!mcap_begin_part(m, part, err) || !read_head(m, err) || !mcap_find_footer(m, err)) {
+    if (!mcap_begin_part(m, part, err) || !mcap_summary_read_head(m, err) || !mcap_find_footer(m, err)) {
         return false;
     }
     uint64_t size = m->footer_at - m->summary_start;
@@ -290,8 +290,8 @@ bool mcap_summary(struct reel_scan *scan, struct reel_error *err) {
     for (uint32_t i = 0; i < scan->n_parts; i++) {
         struct reel_error why = {0};
         if (!summary_part(&m, i, &o, &why)) {
-            bool unclear = why.code == REEL_DAMAGED ||
-                           why.code == REEL_LIMIT; /* damage in the summary; the file itself is judged by the scan */
+            bool unclear = why.code == REEL_DAMAGED || why.code == REEL_LIMIT; /* damage in the summary; the file itself
+                                                                                  is judged by the scan */
             why.code = unclear ? REEL_UNSUPPORTED : why.code;
             reel_error_pass(err, &why);
             return scan->n_parts == 1 ? false : reel_error_at(err, "%s", scan->parts[i]->name);

@@ -239,7 +239,7 @@ static void report_difference(struct mcap *m, const char *what, uint64_t stated,
     }
 }
 
-static void compare_messages(struct mcap *m, uint64_t stated) {
+static void mcap_compare_messages(struct mcap *m, uint64_t stated) {
     if (stated > m->found.messages) {
         reel_scan_finding(m->scan, REEL_LOSS, m->part, m->statistics_at, 0,
                           "the statistics say %llu messages, %llu were found: %llu are lost",
@@ -274,7 +274,7 @@ static void compare_statistics(struct mcap *m) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0, "the statistics' fields do not fit");
         return;
     }
-    compare_messages(m, is.messages);
+    mcap_compare_messages(m, is.messages);
     report_difference(m, "schemas", is.schemas, m->names->n_schemas);
     report_difference(m, "channels", is.channels, m->names->n_channels);
     report_difference(m, "attachments", is.attachments, found->attachments);

@@ -65,9 +65,8 @@ static bool find_create_time(const struct attached *from, uint64_t *create_ns, s
     uint64_t log_ns = cursor_u64le(&c), stated = cursor_u64le(&c);
     bool same = bytes_is(cursor_string32(&c), a->name) && bytes_is(cursor_string32(&c), a->media_type) &&
                 cursor_u64le(&c) == a->size;
-    *create_ns = same && !c.failed && log_ns == *create_ns
-                     ? stated
-                     : *create_ns; /* a name that is not UTF-8 has another length in the file */
+    *create_ns = same && !c.failed && log_ns == *create_ns ? stated : *create_ns; /* a name that is not UTF-8 has
+                                                                                     another length in the file */
     return true;
 }
 
@@ -111,7 +110,7 @@ uint64_t mcap_tail_parts(struct reel_write *w) {
     return mcap_attachments(w->stream) + 1 + chunk_index_parts(w) + 1;
 }
 
-static void put_statistics(struct reel_write *w, const struct mcap_model *model, struct reel_sink *out) {
+static void mcap_tail_put_statistics(struct reel_write *w, const struct mcap_model *model, struct reel_sink *out) {
     const struct mcap_totals *totals = w->totals;
     uint32_t channels = mcap_model_channels(model), used = 0, metadata;
     mcap_model_metadata(model, &metadata);
@@ -201,7 +200,7 @@ static void put_metadata_indexes(const struct mcap_model *model, uint64_t at, st
 static void put_summary_front(struct reel_write *w, const struct mcap_model *model, struct reel_sink *out) {
     mcap_put_schemas(model, out);
     mcap_put_channels(model, out);
-    put_statistics(w, model, out);
+    mcap_tail_put_statistics(w, model, out);
 }
 
 static void put_metadata(const struct mcap_model *model, struct reel_sink *out) {

@@ -135,8 +135,8 @@ static void put_chunk_head(const struct reel_write *w, struct reel_sink *out, co
     reel_sink_u64le(out, note->stored);
 }
 
-static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out,
-                        struct reel_error *err) {
+static bool mcap_put_message(struct reel_write *w, const struct reel_message *m, uint64_t time_ns,
+                             struct reel_sink *out, struct reel_error *err) {
     const struct mcap_run *run = w->run;
     struct reel_description d = {.publish_ns = (int64_t)time_ns};
     if (!m->owned && run->described[m->source]) {
@@ -164,8 +164,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
 }
 
 /* Counts a message in the chunk. False: its time cannot be stored in MCAP. */
-static bool book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t *time_ns,
-                 struct reel_error *err) {
+static bool mcap_book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t *time_ns,
+                      struct reel_error *err) {
     struct mcap_run *run = w->run;
     int64_t time = reel_write_time(w, m);
     if (time < 0) {
@@ -178,7 +178,7 @@ static bool book(struct reel_write *w, struct chunk *chunk, const struct reel_me
 }
 
 /* Makes room for the chunk's records before compression: a full chunk, or one message of `size` bytes. */
-static bool gather(struct mcap_run *run, struct chunk *chunk, uint64_t size, struct reel_error *err) {
+static bool mcap_gather(struct mcap_run *run, struct chunk *chunk, uint64_t size, struct reel_error *err) {
     size_t needed = size > MCAP_CHUNK_BYTES ? (size_t)size : MCAP_CHUNK_BYTES;
     if (needed > run->raw_capacity) {
         free(TAKE(run->raw));
@@ -195,8 +195,8 @@ static bool gather(struct mcap_run *run, struct chunk *chunk, uint64_t size, str
 
 /* While planning, bytes are needed only where they are hashed; those of a chunk are gathered then, for its CRC. A
  * message that is too large for that is alone in its chunk. */
-static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns,
-                         struct reel_sink *out, struct reel_error *err) {
+static bool mcap_emit_message(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns,
+                              struct reel_sink *out, struct reel_error *err) {
     uint64_t size = MCAP_MESSAGE_HEAD + (uint64_t)m->size;
     if (w->planning && !out->hashing) {
         return true;
@@ -206,14 +206,15 @@ static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct
             put_chunk_head(w, out,
                            &(struct mcap_note){.start_ns = time_ns, .end_ns = time_ns, .records = size, .stored = size},
                            0);
-        } else if (!gather(w->run, chunk, size, err)) {
+        } else if (!mcap_gather(w->run, chunk, size, err)) {
             return false;
         }
     }
-    return put_message(w, m, time_ns, chunk->gathered ? &chunk->raw : out, err);
+    return mcap_put_message(w, m, time_ns, chunk->gathered ? &chunk->raw : out, err);
 }
 
-static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
+static bool mcap_write_take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out,
+                                     struct reel_error *err) {
     const struct mcap_run *run = w->run;
     while (run->positions.count < MCAP_CHUNK_MESSAGES) {
         struct reel_message m;
@@ -230,7 +231,7 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
             return true;
         }
         uint64_t time_ns = 0;
-        if (!book(w, chunk, &m, &time_ns, err) || !emit_message(w, chunk, &m, time_ns, out, err)) {
+        if (!mcap_book(w, chunk, &m, &time_ns, err) || !mcap_emit_message(w, chunk, &m, time_ns, out, err)) {
             return false;
         }
         chunk->records += size;
@@ -307,7 +308,8 @@ static bool put_planned(struct reel_write *w, const struct chunk *chunk, bool pa
 }
 
 /* Counts the chunk and stores its note in the plan, unless it is to be compressed. */
-static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
+static bool mcap_plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out,
+                            struct reel_error *err) {
     const struct mcap_run *run = w->run;
     const struct mcap_positions *p = &run->positions;
     const struct mcap_note is = {
@@ -317,7 +319,7 @@ static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct r
     if (out->hashing) {
         return put_planned(w, chunk, packs, out, err);
     }
-    reel_sink_zeros(
+    reel_sink_fill(
         out, 0, MCAP_CHUNK_HEAD + (packs ? strlen(w->options->compression) : 0) + is.stored + mcap_positions_size(p));
     if (packs) {
         reel_write_pack(w);
@@ -328,7 +330,7 @@ static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct r
 
 static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct chunk chunk = {.records = 0};
-    return gather(w->run, &chunk, MCAP_PACKED_MAX, err) && take_messages(w, &chunk, out, err) &&
+    return mcap_gather(w->run, &chunk, MCAP_PACKED_MAX, err) && mcap_write_take_messages(w, &chunk, out, err) &&
            put_planned(w, &chunk, true, out, err);
 }
 
@@ -356,7 +358,7 @@ static bool as_planned(const struct reel_write *w, const char *what, uint64_t is
 static bool render_packed(struct reel_write *w, struct chunk *chunk, const struct mcap_note *note,
                           struct reel_sink *out, struct reel_error *err) {
     struct mcap_run *run = w->run;
-    if (!gather(run, chunk, note->records, err) || !take_messages(w, chunk, out, err) ||
+    if (!mcap_gather(run, chunk, note->records, err) || !mcap_write_take_messages(w, chunk, out, err) ||
         !as_planned(w, "bytes of messages", chunk->records, note->records, err) || !compress(run, chunk, err) ||
         !as_planned(w, "compressed bytes", run->packed.size, note->stored, err)) {
         return false;
@@ -369,14 +371,15 @@ static bool render_plain(struct reel_write *w, struct chunk *chunk, const struct
                          struct reel_error *err) {
     uint64_t chunk_at = out->pos;
     put_chunk_head(w, out, note, 0);
-    if (!take_messages(w, chunk, out, err) || !as_planned(w, "bytes of messages", chunk->records, note->records, err)) {
+    if (!mcap_write_take_messages(w, chunk, out, err) ||
+        !as_planned(w, "bytes of messages", chunk->records, note->records, err)) {
         return false;
     }
     patch_crc(reel_write_group(w, w->group), chunk_at, chunk->records, out);
     return true;
 }
 
-static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool mcap_render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct mcap_run *run = w->run;
     struct mcap_note note = mcap_note_of(reel_write_group(w, w->group));
     struct chunk chunk = {0};
@@ -393,9 +396,9 @@ static bool mcap_messages(struct reel_write *w, struct reel_sink *out, struct re
     struct mcap_run *run = w->run;
     struct chunk chunk = {0};
     mcap_positions_forget(&run->positions); /* left over from a chunk that failed */
-    bool good = w->planning  ? take_messages(w, &chunk, out, err) && plan_chunk(w, &chunk, out, err)
+    bool good = w->planning  ? mcap_write_take_messages(w, &chunk, out, err) && mcap_plan_chunk(w, &chunk, out, err)
                 : w->packing ? pack_chunk(w, out, err)
-                             : render_chunk(w, out, err);
+                             : mcap_render_chunk(w, out, err);
     mcap_positions_forget(&run->positions);
     return good;
 }

@@ -49,8 +49,8 @@ struct mcap_note mcap_note_of(const struct reel_group *group);
 static inline uint16_t mcap_row_channel(const struct mcap_note *note, uint32_t row) {
     return load_u16le(note->rows + (size_t)row * MCAP_NOTE_ROW);
 }
-static inline uint64_t mcap_row_index_size(const struct mcap_note *note,
-                                           uint32_t row) { /* Size of the MessageIndex record. */
+static inline uint64_t mcap_row_index_size(const struct mcap_note *note, uint32_t row) { /* Size of the MessageIndex
+                                                                                            record. */
     return MCAP_MESSAGE_INDEX_HEAD +
            (uint64_t)MCAP_MESSAGE_INDEX_ENTRY * load_u32le(note->rows + (size_t)row * MCAP_NOTE_ROW + 2);
 }

@@ -169,25 +169,25 @@ static void check_info(struct mira *t, const struct mira_info *info, struct inde
     }
 }
 
-static void report(struct mira *t, enum reel_severity severity, const struct mira_count *c, const char *what) {
+static void mira_report(struct mira *t, enum reel_severity severity, const struct mira_count *c, const char *what) {
     if (c->n > 0) {
         reel_scan_finding(t->scan, severity, 0, c->at, 0, "%s: %llu, the first at %llu", what, (unsigned long long)c->n,
                           (unsigned long long)c->at);
     }
 }
 
-static void report_counts(struct mira *t) {
-    report(t, REEL_WARNING, &t->wrong_sizes, "fields whose size does not match their content");
-    report(t, REEL_WARNING, &t->wrong_blocks,
-           "message blocks whose stated counts, sizes or times do not match their content");
-    report(t, REEL_WARNING, &t->no_block, "messages outside of blocks");
-    report(t, REEL_WARNING, &t->late_infos, "channel infos after the first message of their channel");
-    report(t, REEL_NOTE, &t->again_infos, "channels with several channel infos");
-    report(t, REEL_WARNING, &t->big_metas, "channels whose meta data exceed 16 MiB and are dropped");
-    report(t, REEL_WARNING, &t->clamped,
-           "messages with times after the year 2262, the latest that can be stored: set to that time");
-    report(t, REEL_WARNING, &t->no_frame, "messages whose frame ids are dropped: too many or too long");
-    report(t, REEL_NOTE, &t->unproved, "compressed messages too large to verify");
+static void mira_report_counts(struct mira *t) {
+    mira_report(t, REEL_WARNING, &t->wrong_sizes, "fields whose size does not match their content");
+    mira_report(t, REEL_WARNING, &t->wrong_blocks,
+                "message blocks whose stated counts, sizes or times do not match their content");
+    mira_report(t, REEL_WARNING, &t->no_block, "messages outside of blocks");
+    mira_report(t, REEL_WARNING, &t->late_infos, "channel infos after the first message of their channel");
+    mira_report(t, REEL_NOTE, &t->again_infos, "channels with several channel infos");
+    mira_report(t, REEL_WARNING, &t->big_metas, "channels whose meta data exceed 16 MiB and are dropped");
+    mira_report(t, REEL_WARNING, &t->clamped,
+                "messages with times after the year 2262, the latest that can be stored: set to that time");
+    mira_report(t, REEL_WARNING, &t->no_frame, "messages whose frame ids are dropped: too many or too long");
+    mira_report(t, REEL_NOTE, &t->unproved, "compressed messages too large to verify");
 }
 
 void mira_check(struct mira *t) {
@@ -210,9 +210,9 @@ void mira_check(struct mira *t) {
     for (size_t i = 0; i < t->n_infos; i++) {
         check_info(t, &t->infos[i], &missing, &wrong);
     }
-    report(t, REEL_NOTE, &t->empty_blocks, "message blocks that were not closed");
-    report(t, REEL_WARNING, &wrong, "channel infos whose stated sums or times do not match their messages");
-    report(t, REEL_NOTE, &missing.none, "channels without an index");
-    report(t, REEL_WARNING, &missing.beyond_end, "channels whose index would be beyond the end of the file");
-    report_counts(t);
+    mira_report(t, REEL_NOTE, &t->empty_blocks, "message blocks that were not closed");
+    mira_report(t, REEL_WARNING, &wrong, "channel infos whose stated sums or times do not match their messages");
+    mira_report(t, REEL_NOTE, &missing.none, "channels without an index");
+    mira_report(t, REEL_WARNING, &missing.beyond_end, "channels whose index would be beyond the end of the file");
+    mira_report_counts(t);
 }

@@ -12,7 +12,7 @@ enum {
     SLOW_MIN = 16 << 10, /* the least that is decoded to measure a message */
 };
 
-static enum reel_codec codec_of(const uint8_t *p, size_t size) {
+static enum reel_codec mira_codec_of(const uint8_t *p, size_t size) {
     if (size >= 3 && memcmp(p, "BZh", 3) == 0) {
         return REEL_CODEC_BZIP2;
     }
@@ -30,7 +30,7 @@ bool mira_codec_known(struct window *w, const struct mira_field *f, bool *known,
     }
     size_t look = f->message.stored < 4 ? f->message.stored : 4;
     const uint8_t *p = window_at(w, f->message.data_at, look, err);
-    *known = p && codec_of(p, look) != REEL_CODEC_NONE;
+    *known = p && mira_codec_of(p, look) != REEL_CODEC_NONE;
     return p != NULL;
 }
 
@@ -90,7 +90,7 @@ bool mira_choose_codec(struct mira *t, struct mira_channel *c, const struct mira
     if (!p) {
         return false;
     }
-    *codec = codec_of(p, look);
+    *codec = mira_codec_of(p, look);
     *raw = f->message.raw;
     if (*codec == REEL_CODEC_NONE) {
         c->unknown++;

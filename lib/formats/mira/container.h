@@ -170,7 +170,11 @@ bool mira_summary(struct reel_scan *scan, struct reel_error *err);
 
 /* fields */
 int mira_header_read(struct reel_bytes head, const struct reel_source *source,
-                     struct mira_header *h); /* confidence in bits, see reel_format.probe; 0 = not a tape */
+                     struct mira_header *h); /* confidence in
+                                                bits, see
+                                                reel_format.probe;
+                                                0 = not a tape
+                                              */
 /* REEL_DAMAGED with the reason if there is no complete field. */
 bool mira_field_read(const struct mira *t, struct window *w, uint64_t at, struct mira_field *f, struct reel_error *err);
 static inline bool mira_size_agrees(const struct mira_field *f) { /* the size of a block may include its fields */
@@ -180,9 +184,9 @@ static inline bool mira_size_agrees(const struct mira_field *f) { /* the size of
 
 /* names */
 uint64_t mira_hash(const struct mira *t, uint32_t owner, struct reel_bytes key);
-uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key); /* 0: not found */
-struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name,
-                                     struct reel_error *err); /* added if it is new */
+uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key);                 /* 0: not found */
+struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, struct reel_error *err); /* added if it is
+                                                                                                         new */
 /* *number: 1 + the index of the frame id in the channel's list; 0: empty, or not kept. */
 bool mira_frame_number(struct mira *t, struct mira_channel *c, struct reel_bytes frame, uint64_t at, uint32_t *number,
                        struct reel_error *err);

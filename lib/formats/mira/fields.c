@@ -86,7 +86,7 @@ static struct reel_bytes read_string(struct cursor *c, bool big, uint64_t *need)
     return cursor_bytes(c, size);
 }
 
-static void read_message(struct cursor *c, const struct mira *t, struct mira_field *f, uint64_t *need) {
+static void mira_read_message(struct cursor *c, const struct mira *t, struct mira_field *f, uint64_t *need) {
     bool big = t->header.big;
     *need = MIRA_FIELD_HEAD + MIRA_MESSAGE_FIXED;
     f->message.time = (int64_t)mira_u64(c, big);
@@ -126,14 +126,14 @@ static void read_block(struct cursor *c, const struct mira *t, struct mira_field
     f->end = f->at + MIRA_FIELD_HEAD + MIRA_BLOCK_HEAD;
 }
 
-static void read_index(struct cursor *c, const struct mira *t, struct mira_field *f) {
+static void mira_fields_read_index(struct cursor *c, const struct mira *t, struct mira_field *f) {
     f->index.count = mira_u32(c, t->header.big);
     f->index.entries_at = f->at + MIRA_FIELD_HEAD + 4;
     f->end = f->index.entries_at + (uint64_t)f->index.count * MIRA_INDEX_ENTRY;
 }
 
 /* Reads a field up to its data, meta data or entries; c->failed: more bytes are needed. */
-static void read_head(struct cursor *c, const struct mira *t, struct mira_field *f, uint64_t *need) {
+static void mira_read_head(struct cursor *c, const struct mira *t, struct mira_field *f, uint64_t *need) {
     f->type = cursor_u8(c);
     f->size = mira_u32(c, t->header.big);
     *need = MIRA_FIELD_HEAD + 4;
@@ -146,10 +146,10 @@ static void read_head(struct cursor *c, const struct mira *t, struct mira_field 
         read_info(c, t, f, need);
         break;
     case MIRA_MESSAGE:
-        read_message(c, t, f, need);
+        mira_read_message(c, t, f, need);
         break;
     case MIRA_INDEX:
-        read_index(c, t, f);
+        mira_fields_read_index(c, t, f);
         break;
     default:
         *need = MIRA_FIELD_HEAD;
@@ -193,7 +193,7 @@ bool mira_field_read(const struct mira *t, struct window *w, uint64_t at, struct
             return false;
         }
         struct cursor c = cursor_of(bytes_of(p, size));
-        read_head(&c, t, f, &need);
+        mira_read_head(&c, t, f, &need);
         if (!is_type(f->type)) {
             return reel_fail(err, REEL_DAMAGED, "byte %02x at %llu is not the type of a field", f->type,
                              (unsigned long long)at);

@@ -43,7 +43,7 @@ enum {
 #define MIRA_START_KEY "mira.start_ns"
 #define MIRA_UTC_KEY "mira.utc_offset_ns"
 #define MIRA_NAME_FIELD                                                                                                \
-    "reel.name" /* in the meta data of a foreign channel, with the fields of ros_wrap.h: its original name */
+    "reel.name" /* in the meta data of a foreign channel, with the fields of ros/wrap.h: its original name */
 #define MIRA_LATCHED_FIELD "reel.latched"
 
 #define MIRA_UTC_MAX_NS (15 * 3600 * 1000000000LL)

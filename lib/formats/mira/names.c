@@ -10,7 +10,7 @@
 /* ---- the table ---- */
 
 /* `owner` is 0 for the name of a channel, else 1 + the channel whose frame id it is. */
-static struct hash_key key_of(uint32_t owner, struct reel_bytes text) {
+static struct hash_key mira_key_of(uint32_t owner, struct reel_bytes text) {
     return (struct hash_key){.number = owner, .bytes = text};
 }
 
@@ -19,14 +19,14 @@ uint64_t mira_hash(const struct mira *t, uint32_t owner, struct reel_bytes key) 
 }
 
 uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key) {
-    return (uint32_t)hash_table_get(&t->names, key_of(owner, key));
+    return (uint32_t)hash_table_get(&t->names, mira_key_of(owner, key));
 }
 
 static bool table_put(struct mira *t, uint32_t owner, struct reel_bytes key, uint32_t value, struct reel_error *err) {
-    return hash_table_set(&t->names, key_of(owner, key), value, err);
+    return hash_table_set(&t->names, mira_key_of(owner, key), value, err);
 }
 
-static void *keep(struct mira *t, const void *data, size_t size, struct reel_error *err) {
+static void *mira_keep(struct mira *t, const void *data, size_t size, struct reel_error *err) {
     uint8_t *p = arena_alloc(&t->arena, size ? size : 1);
     if (!p) {
         arena_fail(&t->arena, err);
@@ -36,12 +36,12 @@ static void *keep(struct mira *t, const void *data, size_t size, struct reel_err
     return p;
 }
 
-static bool keep_bytes(struct mira *t, struct reel_bytes from, struct reel_bytes *out, struct reel_error *err) {
-    *out = bytes_of(keep(t, from.data, from.size, err), from.size);
+static bool mira_keep_bytes(struct mira *t, struct reel_bytes from, struct reel_bytes *out, struct reel_error *err) {
+    *out = bytes_of(mira_keep(t, from.data, from.size, err), from.size);
     return out->data != NULL;
 }
 
-static const char *text_of(struct mira *t, struct reel_bytes raw, struct reel_error *err) {
+static const char *mira_text_of(struct mira *t, struct reel_bytes raw, struct reel_error *err) {
     return reel_scan_text(t->scan, raw, err);
 }
 
@@ -56,8 +56,8 @@ struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, str
     if (known > 0) {
         return t->channels[known - 1];
     }
-    struct mira_channel *c = keep(t, NULL, sizeof *c, err);
-    if (!c || !keep_bytes(t, name, &c->name, err)) {
+    struct mira_channel *c = mira_keep(t, NULL, sizeof *c, err);
+    if (!c || !mira_keep_bytes(t, name, &c->name, err)) {
         return NULL;
     }
     c->frames_end = &c->frames;
@@ -66,7 +66,7 @@ struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, str
         reel_fail_memory(err);
         return NULL;
     }
-    const struct reel_channel model = {.name = text_of(t, name, err), .type = "", .encoding = MIRA_ENCODING};
+    const struct reel_channel model = {.name = mira_text_of(t, name, err), .type = "", .encoding = MIRA_ENCODING};
     if (!model.name || !reel_scan_channel(t->scan, &model, &c->id, err) ||
         !table_put(t, 0, c->name, (uint32_t)t->n_channels + 1, err)) {
         return NULL;
@@ -77,8 +77,8 @@ struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, str
 
 static bool frame_add(struct mira *t, struct mira_channel *c, struct reel_bytes frame, struct reel_error *err) {
     struct reel_bytes key;
-    struct mira_frame *f = keep(t, NULL, sizeof *f, err);
-    if (!f || !keep_bytes(t, frame, &key, err) || !(f->text = text_of(t, frame, err)) ||
+    struct mira_frame *f = mira_keep(t, NULL, sizeof *f, err);
+    if (!f || !mira_keep_bytes(t, frame, &key, err) || !(f->text = mira_text_of(t, frame, err)) ||
         !table_put(t, c->id + 1, key, c->n_frames + 1, err)) {
         return false;
     }
@@ -126,7 +126,7 @@ static bool take_meta(struct mira *t, struct mira_channel *c, const struct mira_
         return true;
     }
     const uint8_t *p = window_at(&t->window, f->info.meta_at, (size_t)f->info.meta_size, err);
-    return p && keep_bytes(t, bytes_of(p, (size_t)f->info.meta_size), &c->meta, err);
+    return p && mira_keep_bytes(t, bytes_of(p, (size_t)f->info.meta_size), &c->meta, err);
 }
 
 static bool info_add(struct mira *t, const struct mira_field *f, uint32_t channel, struct reel_error *err) {
@@ -165,7 +165,7 @@ bool mira_read_info(struct mira *t, const struct mira_field *f, struct reel_erro
     if (c->messages > 0) {
         mira_count(&t->late_infos, f->at);
     }
-    return keep_bytes(t, f->info.type, &c->type, err) && take_meta(t, c, f, err);
+    return mira_keep_bytes(t, f->info.type, &c->type, err) && take_meta(t, c, f, err);
 }
 
 /* ---- channels for the builder ---- */
@@ -174,12 +174,12 @@ static bool is_foreign(struct reel_bytes meta) {
     return meta.size > 4 && bytes_start(bytes_of(meta.data + 4, meta.size - 4), bytes_text("reel.encoding="));
 }
 
-/* Name and latching of a foreign channel, which ros_wrap.h does not handle. */
+/* Name and latching of a foreign channel, which ros/wrap.h does not handle. */
 static bool read_foreign(struct mira *t, struct mira_channel *c, struct reel_channel *model, struct reel_error *err) {
     struct cursor fields = cursor_of(c->meta);
     struct reel_bytes name, value;
     while (rosrecord_field(&fields, &name, &value)) {
-        if (bytes_is(name, MIRA_NAME_FIELD) && !(model->name = text_of(t, value, err))) {
+        if (bytes_is(name, MIRA_NAME_FIELD) && !(model->name = mira_text_of(t, value, err))) {
             return false;
         }
         model->latched |= bytes_is(name, MIRA_LATCHED_FIELD) && bytes_is(value, "1");
@@ -192,7 +192,7 @@ static bool read_foreign(struct mira *t, struct mira_channel *c, struct reel_cha
 static bool fill_metadata(struct mira *t, const struct mira_channel *c, struct reel_channel *model,
                           struct reel_error *err) {
     const struct reel_pairs had = model->metadata;
-    struct reel_pair *pairs = keep(t, NULL, (c->n_frames + had.count + 2) * sizeof *pairs, err);
+    struct reel_pair *pairs = mira_keep(t, NULL, (c->n_frames + had.count + 2) * sizeof *pairs, err);
     if (!pairs) {
         return false;
     }
@@ -216,7 +216,7 @@ static bool fill_metadata(struct mira *t, const struct mira_channel *c, struct r
 static bool finish_channel(struct mira *t, struct mira_channel *c, struct reel_error *err) {
     struct reel_channel model = {.encoding = MIRA_ENCODING};
     struct reel_schema schema = {.encoding = MIRA_ENCODING, .hash = "", .data = c->meta};
-    if (!(model.name = text_of(t, c->name, err)) || !(model.type = text_of(t, c->type, err))) {
+    if (!(model.name = mira_text_of(t, c->name, err)) || !(model.type = mira_text_of(t, c->type, err))) {
         return false;
     }
     if (is_foreign(c->meta)) {

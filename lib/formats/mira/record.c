@@ -42,7 +42,7 @@ struct recorder {
     FILE *spool;
 };
 
-static bool put_head(struct recorder *t, uint64_t first_info, struct reel_error *err) {
+static bool mira_put_head(struct recorder *t, uint64_t first_info, struct reel_error *err) {
     uint8_t head[MIRA_HEADER];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
     mira_put_tape_head(&out, &(struct mira_tape_head){.version = MIRA_VERSION_DEFAULT,
@@ -62,7 +62,7 @@ static bool tape_open(struct reel_recorder *r, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"",
                          compression);
     }
-    return (t->spool = recorder_spool(err)) && put_head(t, 0, err);
+    return (t->spool = recorder_spool(err)) && mira_put_head(t, 0, err);
 }
 
 static void tape_close(struct reel_recorder *r) {
@@ -167,7 +167,7 @@ static bool tape_flush(struct reel_recorder *r, struct reel_error *err) {
     }
     uint64_t block_at = r->pos;
     put_block_head(t);
-    bool good = (t->blocks > 0 || put_head(t, 0, err)) && recorder_put(r, t->block.data, t->block.size, err);
+    bool good = (t->blocks > 0 || mira_put_head(t, 0, err)) && recorder_put(r, t->block.data, t->block.size, err);
     for (uint32_t c = 0; c < r->n_channels; c++) {
         struct channel *channel = &t->channels[c];
         channel->info_at = !channel->pending ? channel->info_at : good ? block_at + channel->info_at : 0;
@@ -190,8 +190,8 @@ static bool begin_block(struct recorder *t, int64_t time_ns, struct reel_error *
 
 /* ---- messages */
 
-static bool put_message(struct recorder *t, const struct reel_record *record, const struct reel_bytes *data,
-                        struct reel_error *err) {
+static bool mira_record_put_message(struct recorder *t, const struct reel_record *record, const struct reel_bytes *data,
+                                    struct reel_error *err) {
     const struct mira_out *c = &t->channels[record->channel].out;
     bool packed = data->size < record->payload.size;
     size_t size = MIRA_FIELD_HEAD + MIRA_MESSAGE_FIXED + c->name.size + c->frame.size + (packed ? 4 : 0) + data->size;
@@ -250,12 +250,12 @@ static bool tape_message(struct reel_recorder *r, const struct reel_record *reco
         c->info_at = at;
         c->pending = true;
     }
-    return put_message(t, record, &data, err);
+    return mira_record_put_message(t, record, &data, err);
 }
 
 /* ---- the end */
 
-static bool put_table_head(struct reel_recorder *r, size_t key, struct reel_error *err) {
+static bool mira_record_put_table_head(struct reel_recorder *r, size_t key, struct reel_error *err) {
     struct channel *c = &((struct recorder *)r)->channels[key];
     uint8_t head[MIRA_FIELD_HEAD + 4];
     c->links.index = r->pos;
@@ -291,7 +291,7 @@ static bool link_infos(struct recorder *t, struct reel_error *err) {
         }
         next = channel->info_at;
     }
-    return put_head(t, next, err);
+    return mira_put_head(t, next, err);
 }
 
 static bool tape_finish(struct reel_recorder *r, struct reel_error *err) {
@@ -307,7 +307,7 @@ static bool tape_finish(struct reel_recorder *r, struct reel_error *err) {
                                           .row_size = MIRA_INDEX_ENTRY,
                                           .n_keys = r->n_channels,
                                           .counts = counts,
-                                          .head = put_table_head};
+                                          .head = mira_record_put_table_head};
     return recorder_put_tables(r, &index, err) && link_infos(t, err);
 }
 

@@ -5,7 +5,7 @@
 
 enum { COST = 4096 }; /* deducted from the allowance for each read elsewhere */
 
-/* See mira.h. */
+/* See container.h. */
 static bool is_strict(const struct mira_field *f) {
     return mira_size_agrees(f) && (f->type != MIRA_BLOCK || f->size >= MIRA_BLOCK_HEAD) &&
            (f->type != MIRA_MESSAGE || f->message.channel.size > 0);
@@ -28,8 +28,8 @@ bool mira_is_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *er
     if (!mira_inspect(t, at, &f, yes, err)) {
         return false;
     }
-    *yes |= f.cut &&
-            (left < MIRA_FIELD_HEAD || f.size > left - MIRA_FIELD_HEAD); /* the last one, cut by the end of the file */
+    *yes |= f.cut && (left < MIRA_FIELD_HEAD || f.size > left - MIRA_FIELD_HEAD); /* the last one, cut by the end of the
+                                                                                     file */
     return true;
 }
 
@@ -54,7 +54,7 @@ static bool is_candidate(struct mira *t, const uint8_t *p, uint64_t at, bool *ye
 }
 
 /* *to: the next plausible field; the end of the file if there is none. */
-static bool search(struct mira *t, uint64_t from, uint64_t *to, struct reel_error *err) {
+static bool mira_search(struct mira *t, uint64_t from, uint64_t *to, struct reel_error *err) {
     uint64_t size = t->source->size;
     *to = size;
     for (uint64_t at = from; at < size && size - at > MIRA_FIELD_HEAD && t->search_left > 0;) {
@@ -112,7 +112,7 @@ static bool by_size(struct mira *t, uint64_t *to, struct reel_error *err) {
 
 bool mira_resume(struct mira *t, const char *why, struct reel_error *err) {
     uint64_t from = t->at, size = t->source->size, to;
-    if (!by_size(t, &to, err) || (to == size && !search(t, from + 1, &to, err))) {
+    if (!by_size(t, &to, err) || (to == size && !mira_search(t, from + 1, &to, err))) {
         return false;
     }
     if (to == size) {

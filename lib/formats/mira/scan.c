@@ -1,5 +1,5 @@
 /* Scans MIRA tapes. No real tape was available, so every interpretation that the documentation allows is tried, and the
- * one that fits the tape is used; see wire.h. */
+ * one that fits the tape is used; see layout.h. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/hash_table.h"

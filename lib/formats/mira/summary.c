@@ -108,7 +108,7 @@ static bool message_at(struct summary *o, const struct current *l, const struct 
 }
 
 /* Do all sampled messages have the same frame id and kind of compression? */
-static bool sample(struct summary *o, struct current *l, bool *alike, struct reel_error *err) {
+static bool mira_sample(struct summary *o, struct current *l, bool *alike, struct reel_error *err) {
     uint64_t kind = 0;
     *alike = true;
     for (uint32_t k = 0; k < SAMPLE_MESSAGES && *alike; k++) {
@@ -132,7 +132,7 @@ static int position_compare(const void *a, const void *b) {
 }
 
 /* Reads the heads of `n` messages, in file order. */
-static bool take_messages(struct summary *o, struct current *l, uint32_t n, struct reel_error *err) {
+static bool mira_take_messages(struct summary *o, struct current *l, uint32_t n, struct reel_error *err) {
     if (n > o->reads_left) {
         return reel_fail(err, REEL_DAMAGED, "too many messages would have to be read for their frame ids");
     }
@@ -189,12 +189,12 @@ static bool take_channel(struct summary *o, uint64_t at, struct reel_error *err)
     l.entries_at = table.index.entries_at;
     l.count = table.index.count;
     bool alike = false;
-    if (l.count > SAMPLE_MESSAGES && !sample(o, &l, &alike, err)) {
+    if (l.count > SAMPLE_MESSAGES && !mira_sample(o, &l, &alike, err)) {
         return false;
     }
     const struct reel_channel_stats stats = {
         .count = l.count, .first_ns = mira_absolute(t, l.first, at), .last_ns = mira_absolute(t, l.last, at)};
-    return take_messages(o, &l, alike ? 1 : l.count, err) && reel_scan_count(t->scan, l.channel->id, &stats, err);
+    return mira_take_messages(o, &l, alike ? 1 : l.count, err) && reel_scan_count(t->scan, l.channel->id, &stats, err);
 }
 
 /* Channels are in the order of their infos, as in a walk, because an info precedes its messages. */

@@ -82,7 +82,7 @@ int64_t mira_absolute(struct mira *t, int64_t time, uint64_t at) {
     return absolute;
 }
 
-static void count_message(struct mira *t, struct mira_channel *c, const struct mira_field *f) {
+static void mira_walk_count_message(struct mira *t, struct mira_channel *c, const struct mira_field *f) {
     int64_t time = f->message.time;
     struct mira_open_block *b = &t->block;
     c->first = c->messages == 0 || time < c->first ? time : c->first;
@@ -101,7 +101,7 @@ static void count_message(struct mira *t, struct mira_channel *c, const struct m
     b->end = f->end;
 }
 
-static bool take_message(struct mira *t, const struct mira_field *f, struct reel_error *err) {
+static bool mira_take_message(struct mira *t, const struct mira_field *f, struct reel_error *err) {
     struct mira_channel *c = mira_channel_of(t, f->message.channel, err);
     uint32_t frame;
     bool placed = false;
@@ -130,7 +130,7 @@ static bool take_message(struct mira *t, const struct mira_field *f, struct reel
         e.extra[0] |= (uint64_t)f->message.raw << 32;
         e.extra[1] |= MIRA_STORED_FLAG;
     }
-    count_message(t, c, f);
+    mira_walk_count_message(t, c, f);
     return reel_scan_entry(t->scan, &e, err);
 }
 
@@ -147,7 +147,7 @@ static bool take_field(struct mira *t, const struct mira_field *f, struct reel_e
         }
         return mira_read_info(t, f, err);
     case MIRA_MESSAGE:
-        return take_message(t, f, err);
+        return mira_take_message(t, f, err);
     default:
         mira_close_block(t);
         return mira_read_index(t, f, err);
@@ -172,7 +172,7 @@ static bool resolve_size(struct mira *t, struct mira_field *f, bool *whole, stru
     return true;
 }
 
-static bool walk_one(struct mira *t, struct reel_error *err) {
+static bool mira_walk_one(struct mira *t, struct reel_error *err) {
     struct mira_field f = {.at = 0};
     struct reel_error why = {0};
     bool whole = true;
@@ -202,7 +202,7 @@ static bool walk_one(struct mira *t, struct reel_error *err) {
 
 bool mira_walk(struct mira *t, struct reel_error *err) {
     while (t->at < t->source->size) {
-        if (!mira_progress(t, t->at, err) || !walk_one(t, err)) {
+        if (!mira_progress(t, t->at, err) || !mira_walk_one(t, err)) {
             return false;
         }
     }

@@ -209,14 +209,14 @@ bool mira_out_time(const struct reel_write *w, const struct reel_message *m, int
                      w->stream->channels[m->channel]->name, (long long)m->time_ns);
 }
 
-static bool is_packed(const struct reel_write *w, const struct reel_message *m, uint32_t stored) {
+static bool mira_is_packed(const struct reel_write *w, const struct reel_message *m, uint32_t stored) {
     return is_stored(w, m) || stored < m->size;
 }
 
 uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m, uint32_t stored) {
     const struct mira_run *run = w->run;
     return MIRA_FIELD_HEAD + MIRA_MESSAGE_FIXED + run->channels[m->channel].name.size + mira_out_frame(w, m).size +
-           (is_packed(w, m, stored) ? 4 : 0) + stored;
+           (mira_is_packed(w, m, stored) ? 4 : 0) + stored;
 }
 
 /* If *stored is less than the size, run->packed has the compressed payload. */
@@ -250,8 +250,8 @@ static bool sequence_of(struct reel_write *w, const struct reel_message *m, uint
     return true;
 }
 
-static bool put_message(struct reel_write *w, const struct reel_message *m, uint32_t stored, struct reel_sink *out,
-                        struct reel_error *err) {
+static bool mira_write_put_message(struct reel_write *w, const struct reel_message *m, uint32_t stored,
+                                   struct reel_sink *out, struct reel_error *err) {
     const struct mira_run *run = w->run;
     uint64_t size = mira_message_size(w, m, stored) - MIRA_FIELD_HEAD;
     uint32_t sequence;
@@ -266,7 +266,7 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
     reel_sink_string32(out, mira_out_frame(w, m));
     reel_sink_u32le(out, sequence);
     reel_sink_u32le(out, stored);
-    bool packed = is_packed(w, m, stored);
+    bool packed = mira_is_packed(w, m, stored);
     reel_sink_u8(out, packed);
     if (packed) {
         reel_sink_u32le(out, is_stored(w, m) ? (uint32_t)(m->entry.extra[0] >> 32) : m->size);
@@ -308,8 +308,8 @@ static void put_block_head(struct reel_write *w, struct reel_sink *out) {
 }
 
 /* Counts a message while planning. */
-static bool count_message(struct reel_write *w, const struct reel_message *m, uint32_t stored, struct mira_note *note,
-                          struct reel_error *err) {
+static bool mira_write_count_message(struct reel_write *w, const struct reel_message *m, uint32_t stored,
+                                     struct mira_note *note, struct reel_error *err) {
     struct mira_run *run = w->run;
     struct mira_totals *t = w->totals;
     uint32_t c = m->channel;
@@ -386,7 +386,8 @@ static bool mira_messages(struct reel_write *w, struct reel_sink *out, struct re
         if (mira_is_first(w, m.channel, w->group)) {
             mira_put_info(w, m.channel, out);
         }
-        if (!put_message(w, &m, stored, out, err) || (w->planning && !count_message(w, &m, stored, &note, err))) {
+        if (!mira_write_put_message(w, &m, stored, out, err) ||
+            (w->planning && !mira_write_count_message(w, &m, stored, &note, err))) {
             return false;
         }
     }

@@ -1,5 +1,5 @@
 /* Internals of the MIRA tape writer. write.c: header and message blocks · write_channels.c: channels · write_index.c:
- * index tables. Layouts: wire.h. */
+ * index tables. Layouts: layout.h. */
 #ifndef REEL_FORMATS_MIRA_WRITE_H
 #define REEL_FORMATS_MIRA_WRITE_H
 
@@ -67,14 +67,14 @@ bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, st
                        struct reel_error *err);
 bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss);
 bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
-const char *mira_metadata(const struct reel_stream *stream,
-                          const char *key); /* of the first recording; NULL: not found */
+const char *mira_metadata(const struct reel_stream *stream, const char *key); /* of the first recording; NULL: not found
+                                                                               */
 
 /* groups */
 bool mira_out_time(const struct reel_write *w, const struct reel_message *m, int64_t *time, struct reel_error *err);
 bool mira_may_compress(const struct reel_write *w, const struct reel_message *m);
-uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m,
-                           uint32_t stored); /* of the whole field */
+uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m, uint32_t stored); /* of the whole
+                                                                                                          field */
 uint64_t mira_info_size(const struct mira_out *c);
 struct mira_info_links { /* what is not known before the end of the tape */
     uint64_t next, stored, index;

@@ -1,5 +1,5 @@
 /* Converts channels of a stream to channels of a tape. In a tape a channel has a unique name, a type and meta data, so
- * the other properties of a channel are stored in the meta data, as fields of ros_wrap.h; Reel's reader restores them.
+ * the other properties of a channel are stored in the meta data, as fields of ros/wrap.h; Reel's reader restores them.
  */
 #include "base/bytes.h"
 #include "base/channel.h"
@@ -86,7 +86,7 @@ static struct reel_bytes only_frame(const struct reel_channel *c) {
     return bytes_text(found ? found : "");
 }
 
-static const struct reel_format *format_of(const struct reel_stream *stream, uint32_t source) {
+static const struct reel_format *mira_format_of(const struct reel_stream *stream, uint32_t source) {
     return reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[source])))->format;
 }
 
@@ -109,7 +109,7 @@ bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, st
     }
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_channel *c = stream->channels[i];
-        const struct reel_format *format = format_of(stream, stream->channel_source[i]);
+        const struct reel_format *format = mira_format_of(stream, stream->channel_source[i]);
         if (!mira_out_channel(arena, c, names[i], &all[i], err)) {
             return false;
         }
@@ -163,7 +163,7 @@ bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss) {
 static void report_recording(const struct reel_stream *stream, uint32_t source, struct reel_loss *loss) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[source]));
     const struct reel_pairs *pairs = reel_index_metadata(index);
-    const struct reel_format *format = format_of(stream, source);
+    const struct reel_format *format = mira_format_of(stream, source);
     size_t attachments = 0, lost = 0;
     reel_index_attachments(index, &attachments);
     for (size_t i = 0; i < pairs->count; i++) {
@@ -192,7 +192,7 @@ static void report_channel(const struct reel_stream *stream, uint32_t i, const c
     if (name != c->name) {
         reel_loss_add(loss, REEL_CHANGES, c, "channel names must be unique in a tape: written as \"%s\"", name);
     }
-    if (frames > 1 && format_of(stream, stream->channel_source[i]) != &reel_format_mira) {
+    if (frames > 1 && mira_format_of(stream, stream->channel_source[i]) != &reel_format_mira) {
         reel_loss_add(loss, REEL_LOSES, c, "its %zu frame ids: it is unknown which message has which", frames);
     }
 }

@@ -134,7 +134,8 @@ static bool gather_part(struct reel_write *w, struct gather *g, struct reel_erro
     return gather_groups(w, g, err);
 }
 
-static bool put_table_head(struct reel_write *w, uint32_t channel, struct reel_sink *out, struct reel_error *err) {
+static bool mira_write_index_put_table_head(struct reel_write *w, uint32_t channel, struct reel_sink *out,
+                                            struct reel_error *err) {
     const struct mira_totals *t = w->totals;
     uint64_t messages = t->messages[channel];
     if (messages > TABLE_MAX) {
@@ -148,7 +149,7 @@ static bool put_table_head(struct reel_write *w, uint32_t channel, struct reel_s
     return true;
 }
 
-static bool put_tables(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
+static bool mira_put_tables(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     const struct mira_totals *t = w->totals;
     struct gather g = {.from = part * PART_ENTRIES, .to = (part + 1) * PART_ENTRIES};
     AUTO_MEM uint8_t *entries = w->planning ? NULL : calloc(PART_ENTRIES, MIRA_INDEX_ENTRY);
@@ -163,11 +164,11 @@ static bool put_tables(struct reel_write *w, uint64_t part, struct reel_sink *ou
         if (from >= to) {
             continue;
         }
-        if (from == start && !put_table_head(w, t->order[i], out, err)) {
+        if (from == start && !mira_write_index_put_table_head(w, t->order[i], out, err)) {
             return false;
         }
         if (w->planning) {
-            reel_sink_zeros(out, 0, (to - from) * MIRA_INDEX_ENTRY);
+            reel_sink_fill(out, 0, (to - from) * MIRA_INDEX_ENTRY);
         } else {
             reel_sink_put(out, entries + (from - g.from) * MIRA_INDEX_ENTRY, (to - from) * MIRA_INDEX_ENTRY);
         }
@@ -178,7 +179,7 @@ static bool put_tables(struct reel_write *w, uint64_t part, struct reel_sink *ou
 bool mira_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     const struct mira_totals *t = w->totals;
     if (part < table_parts(t)) {
-        return put_tables(w, part, out, err);
+        return mira_put_tables(w, part, out, err);
     }
     for (uint32_t c = 0; c < w->stream->n_channels; c++) {
         if (t->messages[c] == 0) {

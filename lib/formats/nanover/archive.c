@@ -6,8 +6,8 @@ enum { LOCAL_WALK_MAX = 2 }; /* local headers read in a file without a directory
 
 static void find_names(struct nanover_archive *archive) {
     archive->messages = archive->index = NULL;
-    for (size_t i = 0; i < archive->zip.count;
-         i++) { /* of two members with one name the later one counts, as in Python's zipfile */
+    for (size_t i = 0; i < archive->zip.count; i++) { /* of two members with one name the later one counts, as in
+                                                         Python's zipfile */
         const struct zip_member *m = &archive->zip.members[i];
         archive->messages = bytes_is(m->name, NANOVER_MESSAGES) ? m : archive->messages;
         archive->index = bytes_is(m->name, NANOVER_INDEX) ? m : archive->index;

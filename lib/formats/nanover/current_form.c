@@ -1,4 +1,4 @@
-/* See nanover_view.h. The index of a .traj or .state has the converted sizes, so a message is converted only when its
+/* See current_form.h. The index of a .traj or .state has the converted sizes, so a message is converted only when its
  * bytes are read; messages from a container of another format are read to determine their size. */
 #include "formats/nanover/current_form.h"
 
@@ -55,7 +55,7 @@ static bool load_message(struct view *v, const struct reel_message *m, struct re
     return true;
 }
 
-static bool read_entry(struct view *v, struct reel_message *m, struct reel_error *err) {
+static bool nanover_current_form_read_entry(struct view *v, struct reel_message *m, struct reel_error *err) {
     struct reel_bytes message;
     if (!load_message(v, m, &message, err)) {
         return false;
@@ -72,7 +72,7 @@ static enum reel_step view_next(struct reel_stream *base, struct reel_message *m
         return step;
     }
     if (v->mappings[m->channel].foreign) {
-        return read_entry(v, m, err) ? step : REEL_STEP_ERROR;
+        return nanover_current_form_read_entry(v, m, err) ? step : REEL_STEP_ERROR;
     }
     if (v->mappings[m->channel].kind != LEGACY_NONE) {
         m->size = legacy_converted_size(&m->entry);

@@ -1,5 +1,5 @@
 /* A stream of NanoVer messages in today's form: messages of the older form are converted, and entries of messages in a
- * file of another format get the columns of NanoVer's contract (nanover.h). */
+ * file of another format get the columns of NanoVer's contract (message.h). */
 #ifndef REEL_FORMATS_NANOVER_CURRENT_FORM_H
 #define REEL_FORMATS_NANOVER_CURRENT_FORM_H
 

@@ -43,7 +43,7 @@ static const struct {
          "have too many keys, or too many different sets of keys precede them: a cut after them takes longer"},
 };
 
-static uint64_t position(const struct nanover_scan *s, uint64_t offset) {
+static uint64_t nanover_entry_position(const struct nanover_scan *s, uint64_t offset) {
     return s->plain ? s->base + offset : 0;
 }
 
@@ -56,8 +56,8 @@ void nanover_quirk_note(struct nanover_scan *s, enum nanover_quirk q, uint64_t o
 void nanover_quirks_report(struct nanover_scan *s) {
     for (int q = 0; q < QUIRKS; q++) {
         if (s->quirks[q].count > 0) {
-            reel_scan_finding(s->scan, quirk_texts[q].severity, 0, position(s, s->quirks[q].first_offset), 0,
-                              "%" PRIu64 " message(s) %s; the first is at %" PRIu64 " of messages.msgpack",
+            reel_scan_finding(s->scan, quirk_texts[q].severity, 0, nanover_entry_position(s, s->quirks[q].first_offset),
+                              0, "%" PRIu64 " message(s) %s; the first is at %" PRIu64 " of messages.msgpack",
                               s->quirks[q].count, quirk_texts[q].text, s->quirks[q].first_offset);
         }
     }
@@ -69,13 +69,13 @@ void nanover_lost(struct nanover_scan *s, uint64_t offset, uint64_t length, cons
     va_start(arguments, text);
     vsnprintf(why, sizeof why, text, arguments);
     va_end(arguments);
-    reel_scan_finding(s->scan, REEL_LOSS, 0, position(s, offset), length,
+    reel_scan_finding(s->scan, REEL_LOSS, 0, nanover_entry_position(s, offset), length,
                       "message at %" PRIu64 " of messages.msgpack: %s", offset, why);
 }
 
 const uint8_t *nanover_scan_bytes(struct nanover_scan *s, uint64_t offset, size_t length, struct reel_error *err) {
-    if (offset >=
-        s->window.offset) { /* the window only moves forward, so every byte is read once however the entries jump */
+    if (offset >= s->window.offset) { /* the window only moves forward, so every byte is read once however the entries
+                                         jump */
         return window_at(&s->window, offset, length, err);
     }
     if (length > s->jump_capacity) {
@@ -111,8 +111,8 @@ static bool pack_types(struct grow *out, const struct nanover_message *m, struct
     return !out->failed || reel_fail_memory(err);
 }
 
-static bool add_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept,
-                        struct reel_error *err) {
+static bool nanover_entry_add_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept,
+                                      struct reel_error *err) {
     struct arena scratch = {.max = 16 << 20};
     struct reel_channel channel;
     *kept = s->channels.count < REEL_CHANNELS_MAX && nanover_channel(&scratch, m->types, m->n_types, &channel);
@@ -134,7 +134,7 @@ bool nanover_find_channel(struct nanover_scan *s, const struct nanover_message *
     uintptr_t known = hash_table_get(&s->channels, hash_key_bytes(bytes_of(s->types.data, s->types.size)));
     *kept = true;
     *id = (uint32_t)known - 1;
-    return known > 0 || add_channel(s, m, id, kept, err);
+    return known > 0 || nanover_entry_add_channel(s, m, id, kept, err);
 }
 
 void nanover_scan_tables_free(struct nanover_scan *s) {

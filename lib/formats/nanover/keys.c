@@ -1,4 +1,4 @@
-/* See nanover_keys.h. A packed key is its role (u8), its size (u32) and its bytes. */
+/* See keys.h. A packed key is its role (u8), its size (u32) and its bytes. */
 #include "formats/nanover/keys.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
@@ -58,8 +58,8 @@ static bool sort_keys(const struct nanover_keys *keys, struct nanover_keys *sort
 }
 
 /* *kept is false when the limits leave no room for it. */
-static bool remember(struct nanover_key_sets *sets, struct reel_bytes packed, uint32_t id, bool *kept,
-                     struct reel_error *err) {
+static bool nanover_remember(struct nanover_key_sets *sets, struct reel_bytes packed, uint32_t id, bool *kept,
+                             struct reel_error *err) {
     sets->arena.max = SETS_BYTES_MAX;
     void *copy = arena_copy(&sets->arena, packed.data, packed.size);
     *kept = copy != NULL;
@@ -84,13 +84,13 @@ bool nanover_key_sets_id(struct nanover_key_sets *sets, const struct nanover_key
     bool kept;
     *id = (uint32_t)hash_table_get(&sets->table, hash_key_bytes(sorted));
     if (*id == 0 && sets->count < NANOVER_SETS_MAX) {
-        if (!remember(sets, sorted, sets->count + 1, &kept, err)) {
+        if (!nanover_remember(sets, sorted, sets->count + 1, &kept, err)) {
             return false;
         }
         *id = kept ? ++sets->count : 0;
     }
     bool is_new = *id != 0 && !bytes_equal(order, sorted) && sets->table.count < ORDERS_MAX;
-    return !is_new || remember(sets, order, *id, &kept, err);
+    return !is_new || nanover_remember(sets, order, *id, &kept, err);
 }
 
 void nanover_key_sets_free(struct nanover_key_sets *sets) {

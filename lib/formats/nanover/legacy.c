@@ -38,16 +38,16 @@ static bool good(const struct legacy_converter *c) {
     return !c->why && !c->no_memory;
 }
 
-static int put(void *converter, const char *data, size_t size) {
+static int nanover_legacy_put(void *converter, const char *data, size_t size) {
     grow_put(&((struct legacy_converter *)converter)->out, data, size);
     return 0;
 }
 static msgpack_packer packer(struct legacy_converter *c) {
     msgpack_packer pk;
-    msgpack_packer_init(&pk, c, put);
+    msgpack_packer_init(&pk, c, nanover_legacy_put);
     return pk;
 }
-static void put_text(struct legacy_converter *c, struct reel_bytes text) {
+static void nanover_put_text(struct legacy_converter *c, struct reel_bytes text) {
     msgpack_packer pk = packer(c);
     msgpack_pack_str_with_body(&pk, text.data, text.size);
 }
@@ -61,13 +61,13 @@ static void put_array(struct legacy_converter *c, size_t items) {
 }
 
 /* Ends a walk over fields. */
-static bool walked(struct legacy_converter *c, const struct cursor *at) {
+static bool nanover_legacy_walked(struct legacy_converter *c, const struct cursor *at) {
     return !at->failed || bad(c, "is not a valid protobuf message: a field does not fit");
 }
 
 /* --- maps --- */
 
-static void read_pair(struct legacy_converter *c, struct reel_bytes entry, struct legacy_pair *pair) {
+static void nanover_legacy_read_pair(struct legacy_converter *c, struct reel_bytes entry, struct legacy_pair *pair) {
     struct cursor at = cursor_of(entry);
     struct proto_field f;
     pair->key = pair->value = bytes_of("", 0);
@@ -80,17 +80,17 @@ static void read_pair(struct legacy_converter *c, struct reel_bytes entry, struc
             c->unknown = true;
         }
     }
-    walked(c, &at);
+    nanover_legacy_walked(c, &at);
 }
 
-static bool add_pair(struct legacy_converter *c, struct reel_bytes entry, bool array) {
+static bool nanover_add_pair(struct legacy_converter *c, struct reel_bytes entry, bool array) {
     if (c->n_pairs == UINT32_MAX || !GROW_ARRAY(c->pairs, c->n_pairs, c->cap_pairs)) {
         c->no_memory = true;
         return false;
     }
     struct legacy_pair *pair = &c->pairs[c->n_pairs];
     *pair = (struct legacy_pair){.position = (uint32_t)c->n_pairs++, .array = array};
-    read_pair(c, entry, pair);
+    nanover_legacy_read_pair(c, entry, pair);
     return good(c);
 }
 
@@ -100,7 +100,7 @@ static int compare_pairs(const void *a, const void *b) {
     return order != 0 ? order : (x->position > y->position) - (x->position < y->position);
 }
 
-static int compare_positions(const void *a, const void *b) {
+static int nanover_legacy_compare_positions(const void *a, const void *b) {
     const struct legacy_pair *x = a, *y = b;
     return (x->position > y->position) - (x->position < y->position);
 }
@@ -119,7 +119,7 @@ static void drop_duplicates(struct legacy_converter *c, size_t base) {
         }
     }
     c->n_pairs = base + kept;
-    qsort(pairs, kept, sizeof *pairs, compare_positions);
+    qsort(pairs, kept, sizeof *pairs, nanover_legacy_compare_positions);
 }
 
 /* --- values --- */
@@ -146,7 +146,7 @@ static bool is_value_wire(uint32_t kind, enum proto_wire wire) {
     }
 }
 
-static struct value read_value(struct legacy_converter *c, struct reel_bytes bytes) {
+static struct value nanover_legacy_read_value(struct legacy_converter *c, struct reel_bytes bytes) {
     struct value v = {.kind = 0};
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
@@ -157,14 +157,14 @@ static struct value read_value(struct legacy_converter *c, struct reel_bytes byt
             c->unknown = true;
         }
     }
-    walked(c, &at);
+    nanover_legacy_walked(c, &at);
     return v;
 }
 static bool is_null(const struct value *v) {
     return v->kind == 0 || v->kind == VALUE_NULL;
 }
 
-static void put_value(struct legacy_converter *c, const struct value *v, unsigned depth);
+static void nanover_put_value(struct legacy_converter *c, const struct value *v, unsigned depth);
 
 static void put_struct(struct legacy_converter *c, struct reel_bytes bytes, unsigned depth) {
     size_t base = c->n_pairs;
@@ -172,18 +172,18 @@ static void put_struct(struct legacy_converter *c, struct reel_bytes bytes, unsi
     struct proto_field f;
     while (good(c) && proto_next(&at, &f)) {
         if (proto_is(&f, MAP_ENTRY, PROTO_BYTES)) {
-            add_pair(c, f.bytes, false);
+            nanover_add_pair(c, f.bytes, false);
         } else {
             c->unknown = true;
         }
     }
-    walked(c, &at);
+    nanover_legacy_walked(c, &at);
     drop_duplicates(c, base);
     put_map(c, c->n_pairs - base);
     for (size_t i = base, end = c->n_pairs; i < end && good(c); i++) {
-        struct value v = read_value(c, c->pairs[i].value);
-        put_text(c, c->pairs[i].key);
-        put_value(c, &v, depth);
+        struct value v = nanover_legacy_read_value(c, c->pairs[i].value);
+        nanover_put_text(c, c->pairs[i].key);
+        nanover_put_value(c, &v, depth);
     }
     c->n_pairs = base;
 }
@@ -196,23 +196,23 @@ static size_t count_items(struct legacy_converter *c, struct reel_bytes list) {
         n += proto_is(&f, LIST_ITEM, PROTO_BYTES);
         c->unknown |= !proto_is(&f, LIST_ITEM, PROTO_BYTES);
     }
-    walked(c, &at);
+    nanover_legacy_walked(c, &at);
     return n;
 }
 
-static void put_list(struct legacy_converter *c, struct reel_bytes list, unsigned depth) {
+static void nanover_put_list(struct legacy_converter *c, struct reel_bytes list, unsigned depth) {
     put_array(c, count_items(c, list));
     struct cursor at = cursor_of(list);
     struct proto_field f;
     while (good(c) && proto_next(&at, &f)) {
         if (proto_is(&f, LIST_ITEM, PROTO_BYTES)) {
-            struct value v = read_value(c, f.bytes);
-            put_value(c, &v, depth);
+            struct value v = nanover_legacy_read_value(c, f.bytes);
+            nanover_put_value(c, &v, depth);
         }
     }
 }
 
-static void put_value(struct legacy_converter *c, const struct value *v, unsigned depth) {
+static void nanover_put_value(struct legacy_converter *c, const struct value *v, unsigned depth) {
     msgpack_packer pk = packer(c);
     if (depth == 0) {
         bad(c, "is nested too deeply");
@@ -223,7 +223,7 @@ static void put_value(struct legacy_converter *c, const struct value *v, unsigne
         msgpack_pack_double(&pk, f64_of(v->bits));
         break;
     case VALUE_STRING:
-        put_text(c, v->bytes);
+        nanover_put_text(c, v->bytes);
         break;
     case VALUE_BOOL:
         v->bits != 0 ? msgpack_pack_true(&pk) : msgpack_pack_false(&pk);
@@ -232,7 +232,7 @@ static void put_value(struct legacy_converter *c, const struct value *v, unsigne
         put_struct(c, v->bytes, depth - 1);
         break;
     case VALUE_LIST:
-        put_list(c, v->bytes, depth - 1);
+        nanover_put_list(c, v->bytes, depth - 1);
         break;
     default:
         msgpack_pack_nil(&pk);
@@ -283,7 +283,7 @@ static size_t count_numbers(struct legacy_converter *c, struct reel_bytes array,
         count++;
         *fits = *fits && number > -1 && number < most + 1;
     }
-    walked(c, &n.fields);
+    nanover_legacy_walked(c, &n.fields);
     c->unknown |= n.unknown;
     return count;
 }
@@ -323,7 +323,7 @@ static void put_strings(struct legacy_converter *c, struct reel_bytes array) {
     struct proto_field f;
     while (proto_next(&at, &f)) {
         if (proto_is(&f, LIST_ITEM, PROTO_BYTES)) {
-            put_text(c, f.bytes);
+            nanover_put_text(c, f.bytes);
         }
     }
 }
@@ -341,7 +341,7 @@ static void put_value_array(struct legacy_converter *c, struct reel_bytes key, s
         }
     }
     enum nanover_packed type = nanover_packed_key(key);
-    if (!walked(c, &at) || array.number == ARRAY_STRING) {
+    if (!nanover_legacy_walked(c, &at) || array.number == ARRAY_STRING) {
         put_strings(c, array.bytes);
         return;
     }
@@ -362,27 +362,27 @@ static void add_frame_pairs(struct legacy_converter *c, struct reel_bytes data) 
     struct proto_field f;
     while (good(c) && proto_next(&at, &f)) {
         if (proto_is(&f, DATA_VALUES, PROTO_BYTES) || proto_is(&f, DATA_ARRAYS, PROTO_BYTES)) {
-            add_pair(c, f.bytes, f.number == DATA_ARRAYS);
+            nanover_add_pair(c, f.bytes, f.number == DATA_ARRAYS);
         } else {
             c->unknown = true;
         }
     }
-    walked(c, &at);
+    nanover_legacy_walked(c, &at);
 }
 
 static void put_frame_value(struct legacy_converter *c, const struct legacy_pair *pair) {
-    put_text(c, pair->key);
+    nanover_put_text(c, pair->key);
     if (pair->array) {
         put_value_array(c, pair->key, pair->value);
         return;
     }
-    struct value v = read_value(c, pair->value);
+    struct value v = nanover_legacy_read_value(c, pair->value);
     double number = v.kind == VALUE_NUMBER ? trunc(f64_of(v.bits)) : NAN;
     if (nanover_is_count(pair->key) && fabs(number) < 0x1p63) {
         msgpack_packer pk = packer(c);
         msgpack_pack_int64(&pk, (int64_t)number);
     } else {
-        put_value(c, &v, VALUE_DEPTH_MAX);
+        nanover_put_value(c, &v, VALUE_DEPTH_MAX);
     }
 }
 
@@ -399,16 +399,16 @@ static void convert_frame(struct legacy_converter *c, struct reel_bytes message)
             c->unknown = true;
         }
     }
-    walked(c, &at);
+    nanover_legacy_walked(c, &at);
     drop_duplicates(c, 0);
     size_t own = 0; /* the message's frame.index overrides one among the values */
     for (size_t i = 0; i < c->n_pairs; i++) {
         own += bytes_is(c->pairs[i].key, NANOVER_FRAME_INDEX);
     }
     put_map(c, 1);
-    put_text(c, bytes_text("frame"));
+    nanover_put_text(c, bytes_text("frame"));
     put_map(c, c->n_pairs - own + 1);
-    put_text(c, bytes_text(NANOVER_FRAME_INDEX));
+    nanover_put_text(c, bytes_text(NANOVER_FRAME_INDEX));
     msgpack_packer pk = packer(c);
     msgpack_pack_uint32(&pk, index);
     for (size_t i = 0, end = c->n_pairs; i < end && good(c); i++) {
@@ -429,14 +429,14 @@ static void add_state_pairs(struct legacy_converter *c, struct reel_bytes messag
         }
         for (fields = cursor_of(f.bytes); good(c) && proto_next(&fields, &entry);) {
             if (proto_is(&entry, MAP_ENTRY, PROTO_BYTES)) {
-                add_pair(c, entry.bytes, false);
+                nanover_add_pair(c, entry.bytes, false);
             } else {
                 c->unknown = true;
             }
         }
-        walked(c, &fields);
+        nanover_legacy_walked(c, &fields);
     }
-    walked(c, &at);
+    nanover_legacy_walked(c, &at);
 }
 
 static void convert_state(struct legacy_converter *c, struct reel_bytes message) {
@@ -444,27 +444,27 @@ static void convert_state(struct legacy_converter *c, struct reel_bytes message)
     drop_duplicates(c, 0);
     size_t removed = 0, n = c->n_pairs;
     for (size_t i = 0; i < n; i++) {
-        struct value v = read_value(c, c->pairs[i].value);
+        struct value v = nanover_legacy_read_value(c, c->pairs[i].value);
         removed += is_null(&v);
     }
     put_map(c, 1);
-    put_text(c, bytes_text("state"));
+    nanover_put_text(c, bytes_text("state"));
     put_map(c, 2);
-    put_text(c, bytes_text("updates"));
+    nanover_put_text(c, bytes_text("updates"));
     put_map(c, n - removed);
     for (size_t i = 0; i < n && good(c); i++) {
-        struct value v = read_value(c, c->pairs[i].value);
+        struct value v = nanover_legacy_read_value(c, c->pairs[i].value);
         if (!is_null(&v)) {
-            put_text(c, c->pairs[i].key);
-            put_value(c, &v, VALUE_DEPTH_MAX);
+            nanover_put_text(c, c->pairs[i].key);
+            nanover_put_value(c, &v, VALUE_DEPTH_MAX);
         }
     }
-    put_text(c, bytes_text("removals"));
+    nanover_put_text(c, bytes_text("removals"));
     put_array(c, removed);
     for (size_t i = 0; i < n && good(c); i++) {
-        struct value v = read_value(c, c->pairs[i].value);
+        struct value v = nanover_legacy_read_value(c, c->pairs[i].value);
         if (is_null(&v)) {
-            put_text(c, c->pairs[i].key);
+            nanover_put_text(c, c->pairs[i].key);
         }
     }
 }

@@ -17,8 +17,8 @@
 enum {
     KIND_RECORDS_MAX = 16, /* records read to decide between .traj and .state */
     PROGRESS_BYTES = 8 << 20,
-    CONVERTED_MAX =
-        4, /* most bytes converted while searching for records after damage, as a multiple of the part's size */
+    CONVERTED_MAX = 4, /* most bytes converted while searching for records after damage, as a multiple of the part's
+                          size */
 };
 #define TIME_MAX_US ((uint64_t)NANOVER_TIME_MAX / 1000)
 #define JUMP_MAX_US UINT64_C(120000000) /* largest step between two records that is accepted after damage */
@@ -40,9 +40,9 @@ struct part {
     uint64_t total;               /* bytes of all parts */
     uint64_t converted, reported; /* bytes of messages converted; position at the last progress report */
     uint64_t taken, last_us;      /* number of records, time of the last one */
-    uint64_t back, unknown,
-        text;   /* counts: time before that of the previous message; unknown fields; text that is not UTF-8 */
-    bool named; /* a simulation name was reported */
+    uint64_t back, unknown, text; /* counts: time before that of the previous message; unknown fields; text that is not
+                                     UTF-8 */
+    bool named;                   /* a simulation name was reported */
 };
 static inline void reel_auto_part_done(struct part *p) {
     window_close(&p->window);
@@ -97,7 +97,7 @@ static bool kind_by_content(struct reel_source *source, enum legacy_kind *kind, 
 
 /* The messages decide before the name. A file that neither decides counts as a .state, whose empty messages change
  * nothing. */
-static bool kind_of(struct reel_source *source, enum legacy_kind *kind, struct reel_error *err) {
+static bool nanover_kind_of(struct reel_source *source, enum legacy_kind *kind, struct reel_error *err) {
     if (!kind_by_content(source, kind, err)) {
         return false;
     }
@@ -201,8 +201,8 @@ static bool emit_entry(struct part *p, const struct header *h, const struct nano
 }
 
 /* Converts the message to MessagePack and reads its keys; *whole is false, with `why`, when it is damaged. */
-static bool read_message(struct part *p, const struct header *h, struct nanover_message *m, size_t *size, bool *whole,
-                         struct reel_error *why, struct reel_error *err) {
+static bool nanover_read_message(struct part *p, const struct header *h, struct nanover_message *m, size_t *size,
+                                 bool *whole, struct reel_error *why, struct reel_error *err) {
     const uint8_t *data = window_at(&p->window, p->at + LEGACY_RECORD_SIZE, (size_t)h->size, err);
     struct reel_bytes out;
     if (!data) {
@@ -277,7 +277,7 @@ static bool walk_record(struct part *p, struct reel_error *err) {
     struct reel_error why = {.code = REEL_OK};
     size_t converted = 0;
     bool whole;
-    if (!read_message(p, &h, &m, &converted, &whole, &why, err)) {
+    if (!nanover_read_message(p, &h, &m, &converted, &whole, &why, err)) {
         return false;
     }
     return whole ? emit_entry(p, &h, &m, converted, err) : lose_message(p, &h, &why, err);
@@ -285,7 +285,7 @@ static bool walk_record(struct part *p, struct reel_error *err) {
 
 /* --- parts --- */
 
-static bool add_channel(struct part *p, struct reel_error *err) {
+static bool nanover_legacy_scan_add_channel(struct part *p, struct reel_error *err) {
     const char *name = p->kind == LEGACY_FRAME ? "frame" : "state";
     struct reel_schema schema = {
         .name = p->kind == LEGACY_FRAME ? "GetFrameResponse" : "StateUpdate", .encoding = "", .hash = ""};
@@ -294,7 +294,7 @@ static bool add_channel(struct part *p, struct reel_error *err) {
     return reel_scan_channel(p->scan, &channel, &p->channel, err);
 }
 
-static void report_counts(const struct part *p) {
+static void nanover_report_counts(const struct part *p) {
     const struct {
         uint64_t count;
         enum reel_severity severity;
@@ -316,7 +316,7 @@ static void report_counts(const struct part *p) {
 }
 
 static bool scan_part(struct part *p, struct reel_error *err) {
-    if (!add_channel(p, err) || !window_open(&p->window, p->source, REEL_WINDOW_BYTES, err)) {
+    if (!nanover_legacy_scan_add_channel(p, err) || !window_open(&p->window, p->source, REEL_WINDOW_BYTES, err)) {
         return false;
     }
     for (p->at = LEGACY_HEADER_SIZE; p->at < p->source->size;) {
@@ -324,7 +324,7 @@ static bool scan_part(struct part *p, struct reel_error *err) {
             return false;
         }
     }
-    report_counts(p);
+    nanover_report_counts(p);
     return true;
 }
 
@@ -369,7 +369,7 @@ static bool legacy_scan(struct reel_scan *scan, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "a .traj and its .state are two files, here are %u", scan->n_parts);
     }
     for (uint32_t i = 0; i < scan->n_parts; i++) {
-        if (!check_version(scan->parts[i], err) || !kind_of(scan->parts[i], &kinds[i], err)) {
+        if (!check_version(scan->parts[i], err) || !nanover_kind_of(scan->parts[i], &kinds[i], err)) {
             return false;
         }
         total += scan->parts[i]->size;
@@ -424,7 +424,7 @@ static bool legacy_joins(struct reel_source *a, struct reel_source *b) {
     enum legacy_kind x, y;
     size_t stem = stem_size(a->name);
     return stem == stem_size(b->name) && memcmp(a->name, b->name, stem) == 0 && check_version(a, &err) &&
-           check_version(b, &err) && kind_of(a, &x, &err) && kind_of(b, &y, &err) && x != y;
+           check_version(b, &err) && nanover_kind_of(a, &x, &err) && nanover_kind_of(b, &y, &err) && x != y;
 }
 
 const struct reel_format reel_format_nanover_legacy = {

@@ -138,8 +138,8 @@ static void frame_value(struct nanover_message *m, struct reel_bytes key, const 
     }
 }
 
-static enum msgpack_result read_frame(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys,
-                                      struct msgpack_faults *faults) {
+static enum msgpack_result nanover_read_frame(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys,
+                                              struct msgpack_faults *faults) {
     struct cursor start = *c;
     struct msgpack_item map;
     enum msgpack_result r = msgpack_read(c, &map);
@@ -241,7 +241,7 @@ enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_messag
         }
         if (r == MSGPACK_OK) {
             m->types[m->n_types++] = key.bytes;
-            r = bytes_is(key.bytes, "frame")   ? read_frame(c, m, keys, &faults)
+            r = bytes_is(key.bytes, "frame")   ? nanover_read_frame(c, m, keys, &faults)
                 : bytes_is(key.bytes, "state") ? read_state(c, m, keys, &faults)
                                                : msgpack_skip(c, REEL_DEPTH_MAX - 1, &faults);
         }

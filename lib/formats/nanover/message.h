@@ -46,11 +46,11 @@ static inline bool nanover_is_own(const struct reel_index *index) { /* its entri
 }
 #define NANOVER_TIME_MAX (INT64_MAX / 4) /* times beyond it, in either direction, are invalid */
 
-/* --- one message, one channel (nanover_message.c) --- */
+/* --- one message, one channel (message.c) --- */
 
 enum { NANOVER_TYPES_MAX = 32 };
 
-/* Oddities of a message or its index entry; counted, and reported once per recording (nanover_scan.h). */
+/* Oddities of a message or its index entry; counted, and reported once per recording (scan.h). */
 enum nanover_quirk {
     QUIRK_TEXT,
     QUIRK_KEY,
@@ -94,7 +94,7 @@ struct nanover_message {
     struct reel_bytes simulation_name;
 };
 
-struct nanover_keys; /* nanover_keys.h */
+struct nanover_keys; /* keys.h */
 /* Walks exactly one message. On MSGPACK_BAD *why holds the reason. `keys` (may be NULL) receives the keys that the
  * message touches. */
 enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys,

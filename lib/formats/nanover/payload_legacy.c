@@ -18,7 +18,7 @@ struct emitter {
 };
 
 /* Ends a walk over the fields of `whole`; false with an error when a field did not fit. */
-static bool walked(struct emitter *t, const struct cursor *at, struct reel_bytes whole) {
+static bool nanover_payload_legacy_walked(struct emitter *t, const struct cursor *at, struct reel_bytes whole) {
     return !at->failed ||
            reel_fail(t->err, REEL_DAMAGED,
                      "the %zu bytes at byte %zu of %zu are not a valid protobuf message: a field does not fit",
@@ -28,7 +28,7 @@ static bool walked(struct emitter *t, const struct cursor *at, struct reel_bytes
 struct pair {
     struct reel_bytes key, value;
 };
-static bool read_pair(struct emitter *t, struct reel_bytes entry, struct pair *pair) {
+static bool nanover_payload_legacy_read_pair(struct emitter *t, struct reel_bytes entry, struct pair *pair) {
     struct cursor at = cursor_of(entry);
     struct proto_field f;
     pair->key = pair->value = bytes_of("", 0);
@@ -39,7 +39,7 @@ static bool read_pair(struct emitter *t, struct reel_bytes entry, struct pair *p
             pair->value = f.bytes;
         }
     }
-    return walked(t, &at, entry);
+    return nanover_payload_legacy_walked(t, &at, entry);
 }
 
 /* ---- values */
@@ -48,7 +48,7 @@ static enum proto_wire value_wire(uint32_t kind) {
     return kind == VALUE_NULL || kind == VALUE_BOOL ? PROTO_VARINT : kind == VALUE_NUMBER ? PROTO_64 : PROTO_BYTES;
 }
 /* Reads a google.protobuf.Value; number 0: none was set, which means null. */
-static bool read_value(struct emitter *t, struct reel_bytes bytes, struct proto_field *value) {
+static bool nanover_payload_legacy_read_value(struct emitter *t, struct reel_bytes bytes, struct proto_field *value) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
     *value = (struct proto_field){.number = 0};
@@ -57,7 +57,7 @@ static bool read_value(struct emitter *t, struct reel_bytes bytes, struct proto_
             *value = f;
         }
     }
-    return walked(t, &at, bytes);
+    return nanover_payload_legacy_walked(t, &at, bytes);
 }
 static bool is_null(const struct proto_field *value) {
     return value->number == 0 || value->number == VALUE_NULL;
@@ -72,11 +72,12 @@ static bool emit_struct(struct emitter *t, struct reel_bytes bytes, unsigned dep
     bool goes_on = visit_begin_map(t->v);
     while (goes_on && proto_next(&at, &f)) {
         if (proto_is(&f, MAP_ENTRY, PROTO_BYTES)) {
-            goes_on = read_pair(t, f.bytes, &pair) && read_value(t, pair.value, &value) && visit_key(t->v, pair.key) &&
+            goes_on = nanover_payload_legacy_read_pair(t, f.bytes, &pair) &&
+                      nanover_payload_legacy_read_value(t, pair.value, &value) && visit_key(t->v, pair.key) &&
                       emit_value(t, &value, depth);
         }
     }
-    return goes_on && walked(t, &at, bytes) && visit_end_map(t->v);
+    return goes_on && nanover_payload_legacy_walked(t, &at, bytes) && visit_end_map(t->v);
 }
 
 static bool emit_list(struct emitter *t, struct reel_bytes bytes, unsigned depth) {
@@ -85,10 +86,10 @@ static bool emit_list(struct emitter *t, struct reel_bytes bytes, unsigned depth
     bool goes_on = visit_begin_list(t->v);
     while (goes_on && proto_next(&at, &f)) {
         if (proto_is(&f, LIST_ITEM, PROTO_BYTES)) {
-            goes_on = read_value(t, f.bytes, &value) && emit_value(t, &value, depth);
+            goes_on = nanover_payload_legacy_read_value(t, f.bytes, &value) && emit_value(t, &value, depth);
         }
     }
-    return goes_on && walked(t, &at, bytes) && visit_end_list(t->v);
+    return goes_on && nanover_payload_legacy_walked(t, &at, bytes) && visit_end_list(t->v);
 }
 
 static bool emit_value(struct emitter *t, const struct proto_field *value, unsigned depth) {
@@ -132,7 +133,7 @@ static bool emit_run(struct emitter *t, struct rows *rows, bool floats, struct r
     bool goes_on = true;
     while (goes_on && !cursor_done(&at)) {
         uint64_t bits = floats ? cursor_u32le(&at) : proto_varint(&at);
-        goes_on = walked(t, &at, run) && emit_number(t, rows, floats, bits);
+        goes_on = nanover_payload_legacy_walked(t, &at, run) && emit_number(t, rows, floats, bits);
     }
     return goes_on;
 }
@@ -163,7 +164,8 @@ static bool emit_numbers(struct emitter *t, struct reel_bytes array, bool floats
             goes_on = emit_number(t, &rows, floats, f.value);
         }
     }
-    return goes_on && walked(t, &at, array) && (rows.column == 0 || visit_end_list(t->v)) && visit_end_list(t->v);
+    return goes_on && nanover_payload_legacy_walked(t, &at, array) && (rows.column == 0 || visit_end_list(t->v)) &&
+           visit_end_list(t->v);
 }
 
 static bool emit_strings(struct emitter *t, struct reel_bytes array) {
@@ -173,7 +175,7 @@ static bool emit_strings(struct emitter *t, struct reel_bytes array) {
     while (goes_on && proto_next(&at, &f)) {
         goes_on = !proto_is(&f, LIST_ITEM, PROTO_BYTES) || visit_text(t->v, f.bytes);
     }
-    return goes_on && walked(t, &at, array) && visit_end_list(t->v);
+    return goes_on && nanover_payload_legacy_walked(t, &at, array) && visit_end_list(t->v);
 }
 
 static bool emit_array(struct emitter *t, const struct pair *pair) {
@@ -185,7 +187,7 @@ static bool emit_array(struct emitter *t, const struct pair *pair) {
             array = f;
         }
     }
-    if (!walked(t, &at, pair->value)) {
+    if (!nanover_payload_legacy_walked(t, &at, pair->value)) {
         return false;
     }
     return array.number == ARRAY_STRING
@@ -197,7 +199,7 @@ static bool emit_array(struct emitter *t, const struct pair *pair) {
 
 static bool emit_frame_value(struct emitter *t, const struct pair *pair) {
     struct proto_field value;
-    if (!read_value(t, pair->value, &value)) {
+    if (!nanover_payload_legacy_read_value(t, pair->value, &value)) {
         return false;
     }
     double number = value.number == VALUE_NUMBER ? trunc(f64_of(value.value)) : NAN;
@@ -215,11 +217,11 @@ static bool emit_data(struct emitter *t, struct reel_bytes data) {
         if (!value && !array) {
             continue;
         }
-        goes_on = read_pair(t, f.bytes, &pair) &&
+        goes_on = nanover_payload_legacy_read_pair(t, f.bytes, &pair) &&
                   (bytes_is(pair.key, NANOVER_FRAME_INDEX) || /* the message's own index is used instead */
                    (visit_key(t->v, pair.key) && (value ? emit_frame_value(t, &pair) : emit_array(t, &pair))));
     }
-    return goes_on && walked(t, &at, data);
+    return goes_on && nanover_payload_legacy_walked(t, &at, data);
 }
 
 static bool emit_frame(struct emitter *t) {
@@ -229,8 +231,9 @@ static bool emit_frame(struct emitter *t) {
     while (proto_next(&at, &f)) {
         index = proto_is(&f, FRAME_INDEX, PROTO_VARINT) ? (uint32_t)f.value : index;
     }
-    bool goes_on = walked(t, &at, t->payload) && visit_begin_map(t->v) && visit_key_text(t->v, "frame") &&
-                   visit_begin_map(t->v) && visit_key_text(t->v, NANOVER_FRAME_INDEX) && visit_natural(t->v, index);
+    bool goes_on = nanover_payload_legacy_walked(t, &at, t->payload) && visit_begin_map(t->v) &&
+                   visit_key_text(t->v, "frame") && visit_begin_map(t->v) &&
+                   visit_key_text(t->v, NANOVER_FRAME_INDEX) && visit_natural(t->v, index);
     for (at = cursor_of(t->payload); goes_on && proto_next(&at, &f);) {
         goes_on = !proto_is(&f, FRAME_DATA, PROTO_BYTES) || emit_data(t, f.bytes);
     }
@@ -247,7 +250,8 @@ static bool emit_changes(struct emitter *t, struct reel_bytes changed, bool remo
         if (!proto_is(&f, MAP_ENTRY, PROTO_BYTES)) {
             continue;
         }
-        if (!read_pair(t, f.bytes, &pair) || !read_value(t, pair.value, &value)) {
+        if (!nanover_payload_legacy_read_pair(t, f.bytes, &pair) ||
+            !nanover_payload_legacy_read_value(t, pair.value, &value)) {
             return false;
         }
         if (is_null(&value) == removals) {
@@ -255,7 +259,7 @@ static bool emit_changes(struct emitter *t, struct reel_bytes changed, bool remo
                                : visit_key(t->v, pair.key) && emit_value(t, &value, VALUE_DEPTH_MAX);
         }
     }
-    return goes_on && walked(t, &at, changed);
+    return goes_on && nanover_payload_legacy_walked(t, &at, changed);
 }
 static bool emit_all_changes(struct emitter *t, bool removals) {
     struct cursor at = cursor_of(t->payload);
@@ -264,7 +268,7 @@ static bool emit_all_changes(struct emitter *t, bool removals) {
     while (goes_on && proto_next(&at, &f)) {
         goes_on = !proto_is(&f, STATE_CHANGED, PROTO_BYTES) || emit_changes(t, f.bytes, removals);
     }
-    return goes_on && walked(t, &at, t->payload);
+    return goes_on && nanover_payload_legacy_walked(t, &at, t->payload);
 }
 
 static bool emit_state(struct emitter *t) {

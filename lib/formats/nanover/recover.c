@@ -32,7 +32,7 @@ struct recovery {
 };
 
 /* Spreads the pending messages evenly between the last frame and `until_ns`, and emits them. */
-static bool flush(struct recovery *r, int64_t until_ns, struct reel_error *err) {
+static bool nanover_flush(struct recovery *r, int64_t until_ns, struct reel_error *err) {
     int64_t step = until_ns < NANOVER_TIME_MAX ? (until_ns - r->time_ns) / (int64_t)(r->n_pending + 1) : 0;
     for (uint32_t i = 0; i < r->n_pending; i++) {
         r->pending[i].time_ns = r->time_ns + step * (int64_t)(i + 1);
@@ -76,8 +76,8 @@ static int64_t frame_time(struct recovery *r, const struct nanover_message *m) {
     return t;
 }
 
-static bool take(struct recovery *r, const struct nanover_message *m, uint64_t offset, uint32_t length,
-                 struct reel_error *err) {
+static bool nanover_recover_take(struct recovery *r, const struct nanover_message *m, uint64_t offset, uint32_t length,
+                                 struct reel_error *err) {
     struct reel_entry entry;
     bool kept;
     if (!nanover_entry_make(r->s, m, offset, length, &entry, &kept, err)) {
@@ -89,7 +89,7 @@ static bool take(struct recovery *r, const struct nanover_message *m, uint64_t o
     if (m->has_frame) {
         int64_t t = frame_time(r, m);
         r->started = true;
-        if (!flush(r, t, err)) {
+        if (!nanover_flush(r, t, err)) {
             return false;
         }
         r->time_ns = entry.time_ns = t;
@@ -97,7 +97,7 @@ static bool take(struct recovery *r, const struct nanover_message *m, uint64_t o
     }
     if (r->n_pending == PENDING_MAX) { /* no frame so far */
         int64_t until = r->time_ns + (int64_t)(PENDING_MAX + 1) * FRAME_NS;
-        if (!flush(r, until, err)) {
+        if (!nanover_flush(r, until, err)) {
             return false;
         }
         r->time_ns = r->s->time_ns;
@@ -144,7 +144,7 @@ static bool at_zip_record(struct nanover_scan *s, uint64_t at, bool *is, struct 
     return true;
 }
 
-static void report(const struct recovery *r, uint64_t from) {
+static void nanover_report(const struct recovery *r, uint64_t from) {
     if (r->s->taken > 0) {
         reel_scan_finding(r->s->scan, REEL_WARNING, 0, r->s->plain ? r->s->base + from : 0, 0,
                           "times of the messages from %" PRIu64
@@ -181,14 +181,14 @@ bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err
             break;
         }
         s->checked += length;
-        if (!take(&r, &m, at, (uint32_t)length, err)) {
+        if (!nanover_recover_take(&r, &m, at, (uint32_t)length, err)) {
             return false;
         }
         at += length;
     }
-    if (!flush(&r, r.time_ns + (int64_t)(r.n_pending + 1) * FRAME_NS, err)) {
+    if (!nanover_flush(&r, r.time_ns + (int64_t)(r.n_pending + 1) * FRAME_NS, err)) {
         return false;
     }
-    report(&r, from);
+    nanover_report(&r, from);
     return true;
 }

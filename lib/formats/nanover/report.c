@@ -74,8 +74,8 @@ struct reel_stream *nanover_stream(struct reel_recording *recording, const struc
     return stream ? nanover_view(stream, err) : NULL;
 }
 
-static bool open_stream(struct reel_nanover *pass, struct reel_recording *recording, const struct reel_selection *asked,
-                        struct reel_error *err) {
+static bool nanover_open_stream(struct reel_nanover *pass, struct reel_recording *recording,
+                                const struct reel_selection *asked, struct reel_error *err) {
     struct reel_selection all = selection_all;
     if (asked) {
         all.start_ns = asked->start_ns;
@@ -126,7 +126,7 @@ struct reel_nanover *reel_nanover_open(struct reel_recording *recording, const s
     }
     pass->how = questions[question->topic];
     pass->table = *rows;
-    if (!open_stream(pass, recording, question->selection, err) || !copy_keys(pass, question, err)) {
+    if (!nanover_open_stream(pass, recording, question->selection, err) || !copy_keys(pass, question, err)) {
         return NULL;
     }
     if (pass->how->state_size > 0 && !(pass->state = calloc(1, pass->how->state_size))) {

@@ -36,7 +36,7 @@ struct reel_nanover {
     bool begun, more;
 };
 
-/* --- nanover_pass.c --- */
+/* --- report.c --- */
 struct reel_stream *nanover_stream(struct reel_recording *recording, const struct reel_selection *selection,
                                    struct reel_error *err);
 bool nanover_carries(const struct reel_channel *channel, const char *type);
@@ -51,7 +51,7 @@ bool nanover_read_body(struct reel_nanover *pass, const struct reel_message *m, 
  * used. */
 void nanover_pick(struct cursor frame, const char *const *keys, unsigned n, struct msgpack_item *values, bool *found);
 
-/* --- nanover_energies.c --- */
+/* --- report_energies.c --- */
 enum { NANOVER_ENERGIES = 7 };
 #define NANOVER_ENERGY_COLUMNS                                                                                         \
     "simulation_time_ps", "kinetic_kj_mol", "potential_kj_mol", "total_kj_mol", "user_kj_mol", "work_done_kj_mol",     \

@@ -23,7 +23,8 @@ static uint64_t open_list(struct cursor *c) {
     return msgpack_read(c, &list) == MSGPACK_OK ? list.count : 0;
 }
 
-static bool message(struct reel_nanover *pass, const struct reel_message *m, struct reel_error *err) {
+static bool nanover_report_changes_message(struct reel_nanover *pass, const struct reel_message *m,
+                                           struct reel_error *err) {
     struct changes *s = pass->state;
     struct nanover_body body;
     if (!pass->states[m->channel]) {
@@ -110,7 +111,7 @@ static bool write_removal(struct reel_nanover *pass, struct reel_error *err) {
            write_change(pass, key.bytes, (struct reel_cell){.kind = REEL_CELL_NULL}, true, err);
 }
 
-static bool rest(struct reel_nanover *pass, bool *more, struct reel_error *err) {
+static bool nanover_report_changes_rest(struct reel_nanover *pass, bool *more, struct reel_error *err) {
     struct changes *s = pass->state;
     size_t bytes = 0;
     for (int i = 0; i < REST_ROWS && bytes < REST_BYTES && (s->left_updates > 0 || s->left_removals > 0); i++) {
@@ -123,14 +124,14 @@ static bool rest(struct reel_nanover *pass, bool *more, struct reel_error *err) 
     return true;
 }
 
-static void free_state(void *state) {
+static void nanover_report_changes_free_state(void *state) {
     free(((struct changes *)state)->value.data);
 }
 
 const struct nanover_question nanover_changes = {.topic = "state",
                                                  .columns = columns,
                                                  .n_columns = sizeof columns / sizeof *columns,
-                                                 .message = message,
-                                                 .rest = rest,
-                                                 .free = free_state,
+                                                 .message = nanover_report_changes_message,
+                                                 .rest = nanover_report_changes_rest,
+                                                 .free = nanover_report_changes_free_state,
                                                  .state_size = sizeof(struct changes)};

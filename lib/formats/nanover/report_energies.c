@@ -32,7 +32,8 @@ bool nanover_energies_of(struct cursor frame, struct reel_cell cell[NANOVER_ENER
     return any;
 }
 
-static bool message(struct reel_nanover *pass, const struct reel_message *m, struct reel_error *err) {
+static bool nanover_report_energies_message(struct reel_nanover *pass, const struct reel_message *m,
+                                            struct reel_error *err) {
     struct nanover_body body;
     struct reel_cell cells[1 + NANOVER_ENERGIES];
     if (!pass->frames[m->channel]) {
@@ -45,5 +46,7 @@ static bool message(struct reel_nanover *pass, const struct reel_message *m, str
     return !body.has_frame || !nanover_energies_of(body.frame, cells + 1) || nanover_row(pass, cells, err);
 }
 
-const struct nanover_question nanover_energies = {
-    .topic = "frame", .columns = columns, .n_columns = sizeof columns / sizeof *columns, .message = message};
+const struct nanover_question nanover_energies = {.topic = "frame",
+                                                  .columns = columns,
+                                                  .n_columns = sizeof columns / sizeof *columns,
+                                                  .message = nanover_report_energies_message};

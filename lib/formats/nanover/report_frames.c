@@ -1,4 +1,5 @@
-/* A row per frame: index, particles, energies and keys of that frame alone. For the accumulated state see moment.c. */
+/* A row per frame: index, particles, energies and keys of that frame alone. For the accumulated state see
+ * report_moment.c. */
 #include "base/bytes.h"
 #include "formats/nanover/report.h"
 #include "syntax/json_out.h"
@@ -37,7 +38,8 @@ static void list_keys(struct cursor frame, struct grow *out) {
     grow_put(out, "]", 1);
 }
 
-static bool message(struct reel_nanover *pass, const struct reel_message *m, struct reel_error *err) {
+static bool nanover_report_frames_message(struct reel_nanover *pass, const struct reel_message *m,
+                                          struct reel_error *err) {
     struct frames *s = pass->state;
     struct nanover_body body;
     struct msgpack_item values[KEYS];
@@ -65,21 +67,21 @@ static bool message(struct reel_nanover *pass, const struct reel_message *m, str
     return s->keys.failed ? reel_fail_memory(err) : nanover_row(pass, cells, err);
 }
 
-static bool rest(struct reel_nanover *pass, bool *more, struct reel_error *err) {
+static bool nanover_report_frames_rest(struct reel_nanover *pass, bool *more, struct reel_error *err) {
     (void)pass;
     (void)err;
     *more = false;
     return true;
 }
 
-static void free_state(void *state) {
+static void nanover_report_frames_free_state(void *state) {
     free(((struct frames *)state)->keys.data);
 }
 
 const struct nanover_question nanover_frames = {.topic = "frame",
                                                 .columns = columns,
                                                 .n_columns = COLUMNS,
-                                                .message = message,
-                                                .rest = rest,
-                                                .free = free_state,
+                                                .message = nanover_report_frames_message,
+                                                .rest = nanover_report_frames_rest,
+                                                .free = nanover_report_frames_free_state,
                                                 .state_size = sizeof(struct frames)};

@@ -76,7 +76,8 @@ static bool name_run(struct reel_nanover *pass, const struct reel_message *m, st
     return true;
 }
 
-static bool message(struct reel_nanover *pass, const struct reel_message *m, struct reel_error *err) {
+static bool nanover_report_resets_message(struct reel_nanover *pass, const struct reel_message *m,
+                                          struct reel_error *err) {
     struct resets *s = pass->state;
     struct run *run = &s->run;
     bool frame = pass->frames[m->channel];
@@ -94,19 +95,19 @@ static bool message(struct reel_nanover *pass, const struct reel_message *m, str
     return !frame || s->runs == 0 || run->frames > NAMED_WITHIN || name_run(pass, m, err);
 }
 
-static bool end(struct reel_nanover *pass, struct reel_error *err) {
+static bool nanover_end(struct reel_nanover *pass, struct reel_error *err) {
     return write_run(pass, ((struct resets *)pass->state)->last_ns, err);
 }
 
-static void free_state(void *state) {
+static void nanover_report_resets_free_state(void *state) {
     free(((struct resets *)state)->run.name.data);
 }
 
 const struct nanover_question nanover_resets = {.columns = columns,
                                                 .n_columns = sizeof columns / sizeof *columns,
-                                                .message = message,
-                                                .end = end,
-                                                .free = free_state,
+                                                .message = nanover_report_resets_message,
+                                                .end = nanover_end,
+                                                .free = nanover_report_resets_free_state,
                                                 .state_size = sizeof(struct resets)};
 
 /* --- a single run --- */

@@ -172,7 +172,7 @@ bool nanover_report_archive(struct reel_scan *scan, const struct nanover_archive
            attach(scan, archive, budget, err);
 }
 
-/* The index is opened before the messages, so that a compressed one is chunk 1 (nanover.h). */
+/* The index is opened before the messages, so that a compressed one is chunk 1 (message.h). */
 static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
     AUTO_STRUCT(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
     if (!nanover_archive_open(&archive, scan->parts[0], err)) {

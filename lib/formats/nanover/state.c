@@ -37,7 +37,7 @@ struct picks {
     struct reel_error *err;
 };
 
-static int compare_positions(const struct reel_entry *a, const struct reel_entry *b) {
+static int nanover_state_compare_positions(const struct reel_entry *a, const struct reel_entry *b) {
     if (a->time_ns != b->time_ns) {
         return a->time_ns < b->time_ns ? -1 : 1;
     }
@@ -47,7 +47,7 @@ static int compare_positions(const struct reel_entry *a, const struct reel_entry
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 static int newest_first(const void *a, const void *b) {
-    return compare_positions(&((const struct pick *)b)->entry, &((const struct pick *)a)->entry);
+    return nanover_state_compare_positions(&((const struct pick *)b)->entry, &((const struct pick *)a)->entry);
 }
 
 static bool pick_add(struct picks *p, const struct reel_entry *entry) {
@@ -62,7 +62,7 @@ static bool pick_add(struct picks *p, const struct reel_entry *entry) {
 }
 
 /* Visits the entries of one channel, newest first. */
-static bool visit(void *context, const struct reel_entry *stored) {
+static bool nanover_visit(void *context, const struct reel_entry *stored) {
     struct picks *p = context;
     struct reel_entry own = *stored, *entry = &own;
     if (p->sum->read_entry && !p->sum->read_entry(p->sum->context, p->reader, entry, p->err)) {
@@ -78,7 +78,7 @@ static bool visit(void *context, const struct reel_entry *stored) {
     }
     if (p->frame && !p->frame_done && nanover_is_reset(entry)) {
         p->frame_done = true;
-        if (!p->has_reset || compare_positions(&p->reset, entry) < 0) {
+        if (!p->has_reset || nanover_state_compare_positions(&p->reset, entry) < 0) {
             p->reset = *entry;
             p->has_reset = true;
         }
@@ -106,12 +106,12 @@ static bool pick_all(struct picks *p, int64_t time_ns, const bool *wanted) {
         }
         p->frame_done = false;
         memset(p->seen, 0, sizeof p->seen);
-        if (!reel_reader_reverse(p->reader, i, time_ns, visit, p, p->err) || p->failed) {
+        if (!reel_reader_reverse(p->reader, i, time_ns, nanover_visit, p, p->err) || p->failed) {
             return false;
         }
     }
     for (size_t i = 0; i < p->count; i++) {
-        p->items[i].frame &= !p->has_reset || compare_positions(&p->items[i].entry, &p->reset) >= 0;
+        p->items[i].frame &= !p->has_reset || nanover_state_compare_positions(&p->items[i].entry, &p->reset) >= 0;
     }
     if (p->count > 0) {
         qsort(p->items, p->count, sizeof *p->items, newest_first);
@@ -366,7 +366,8 @@ static bool load_entry(void *context, struct reel_reader *reader, const struct r
 }
 
 /* Fills the extra columns that the entry would have in a NanoVer file. */
-static bool read_entry(void *context, struct reel_reader *reader, struct reel_entry *entry, struct reel_error *err) {
+static bool nanover_state_read_entry(void *context, struct reel_reader *reader, struct reel_entry *entry,
+                                     struct reel_error *err) {
     struct reel_bytes message;
     if (!load_entry(context, reader, entry, &message, err)) {
         return false;
@@ -390,7 +391,7 @@ bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *w
                       struct reel_initial_state *initial, struct reel_error *err) {
     AUTO_STRUCT(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
     struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load_entry, .context = &converter};
-    sum.read_entry = is_foreign(reader) ? read_entry : NULL;
+    sum.read_entry = is_foreign(reader) ? nanover_state_read_entry : NULL;
     return sum_in_front(&sum, reader, time_ns, wanted, initial, err);
 }
 
@@ -415,7 +416,7 @@ bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uin
         wanted[i] = nanover_holds(reel_index_channel(index, i));
     }
     struct nanover_sum sum = {.frame = frame, .state = !frame, .load = load_entry, .context = &converter};
-    sum.read_entry = is_foreign(reader) ? read_entry : NULL;
+    sum.read_entry = is_foreign(reader) ? nanover_state_read_entry : NULL;
     bool good = nanover_sum_at(&sum, reader, time_ns, wanted, err);
     *data = good ? sum.data : NULL;
     *size = good ? sum.size : 0;

@@ -50,7 +50,7 @@ static bool search_name(struct name_search *l, struct nanover_scan *s, const str
     return !s->named || reel_scan_metadata(s->scan, "system.simulation.name", m.simulation_name, err);
 }
 
-static bool refuse(struct nanover_walk *w, uint64_t begin, const char *why, struct reel_error *err) {
+static bool nanover_refuse(struct nanover_walk *w, uint64_t begin, const char *why, struct reel_error *err) {
     return reel_fail(err, REEL_UNSUPPORTED,
                      "%s at %" PRIu64 " of %" PRIu64 " bytes %s: the contents are unknown until a scan", NANOVER_INDEX,
                      begin, w->size, why);
@@ -84,20 +84,20 @@ static bool count_entry(struct nanover_walk *w, struct name_search *l, const str
     uint32_t channel = 0;
     bool kept = false;
     if (problem) {
-        return refuse(w, begin, problem, err);
+        return nanover_refuse(w, begin, problem, err);
     }
     s->checked += e->length;
     if (s->checked > s->size) {
-        return refuse(w, begin, "has entries that overlap", err);
+        return nanover_refuse(w, begin, "has entries that overlap", err);
     }
     if (!take_types(e, &m)) {
-        return refuse(w, begin, "lacks the types of a message", err);
+        return nanover_refuse(w, begin, "lacks the types of a message", err);
     }
     if (!nanover_find_channel(s, &m, &channel, &kept, err)) {
         return false;
     }
     if (!kept) {
-        return refuse(w, begin, "has too many or too long message types", err);
+        return nanover_refuse(w, begin, "has too many or too long message types", err);
     }
     s->time_ns = e->has_time ? e->time_ns : s->time_ns;
     const struct reel_channel_stats stats = {
@@ -105,7 +105,7 @@ static bool count_entry(struct nanover_walk *w, struct name_search *l, const str
     return search_name(l, s, e, err) && reel_scan_count(s->scan, channel, &stats, err);
 }
 
-static bool count_all(struct nanover_walk *w, struct name_search *l, struct reel_error *err) {
+static bool nanover_count_all(struct nanover_walk *w, struct name_search *l, struct reel_error *err) {
     uint64_t count, reported = 0;
     const char *why;
     if (!nanover_index_begin(w, &count, &why, err)) {
@@ -124,7 +124,7 @@ static bool count_all(struct nanover_walk *w, struct name_search *l, struct reel
             }
         }
     }
-    return !why || refuse(w, w->at, why, err);
+    return !why || nanover_refuse(w, w->at, why, err);
 }
 
 /* The index as w->source. */
@@ -162,7 +162,7 @@ bool nanover_summary(struct reel_scan *scan, struct reel_error *err) {
         search.messages = plain ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, &why) : NULL;
         good = (!plain || search.messages || reel_error_ignore(err, &why)) &&
                nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, &why) &&
-               count_all(&w, &search, &why) && nanover_report_archive(scan, &archive, 0, &why);
+               nanover_count_all(&w, &search, &why) && nanover_report_archive(scan, &archive, 0, &why);
     }
     if (why.code == REEL_DAMAGED || why.code == REEL_LIMIT) {
         why.code = REEL_UNSUPPORTED; /* a scan may still read the file */

@@ -15,12 +15,12 @@ struct nanover {
     struct nanover_room room;
 };
 
-static unsigned role(const struct reel_channel *c) {
+static unsigned nanover_role(const struct reel_channel *c) {
     (void)c;
     return VIEW_HERE | VIEW_ALL | VIEW_OPENS;
 }
 
-static bool open_channel(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err) {
+static bool nanover_open_channel(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err) {
     struct nanover *s = m->state;
     (void)channel;
     nanover_room_forget(&s->room);
@@ -30,10 +30,10 @@ static bool open_channel(struct view_maker *m, const struct reel_channel *channe
            view_topic(m, "/view/energies", &view_schema_energies, &s->energies, err) &&
            view_topic(m, "/view/log", &view_schema_log, &s->log, err);
 }
-static void forget(void *state) {
+static void nanover_forget(void *state) {
     nanover_room_forget(&((struct nanover *)state)->room);
 }
-static void close_state(void *state) {
+static void nanover_close_state(void *state) {
     nanover_room_free(&((struct nanover *)state)->room);
 }
 
@@ -236,8 +236,8 @@ static bool write_log(struct view_maker *m, int64_t time_ns, int level, struct r
     return !g || view_end(m, err);
 }
 
-static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message,
-                 struct reel_bytes payload, struct reel_error *err) {
+static bool nanover_view_take(struct view_maker *m, const struct reel_channel *channel,
+                              const struct reel_message *message, struct reel_bytes payload, struct reel_error *err) {
     struct nanover *s = m->state;
     struct nanover_news news;
     int64_t now = message->time_ns;
@@ -260,11 +260,11 @@ const struct view_transform view_nanover = {
     .encoding = &reel_encoding_nanover,
     .older = &reel_encoding_nanover_legacy,
     .convert = nanover_view,
-    .role = role,
+    .role = nanover_role,
     .from_initial_state = true,
     .state_size = sizeof(struct nanover),
-    .open = open_channel,
-    .close = close_state,
-    .forget = forget,
-    .take = take,
+    .open = nanover_open_channel,
+    .close = nanover_close_state,
+    .forget = nanover_forget,
+    .take = nanover_view_take,
 };

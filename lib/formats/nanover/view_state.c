@@ -10,7 +10,7 @@ enum { VISITORS_MAX = 1024, VISITOR_BYTES_MAX = 64 << 10, DEPTH = REEL_DEPTH_MAX
 
 /* --- values --- */
 
-static bool put_number(struct grow *out, enum nanover_packed type, double value) {
+static bool nanover_put_number(struct grow *out, enum nanover_packed type, double value) {
     uint8_t b[4] = {0};
     float narrow = (float)value;
     if (type == NANOVER_F32) {
@@ -38,7 +38,7 @@ static bool read_packed(struct cursor at, enum nanover_packed type, struct grow 
             out->size = 0;
             return true;
         }
-        if (!put_number(out, type, number.number)) {
+        if (!nanover_put_number(out, type, number.number)) {
             return false;
         }
     }

@@ -1,4 +1,4 @@
-/* Writes NanoVer recordings with exactly the layout of the official recorder (wire.h): messages first, stored, at
+/* Writes NanoVer recordings with exactly the layout of the official recorder (layout.h): messages first, stored, at
  * offset 66; then the index; then the other members of the source's archive. Sizes and CRCs come before the bytes they
  * describe and nothing is patched, so planning computes them. */
 #include "base/bytes.h"
@@ -266,7 +266,7 @@ static void write_directory(const struct totals *t, uint64_t index_at, struct re
 }
 
 /* Parts of the tail: the index's header, its entries by message group, pieces of extra members, the directory. */
-static uint64_t tail_parts(struct reel_write *w) {
+static uint64_t nanover_tail_parts(struct reel_write *w) {
     const struct totals *t = w->totals;
     return 1 + reel_write_groups(w) + t->n_pieces + 1;
 }
@@ -290,7 +290,7 @@ static bool write_tail(struct reel_write *w, uint64_t part, struct reel_sink *ou
 
 /* --- the writer --- */
 
-static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) {
+static bool nanover_accepts(const struct reel_channel *channel, struct reel_loss *loss) {
     if (strcmp(channel->encoding, NANOVER_ENCODING) != 0) {
         reel_loss_add(loss, REEL_REFUSES, channel, "a NanoVer recording holds NanoVer messages only, not %s",
                       channel->encoding[0] ? channel->encoding : "messages of no known encoding");
@@ -307,7 +307,7 @@ static bool holds_legacy(const struct reel_index *index) {
     return any;
 }
 
-static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+static bool nanover_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         if (holds_legacy(reel_recording_index(reel_reader_recording(stream->readers[i])))) {
             reel_loss_add(loss, REEL_CHANGES, NULL,
@@ -331,10 +331,10 @@ const struct reel_writer reel_writer_nanover = {
     .totals_size = sizeof(struct totals),
     .view = nanover_view,
     .recorder = &nanover_recorder,
-    .accepts = accepts,
-    .accepts_all = accepts_all,
+    .accepts = nanover_accepts,
+    .accepts_all = nanover_accepts_all,
     .head = write_head,
     .messages = write_messages,
-    .tail_parts = tail_parts,
+    .tail_parts = nanover_tail_parts,
     .tail = write_tail,
 };

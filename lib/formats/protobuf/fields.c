@@ -15,7 +15,7 @@ struct listing {
     char path[FIELD_PATH_MAX];
 };
 
-static const char *type_of(const struct pb_field *s) {
+static const char *protobuf_type_of(const struct pb_field *s) {
     static const char *const names[PB_TYPES] = {
         [PB_DOUBLE] = "double", [PB_FLOAT] = "float",     [PB_INT64] = "int64",       [PB_UINT64] = "uint64",
         [PB_INT32] = "int32",   [PB_FIXED64] = "fixed64", [PB_FIXED32] = "fixed32",   [PB_BOOL] = "bool",
@@ -37,7 +37,7 @@ static bool is_numeric(const struct pb_field *s) {
 static bool emit_one(struct listing *l, const struct pb_field *s) {
     char type[FIELD_PATH_MAX];
     bool list = s->repeated && !(s->message && s->message->form == PB_ENTRY);
-    snprintf(type, sizeof type, "%s%s", type_of(s), list ? "[]" : "");
+    snprintf(type, sizeof type, "%s%s", protobuf_type_of(s), list ? "[]" : "");
     return l->visit(l->context,
                     &(struct reel_field){.path = l->path, .type = type, .unit = "", .numeric = is_numeric(s)});
 }

@@ -29,7 +29,7 @@ struct walk {
     uint64_t steps; /* steps left */
 };
 
-static bool fail_at(struct walk *w, const uint8_t *at, const char *what, struct reel_bytes name) {
+static bool protobuf_fail_at(struct walk *w, const uint8_t *at, const char *what, struct reel_bytes name) {
     bool inside = w->payload.size > 0 && at >= w->payload.data &&
                   at <= w->payload.data + w->payload.size; /* an empty run of bytes may be anywhere */
     size_t position = inside ? (size_t)(at - w->payload.data) : 0;
@@ -109,10 +109,10 @@ static bool emit_scalar(struct walk *w, const struct pb_field *s, uint64_t value
     }
 }
 
-static bool emit_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth);
+static bool protobuf_emit_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth);
 
 static bool emit_value(struct walk *w, const struct pb_field *s, const struct proto_field *f, unsigned depth) {
-    return s->message ? emit_message(w, s->message, f->bytes, depth) : emit_scalar(w, s, f->value, f->bytes);
+    return s->message ? protobuf_emit_message(w, s->message, f->bytes, depth) : emit_scalar(w, s, f->value, f->bytes);
 }
 
 /* ---- fields of one message, found by number */
@@ -136,7 +136,7 @@ static bool survey(struct walk *w, const struct pb_message *m, struct field_posi
         p->unknown |= f.number != last && !pb_field_find(m, f.number);
         last = f.number;
     }
-    return !at.failed || fail_at(w, begin, "no field of protobuf, or it ends early, in ", bytes_text(m->name));
+    return !at.failed || protobuf_fail_at(w, begin, "no field of protobuf, or it ends early, in ", bytes_text(m->name));
 }
 
 /* Finds the next field with that number; false when there are no more. */
@@ -155,10 +155,10 @@ static bool next_of(struct walk *w, struct field_positions *p, uint32_t number, 
     return false;
 }
 
-static bool fits(struct walk *w, const struct pb_field *s, const struct proto_field *f,
-                 const struct field_positions *p) {
+static bool protobuf_fits(struct walk *w, const struct pb_field *s, const struct proto_field *f,
+                          const struct field_positions *p) {
     return f->wire == wire_of(s->type) ||
-           fail_at(w, p->bytes.data, "the message there has another kind of value in its field ", s->name);
+           protobuf_fail_at(w, p->bytes.data, "the message there has another kind of value in its field ", s->name);
 }
 
 /* ---- repeated fields */
@@ -197,13 +197,13 @@ static bool emit_packed(struct walk *w, const struct pb_field *s, struct reel_by
         uint64_t value = wire == PROTO_64   ? cursor_u64le(&at)
                          : wire == PROTO_32 ? cursor_u32le(&at)
                                             : proto_varint(&at);
-        goes_on = at.failed ? fail_at(w, run.data, "a packed array ends early: ", s->name)
+        goes_on = at.failed ? protobuf_fail_at(w, run.data, "a packed array ends early: ", s->name)
                             : emit_scalar(w, s, value, bytes_of("", 0));
     }
     return goes_on;
 }
 
-static bool is_packed(const struct pb_field *s, const struct proto_field *f) {
+static bool protobuf_is_packed(const struct pb_field *s, const struct proto_field *f) {
     return f->wire == PROTO_BYTES && wire_of(s->type) != PROTO_BYTES;
 }
 
@@ -212,7 +212,8 @@ static bool emit_list(struct walk *w, const struct pb_field *s, struct field_pos
                       unsigned depth) {
     bool more = true, goes_on = visit_begin_list(w->v);
     while (goes_on && more) {
-        goes_on = is_packed(s, f) ? emit_packed(w, s, f->bytes) : fits(w, s, f, p) && emit_value(w, s, f, depth - 1);
+        goes_on = protobuf_is_packed(s, f) ? emit_packed(w, s, f->bytes)
+                                           : protobuf_fits(w, s, f, p) && emit_value(w, s, f, depth - 1);
         more = goes_on && next_of(w, p, s->number, f);
     }
     return goes_on && visit_end_list(w->v);
@@ -224,7 +225,7 @@ static bool emit_repeated(struct walk *w, const struct pb_field *s, struct field
     if (!next_of(w, p, s->number, &f)) {
         return visit_begin_list(w->v) && visit_end_list(w->v);
     }
-    if (is_packed(s, &f) && packed_type(s->type, &type) && f.bytes.size % reel_number_size(type) == 0) {
+    if (protobuf_is_packed(s, &f) && packed_type(s->type, &type) && f.bytes.size % reel_number_size(type) == 0) {
         struct field_positions ahead = *p;
         if (!next_of(w, &ahead, s->number, &second)) {
             return visit_numbers(w->v, type, f.bytes, 1);
@@ -271,10 +272,10 @@ static bool emit_entry(struct walk *w, const struct pb_message *entry, struct re
     struct proto_field f, key = {.bytes = bytes_of("", 0)}, value = key;
     const struct pb_field *s[] = {pb_field_find(entry, 1), pb_field_find(entry, 2)};
     if (!s[0] || !s[1] || !survey(w, entry, &p)) {
-        return s[0] && s[1] ? false : fail_at(w, bytes.data, "no map entry: ", bytes_text(entry->name));
+        return s[0] && s[1] ? false : protobuf_fail_at(w, bytes.data, "no map entry: ", bytes_text(entry->name));
     }
     for (p.at = cursor_of(bytes); pb_next(&p.at, &f);) {
-        if (f.number <= 2 && !fits(w, s[f.number - 1], &f, &p)) {
+        if (f.number <= 2 && !protobuf_fits(w, s[f.number - 1], &f, &p)) {
             return false;
         }
         key = f.number == 1 ? f : key;
@@ -287,7 +288,7 @@ static bool emit_map(struct walk *w, const struct pb_field *s, struct field_posi
     struct proto_field f;
     bool goes_on = visit_begin_map(w->v);
     while (goes_on && next_of(w, p, s->number, &f)) {
-        goes_on = fits(w, s, &f, p) && emit_entry(w, s->message, f.bytes, depth - 1);
+        goes_on = protobuf_fits(w, s, &f, p) && emit_entry(w, s->message, f.bytes, depth - 1);
     }
     return goes_on && visit_end_map(w->v);
 }
@@ -300,7 +301,7 @@ static bool emit_singular(struct walk *w, const struct pb_field *s, struct field
     while (next_of(w, p, s->number, &f)) {
         last = f;
         met = true;
-        if (!fits(w, s, &f, p)) {
+        if (!protobuf_fits(w, s, &f, p)) {
             return false;
         }
     }
@@ -308,7 +309,8 @@ static bool emit_singular(struct walk *w, const struct pb_field *s, struct field
            (visit_key(w->v, s->name) && emit_value(w, s, &last, depth));
 }
 
-static bool emit_field(struct walk *w, const struct pb_field *s, struct field_positions *p, unsigned depth) {
+static bool protobuf_payload_emit_field(struct walk *w, const struct pb_field *s, struct field_positions *p,
+                                        unsigned depth) {
     if (!s->repeated) {
         return emit_singular(w, s, p, depth);
     }
@@ -345,14 +347,14 @@ static bool emit_time(struct walk *w, struct reel_bytes bytes, bool is_duration)
         ns = proto_is(&f, 2, PROTO_VARINT) ? (int32_t)(uint32_t)f.value : ns;
     }
     if (at.failed) {
-        return fail_at(w, bytes.data, "no time", bytes_of("", 0));
+        return protobuf_fail_at(w, bytes.data, "no time", bytes_of("", 0));
     }
     const struct reel_stamp value = {
         .seconds = seconds, .nanoseconds = ns, .nanoseconds_name = "nsec", .is_duration = is_duration};
     return visit_stamp(w->v, &value);
 }
 
-static bool emit_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth) {
+static bool protobuf_emit_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth) {
     struct field_positions p = {.bytes = bytes};
     if (depth <= 1) { /* a list or map in it is a level too */
         return reel_fail(w->err, REEL_LIMIT, "messages are nested more than %d levels deep", REEL_DEPTH_MAX);
@@ -371,7 +373,7 @@ static bool emit_message(struct walk *w, const struct pb_message *m, struct reel
         }
         w->steps--;
         p.at = p.sorted ? p.at : cursor_of(bytes);
-        goes_on = emit_field(w, &m->fields[i], &p, depth - 1);
+        goes_on = protobuf_payload_emit_field(w, &m->fields[i], &p, depth - 1);
     }
     return goes_on && (!p.unknown || emit_unknown(w, m, bytes)) && visit_end_map(w->v);
 }
@@ -387,7 +389,7 @@ static void pb_close(void *p) {
 }
 
 /* TIDE 2.0 stores definitions as .proto texts. */
-static bool read_text(struct pb_schema *schema, const struct reel_channel *channel, struct reel_error *err) {
+static bool protobuf_read_text(struct pb_schema *schema, const struct reel_channel *channel, struct reel_error *err) {
     struct grow set = {0};
     bool compiled = proto_text_compile_channel(channel, 0, &set, err);
     const uint8_t *kept = compiled ? arena_copy(&schema->arena, set.data, set.size) : NULL;
@@ -415,7 +417,7 @@ static bool pb_open(const struct reel_channel *channel, void **out, struct reel_
     if (!schema) {
         return reel_fail_memory(err);
     }
-    if (!(is_set ? read_set(schema, channel, own->name, err) : read_text(schema, channel, err))) {
+    if (!(is_set ? read_set(schema, channel, own->name, err) : protobuf_read_text(schema, channel, err))) {
         pb_close(schema);
         return false;
     }
@@ -427,7 +429,7 @@ static bool pb_decode(const void *p, struct reel_bytes payload, struct reel_visi
     const struct pb_schema *schema = p;
     struct walk w = {
         .payload = payload, .v = v, .err = err, .steps = (uint64_t)payload.size * STEPS_PER_BYTE + STEPS_LEAST};
-    return emit_message(&w, schema->root, payload, REEL_DEPTH_MAX);
+    return protobuf_emit_message(&w, schema->root, payload, REEL_DEPTH_MAX);
 }
 
 const struct reel_encoding reel_encoding_protobuf = {

@@ -1,4 +1,4 @@
-/* Internals of the protobuf decoder: schema.c (a FileDescriptorSet → these tables), protobuf.c (payloads), fields.c. */
+/* Internals of the protobuf decoder: schema.c (a FileDescriptorSet → these tables), payload.c (payloads), fields.c. */
 #ifndef REEL_FORMATS_PROTOBUF_PAYLOAD_H
 #define REEL_FORMATS_PROTOBUF_PAYLOAD_H
 
@@ -82,7 +82,7 @@ const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size);
 enum { PROTO_GROUP = 3, PROTO_GROUP_END = 4 };
 bool pb_next(struct cursor *c, struct proto_field *f);
 
-/* protobuf_fields.c */
+/* fields.c */
 bool pb_fields(const void *schema, reel_field_visit visit, void *context);
 /* shape.c */
 bool pb_shape(const void *schema, reel_shape_visit visit, void *context);

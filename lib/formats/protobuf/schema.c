@@ -66,11 +66,11 @@ static bool no_room(struct reading *r) {
     return r->schema->arena.no_memory ? reel_fail_memory(r->err)
                                       : reel_fail(r->err, REEL_LIMIT, "the protobuf definition is too large");
 }
-static bool damaged(struct reading *r, const char *what) {
+static bool protobuf_damaged(struct reading *r, const char *what) {
     return reel_fail(r->err, REEL_DAMAGED, "the protobuf definition is damaged: %s", what);
 }
-static bool walked(struct reading *r, const struct cursor *at) {
-    return !at->failed || damaged(r, "a field does not fit");
+static bool protobuf_walked(struct reading *r, const struct cursor *at) {
+    return !at->failed || protobuf_damaged(r, "a field does not fit");
 }
 
 /* ---- groups */
@@ -132,10 +132,11 @@ static bool is_name(struct reel_bytes name) {
     return name.size > 0;
 }
 
-static bool enter(struct reading *r, const struct scope *outer, struct reel_bytes name, struct scope *inner) {
+static bool protobuf_schema_enter(struct reading *r, const struct scope *outer, struct reel_bytes name,
+                                  struct scope *inner) {
     size_t dot = outer->size > 0;
     if (!is_name(name) || outer->size + dot + name.size >= NAME_MAX) {
-        return damaged(r, "a name that is none, or is too long");
+        return protobuf_damaged(r, "a name that is none, or is too long");
     }
     memcpy(inner->name, outer->name, outer->size);
     inner->name[outer->size] = '.';
@@ -183,7 +184,7 @@ static bool add_known(struct reading *r, const struct scope *scope, struct reel_
 
 static bool collect_enum(struct reading *r, const struct scope *outer, struct reel_bytes body) {
     struct scope scope;
-    return enter(r, outer, find_bytes(body, ENUM_NAME), &scope) && add_known(r, &scope, body, true);
+    return protobuf_schema_enter(r, outer, find_bytes(body, ENUM_NAME), &scope) && add_known(r, &scope, body, true);
 }
 
 static bool collect_message(struct reading *r, const struct scope *outer, struct reel_bytes body, unsigned depth) {
@@ -193,7 +194,8 @@ static bool collect_message(struct reading *r, const struct scope *outer, struct
     if (depth == 0) {
         return reel_fail(r->err, REEL_LIMIT, "the protobuf definition nests messages too deeply");
     }
-    bool good = enter(r, outer, find_bytes(body, MESSAGE_NAME), &scope) && add_known(r, &scope, body, false);
+    bool good =
+        protobuf_schema_enter(r, outer, find_bytes(body, MESSAGE_NAME), &scope) && add_known(r, &scope, body, false);
     while (good && pb_next(&at, &f)) {
         if (proto_is(&f, MESSAGE_NESTED, PROTO_BYTES)) {
             good = collect_message(r, &scope, f.bytes, depth - 1);
@@ -201,7 +203,7 @@ static bool collect_message(struct reading *r, const struct scope *outer, struct
             good = collect_enum(r, &scope, f.bytes);
         }
     }
-    return good && walked(r, &at);
+    return good && protobuf_walked(r, &at);
 }
 
 static bool collect_file(struct reading *r, struct reel_bytes file) {
@@ -211,7 +213,7 @@ static bool collect_file(struct reading *r, struct reel_bytes file) {
                                      find_number(features, FEATURES_PRESENCE) == PRESENCE_IMPLICIT},
                  scope = none;
     struct reel_bytes package = find_bytes(file, FILE_PACKAGE);
-    bool good = package.size == 0 || enter(r, &none, package, &scope);
+    bool good = package.size == 0 || protobuf_schema_enter(r, &none, package, &scope);
     struct cursor at = cursor_of(file);
     struct proto_field f;
     while (good && pb_next(&at, &f)) {
@@ -221,12 +223,12 @@ static bool collect_file(struct reading *r, struct reel_bytes file) {
             good = collect_enum(r, &scope, f.bytes);
         }
     }
-    return good && walked(r, &at);
+    return good && protobuf_walked(r, &at);
 }
 
 /* ---- the second walk: fields and values */
 
-static int by_name(const void *a, const void *b) {
+static int protobuf_schema_by_name(const void *a, const void *b) {
     const struct known *x = a, *y = b;
     int order = strcmp(x->name, y->name);
     return order != 0 ? order : (x->position > y->position) - (x->position < y->position);
@@ -245,7 +247,7 @@ static int by_value(const void *a, const void *b) {
 static void sort_unique(struct known *known, size_t *n) {
     size_t kept = 0;
     if (*n > 0) {
-        qsort(known, *n, sizeof *known, by_name);
+        qsort(known, *n, sizeof *known, protobuf_schema_by_name);
     }
     for (size_t i = 0; i < *n; i++) {
         if (kept == 0 || strcmp(known[kept - 1].name, known[i].name) != 0) {
@@ -255,7 +257,7 @@ static void sort_unique(struct known *known, size_t *n) {
     *n = kept;
 }
 
-static size_t count_in(struct reel_bytes body, uint32_t number) {
+static size_t protobuf_count_in(struct reel_bytes body, uint32_t number) {
     struct cursor at = cursor_of(body);
     struct proto_field f;
     size_t n = 0;
@@ -291,7 +293,8 @@ static void link_field(const struct pb_schema *s, struct pb_field *field, struct
     field->type = field->type != 0 ? field->type : field->message ? PB_MESSAGE : field->names ? PB_ENUM : 0;
 }
 
-static bool read_field(struct reading *r, const struct known *of, struct reel_bytes body, struct pb_field *field) {
+static bool protobuf_read_field(struct reading *r, const struct known *of, struct reel_bytes body,
+                                struct pb_field *field) {
     struct cursor at = cursor_of(body);
     struct proto_field f;
     struct reel_bytes type_name = bytes_of("", 0), options = type_name;
@@ -307,11 +310,11 @@ static bool read_field(struct reading *r, const struct known *of, struct reel_by
         field->repeated |= proto_is(&f, FIELD_LABEL, PROTO_VARINT) && f.value == LABEL_REPEATED;
         oneof |= proto_is(&f, FIELD_ONEOF, PROTO_VARINT);
     }
-    if (!walked(r, &at)) {
+    if (!protobuf_walked(r, &at)) {
         return false;
     }
     if (number == 0 || number > PROTO_NUMBER_MAX || type >= PB_TYPES || !is_name(field->name)) {
-        return damaged(r, "a field has no name, number or type");
+        return protobuf_damaged(r, "a field has no name, number or type");
     }
     field->number = (uint32_t)number;
     field->type = (enum pb_type)type;
@@ -319,11 +322,11 @@ static bool read_field(struct reading *r, const struct known *of, struct reel_by
     uint64_t presence = find_number(find_bytes(options, FIELD_FEATURES), FEATURES_PRESENCE);
     bool implicit = presence != 0 ? presence == PRESENCE_IMPLICIT : of->implicit;
     field->implicit = implicit && !oneof && !field->repeated && field->type != PB_MESSAGE && field->type != PB_GROUP;
-    return field->type != 0 || damaged(r, "a field has no type");
+    return field->type != 0 || protobuf_damaged(r, "a field has no type");
 }
 
-static bool read_message(struct reading *r, const struct known *of, struct pb_message *m) {
-    size_t n = count_in(of->body, MESSAGE_FIELD);
+static bool protobuf_read_message(struct reading *r, const struct known *of, struct pb_message *m) {
+    size_t n = protobuf_count_in(of->body, MESSAGE_FIELD);
     struct pb_field *fields = arena_alloc(&r->schema->arena, n * sizeof *fields);
     struct cursor at = cursor_of(of->body);
     struct proto_field f;
@@ -331,14 +334,14 @@ static bool read_message(struct reading *r, const struct known *of, struct pb_me
         return no_room(r);
     }
     for (size_t i = 0; i < n && pb_next(&at, &f);) {
-        if (proto_is(&f, MESSAGE_FIELD, PROTO_BYTES) && !read_field(r, of, f.bytes, &fields[i++])) {
+        if (proto_is(&f, MESSAGE_FIELD, PROTO_BYTES) && !protobuf_read_field(r, of, f.bytes, &fields[i++])) {
             return reel_error_at(r->err, "%.128s", of->name);
         }
     }
     qsort(fields, n, sizeof *fields, by_field_number);
     for (size_t i = 1; i < n; i++) {
         if (fields[i].number == fields[i - 1].number) {
-            return damaged(r, "two fields of one message have one number");
+            return protobuf_damaged(r, "two fields of one message have one number");
         }
     }
     m->fields = fields;
@@ -351,7 +354,7 @@ static bool read_message(struct reading *r, const struct known *of, struct pb_me
 }
 
 static bool read_enum(struct reading *r, const struct known *of, struct pb_enum *e) {
-    size_t n = count_in(of->body, ENUM_VALUE), at_value = 0;
+    size_t n = protobuf_count_in(of->body, ENUM_VALUE), at_value = 0;
     struct pb_value *values = arena_alloc(&r->schema->arena, n * sizeof *values);
     struct cursor at = cursor_of(of->body);
     struct proto_field f;
@@ -391,7 +394,7 @@ static bool read_tables(struct reading *r) {
         }
     }
     for (size_t i = 0; i < r->n_messages; i++) {
-        if (!read_message(r, &r->messages[i], &s->messages[i])) {
+        if (!protobuf_read_message(r, &r->messages[i], &s->messages[i])) {
             return false;
         }
     }
@@ -408,7 +411,7 @@ bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char 
             return false;
         }
     }
-    if (!walked(&r, &at) || !read_tables(&r)) {
+    if (!protobuf_walked(&r, &at) || !read_tables(&r)) {
         return false;
     }
     schema->root = find_message(schema, name[0] == '.' ? name + 1 : name);

@@ -10,14 +10,14 @@ struct shaping {
     unsigned depth;
 };
 
-static bool put_message(struct shaping *s, const struct pb_message *m, struct reel_shape part);
+static bool protobuf_put_message(struct shaping *s, const struct pb_message *m, struct reel_shape part);
 
-static bool put(struct shaping *s, enum reel_shape_kind kind, struct reel_shape part) {
+static bool protobuf_put(struct shaping *s, enum reel_shape_kind kind, struct reel_shape part) {
     part.kind = kind;
     return s->visit(s->context, &part);
 }
 
-static bool put_number(struct shaping *s, enum pb_type type, struct reel_shape part) {
+static bool protobuf_shape_put_number(struct shaping *s, enum pb_type type, struct reel_shape part) {
     static const uint8_t numbers[PB_TYPES] = {
         [PB_DOUBLE] = REEL_F64, [PB_FLOAT] = REEL_F32,   [PB_INT64] = REEL_I64,    [PB_UINT64] = REEL_U64,
         [PB_INT32] = REEL_I32,  [PB_FIXED64] = REEL_U64, [PB_FIXED32] = REEL_U32,  [PB_BOOL] = REEL_BOOL,
@@ -25,57 +25,57 @@ static bool put_number(struct shaping *s, enum pb_type type, struct reel_shape p
         [PB_SINT32] = REEL_I32, [PB_SINT64] = REEL_I64,
     };
     part.number = (enum reel_number)numbers[type];
-    return put(s, REEL_SHAPE_NUMBER, part);
+    return protobuf_put(s, REEL_SHAPE_NUMBER, part);
 }
 
-static bool put_value(struct shaping *s, const struct pb_field *f, struct reel_shape part) {
+static bool protobuf_put_value(struct shaping *s, const struct pb_field *f, struct reel_shape part) {
     switch (f->type) {
     case PB_STRING:
-        return put(s, REEL_SHAPE_TEXT, part);
+        return protobuf_put(s, REEL_SHAPE_TEXT, part);
     case PB_MESSAGE:
-        return f->message ? put_message(s, f->message, part) : put(s, REEL_SHAPE_BYTES, part);
+        return f->message ? protobuf_put_message(s, f->message, part) : protobuf_put(s, REEL_SHAPE_BYTES, part);
     case PB_BYTES:
-        return put(s, REEL_SHAPE_BYTES, part);
+        return protobuf_put(s, REEL_SHAPE_BYTES, part);
     case PB_ENUM:
-        return f->names ? put(s, REEL_SHAPE_TEXT, part) : put_number(s, f->type, part);
+        return f->names ? protobuf_put(s, REEL_SHAPE_TEXT, part) : protobuf_shape_put_number(s, f->type, part);
     default:
-        return put_number(s, f->type, part);
+        return protobuf_shape_put_number(s, f->type, part);
     }
 }
 
-static bool put_field(struct shaping *s, const struct pb_field *f) {
+static bool protobuf_put_field(struct shaping *s, const struct pb_field *f) {
     struct reel_shape part = {.name = f->name, .optional = !f->repeated && !f->implicit};
     if (f->type == PB_GROUP) {
         return true;
     }
     if (!f->repeated || (f->message && f->message->form == PB_ENTRY)) {
-        return put_value(s, f, part);
+        return protobuf_put_value(s, f, part);
     }
-    return put(s, REEL_SHAPE_LIST, part) && put_value(s, f, (struct reel_shape){0});
+    return protobuf_put(s, REEL_SHAPE_LIST, part) && protobuf_put_value(s, f, (struct reel_shape){0});
 }
 
-static bool put_message(struct shaping *s, const struct pb_message *m, struct reel_shape part) {
+static bool protobuf_put_message(struct shaping *s, const struct pb_message *m, struct reel_shape part) {
     if (m->form == PB_TIME || m->form == PB_DURATION) {
-        return put(s, m->form == PB_TIME ? REEL_SHAPE_TIME : REEL_SHAPE_DURATION, part);
+        return protobuf_put(s, m->form == PB_TIME ? REEL_SHAPE_TIME : REEL_SHAPE_DURATION, part);
     }
     bool any = m->form == PB_ENTRY || s->depth == FIELD_DEPTH_MAX;
     for (unsigned i = 0; i < s->depth && !any; i++) {
         any = s->inside[i] == m;
     }
     if (any) {
-        return put(s, REEL_SHAPE_ANY, part);
+        return protobuf_put(s, REEL_SHAPE_ANY, part);
     }
     s->inside[s->depth++] = m;
-    bool more = put(s, REEL_SHAPE_STRUCT, part);
+    bool more = protobuf_put(s, REEL_SHAPE_STRUCT, part);
     for (uint32_t i = 0; more && i < m->n; i++) {
-        more = put_field(s, &m->fields[i]);
+        more = protobuf_put_field(s, &m->fields[i]);
     }
     s->depth--;
-    return more && put(s, REEL_SHAPE_END, part);
+    return more && protobuf_put(s, REEL_SHAPE_END, part);
 }
 
 bool pb_shape(const void *p, reel_shape_visit visit, void *context) {
     const struct pb_schema *schema = p;
     struct shaping s = {.visit = visit, .context = context};
-    return put_message(&s, schema->root, (struct reel_shape){0});
+    return protobuf_put_message(&s, schema->root, (struct reel_shape){0});
 }

@@ -36,7 +36,7 @@ struct parse {
 
 /* ---- names */
 
-static bool enter(struct parse *p, struct reel_bytes name, size_t *outer) {
+static bool protobuf_text_enter(struct parse *p, struct reel_bytes name, size_t *outer) {
     *outer = p->scope_size;
     if (p->scope_size + name.size + 2 > sizeof p->scope) {
         return reel_fail(p->err, REEL_LIMIT, "proto text: a name longer than %d bytes", PROTO_TEXT_NAME_MAX);
@@ -46,19 +46,19 @@ static bool enter(struct parse *p, struct reel_bytes name, size_t *outer) {
     return true;
 }
 
-static void leave(struct parse *p, size_t outer) {
+static void protobuf_leave(struct parse *p, size_t outer) {
     p->scope_size = outer;
     p->scope[outer] = '\0';
 }
 
-static int by_name(const void *a, const void *b) {
+static int protobuf_text_by_name(const void *a, const void *b) {
     const struct name *x = a, *y = b;
     int order = strcmp(x->full, y->full);
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
 /* The first definition of a name, or NULL. */
-static const struct name *find(const struct parse *p, const char *full) {
+static const struct name *protobuf_find(const struct parse *p, const char *full) {
     size_t low = 0, high = p->n_names;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -88,7 +88,7 @@ static bool define(struct parse *p, const uint8_t *at, uint32_t type) {
 }
 
 /* Resolves a type as written: from the innermost scope outwards; ".a.B" is absolute. */
-static const struct name *resolve(const struct parse *p, struct reel_bytes type) {
+static const struct name *protobuf_resolve(const struct parse *p, struct reel_bytes type) {
     char full[2 * PROTO_TEXT_NAME_MAX];
     if (type.size >= PROTO_TEXT_NAME_MAX) {
         return NULL;
@@ -98,7 +98,7 @@ static const struct name *resolve(const struct parse *p, struct reel_bytes type)
         if (scope == 0 || scope == p->scope_size || p->scope[scope] == '.') {
             snprintf(full, sizeof full, "%.*s%s%.*s", (int)scope, p->scope, scope > 0 ? "." : "",
                      (int)(type.size - whole), (const char *)type.data + whole);
-            const struct name *found = find(p, full);
+            const struct name *found = protobuf_find(p, full);
             if (found || scope == 0) {
                 return found;
             }
@@ -108,23 +108,23 @@ static const struct name *resolve(const struct parse *p, struct reel_bytes type)
 
 /* ---- emission: lengths are varints of five bytes, filled in at the end of each message */
 
-static void put_varint(struct grow *to, uint64_t value) {
+static void protobuf_put_varint(struct grow *to, uint64_t value) {
     for (; value >= 0x80; value >>= 7) {
         grow_put(to, &(uint8_t){(uint8_t)(value | 0x80)}, 1);
     }
     grow_put(to, &(uint8_t){(uint8_t)value}, 1);
 }
-static void put_number(struct parse *p, uint32_t field, int64_t value) {
-    put_varint(p->out, field << 3);
-    put_varint(p->out, (uint64_t)value);
+static void protobuf_text_put_number(struct parse *p, uint32_t field, int64_t value) {
+    protobuf_put_varint(p->out, field << 3);
+    protobuf_put_varint(p->out, (uint64_t)value);
 }
-static void put_text(struct parse *p, uint32_t field, struct reel_bytes text) {
-    put_varint(p->out, field << 3 | 2);
-    put_varint(p->out, text.size);
+static void protobuf_put_text(struct parse *p, uint32_t field, struct reel_bytes text) {
+    protobuf_put_varint(p->out, field << 3 | 2);
+    protobuf_put_varint(p->out, text.size);
     grow_put(p->out, text.data, text.size);
 }
 static size_t begin_part(struct parse *p, uint32_t field) {
-    put_varint(p->out, field << 3 | 2);
+    protobuf_put_varint(p->out, field << 3 | 2);
     grow_take(p->out, 5);
     return p->out->size;
 }
@@ -168,10 +168,10 @@ static uint32_t scalar_type(struct reel_bytes type) {
     return 0;
 }
 
-static bool emit_field(struct parse *p, int label, struct reel_bytes type, struct reel_bytes name, int64_t number,
-                       bool packed) {
+static bool protobuf_text_emit_field(struct parse *p, int label, struct reel_bytes type, struct reel_bytes name,
+                                     int64_t number, bool packed) {
     uint32_t scalar = scalar_type(type);
-    const struct name *named = scalar ? NULL : resolve(p, type);
+    const struct name *named = scalar ? NULL : protobuf_resolve(p, type);
     if (!scalar && !named) {
         char what[128];
         snprintf(what, sizeof what, "the type \"%.*s\" is not defined", (int)(type.size < 64 ? type.size : 64),
@@ -179,18 +179,18 @@ static bool emit_field(struct parse *p, int label, struct reel_bytes type, struc
         return words_wrong(p->w, what);
     }
     size_t field = begin_part(p, 2);
-    put_text(p, 1, name);
-    put_number(p, 3, number);
-    put_number(p, 4, label);
-    put_number(p, 5, scalar ? scalar : named->type);
+    protobuf_put_text(p, 1, name);
+    protobuf_text_put_number(p, 3, number);
+    protobuf_text_put_number(p, 4, label);
+    protobuf_text_put_number(p, 5, scalar ? scalar : named->type);
     if (named) {
         char full[PROTO_TEXT_NAME_MAX + 1];
         snprintf(full, sizeof full, ".%s", named->full);
-        put_text(p, 6, bytes_text(full));
+        protobuf_put_text(p, 6, bytes_text(full));
     }
     if (packed) {
         size_t options = begin_part(p, 8);
-        put_number(p, 2, 1);
+        protobuf_text_put_number(p, 2, 1);
         end_part(p, options);
     }
     end_part(p, field);
@@ -218,7 +218,7 @@ static bool parse_field(struct parse *p, bool emit) {
     if (number < 1 || number >= 1 << 29) {
         return words_wrong(p->w, "a field number that protobuf does not have");
     }
-    return (!emit || emit_field(p, label, type, name, number, packed)) && words_expect(p->w, ";");
+    return (!emit || protobuf_text_emit_field(p, label, type, name, number, packed)) && words_expect(p->w, ";");
 }
 
 static bool parse_enum_values(struct parse *p, bool emit) {
@@ -239,8 +239,8 @@ static bool parse_enum_values(struct parse *p, bool emit) {
             }
             size_t value = emit ? begin_part(p, 2) : 0;
             if (emit) {
-                put_text(p, 1, name);
-                put_number(p, 2, number);
+                protobuf_put_text(p, 1, name);
+                protobuf_text_put_number(p, 2, number);
                 end_part(p, value);
             }
         }
@@ -256,7 +256,7 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
     struct reel_bytes name;
     size_t outer;
     words_next(p->w);
-    if (!words_take(p->w, &name) || !enter(p, name, &outer)) {
+    if (!words_take(p->w, &name) || !protobuf_text_enter(p, name, &outer)) {
         return false;
     }
     if (++p->depth > PROTO_TEXT_DEPTH_MAX) {
@@ -266,11 +266,11 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
     if (!p->emit && !define(p, at, type)) {
         return false;
     }
-    const struct name *first = p->emit ? find(p, p->scope) : NULL;
+    const struct name *first = p->emit ? protobuf_find(p, p->scope) : NULL;
     emit = emit && first && first->at == at;
     size_t part = emit ? begin_part(p, field) : 0;
     if (emit) {
-        put_text(p, 1, name);
+        protobuf_put_text(p, 1, name);
     }
     if (!words_expect(p->w, "{") || !(type == TYPE_ENUM ? parse_enum_values(p, emit) : parse_message_body(p, emit)) ||
         !words_expect(p->w, "}")) {
@@ -279,7 +279,7 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
     if (emit) {
         end_part(p, part);
     }
-    leave(p, outer);
+    protobuf_leave(p, outer);
     p->depth--;
     return true;
 }
@@ -337,7 +337,7 @@ static bool parse_statement(struct parse *p) {
 /* Up to the next package: one file of the set. */
 static bool parse_file(struct parse *p) {
     size_t file = p->emit ? begin_part(p, 1) : 0, outer;
-    leave(p, 0);
+    protobuf_leave(p, 0);
     while (is_passed_over(p)) {
         if (!words_skip_statement(p->w)) {
             return false;
@@ -346,11 +346,11 @@ static bool parse_file(struct parse *p) {
     if (words_is(p->w, "package")) {
         struct reel_bytes package;
         words_next(p->w);
-        if (!words_take(p->w, &package) || !enter(p, package, &outer) || !words_expect(p->w, ";")) {
+        if (!words_take(p->w, &package) || !protobuf_text_enter(p, package, &outer) || !words_expect(p->w, ";")) {
             return false;
         }
         if (p->emit) {
-            put_text(p, 2, package);
+            protobuf_put_text(p, 2, package);
         }
     }
     while (!words_end(p->w) && !words_is(p->w, "package")) {
@@ -383,7 +383,7 @@ bool proto_text_compile(struct reel_bytes text, struct grow *out, struct reel_er
     struct parse p = {.w = &words, .out = out, .err = err, .arena = {.max = REEL_SCHEMA_MAX}};
     bool good = parse_all(&p, false);
     if (good && p.n_names > 0) {
-        qsort(p.names, p.n_names, sizeof *p.names, by_name);
+        qsort(p.names, p.n_names, sizeof *p.names, protobuf_text_by_name);
         good = parse_all(&p, true) && (!out->failed || reel_fail_memory(err));
     }
     free(p.names);

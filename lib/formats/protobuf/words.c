@@ -1,4 +1,4 @@
-/* See proto_words.h. */
+/* See words.h. */
 #include "formats/protobuf/words.h"
 #include "base/ascii.h"
 #include "base/bytes.h"
@@ -11,7 +11,7 @@ bool words_wrong(const struct words *w, const char *what) {
                      w->text.size, what);
 }
 
-static bool is_word(uint8_t c) {
+static bool protobuf_is_word(uint8_t c) {
     return ascii_is_alnum(c) || c == '_' || c == '.';
 }
 
@@ -40,8 +40,8 @@ void words_next(struct words *w) {
     w->token_at = w->c.at;
     uint8_t first = ahead(w, 0);
     cursor_take(&w->c, !cursor_done(&w->c));
-    if (is_word(first)) {
-        while (is_word(ahead(w, 0))) {
+    if (protobuf_is_word(first)) {
+        while (protobuf_is_word(ahead(w, 0))) {
             cursor_u8(&w->c);
         }
     } else if (first == '"' || first == '\'') {
@@ -65,7 +65,7 @@ bool words_expect(struct words *w, const char *text) {
 
 bool words_take(struct words *w, struct reel_bytes *word) {
     *word = w->token;
-    if (words_end(w) || !is_word(w->token.data[0])) {
+    if (words_end(w) || !protobuf_is_word(w->token.data[0])) {
         return words_wrong(w, "a name is expected");
     }
     words_next(w);

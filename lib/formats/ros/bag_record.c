@@ -1,4 +1,4 @@
-/* See ros_record.h. A length is used only when that many bytes exist. */
+/* See bag_record.h. A length is used only when that many bytes exist. */
 #include "formats/ros/bag_record.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,5 @@
 /* Common to the framed ROS bags 1.2 and 2.0: a record is a header of named fields, and data. Reads one, and searches
- * for the next one after damage. Layouts: rosbag_v1_wire.h, rosbag_v2.h. */
+ * for the next one after damage. Layouts: rosbag/v1_layout.h, rosbag/v2_layout.h. */
 #ifndef REEL_FORMATS_ROS_BAG_RECORD_H
 #define REEL_FORMATS_ROS_BAG_RECORD_H
 
@@ -72,7 +72,7 @@ struct rosrecord_search {
     void *context;
 };
 #define ROSRECORD_NOWHERE UINT64_MAX
-bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found,
-                      struct reel_error *err); /* ROSRECORD_NOWHERE: none */
+bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct reel_error *err); /* ROSRECORD_NOWHERE:
+                                                                                                     none */
 
 #endif

@@ -1,5 +1,5 @@
 /* Messages of ROS 2 in CDR: a header of 4 bytes names the byte order; then values, aligned to multiples of their size
- * from the end of that header. Only take() takes bytes, and it skips the padding. */
+ * from the end of that header. Only ros_cdr_take() takes bytes, and it skips the padding. */
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -17,7 +17,7 @@ struct cdr {
 enum { HEAD = 4, WIDE = 4 /* bytes of a character of a wide text */ };
 
 /* Takes `size` bytes at a multiple of `align`; NULL with an error. */
-static const uint8_t *take(struct cdr *c, const struct ros_definition_step *s, unsigned align, uint64_t size) {
+static const uint8_t *ros_cdr_take(struct cdr *c, const struct ros_definition_step *s, unsigned align, uint64_t size) {
     struct ros_definition_run *r = &c->run;
     size_t at = r->payload.size - HEAD - cursor_left(&r->c), pad = (align - at % align) % align;
     if (pad > cursor_left(&r->c) || size > cursor_left(&r->c) - pad) {
@@ -29,7 +29,7 @@ static const uint8_t *take(struct cdr *c, const struct ros_definition_step *s, u
 }
 
 static bool take_u32(struct cdr *c, const struct ros_definition_step *s, uint32_t *out) {
-    const uint8_t *p = take(c, s, 4, 4);
+    const uint8_t *p = ros_cdr_take(c, s, 4, 4);
     if (p) {
         *out = c->big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3] : load_u32le(p);
     }
@@ -48,7 +48,7 @@ static bool wide_text(struct cdr *c, const struct ros_definition_step *s) {
     if (!take_u32(c, s, &n)) {
         return false;
     }
-    const uint8_t *p = take(c, s, 1, (uint64_t)n * WIDE);
+    const uint8_t *p = ros_cdr_take(c, s, 1, (uint64_t)n * WIDE);
     uint8_t brief[1024];
     AUTO_MEM uint8_t *more = p && n > sizeof brief / 4 ? malloc((size_t)n * 4) : NULL;
     uint8_t *text = n > sizeof brief / 4 ? more : brief;
@@ -65,15 +65,15 @@ static bool wide_text(struct cdr *c, const struct ros_definition_step *s) {
 }
 
 /* The length includes a NUL at the end, which some writers leave out. */
-static bool text(struct cdr *c, const struct ros_definition_step *s) {
+static bool ros_text(struct cdr *c, const struct ros_definition_step *s) {
     uint32_t size;
-    const uint8_t *p = take_u32(c, s, &size) ? take(c, s, 1, size) : NULL;
+    const uint8_t *p = take_u32(c, s, &size) ? ros_cdr_take(c, s, 1, size) : NULL;
     return p && visit_text(c->run.v, bytes_of(p, size - (size > 0 && p[size - 1] == 0)));
 }
 
 /* ---- numbers */
 
-static bool number(struct cdr *c, const struct ros_definition_step *s, const uint8_t *p) {
+static bool ros_cdr_number(struct cdr *c, const struct ros_definition_step *s, const uint8_t *p) {
     size_t size = reel_number_size(s->kind);
     if (!c->big || size == 1) {
         return reel_number_visit(c->run.v, s->kind, p);
@@ -85,10 +85,10 @@ static bool number(struct cdr *c, const struct ros_definition_step *s, const uin
     return reel_number_visit(c->run.v, s->kind, turned);
 }
 
-static bool numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t count) {
+static bool ros_numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t count) {
     size_t size = reel_number_size(s->kind);
-    const uint8_t *p =
-        take(c, s, count > 0 ? (unsigned)size : 1, (uint64_t)count * size); /* an empty list has no alignment */
+    const uint8_t *p = ros_cdr_take(c, s, count > 0 ? (unsigned)size : 1, (uint64_t)count * size); /* an empty list has
+                                                                                                      no alignment */
     struct reel_visitor *v = c->run.v;
     if (!p) {
         return false;
@@ -103,7 +103,7 @@ static bool numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!number(c, s, p + i * size)) {
+        if (!ros_cdr_number(c, s, p + i * size)) {
             return false;
         }
     }
@@ -114,18 +114,18 @@ static bool numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t
 
 static bool walk_type(struct cdr *c, uint32_t type);
 
-static bool walk_one(struct cdr *c, const struct ros_definition_step *s) {
+static bool ros_cdr_walk_one(struct cdr *c, const struct ros_definition_step *s) {
     if (s->kind == ROS_VALUE_TYPE) {
         return walk_type(c, s->type);
     }
     if (s->kind == ROS_VALUE_TEXT) {
-        return text(c, s);
+        return ros_text(c, s);
     }
     if (s->kind == ROS_VALUE_WIDE_TEXT) {
         return wide_text(c, s);
     }
-    const uint8_t *p = take(c, s, reel_number_size(s->kind), reel_number_size(s->kind));
-    return p && number(c, s, p);
+    const uint8_t *p = ros_cdr_take(c, s, reel_number_size(s->kind), reel_number_size(s->kind));
+    return p && ros_cdr_number(c, s, p);
 }
 
 static bool walk_many(struct cdr *c, const struct ros_definition_step *s) {
@@ -144,13 +144,13 @@ static bool walk_many(struct cdr *c, const struct ros_definition_step *s) {
         return ros_definition_ends_early(r, s, needs);
     }
     if (ros_definition_is_number(s)) {
-        return numbers(c, s, count);
+        return ros_numbers(c, s, count);
     }
     if (!visit_begin_list(r->v) || (s->least == 0 && !ros_definition_afford(r, count))) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!walk_one(c, s)) {
+        if (!ros_cdr_walk_one(c, s)) {
             return false;
         }
     }
@@ -181,14 +181,14 @@ static bool walk_type(struct cdr *c, uint32_t type) {
     }
     for (; s < end; s++) {
         if (s->hidden) {
-            if (!take(c, s, 1, s->least)) {
+            if (!ros_cdr_take(c, s, 1, s->least)) {
                 return false;
             }
             continue;
         }
         bool empty = s->many == ROS_ARRAY ? s->count == 0 || s->least == 0 : s->least == 0;
         if (!visit_key(r->v, s->key) || (empty && s->many != ROS_LIST && !ros_definition_afford(r, 1)) ||
-            !(s->many == ROS_ONE ? walk_one(c, s) : walk_many(c, s))) {
+            !(s->many == ROS_ONE ? ros_cdr_walk_one(c, s) : walk_many(c, s))) {
             return false;
         }
     }
@@ -200,7 +200,8 @@ static bool ended(const struct cdr *c) {
     return cursor_done(&c->run.c) || (cursor_left(&c->run.c) < 4 && c->run.payload.size % 4 == 0);
 }
 
-static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
+                           struct reel_error *err) {
     const struct ros_definition *def = state;
     if (payload.size < HEAD) {
         return reel_fail(err, REEL_DAMAGED, "byte 0 of %zu: the head of CDR has 4 bytes", payload.size);
@@ -214,18 +215,18 @@ static bool decode(const void *state, struct reel_bytes payload, struct reel_vis
     return walk_type(&c, def->top) && (ended(&c) || ros_definition_too_long(&c.run));
 }
 
-static bool open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
+static bool ros_cdr_open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
     return (*state = ros_definition_open(channel, ROS_2, err)) != NULL;
 }
-static void close_state(void *state) {
+static void ros_cdr_close_state(void *state) {
     ros_definition_free(state);
 }
 
 const struct reel_encoding reel_encoding_cdr = {
     .name = "cdr",
-    .open = open_channel,
-    .close = close_state,
-    .decode = decode,
+    .open = ros_cdr_open_channel,
+    .close = ros_cdr_close_state,
+    .decode = ros_cdr_decode,
     .fields = ros_definition_fields,
     .convert = ros_convert_to_ros2,
     .shape = ros_definition_shape,

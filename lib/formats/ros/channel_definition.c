@@ -16,7 +16,7 @@ struct join {
 };
 
 /* *is_new: the name was not in the set before. */
-static bool add_name(struct join *j, struct reel_bytes name, bool *is_new) {
+static bool ros_add_name(struct join *j, struct reel_bytes name, bool *is_new) {
     *is_new = hash_table_get(&j->known, hash_key_bytes(name)) == 0;
     if (!*is_new) {
         return true;
@@ -36,7 +36,7 @@ static bool check_size(struct join *j) {
 
 /* ---- ROS */
 
-static void put_text(struct join *j, const char *text) {
+static void ros_put_text(struct join *j, const char *text) {
     grow_put(&j->out, text, strlen(text));
 }
 
@@ -45,14 +45,14 @@ static void put_section(struct join *j, const char *name, struct reel_bytes text
     while (text.size > 0 && (text.data[text.size - 1] == '\n' || ros_is_blank(text.data[text.size - 1]))) {
         text.size--;
     }
-    put_text(j, j->out.size > 0 && j->out.data[j->out.size - 1] != '\n' ? "\n\n" : "\n");
-    put_text(j, line);
-    put_text(j, ros_heading(j->language));
-    put_text(j, " ");
-    put_text(j, name);
-    put_text(j, "\n");
+    ros_put_text(j, j->out.size > 0 && j->out.data[j->out.size - 1] != '\n' ? "\n\n" : "\n");
+    ros_put_text(j, line);
+    ros_put_text(j, ros_heading(j->language));
+    ros_put_text(j, " ");
+    ros_put_text(j, name);
+    ros_put_text(j, "\n");
     grow_put(&j->out, text.data, text.size);
-    put_text(j, text.size > 0 ? "\n" : "");
+    ros_put_text(j, text.size > 0 ? "\n" : "");
 }
 
 static bool only_blanks(struct reel_bytes text) {
@@ -69,14 +69,14 @@ static bool add_types(struct join *j, const struct reel_schema *s, bool own) {
     struct ros_section section;
     for (bool first = true; ros_sections_next(&sections, &section); first = false) {
         char name[ROS_NAME_ROOM];
-        bool heading_follows = first && !sections.ended &&
-                               only_blanks(section.text); /* some writers put a heading before the first type too */
+        bool heading_follows = first && !sections.ended && only_blanks(section.text); /* some writers put a heading
+                                                                                         before the first type too */
         if (heading_follows ||
             !ros_type_name(first ? bytes_text(s->name) : section.name, j->language == ROS_LANGUAGE_IDL, name)) {
             continue;
         }
         bool is_new;
-        if (!add_name(j, bytes_text(name), &is_new)) {
+        if (!ros_add_name(j, bytes_text(name), &is_new)) {
             return false;
         }
         if (is_new && !own) {
@@ -107,7 +107,7 @@ static bool join_ros(struct join *j, const struct reel_channel *c, const struct 
 
 enum { SET_FILE = 1, FILE_NAME = 1 }; /* fields of FileDescriptorSet and FileDescriptorProto */
 
-static void put_varint(struct join *j, uint64_t v) {
+static void ros_put_varint(struct join *j, uint64_t v) {
     for (; v > 127; v >>= 7) {
         grow_u8(&j->out, (uint8_t)(v | 128));
     }
@@ -130,12 +130,12 @@ static bool add_files(struct join *j, struct reel_bytes set) {
     struct proto_field f;
     while (proto_next(&c, &f)) {
         bool is_new = false;
-        if (f.number == SET_FILE && f.wire == PROTO_BYTES && !add_name(j, file_name(f.bytes), &is_new)) {
+        if (f.number == SET_FILE && f.wire == PROTO_BYTES && !ros_add_name(j, file_name(f.bytes), &is_new)) {
             return false;
         }
         if (is_new) {
-            put_varint(j, SET_FILE << 3 | PROTO_BYTES);
-            put_varint(j, f.bytes.size);
+            ros_put_varint(j, SET_FILE << 3 | PROTO_BYTES);
+            ros_put_varint(j, f.bytes.size);
             grow_put(&j->out, f.bytes.data, f.bytes.size);
         }
         if (!check_size(j)) {

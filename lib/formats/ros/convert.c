@@ -57,7 +57,8 @@ static bool convert_owned(struct converted *v, struct reel_message *m, struct re
 }
 
 /* The size that the message's payload will have. *fits: it has one. False: it cannot be read. */
-static bool measure(struct converted *v, struct reel_message *m, size_t *size, bool *fits, struct reel_error *err) {
+static bool ros_convert_measure(struct converted *v, struct reel_message *m, size_t *size, bool *fits,
+                                struct reel_error *err) {
     const struct ros_relay *relay = v->relays[m->channel];
     struct reel_bytes payload;
     struct reel_error why = {0};
@@ -112,7 +113,7 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
         if (step != REEL_STEP_MESSAGE || !v->relays[m->channel]) {
             return step;
         }
-        if (!measure(v, m, &size, &fits, err)) {
+        if (!ros_convert_measure(v, m, &size, &fits, err)) {
             return REEL_STEP_ERROR;
         }
         if (fits) {
@@ -219,7 +220,7 @@ static bool is_transient_local(const char *qos) {
 
 /* ---- channels */
 
-static void add_pair(struct reel_pairs *pairs, const char *key, const char *value) {
+static void ros_add_pair(struct reel_pairs *pairs, const char *key, const char *value) {
     pairs->items[pairs->count++] = (struct reel_pair){.key = key, .value = value};
 }
 
@@ -241,13 +242,13 @@ static bool add_ros2_pairs(struct converted *v, const struct reel_channel *c, co
     if (!original || !qos) {
         return original ? reel_fail_memory(err) : false;
     }
-    add_pair(pairs, QOS_KEY, qos);
-    add_pair(pairs, HASH_KEY, t->hash);
-    add_pair(pairs, ROS1_TYPE_KEY, c->type);
+    ros_add_pair(pairs, QOS_KEY, qos);
+    ros_add_pair(pairs, HASH_KEY, t->hash);
+    ros_add_pair(pairs, ROS1_TYPE_KEY, c->type);
     if (own->hash[0]) {
-        add_pair(pairs, ROS1_MD5_KEY, own->hash);
+        ros_add_pair(pairs, ROS1_MD5_KEY, own->hash);
     }
-    add_pair(pairs, ROS1_DEFINITION_KEY, original);
+    ros_add_pair(pairs, ROS1_DEFINITION_KEY, original);
     return true;
 }
 
@@ -269,7 +270,7 @@ static bool set_pairs(struct converted *v, const struct reel_channel *c, const s
             old = old || strcmp(p->key, replaced[k]) == 0;
         }
         if (!old) {
-            add_pair(pairs, p->key, p->value);
+            ros_add_pair(pairs, p->key, p->value);
         }
     }
     return true;
@@ -296,8 +297,8 @@ static const struct reel_channel *make_channel(struct converted *v, const struct
         reel_fail_memory(err);
         return NULL;
     }
-    const uint8_t *definition =
-        arena_copy(&v->arena, t->definition.data, t->definition.size); /* it may be of the channel's metadata */
+    const uint8_t *definition = arena_copy(&v->arena, t->definition.data, t->definition.size); /* it may be of the
+                                                                                                  channel's metadata */
     if (!definition) {
         reel_fail_memory(err);
         return NULL;
@@ -314,7 +315,7 @@ static const struct reel_channel *make_channel(struct converted *v, const struct
     return c;
 }
 
-static void report(struct converted *v, const struct reel_channel *c, const struct ros_translation *t) {
+static void ros_report(struct converted *v, const struct reel_channel *c, const struct ros_translation *t) {
     const char *other = v->to == ROS_2 ? "ROS 2" : "ROS 1", *lost = ros_relay_lost(t->relay);
     if (lost[0]) {
         reel_loss_add(v->losses, REEL_LOSES, c, "fields that %s does not have: %s", other, lost);
@@ -348,7 +349,7 @@ static bool convert_channel(struct converted *v, uint32_t i, const struct ros_de
         return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
     }
     v->relays[i] = t.relay;
-    report(v, c, &t);
+    ros_report(v, c, &t);
     return (v->channels[i] = make_channel(v, c, &t, err)) != NULL;
 }
 
@@ -379,7 +380,7 @@ static bool convert_channels(struct converted *v, struct reel_error *err) {
     return standard;
 }
 
-static struct reel_stream *convert(struct reel_stream *below, enum ros_dialect to, struct reel_error *err) {
+static struct reel_stream *ros_convert(struct reel_stream *below, enum ros_dialect to, struct reel_error *err) {
     if (!needs_conversion(below, to)) {
         return below;
     }
@@ -405,8 +406,8 @@ static struct reel_stream *convert(struct reel_stream *below, enum ros_dialect t
 }
 
 struct reel_stream *ros_convert_to_ros1(struct reel_stream *source, struct reel_error *err) {
-    return convert(source, ROS_1, err);
+    return ros_convert(source, ROS_1, err);
 }
 struct reel_stream *ros_convert_to_ros2(struct reel_stream *source, struct reel_error *err) {
-    return convert(source, ROS_2, err);
+    return ros_convert(source, ROS_2, err);
 }

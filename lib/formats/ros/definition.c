@@ -87,7 +87,7 @@ struct listing {
 
 static bool list_type(struct listing *l, uint32_t type, size_t length);
 
-static enum ros_stamp stamp_of(const struct listing *l, const struct ros_definition_step *s) {
+static enum ros_stamp ros_definition_stamp_of(const struct listing *l, const struct ros_definition_step *s) {
     return s->kind == ROS_VALUE_TYPE ? (enum ros_stamp)l->def->types[s->type].stamp : ROS_NO_STAMP;
 }
 
@@ -95,7 +95,7 @@ static bool list_field(struct listing *l, const struct ros_definition_step *s, b
     static const char *const stamps[] = {[ROS_TIME] = "time", [ROS_DURATION] = "duration"};
     char word[ROS_NAME_ROOM + 16];
     bool one = element || s->many == ROS_ONE;
-    const char *type = stamp_of(l, s) != ROS_NO_STAMP ? stamps[stamp_of(l, s)] : s->word;
+    const char *type = ros_definition_stamp_of(l, s) != ROS_NO_STAMP ? stamps[ros_definition_stamp_of(l, s)] : s->word;
     if (one) {
         snprintf(word, sizeof word, "%s", type);
     } else if (s->many == ROS_ARRAY) {
@@ -121,7 +121,7 @@ static bool list_step(struct listing *l, const struct ros_definition_step *s, si
     length += dot + s->key.size;
     l->path[length] = '\0';
     bool spread = s->many == ROS_ARRAY && s->count <= SPREAD_MAX && s->kind != REEL_U8,
-         inside = s->kind == ROS_VALUE_TYPE && stamp_of(l, s) == ROS_NO_STAMP;
+         inside = s->kind == ROS_VALUE_TYPE && ros_definition_stamp_of(l, s) == ROS_NO_STAMP;
     if (!spread) {
         return s->many == ROS_ONE && inside ? list_type(l, s->type, length) : list_field(l, s, false);
     }
@@ -155,26 +155,26 @@ bool ros_definition_fields(const void *state, reel_field_visit visit, void *cont
 
 /* ---- errors in a payload */
 
-static size_t position(const struct ros_definition_run *r) {
+static size_t ros_definition_position(const struct ros_definition_run *r) {
     return r->payload.size - cursor_left(&r->c);
 }
 
 bool ros_definition_ends_early(const struct ros_definition_run *r, const struct ros_definition_step *s,
                                uint64_t needs) {
-    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s needs %llu bytes, %zu are left", position(r),
-                     r->payload.size, (int)s->key.size, (const char *)s->key.data, (unsigned long long)needs,
-                     cursor_left(&r->c));
+    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s needs %llu bytes, %zu are left",
+                     ros_definition_position(r), r->payload.size, (int)s->key.size, (const char *)s->key.data,
+                     (unsigned long long)needs, cursor_left(&r->c));
 }
 
 bool ros_definition_too_long(const struct ros_definition_run *r) {
-    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", position(r), r->payload.size,
-                     cursor_left(&r->c));
+    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", ros_definition_position(r),
+                     r->payload.size, cursor_left(&r->c));
 }
 
 bool ros_definition_afford(struct ros_definition_run *r, uint64_t count) {
     if (count > REEL_EMPTY_VALUES_MAX - r->empties) {
-        return reel_fail(r->err, REEL_LIMIT, "byte %zu of %zu: more than %d values that take no bytes", position(r),
-                         r->payload.size, REEL_EMPTY_VALUES_MAX);
+        return reel_fail(r->err, REEL_LIMIT, "byte %zu of %zu: more than %d values that take no bytes",
+                         ros_definition_position(r), r->payload.size, REEL_EMPTY_VALUES_MAX);
     }
     r->empties += (uint32_t)count;
     return true;

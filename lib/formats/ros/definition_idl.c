@@ -13,8 +13,8 @@ struct idl {
     struct ros_definition *def;
     const uint8_t *begin, *at, *end;
     uint32_t line;
-    struct reel_bytes
-        token; /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
+    struct reel_bytes token;   /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the
+                                  end */
     char scope[ROS_NAME_ROOM]; /* "geometry_msgs/msg", "" outside of modules */
     struct reel_bytes unit;    /* unit of the next member */
     bool optional;             /* the next member is optional */
@@ -39,7 +39,7 @@ static void past(struct idl *p, const char *text) {
 }
 
 /* Skips blanks, comments, preprocessor lines, and the headings between joined files. */
-static void skip_blanks(struct idl *p) {
+static void ros_definition_idl_skip_blanks(struct idl *p) {
     for (;;) {
         bool line_start = p->at == p->begin || p->at[-1] == '\n';
         if (p->at < p->end && (*p->at == ' ' || (*p->at >= '\t' && *p->at <= '\r'))) {
@@ -54,8 +54,8 @@ static void skip_blanks(struct idl *p) {
     }
 }
 
-static void next(struct idl *p) {
-    skip_blanks(p);
+static void ros_next(struct idl *p) {
+    ros_definition_idl_skip_blanks(p);
     const uint8_t *begin = p->at;
     if (p->at < p->end && (*p->at == '"' || *p->at == '\'')) {
         uint8_t quote = *p->at++;
@@ -77,42 +77,42 @@ static void next(struct idl *p) {
 static bool is(const struct idl *p, const char *text) {
     return bytes_is(p->token, text);
 }
-static bool skip(struct idl *p, const char *text) {
+static bool ros_definition_idl_skip(struct idl *p, const char *text) {
     bool there = is(p, text);
     if (there) {
-        next(p);
+        ros_next(p);
     }
     return there;
 }
-static bool refuse(const struct idl *p, enum reel_code code, const char *what, struct reel_error *err) {
+static bool ros_refuse(const struct idl *p, enum reel_code code, const char *what, struct reel_error *err) {
     return reel_fail(err, code, "line %u: %s, at \"%.*s\"", p->line, what,
                      (int)(p->token.size < 64 ? p->token.size : 64), (const char *)p->token.data);
 }
 static bool need(struct idl *p, const char *text, struct reel_error *err) {
     char what[32];
     snprintf(what, sizeof what, "\"%s\" is missing", text);
-    return skip(p, text) || refuse(p, REEL_DAMAGED, what, err);
+    return ros_definition_idl_skip(p, text) || ros_refuse(p, REEL_DAMAGED, what, err);
 }
 static bool need_name(struct idl *p, struct reel_bytes *name, struct reel_error *err) {
     *name = p->token;
     if (name->size == 0 || !word_byte(name->data[0]) || memchr(name->data, ':', name->size)) {
-        return refuse(p, REEL_DAMAGED, "a name is missing", err);
+        return ros_refuse(p, REEL_DAMAGED, "a name is missing", err);
     }
-    next(p);
+    ros_next(p);
     return true;
 }
 
-static bool number(struct idl *p, uint32_t *out, struct reel_error *err) {
+static bool ros_definition_idl_number(struct idl *p, uint32_t *out, struct reel_error *err) {
     uint64_t value = 0;
     size_t n = 0;
     for (; n < p->token.size && p->token.data[n] >= '0' && p->token.data[n] <= '9' && value <= UINT32_MAX; n++) {
         value = value * 10 + (p->token.data[n] - '0');
     }
     if (n == 0 || n < p->token.size || value > UINT32_MAX) {
-        return refuse(p, REEL_UNSUPPORTED, "a length that is not a number", err);
+        return ros_refuse(p, REEL_UNSUPPORTED, "a length that is not a number", err);
     }
     *out = (uint32_t)value;
-    next(p);
+    ros_next(p);
     return true;
 }
 
@@ -120,18 +120,18 @@ static bool number(struct idl *p, uint32_t *out, struct reel_error *err) {
 
 /* Reads `@name (…)`: only units matter, and annotations that change the layout of the payload. */
 static bool annotations(struct idl *p, struct reel_error *err) {
-    while (skip(p, "@")) {
+    while (ros_definition_idl_skip(p, "@")) {
         struct reel_bytes name;
         if (!need_name(p, &name, err)) {
             return false;
         }
         p->optional |= bytes_is(name, "optional");
         if (bytes_is(name, "mutable")) {
-            return refuse(p, REEL_UNSUPPORTED, "mutable types are not read", err);
+            return ros_refuse(p, REEL_UNSUPPORTED, "mutable types are not read", err);
         }
         uint32_t open = is(p, "(");
         while (open > 0) {
-            next(p);
+            ros_next(p);
             bool text = p->token.size >= 2 && p->token.data[0] == '"';
             if (text && bytes_is(name, "unit") && p->token.size <= UNIT_MAX) {
                 p->unit = bytes_of(p->token.data + 1, p->token.size - 2);
@@ -139,10 +139,10 @@ static bool annotations(struct idl *p, struct reel_error *err) {
             open += is(p, "(");
             open -= is(p, ")");
             if (p->token.size == 0) {
-                return refuse(p, REEL_DAMAGED, "\")\" is missing", err);
+                return ros_refuse(p, REEL_DAMAGED, "\")\" is missing", err);
             }
             if (open == 0) {
-                next(p);
+                ros_next(p);
             }
         }
     }
@@ -165,18 +165,21 @@ static const char *plain_word(struct idl *p) {
                  {"float", "float32"}, {"int8", "int8"},     {"uint8", "uint8"},    {"int16", "int16"},
                  {"uint16", "uint16"}, {"int32", "int32"},   {"uint32", "uint32"},  {"int64", "int64"},
                  {"uint64", "uint64"}, {"string", "string"}, {"wstring", "wstring"}};
-    bool natural = skip(p, "unsigned");
-    if (skip(p, "long")) {
-        return skip(p, "long") ? natural ? "uint64" : "int64" : is(p, "double") ? NULL : natural ? "uint32" : "int32";
+    bool natural = ros_definition_idl_skip(p, "unsigned");
+    if (ros_definition_idl_skip(p, "long")) {
+        return ros_definition_idl_skip(p, "long") ? natural ? "uint64" : "int64"
+               : is(p, "double")                  ? NULL
+               : natural                          ? "uint32"
+                                                  : "int32";
     }
     if (natural) {
-        return skip(p, "short") ? "uint16" : NULL;
+        return ros_definition_idl_skip(p, "short") ? "uint16" : NULL;
     }
-    if (skip(p, "double")) {
+    if (ros_definition_idl_skip(p, "double")) {
         return "float64";
     }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (skip(p, words[i].idl)) {
+        if (ros_definition_idl_skip(p, words[i].idl)) {
             return words[i].ros;
         }
     }
@@ -191,28 +194,29 @@ static bool one_type(struct idl *p, struct spec *out, struct reel_error *err) {
         strcpy(out->word, plain);
         uint32_t bound;
         bool text = strcmp(plain, "string") == 0 || strcmp(plain, "wstring") == 0;
-        return !text || !skip(p, "<") || (number(p, &bound, err) && need(p, ">", err));
+        return !text || !ros_definition_idl_skip(p, "<") ||
+               (ros_definition_idl_number(p, &bound, err) && need(p, ">", err));
     }
     for (size_t i = 0; i < sizeof unread / sizeof *unread; i++) {
         if (is(p, unread[i])) {
-            return refuse(p, REEL_UNSUPPORTED, "this type is not read", err);
+            return ros_refuse(p, REEL_UNSUPPORTED, "this type is not read", err);
         }
     }
     if (!ros_type_name(p->token, true, out->word)) {
-        return refuse(p, REEL_DAMAGED, "a type is missing", err);
+        return ros_refuse(p, REEL_DAMAGED, "a type is missing", err);
     }
-    next(p);
+    ros_next(p);
     return true;
 }
 
 static bool type(struct idl *p, struct spec *out, struct reel_error *err) {
     *out = (struct spec){.many = ROS_ONE, .count = UINT32_MAX};
-    if (!skip(p, "sequence")) {
+    if (!ros_definition_idl_skip(p, "sequence")) {
         return one_type(p, out, err);
     }
     out->many = ROS_LIST;
-    return need(p, "<", err) && one_type(p, out, err) && (!skip(p, ",") || number(p, &out->count, err)) &&
-           need(p, ">", err);
+    return need(p, "<", err) && one_type(p, out, err) &&
+           (!ros_definition_idl_skip(p, ",") || ros_definition_idl_number(p, &out->count, err)) && need(p, ">", err);
 }
 
 /* Reads `name` or `name[5]` into a step of the last type. */
@@ -223,11 +227,11 @@ static bool declarator(struct idl *p, const struct spec *spec, struct reel_bytes
     }
     s->many = spec->many;
     s->count = spec->count;
-    if (skip(p, "[")) {
+    if (ros_definition_idl_skip(p, "[")) {
         bool list = s->many != ROS_ONE;
         s->many = ROS_ARRAY;
-        if (list || !number(p, &s->count, err) || !need(p, "]", err) || is(p, "[")) {
-            return list || is(p, "[") ? refuse(p, REEL_UNSUPPORTED, "lists of lists are not read", err) : false;
+        if (list || !ros_definition_idl_number(p, &s->count, err) || !need(p, "]", err) || is(p, "[")) {
+            return list || is(p, "[") ? ros_refuse(p, REEL_UNSUPPORTED, "lists of lists are not read", err) : false;
         }
     }
     if (!ros_definition_set_word(p->def, s, bytes_text(spec->word), err)) {
@@ -240,7 +244,8 @@ static bool declarator(struct idl *p, const struct spec *spec, struct reel_bytes
 
 /* ---- declarations */
 
-static bool add_type(struct idl *p, struct reel_bytes name, enum ros_form form, struct reel_error *err) {
+static bool ros_definition_idl_add_type(struct idl *p, struct reel_bytes name, enum ros_form form,
+                                        struct reel_error *err) {
     char path[2 * ROS_NAME_ROOM];
     int n = snprintf(path, sizeof path, "%s%s%.*s", p->scope, p->scope[0] ? "/" : "",
                      (int)(name.size < ROS_NAME_ROOM ? name.size : ROS_NAME_ROOM), (const char *)name.data);
@@ -260,7 +265,8 @@ static bool member(struct idl *p, struct reel_error *err) {
     }
     const char *unit = arena_utf8(&p->def->arena, p->unit);
     if (p->optional || !unit) {
-        return p->optional ? refuse(p, REEL_UNSUPPORTED, "optional fields are not read", err) : reel_fail_memory(err);
+        return p->optional ? ros_refuse(p, REEL_UNSUPPORTED, "optional fields are not read", err)
+                           : reel_fail_memory(err);
     }
     do {
         struct reel_bytes name;
@@ -269,7 +275,7 @@ static bool member(struct idl *p, struct reel_error *err) {
         }
         struct ros_definition_step *s = &p->def->steps[p->def->n_steps - 1];
         s->unit = unit;
-    } while (skip(p, ","));
+    } while (ros_definition_idl_skip(p, ","));
     return need(p, ";", err);
 }
 
@@ -282,17 +288,17 @@ static bool structure(struct idl *p, struct reel_error *err) {
         return true; /* a forward declaration */
     }
     if (is(p, ":")) {
-        return refuse(p, REEL_UNSUPPORTED, "types that inherit are not read", err);
+        return ros_refuse(p, REEL_UNSUPPORTED, "types that inherit are not read", err);
     }
-    if (!need(p, "{", err) || !add_type(p, name, ROS_STRUCT, err)) {
+    if (!need(p, "{", err) || !ros_definition_idl_add_type(p, name, ROS_STRUCT, err)) {
         return false;
     }
     while (!is(p, "}")) {
         if (p->token.size == 0 || !member(p, err)) {
-            return p->token.size == 0 ? refuse(p, REEL_DAMAGED, "a struct does not end", err) : false;
+            return p->token.size == 0 ? ros_refuse(p, REEL_DAMAGED, "a struct does not end", err) : false;
         }
     }
-    next(p);
+    ros_next(p);
     return true;
 }
 
@@ -303,27 +309,28 @@ static bool alias(struct idl *p, struct reel_error *err) {
         return false;
     }
     do {
-        if (!need_name(p, &name, err) || !add_type(p, name, ROS_ALIAS, err) || !declarator(p, &spec, name, err)) {
+        if (!need_name(p, &name, err) || !ros_definition_idl_add_type(p, name, ROS_ALIAS, err) ||
+            !declarator(p, &spec, name, err)) {
             return false;
         }
-    } while (skip(p, ","));
+    } while (ros_definition_idl_skip(p, ","));
     return true;
 }
 
 static bool enumeration(struct idl *p, struct reel_error *err) {
     struct reel_bytes name;
-    if (!need_name(p, &name, err) || !need(p, "{", err) || !add_type(p, name, ROS_ENUM, err)) {
+    if (!need_name(p, &name, err) || !need(p, "{", err) || !ros_definition_idl_add_type(p, name, ROS_ENUM, err)) {
         return false;
     }
     while (p->token.size > 0 && !is(p, "}")) {
-        next(p);
+        ros_next(p);
     }
     return need(p, "}", err);
 }
 
 static bool constant(struct idl *p) {
     while (p->token.size > 0 && !is(p, ";")) {
-        next(p);
+        ros_next(p);
     }
     return true;
 }
@@ -335,7 +342,7 @@ static bool open_module(struct idl *p, struct reel_error *err) {
     }
     size_t size = strlen(p->scope);
     if (size + 1 + name.size >= sizeof p->scope) {
-        return refuse(p, REEL_LIMIT, "the names of modules are too long", err);
+        return ros_refuse(p, REEL_LIMIT, "the names of modules are too long", err);
     }
     snprintf(p->scope + size, sizeof p->scope - size, "%s%.*s", size > 0 ? "/" : "", (int)name.size,
              (const char *)name.data);
@@ -351,32 +358,32 @@ static bool declaration(struct idl *p, uint32_t *modules, struct reel_error *err
     if (!annotations(p, err)) {
         return false;
     }
-    if (skip(p, "module")) {
-        return ++*modules > MODULES_MAX ? refuse(p, REEL_LIMIT, "modules nest too deep", err) : open_module(p, err);
+    if (ros_definition_idl_skip(p, "module")) {
+        return ++*modules > MODULES_MAX ? ros_refuse(p, REEL_LIMIT, "modules nest too deep", err) : open_module(p, err);
     }
-    if (*modules > 0 && skip(p, "}")) {
+    if (*modules > 0 && ros_definition_idl_skip(p, "}")) {
         --*modules;
         close_module(p);
         return true;
     }
-    if (skip(p, ";")) {
+    if (ros_definition_idl_skip(p, ";")) {
         return true;
     }
-    return skip(p, "struct")    ? structure(p, err)
-           : skip(p, "typedef") ? alias(p, err)
-           : skip(p, "enum")    ? enumeration(p, err)
-           : skip(p, "const")   ? constant(p)
-                                : refuse(p, REEL_UNSUPPORTED, "this is not read", err);
+    return ros_definition_idl_skip(p, "struct")    ? structure(p, err)
+           : ros_definition_idl_skip(p, "typedef") ? alias(p, err)
+           : ros_definition_idl_skip(p, "enum")    ? enumeration(p, err)
+           : ros_definition_idl_skip(p, "const")   ? constant(p)
+                                                   : ros_refuse(p, REEL_UNSUPPORTED, "this is not read", err);
 }
 
 bool ros_definition_read_idl(struct ros_definition *d, struct reel_bytes text, struct reel_error *err) {
     struct idl p = {.def = d, .begin = text.data, .at = text.data, .end = text.data + text.size, .line = 1};
     uint32_t modules = 0;
-    next(&p);
+    ros_next(&p);
     while (p.token.size > 0) {
         if (!declaration(&p, &modules, err)) {
             return false;
         }
     }
-    return modules == 0 || refuse(&p, REEL_DAMAGED, "a module does not end", err);
+    return modules == 0 || ros_refuse(&p, REEL_DAMAGED, "a module does not end", err);
 }

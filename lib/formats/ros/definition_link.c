@@ -20,7 +20,7 @@ static const char *last_part(const char *name) {
 static int in_order(int names, uint32_t a, uint32_t b) {
     return names ? names : (a > b) - (a < b);
 }
-static int by_name(const void *a, const void *b, void *types) {
+static int ros_by_name(const void *a, const void *b, void *types) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return in_order(strcmp(((const struct ros_definition_type *)types)[x].name,
                            ((const struct ros_definition_type *)types)[y].name),
@@ -42,7 +42,7 @@ static bool sort_names(struct ros_definition *d, struct reel_error *err) {
     for (uint32_t i = 0; i < d->n_types; i++) {
         d->by_name[i] = i;
     }
-    qsort_r(d->by_name, d->n_types, sizeof *d->by_name, by_name, d->types);
+    qsort_r(d->by_name, d->n_types, sizeof *d->by_name, ros_by_name, d->types);
     for (size_t i = 0; i < d->n_types; i++) {
         if (i == 0 || strcmp(d->types[d->by_name[i]].name, d->types[d->by_name[i - 1]].name) != 0) {
             d->by_short[d->n_short++] = d->by_name[i];
@@ -104,8 +104,8 @@ static bool find_header(const struct ros_definition *d, const char *name, uint32
             ros_definition_find(d, "std_msgs/Header", out));
 }
 
-static bool find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out,
-                 struct reel_error *err) {
+static bool ros_find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out,
+                     struct reel_error *err) {
     char name[ROS_NAME_ROOM];
     bool named = ros_type_name(bytes_text(word), true, name);
     if (named && (find_header(d, name, out) || find_near(d, owner, name, out))) {
@@ -149,7 +149,7 @@ static bool put_alias(struct ros_definition_step *s, const struct ros_definition
 static bool link_step(struct ros_definition *d, const char *owner, struct ros_definition_step *s, uint32_t level,
                       uint32_t *depth, struct reel_error *err) {
     if (s->kind == ROS_VALUE_TYPE) {
-        if (!find(d, owner, s->word, &s->type, err) || !link_type(d, s->type, level + 1, err)) {
+        if (!ros_find(d, owner, s->word, &s->type, err) || !link_type(d, s->type, level + 1, err)) {
             return false;
         }
         const struct ros_definition_type *t = &d->types[s->type];
@@ -174,7 +174,7 @@ static bool link_step(struct ros_definition *d, const char *owner, struct ros_de
 }
 
 /* From the last step to the first, because a run counts the steps that follow. */
-static void measure(struct ros_definition *d, struct ros_definition_type *t) {
+static void ros_definition_link_measure(struct ros_definition *d, struct ros_definition_type *t) {
     struct ros_definition_step *next = NULL;
     t->fixed = true;
     for (uint32_t i = t->count; i-- > 0;) {
@@ -195,7 +195,7 @@ static bool is_number(const struct ros_definition_step *s, const char *key, uint
     return bytes_is(s->key, key) && s->kind == kind && s->many == ROS_ONE;
 }
 
-static uint8_t stamp_of(const struct ros_definition *d, const struct ros_definition_type *t) {
+static uint8_t ros_definition_link_stamp_of(const struct ros_definition *d, const struct ros_definition_type *t) {
     const struct ros_definition_step *s = &d->steps[t->first];
     const char *name = last_part(t->name);
     bool pair = t->form == ROS_STRUCT && t->count == 2 && is_number(&s[0], "sec", REEL_I32) &&
@@ -231,8 +231,8 @@ static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, s
     if (t->depth > REEL_DEPTH_MAX) {
         return reel_fail(err, REEL_LIMIT, "types nest deeper than %d", REEL_DEPTH_MAX);
     }
-    measure(d, t);
-    t->stamp = stamp_of(d, t);
+    ros_definition_link_measure(d, t);
+    t->stamp = ros_definition_link_stamp_of(d, t);
     t->state = DONE;
     return true;
 }

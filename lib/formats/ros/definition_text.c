@@ -17,7 +17,7 @@ struct reading {
     const uint8_t *begin, *end; /* the lines of the last type so far */
 };
 
-static bool damaged(const struct reading *r, const char *what, struct reel_bytes text, struct reel_error *err) {
+static bool ros_damaged(const struct reading *r, const char *what, struct reel_bytes text, struct reel_error *err) {
     return reel_fail(err, REEL_DAMAGED, "line %u: %s: %.*s", r->line, what, (int)(text.size < 80 ? text.size : 80),
                      (const char *)text.data);
 }
@@ -43,13 +43,13 @@ static bool in_type(uint8_t c) {
     return letter(c) || c == '/';
 }
 
-static bool skip(struct reel_bytes *text, const char *what) {
+static bool ros_definition_text_skip(struct reel_bytes *text, const char *what) {
     size_t n = strlen(what);
     bool there = bytes_start(*text, bytes_text(what));
     *text = there ? bytes_of(text->data + n, text->size - n) : *text;
     return there;
 }
-static bool number(struct reel_bytes *text, uint32_t *out) {
+static bool ros_definition_text_number(struct reel_bytes *text, uint32_t *out) {
     uint64_t value = 0;
     size_t n = 0;
     for (; n < text->size && text->data[n] >= '0' && text->data[n] <= '9' && value <= UINT32_MAX; n++) {
@@ -61,22 +61,23 @@ static bool number(struct reel_bytes *text, uint32_t *out) {
 }
 
 /* "float64[36]", "string<=10[<=5]". */
-static bool read_type(struct reading *r, struct reel_bytes word, struct ros_definition_step *s,
-                      struct reel_error *err) {
+static bool ros_read_type(struct reading *r, struct reel_bytes word, struct ros_definition_step *s,
+                          struct reel_error *err) {
     struct reel_bytes rest = word, base = span(&rest, in_type);
     bool ros2 = r->def->dialect == ROS_2, good = base.size > 0 && base.size < ROS_NAME_ROOM;
     uint32_t bound;
-    if (good && ros2 && (bytes_is(base, "string") || bytes_is(base, "wstring")) && skip(&rest, "<=")) {
-        good = number(&rest, &bound);
+    if (good && ros2 && (bytes_is(base, "string") || bytes_is(base, "wstring")) &&
+        ros_definition_text_skip(&rest, "<=")) {
+        good = ros_definition_text_number(&rest, &bound);
     }
-    if (good && skip(&rest, "[")) {
-        bool open = rest.size > 0 && rest.data[0] == ']', list = !open && ros2 && skip(&rest, "<=");
+    if (good && ros_definition_text_skip(&rest, "[")) {
+        bool open = rest.size > 0 && rest.data[0] == ']', list = !open && ros2 && ros_definition_text_skip(&rest, "<=");
         s->many = open || list ? ROS_LIST : ROS_ARRAY;
         s->count = UINT32_MAX;
-        good = (open || number(&rest, &s->count)) && skip(&rest, "]");
+        good = (open || ros_definition_text_number(&rest, &s->count)) && ros_definition_text_skip(&rest, "]");
     }
     if (!good || rest.size > 0) {
-        return damaged(r, "this is not a type", word, err);
+        return ros_damaged(r, "this is not a type", word, err);
     }
     return ros_definition_set_word(r->def, s, base, err);
 }
@@ -98,22 +99,22 @@ bool ros_line_read(struct reel_bytes line, struct ros_line *out) {
     return out->name.size > 0;
 }
 
-static bool read_field(struct reading *r, struct reel_bytes line, struct reel_error *err) {
+static bool ros_read_field(struct reading *r, struct reel_bytes line, struct reel_error *err) {
     struct ros_line l;
     if (!ros_line_read(line, &l) || (!l.is_constant && l.value.size > 0 && r->def->dialect == ROS_1)) {
-        return damaged(r, "this is not a field", line, err);
+        return ros_damaged(r, "this is not a field", line, err);
     }
     if (l.is_constant) {
         return true;
     }
     struct ros_definition_step *s = ros_definition_add_step(r->def, l.name, err);
-    return s && read_type(r, l.word, s, err);
+    return s && ros_read_type(r, l.word, s, err);
 }
 
-static bool add_type(struct reading *r, struct reel_bytes name, struct reel_error *err) {
+static bool ros_definition_text_add_type(struct reading *r, struct reel_bytes name, struct reel_error *err) {
     char text[ROS_NAME_ROOM];
     if (!ros_type_name(name, r->whole_names, text)) {
-        return damaged(r, "this is not the name of a type", name, err);
+        return ros_damaged(r, "this is not the name of a type", name, err);
     }
     return ros_definition_add_type(r->def, bytes_text(text), err) != NULL;
 }
@@ -140,8 +141,8 @@ static bool end_type(struct reading *r, struct reel_error *err) {
 
 static bool read_heading(struct reading *r, struct reel_bytes line, struct reel_error *err) {
     struct ros_definition *d = r->def;
-    if (!skip(&line, "MSG:")) {
-        return damaged(r, "after a line of = this is no \"MSG: name\"", line, err);
+    if (!ros_definition_text_skip(&line, "MSG:")) {
+        return ros_damaged(r, "after a line of = this is no \"MSG: name\"", line, err);
     }
     const struct ros_definition_type *top = &d->types[d->n_types - 1];
     char name[ROS_NAME_ROOM];
@@ -152,7 +153,7 @@ static bool read_heading(struct reading *r, struct reel_bytes line, struct reel_
         return false;
     }
     r->first = r->heading = r->service = false;
-    return add_type(r, ros_trim(line), err);
+    return ros_definition_text_add_type(r, ros_trim(line), err);
 }
 
 /* The type "NAME" or "NAME_Event" is a service: what was read so far is "NAME_Request", the rest is "NAME_Response".
@@ -164,7 +165,7 @@ static bool split_service(struct reading *r, struct reel_error *err) {
     size_t size = strlen(name);
     size -= size > 6 && strcmp(name + size - 6, "_Event") == 0 ? 6 : 0;
     if (r->service || size + 16 >= ROS_NAME_ROOM) {
-        return damaged(r, "this ends no request of a service", bytes_text(name), err);
+        return ros_damaged(r, "this ends no request of a service", bytes_text(name), err);
     }
     r->service = true;
     if (!end_type(r, err)) {
@@ -187,7 +188,7 @@ static bool split_service(struct reading *r, struct reel_error *err) {
         return false;
     }
     strcpy(name + size, "_Response");
-    return add_type(r, bytes_text(name), err);
+    return ros_definition_text_add_type(r, bytes_text(name), err);
 }
 
 static bool read_line(struct reading *r, struct reel_bytes line, struct reel_error *err) {
@@ -204,13 +205,13 @@ static bool read_line(struct reading *r, struct reel_bytes line, struct reel_err
     if (r->def->dialect == ROS_2 && bytes_is(line, "---")) {
         return split_service(r, err);
     }
-    return read_field(r, line, err);
+    return ros_read_field(r, line, err);
 }
 
 bool ros_definition_read_text(struct ros_definition *d, const char *top, bool whole_names, struct reel_bytes text,
                               struct reel_error *err) {
     struct reading r = {.def = d, .whole_names = whole_names, .first = true};
-    if (!add_type(&r, bytes_text(top), err)) {
+    if (!ros_definition_text_add_type(&r, bytes_text(top), err)) {
         return false;
     }
     text = text.size > 0 ? text : bytes_of("", 0);

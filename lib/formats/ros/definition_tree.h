@@ -67,9 +67,9 @@ struct ros_definition {
     struct ros_definition_type *types;
     struct ros_definition_step *steps;
     size_t n_types, types_room, n_steps, steps_room;
-    uint32_t top; /* index of the payload's type */
-    uint32_t *by_name,
-        *by_short; /* indices of types, sorted by name and by last part of the name; by_short has equal names once */
+    uint32_t top;                 /* index of the payload's type */
+    uint32_t *by_name, *by_short; /* indices of types, sorted by name and by last part of the name; by_short has equal
+                                     names once */
     size_t n_short;
 };
 

@@ -1,4 +1,4 @@
-/* See ros_md5.h. The sum of a type is the MD5 of its constants ("type name=value"), then its fields ("type name"), one
+/* See md5.h. The sum of a type is the MD5 of its constants ("type name=value"), then its fields ("type name"), one
  * per line; in a field whose type is a message, the type's name is replaced by the sum of that type (also for arrays).
  */
 #include "formats/ros/md5.h"
@@ -57,7 +57,7 @@ static struct type *find_type(const struct summing *s, const char *name) {
 }
 
 /* Finds the type that a field of `owner` names. */
-static struct type *resolve(const struct summing *s, const struct type *owner, const char *name) {
+static struct type *ros_resolve(const struct summing *s, const struct type *owner, const char *name) {
     char path[2 * ROS_NAME_ROOM];
     strcpy(path, owner->name);
     char *slash = strrchr(path, '/');
@@ -91,8 +91,8 @@ static bool is_builtin(struct reel_bytes type) {
     return false;
 }
 
-static void put(struct grow *out, struct reel_bytes type, char between, struct reel_bytes rest, const char *separator,
-                struct reel_bytes value) {
+static void ros_md5_put(struct grow *out, struct reel_bytes type, char between, struct reel_bytes rest,
+                        const char *separator, struct reel_bytes value) {
     if (out->size > 0) {
         grow_u8(out, '\n');
     }
@@ -120,21 +120,22 @@ static struct reel_bytes up_to(struct reel_bytes text, char end) {
 }
 
 /* "type name=value". The value of a string extends to the end of the line, including "#". */
-static void put_constant(struct grow *out, struct reel_bytes line) {
+static void ros_md5_put_constant(struct grow *out, struct reel_bytes line) {
     struct reel_bytes rest = line, type = next_word(&rest), name = up_to(rest, '=');
     struct reel_bytes value = bytes_of(rest.data + name.size, rest.size - name.size);
     value = value.size > 0 ? bytes_of(value.data + 1, value.size - 1) : value;
-    put(out, type, ' ', ros_trim(name), "=", ros_trim(bytes_is(type, "string") ? value : up_to(value, '#')));
+    ros_md5_put(out, type, ' ', ros_trim(name), "=", ros_trim(bytes_is(type, "string") ? value : up_to(value, '#')));
 }
 
 static bool sum_type(struct summing *s, struct type *t, unsigned level);
 
-static bool put_field(struct summing *s, struct type *owner, struct grow *out, struct reel_bytes line, unsigned level) {
-    static const char header_md5[] =
-        "2176decaecbce78abc3b96ef049fabed"; /* std_msgs/Header, which recorders may leave out */
+static bool ros_md5_put_field(struct summing *s, struct type *owner, struct grow *out, struct reel_bytes line,
+                              unsigned level) {
+    static const char header_md5[] = "2176decaecbce78abc3b96ef049fabed"; /* std_msgs/Header, which recorders may leave
+                                                                            out */
     struct reel_bytes rest = line, type = next_word(&rest), name = next_word(&rest), base = up_to(type, '[');
     if (is_builtin(base)) {
-        put(out, type, ' ', name, "", bytes_of("", 0));
+        ros_md5_put(out, type, ' ', name, "", bytes_of("", 0));
         return true;
     }
     char known[ROS_NAME_ROOM];
@@ -144,7 +145,7 @@ static bool put_field(struct summing *s, struct type *owner, struct grow *out, s
     }
     bool header =
         strcmp(known, "Header") == 0 || strcmp(known, "std_msgs/Header") == 0 || strcmp(known, "roslib/Header") == 0;
-    struct type *of = header ? find_header(s) : resolve(s, owner, known);
+    struct type *of = header ? find_header(s) : ros_resolve(s, owner, known);
     if (!of && !header) {
         return reel_fail(s->err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the definition", known,
                          owner->name);
@@ -152,12 +153,12 @@ static bool put_field(struct summing *s, struct type *owner, struct grow *out, s
     if (of && !sum_type(s, of, level + 1)) {
         return false;
     }
-    put(out, bytes_text(of ? of->md5 : header_md5), ' ', name, "", bytes_of("", 0));
+    ros_md5_put(out, bytes_text(of ? of->md5 : header_md5), ' ', name, "", bytes_of("", 0));
     return true;
 }
 
 /* Constants are hashed before fields, whatever their order in the text. */
-static bool put_lines(struct summing *s, struct type *t, struct grow *out, bool constants, unsigned level) {
+static bool ros_md5_put_lines(struct summing *s, struct type *t, struct grow *out, bool constants, unsigned level) {
     for (struct reel_bytes rest = t->text; rest.size > 0;) {
         struct reel_bytes line = ros_trim(ros_next_line(&rest)), bare = ros_trim(up_to(line, '#'));
         bool constant = bare.size > 0 && memchr(bare.data, '=', bare.size);
@@ -165,8 +166,8 @@ static bool put_lines(struct summing *s, struct type *t, struct grow *out, bool 
             continue;
         }
         if (constant) {
-            put_constant(out, line);
-        } else if (!put_field(s, t, out, bare, level)) {
+            ros_md5_put_constant(out, line);
+        } else if (!ros_md5_put_field(s, t, out, bare, level)) {
             return false;
         }
     }
@@ -182,7 +183,7 @@ static bool sum_type(struct summing *s, struct type *t, unsigned level) {
     }
     t->state = OPEN;
     struct grow text = {0};
-    bool good = put_lines(s, t, &text, true, level) && put_lines(s, t, &text, false, level);
+    bool good = ros_md5_put_lines(s, t, &text, true, level) && ros_md5_put_lines(s, t, &text, false, level);
     if (good && !text.failed) {
         digest_hex(DIGEST_MD5, bytes_of(text.data, text.size), t->md5);
         t->state = DONE;

@@ -36,8 +36,8 @@ const char *ros_short_name(struct arena *arena, const char *name, struct reel_er
 
 /* Writes `name` in one case, with single "_" and none at the ends, after `prefix` where no letter comes first. `room`
  * is ROS_NAME_ROOM at least. */
-static size_t put_name(struct reel_bytes name, uint8_t (*in_case)(uint8_t c), const char *prefix, char *out,
-                       size_t room) {
+static size_t ros_names_put_name(struct reel_bytes name, uint8_t (*in_case)(uint8_t c), const char *prefix, char *out,
+                                 size_t room) {
     size_t n = 0;
     for (size_t i = 0; i < name.size; i++) {
         uint8_t c = in_case(name.data[i]);
@@ -59,11 +59,11 @@ static size_t put_name(struct reel_bytes name, uint8_t (*in_case)(uint8_t c), co
 }
 
 void ros2_constant_name(struct reel_bytes name, char *out, size_t room) {
-    put_name(name, to_upper, "C_", out, room);
+    ros_names_put_name(name, to_upper, "C_", out, room);
 }
 
 /* "inner_t" → "InnerT". */
-static void put_type(const char *name, char *out) {
+static void ros_names_put_type(const char *name, char *out) {
     size_t n = 0;
     bool first = true;
     for (const char *p = name; *p; p++) {
@@ -88,16 +88,16 @@ const char *ros2_type_name(struct arena *arena, const char *name) {
     char out[ROOM];
     const char *slash = strrchr(name, '/');
     struct reel_bytes package = bytes_of(name, slash ? (size_t)(slash - name) : 0);
-    size_t n =
-        slash ? put_name(package, to_lower, "p_", out, ROS_NAME_ROOM + 8) : (size_t)snprintf(out, ROOM, "ros1_compat");
+    size_t n = slash ? ros_names_put_name(package, to_lower, "p_", out, ROS_NAME_ROOM + 8)
+                     : (size_t)snprintf(out, ROOM, "ros1_compat");
     out[n++] = '/';
-    put_type(slash ? slash + 1 : name, out + n);
+    ros_names_put_type(slash ? slash + 1 : name, out + n);
     return arena_text(arena, out);
 }
 
 /* ---- fields */
 
-static bool is_taken(const char *const *names, uint32_t count, uint32_t but, const char *name) {
+static bool ros_names_is_taken(const char *const *names, uint32_t count, uint32_t but, const char *name) {
     for (uint32_t i = 0; i < count; i++) {
         if (i != but && names[i] && strcmp(names[i], name) == 0) {
             return true;
@@ -111,7 +111,7 @@ static const char *free_name(struct arena *arena, const char *const *names, uint
                              const char *base) {
     char name[ROS_NAME_ROOM + 32];
     snprintf(name, sizeof name, "%s", base);
-    for (unsigned number = 2; is_taken(names, count, self, name); number++) {
+    for (unsigned number = 2; ros_names_is_taken(names, count, self, name); number++) {
         snprintf(name, sizeof name, "%s_%u", base, number);
     }
     return arena_text(arena, name);
@@ -124,7 +124,7 @@ const char *const *ros2_field_names(struct arena *arena, const struct ros_defini
     for (int legal = 1; names && legal >= 0; legal--) {
         for (uint32_t i = 0; i < t->count; i++) {
             struct reel_bytes key = def->steps[t->first + i].key;
-            put_name(key, to_lower, "f_", name, sizeof name);
+            ros_names_put_name(key, to_lower, "f_", name, sizeof name);
             if (names[i] || (legal && !bytes_is(key, name))) {
                 continue;
             }

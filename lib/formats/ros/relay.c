@@ -37,7 +37,7 @@ static bool to_ros2(const struct compiling *c) {
 static bool compile_pair(struct compiling *c, uint32_t from, uint32_t to, uint32_t *body);
 static bool compile_alone(struct compiling *c, const struct ros_definition *def, uint32_t type, uint32_t *body);
 
-static enum ros_stamp stamp_of(const struct ros_definition *def, const struct ros_definition_step *s) {
+static enum ros_stamp ros_relay_stamp_of(const struct ros_definition *def, const struct ros_definition_step *s) {
     return s->kind == ROS_VALUE_TIME       ? ROS_TIME
            : s->kind == ROS_VALUE_DURATION ? ROS_DURATION
            : s->kind == ROS_VALUE_TYPE     ? (enum ros_stamp)def->types[s->type].stamp
@@ -46,7 +46,7 @@ static enum ros_stamp stamp_of(const struct ros_definition *def, const struct ro
 
 /* A move of values of no other type. False: it is of one. */
 static bool set_plain(const struct ros_definition *def, const struct ros_definition_step *s, struct relay_move *m) {
-    enum ros_stamp stamp = stamp_of(def, s);
+    enum ros_stamp stamp = ros_relay_stamp_of(def, s);
     m->size = 1;
     m->per = 1;
     if (stamp != ROS_NO_STAMP) {
@@ -67,13 +67,14 @@ static bool set_plain(const struct ros_definition *def, const struct ros_definit
 
 static bool same_kind(const struct compiling *c, const struct ros_definition_step *a,
                       const struct ros_definition_step *b) {
-    if (stamp_of(c->from, a) != stamp_of(c->to, b)) {
+    if (ros_relay_stamp_of(c->from, a) != ros_relay_stamp_of(c->to, b)) {
         return false;
     }
-    bool bytes = (a->kind == REEL_I8 || a->kind == REEL_U8) &&
-                 (b->kind == REEL_I8 || b->kind == REEL_U8); /* "byte" has got no sign */
+    bool bytes = (a->kind == REEL_I8 || a->kind == REEL_U8) && (b->kind == REEL_I8 || b->kind == REEL_U8); /* "byte" has
+                                                                                                              got no
+                                                                                                              sign */
     bool texts = a->kind == ROS_VALUE_WIDE_TEXT && b->kind == ROS_VALUE_TEXT;
-    return stamp_of(c->from, a) != ROS_NO_STAMP || a->kind == b->kind || bytes || texts;
+    return ros_relay_stamp_of(c->from, a) != ROS_NO_STAMP || a->kind == b->kind || bytes || texts;
 }
 
 static void set_many(struct relay_move *m, const struct ros_definition_step *in,
@@ -143,7 +144,8 @@ static bool pair_move(struct compiling *c, const char *type, const struct relay_
         return true;
     }
     const struct ros_definition_step *ros1 = to_ros2(c) ? a : b;
-    if (one && !arrays && stamp_of(c->from, a) + stamp_of(c->to, b) != ROS_NO_STAMP && ros1->kind == ROS_VALUE_TYPE) {
+    if (one && !arrays && ros_relay_stamp_of(c->from, a) + ros_relay_stamp_of(c->to, b) != ROS_NO_STAMP &&
+        ros1->kind == ROS_VALUE_TYPE) {
         m->kind = RELAY_GROUP; /* a header, or a message that consists of a time, for that time */
         return compile_pair(c, a->type, b->type, &m->body);
     }
@@ -191,7 +193,7 @@ static bool push(struct compiling *c, struct list *list, const struct relay_move
     return true;
 }
 
-static bool append(struct compiling *c, const struct list *list, uint32_t *first) {
+static bool ros_append(struct compiling *c, const struct list *list, uint32_t *first) {
     struct ros_relay *r = c->relay;
     *first = (uint32_t)r->n_moves;
     for (size_t i = 0; i < list->count; i++) {
@@ -209,7 +211,7 @@ static bool append(struct compiling *c, const struct list *list, uint32_t *first
 static bool add_body(struct compiling *c, const struct list *moves, const struct list *skips, uint32_t *body) {
     struct ros_relay *r = c->relay;
     struct relay_body b = {.count = (uint32_t)moves->count, .n_skips = (uint32_t)skips->count};
-    if (!append(c, moves, &b.first) || !append(c, skips, &b.first_skip) ||
+    if (!ros_append(c, moves, &b.first) || !ros_append(c, skips, &b.first_skip) ||
         !GROW_ARRAY(r->bodies, r->n_bodies, r->bodies_room)) {
         return r->n_bodies < r->bodies_room ? false : reel_fail_memory(c->err);
     }
@@ -250,7 +252,7 @@ static bool compile_stamp(struct compiling *c, uint32_t ros1_type, enum ros_stam
     }
     for (uint32_t i = 0; i < fields.count; i++) {
         const struct relay_field *f = &fields.items[i];
-        bool is_it = stamp_of(def, f->step) == stamp && f->step->many == ROS_ONE && found == 0;
+        bool is_it = ros_relay_stamp_of(def, f->step) == stamp && f->step->many == ROS_ONE && found == 0;
         struct relay_move m = {
             .kind = stamp == ROS_TIME ? RELAY_TIME : RELAY_DURATION, .slot = RELAY_NO_SLOT, .least = 8};
         found += is_it;

@@ -32,7 +32,7 @@ struct relay_run {
 
 /* ---- bytes */
 
-static uint64_t position(const struct relay_run *r) {
+static uint64_t ros_relay_run_position(const struct relay_run *r) {
     return (uint64_t)(r->in.at - r->origin) + r->passed;
 }
 static uint64_t left(const struct relay_run *r) {
@@ -41,13 +41,14 @@ static uint64_t left(const struct relay_run *r) {
 
 /* The bytes before `size` bytes that are aligned. False: they are not all there. */
 static inline bool pad_of(struct relay_run *r, unsigned align, uint64_t size, uint64_t *pad) {
-    *pad = r->in_cdr ? -position(r) & (align - 1) : 0;
+    *pad = r->in_cdr ? -ros_relay_run_position(r) & (align - 1) : 0;
     return (*pad <= left(r) && size <= left(r) - *pad) ||
            reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes are needed, %llu are left",
-                     (unsigned long long)position(r), (unsigned long long)(*pad + size), (unsigned long long)left(r));
+                     (unsigned long long)ros_relay_run_position(r), (unsigned long long)(*pad + size),
+                     (unsigned long long)left(r));
 }
 
-static inline const uint8_t *take(struct relay_run *r, unsigned align, uint64_t size) {
+static inline const uint8_t *ros_relay_run_take(struct relay_run *r, unsigned align, uint64_t size) {
     uint64_t pad;
     if (!pad_of(r, align, size, &pad)) {
         return NULL;
@@ -92,7 +93,7 @@ static inline bool give(struct relay_run *r, unsigned align, uint64_t size, uint
 }
 
 static bool take_u32(struct relay_run *r, uint32_t *out) {
-    const uint8_t *p = take(r, 4, 4);
+    const uint8_t *p = ros_relay_run_take(r, 4, 4);
     if (p) {
         *out = r->big ? __builtin_bswap32(load_u32le(p)) : load_u32le(p);
     }
@@ -129,7 +130,7 @@ static bool move_numbers(struct relay_run *r, const struct relay_move *m, uint64
     if (!writes || !r->out) {
         return pass(r, m->size, bytes) && (!writes || give(r, m->size, bytes, &to));
     }
-    const uint8_t *from = take(r, m->size, bytes);
+    const uint8_t *from = ros_relay_run_take(r, m->size, bytes);
     if (!from || !give(r, m->size, bytes, &to)) {
         return false;
     }
@@ -159,7 +160,7 @@ static bool move_bytes(struct relay_run *r, const struct relay_move *m, uint64_t
     if (!writes || !r->out) {
         return pass(r, 1, n) && (!writes || give(r, 1, n, &to));
     }
-    const uint8_t *from = take(r, 1, n);
+    const uint8_t *from = ros_relay_run_take(r, 1, n);
     if (!from || !give(r, 1, n, &to)) {
         return false;
     }
@@ -183,7 +184,7 @@ static void normalise(uint8_t *stamp, bool is_duration) {
 
 static bool move_stamp(struct relay_run *r, const struct relay_move *m) {
     uint8_t *to;
-    const uint8_t *from = take(r, 4, 8);
+    const uint8_t *from = ros_relay_run_take(r, 4, 8);
     if (!from || !give(r, 4, 8, &to)) {
         return false;
     }
@@ -235,7 +236,7 @@ static bool move_text(struct relay_run *r, bool writes) {
     if (!r->in_cdr && size < UINT32_MAX && (!writes || !r->out)) {
         return pass(r, 1, size) && (!writes || give_text(r, NULL, size));
     }
-    const uint8_t *text = take(r, 1, size);
+    const uint8_t *text = ros_relay_run_take(r, 1, size);
     if (!text) {
         return false;
     }
@@ -254,7 +255,7 @@ static uint32_t unit_at(const struct relay_run *r, const uint8_t *p) {
 
 static bool move_wide_text(struct relay_run *r, bool writes) {
     uint32_t n = 0, size = 0;
-    const uint8_t *p = take_u32(r, &n) ? take(r, 1, (uint64_t)n * WIDE) : NULL;
+    const uint8_t *p = take_u32(r, &n) ? ros_relay_run_take(r, 1, (uint64_t)n * WIDE) : NULL;
     if (!p || !writes) {
         return p;
     }
@@ -293,7 +294,7 @@ static bool afford(struct relay_run *r, const struct relay_move *m, bool reads, 
     return true;
 }
 
-static bool fill(struct relay_run *r, const struct relay_move *m, uint64_t n) {
+static bool ros_fill(struct relay_run *r, const struct relay_move *m, uint64_t n) {
     static const unsigned sizes[] = {[RELAY_BOOL] = 1, [RELAY_LEVEL] = 1, [RELAY_TIME] = 8, [RELAY_DURATION] = 8};
     bool numbers = m->kind == RELAY_NUMBERS, text = m->kind == RELAY_TEXT || m->kind == RELAY_WIDE_TEXT;
     if (text || m->kind == RELAY_GROUP) {
@@ -345,16 +346,16 @@ static bool move_values(struct relay_run *r, const struct relay_move *m, uint64_
 }
 
 /* How many values the input has. */
-static bool count_in(struct relay_run *r, const struct relay_move *m, uint8_t in, uint64_t *n) {
+static bool ros_count_in(struct relay_run *r, const struct relay_move *m, uint8_t in, uint64_t *n) {
     uint32_t count = in == ROS_ONE ? 1 : in == ROS_ARRAY ? m->in_count : 0;
     if (in == ROS_LIST && !take_u32(r, &count)) {
         return false;
     }
     *n = count;
     uint64_t needs = ros_definition_bytes(m->least, count);
-    return needs <= left(r) ||
-           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %u values need %llu bytes, %llu are left",
-                     (unsigned long long)position(r), count, (unsigned long long)needs, (unsigned long long)left(r));
+    return needs <= left(r) || reel_fail(r->err, REEL_DAMAGED, "byte %llu: %u values need %llu bytes, %llu are left",
+                                         (unsigned long long)ros_relay_run_position(r), count,
+                                         (unsigned long long)needs, (unsigned long long)left(r));
 }
 
 /* One value on both sides, as most fields are: there is nothing to count. */
@@ -366,10 +367,10 @@ static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads
     if (reads && writes && is_single(m)) {
         return m->kind == RELAY_GROUP ? run_body(r, m->body, true, true) : move_values(r, m, 1, true);
     }
-    uint8_t from = reads ? m->in : RELAY_ABSENT,
-            to = writes ? m->out : RELAY_ABSENT; /* in the direction that runs now */
+    uint8_t from = reads ? m->in : RELAY_ABSENT, to = writes ? m->out : RELAY_ABSENT; /* in the direction that runs now
+                                                                                       */
     uint64_t in = 0;
-    if (from != RELAY_ABSENT && !count_in(r, m, from, &in)) {
+    if (from != RELAY_ABSENT && !ros_count_in(r, m, from, &in)) {
         return false;
     }
     uint64_t out = to == ROS_LIST ? in : to == ROS_ARRAY ? m->out_count : to == ROS_ONE, both = in < out ? in : out;
@@ -379,7 +380,7 @@ static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads
     }
     return (to != ROS_LIST || give_u32(r, (uint32_t)out)) && afford(r, m, from != RELAY_ABSENT, in) &&
            move_values(r, m, both, true) && (in == both || move_values(r, m, in - both, false)) &&
-           (out == both || (afford(r, m, false, out - both) && fill(r, m, out - both)));
+           (out == both || (afford(r, m, false, out - both) && ros_fill(r, m, out - both)));
 }
 
 struct spot { /* in the input */
@@ -428,8 +429,8 @@ static bool run_body(struct relay_run *r, uint32_t number, bool reads, bool writ
 
 /* ---- a payload */
 
-static bool read_head(struct relay_run *r) {
-    const uint8_t *head = take(r, 1, CDR_HEAD);
+static bool ros_read_head(struct relay_run *r) {
+    const uint8_t *head = ros_relay_run_take(r, 1, CDR_HEAD);
     r->origin = r->in.at;
     r->big = head && head[1] == 0;
     return head && ((head[0] == 0 && head[1] <= 1) ||
@@ -438,8 +439,8 @@ static bool read_head(struct relay_run *r) {
 
 static bool read_end(struct relay_run *r) {
     return left(r) == 0 || (r->in_cdr && left(r) <= CDR_END_PADDING) ||
-           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes too many", (unsigned long long)position(r),
-                     (unsigned long long)left(r));
+           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes too many",
+                     (unsigned long long)ros_relay_run_position(r), (unsigned long long)left(r));
 }
 
 static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
@@ -459,7 +460,7 @@ static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
         r->out = r->out ? r->out + sizeof head : NULL;
         r->room -= sizeof head;
     }
-    return (!r->in_cdr || read_head(r)) && run_body(r, r->relay->top, true, true) && read_end(r);
+    return (!r->in_cdr || ros_read_head(r)) && run_body(r, r->relay->top, true, true) && read_end(r);
 }
 
 bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,

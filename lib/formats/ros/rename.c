@@ -29,7 +29,7 @@ struct rewrite {
     bool in_roslib; /* the lines belong to a type of package roslib, so a bare `Log` means roslib/Log */
 };
 
-static void put(struct rewrite *r, const void *data, size_t size) {
+static void ros_rename_put(struct rewrite *r, const void *data, size_t size) {
     if (r->at && size > 0) {
         memcpy(r->at + r->size, data, size);
     }
@@ -48,7 +48,7 @@ static const char *later_name(const struct rewrite *r, struct reel_bytes word) {
     return NULL;
 }
 
-static size_t skip_blanks(struct reel_bytes line, size_t i) {
+static size_t ros_rename_skip_blanks(struct reel_bytes line, size_t i) {
     while (i < line.size && (line.data[i] == ' ' || line.data[i] == '\t')) {
         i++;
     }
@@ -58,10 +58,10 @@ static size_t skip_blanks(struct reel_bytes line, size_t i) {
 /* `line` without its newline. A type ends at a blank, at `[` of an array, or at the end of the line. */
 static void rewrite_line(struct rewrite *r, struct reel_bytes line) {
     static const char msg[] = "MSG:";
-    size_t start = skip_blanks(line, 0);
+    size_t start = ros_rename_skip_blanks(line, 0);
     bool heading = bytes_start(bytes_of(line.data + start, line.size - start), bytes_text(msg));
     if (heading) {
-        start = skip_blanks(line, start + strlen(msg));
+        start = ros_rename_skip_blanks(line, start + strlen(msg));
     }
     size_t end = start;
     while (end < line.size && !strchr(" \t\r[", line.data[end])) { /* strchr also finds NUL: the word ends there too */
@@ -72,9 +72,9 @@ static void rewrite_line(struct rewrite *r, struct reel_bytes line) {
         r->in_roslib = bytes_start(word, bytes_text("roslib/"));
     }
     const char *later = later_name(r, word);
-    put(r, line.data, start);
-    put(r, later ? later : (const char *)word.data, later ? strlen(later) : word.size);
-    put(r, line.data + end, line.size - end);
+    ros_rename_put(r, line.data, start);
+    ros_rename_put(r, later ? later : (const char *)word.data, later ? strlen(later) : word.size);
+    ros_rename_put(r, line.data + end, line.size - end);
     r->changed |= later != NULL;
 }
 
@@ -84,7 +84,7 @@ static void rewrite_text(struct rewrite *r, const char *type, struct reel_bytes 
         const uint8_t *newline = memchr(text.data + at, '\n', text.size - at);
         size_t end = newline ? (size_t)(newline - text.data) : text.size;
         rewrite_line(r, bytes_of(text.data + at, end - at));
-        put(r, "\n", newline ? 1 : 0);
+        ros_rename_put(r, "\n", newline ? 1 : 0);
         at = end + 1;
     }
 }

@@ -10,7 +10,7 @@
 #include "base/grow.h"
 
 /* "pkg/msg/Type" */
-static void put_name(struct grow *out, const char *name) {
+static void ros_rihs01_put_name(struct grow *out, const char *name) {
     const char *slash = strrchr(name, '/');
     grow_put(out, name, slash ? (size_t)(slash - name) : 0);
     grow_text(out, slash ? "/msg/" : "msg/");
@@ -30,7 +30,8 @@ static unsigned id_of(const struct ros_definition_step *s) {
     return id + (s->many == ROS_ARRAY ? 48 : bounded ? 96 : s->many == ROS_LIST ? 144 : 0);
 }
 
-static void put_field(struct grow *out, const struct ros_definition *def, const struct ros_definition_step *s) {
+static void ros_rihs01_put_field(struct grow *out, const struct ros_definition *def,
+                                 const struct ros_definition_step *s) {
     char numbers[96];
     bool sized = s->many == ROS_ARRAY || (s->many == ROS_LIST && s->count != UINT32_MAX);
     grow_text(out, "{\"name\": \"");
@@ -44,19 +45,19 @@ static void put_field(struct grow *out, const struct ros_definition *def, const 
              id_of(s), sized ? s->count : 0);
     grow_text(out, numbers);
     if (s->kind == ROS_VALUE_TYPE) {
-        put_name(out, def->types[s->type].name);
+        ros_rihs01_put_name(out, def->types[s->type].name);
     }
     grow_text(out, "\"}}");
 }
 
-static void put_type(struct grow *out, const struct ros_definition *def, uint32_t type) {
+static void ros_rihs01_put_type(struct grow *out, const struct ros_definition *def, uint32_t type) {
     const struct ros_definition_type *t = &def->types[type];
     grow_text(out, "{\"type_name\": \"");
-    put_name(out, t->name);
+    ros_rihs01_put_name(out, t->name);
     grow_text(out, "\", \"fields\": [");
     for (uint32_t i = 0; i < t->count; i++) {
         grow_text(out, i > 0 ? ", " : "");
-        put_field(out, def, &def->steps[t->first + i]);
+        ros_rihs01_put_field(out, def, &def->steps[t->first + i]);
     }
     grow_text(out, "]}");
 }
@@ -80,14 +81,14 @@ const char *ros_rihs01(struct arena *arena, const struct ros_definition *def, st
     if (needed) {
         mark(def, def->top, needed);
         grow_text(&text, "{\"type_description\": ");
-        put_type(&text, def, def->top);
+        ros_rihs01_put_type(&text, def, def->top);
         grow_text(&text, ", \"referenced_type_descriptions\": [");
         bool first = true;
         for (size_t i = 0; i < def->n_types; i++) { /* "a/msg/B" sorts as "a/B" does */
             uint32_t type = def->by_name[i];
             if (needed[type]) {
                 grow_text(&text, first ? "" : ", ");
-                put_type(&text, def, type);
+                ros_rihs01_put_type(&text, def, type);
                 first = false;
             }
         }

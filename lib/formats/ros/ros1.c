@@ -64,7 +64,7 @@ static bool fixed_steps(struct ros_definition_run *r, const struct ros_definitio
 
 /* ---- of any size */
 
-static const uint8_t *take(struct ros_definition_run *r, const struct ros_definition_step *s, uint64_t size) {
+static const uint8_t *ros1_take(struct ros_definition_run *r, const struct ros_definition_step *s, uint64_t size) {
     if (size > cursor_left(&r->c)) {
         ros_definition_ends_early(r, s, size);
         return NULL;
@@ -74,18 +74,18 @@ static const uint8_t *take(struct ros_definition_run *r, const struct ros_defini
 
 static bool walk_type(struct ros_definition_run *r, uint32_t type);
 
-static bool walk_one(struct ros_definition_run *r, const struct ros_definition_step *s) {
+static bool ros1_walk_one(struct ros_definition_run *r, const struct ros_definition_step *s) {
     if (s->kind == ROS_VALUE_TYPE) {
         return walk_type(r, s->type);
     }
-    const uint8_t *length = take(r, s, 4), *text = length ? take(r, s, load_u32le(length)) : NULL;
+    const uint8_t *length = ros1_take(r, s, 4), *text = length ? ros1_take(r, s, load_u32le(length)) : NULL;
     return text && visit_text(r->v, bytes_of(text, load_u32le(length)));
 }
 
 static bool walk_many(struct ros_definition_run *r, const struct ros_definition_step *s) {
     uint32_t count = s->count;
     if (s->many == ROS_LIST) {
-        const uint8_t *length = take(r, s, 4);
+        const uint8_t *length = ros1_take(r, s, 4);
         if (!length) {
             return false;
         }
@@ -102,7 +102,7 @@ static bool walk_many(struct ros_definition_run *r, const struct ros_definition_
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!walk_one(r, s)) {
+        if (!ros1_walk_one(r, s)) {
             return false;
         }
     }
@@ -117,14 +117,14 @@ static bool walk_type(struct ros_definition_run *r, uint32_t type) {
     }
     while (s < end) {
         if (s->run > 0) {
-            const uint8_t *p = take(r, s, s->run_bytes);
+            const uint8_t *p = ros1_take(r, s, s->run_bytes);
             if (!p || !fixed_steps(r, s, s->run, p)) {
                 return false;
             }
             s += s->run;
             continue;
         }
-        if (!visit_key(r->v, s->key) || !(s->many == ROS_ONE ? walk_one(r, s) : walk_many(r, s))) {
+        if (!visit_key(r->v, s->key) || !(s->many == ROS_ONE ? ros1_walk_one(r, s) : walk_many(r, s))) {
             return false;
         }
         s++;
@@ -132,7 +132,7 @@ static bool walk_type(struct ros_definition_run *r, uint32_t type) {
     return visit_end_map(r->v);
 }
 
-static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool ros1_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct ros_definition *def = state;
     payload = payload.size > 0 ? payload : bytes_of("", 0);
     struct ros_definition_run r = {.def = def, .c = cursor_of(payload), .payload = payload, .v = v, .err = err};
@@ -149,18 +149,18 @@ static bool extent(const void *state, struct reel_bytes payload, size_t *size, s
     return good;
 }
 
-static bool open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
+static bool ros1_open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
     return (*state = ros_definition_open(channel, ROS_1, err)) != NULL;
 }
-static void close_state(void *state) {
+static void ros1_close_state(void *state) {
     ros_definition_free(state);
 }
 
 const struct reel_encoding reel_encoding_ros1 = {
     .name = "ros1",
-    .open = open_channel,
-    .close = close_state,
-    .decode = decode,
+    .open = ros1_open_channel,
+    .close = ros1_close_state,
+    .decode = ros1_decode,
     .extent = extent,
     .fields = ros_definition_fields,
     .convert = ros_convert_to_ros1,

@@ -8,23 +8,23 @@ struct shaping {
     void *context;
 };
 
-static bool put(const struct shaping *s, enum reel_shape_kind kind, struct reel_bytes name) {
+static bool ros_shape_put(const struct shaping *s, enum reel_shape_kind kind, struct reel_bytes name) {
     return s->visit(s->context, &(struct reel_shape){.kind = kind, .name = name});
 }
 
-static bool put_type(const struct shaping *s, uint32_t type, struct reel_bytes name);
+static bool ros_shape_put_type(const struct shaping *s, uint32_t type, struct reel_bytes name);
 
 static bool put_one(const struct shaping *s, const struct ros_definition_step *step, struct reel_bytes name) {
     switch (step->kind) {
     case ROS_VALUE_TEXT:
     case ROS_VALUE_WIDE_TEXT:
-        return put(s, REEL_SHAPE_TEXT, name);
+        return ros_shape_put(s, REEL_SHAPE_TEXT, name);
     case ROS_VALUE_TIME:
-        return put(s, REEL_SHAPE_TIME, name);
+        return ros_shape_put(s, REEL_SHAPE_TIME, name);
     case ROS_VALUE_DURATION:
-        return put(s, REEL_SHAPE_DURATION, name);
+        return ros_shape_put(s, REEL_SHAPE_DURATION, name);
     case ROS_VALUE_TYPE:
-        return put_type(s, step->type, name);
+        return ros_shape_put_type(s, step->type, name);
     default:
         return s->visit(
             s->context,
@@ -36,25 +36,26 @@ static bool put_step(const struct shaping *s, const struct ros_definition_step *
     if (step->many == ROS_ONE) {
         return put_one(s, step, step->key);
     }
-    return step->kind == REEL_U8 ? put(s, REEL_SHAPE_BYTES, step->key)
-                                 : put(s, REEL_SHAPE_LIST, step->key) && put_one(s, step, (struct reel_bytes){0});
+    return step->kind == REEL_U8
+               ? ros_shape_put(s, REEL_SHAPE_BYTES, step->key)
+               : ros_shape_put(s, REEL_SHAPE_LIST, step->key) && put_one(s, step, (struct reel_bytes){0});
 }
 
-static bool put_type(const struct shaping *s, uint32_t type, struct reel_bytes name) {
+static bool ros_shape_put_type(const struct shaping *s, uint32_t type, struct reel_bytes name) {
     const struct ros_definition_type *t = &s->def->types[type];
     if (t->stamp != ROS_NO_STAMP) {
-        return put(s, t->stamp == ROS_TIME ? REEL_SHAPE_TIME : REEL_SHAPE_DURATION, name);
+        return ros_shape_put(s, t->stamp == ROS_TIME ? REEL_SHAPE_TIME : REEL_SHAPE_DURATION, name);
     }
-    bool more = put(s, REEL_SHAPE_STRUCT, name);
+    bool more = ros_shape_put(s, REEL_SHAPE_STRUCT, name);
     for (uint32_t i = 0; more && i < t->count; i++) {
         const struct ros_definition_step *step = &s->def->steps[t->first + i];
         more = step->hidden || put_step(s, step);
     }
-    return more && put(s, REEL_SHAPE_END, name);
+    return more && ros_shape_put(s, REEL_SHAPE_END, name);
 }
 
 bool ros_definition_shape(const void *state, reel_shape_visit visit, void *context) {
     const struct ros_definition *def = state;
     const struct shaping s = {.def = def, .visit = visit, .context = context};
-    return put_type(&s, def->top, (struct reel_bytes){0});
+    return ros_shape_put_type(&s, def->top, (struct reel_bytes){0});
 }

@@ -12,15 +12,15 @@
 static int compare_texts(const void *name, const void *item) {
     return strcmp(name, ((const struct ros_standard_text *)item)->name);
 }
-static const char *text_of(const char *name, const struct ros_standard_text *texts, size_t n) {
+static const char *ros_text_of(const char *name, const struct ros_standard_text *texts, size_t n) {
     const struct ros_standard_text *found = bsearch(name, texts, n, sizeof *texts, compare_texts);
     return found ? found->text : NULL;
 }
 const char *ros2_standard_text(const char *name) {
-    return text_of(name, ros2_texts, ros2_texts_count);
+    return ros_text_of(name, ros2_texts, ros2_texts_count);
 }
 const char *ros1_standard_text(const char *name) {
-    return text_of(name, ros1_texts, ros1_texts_count);
+    return ros_text_of(name, ros1_texts, ros1_texts_count);
 }
 
 /* ---- all of them */

@@ -1,4 +1,4 @@
-/* See ros_text.h. */
+/* See text.h. */
 #include "formats/ros/text.h"
 
 #include "base/ascii.h"

@@ -154,7 +154,7 @@ static bool add_hash(struct ros_translating *t, const struct ros_definition *d) 
 }
 
 /* Reads the translated definition, computes its hash and compiles the relay. */
-static bool finish(struct ros_translating *t, enum ros_dialect to) {
+static bool ros_finish(struct ros_translating *t, enum ros_dialect to) {
     AUTO(ros_definition_free) struct ros_definition *d = read_result(t, to);
     AUTO(ros_relay_free) struct ros_relay *relay = d ? ros_relay_new(t->def, t->def->top, d, d->top, t->err) : NULL;
     if (!relay || !add_hash(t, d)) {
@@ -175,7 +175,7 @@ static bool take_original(struct ros_translating *t, const struct reel_channel *
     t->err = &why;
     t->out->type = type;
     t->out->definition = bytes_text(text);
-    bool good = finish(t, ROS_1);
+    bool good = ros_finish(t, ROS_1);
     t->err = err;
     return good || (why.code == REEL_NO_MEMORY ? reel_fail_memory(err) : false);
 }
@@ -188,7 +188,7 @@ static bool translate_to_ros1(struct ros_translating *t, const struct reel_chann
         struct reel_error why = {0}, *err = t->err;
         t->texts.count = 0;
         t->err = originals ? &why : err;
-        bool good = ros_texts_to_ros1(t, originals) && join_texts(t, ROS_1) && finish(t, ROS_1);
+        bool good = ros_texts_to_ros1(t, originals) && join_texts(t, ROS_1) && ros_finish(t, ROS_1);
         t->err = err;
         if (good || why.code == REEL_NO_MEMORY) {
             return good || reel_fail_memory(err);
@@ -204,7 +204,7 @@ bool ros_translate(struct arena *arena, const struct reel_channel *channel, enum
     struct ros_definition *def = ros_definition_open(channel, to == ROS_2 ? ROS_1 : ROS_2, &own);
     *out = (struct ros_translation){.type = "", .hash = ""};
     struct ros_translating t = {.arena = arena, .def = def, .standard = standard, .out = out, .err = &own};
-    bool good = def && (to == ROS_2 ? ros_texts_to_ros2(&t) && join_texts(&t, ROS_2) && finish(&t, ROS_2)
+    bool good = def && (to == ROS_2 ? ros_texts_to_ros2(&t) && join_texts(&t, ROS_2) && ros_finish(&t, ROS_2)
                                     : translate_to_ros1(&t, channel));
     free(t.texts.items);
     return good || reel_error_pass(err, &own);

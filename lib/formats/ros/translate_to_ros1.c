@@ -39,8 +39,8 @@ static const char *word_of(struct ros_translating *t, const struct ros_definitio
                                           : "string";
 }
 
-static bool put_field(struct ros_translating *t, const struct ros_definition *def, const struct ros_definition_step *s,
-                      struct grow *out) {
+static bool ros_translate_to_ros1_put_field(struct ros_translating *t, const struct ros_definition *def,
+                                            const struct ros_definition_step *s, struct grow *out) {
     const char *word = word_of(t, def, s);
     char many[16] = "";
     if (s->many != ROS_ONE) {
@@ -71,7 +71,7 @@ static void put_unquoted(struct grow *out, struct reel_bytes value) {
     }
 }
 
-static void put_constant(struct grow *out, const struct ros_line *l) {
+static void ros_translate_to_ros1_put_constant(struct grow *out, const struct ros_line *l) {
     bool text = bytes_start(l->word, bytes_text("string")) || bytes_start(l->word, bytes_text("wstring"));
     if (text) {
         grow_text(out, "string");
@@ -120,7 +120,8 @@ static void find_standard(const struct ros_translating *t, const struct ros_defi
     }
 }
 
-static bool put_lines(struct ros_translating *t, const struct ros_definition *def, uint32_t type, struct grow *out) {
+static bool ros_translate_to_ros1_put_lines(struct ros_translating *t, const struct ros_definition *def, uint32_t type,
+                                            struct grow *out) {
     const struct ros_definition_type *of = &def->types[type];
     uint32_t field = 0;
     struct ros_line l;
@@ -129,14 +130,15 @@ static bool put_lines(struct ros_translating *t, const struct ros_definition *de
             continue;
         }
         if (l.is_constant) {
-            put_constant(out, &l);
-        } else if (field < of->count && !put_field(t, def, &def->steps[of->first + field++], out)) {
+            ros_translate_to_ros1_put_constant(out, &l);
+        } else if (field < of->count &&
+                   !ros_translate_to_ros1_put_field(t, def, &def->steps[of->first + field++], out)) {
             return false;
         }
     }
     for (; field < of->count; field++) { /* IDL, which has no lines */
         const struct ros_definition_step *s = &def->steps[of->first + field];
-        if (!s->hidden && !put_field(t, def, s, out)) {
+        if (!s->hidden && !ros_translate_to_ros1_put_field(t, def, s, out)) {
             return false;
         }
     }
@@ -154,7 +156,7 @@ static bool has_text(const struct ros_translating *t, const char *name) {
     return false;
 }
 
-static bool add_text(struct ros_translating *t, uint32_t type, bool originals) {
+static bool ros_translate_to_ros1_add_text(struct ros_translating *t, uint32_t type, bool originals) {
     const struct ros_definition_type *of = &t->def->types[type];
     const char *name = ros_short_name(t->arena, of->name, t->err);
     const char *ros2_name = name;
@@ -169,13 +171,14 @@ static bool add_text(struct ros_translating *t, uint32_t type, bool originals) {
         find_standard(t, &def, &lines, ros2_name);
     }
     struct grow text = {0};
-    bool good = original || is_stamp(t->def, type) || put_lines(t, def, lines, &text);
+    bool good = original || is_stamp(t->def, type) || ros_translate_to_ros1_put_lines(t, def, lines, &text);
     original = is_stamp(t->def, type) ? (of->stamp == ROS_TIME ? "time data\n" : "duration data\n") : original;
     good = good && ros_texts_add(t, name, original ? bytes_text(original) : bytes_of(text.data, text.size));
     free(text.data);
     for (uint32_t i = 0; good && i < of->count; i++) {
         const struct ros_definition_step *s = &t->def->steps[of->first + i];
-        good = s->kind != ROS_VALUE_TYPE || is_stamp(t->def, s->type) || add_text(t, s->type, originals);
+        good = s->kind != ROS_VALUE_TYPE || is_stamp(t->def, s->type) ||
+               ros_translate_to_ros1_add_text(t, s->type, originals);
     }
     /* the header of a log is a time in ROS 2 */
     return good && (!original || !strstr(original, "Header header") || has_text(t, "std_msgs/Header") ||
@@ -183,5 +186,5 @@ static bool add_text(struct ros_translating *t, uint32_t type, bool originals) {
 }
 
 bool ros_texts_to_ros1(struct ros_translating *t, bool originals) {
-    return add_text(t, t->def->top, originals);
+    return ros_translate_to_ros1_add_text(t, t->def->top, originals);
 }

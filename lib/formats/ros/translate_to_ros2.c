@@ -35,7 +35,7 @@ static bool fits_standard(struct ros_translating *t, uint32_t type, const char *
     return relay || (why.code == REEL_NO_MEMORY ? reel_fail_memory(t->err) : false);
 }
 
-static bool is_taken(const struct renaming *r, uint32_t but, const char *name) {
+static bool ros_translate_to_ros2_is_taken(const struct renaming *r, uint32_t but, const char *name) {
     for (uint32_t i = 0; i < r->t->def->n_types; i++) {
         if (i != but && r->names[i] && strcmp(r->names[i], name) == 0) {
             return true;
@@ -53,7 +53,7 @@ static const char *own_name(struct renaming *r, uint32_t type) {
         by_rules = ros2_type_name(t->arena, slash ? slash + 1 : name); /* "ros1_compat/Type" */
         t->out->custom = arena_text(t->arena, name);                   /* which the definition has only for a while */
     }
-    for (unsigned number = 2; by_rules && is_taken(r, type, by_rules); number++) {
+    for (unsigned number = 2; by_rules && ros_translate_to_ros2_is_taken(r, type, by_rules); number++) {
         char numbered[3 * ROS_NAME_ROOM];
         snprintf(numbered, sizeof numbered, "%s%u", by_rules, number);
         by_rules = arena_text(t->arena, numbered);
@@ -103,7 +103,7 @@ static void put_string_constant(struct grow *out, const char *name, struct reel_
     *lost = *lost || !possible;
 }
 
-static void put_constant(struct grow *out, const struct ros_line *l, bool *lost) {
+static void ros_translate_to_ros2_put_constant(struct grow *out, const struct ros_line *l, bool *lost) {
     char name[ROS_NAME_ROOM + 8];
     ros2_constant_name(l->name, name, sizeof name);
     if (bytes_is(l->word, "string")) {
@@ -134,8 +134,8 @@ static void put_constant(struct grow *out, const struct ros_line *l, bool *lost)
     grow_text(out, "\n");
 }
 
-static void put_field(const struct renaming *r, struct grow *out, const struct ros_definition_step *s,
-                      const char *name) {
+static void ros_translate_to_ros2_put_field(const struct renaming *r, struct grow *out,
+                                            const struct ros_definition_step *s, const char *name) {
     char many[16] = "";
     const char *word = s->kind == ROS_VALUE_TYPE       ? r->names[s->type]
                        : s->kind == ROS_VALUE_TIME     ? "builtin_interfaces/Time"
@@ -151,7 +151,7 @@ static void put_field(const struct renaming *r, struct grow *out, const struct r
     grow_text(out, "\n");
 }
 
-static bool put_lines(struct renaming *r, uint32_t type, struct grow *out) {
+static bool ros_translate_to_ros2_put_lines(struct renaming *r, uint32_t type, struct grow *out) {
     struct ros_translating *t = r->t;
     const struct ros_definition_type *of = &t->def->types[type];
     const char *const *names = ros2_field_names(t->arena, t->def, type);
@@ -163,9 +163,9 @@ static bool put_lines(struct renaming *r, uint32_t type, struct grow *out) {
             grow_put(out, line.data, utf8_valid(line) ? line.size : 0);
             grow_text(out, utf8_valid(line) ? "\n" : "");
         } else if (l.is_constant) {
-            put_constant(out, &l, &t->out->lost_constants);
+            ros_translate_to_ros2_put_constant(out, &l, &t->out->lost_constants);
         } else if (field < of->count) {
-            put_field(r, out, &t->def->steps[of->first + field], names[field]);
+            ros_translate_to_ros2_put_field(r, out, &t->def->steps[of->first + field], names[field]);
             field++;
         }
     }
@@ -196,7 +196,7 @@ static bool add_standard(struct ros_translating *t, const char *name) {
     return true;
 }
 
-static bool add_text(struct renaming *r, uint32_t type) {
+static bool ros_translate_to_ros2_add_text(struct renaming *r, uint32_t type) {
     struct ros_translating *t = r->t;
     const struct ros_definition_type *of = &t->def->types[type];
     if (r->texted[type]) {
@@ -207,11 +207,12 @@ static bool add_text(struct renaming *r, uint32_t type) {
         return add_standard(t, r->names[type]);
     }
     struct grow text = {0};
-    bool good = put_lines(r, type, &text) && ros_texts_add(t, r->names[type], bytes_of(text.data, text.size));
+    bool good = ros_translate_to_ros2_put_lines(r, type, &text) &&
+                ros_texts_add(t, r->names[type], bytes_of(text.data, text.size));
     free(text.data);
     for (uint32_t i = 0; good && i < of->count; i++) {
         const struct ros_definition_step *s = &t->def->steps[of->first + i];
-        good = s->kind == ROS_VALUE_TYPE       ? add_text(r, s->type)
+        good = s->kind == ROS_VALUE_TYPE       ? ros_translate_to_ros2_add_text(r, s->type)
                : s->kind == ROS_VALUE_TIME     ? add_standard(t, "builtin_interfaces/Time")
                : s->kind == ROS_VALUE_DURATION ? add_standard(t, "builtin_interfaces/Duration")
                                                : true;
@@ -228,5 +229,5 @@ bool ros_texts_to_ros2(struct ros_translating *t) {
     if (!r.names || !r.standard || !r.texted) {
         return reel_fail_memory(t->err);
     }
-    return name_type(&r, t->def->top) && add_text(&r, t->def->top);
+    return name_type(&r, t->def->top) && ros_translate_to_ros2_add_text(&r, t->def->top);
 }

@@ -1,4 +1,4 @@
-/* See ros_wrap.h. A channel that is written and read back is equal; a number in a field name is checked against the
+/* See wrap.h. A channel that is written and read back is equal; a number in a field name is checked against the
  * number of such fields.
  */
 #include "formats/ros/wrap.h"

@@ -1,4 +1,4 @@
-/* See ros_write.h. */
+/* See write.h. */
 #include "formats/ros/write.h"
 
 #include "base/bytes.h"

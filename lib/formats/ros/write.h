@@ -6,7 +6,7 @@
 #include "convert/writer.h"
 #include "formats/ros/bag_record.h"
 
-/* A channel as a ROS connection: its own type, or the wrapper of ros_wrap.h. */
+/* A channel as a ROS connection: its own type, or the wrapper of wrap.h. */
 struct ros_connection {
     const struct reel_channel *channel;
     const char *type;
@@ -30,8 +30,8 @@ bool ros_accepts(const struct reel_channel *channel, enum ros_names names,
                  bool (*fits)(const struct ros_connection *connection, struct reel_loss *loss), struct reel_loss *loss);
 /* accepts_all(): what either version loses of recordings. */
 bool ros_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
-bool ros_accepts_all_but_metadata(const struct reel_stream *stream,
-                                  struct reel_loss *loss); /* which a bag 1.2 has room for */
+bool ros_accepts_all_but_metadata(const struct reel_stream *stream, struct reel_loss *loss); /* which a bag 1.2 has room
+                                                                                                for */
 
 /* The message's time as seconds and nanoseconds, 0 as 1 ns; REEL_UNSUPPORTED when it is before 1970 or after 2106. */
 bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec,

@@ -38,18 +38,18 @@ bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct ree
 
 /* --- version 2.0 --- */
 
-struct walk {
+struct rosbag_report_file_walk {
     struct window tail, chunk;
     struct rosrecord_bounds bounds;
     struct bag_figures *f;
 };
 
-static void walk_done(struct walk *w) {
+static void walk_done(struct rosbag_report_file_walk *w) {
     window_close(&w->tail);
     window_close(&w->chunk);
 }
 
-static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
+static bool rosbag_take_chunk(struct rosbag_report_file_walk *w, uint64_t at, struct reel_error *err) {
     struct rosbag_v2_record r;
     if (at >= w->bounds.end) {
         return reel_fail(err, REEL_DAMAGED, "the chunk at %llu is beyond the end of the file", (unsigned long long)at);
@@ -71,7 +71,7 @@ static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
 }
 
 /* The span is from the start of the first chunk to the end of the last one, in index order. */
-static bool take_info(struct walk *w, const struct rosbag_v2_record *r, struct reel_error *err) {
+static bool take_info(struct rosbag_report_file_walk *w, const struct rosbag_v2_record *r, struct reel_error *err) {
     struct rosbag_v2_info info;
     if (!rosbag_v2_is_record(r) || !rosbag_v2_info_read(&w->tail, r, &info, err)) {
         return rosbag_v2_is_record(r)
@@ -80,10 +80,10 @@ static bool take_info(struct walk *w, const struct rosbag_v2_record *r, struct r
     }
     w->f->start_s = w->f->chunks == 0 ? bag_seconds(rosbag_v2_stamp_ns(info.start)) : w->f->start_s;
     w->f->end_s = bag_seconds(rosbag_v2_stamp_ns(info.end));
-    return take_chunk(w, info.chunk_pos, err);
+    return rosbag_take_chunk(w, info.chunk_pos, err);
 }
 
-static bool walk(struct walk *w, struct reel_error *err) {
+static bool rosbag_report_file_walk(struct rosbag_report_file_walk *w, struct reel_error *err) {
     struct rosbag_v2_record r;
     uint64_t at = strlen(ROSBAG_V2_LINE);
     if (at >= w->bounds.end || !rosbag_v2_record_read(&w->tail, at, &w->bounds, &r, err)) {
@@ -107,14 +107,15 @@ static bool walk(struct walk *w, struct reel_error *err) {
 }
 
 bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *valid, struct reel_error *err) {
-    AUTO_STRUCT(walk_done) struct walk w = {.bounds = {recording->parts[0]->size, "the file"}, .f = f};
+    AUTO_STRUCT(walk_done)
+    struct rosbag_report_file_walk w = {.bounds = {recording->parts[0]->size, "the file"}, .f = f};
     const struct bag_figures before = *f;
     if (!window_open(&w.tail, recording->parts[0], TAIL_WINDOW, err) ||
         !window_open(&w.chunk, recording->parts[0], CHUNK_WINDOW, err)) {
         return false;
     }
     struct reel_error why = {0};
-    *valid = walk(&w, &why);
+    *valid = rosbag_report_file_walk(&w, &why);
     if (!*valid) {
         *f = before;
     }

@@ -55,8 +55,8 @@ static bool keep_stamp(void *context, const struct reel_entry *e) {
 }
 
 /* The channels[0 … n) of one topic. */
-static bool measure(struct reel_reader *reader, const struct reel_channel *const *channels, size_t n,
-                    struct bag_topic *topic, struct reel_error *err) {
+static bool rosbag_measure(struct reel_reader *reader, const struct reel_channel *const *channels, size_t n,
+                           struct bag_topic *topic, struct reel_error *err) {
     if (topic->messages < 2 || topic->messages > STAMPS_MAX) {
         return true;
     }
@@ -79,7 +79,7 @@ static bool wrapped(const struct reel_index_info *info, const struct reel_channe
     return strncmp(info->container, "#ROS", 4) == 0 && ros_wrap_needed(c);
 }
 
-static struct bag_type type_of(const struct reel_index_info *info, const struct reel_channel *c) {
+static struct bag_type rosbag_type_of(const struct reel_index_info *info, const struct reel_channel *c) {
     if (wrapped(info, c)) {
         return (struct bag_type){ROS_WRAP_TYPE, ROS_WRAP_MD5, c->id};
     }
@@ -90,7 +90,7 @@ static struct bag_type type_of(const struct reel_index_info *info, const struct 
 /* Each type once, with the sum of its first channel. */
 static void fill_types(struct bag_figures *f, const struct reel_index *index, const struct reel_index_info *info) {
     for (uint32_t i = 0; i < info->n_channels; i++) {
-        f->types[i] = type_of(info, reel_index_channel(index, i));
+        f->types[i] = rosbag_type_of(info, reel_index_channel(index, i));
     }
     if (info->n_channels > 0) {
         qsort(f->types, info->n_channels, sizeof *f->types, by_type);
@@ -119,12 +119,12 @@ static bool fill_topics(struct bag_figures *f, struct reel_reader *reader, bool 
     qsort(channels, n, sizeof *channels, by_topic);
     for (uint32_t i = 0, end; i < n; i = end) {
         struct bag_topic *topic = &f->topics[f->n_topics++];
-        *topic = (struct bag_topic){.name = channels[i]->name, .type = type_of(info, channels[i]).name};
+        *topic = (struct bag_topic){.name = channels[i]->name, .type = rosbag_type_of(info, channels[i]).name};
         for (end = i; end < n && strcmp(channels[end]->name, topic->name) == 0; end++) {
             topic->messages += reel_index_stats(index, channels[end]->id)->count;
         }
         topic->connections = f->version1 ? 1 : end - i;
-        if (rates && !measure(reader, channels + i, end - i, topic, err)) {
+        if (rates && !rosbag_measure(reader, channels + i, end - i, topic, err)) {
             return false;
         }
     }
@@ -232,7 +232,7 @@ char *reel_bag_info(struct reel_recording *recording, const struct reel_bag_ques
     return (char *)out.data;
 }
 
-static bool put_rows(const struct bag_figures *f, const struct reel_table *to) {
+static bool rosbag_put_rows(const struct bag_figures *f, const struct reel_table *to) {
     static const char *const columns[] = {"topic", "type", "messages", "connections", "frequency_hz"};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     bool good = to->columns(to->context, columns, COLUMNS);
@@ -250,7 +250,7 @@ static bool put_rows(const struct bag_figures *f, const struct reel_table *to) {
 bool reel_bag_topics(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err) {
     struct bag_figures f;
     bool good = bag_figures_of(recording, true, &f, err) &&
-                (put_rows(&f, to) || reel_fail(err, REEL_CANCELLED, "stopped by the receiver"));
+                (rosbag_put_rows(&f, to) || reel_fail(err, REEL_CANCELLED, "stopped by the receiver"));
     bag_figures_done(&f);
     return good;
 }

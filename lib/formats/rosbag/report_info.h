@@ -1,4 +1,4 @@
-/* The figures that `rosbag info` prints: computed by info.c, written by info_text.c. */
+/* The figures that `rosbag info` prints: computed by report_info.c, written by report_text.c. */
 #ifndef REEL_FORMATS_ROSBAG_REPORT_INFO_H
 #define REEL_FORMATS_ROSBAG_REPORT_INFO_H
 
@@ -40,7 +40,7 @@ static inline double bag_seconds(int64_t ns) {
     return (double)whole + (double)(ns - whole * 1000000000) / 1e9;
 }
 
-/* file.c. A bag of version 1.2 without a file header is from before bags had indexes. */
+/* report_file.c. A bag of version 1.2 without a file header is from before bags had indexes. */
 bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct reel_error *err);
 /* Reads chunks (f->codecs has the names) and time span of a bag of version 2.0; *valid false: its index is
  * inconsistent, and nothing was changed. */

@@ -9,7 +9,7 @@
 
 enum { SIZE_TEXT = 32, TIME_TEXT = 64 };
 
-__attribute__((format(printf, 2, 3))) static void print(struct grow *out, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void rosbag_print(struct grow *out, const char *format, ...) {
     C_LOCALE;
     va_list arguments, again;
     va_start(arguments, format);
@@ -48,7 +48,7 @@ static const char *rate_text(double hz, char out[SIZE_TEXT]) {
 }
 
 /* Local time; the fraction is rounded separately, so that .999 becomes .00 of the same second. */
-static const char *time_text(double s, char out[TIME_TEXT]) {
+static const char *rosbag_time_text(double s, char out[TIME_TEXT]) {
     C_LOCALE;
     time_t whole = (time_t)s;
     struct tm parts;
@@ -74,7 +74,7 @@ static const char *duration_text(double s, char out[TIME_TEXT]) {
 
 /* --- columns are as wide as their longest text, counted in characters --- */
 
-static int width_of(const char *text) {
+static int rosbag_width_of(const char *text) {
     int n = 0;
     for (; *text; text++) {
         n += ((unsigned char)*text & 0xc0) != 0x80;
@@ -83,12 +83,12 @@ static int width_of(const char *text) {
 }
 
 static int wider(int width, const char *text) {
-    int n = width_of(text);
+    int n = rosbag_width_of(text);
     return n > width ? n : width;
 }
 
 static void pad(struct grow *out, const char *text, int width) {
-    print(out, "%s%*s", text, width - width_of(text), "");
+    rosbag_print(out, "%s%*s", text, width - rosbag_width_of(text), "");
 }
 
 struct widths {
@@ -119,13 +119,13 @@ struct rows {
 };
 
 static void label(struct rows *rows, const char *name) {
-    print(rows->out, "%s%s", name, *name ? ":" : "");
-    print(rows->out, "%*s ", rows->label - width_of(name) - (*name != '\0'), "");
+    rosbag_print(rows->out, "%s%s", name, *name ? ":" : "");
+    rosbag_print(rows->out, "%*s ", rows->label - rosbag_width_of(name) - (*name != '\0'), "");
 }
 
 static void row(struct rows *rows, const char *name, const char *value) {
     label(rows, name);
-    print(rows->out, "%s\n", value);
+    rosbag_print(rows->out, "%s\n", value);
 }
 
 static bool is_none(const struct bag_codec *c) {
@@ -157,18 +157,18 @@ static double percent(const struct bag_codec *c) {
 static void put_compression(struct rows *rows, const struct bag_figures *f) {
     label(rows, "compression");
     if (f->chunks == 0) {
-        print(rows->out, "none");
+        rosbag_print(rows->out, "none");
     }
     for (unsigned i = 0; i < BAG_CODECS && f->codecs[i].chunks > 0; i++) {
         const struct bag_codec *c = &f->codecs[i];
-        print(rows->out, "%s%s [%llu/%llu chunks", i > 0 ? ", " : "", c->name, (unsigned long long)c->chunks,
-              (unsigned long long)f->chunks);
+        rosbag_print(rows->out, "%s%s [%llu/%llu chunks", i > 0 ? ", " : "", c->name, (unsigned long long)c->chunks,
+                     (unsigned long long)f->chunks);
         if (!is_none(c)) {
-            print(rows->out, "; %.2f%%", percent(c));
+            rosbag_print(rows->out, "; %.2f%%", percent(c));
         }
-        print(rows->out, "]");
+        rosbag_print(rows->out, "]");
     }
-    print(rows->out, "\n");
+    rosbag_print(rows->out, "\n");
 }
 
 static void put_sizes(struct rows *rows, const struct bag_figures *f) {
@@ -176,47 +176,49 @@ static void put_sizes(struct rows *rows, const struct bag_figures *f) {
     double duration = f->end_s - f->start_s;
     char raw[SIZE_TEXT], stored[SIZE_TEXT], raw_rate[SIZE_TEXT], stored_rate[SIZE_TEXT];
     const char *raw_text = size_text((double)sum.raw, raw), *stored_text = size_text((double)sum.stored, stored);
-    int width = wider(width_of(raw_text), stored_text), rate = 0;
+    int width = wider(rosbag_width_of(raw_text), stored_text), rate = 0;
     if (duration > 0) {
-        rate = wider(width_of(size_text((double)sum.raw / duration, raw_rate)),
+        rate = wider(rosbag_width_of(size_text((double)sum.raw / duration, raw_rate)),
                      size_text((double)sum.stored / duration, stored_rate));
     }
     label(rows, "uncompressed");
-    print(rows->out, "%*s", width, raw_text);
+    rosbag_print(rows->out, "%*s", width, raw_text);
     if (duration > 0) {
-        print(rows->out, " @ %*s/s", rate, size_text((double)sum.raw / duration, raw_rate));
+        rosbag_print(rows->out, " @ %*s/s", rate, size_text((double)sum.raw / duration, raw_rate));
     }
-    print(rows->out, "\n");
+    rosbag_print(rows->out, "\n");
     label(rows, "compressed");
-    print(rows->out, "%*s", width, stored_text);
+    rosbag_print(rows->out, "%*s", width, stored_text);
     if (duration > 0) {
-        print(rows->out, " @ %*s/s (%.2f%%)", rate, size_text((double)sum.stored / duration, stored_rate),
-              percent(&sum));
+        rosbag_print(rows->out, " @ %*s/s (%.2f%%)", rate, size_text((double)sum.stored / duration, stored_rate),
+                     percent(&sum));
     }
-    print(rows->out, "\n");
+    rosbag_print(rows->out, "\n");
 }
 
 static void put_types(struct rows *rows, const struct bag_figures *f, const struct widths *w) {
     for (size_t i = 0; i < f->n_types; i++) {
         label(rows, i == 0 ? "types" : "");
         pad(rows->out, f->types[i].name, w->type);
-        print(rows->out, " [%s]\n", f->types[i].md5);
+        rosbag_print(rows->out, " [%s]\n", f->types[i].md5);
     }
 }
 
-static void put_topics(struct rows *rows, const struct bag_figures *f, const struct widths *w) {
+static void rosbag_put_topics(struct rows *rows, const struct bag_figures *f, const struct widths *w) {
     char rate[SIZE_TEXT];
     for (size_t i = 0; i < f->n_topics; i++) {
         const struct bag_topic *t = &f->topics[i];
         label(rows, i == 0 ? "topics" : "");
         pad(rows->out, t->name, w->name);
-        print(rows->out, "   %*llu %s", w->count, (unsigned long long)t->messages, t->messages > 1 ? "msgs" : "msg ");
-        print(rows->out, t->rate > 0 ? " @ %*s : " : "   %*s : ", w->rate, t->rate > 0 ? rate_text(t->rate, rate) : "");
+        rosbag_print(rows->out, "   %*llu %s", w->count, (unsigned long long)t->messages,
+                     t->messages > 1 ? "msgs" : "msg ");
+        rosbag_print(rows->out, t->rate > 0 ? " @ %*s : " : "   %*s : ", w->rate,
+                     t->rate > 0 ? rate_text(t->rate, rate) : "");
         pad(rows->out, t->type, w->type);
         if (t->connections > 1) {
-            print(rows->out, " (%u connections)", t->connections);
+            rosbag_print(rows->out, " (%u connections)", t->connections);
         }
-        print(rows->out, "\n");
+        rosbag_print(rows->out, "\n");
     }
 }
 
@@ -224,15 +226,15 @@ static void put_span(struct rows *rows, const struct bag_figures *f) {
     char text[TIME_TEXT];
     row(rows, "duration", duration_text(f->end_s - f->start_s, text));
     label(rows, "start");
-    print(rows->out, "%s (%.2f)\n", time_text(f->start_s, text), f->start_s);
+    rosbag_print(rows->out, "%s (%.2f)\n", rosbag_time_text(f->start_s, text), f->start_s);
     label(rows, "end");
-    print(rows->out, "%s (%.2f)\n", time_text(f->end_s, text), f->end_s);
+    rosbag_print(rows->out, "%s (%.2f)\n", rosbag_time_text(f->end_s, text), f->end_s);
 }
 
-static void put_path(struct rows *rows, const struct bag_figures *f, const char *path) {
+static void rosbag_put_path(struct rows *rows, const struct bag_figures *f, const char *path) {
     row(rows, "path", path);
     label(rows, "version");
-    print(rows->out, "%s%s\n", f->version, f->no_index ? " (unindexed)" : "");
+    rosbag_print(rows->out, "%s%s\n", f->version, f->no_index ? " (unindexed)" : "");
 }
 
 void bag_info_text(const struct bag_figures *f, const char *path, struct grow *out) {
@@ -242,7 +244,7 @@ void bag_info_text(const struct bag_figures *f, const char *path, struct grow *o
                         .label = (int)strlen(f->short_    ? "version:"
                                              : compressed ? "uncompressed:"
                                                           : "compression:")};
-    put_path(&rows, f, path);
+    rosbag_put_path(&rows, f, path);
     if (!f->short_) {
         put_span(&rows, f);
     }
@@ -250,13 +252,13 @@ void bag_info_text(const struct bag_figures *f, const char *path, struct grow *o
     if (!f->short_) {
         const struct widths w = widths_of(f);
         label(&rows, "messages");
-        print(out, "%llu\n", (unsigned long long)f->messages);
+        rosbag_print(out, "%llu\n", (unsigned long long)f->messages);
         put_compression(&rows, f);
         if (compressed) {
             put_sizes(&rows, f);
         }
         put_types(&rows, f, &w);
-        put_topics(&rows, f, &w);
+        rosbag_put_topics(&rows, f, &w);
     }
     while (out->size > 0 && (out->data[out->size - 1] == ' ' || out->data[out->size - 1] == '\n')) {
         out->size--; /* the last row has no trailing blanks */
@@ -266,37 +268,39 @@ void bag_info_text(const struct bag_figures *f, const char *path, struct grow *o
 /* --- YAML --- */
 
 static void yaml_topic(const struct bag_figures *f, const struct bag_topic *t, struct grow *out) {
-    print(out, "    - topic: %s\n      type: %s\n", t->name, t->type);
-    print(out, "      messages: %llu\n",
-          f->version1 ? 0ULL : (unsigned long long)t->messages); /* rosbag counts only messages in chunks here */
+    rosbag_print(out, "    - topic: %s\n      type: %s\n", t->name, t->type);
+    rosbag_print(out, "      messages: %llu\n", f->version1 ? 0ULL : (unsigned long long)t->messages); /* rosbag counts
+                                                                                                          only messages
+                                                                                                          in chunks here
+                                                                                                        */
     if (t->connections > 1) {
-        print(out, "      connections: %u\n", t->connections);
+        rosbag_print(out, "      connections: %u\n", t->connections);
     }
     if (t->rate > 0) {
-        print(out, "      frequency: %.4f\n", t->rate);
+        rosbag_print(out, "      frequency: %.4f\n", t->rate);
     }
 }
 
 void bag_info_yaml(const struct bag_figures *f, const char *path, struct grow *out) {
-    print(out, "path: %s\nversion: %s%s\n", path, f->version, f->no_index ? " (unindexed)" : "");
+    rosbag_print(out, "path: %s\nversion: %s%s\n", path, f->version, f->no_index ? " (unindexed)" : "");
     if (f->short_) {
-        print(out, "size: %llu\nindexed: False\n", (unsigned long long)f->size);
+        rosbag_print(out, "size: %llu\nindexed: False\n", (unsigned long long)f->size);
         return;
     }
-    print(out, "duration: %.6f\nstart: %.6f\nend: %.6f\n", f->end_s - f->start_s, f->start_s, f->end_s);
-    print(out, "size: %llu\nmessages: %llu\nindexed: True\n", (unsigned long long)f->size,
-          (unsigned long long)f->messages);
-    print(out, "compression: %s\n", f->chunks == 0 ? "none" : f->codecs[0].name);
+    rosbag_print(out, "duration: %.6f\nstart: %.6f\nend: %.6f\n", f->end_s - f->start_s, f->start_s, f->end_s);
+    rosbag_print(out, "size: %llu\nmessages: %llu\nindexed: True\n", (unsigned long long)f->size,
+                 (unsigned long long)f->messages);
+    rosbag_print(out, "compression: %s\n", f->chunks == 0 ? "none" : f->codecs[0].name);
     if (any_compressed(f)) {
         struct bag_codec sum = sum_of(f);
-        print(out, "uncompressed: %llu\ncompressed: %llu\n", (unsigned long long)sum.raw,
-              (unsigned long long)sum.stored);
+        rosbag_print(out, "uncompressed: %llu\ncompressed: %llu\n", (unsigned long long)sum.raw,
+                     (unsigned long long)sum.stored);
     }
-    print(out, "types:\n");
+    rosbag_print(out, "types:\n");
     for (size_t i = 0; i < f->n_types; i++) {
-        print(out, "    - type: %s\n      md5: %s\n", f->types[i].name, f->types[i].md5);
+        rosbag_print(out, "    - type: %s\n      md5: %s\n", f->types[i].name, f->types[i].md5);
     }
-    print(out, "topics:\n");
+    rosbag_print(out, "topics:\n");
     for (size_t i = 0; i < f->n_topics; i++) {
         yaml_topic(f, &f->topics[i], out);
     }

@@ -1,7 +1,7 @@
-/* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag_v1` is one bag during a scan. Layouts: wire.h. scan.c:
- * recognition and the scan · walk.c: framed records and the fast path · text.c: text-header logs · names.c: topics,
- * channels and definitions · resume.c: where to go on after damage · index.c: the index compared with the walk ·
- * summary.c: summary from the index alone. */
+/* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag_v1` is one bag during a scan. Layouts: v1_layout.h.
+ * v1_scan.c: recognition and the scan · v1_walk.c: framed records and the fast path · v1_text.c: text-header logs ·
+ * v1_names.c: topics, channels and definitions · v1_resume.c: where to go on after damage · v1_index.c: the index
+ * compared with the walk · v1_summary.c: summary from the index alone. */
 #ifndef REEL_FORMATS_ROSBAG_V1_H
 #define REEL_FORMATS_ROSBAG_V1_H
 
@@ -158,9 +158,9 @@ struct rosbag_v1_channel *rosbag_v1_channel_of(struct rosbag_v1 *bag, const stru
 struct rosbag_v1_topic *rosbag_v1_topic_named(const struct rosbag_v1 *bag, struct reel_bytes name);
 bool rosbag_v1_define(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, uint64_t at, struct reel_error *err);
 bool rosbag_v1_defined(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, bool *defined,
-                       struct reel_error *err); /* the connection of a message */
-bool rosbag_v1_finish_channels(struct rosbag_v1 *bag,
-                               struct reel_error *err); /* adds the definitions to the channels */
+                       struct reel_error *err);                                /* the connection of a message */
+bool rosbag_v1_finish_channels(struct rosbag_v1 *bag, struct reel_error *err); /* adds the definitions to the channels
+                                                                                */
 
 /* walk */
 bool rosbag_v1_record_read(struct window *window, uint64_t at, struct rosbag_v1_record *record,
@@ -168,11 +168,14 @@ bool rosbag_v1_record_read(struct window *window, uint64_t at, struct rosbag_v1_
 bool rosbag_v1_is_extra(struct reel_bytes name);    /* of a field: it has no meaning in a bag */
 bool rosbag_v1_walk(struct rosbag_v1 *bag, struct reel_error *err);
 bool rosbag_v1_take(struct rosbag_v1 *bag, const struct rosbag_v1_record *record,
-                    struct reel_error *err);                      /* one that is in bag->window */
-bool rosbag_v1_is_message(const struct rosbag_v1_record *record); /* with a proper topic and stamp */
-void rosbag_v1_first_stamp(struct rosbag_v1 *bag, uint32_t sec);  /* sets the clock */
-bool rosbag_v1_walk_known(struct rosbag_v1 *bag,
-                          struct reel_error *err); /* reads the records that the window holds and templates match */
+                    struct reel_error *err);                              /* one that
+                                                                             is in
+                                                                             bag->window
+                                                                           */
+bool rosbag_v1_is_message(const struct rosbag_v1_record *record);         /* with a proper topic and stamp */
+void rosbag_v1_first_stamp(struct rosbag_v1 *bag, uint32_t sec);          /* sets the clock */
+bool rosbag_v1_walk_known(struct rosbag_v1 *bag, struct reel_error *err); /* reads the records that the window holds and
+                                                                             templates match */
 bool rosbag_v1_learn(struct rosbag_v1 *bag, const struct rosbag_v1_template *seen, const uint8_t *bytes,
                      struct reel_error *err);
 bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_record *record,

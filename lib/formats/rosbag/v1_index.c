@@ -25,7 +25,7 @@ static bool add_entries(struct rosbag_v1 *bag, struct rosbag_v1_topic *topic, co
     return true;
 }
 
-static bool take_index(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, struct reel_error *err) {
+static bool rosbag_take_index(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, struct reel_error *err) {
     const struct rosbag_v1_fields *f = &r->fields;
     struct rosbag_v1_topic *topic = f->topic.data ? rosbag_v1_topic_named(bag, f->topic) : NULL;
     if (!topic) {
@@ -53,7 +53,7 @@ static bool take_index(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, 
     return add_entries(bag, topic, r, err);
 }
 
-static void compare(struct rosbag_v1 *bag, const struct rosbag_v1_topic *t) {
+static void rosbag_v1_index_compare(struct rosbag_v1 *bag, const struct rosbag_v1_topic *t) {
     if (t->distrusted) {
         return;
     }
@@ -92,13 +92,13 @@ bool rosbag_v1_index_prove(struct rosbag_v1 *bag, struct reel_error *err) {
             break; /* the walk has reported it */
         }
         uint64_t next = at + r.head + r.size;
-        if (r.op == ROSBAG_V1_INDEX && !take_index(bag, &r, err)) {
+        if (r.op == ROSBAG_V1_INDEX && !rosbag_take_index(bag, &r, err)) {
             return false;
         }
         at = next;
     }
     for (const struct rosbag_v1_topic *t = bag->topics; t; t = t->next) {
-        compare(bag, t);
+        rosbag_v1_index_compare(bag, t);
     }
     return true;
 }

@@ -24,7 +24,7 @@ static bool read_record(const struct rosbag_v1 *bag, const uint8_t *p, uint64_t 
     return nsec < ROSBAG_V1_NS_PER_SEC && out->end <= bag->source->size;
 }
 
-static bool goes_on(int64_t time_ns, int64_t from_ns) {
+static bool rosbag_goes_on(int64_t time_ns, int64_t from_ns) {
     return time_ns >= from_ns && time_ns - from_ns <= gap_max_ns;
 }
 
@@ -39,7 +39,7 @@ static bool is_row(const struct rosbag_v1 *bag, struct window *w, uint64_t at, i
         if (!p && size - at >= HEAD) {
             return false;
         }
-        *yes = p && read_record(bag, p, at, &r) && goes_on(r.time_ns, from_ns);
+        *yes = p && read_record(bag, p, at, &r) && rosbag_goes_on(r.time_ns, from_ns);
         from_ns = r.time_ns;
         at = r.end;
     }
@@ -48,7 +48,7 @@ static bool is_row(const struct rosbag_v1 *bag, struct window *w, uint64_t at, i
 
 bool rosbag_v1_log_0_check(struct rosbag_v1 *bag, int64_t time_ns, uint64_t end, bool *yes, struct reel_error *err) {
     *yes = true;
-    if (bag->messages == 0 || goes_on(time_ns, bag->last_ns)) {
+    if (bag->messages == 0 || rosbag_goes_on(time_ns, bag->last_ns)) {
         bag->last_ns = time_ns;
         return true;
     }
@@ -80,7 +80,7 @@ bool rosbag_v1_log_0_find(struct rosbag_v1 *bag, uint64_t from, uint64_t *found,
         }
         bag->search_left--;
         struct record r;
-        if (!read_record(bag, p, at, &r) || !goes_on(r.time_ns, from_ns)) {
+        if (!read_record(bag, p, at, &r) || !rosbag_goes_on(r.time_ns, from_ns)) {
             continue;
         }
         bag->search_left -= bag->search_left < PEEK_COST ? bag->search_left : PEEK_COST;

@@ -13,7 +13,8 @@ void *rosbag_v1_keep(struct rosbag_v1 *bag, size_t size, struct reel_error *err)
     return p;
 }
 
-static bool keep_bytes(struct rosbag_v1 *bag, struct reel_bytes from, struct reel_bytes *out, struct reel_error *err) {
+static bool rosbag_v1_names_keep_bytes(struct rosbag_v1 *bag, struct reel_bytes from, struct reel_bytes *out,
+                                       struct reel_error *err) {
     uint8_t *p = rosbag_v1_keep(bag, from.size, err);
     if (!p) {
         return false;
@@ -26,8 +27,8 @@ static bool keep_bytes(struct rosbag_v1 *bag, struct reel_bytes from, struct ree
 }
 
 /* Joins `n` values so that different lists never produce equal bytes; an absent value differs from an empty one. */
-static bool join(struct rosbag_v1 *bag, const struct reel_bytes *values, size_t n, struct reel_bytes *out,
-                 struct reel_error *err) {
+static bool rosbag_join(struct rosbag_v1 *bag, const struct reel_bytes *values, size_t n, struct reel_bytes *out,
+                        struct reel_error *err) {
     size_t size = 0;
     for (size_t i = 0; i < n; i++) {
         size += 4 + values[i].size;
@@ -57,7 +58,7 @@ bool rosbag_v1_names_fit(const struct rosbag_v1_fields *f) {
            f->latching.size <= REEL_TEXT_MAX && f->callerid.size <= REEL_TEXT_MAX;
 }
 
-static const char *text_of(struct rosbag_v1 *bag, struct reel_bytes raw, struct reel_error *err) {
+static const char *rosbag_v1_names_text_of(struct rosbag_v1 *bag, struct reel_bytes raw, struct reel_error *err) {
     return reel_scan_text(bag->scan, raw, err);
 }
 
@@ -71,8 +72,8 @@ static struct rosbag_v1_topic *topic_of(struct rosbag_v1 *bag, struct reel_bytes
         return topic;
     }
     struct reel_bytes key;
-    if (!(topic = rosbag_v1_keep(bag, sizeof *topic, err)) || !keep_bytes(bag, name, &key, err) ||
-        !(topic->text = text_of(bag, name, err)) ||
+    if (!(topic = rosbag_v1_keep(bag, sizeof *topic, err)) || !rosbag_v1_names_keep_bytes(bag, name, &key, err) ||
+        !(topic->text = rosbag_v1_names_text_of(bag, name, err)) ||
         !hash_table_set(&bag->topic_table, hash_key_bytes(key), (uintptr_t)topic, err)) {
         return NULL;
     }
@@ -86,14 +87,14 @@ static struct rosbag_v1_connection *connection_of(struct rosbag_v1 *bag, const s
                                                   struct reel_error *err) {
     const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number};
     struct reel_bytes key;
-    if (!join(bag, names, 4, &key, err)) {
+    if (!rosbag_join(bag, names, 4, &key, err)) {
         return NULL;
     }
     struct rosbag_v1_connection *c = (void *)hash_table_get(&bag->connection_table, hash_key_bytes(key));
     if (c) {
         return c;
     }
-    if (!(c = rosbag_v1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, key, &c->key, err) ||
+    if (!(c = rosbag_v1_keep(bag, sizeof *c, err)) || !rosbag_v1_names_keep_bytes(bag, key, &c->key, err) ||
         !(c->topic = topic_of(bag, f->topic, err)) ||
         !hash_table_set(&bag->connection_table, hash_key_bytes(c->key), (uintptr_t)c, err)) {
         return NULL;
@@ -103,7 +104,7 @@ static struct rosbag_v1_connection *connection_of(struct rosbag_v1 *bag, const s
     c->type = bytes_of(c->md5.data + f->md5.size + 4, f->type.size);
     c->number = f->number.data ? bytes_of(c->type.data + f->type.size + 4, f->number.size) : f->number;
     if (++c->topic->connections > 1 && !f->number.data) {
-        const char *type = text_of(bag, f->type, err);
+        const char *type = rosbag_v1_names_text_of(bag, f->type, err);
         if (!type) {
             return NULL;
         }
@@ -119,7 +120,7 @@ static struct rosbag_v1_connection *connection_of(struct rosbag_v1 *bag, const s
 bool rosbag_v1_defined(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, bool *defined, struct reel_error *err) {
     const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number};
     struct reel_bytes key;
-    if (!join(bag, names, 4, &key, err)) {
+    if (!rosbag_join(bag, names, 4, &key, err)) {
         return false;
     }
     const struct rosbag_v1_connection *c = (void *)hash_table_get(&bag->connection_table, hash_key_bytes(key));
@@ -136,16 +137,17 @@ static bool channel_describe(struct rosbag_v1 *bag, struct rosbag_v1_channel *c,
         c->model.latched = bytes_is(f->latching, "1");
         return true;
     }
-    const char *type = text_of(bag, f->type, err), *hash = type ? text_of(bag, f->md5, err) : NULL;
+    const char *type = rosbag_v1_names_text_of(bag, f->type, err),
+               *hash = type ? rosbag_v1_names_text_of(bag, f->md5, err) : NULL;
     if (!hash) {
         return false;
     }
     size_t pairs = 0;
     if (f->callerid.data) {
-        c->pairs[pairs++] = (struct reel_pair){"callerid", text_of(bag, f->callerid, err)};
+        c->pairs[pairs++] = (struct reel_pair){"callerid", rosbag_v1_names_text_of(bag, f->callerid, err)};
     }
     if (f->latching.data) {
-        c->pairs[pairs++] = (struct reel_pair){"latching", text_of(bag, f->latching, err)};
+        c->pairs[pairs++] = (struct reel_pair){"latching", rosbag_v1_names_text_of(bag, f->latching, err)};
     }
     for (size_t i = 0; i < pairs; i++) {
         if (!c->pairs[i].value) {
@@ -169,14 +171,14 @@ struct rosbag_v1_channel *rosbag_v1_channel_of(struct rosbag_v1 *bag, const stru
                                                struct reel_error *err) {
     const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number, f->latching, f->callerid};
     struct reel_bytes scratch, key;
-    if (!join(bag, names, 6, &scratch, err)) {
+    if (!rosbag_join(bag, names, 6, &scratch, err)) {
         return NULL;
     }
     struct rosbag_v1_channel *c = (void *)hash_table_get(&bag->channel_table, hash_key_bytes(scratch));
     if (c) {
         return c;
     }
-    if (!(c = rosbag_v1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, scratch, &key, err) ||
+    if (!(c = rosbag_v1_keep(bag, sizeof *c, err)) || !rosbag_v1_names_keep_bytes(bag, scratch, &key, err) ||
         !(c->connection = connection_of(bag, f, at, err))) {
         return NULL;
     }
@@ -196,7 +198,7 @@ static bool definition_share(struct rosbag_v1 *bag, const struct rosbag_v1_field
                              struct reel_error *err) {
     const struct reel_bytes names[] = {f->md5, f->type};
     struct reel_bytes scratch, key;
-    if (!join(bag, names, 2, &scratch, err)) {
+    if (!rosbag_join(bag, names, 2, &scratch, err)) {
         return false;
     }
     struct reel_bytes *known = (void *)hash_table_get(&bag->type_table, hash_key_bytes(scratch));
@@ -204,26 +206,26 @@ static bool definition_share(struct rosbag_v1 *bag, const struct rosbag_v1_field
         *kept = *known;
         return true;
     }
-    if (!keep_bytes(bag, f->def, kept, err)) {
+    if (!rosbag_v1_names_keep_bytes(bag, f->def, kept, err)) {
         return false;
     }
     if (known) {
         return true;
     }
     struct reel_bytes *first = rosbag_v1_keep(bag, sizeof *first, err);
-    if (!first || !keep_bytes(bag, scratch, &key, err)) {
+    if (!first || !rosbag_v1_names_keep_bytes(bag, scratch, &key, err)) {
         return false;
     }
     *first = *kept;
     return hash_table_set(&bag->type_table, hash_key_bytes(key), (uintptr_t)first, err);
 }
 
-/* Reads the fields of ros_wrap.h in a definition: they describe the wrapped messages. */
+/* Reads the fields of ros/wrap.h in a definition: they describe the wrapped messages. */
 static bool define_wrapped(struct rosbag_v1 *bag, struct rosbag_v1_connection *c, struct reel_bytes header,
                            struct reel_error *err) {
     struct reel_bytes kept;
     c->wrapped = rosbag_v1_keep(bag, sizeof *c->wrapped, err);
-    return c->wrapped && keep_bytes(bag, header, &kept, err) &&
+    return c->wrapped && rosbag_v1_names_keep_bytes(bag, header, &kept, err) &&
            ros_wrap_read(bag->scan, &bag->arena, kept, c->wrapped, err);
 }
 
@@ -240,7 +242,8 @@ static bool keep_extras(struct rosbag_v1 *bag, struct rosbag_v1_connection *c, c
             continue;
         }
         struct reel_pair *pair = &c->extras[c->n_extras++];
-        if (!(pair->key = text_of(bag, name, err)) || !(pair->value = text_of(bag, value, err))) {
+        if (!(pair->key = rosbag_v1_names_text_of(bag, name, err)) ||
+            !(pair->value = rosbag_v1_names_text_of(bag, value, err))) {
             return false;
         }
     }
@@ -303,7 +306,7 @@ static bool channel_finish(struct rosbag_v1 *bag, struct rosbag_v1_channel *c, s
     if (!connection->defined) {
         const struct reel_bytes names[] = {connection->md5, connection->type};
         struct reel_bytes key;
-        if (!join(bag, names, 2, &key, err)) {
+        if (!rosbag_join(bag, names, 2, &key, err)) {
             return false;
         }
         const struct reel_bytes *other = (void *)hash_table_get(&bag->type_table, hash_key_bytes(key));

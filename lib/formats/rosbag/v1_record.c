@@ -34,7 +34,7 @@ struct recorder {
     FILE *spool;                 /* u32 topic and an index entry for each message */
 };
 
-static bool put_head(struct recorder *b, uint64_t index_pos, struct reel_error *err) {
+static bool rosbag_v1_record_put_head(struct recorder *b, uint64_t index_pos, struct reel_error *err) {
     enum { SIZE = sizeof ROSBAG_V1_LINE_12 - 1 + ROSBAG_V1_RECORD_MIN + ROSBAG_V1_FILE_HEADER_ROOM };
     uint8_t head[SIZE];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
@@ -49,7 +49,7 @@ static bool bag_open(struct reel_recorder *r, struct reel_error *err) {
     if (r->options.compression && r->options.compression[0]) {
         return reel_fail(err, REEL_UNSUPPORTED, "ROS bag 1.2 knows no compression");
     }
-    return (b->spool = recorder_spool(err)) && put_head(b, 0, err);
+    return (b->spool = recorder_spool(err)) && rosbag_v1_record_put_head(b, 0, err);
 }
 
 static void bag_close(struct reel_recorder *r) {
@@ -199,7 +199,7 @@ static bool bag_finish(struct reel_recorder *r, struct reel_error *err) {
                                           .n_keys = b->n_topics,
                                           .counts = counts,
                                           .head = put_index_head};
-    return recorder_put_tables(r, &index, err) && put_head(b, index_pos, err);
+    return recorder_put_tables(r, &index, err) && rosbag_v1_record_put_head(b, index_pos, err);
 }
 
 const struct reel_recorder_ops rosbag_v1_recorder = {

@@ -200,7 +200,7 @@ static bool next_by_search(struct rosbag_v1 *bag, uint64_t after, uint64_t *to, 
     return rosrecord_search(&search, to, err);
 }
 
-static void report(const struct rosbag_v1 *bag, uint64_t to, const char *why) {
+static void rosbag_v1_resume_report(const struct rosbag_v1 *bag, uint64_t to, const char *why) {
     uint64_t from = bag->at;
     if (to == ROSBAG_V1_NOWHERE) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s",
@@ -227,7 +227,7 @@ bool rosbag_v1_resume(struct rosbag_v1 *bag, const char *why, struct reel_error 
     if (!next_by_index(bag, after, &to, err) || (to == ROSBAG_V1_NOWHERE && !next_by_search(bag, after, &to, err))) {
         return false;
     }
-    report(bag, to, why);
+    rosbag_v1_resume_report(bag, to, why);
     bag->at = to == ROSBAG_V1_NOWHERE ? size : to;
     bag->last = bag->at + 1; /* not searched again */
     return true;

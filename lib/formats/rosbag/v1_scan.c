@@ -71,7 +71,7 @@ bool rosbag_v1_open(struct rosbag_v1 *bag, struct reel_scan *scan, size_t window
     return bag->templates ? window_open(&bag->window, bag->source, window_bytes, err) : reel_fail_memory(err);
 }
 
-static void report_counts(struct rosbag_v1 *bag) {
+static void rosbag_v1_scan_report_counts(struct rosbag_v1 *bag) {
     if (bag->carried > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0,
                           "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
@@ -102,7 +102,7 @@ static bool rosbag_v1_run(struct rosbag_v1 *bag, const struct generation *g, str
     bool ok = g->framed
                   ? rosbag_v1_walk(bag, err) && rosbag_v1_finish_channels(bag, err) && rosbag_v1_index_prove(bag, err)
                   : rosbag_v1_text_walk(bag, g->log, err);
-    report_counts(bag);
+    rosbag_v1_scan_report_counts(bag);
     return ok;
 }
 

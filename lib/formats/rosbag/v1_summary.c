@@ -90,7 +90,7 @@ static bool take_topic(struct rosbag_v1_summary *o, const struct rosbag_v1_recor
                : take_entries(o, t, 0, EDGE, err) && take_entries(o, t, count - EDGE, count, err);
 }
 
-static bool read_index(struct rosbag_v1_summary *o, struct reel_error *err) {
+static bool rosbag_v1_summary_read_index(struct rosbag_v1_summary *o, struct reel_error *err) {
     uint64_t size = o->bag.source->size, at = o->bag.index_pos;
     if (at < o->taken_to || at > size) {
         return reel_fail(err, REEL_DAMAGED,
@@ -131,7 +131,7 @@ static bool visit_add(struct rosbag_v1_summary *o, uint64_t pos, size_t topic, s
 }
 
 /* Checks with samples if the topic's messages belong to several channels. */
-static bool sample(struct rosbag_v1_summary *o, struct rosbag_v1_listed *t, struct reel_error *err) {
+static bool rosbag_sample(struct rosbag_v1_summary *o, struct rosbag_v1_listed *t, struct reel_error *err) {
     uint64_t kind = 0;
     t->each = t->count <= SAMPLE_MESSAGES;
     for (uint32_t k = 0; k < SAMPLE_MESSAGES && !t->each; k++) {
@@ -163,7 +163,7 @@ static int visit_compare(const void *a, const void *b) {
 static bool choose(struct rosbag_v1_summary *o, struct reel_error *err) {
     for (size_t i = 0; i < o->n_topics; i++) {
         struct rosbag_v1_listed *t = &o->topics[i];
-        if (!sample(o, t, err)) {
+        if (!rosbag_sample(o, t, err)) {
             return false;
         }
         if (t->each && o->n_visits + t->count > o->look_left / ROSBAG_V1_LOOK) {
@@ -202,7 +202,8 @@ static bool summary_run(struct rosbag_v1_summary *o, struct reel_error *err) {
         return reel_fail(err, REEL_DAMAGED, "the recording has no file header with the position of an in-file index");
     }
     o->taken_to = r.at + r.head + r.size;
-    return rosbag_v1_take(bag, &r, err) && read_index(o, err) && choose(o, err) && rosbag_v1_summary_channels(o, err);
+    return rosbag_v1_take(bag, &r, err) && rosbag_v1_summary_read_index(o, err) && choose(o, err) &&
+           rosbag_v1_summary_channels(o, err);
 }
 
 bool rosbag_v1_summary(struct reel_scan *scan, struct reel_error *err) {

@@ -1,5 +1,5 @@
-/* Internals of the summary of a 1.2 bag. summary.c: its index, and which messages are inspected · summary_inspect.c:
- * records before the index, and the channels they belong to. */
+/* Internals of the summary of a 1.2 bag. v1_summary.c: its index, and which messages are inspected ·
+ * v1_summary_inspect.c: records before the index, and the channels they belong to. */
 #ifndef REEL_FORMATS_ROSBAG_V1_SUMMARY_H
 #define REEL_FORMATS_ROSBAG_V1_SUMMARY_H
 
@@ -41,7 +41,7 @@ bool rosbag_v1_summary_message(struct rosbag_v1_summary *o, uint64_t pos, struct
                                struct reel_error *err);
 /* The message after message r must be in the index too. Invalidates r->fields. */
 bool rosbag_v1_summary_follow(struct rosbag_v1_summary *o, const struct rosbag_v1_record *r, struct reel_error *err);
-bool rosbag_v1_summary_channels(struct rosbag_v1_summary *o,
-                                struct reel_error *err); /* of all visits, with their counts */
+bool rosbag_v1_summary_channels(struct rosbag_v1_summary *o, struct reel_error *err); /* of all visits, with their
+                                                                                         counts */
 
 #endif

@@ -116,7 +116,7 @@ static bool find_definition(struct rosbag_v1_summary *o, const struct rosbag_v1_
     return *defined || !o->whole || (end_before(o, v->pos, &end, err) && take_between(o, end, v->pos, err));
 }
 
-static bool visit(struct rosbag_v1_summary *o, const struct rosbag_v1_visit *v, struct reel_error *err) {
+static bool rosbag_visit(struct rosbag_v1_summary *o, const struct rosbag_v1_visit *v, struct reel_error *err) {
     const struct rosbag_v1_listed *t = &o->topics[v->topic];
     struct rosbag_v1_record r;
     bool defined;
@@ -152,7 +152,7 @@ bool rosbag_v1_summary_channels(struct rosbag_v1_summary *o, struct reel_error *
         return false;
     }
     for (size_t i = 0; i < o->n_visits; i++) {
-        if (!visit(o, &o->visits[i], err)) {
+        if (!rosbag_visit(o, &o->visits[i], err)) {
             return false;
         }
     }

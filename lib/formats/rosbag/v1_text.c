@@ -1,5 +1,5 @@
 /* Text-header logs of 2008 and 2009 (versions 0, 1.0 and 1.1). Their records have no total length: after damage a scan
- * goes on at the next text that begins a record. Records of version 0 have no text; log_0.c recognises them by their
+ * goes on at the next text that begins a record. Records of version 0 have no text; v1_log_0.c recognises them by their
  * stamps. */
 #include "base/ascii.h"
 #include "base/bytes.h"
@@ -263,7 +263,7 @@ static bool find_record(const struct text_search *s, uint64_t from, uint64_t *fo
 }
 
 /* The record at bag->at is damaged, or the length of the one before it is. */
-static bool go_on(const struct text_search *s, const struct reel_error *why, struct reel_error *err) {
+static bool rosbag_go_on(const struct text_search *s, const struct reel_error *why, struct reel_error *err) {
     struct rosbag_v1 *bag = s->bag;
     uint64_t from = bag->at, after = bag->last > 0 && bag->last <= from ? bag->last : from + 1,
              found = ROSBAG_V1_NOWHERE;
@@ -321,7 +321,8 @@ static bool head_take(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash
     return true;
 }
 
-static bool walk(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash_table *declared, struct reel_error *err) {
+static bool rosbag_v1_text_walk_(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash_table *declared,
+                                 struct reel_error *err) {
     const struct text_search search = {.bag = bag, .log = log, .declared = declared};
     struct reel_error why = {0};
     if (!head_take(bag, log, declared, &why)) {
@@ -340,7 +341,7 @@ static bool walk(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash_tabl
         if (why.code != REEL_DAMAGED) {
             return reel_error_pass(err, &why);
         }
-        if (!go_on(&search, &why, err)) {
+        if (!rosbag_go_on(&search, &why, err)) {
             return false;
         }
     }
@@ -349,7 +350,7 @@ static bool walk(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct hash_tabl
 
 bool rosbag_v1_text_walk(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct reel_error *err) {
     struct hash_table declared = {0};
-    bool ok = walk(bag, log, &declared, err);
+    bool ok = rosbag_v1_text_walk_(bag, log, &declared, err);
     hash_table_free(&declared);
     reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "logs of this age hold no message definitions");
     return ok;

@@ -222,7 +222,8 @@ bool rosbag_v1_is_message(const struct rosbag_v1_record *r) {
            rosbag_v1_names_fit(f);
 }
 
-static bool take_message(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, struct reel_error *err) {
+static bool rosbag_v1_walk_take_message(struct rosbag_v1 *bag, const struct rosbag_v1_record *r,
+                                        struct reel_error *err) {
     const struct rosbag_v1_fields *f = &r->fields;
     if (!rosbag_v1_is_message(r)) {
         loss_of(bag, r, "a message without a proper topic and stamp");
@@ -303,7 +304,7 @@ bool rosbag_v1_take(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, str
     }
     switch (r->op) {
     case ROSBAG_V1_MESSAGE:
-        return take_message(bag, r, err);
+        return rosbag_v1_walk_take_message(bag, r, err);
     case ROSBAG_V1_DEFINITION:
         return take_definition(bag, r, err);
     case ROSBAG_V1_FILE_HEADER:

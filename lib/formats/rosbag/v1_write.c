@@ -1,5 +1,5 @@
 /* Writes ROS bag 1.2 with an index, laid out as by ROS' own recorders: file header, a definition record of each
- * connection right before its first message, index records by topic at the end (write_index.c). Record contents are
+ * connection right before its first message, index records by topic at the end (v1_write_index.c). Record contents are
  * defined once, in functions that both count and render. */
 #include "formats/rosbag/v1_write.h"
 #include "base/bytes.h"
@@ -20,7 +20,7 @@ enum {
 
 /* ---- what fits ---- */
 
-static void put_number(struct reel_sink *out, uint32_t channel) {
+static void rosbag_put_number(struct reel_sink *out, uint32_t channel) {
     char text[16];
     int size = snprintf(text, sizeof text, "%u", channel);
     ros_put_field(out, ROS_WRAP_NUMBER, bytes_of(text, (size_t)size));
@@ -37,7 +37,7 @@ static void definition_fields(struct reel_sink *out, const struct ros_connection
     ros_put_field(out, "md5", bytes_text(ros->md5));
     ros_put_op(out, ROSBAG_V1_DEFINITION);
     if (ros_wrap_needed(c)) {
-        put_number(out, number);
+        rosbag_put_number(out, number);
         ros_wrap_put_fields(out, c);
     }
     ros_put_field(out, "topic", bytes_text(c->name));
@@ -91,7 +91,7 @@ static void message_fields(struct reel_sink *out, const struct ros_connection *r
     *nsec_at = ros_put_field(out, "nsec", stamp_word);
     ros_put_op(out, ROSBAG_V1_MESSAGE);
     if (wrapped) {
-        put_number(out, number);
+        rosbag_put_number(out, number);
     }
     *sec_at = ros_put_field(out, "sec", stamp_word);
     ros_put_field(out, "topic", bytes_text(c->name));
@@ -254,7 +254,7 @@ uint64_t rosbag_v1_put_head(struct reel_sink *out, const struct reel_stream *str
     reel_sink_u32le(out, (uint32_t)count.pos);
     head_fields(out, stream, index_pos);
     reel_sink_u32le(out, (uint32_t)padding);
-    reel_sink_zeros(out, ' ', padding);
+    reel_sink_fill(out, ' ', padding);
     return out->pos - from;
 }
 
@@ -297,7 +297,7 @@ uint32_t rosbag_v1_extra(const struct reel_write *w, const struct reel_message *
 static bool put_extra(struct reel_write *w, const struct reel_message *m, uint32_t size, struct reel_sink *out,
                       struct reel_error *err) {
     if (size == 0 || out->pos + size <= out->lo || out->pos >= out->hi) {
-        reel_sink_zeros(out, 0, size);
+        reel_sink_fill(out, 0, size);
         return true;
     }
     struct reel_bytes record, name, value;
@@ -314,8 +314,8 @@ static bool put_extra(struct reel_write *w, const struct reel_message *m, uint32
     return out->pos - from == size || reel_fail(err, REEL_CHANGED, "a message's header is not what was scanned");
 }
 
-static bool put_message(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
-                        struct reel_error *err) {
+static bool rosbag_v1_write_put_message(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                                        struct reel_error *err) {
     struct rosbag_v1_run *run = w->run;
     const struct out_channel *o = &run->channels[m->channel];
     uint32_t sec, nsec;
@@ -344,7 +344,7 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, stru
     return reel_write_payload(w, m, out, err);
 }
 
-static void count_message(struct reel_write *w, const struct out_channel *o) {
+static void rosbag_count_message(struct reel_write *w, const struct out_channel *o) {
     struct rosbag_v1_run *run = w->run;
     struct rosbag_v1_totals *totals = w->totals;
     if (totals->topic_messages[o->topic]++ == 0) {
@@ -386,11 +386,11 @@ static bool rosbag_v1_messages(struct reel_write *w, struct reel_sink *out, stru
             reel_write_unget(w, &m); /* a huge message gets its own group */
             break;
         }
-        if (!put_message(w, &m, out, err)) {
+        if (!rosbag_v1_write_put_message(w, &m, out, err)) {
             return false;
         }
         if (w->planning) {
-            count_message(w, &run->channels[m.channel]);
+            rosbag_count_message(w, &run->channels[m.channel]);
         }
     }
     return !w->planning || leave_note(w, err);

@@ -1,5 +1,5 @@
-/* What the two parts of the ROS bag 1.2 writer share: records and groups (rosbag_v1_write.c), the index in the tail
- * (rosbag_v1_write_index.c).
+/* What the two parts of the ROS bag 1.2 writer share: records and groups (v1_write.c), the index in the tail
+ * (v1_write_index.c).
  */
 #ifndef REEL_FORMATS_ROSBAG_V1_WRITE_H
 #define REEL_FORMATS_ROSBAG_V1_WRITE_H
@@ -10,7 +10,7 @@
 #include "formats/rosbag/v1_layout.h"
 
 extern const struct reel_writer reel_writer_rosbag_v1;
-extern const struct reel_recorder_ops rosbag_v1_recorder; /* record.c */
+extern const struct reel_recorder_ops rosbag_v1_recorder; /* v1_record.c */
 
 enum { ROSBAG12_NOTE_ROW = 8 }; /* of a group's note: u32 topic, u32 messages in the group */
 
@@ -20,7 +20,7 @@ struct out_channel {
     uint32_t topic, connection;
     uint8_t *head; /* u32 header_len, header */
     uint32_t head_size, sec_at, nsec_at;
-    uint32_t wrap; /* bytes of the wrapper before the payload (ros_wrap.h), or 0 */
+    uint32_t wrap; /* bytes of the wrapper before the payload (ros/wrap.h), or 0 */
 };
 
 /* What has a definition record: topic + type + md5, or one wrapped channel. */

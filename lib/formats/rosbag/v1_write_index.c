@@ -49,8 +49,9 @@ static bool gather_message(struct reel_write *w, const struct reel_message *m, v
                               : 0;
     uint64_t number = g->next[o->topic]++;
     if (number >= g->from && number < g->to) {
-        bool opens = definition > 0 && totals->topic_connection[o->topic] ==
-                                           o->connection; /* the topic's first entry points at the definition */
+        bool opens = definition > 0 && totals->topic_connection[o->topic] == o->connection; /* the topic's first entry
+                                                                                               points at the definition
+                                                                                             */
         uint32_t sec, nsec;
         if (!ros_stamp(w, m, &sec, &nsec, err)) {
             return false;
@@ -139,7 +140,7 @@ bool rosbag_v1_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, 
             return false;
         }
         if (w->planning) {
-            reel_sink_zeros(out, 0, (to - from) * ROSBAG_V1_INDEX_ENTRY);
+            reel_sink_fill(out, 0, (to - from) * ROSBAG_V1_INDEX_ENTRY);
         } else {
             reel_sink_put(out, entries + (from - g.from) * ROSBAG_V1_INDEX_ENTRY, (to - from) * ROSBAG_V1_INDEX_ENTRY);
         }

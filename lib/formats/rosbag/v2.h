@@ -1,7 +1,7 @@
 /* Internals of the ROS bag 2.0 reader; a `struct bag2` is one bag during a scan. Records: formats/rosbag/v2_layout.h.
- * scan.c: recognition, file header, the scan · walk.c: records and the fast path · chunk.c: chunks and their index data
- * · names.c: connections · tail.c: the records at index_pos · resume.c: where to go on after damage · sealed.c:
- * encrypted bags · summary.c: summary without a scan. */
+ * v2_scan.c: recognition, file header, the scan · v2_walk.c: records and the fast path · v2_chunk.c: chunks and their
+ * index data · v2_names.c: connections · v2_tail.c: the records at index_pos · v2_resume.c: where to go on after damage
+ * · v2_sealed.c: encrypted bags · v2_summary.c: summary without a scan. */
 #ifndef REEL_FORMATS_ROSBAG_V2_H
 #define REEL_FORMATS_ROSBAG_V2_H
 
@@ -19,7 +19,7 @@ extern const struct reel_format reel_format_rosbag_v2;
 struct rosbag_v2_connection {
     uint32_t id;
     bool described;           /* its record has been read */
-    bool wrapped;             /* ros_wrap.h */
+    bool wrapped;             /* ros/wrap.h */
     bool reported;            /* a contradicting record was reported */
     bool has_channel;         /* a message was found: model.id is valid */
     struct reel_bytes header; /* the inner header of its first record */
@@ -122,27 +122,29 @@ struct rosbag_v2_connection *rosbag_v2_find(const struct bag2 *bag, uint32_t id)
 struct rosbag_v2_connection *rosbag_v2_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err);
 bool rosbag_v2_connection_record(struct bag2 *bag, struct window *window, const struct rosbag_v2_record *r,
                                  uint64_t position, struct reel_error *err);
-bool rosbag_v2_channel_ready(struct bag2 *bag, struct rosbag_v2_connection *c,
-                             struct reel_error *err); /* makes its channel */
+bool rosbag_v2_channel_ready(struct bag2 *bag, struct rosbag_v2_connection *c, struct reel_error *err); /* makes its
+                                                                                                           channel */
 void rosbag_v2_finish_connections(struct bag2 *bag);
 
 /* walk, chunk: one unit, for the raw bytes of a chunk are walked as the file is */
 bool rosbag_v2_walk(struct bag2 *bag, struct rosbag_v2_run *run, struct reel_error *err);
 void rosbag_v2_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: sets the clock */
 
-bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r,
-                          struct reel_error *err);                            /* moves bag->file.at into or over it */
+bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r, struct reel_error *err); /* moves
+                                                                                                          bag->file.at
+                                                                                                          into or over
+                                                                                                          it */
 void rosbag_v2_chunk_cut(struct bag2 *bag, const struct rosbag_v2_record *r); /* a plain one that the file's end cuts */
 bool rosbag_v2_chunk_close(struct bag2 *bag, struct reel_error *err);         /* nothing more of it comes: compares */
-bool rosbag_v2_index_record(struct bag2 *bag, struct rosbag_v2_record *r,
-                            struct reel_error *err); /* corrects r->size */
+bool rosbag_v2_index_record(struct bag2 *bag, struct rosbag_v2_record *r, struct reel_error *err); /* corrects r->size
+                                                                                                    */
 
 /* tail */
-bool rosbag_v2_tail_begin(struct bag2 *bag,
-                          struct reel_error *err); /* tail.there: something stands at index_pos; tail.at is its begin */
-bool rosbag_v2_tail_record(
-    struct bag2 *bag, struct rosbag_v2_record *r, bool *yes,
-    struct reel_error *err); /* moves tail.at; *yes false: there is no further one that is whole */
+bool rosbag_v2_tail_begin(struct bag2 *bag, struct reel_error *err); /* tail.there: something stands at index_pos;
+                                                                        tail.at is its begin */
+bool rosbag_v2_tail_record(struct bag2 *bag, struct rosbag_v2_record *r, bool *yes,
+                           struct reel_error *err); /* moves tail.at; *yes false: there is no further one that is whole
+                                                     */
 bool rosbag_v2_tail_open(struct bag2 *bag, struct reel_error *err);
 bool rosbag_v2_tail_next(struct bag2 *bag, struct reel_error *err);
 bool rosbag_v2_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */

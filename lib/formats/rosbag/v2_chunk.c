@@ -29,8 +29,8 @@ static bool rosbag_v2_follows(struct bag2 *bag, uint64_t at, bool *yes, struct r
     if (!rosbag_v2_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
         return reel_error_pass(err, &why);
     }
-    *yes = rosbag_v2_is_record(&r) &&
-           r.op != ROSBAG_V2_MESSAGE; /* also one that the file's end cuts: then its op is known */
+    *yes = rosbag_v2_is_record(&r) && r.op != ROSBAG_V2_MESSAGE; /* also one that the file's end cuts: then its op is
+                                                                    known */
     return true;
 }
 
@@ -51,8 +51,8 @@ static bool enter_plain(struct bag2 *bag, const struct rosbag_v2_record *r, stru
                           (ull)chunk->size);
     }
     bag->file.at = bag->file.base = chunk->data;
-    bag->file.end =
-        sound ? chunk->data + chunk->size : bag->source->size; /* otherwise the records decide where they end */
+    bag->file.end = sound ? chunk->data + chunk->size : bag->source->size; /* otherwise the records decide where they
+                                                                              end */
     chunk->walked = sound ? bag->file.end : 0;
     return true;
 }
@@ -122,7 +122,7 @@ static uint64_t raw_max(const struct reel_chunk *c) {
 }
 
 /* The raw bytes; fewer than stated when decoding yields fewer. NULL with err. */
-static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
+static struct reel_source *rosbag_decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
     struct reel_error why = {0}, other = {0};
     struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, &why);
     uint64_t size, stated = c->raw;
@@ -206,7 +206,7 @@ static bool enter_packed(struct bag2 *bag, const struct rosbag_v2_record *r, enu
     if (!reel_scan_worth_decoding(bag->scan, &c, holds_records, &why)) {
         return why.code == REEL_LIMIT ? lose(bag, r, why.text, err) : reel_error_pass(err, &why);
     }
-    AUTO(reel_source_free) struct reel_source *raw = decode(bag, &c, &why);
+    AUTO(reel_source_free) struct reel_source *raw = rosbag_decode(bag, &c, &why);
     if (!raw) {
         return why.code == REEL_DAMAGED       ? keep_beginning(bag, r, &c, why.text, err)
                : why.code == REEL_UNSUPPORTED ? lose(bag, r, why.text, err)
@@ -216,7 +216,7 @@ static bool enter_packed(struct bag2 *bag, const struct rosbag_v2_record *r, enu
     return walk_raw(bag, raw, &c, err);
 }
 
-static void begin(struct bag2 *bag, const struct rosbag_v2_record *r) {
+static void rosbag_v2_chunk_begin(struct bag2 *bag, const struct rosbag_v2_record *r) {
     bag->chunk = (struct rosbag_v2_chunk){
         .open = true, .number = ++bag->chunks, .at = r->at, .data = r->at + r->head, .size = r->size};
 }
@@ -225,7 +225,7 @@ bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r, st
     if (!rosbag_v2_chunk_close(bag, err)) {
         return false;
     }
-    begin(bag, r);
+    rosbag_v2_chunk_begin(bag, r);
     bag->tail_met = false;
     struct reel_bytes name = r->fields.compression;
     if (bytes_is(name, "none")) {
@@ -242,7 +242,7 @@ bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r, st
 }
 
 void rosbag_v2_chunk_cut(struct bag2 *bag, const struct rosbag_v2_record *r) {
-    begin(bag, r);
+    rosbag_v2_chunk_begin(bag, r);
     bag->chunk.plain = true;
     bag->file.at = bag->file.base = bag->chunk.data;
 }

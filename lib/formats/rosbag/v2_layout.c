@@ -40,8 +40,8 @@ bool rosbag_v2_record_read(struct window *window, uint64_t at, const struct rosr
     }
     record->op = f->op.data[0];
     if (record->op == ROSBAG_V2_INDEX && f->count.size == 4 && rosbag_v2_u32(f->ver, 0) == ROSBAG_V2_VERSION_1) {
-        uint64_t size = (uint64_t)load_u32le(f->count.data) *
-                        ROSBAG_V2_INDEX_ENTRY; /* recorders of early 2010 wrote a different data length */
+        uint64_t size = (uint64_t)load_u32le(f->count.data) * ROSBAG_V2_INDEX_ENTRY; /* recorders of early 2010 wrote a
+                                                                                        different data length */
         if (size <= bounds->end - at - r.head) {
             return true; /* rosbag_v2_index_record() determines which one */
         }
@@ -88,8 +88,8 @@ bool rosbag_v2_info_read(struct window *window, const struct rosbag_v2_record *r
                                     .end = f->end_time.size == 8 ? rosbag_v2_stamp(f->end_time.data) : 0,
                                     .rows = count < rows ? count : rows};
     size_t all = (size_t)info->rows * ROSBAG_V2_INFO_ROW;
-    if (all <= ROWS_WINDOW &&
-        !window_at(window, r->at + r->head, all, err)) { /* already in the window: reading them again is cheap */
+    if (all <= ROWS_WINDOW && !window_at(window, r->at + r->head, all, err)) { /* already in the window: reading them
+                                                                                  again is cheap */
         return false;
     }
     for (uint32_t i = 0; i < info->rows; i++) {

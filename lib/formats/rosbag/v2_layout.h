@@ -1,5 +1,5 @@
 /* How a ROS bag 2.0 lies in the file, as tables, and reading single records of it. All integers are little-endian,
- * nothing is aligned. Records are framed as in 1.2 (rosbag_v1_wire.h): u32 header_len, header of "name=value" fields in
+ * nothing is aligned. Records are framed as in 1.2 (v1_layout.h): u32 header_len, header of "name=value" fields in
  * any order, u32 data_len, data.
  *
  * File

@@ -10,7 +10,7 @@ struct rosbag_v2_connection *rosbag_v2_find(const struct bag2 *bag, uint32_t id)
     return (struct rosbag_v2_connection *)hash_table_get(&bag->by_id, hash_key_number(id));
 }
 
-static void *keep(struct bag2 *bag, size_t size, struct reel_error *err) {
+static void *rosbag_keep(struct bag2 *bag, size_t size, struct reel_error *err) {
     void *p = arena_alloc(&bag->arena, size ? size : 1);
     if (!p) {
         arena_fail(&bag->arena, err);
@@ -18,8 +18,9 @@ static void *keep(struct bag2 *bag, size_t size, struct reel_error *err) {
     return p;
 }
 
-static bool keep_bytes(struct bag2 *bag, struct reel_bytes from, struct reel_bytes *out, struct reel_error *err) {
-    uint8_t *p = keep(bag, from.size, err);
+static bool rosbag_v2_names_keep_bytes(struct bag2 *bag, struct reel_bytes from, struct reel_bytes *out,
+                                       struct reel_error *err) {
+    uint8_t *p = rosbag_keep(bag, from.size, err);
     if (p && from.size > 0) {
         memcpy(p, from.data, from.size);
     }
@@ -27,7 +28,7 @@ static bool keep_bytes(struct bag2 *bag, struct reel_bytes from, struct reel_byt
     return p != NULL;
 }
 
-static const char *text_of(struct bag2 *bag, struct reel_bytes raw, struct reel_error *err) {
+static const char *rosbag_v2_names_text_of(struct bag2 *bag, struct reel_bytes raw, struct reel_error *err) {
     return reel_scan_text(bag->scan, raw, err);
 }
 
@@ -40,7 +41,8 @@ struct rosbag_v2_connection *rosbag_v2_connection_of(struct bag2 *bag, uint32_t 
         reel_fail(err, REEL_LIMIT, "more than %d connections", REEL_CHANNELS_MAX);
         return NULL;
     }
-    if (!(c = keep(bag, sizeof *c, err)) || !hash_table_set(&bag->by_id, hash_key_number(id), (uintptr_t)c, err)) {
+    if (!(c = rosbag_keep(bag, sizeof *c, err)) ||
+        !hash_table_set(&bag->by_id, hash_key_number(id), (uintptr_t)c, err)) {
         return NULL;
     }
     c->id = id;
@@ -80,13 +82,13 @@ static bool inner_read(struct reel_bytes header, struct inner *inner) {
 /* The publisher's topic, when the bag remapped it; then all other fields, in their order. */
 static bool keep_metadata(struct bag2 *bag, struct rosbag_v2_connection *c, const struct inner *inner,
                           struct reel_error *err) {
-    struct reel_pair *pairs = keep(bag, (inner->others + 1) * sizeof *pairs, err);
+    struct reel_pair *pairs = rosbag_keep(bag, (inner->others + 1) * sizeof *pairs, err);
     size_t n = 0;
     if (!pairs) {
         return false;
     }
     if (inner->topic.data && !bytes_equal(inner->topic, c->topic)) {
-        pairs[n++] = (struct reel_pair){"topic", text_of(bag, inner->topic, err)};
+        pairs[n++] = (struct reel_pair){"topic", rosbag_v2_names_text_of(bag, inner->topic, err)};
     }
     struct cursor fields = cursor_of(c->header);
     struct reel_bytes name, value;
@@ -94,7 +96,8 @@ static bool keep_metadata(struct bag2 *bag, struct rosbag_v2_connection *c, cons
     while (rosrecord_field(&fields, &name, &value)) {
         if (!rosrecord_keep(inner_names, INNER_NAMES, &known, name, value) && name.size <= REEL_TEXT_MAX &&
             value.size <= REEL_SCHEMA_MAX) {
-            pairs[n++] = (struct reel_pair){text_of(bag, name, err), text_of(bag, value, err)};
+            pairs[n++] =
+                (struct reel_pair){rosbag_v2_names_text_of(bag, name, err), rosbag_v2_names_text_of(bag, value, err)};
         }
     }
     for (size_t i = 0; i < n; i++) {
@@ -106,14 +109,15 @@ static bool keep_metadata(struct bag2 *bag, struct rosbag_v2_connection *c, cons
     return true;
 }
 
-static bool describe(struct bag2 *bag, struct rosbag_v2_connection *c, uint64_t position, struct reel_error *err) {
+static bool rosbag_describe(struct bag2 *bag, struct rosbag_v2_connection *c, uint64_t position,
+                            struct reel_error *err) {
     struct inner inner = {0};
     if (!inner_read(c->header, &inner) || !inner.type.data) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0, "the record of connection %u at %llu lacks fields",
                           c->id, (unsigned long long)position);
     }
     uint32_t id = c->model.id;
-    const char *name = text_of(bag, c->topic, err);
+    const char *name = rosbag_v2_names_text_of(bag, c->topic, err);
     c->model = (struct reel_channel){.id = id, .name = name, .latched = bytes_is(inner.latching, "1")};
     if (!name) {
         return false;
@@ -122,7 +126,8 @@ static bool describe(struct bag2 *bag, struct rosbag_v2_connection *c, uint64_t 
         c->wrapped = true;
         return ros_wrap_read(bag->scan, &bag->arena, c->header, &c->model, err);
     }
-    const char *type = text_of(bag, inner.type, err), *hash = text_of(bag, inner.md5sum, err);
+    const char *type = rosbag_v2_names_text_of(bag, inner.type, err),
+               *hash = rosbag_v2_names_text_of(bag, inner.md5sum, err);
     c->schema =
         (struct reel_schema){.name = type, .encoding = "ros1msg", .hash = hash, .data = inner.message_definition};
     c->schema.data.data = inner.message_definition.data ? inner.message_definition.data : (const uint8_t *)"";
@@ -133,8 +138,8 @@ static bool describe(struct bag2 *bag, struct rosbag_v2_connection *c, uint64_t 
     return type && hash && keep_metadata(bag, c, &inner, err);
 }
 
-static bool collect(struct bag2 *bag, struct rosbag_v2_connection *c, struct reel_bytes topic, struct reel_bytes header,
-                    uint64_t position, struct reel_error *err) {
+static bool rosbag_collect(struct bag2 *bag, struct rosbag_v2_connection *c, struct reel_bytes topic,
+                           struct reel_bytes header, uint64_t position, struct reel_error *err) {
     if (c->described) {
         if (!c->reported && (!bytes_equal(topic, c->topic) || !bytes_equal(header, c->header))) {
             c->reported = true;
@@ -145,8 +150,8 @@ static bool collect(struct bag2 *bag, struct rosbag_v2_connection *c, struct ree
         return true;
     }
     c->described = true;
-    if (!keep_bytes(bag, topic, &c->topic, err) || !keep_bytes(bag, header, &c->header, err) ||
-        !describe(bag, c, position, err)) {
+    if (!rosbag_v2_names_keep_bytes(bag, topic, &c->topic, err) ||
+        !rosbag_v2_names_keep_bytes(bag, header, &c->header, err) || !rosbag_describe(bag, c, position, err)) {
         return false;
     }
     if (!c->has_channel) {
@@ -169,9 +174,10 @@ bool rosbag_v2_connection_record(struct bag2 *bag, struct window *window, const 
     uint64_t topic_at = (uint64_t)(f->topic.data - f->all.data);
     uint32_t topic_size = (uint32_t)f->topic.size;
     struct rosbag_v2_connection *c = rosbag_v2_connection_of(bag, load_u32le(f->conn.data), err);
-    const uint8_t *p =
-        c ? window_at(window, r->at, (size_t)r->head + r->size, err) : NULL; /* the fields may have moved with it */
-    return p && collect(bag, c, bytes_of(p + 4 + topic_at, topic_size), bytes_of(p + r->head, r->size), position, err);
+    const uint8_t *p = c ? window_at(window, r->at, (size_t)r->head + r->size, err) : NULL; /* the fields may have moved
+                                                                                               with it */
+    return p && rosbag_collect(bag, c, bytes_of(p + 4 + topic_at, topic_size), bytes_of(p + r->head, r->size), position,
+                               err);
 }
 
 bool rosbag_v2_channel_ready(struct bag2 *bag, struct rosbag_v2_connection *c, struct reel_error *err) {

@@ -25,7 +25,8 @@ struct recorder {
     FILE *infos;
 };
 
-static bool put_head(struct recorder *b, uint64_t index_pos, uint32_t connections, struct reel_error *err) {
+static bool rosbag_v2_record_put_head(struct recorder *b, uint64_t index_pos, uint32_t connections,
+                                      struct reel_error *err) {
     enum { SIZE = sizeof ROSBAG_V2_LINE - 1 + 8 + ROSBAG_V2_FILE_HEADER_ROOM };
     uint8_t head[SIZE];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
@@ -43,7 +44,7 @@ static bool bag_open(struct reel_recorder *r, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     return rosbag_v2_codec_named(r->options.compression, &b->run.codec, err) && (b->infos = recorder_spool(err)) &&
-           put_head(b, 0, 0, err);
+           rosbag_v2_record_put_head(b, 0, 0, err);
 }
 
 static void bag_close(struct reel_recorder *r) {
@@ -65,7 +66,7 @@ static void bag_close(struct reel_recorder *r) {
 
 /* ---- channels */
 
-static bool widen(struct recorder *b, struct reel_error *err) {
+static bool rosbag_widen(struct recorder *b, struct reel_error *err) {
     size_t n = b->base.n_channels, room = b->room ? 2 * b->room : 16;
     if (n < b->room) {
         return true;
@@ -89,7 +90,7 @@ static bool bag_channel(struct reel_recorder *r, const struct reel_channel *chan
     if (!own || !pack_model_copy_channel(&b->run.arena, channel, own)) {
         return arena_fail(&b->run.arena, err);
     }
-    if (!widen(b, err) || !ros_connection_of(&b->run.arena, own, ROS_NAMES_LATER, &b->run.connections[n], err)) {
+    if (!rosbag_widen(b, err) || !ros_connection_of(&b->run.arena, own, ROS_NAMES_LATER, &b->run.connections[n], err)) {
         return false;
     }
     b->run.counts[n] = 0;
@@ -99,7 +100,7 @@ static bool bag_channel(struct reel_recorder *r, const struct reel_channel *chan
 
 /* ---- chunks */
 
-static bool pack(struct recorder *b, struct rosbag_v2_note *note, struct reel_error *err) {
+static bool rosbag_v2_record_pack(struct recorder *b, struct rosbag_v2_note *note, struct reel_error *err) {
     bool large = b->records.size > REEL_CHUNK_MEMORY_MAX;
     note->codec = large ? REEL_CODEC_NONE : b->run.codec;
     note->raw = note->stored = b->records.size;
@@ -135,11 +136,11 @@ static bool render_info(struct recorder *b, struct rosbag_v2_note *note, struct 
     return true;
 }
 
-static bool put_chunk(struct recorder *b, struct reel_error *err) {
+static bool rosbag_put_chunk(struct recorder *b, struct reel_error *err) {
     struct rosbag_v2_note note = {.start = b->start, .end = b->end};
     struct reel_bytes info;
     uint64_t size = HEAD_ROOM + rosbag_v2_index_size(b->run.n_touched, b->count);
-    if (!pack(b, &note, err) || !render_info(b, &note, &info, err)) {
+    if (!rosbag_v2_record_pack(b, &note, err) || !render_info(b, &note, &info, err)) {
         return false;
     }
     AUTO_MEM uint8_t *whole = malloc((size_t)(size + note.stored));
@@ -157,7 +158,7 @@ static bool put_chunk(struct recorder *b, struct reel_error *err) {
     return fwrite(info.data, info.size, 1, b->infos) == 1 || reel_fail_errno(err, "could not write a temporary file");
 }
 
-static void forget_chunk(struct recorder *b, bool kept) {
+static void rosbag_v2_record_forget_chunk(struct recorder *b, bool kept) {
     for (uint32_t i = 0; i < b->run.n_touched; i++) {
         b->run.counts[b->run.touched[i]] = 0;
     }
@@ -172,8 +173,8 @@ static void forget_chunk(struct recorder *b, bool kept) {
 
 static bool bag_flush(struct reel_recorder *r, struct reel_error *err) {
     struct recorder *b = (struct recorder *)r;
-    bool good = b->count == 0 || put_chunk(b, err);
-    forget_chunk(b, good);
+    bool good = b->count == 0 || rosbag_put_chunk(b, err);
+    rosbag_v2_record_forget_chunk(b, good);
     return good;
 }
 
@@ -249,7 +250,7 @@ static bool bag_finish(struct reel_recorder *r, struct reel_error *err) {
         }
         connections++;
     }
-    return recorder_put_spool(r, b->infos, err) && put_head(b, index_pos, connections, err);
+    return recorder_put_spool(r, b->infos, err) && rosbag_v2_record_put_head(b, index_pos, connections, err);
 }
 
 const struct reel_recorder_ops rosbag_v2_recorder = {

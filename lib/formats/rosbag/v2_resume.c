@@ -87,7 +87,7 @@ static bool next_by_tail(struct bag2 *bag, const struct rosbag_v2_run *run, uint
     return true;
 }
 
-static void report(struct bag2 *bag, const struct rosbag_v2_run *run, uint64_t to, const char *why) {
+static void rosbag_v2_resume_report(struct bag2 *bag, const struct rosbag_v2_run *run, uint64_t to, const char *why) {
     uint64_t from = run->at, lost = to > from ? to - from : 0;
     if (run != &bag->file) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->chunk.at, lost,
@@ -140,7 +140,7 @@ bool rosbag_v2_resume(struct bag2 *bag, struct rosbag_v2_run *run, const char *w
         return false;
     }
     uint64_t to = found == ROSRECORD_NOWHERE ? limit : found;
-    report(bag, run, to, why);
+    rosbag_v2_resume_report(bag, run, to, why);
     run->at = to;
     run->last = to + 1; /* not searched again */
     return true;

@@ -39,7 +39,7 @@ void rosbag_v2_close(struct bag2 *bag) {
     arena_free(&bag->arena);
 }
 
-static bool begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
+static bool rosbag_v2_scan_begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
     *bag = (struct bag2){.scan = scan, .source = scan->parts[0]};
     bag->arena.max = REEL_MODEL_MAX;
     bag->connections_end = &bag->connections;
@@ -113,7 +113,7 @@ static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
 
 /* ---- all of it ---- */
 
-static void report_counts(struct bag2 *bag) {
+static void rosbag_v2_scan_report_counts(struct bag2 *bag) {
     if (bag->carried > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0,
                           "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds", (ull)bag->carried);
@@ -150,7 +150,7 @@ static bool rosbag_v2_run_all(struct bag2 *bag, struct reel_error *err) {
         return false;
     }
     rosbag_v2_finish_connections(bag);
-    report_counts(bag);
+    rosbag_v2_scan_report_counts(bag);
     return true;
 }
 
@@ -182,7 +182,7 @@ bool rosbag_v2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, str
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
     }
-    return begin(bag, scan, window, err) && read_version_line(bag, err) && read_file_header(bag, err);
+    return rosbag_v2_scan_begin(bag, scan, window, err) && read_version_line(bag, err) && read_file_header(bag, err);
 }
 
 static bool rosbag_v2_scan(struct reel_scan *scan, struct reel_error *err) {

@@ -17,7 +17,7 @@ struct summary {
     uint64_t chunk_pos; /* of the last chunk info */
 };
 
-static bool is_whole(const struct rosbag_v2_record *r) {
+static bool rosbag_is_whole(const struct rosbag_v2_record *r) {
     const struct rosbag_v2_fields *f = &r->fields;
     return rosbag_v2_is_record(r) && rosbag_v2_u32(f->ver, 0) == ROSBAG_V2_VERSION_1 && f->start_time.size == 8 &&
            f->end_time.size == 8 && r->size == (uint64_t)rosbag_v2_u32(f->count, 0) * ROSBAG_V2_INFO_ROW;
@@ -71,7 +71,7 @@ static bool count_row(struct bag2 *bag, const struct rosbag_v2_info *info, const
 static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag_v2_record *r, struct reel_error *err) {
     struct rosbag_v2_info info;
     struct window *w = &bag->tail.window;
-    if (!is_whole(r)) {
+    if (!rosbag_is_whole(r)) {
         return reel_fail(err, REEL_UNSUPPORTED, "the chunk info at %llu lacks fields", (ull)r->at);
     }
     if (!rosbag_v2_info_read(w, r, &info, err) || !check_info(bag, o, &info, err) ||
@@ -91,7 +91,7 @@ static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag
 }
 
 /* All records from index_pos to the end. */
-static bool read_index(struct bag2 *bag, struct summary *o, struct reel_error *err) {
+static bool rosbag_v2_summary_read_index(struct bag2 *bag, struct summary *o, struct reel_error *err) {
     if (!rosbag_v2_tail_begin(bag, err)) {
         return false;
     }
@@ -135,5 +135,5 @@ bool rosbag_v2_summary(struct reel_scan *scan, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "the index has more than the %d MiB that a summary reads",
                          INDEX_MAX_MIB);
     }
-    return bag.encryptor ? rosbag_v2_sealed(&bag, err) : read_index(&bag, &o, err);
+    return bag.encryptor ? rosbag_v2_sealed(&bag, err) : rosbag_v2_summary_read_index(&bag, &o, err);
 }

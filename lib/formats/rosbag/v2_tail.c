@@ -86,7 +86,7 @@ bool rosbag_v2_tail_open(struct bag2 *bag, struct reel_error *err) {
     return !tail->there || !tail->ordered || tail->infos == 0 || rosbag_v2_tail_next(bag, err);
 }
 
-static void compare(struct bag2 *bag, const struct rosbag_v2_info *info) {
+static void rosbag_v2_tail_compare_(struct bag2 *bag, const struct rosbag_v2_info *info) {
     const struct rosbag_v2_chunk *chunk = &bag->chunk;
     uint64_t sum = 0;
     for (const struct rosbag_v2_connection *c = chunk->touched; c; c = c->next_touched) {
@@ -132,7 +132,7 @@ bool rosbag_v2_tail_compare(struct bag2 *bag, struct reel_error *err) {
         return true;
     }
     if (!chunk->broken) {
-        compare(bag, &tail->info);
+        rosbag_v2_tail_compare_(bag, &tail->info);
     }
     return rosbag_v2_tail_next(bag, err);
 }

@@ -24,8 +24,9 @@ static void touch(struct bag2 *bag, struct rosbag_v2_connection *c) {
 
 /* `entry` has offset, chunk, head and size; the payload begins with these bytes where the connection is wrapped and
  * that many are there. */
-static inline bool take(struct bag2 *bag, const struct rosbag_v2_run *run, struct rosbag_v2_connection *c,
-                        struct reel_entry *entry, uint64_t stamp, const uint8_t *payload, struct reel_error *err) {
+static inline bool rosbag_take(struct bag2 *bag, const struct rosbag_v2_run *run, struct rosbag_v2_connection *c,
+                               struct reel_entry *entry, uint64_t stamp, const uint8_t *payload,
+                               struct reel_error *err) {
     if (bag->messages++ == 0) {
         rosbag_v2_first_stamp(bag, (uint32_t)(stamp >> 32));
     }
@@ -53,8 +54,8 @@ static inline bool take(struct bag2 *bag, const struct rosbag_v2_run *run, struc
     return reel_scan_entry(bag->scan, entry, err);
 }
 
-static bool take_message(struct bag2 *bag, struct rosbag_v2_run *run, const struct rosbag_v2_record *r,
-                         struct reel_error *err) {
+static bool rosbag_v2_walk_take_message(struct bag2 *bag, struct rosbag_v2_run *run, const struct rosbag_v2_record *r,
+                                        struct reel_error *err) {
     if (r->fields.conn.size != 4 || r->fields.time.size != 8) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, rosbag_v2_position(bag, run, r->at), (uint64_t)r->head + r->size,
                           "record at %llu: a message without a proper connection and time", (unsigned long long)r->at);
@@ -74,7 +75,7 @@ static bool take_message(struct bag2 *bag, struct rosbag_v2_run *run, const stru
         return false;
     }
     struct reel_entry entry = {.offset = r->at, .chunk = run->chunk, .head = r->head, .size = r->size};
-    return take(bag, run, c, &entry, stamp, payload, err);
+    return rosbag_take(bag, run, c, &entry, stamp, payload, err);
 }
 
 /* ---- the hot path ---- */
@@ -125,7 +126,7 @@ static bool walk_known(struct bag2 *bag, struct rosbag_v2_run *run, struct reel_
         }
         struct reel_entry entry = {
             .offset = run->at, .chunk = run->chunk, .head = ROSBAG_V2_MESSAGE_HEAD, .size = size};
-        if (!take(bag, run, c, &entry, rosbag_v2_stamp(p + shape->time_at), p + ROSBAG_V2_MESSAGE_HEAD, err)) {
+        if (!rosbag_take(bag, run, c, &entry, rosbag_v2_stamp(p + shape->time_at), p + ROSBAG_V2_MESSAGE_HEAD, err)) {
             return false;
         }
         uint64_t step = ROSBAG_V2_MESSAGE_HEAD + (uint64_t)size;
@@ -154,8 +155,8 @@ static void count_unknown_fields(struct bag2 *bag, const struct rosbag_v2_run *r
 }
 
 /* Handles a record: those allowed in a chunk, and those outside of chunks. */
-static bool take_record(struct bag2 *bag, struct rosbag_v2_run *run, struct rosbag_v2_record *r,
-                        struct reel_error *err) {
+static bool rosbag_take_record(struct bag2 *bag, struct rosbag_v2_run *run, struct rosbag_v2_record *r,
+                               struct reel_error *err) {
     bool inside = run != &bag->file || run->end != bag->source->size;
     bool stays = true; /* run->at is to be moved over the record */
     bool good = true;
@@ -166,7 +167,7 @@ static bool take_record(struct bag2 *bag, struct rosbag_v2_run *run, struct rosb
     }
     if (r->op == ROSBAG_V2_MESSAGE) {
         shape_remember(bag, r);
-        good = take_message(bag, run, r, err);
+        good = rosbag_v2_walk_take_message(bag, run, r, err);
     } else if (r->op == ROSBAG_V2_CONNECTION) {
         good = rosbag_v2_connection_record(bag, run->window, r, rosbag_v2_position(bag, run, r->at), err);
     } else if (!inside && r->op == ROSBAG_V2_CHUNK) {
@@ -220,7 +221,7 @@ bool rosbag_v2_walk(struct bag2 *bag, struct rosbag_v2_run *run, struct reel_err
         struct rosbag_v2_record record;
         struct reel_error why = {0};
         if (rosbag_v2_record_read(run->window, run->at, &bounds, &record, &why)) {
-            if (!take_record(bag, run, &record, err)) {
+            if (!rosbag_take_record(bag, run, &record, err)) {
                 return false;
             }
         } else if (why.code != REEL_DAMAGED) {

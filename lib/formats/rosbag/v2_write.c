@@ -108,7 +108,7 @@ void rosbag_v2_put_head(struct reel_sink *out, uint64_t index_pos, uint32_t conn
     reel_sink_u32le(out, (uint32_t)count.pos);
     header_fields(out, index_pos, connections, chunks);
     reel_sink_u32le(out, ROSBAG_V2_FILE_HEADER_ROOM - (uint32_t)count.pos);
-    reel_sink_zeros(out, ' ', ROSBAG_V2_FILE_HEADER_ROOM - count.pos);
+    reel_sink_fill(out, ' ', ROSBAG_V2_FILE_HEADER_ROOM - count.pos);
 }
 
 static bool rosbag_v2_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
@@ -171,7 +171,7 @@ static bool is_first(struct reel_write *w, uint32_t channel) {
 }
 
 /* Raw bytes the message takes, with its connection record. */
-static uint64_t size_of(struct reel_write *w, const struct reel_message *m) {
+static uint64_t rosbag_size_of(struct reel_write *w, const struct reel_message *m) {
     const struct rosbag_v2_write_run *run = w->run;
     const struct reel_channel *c = w->stream->channels[m->channel];
     struct reel_sink count = {0};
@@ -181,8 +181,8 @@ static uint64_t size_of(struct reel_write *w, const struct reel_message *m) {
     return count.pos + ROSBAG_V2_MESSAGE_HEAD + (ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0) + (uint64_t)m->size;
 }
 
-static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t stamp, struct reel_sink *out,
-                        struct reel_error *err) {
+static bool rosbag_v2_write_put_message(struct reel_write *w, const struct reel_message *m, uint64_t stamp,
+                                        struct reel_sink *out, struct reel_error *err) {
     const struct rosbag_v2_write_run *run = w->run;
     bool wrapped = ros_wrap_needed(w->stream->channels[m->channel]);
     if (is_first(w, m->channel)) {
@@ -196,8 +196,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
 }
 
 /* Counts a message of `size` raw bytes in the chunk. */
-static void book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t stamp,
-                 uint64_t size) {
+static void rosbag_book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t stamp,
+                        uint64_t size) {
     struct rosbag_v2_write_run *run = w->run;
     struct rosbag_v2_totals *totals = w->totals;
     uint64_t connection = 0;
@@ -236,8 +236,8 @@ static bool raw_room(struct rosbag_v2_write_run *run, uint64_t size, struct reel
 }
 
 /* One message into the chunk: its bytes into run->raw or `out`, or only counted. */
-static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t size,
-                struct reel_sink *out, struct reel_error *err) {
+static bool rosbag_add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t size,
+                       struct reel_sink *out, struct reel_error *err) {
     struct rosbag_v2_write_run *run = w->run;
     uint32_t sec, nsec;
     if (!ros_stamp(w, m, &sec, &nsec, err)) {
@@ -261,26 +261,27 @@ static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_mes
         out = &gathered;
     }
     bool unseen = !chunk->gather && (w->planning || chunk->codec != REEL_CODEC_NONE);
-    if (!unseen && !put_message(w, m, stamp, out, err)) {
+    if (!unseen && !rosbag_v2_write_put_message(w, m, stamp, out, err)) {
         return false;
     }
-    book(w, chunk, m, stamp, size);
+    rosbag_book(w, chunk, m, stamp, size);
     return true;
 }
 
-static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag_take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out,
+                                 struct reel_error *err) {
     while (chunk->count < ROSBAG_V2_CHUNK_MESSAGES) {
         struct reel_message m;
         enum reel_step step = reel_write_next(w, &m, err);
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
-        uint64_t size = size_of(w, &m);
+        uint64_t size = rosbag_size_of(w, &m);
         if (chunk->count > 0 && chunk->records + size > ROSBAG_V2_CHUNK_BYTES) {
             reel_write_unget(w, &m);
             return true;
         }
-        if (!add(w, chunk, &m, size, out, err)) {
+        if (!rosbag_add(w, chunk, &m, size, out, err)) {
             return false;
         }
     }
@@ -305,7 +306,7 @@ void rosbag_v2_put_chunk_head(struct reel_sink *out, const struct rosbag_v2_note
     reel_sink_u32le(out, (uint32_t)note->stored);
 }
 
-static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_error *err) {
+static bool rosbag_v2_write_pack(struct reel_write *w, const struct chunk *chunk, struct reel_error *err) {
     struct rosbag_v2_write_run *run = w->run;
     run->packed.size = 0;
     run->packed_group = UINT64_MAX;
@@ -339,10 +340,10 @@ static bool put_note(struct reel_write *w, const struct chunk *chunk, uint64_t s
 }
 
 /* Counts the chunk and stores its note, unless it is to be compressed. */
-static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag_plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct rosbag_v2_write_run *run = w->run;
     struct chunk chunk = {.codec = run->codec};
-    if (!take_messages(w, &chunk, out, err)) {
+    if (!rosbag_take_messages(w, &chunk, out, err)) {
         return false;
     }
     bool packs = chunk.codec != REEL_CODEC_NONE;
@@ -350,7 +351,7 @@ static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
     if (!put_note(w, &chunk, stored, out, err)) {
         return false;
     }
-    reel_sink_zeros(out, 0, stored + rosbag_v2_index_size(run->n_touched, chunk.count));
+    reel_sink_fill(out, 0, stored + rosbag_v2_index_size(run->n_touched, chunk.count));
     if (packs) {
         reel_write_pack(w);
     }
@@ -360,7 +361,7 @@ static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
 static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct rosbag_v2_write_run *run = w->run;
     struct chunk chunk = {.codec = run->codec, .gather = true};
-    if (!take_messages(w, &chunk, out, err) || !pack(w, &chunk, err) ||
+    if (!rosbag_take_messages(w, &chunk, out, err) || !rosbag_v2_write_pack(w, &chunk, err) ||
         !put_note(w, &chunk, run->packed.size, out, err)) {
         return false;
     }
@@ -369,13 +370,13 @@ static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
     return true;
 }
 
-static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag_render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct rosbag_v2_write_run *run = w->run;
     struct rosbag_v2_note note = rosbag_v2_note_of(reel_write_group(w, w->group));
     bool packed = note.codec != REEL_CODEC_NONE, held = packed && run->packed_group == w->group;
     struct chunk chunk = {.codec = note.codec, .gather = packed && !held};
     rosbag_v2_put_chunk_head(out, &note);
-    if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
+    if (!rosbag_take_messages(w, &chunk, out, err) || (chunk.gather && !rosbag_v2_write_pack(w, &chunk, err))) {
         return false;
     }
     if (chunk.records != note.raw || run->n_touched != note.n_rows || (packed && run->packed.size != note.stored)) {
@@ -389,7 +390,7 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
     return true;
 }
 
-static void forget_chunk(struct rosbag_v2_write_run *run) {
+static void rosbag_v2_write_forget_chunk(struct rosbag_v2_write_run *run) {
     for (uint32_t i = 0; i < run->n_touched; i++) {
         run->counts[run->touched[i]] = 0;
     }
@@ -397,11 +398,11 @@ static void forget_chunk(struct rosbag_v2_write_run *run) {
 }
 
 static bool rosbag_v2_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    forget_chunk(w->run); /* left over from a chunk that failed */
-    bool good = w->planning  ? plan_chunk(w, out, err)
+    rosbag_v2_write_forget_chunk(w->run); /* left over from a chunk that failed */
+    bool good = w->planning  ? rosbag_plan_chunk(w, out, err)
                 : w->packing ? pack_chunk(w, out, err)
-                             : render_chunk(w, out, err);
-    forget_chunk(w->run);
+                             : rosbag_render_chunk(w, out, err);
+    rosbag_v2_write_forget_chunk(w->run);
     return good;
 }
 

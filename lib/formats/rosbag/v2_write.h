@@ -1,5 +1,5 @@
-/* What the parts of the ROS bag 2.0 writer share: chunks (write.c), their index data, and the tail (write_tail.c);
- * recording (record.c). */
+/* What the parts of the ROS bag 2.0 writer share: chunks (v2_write.c), their index data, and the tail
+ * (v2_write_tail.c); recording (v2_record.c). */
 #ifndef REEL_FORMATS_ROSBAG_V2_WRITE_H
 #define REEL_FORMATS_ROSBAG_V2_WRITE_H
 
@@ -10,7 +10,7 @@
 
 extern const struct reel_writer reel_writer_rosbag_v2;
 extern const struct reel_writer reel_writer_rosbag_v2_named;
-extern const struct reel_recorder_ops rosbag_v2_recorder; /* record.c */
+extern const struct reel_recorder_ops rosbag_v2_recorder; /* v2_record.c */
 
 enum {
     ROSBAG_V2_CHUNK_BYTES = 768 << 10, /* as ROS' recorders close them */

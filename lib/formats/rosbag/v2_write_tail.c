@@ -99,8 +99,8 @@ static int compare_entries(const void *a, const void *b) {
 /* One pass lays every message into the run of its channel; the runs are then written as they lie. */
 void rosbag_v2_put_index(struct rosbag_v2_write_run *run, uint32_t count, bool disordered, struct reel_sink *out) {
     uint32_t begin = 0;
-    for (uint32_t i = 0; i < run->n_touched;
-         i++) { /* turns the count into the index of the channel's first entry; it then advances to its end */
+    for (uint32_t i = 0; i < run->n_touched; i++) { /* turns the count into the index of the channel's first entry; it
+                                                       then advances to its end */
         uint32_t *at = &run->counts[run->touched[i]], messages = *at;
         *at = begin;
         begin += messages;

@@ -33,7 +33,7 @@ bool rosbag2_repair_new(struct rosbag2 *db, struct reel_source *source, struct r
 void rosbag2_repair_free(struct rosbag2_repair *repair);
 REEL_DEFINE_AUTO(struct rosbag2_repair, rosbag2_repair_free);
 
-/* --- rosbag2_vfs.c --- */
+/* --- vfs.c --- */
 
 struct rosbag2_file_view { /* what a connection reads from; must outlive the connection */
     struct reel_source *source;
@@ -45,15 +45,15 @@ struct rosbag2_file_view { /* what a connection reads from; must outlive the con
  * Returns an SQLite result code; *db may be set either way. */
 int rosbag2_vfs_open(struct rosbag2_file_view *view, sqlite3 **db);
 
-/* --- rosbag2_open.c --- */
+/* --- open.c --- */
 
 /* A connection. Do not move it while it is open. Its cost is bounded by the size of the file. */
 struct rosbag2 {
     sqlite3 *sqlite;
     struct rosbag2_file_view view;
-    uint64_t ops_left; /* thousands of steps of SQLite's virtual machine */
-    uint64_t
-        bytes_left; /* bytes of values that may still be read: rows that share pages cannot multiply the file's size */
+    uint64_t ops_left;   /* thousands of steps of SQLite's virtual machine */
+    uint64_t bytes_left; /* bytes of values that may still be read: rows that share pages cannot multiply the file's
+                            size */
 };
 
 bool rosbag2_open(struct rosbag2 *db, struct reel_source *source, const struct rosbag2_repair *repair,
@@ -77,12 +77,12 @@ bool rosbag2_fail(const struct rosbag2 *db, int rc, const char *what, struct ree
 /* True when the result means damaged bytes, so that other rows may still be readable. */
 bool rosbag2_is_damage(int rc);
 
-/* --- rosbag2_source.c --- */
+/* --- source.c --- */
 
 /* The rows as a source. With `damaged`, the database is repaired as during the scan. */
 struct reel_source *rosbag2_open_rows(struct reel_source *base, bool damaged, struct reel_error *err);
 
-/* --- rosbag2_meta.c --- */
+/* --- meta.c --- */
 
 enum { ROSBAG2_YAML_MAX = 4 << 20 };
 
@@ -108,7 +108,7 @@ struct rosbag2_meta {
 bool rosbag2_meta_read(struct rosbag2_meta *meta, struct arena *arena, struct reel_bytes yaml, struct reel_error *err);
 void rosbag2_meta_free(struct rosbag2_meta *meta); /* its tables; not the texts */
 
-/* --- rosbag2_files.c --- */
+/* --- files.c --- */
 
 enum rosbag2_kind {
     ROSBAG2_OTHER,
@@ -145,7 +145,7 @@ void rosbag2_files_free(struct rosbag2_files *files);
 bool rosbag2_names_data(const char *name); /* a data file, by its ending */
 const char *rosbag2_last_part(const char *path);
 
-/* --- rosbag2_topics.c, rosbag2_walk.c: one database --- */
+/* --- topics.c, walk.c: one database --- */
 
 struct rosbag2_channel { /* of the recording: identified by name, type and encoding */
     const char *name, *type, *encoding;
@@ -172,7 +172,7 @@ struct rosbag2_scan {
     bool has_metadata_file; /* metadata.yaml exists as a file, not only inside the databases */
 };
 
-/* --- rosbag2_parts.c --- */
+/* --- parts.c --- */
 
 bool rosbag2_joins(struct reel_source *a, struct reel_source *b); /* reel_format.joins */
 /* The bag's n files of that kind in order: as metadata.yaml lists them, then by number. NULL with err; from malloc. */

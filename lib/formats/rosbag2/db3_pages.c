@@ -70,7 +70,7 @@ static void put_cells(const struct db3_leaf *leaf, uint8_t type, const uint64_t 
         put_u32(out, *last);
     }
     reel_sink_put(out, at, pointers);
-    reel_sink_zeros(out, 0, leaf->room - head - pointers - leaf->used);
+    reel_sink_fill(out, 0, leaf->room - head - pointers - leaf->used);
     reel_sink_put(out, leaf->data, leaf->used);
 }
 
@@ -104,13 +104,13 @@ void db3_spill_begin(const struct db3_spill *s, uint64_t rowid, struct reel_sink
     put_page_head(out, ROSBAG2_PAGE_LEAF, 1, content);
     db3_u16(at, content);
     reel_sink_put(out, at, sizeof at);
-    reel_sink_zeros(out, 0, content - ROSBAG2_LEAF_HEAD - POINTER);
+    reel_sink_fill(out, 0, content - ROSBAG2_LEAF_HEAD - POINTER);
     reel_sink_put(out, head, size);
 }
 
 uint64_t db3_spill_next(struct db3_spill *s, struct reel_sink *out) {
     if (s->left == 0) {
-        reel_sink_zeros(out, 0, DB3_OVERFLOW_BYTES - s->run);
+        reel_sink_fill(out, 0, DB3_OVERFLOW_BYTES - s->run);
         return 0;
     }
     if (s->run == 0) {

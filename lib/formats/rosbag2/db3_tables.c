@@ -1,4 +1,4 @@
-/* See db3_tables.h. The tables are those of version 4 of rosbag2's schema (wire.h). */
+/* See db3_tables.h. The tables are those of version 4 of rosbag2's schema (layout.h). */
 #include "formats/rosbag2/db3_tables.h"
 
 #include <stdlib.h>
@@ -17,11 +17,11 @@ struct value {
     struct reel_bytes text;
     uint32_t number;
 };
-static struct value text_of(const char *text) {
+static struct value rosbag2_db3_tables_text_of(const char *text) {
     return (struct value){.text = bytes_text(text ? text : "")};
 }
 
-static void put_record(struct reel_sink *out, const struct value *values, size_t n) {
+static void rosbag2_put_record(struct reel_sink *out, const struct value *values, size_t n) {
     uint8_t head[1 + VALUES_MAX * DB3_VARINT_MAX], number[4];
     size_t size = 1;
     for (size_t i = 0; i < n; i++) {
@@ -42,16 +42,17 @@ static void put_record(struct reel_sink *out, const struct value *values, size_t
 
 static uint64_t record_size(const struct value *values, size_t n) {
     struct reel_sink count = {0};
-    put_record(&count, values, n);
+    rosbag2_put_record(&count, values, n);
     return count.pos;
 }
 
 /* A row into a leaf that has room for it. */
-static void add_row(struct db3_leaf *leaf, uint64_t rowid, uint64_t record, const struct value *values, size_t n) {
+static void rosbag2_add_row(struct db3_leaf *leaf, uint64_t rowid, uint64_t record, const struct value *values,
+                            size_t n) {
     size_t size = db3_cell_size(record, rowid);
     uint8_t *cell = db3_leaf_add(leaf, size);
     struct reel_sink out = {.pos = db3_put_cell_head(cell, record, rowid), .hi = size, .buffer = cell};
-    put_record(&out, values, n);
+    rosbag2_put_record(&out, values, n);
 }
 
 enum { SCHEMA_VERSION = 4 };
@@ -80,7 +81,7 @@ static const struct {
     [DB3_TIMES] = {"index", "timestamp_idx", "messages", "CREATE INDEX timestamp_idx ON messages(timestamp ASC)"},
 };
 
-static void put_header(uint64_t pages, struct reel_sink *out) {
+static void rosbag2_put_header(uint64_t pages, struct reel_sink *out) {
     enum { WRITER = 3040001, FORMAT = 4, UTF8 = 1 };
     uint8_t h[DB3_HEADER] = SQLITE_MAGIC;
     db3_u16(h + SQLITE_PAGE_SIZE_AT, DB3_PAGE);
@@ -103,16 +104,16 @@ void db3_put_first_page(const struct db3_roots *roots, struct reel_sink *out) {
     db3_leaf_clear(&leaf);
     leaf.room = DB3_PAGE - DB3_HEADER;
     for (size_t i = 0; i < DB3_TABLES; i++) {
-        const struct value row[] = {text_of(schema[i].type),
-                                    text_of(schema[i].name),
-                                    text_of(schema[i].table),
+        const struct value row[] = {rosbag2_db3_tables_text_of(schema[i].type),
+                                    rosbag2_db3_tables_text_of(schema[i].name),
+                                    rosbag2_db3_tables_text_of(schema[i].table),
                                     {.kind = NUMBER, .number = (uint32_t)roots->of[i]},
-                                    text_of(schema[i].sql)};
+                                    rosbag2_db3_tables_text_of(schema[i].sql)};
         if (roots->of[i] > 0) {
-            add_row(&leaf, ++rowid, record_size(row, 5), row, 5);
+            rosbag2_add_row(&leaf, ++rowid, record_size(row, 5), row, 5);
         }
     }
-    put_header(roots->pages, out);
+    rosbag2_put_header(roots->pages, out);
     db3_leaf_put(&leaf, ROSBAG2_PAGE_LEAF, out);
 }
 
@@ -142,7 +143,7 @@ static bool leaf_ends(struct tables *t, uint64_t pages, struct reel_error *err) 
     return true;
 }
 
-static bool put_leaf(struct tables *t, struct reel_error *err) {
+static bool rosbag2_db3_tables_put_leaf(struct tables *t, struct reel_error *err) {
     db3_leaf_put(&t->leaf, ROSBAG2_PAGE_LEAF, t->out);
     db3_leaf_clear(&t->leaf);
     return leaf_ends(t, 1, err);
@@ -155,7 +156,7 @@ static bool put_spilled(struct tables *t, uint64_t size, const struct value *val
         return reel_fail_memory(err);
     }
     struct reel_sink whole = {.hi = size, .buffer = record};
-    put_record(&whole, values, n);
+    rosbag2_put_record(&whole, values, n);
     struct db3_spill spill = db3_spill(size, t->page);
     db3_spill_begin(&spill, t->rows, t->out);
     for (uint64_t run; (run = db3_spill_next(&spill, t->out)) > 0; record += run) {
@@ -164,31 +165,31 @@ static bool put_spilled(struct tables *t, uint64_t size, const struct value *val
     return leaf_ends(t, 1 + spill.pages, err);
 }
 
-static bool put_row(struct tables *t, const struct value *values, size_t n, struct reel_error *err) {
+static bool rosbag2_put_row(struct tables *t, const struct value *values, size_t n, struct reel_error *err) {
     uint64_t record = record_size(values, n);
     bool spills = record > DB3_LOCAL_MAX;
     if (t->leaf.cells > 0 && (spills || !db3_leaf_fits(&t->leaf, db3_cell_size(record, t->rows + 1))) &&
-        !put_leaf(t, err)) {
+        !rosbag2_db3_tables_put_leaf(t, err)) {
         return false;
     }
     t->rows++;
     if (spills) {
         return put_spilled(t, record, values, n, err);
     }
-    add_row(&t->leaf, t->rows, record, values, n);
+    rosbag2_add_row(&t->leaf, t->rows, record, values, n);
     return true;
 }
 
 static uint64_t page_of(void *context, uint64_t leaf) {
     return ((const struct tables *)context)->places[leaf].page;
 }
-static size_t key_of(void *context, uint64_t leaf, uint8_t *out) {
+static size_t rosbag2_key_of(void *context, uint64_t leaf, uint8_t *out) {
     return db3_varint(out, ((const struct tables *)context)->places[leaf].last);
 }
 
 /* Ends the table: its last leaf, and the pages above the leaves. */
 static bool end_table(struct tables *t, uint64_t *root, struct reel_error *err) {
-    if ((t->leaf.cells > 0 || t->n_places == 0) && !put_leaf(t, err)) {
+    if ((t->leaf.cells > 0 || t->n_places == 0) && !rosbag2_db3_tables_put_leaf(t, err)) {
         return false;
     }
     const struct db3_tree tree = {.leaves = t->n_places,
@@ -197,7 +198,7 @@ static bool end_table(struct tables *t, uint64_t *root, struct reel_error *err) 
                                   .first = t->page,
                                   .first_leaf = t->places[0].page,
                                   .page = page_of,
-                                  .key = key_of,
+                                  .key = rosbag2_key_of,
                                   .context = t};
     uint64_t inner = db3_inner_pages(&tree);
     *root = db3_root(&tree);
@@ -210,16 +211,16 @@ static bool end_table(struct tables *t, uint64_t *root, struct reel_error *err) 
     return true;
 }
 
-static bool put_topics(struct tables *t, struct reel_error *err) {
+static bool rosbag2_db3_tables_put_topics(struct tables *t, struct reel_error *err) {
     for (uint32_t i = 0; i < t->stream->n_channels; i++) {
         const struct reel_channel *c = t->stream->channels[i];
         const struct value row[] = {{.kind = ID},
-                                    text_of(c->name),
-                                    text_of(c->type),
-                                    text_of(c->encoding),
-                                    text_of(ros_metadata_of(c, "offered_qos_profiles")),
-                                    text_of(ros_metadata_of(c, "topic_type_hash"))};
-        if (!put_row(t, row, 6, err)) {
+                                    rosbag2_db3_tables_text_of(c->name),
+                                    rosbag2_db3_tables_text_of(c->type),
+                                    rosbag2_db3_tables_text_of(c->encoding),
+                                    rosbag2_db3_tables_text_of(ros_metadata_of(c, "offered_qos_profiles")),
+                                    rosbag2_db3_tables_text_of(ros_metadata_of(c, "topic_type_hash"))};
+        if (!rosbag2_put_row(t, row, 6, err)) {
             return false;
         }
     }
@@ -236,11 +237,11 @@ static bool put_definitions(struct tables *t, struct hash_table *seen, struct re
             continue;
         }
         const struct value row[] = {{.kind = ID},
-                                    text_of(c->type),
-                                    text_of(own->encoding),
+                                    rosbag2_db3_tables_text_of(c->type),
+                                    rosbag2_db3_tables_text_of(own->encoding),
                                     {.text = own->data},
-                                    text_of(ros_metadata_of(c, "topic_type_hash"))};
-        if (!hash_table_set(seen, key, 1, err) || !put_row(t, row, 5, err)) {
+                                    rosbag2_db3_tables_text_of(ros_metadata_of(c, "topic_type_hash"))};
+        if (!hash_table_set(seen, key, 1, err) || !rosbag2_put_row(t, row, 5, err)) {
             return false;
         }
     }
@@ -251,11 +252,11 @@ bool db3_put_tables(const struct reel_stream *stream, uint64_t first, struct db3
                     struct reel_error *err) {
     struct tables t = {.stream = stream, .out = out, .page = first};
     struct hash_table seen = {0};
-    const struct value version[] = {{.kind = ID}, text_of("unknown")};
+    const struct value version[] = {{.kind = ID}, rosbag2_db3_tables_text_of("unknown")};
     db3_leaf_clear(&t.leaf);
     t.rows = SCHEMA_VERSION - 1; /* the row's id is the version */
-    bool good = put_row(&t, version, 2, err) && end_table(&t, &roots->of[DB3_SCHEMA], err) &&
-                end_table(&t, &roots->of[DB3_METADATA], err) && put_topics(&t, err) &&
+    bool good = rosbag2_put_row(&t, version, 2, err) && end_table(&t, &roots->of[DB3_SCHEMA], err) &&
+                end_table(&t, &roots->of[DB3_METADATA], err) && rosbag2_db3_tables_put_topics(&t, err) &&
                 end_table(&t, &roots->of[DB3_TOPICS], err) && put_definitions(&t, &seen, err) &&
                 end_table(&t, &roots->of[DB3_DEFINITIONS], err);
     roots->pages = t.page - 1;

@@ -102,7 +102,7 @@ static bool tar_holds_bag(struct reel_source *source, bool *holds, struct reel_e
     return reel_error_ignore(err, &why);
 }
 
-static enum reel_codec codec_of(enum rosbag2_kind kind) {
+static enum reel_codec rosbag2_codec_of(enum rosbag2_kind kind) {
     return kind == ROSBAG2_ZSTD ? REEL_CODEC_ZSTD : kind == ROSBAG2_GZIP ? REEL_CODEC_GZIP : REEL_CODEC_NONE;
 }
 
@@ -113,7 +113,7 @@ static bool packed_holds_bag(enum rosbag2_kind packed, struct reel_bytes head, b
     if (!raw) {
         return reel_fail_memory(err);
     }
-    if (!codec_peek(codec_of(packed), head, raw, PEEK_BYTES, &size, err)) {
+    if (!codec_peek(rosbag2_codec_of(packed), head, raw, PEEK_BYTES, &size, err)) {
         return false;
     }
     struct reel_bytes seen = bytes_of(raw, size);
@@ -133,9 +133,9 @@ static bool packed_holds_bag(enum rosbag2_kind packed, struct reel_bytes head, b
 bool rosbag2_holds_bag(enum rosbag2_kind kind, struct reel_bytes head, struct reel_source *source, bool *holds,
                        struct reel_error *err) {
     *holds = false;
-    return codec_of(kind) != REEL_CODEC_NONE ? packed_holds_bag(kind, head, holds, err)
-           : kind == ROSBAG2_ZIP             ? zip_holds_bag(source, holds, err)
-                                             : kind != ROSBAG2_TAR || tar_holds_bag(source, holds, err);
+    return rosbag2_codec_of(kind) != REEL_CODEC_NONE ? packed_holds_bag(kind, head, holds, err)
+           : kind == ROSBAG2_ZIP                     ? zip_holds_bag(source, holds, err)
+                                                     : kind != ROSBAG2_TAR || tar_holds_bag(source, holds, err);
 }
 
 /* --- finding them --- */
@@ -211,7 +211,7 @@ static const char *unpacked_name(struct arena *arena, const char *name) {
 }
 
 static bool add_unpacked(struct finder *f, const struct rosbag2_file *outer, unsigned depth, struct reel_error *err) {
-    struct reel_chunk run = {.codec = codec_of(outer->kind), .stored = outer->source->size, .raw = UINT64_MAX};
+    struct reel_chunk run = {.codec = rosbag2_codec_of(outer->kind), .stored = outer->source->size, .raw = UINT64_MAX};
     uint8_t head[32];
     size_t size = outer->source->size < sizeof head ? (size_t)outer->source->size : sizeof head;
     if (!reel_source_read(outer->source, 0, head, size, err)) {
@@ -343,7 +343,7 @@ static bool add_file(struct finder *f, const struct rosbag2_file *file, unsigned
     kept->kind = rosbag2_kind_of(bytes_of(head, size));
     const struct rosbag2_file outer = *kept; /* the table may move */
     set_packed(files, outer.kind, depth);
-    if (codec_of(outer.kind) != REEL_CODEC_NONE && depth < NESTED_MAX) {
+    if (rosbag2_codec_of(outer.kind) != REEL_CODEC_NONE && depth < NESTED_MAX) {
         return add_unpacked(f, &outer, depth, err);
     }
     if (outer.kind == ROSBAG2_ZIP && depth == 0) {

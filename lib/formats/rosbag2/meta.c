@@ -39,7 +39,7 @@ struct known_value {
 static struct rosbag2_meta_topic *last_topic(const struct reading *r) {
     return r->meta->n_topics > 0 ? &r->meta->topics[r->meta->n_topics - 1] : NULL;
 }
-static bool number(const char *text, uint64_t *out) {
+static bool rosbag2_number(const char *text, uint64_t *out) {
     char *end;
     errno = 0;
     *out = strtoull(text, &end, 10);
@@ -62,23 +62,23 @@ static void take_distro(struct reading *r, const char *text) {
     r->meta->distro = text;
 }
 static void take_count(struct reading *r, const char *text) {
-    r->meta->counted = number(text, &r->meta->messages);
+    r->meta->counted = rosbag2_number(text, &r->meta->messages);
 }
-static bool has_room(struct reading *r, bool grown) {
+static bool rosbag2_has_room(struct reading *r, bool grown) {
     r->full |= !grown;
     r->no_memory |= !grown;
     return grown;
 }
 static void take_path(struct reading *r, const char *text) {
     r->full |= r->meta->n_paths >= REEL_PARTS_MAX;
-    if (!r->full && has_room(r, GROW_ARRAY(r->meta->paths, r->meta->n_paths, r->meta->cap_paths))) {
+    if (!r->full && rosbag2_has_room(r, GROW_ARRAY(r->meta->paths, r->meta->n_paths, r->meta->cap_paths))) {
         r->meta->paths[r->meta->n_paths++] = text;
     }
 }
 static void take_custom(struct reading *r, const char *text) {
     struct reel_pairs *custom = &r->meta->custom;
     r->full |= custom->count >= REEL_METADATA_MAX / 2;
-    if (!r->full && has_room(r, GROW_ARRAY(custom->items, custom->count, r->meta->cap_custom))) {
+    if (!r->full && rosbag2_has_room(r, GROW_ARRAY(custom->items, custom->count, r->meta->cap_custom))) {
         custom->items[custom->count++] = (struct reel_pair){.key = r->levels[r->depth - 1].key, .value = text};
     }
 }
@@ -98,7 +98,7 @@ static void take_topic_hash(struct reading *r, const char *text) {
     last_topic(r)->hash = text;
 }
 static void take_topic_count(struct reading *r, const char *text) {
-    last_topic(r)->counted = number(text, &last_topic(r)->count);
+    last_topic(r)->counted = rosbag2_number(text, &last_topic(r)->count);
 }
 
 #define TOPICS "topics_with_message_count"
@@ -173,7 +173,7 @@ static void open_level(struct reading *r, bool map) {
     if (map && path_matches(r, topics)) {
         struct rosbag2_meta *m = r->meta;
         r->full |= m->n_topics >= TOPICS_MAX;
-        if (r->full || !has_room(r, GROW_ARRAY(m->topics, m->n_topics, m->cap_topics))) {
+        if (r->full || !rosbag2_has_room(r, GROW_ARRAY(m->topics, m->n_topics, m->cap_topics))) {
             return;
         }
         m->topics[m->n_topics++] = (struct rosbag2_meta_topic){0};

@@ -73,8 +73,8 @@ static int configure(struct rosbag2 *db) {
         {SQLITE_LIMIT_LENGTH, REEL_SCHEMA_MAX},
         {SQLITE_LIMIT_SQL_LENGTH, SCHEMA_SQL_MAX},
         {SQLITE_LIMIT_COLUMN, 64},
-        {SQLITE_LIMIT_EXPR_DEPTH,
-         200}, /* views and checks are parsed with the schema but never run; they may have any shape */
+        {SQLITE_LIMIT_EXPR_DEPTH, 200}, /* views and checks are parsed with the schema but never run; they may have any
+                                           shape */
         {SQLITE_LIMIT_COMPOUND_SELECT, 500},
         {SQLITE_LIMIT_VDBE_OP, 1000},
         {SQLITE_LIMIT_FUNCTION_ARG, 100},

@@ -217,8 +217,8 @@ static bool visit_leaf(struct tree_walk *w, const struct child *child, struct re
         return err->code == REEL_OK;
     }
     struct rosbag2_leaf leaf = {.page = child->page, .in_place = true};
-    bool empty =
-        w->levels == 0 && page[0] == ROSBAG2_PAGE_LEAF && rosbag2_cells(p, page) == 0; /* only a root may be empty */
+    bool empty = w->levels == 0 && page[0] == ROSBAG2_PAGE_LEAF && rosbag2_cells(p, page) == 0; /* only a root may be
+                                                                                                   empty */
     bool fits = empty || leaf_fits(p, page, w->above, child->upto, &leaf);
     w->whole &= fits;
     if (!w->collect || (fits && p->count >= LEAVES_MAX)) {
@@ -297,8 +297,8 @@ bool rosbag2_pages_open(struct rosbag2_pages *p, struct reel_source *source, boo
     c = cursor_of(bytes_of(head, sizeof head));
     cursor_take(&c, SQLITE_PAGES_AT);
     p->stated = (uint32_t)cursor_be(&c, 4);
-    *usable =
-        p->page_size >= SQLITE_PAGE_MIN && p->usable >= SQLITE_PAGE_MIN - 32; /* SQLite refuses any other page size */
+    *usable = p->page_size >= SQLITE_PAGE_MIN && p->usable >= SQLITE_PAGE_MIN - 32; /* SQLite refuses any other page
+                                                                                       size */
     p->whole = source->size / (p->page_size ? p->page_size : 1);
     enum { WINDOW = 128 << 10 }; /* leaves may be far apart */
     return !*usable || window_open(&p->window, source, WINDOW, err);

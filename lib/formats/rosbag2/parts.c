@@ -45,7 +45,7 @@ static bool are_splits(const char *a, const char *b) {
 }
 
 /* Index of a file in metadata.yaml; n_paths when it is not listed. */
-static size_t index_of(const struct rosbag2_meta *meta, const char *name) {
+static size_t rosbag2_index_of(const struct rosbag2_meta *meta, const char *name) {
     size_t i = 0;
     while (i < meta->n_paths && !bytes_equal(plain(meta->paths[i]), plain(name))) {
         i++;
@@ -63,15 +63,15 @@ static bool yaml_names(struct reel_source *yaml, const char *name) {
     if (!text || !reel_source_read(yaml, 0, text, (size_t)yaml->size, &ignored)) {
         return false;
     }
-    rosbag2_meta_read(&meta, &arena, bytes_of(text, (size_t)yaml->size),
-                      &ignored); /* what was read before damage counts */
-    bool named = index_of(&meta, name) < meta.n_paths;
+    rosbag2_meta_read(&meta, &arena, bytes_of(text, (size_t)yaml->size), &ignored); /* what was read before damage
+                                                                                       counts */
+    bool named = rosbag2_index_of(&meta, name) < meta.n_paths;
     rosbag2_meta_free(&meta);
     arena_free(&arena);
     return named;
 }
 
-static enum rosbag2_kind kind_of(struct reel_source *source) {
+static enum rosbag2_kind rosbag2_parts_kind_of(struct reel_source *source) {
     uint8_t head[HEAD_BYTES];
     size_t size = source->size < sizeof head ? (size_t)source->size : sizeof head;
     struct reel_error ignored;
@@ -82,7 +82,7 @@ static bool is_data(enum rosbag2_kind kind) {
 }
 
 bool rosbag2_joins(struct reel_source *a, struct reel_source *b) {
-    enum rosbag2_kind x = kind_of(a), y = kind_of(b);
+    enum rosbag2_kind x = rosbag2_parts_kind_of(a), y = rosbag2_parts_kind_of(b);
     return x == ROSBAG2_YAML   ? is_data(y) && yaml_names(a, b->name)
            : y == ROSBAG2_YAML ? is_data(x) && yaml_names(b, a->name)
                                : is_data(x) && is_data(y) && are_splits(a->name, b->name);
@@ -117,8 +117,8 @@ const struct rosbag2_file **rosbag2_in_order(const struct rosbag2_scan *s, enum 
         struct split split = {.number = 0};
         if (file->kind == kind) {
             split_of(file->name, &split);
-            all[(*n)++] =
-                (struct ranked){.file = file, .position = index_of(&s->meta, file->name), .number = split.number};
+            all[(*n)++] = (struct ranked){
+                .file = file, .position = rosbag2_index_of(&s->meta, file->name), .number = split.number};
         }
     }
     qsort(all, *n, sizeof *all, by_rank);

@@ -15,10 +15,10 @@ enum {
 
 struct repair_run {
     struct rosbag2_pages pages;
-    struct rosbag2_page_list
-        suspects;   /* leaves that are damaged, or whose ids overlap those of others; those of the tree come first */
-    size_t in_tree; /* how many of them the tree leads to */
-    struct grow new_pages; /* the pages of the repair: the root first */
+    struct rosbag2_page_list suspects; /* leaves that are damaged, or whose ids overlap those of others; those of the
+                                          tree come first */
+    size_t in_tree;                    /* how many of them the tree leads to */
+    struct grow new_pages;             /* the pages of the repair: the root first */
 };
 
 static void put_u16be(uint8_t *p, uint32_t v) {
@@ -280,7 +280,7 @@ static bool add_all_damaged(struct repair_run *r, struct rosbag2_repair *repair,
 
 /* --- the new inner pages --- */
 
-static size_t put_varint(uint8_t *out, uint64_t v) {
+static size_t rosbag2_put_varint(uint8_t *out, uint64_t v) {
     unsigned groups = 1;
     while (v >> (7 * groups)) {
         groups++;
@@ -296,7 +296,7 @@ static void make_inner(const struct repair_run *r, const struct rosbag2_leaf *ch
     for (size_t i = 0; i + 1 < n; i++) {
         uint8_t cell[CELL_MAX];
         put_u32be(cell, children[i].page);
-        size_t size = 4 + put_varint(cell + 4, (uint64_t)children[i].last);
+        size_t size = 4 + rosbag2_put_varint(cell + 4, (uint64_t)children[i].last);
         at -= (uint32_t)size;
         memcpy(page + at, cell, size);
         put_u16be(page + ROSBAG2_INNER_HEAD + 2 * i, at);
@@ -309,7 +309,7 @@ static void make_inner(const struct repair_run *r, const struct rosbag2_leaf *ch
 
 /* Builds levels of inner pages above the leaves until all fit below the root. `leaves` is then the list of pages of the
  * uppermost level. */
-static bool build(struct repair_run *r, struct rosbag2_repair *repair, struct reel_error *err) {
+static bool rosbag2_build(struct repair_run *r, struct rosbag2_repair *repair, struct reel_error *err) {
     struct rosbag2_pages *p = &r->pages;
     size_t most = (p->usable - ROSBAG2_INNER_HEAD) / CELL_MAX;
     while (p->count > most) {
@@ -380,7 +380,7 @@ static struct rosbag2_repair *make_pages(struct repair_run *r, uint32_t root, st
     if (!good || p->count == 0) {
         return NULL;
     }
-    good = move_root(r, repair, err) && build(r, repair, err) && make_root(r, repair, err);
+    good = move_root(r, repair, err) && rosbag2_build(r, repair, err) && make_root(r, repair, err);
     repair->data = TAKE(r->new_pages.data);
     return good ? TAKE(repair) : NULL;
 }

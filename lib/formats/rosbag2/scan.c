@@ -13,8 +13,8 @@
 enum {
     PROBE_YAML_BITS = 8 * 28,
     PROBE_ARCHIVE_BITS = 8 * 16,
-    UNPACK_RATIO =
-        256, /* compressed messages of one recording may unpack to this multiple of its size while scanning, … */
+    UNPACK_RATIO = 256, /* compressed messages of one recording may unpack to this multiple of its size while scanning,
+                           … */
 };
 #define UNPACK_BASE (UINT64_C(4) << 30) /* … but at least to this */
 
@@ -84,16 +84,17 @@ static bool read_yaml(struct rosbag2_scan *s, const struct rosbag2_file *file, s
     return true;
 }
 
-static bool add_pair(struct rosbag2_scan *s, const char *key, const char *value, struct reel_error *err) {
+static bool rosbag2_add_pair(struct rosbag2_scan *s, const char *key, const char *value, struct reel_error *err) {
     return !value || value[0] == '\0' || reel_scan_metadata(s->scan, key, bytes_text(value), err);
 }
 
 static bool add_metadata(struct rosbag2_scan *s, struct reel_error *err) {
     const struct rosbag2_meta *m = &s->meta;
-    if (!add_pair(s, "metadata_version", m->version, err) || !add_pair(s, "storage_identifier", m->storage, err) ||
-        !add_pair(s, "ros_distro", s->distro && s->distro[0] ? s->distro : m->distro, err) ||
-        !add_pair(s, "compression_mode", m->compression_mode, err) ||
-        !add_pair(s, "compression_format", m->compression_format, err)) {
+    if (!rosbag2_add_pair(s, "metadata_version", m->version, err) ||
+        !rosbag2_add_pair(s, "storage_identifier", m->storage, err) ||
+        !rosbag2_add_pair(s, "ros_distro", s->distro && s->distro[0] ? s->distro : m->distro, err) ||
+        !rosbag2_add_pair(s, "compression_mode", m->compression_mode, err) ||
+        !rosbag2_add_pair(s, "compression_format", m->compression_format, err)) {
         return false;
     }
     for (size_t i = 0; i < m->custom.count; i++) {

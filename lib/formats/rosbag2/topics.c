@@ -37,7 +37,8 @@ void rosbag2_finding(const struct rosbag2_base *b, enum reel_severity severity, 
 }
 
 /* A text of the current row as UTF-8, in the scan's arena. NULL with err. */
-static const char *text_of(struct rosbag2_base *b, sqlite3_stmt *statement, int column, struct reel_error *err) {
+static const char *rosbag2_topics_text_of(struct rosbag2_base *b, sqlite3_stmt *statement, int column,
+                                          struct reel_error *err) {
     struct reel_bytes raw;
     if (!rosbag2_column(&b->db, statement, column, &raw, err)) {
         return NULL;
@@ -54,8 +55,8 @@ static const char *text_of(struct rosbag2_base *b, sqlite3_stmt *statement, int 
 }
 
 /* Steps a statement over a small table; damage ends the loop with a finding. */
-static bool step(struct rosbag2_base *b, sqlite3_stmt *statement, const char *table, bool *row,
-                 struct reel_error *err) {
+static bool rosbag2_step(struct rosbag2_base *b, sqlite3_stmt *statement, const char *table, bool *row,
+                         struct reel_error *err) {
     int rc = sqlite3_step(statement);
     *row = rc == SQLITE_ROW;
     if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
@@ -87,7 +88,7 @@ static bool list_definitions(struct rosbag2_base *b, struct definitions *out, st
     AUTO(statement)
     sqlite3_stmt *rows = rosbag2_prepare(&b->db, "SELECT rowid, topic_type, encoding FROM message_definitions", err);
     for (bool row = true; rows && row;) {
-        if (!step(b, rows, "message_definitions", &row, err)) {
+        if (!rosbag2_step(b, rows, "message_definitions", &row, err)) {
             return false;
         }
         if (!row) {
@@ -97,7 +98,8 @@ static bool list_definitions(struct rosbag2_base *b, struct definitions *out, st
             return reel_fail(err, REEL_LIMIT, "more than %d message definitions", REEL_CHANNELS_MAX);
         }
         struct definition d = {.rowid = sqlite3_column_int64(rows, 0)};
-        if (!(d.type = text_of(b, rows, 1, err)) || !(d.encoding = text_of(b, rows, 2, err))) {
+        if (!(d.type = rosbag2_topics_text_of(b, rows, 1, err)) ||
+            !(d.encoding = rosbag2_topics_text_of(b, rows, 2, err))) {
             return false;
         }
         if (!GROW_ARRAY(out->items, out->count, out->capacity)) {
@@ -148,7 +150,7 @@ static bool definition_text(struct rosbag2_base *b, sqlite3_stmt *one, const str
     *out = bytes_of("", 0);
     sqlite3_reset(one);
     sqlite3_bind_int64(one, 1, d->rowid);
-    return step(b, one, "message_definitions", &row, err) && (!row || rosbag2_column(&b->db, one, 0, out, err));
+    return rosbag2_step(b, one, "message_definitions", &row, err) && (!row || rosbag2_column(&b->db, one, 0, out, err));
 }
 
 /* --- channels --- */
@@ -203,8 +205,8 @@ struct topic_row {
     const char *definition_encoding;
 };
 
-static bool add_channel(struct rosbag2_base *b, const struct topic_row *t, struct rosbag2_channel **out,
-                        struct reel_error *err) {
+static bool rosbag2_add_channel(struct rosbag2_base *b, const struct topic_row *t, struct rosbag2_channel **out,
+                                struct reel_error *err) {
     bool is_new;
     struct rosbag2_channel *c = *out = intern(b->s, t->name, t->type, t->encoding, &is_new, err);
     if (!c || !is_new) {
@@ -254,9 +256,9 @@ static const struct rosbag2_meta_topic *meta_topic(const struct rosbag2_scan *s,
 
 static bool read_topic(struct rosbag2_base *b, sqlite3_stmt *rows, struct topic_row *t, struct reel_error *err) {
     t->id = sqlite3_column_int64(rows, 0);
-    if (!(t->name = text_of(b, rows, 1, err)) || !(t->type = text_of(b, rows, 2, err)) ||
-        !(t->encoding = text_of(b, rows, 3, err)) || !(t->qos = text_of(b, rows, 4, err)) ||
-        !(t->hash = text_of(b, rows, 5, err))) {
+    if (!(t->name = rosbag2_topics_text_of(b, rows, 1, err)) || !(t->type = rosbag2_topics_text_of(b, rows, 2, err)) ||
+        !(t->encoding = rosbag2_topics_text_of(b, rows, 3, err)) ||
+        !(t->qos = rosbag2_topics_text_of(b, rows, 4, err)) || !(t->hash = rosbag2_topics_text_of(b, rows, 5, err))) {
         return false;
     }
     const struct rosbag2_meta_topic *meta = t->qos[0] == '\0' ? meta_topic(b->s, t->name, t->type) : NULL;
@@ -287,7 +289,7 @@ static bool walk_topics(struct rosbag2_base *b, const struct definitions *all, s
     for (bool row = true;;) {
         struct topic_row t = {.definition_encoding = ""};
         struct rosbag2_channel *channel;
-        if (!step(b, rows, "topics", &row, err)) {
+        if (!rosbag2_step(b, rows, "topics", &row, err)) {
             return false;
         }
         if (!row) {
@@ -301,7 +303,7 @@ static bool walk_topics(struct rosbag2_base *b, const struct definitions *all, s
         }
         const struct definition *d = find_definition(&b->s->arena, all, t.type);
         t.definition_encoding = d ? d->encoding : "";
-        if ((d && !definition_text(b, one, d, &t.definition, err)) || !add_channel(b, &t, &channel, err) ||
+        if ((d && !definition_text(b, one, d, &t.definition, err)) || !rosbag2_add_channel(b, &t, &channel, err) ||
             !add_topic(b, t.id, channel, err)) {
             return false;
         }
@@ -326,7 +328,7 @@ static bool add_placeholder(struct rosbag2_base *b, int64_t id, size_t index, st
     if (!t.name) {
         return arena_fail(&b->s->arena, err);
     }
-    if (!add_channel(b, &t, out, err) || !add_topic(b, id, *out, err)) {
+    if (!rosbag2_add_channel(b, &t, out, err) || !add_topic(b, id, *out, err)) {
         return false;
     }
     struct rosbag2_topic added = b->topics[b->n_topics - 1];
@@ -371,13 +373,13 @@ static bool read_version(struct rosbag2_base *b, struct reel_error *err) {
     }
     AUTO(statement) sqlite3_stmt *rows = rosbag2_prepare(&b->db, "SELECT schema_version, ros_distro FROM schema", err);
     bool row;
-    if (!rows || !step(b, rows, "schema", &row, err)) {
+    if (!rows || !rosbag2_step(b, rows, "schema", &row, err)) {
         return false;
     }
     if (row) {
         int version = sqlite3_column_int(rows, 0);
         b->version = version >= 1 && version <= 1000 ? version : b->version;
-        const char *distro = text_of(b, rows, 1, err);
+        const char *distro = rosbag2_topics_text_of(b, rows, 1, err);
         b->s->distro = b->s->distro && b->s->distro[0] ? b->s->distro : distro;
         return distro != NULL;
     }
@@ -409,7 +411,7 @@ bool rosbag2_read_metadata(struct rosbag2_base *b, struct reel_error *err) {
     AUTO(statement)
     sqlite3_stmt *rows = rosbag2_prepare(&b->db, "SELECT metadata FROM metadata ORDER BY rowid DESC", err);
     struct reel_bytes yaml;
-    if (!rows || !step(b, rows, "metadata", &row, err)) {
+    if (!rows || !rosbag2_step(b, rows, "metadata", &row, err)) {
         return false;
     }
     struct reel_error why = {0};

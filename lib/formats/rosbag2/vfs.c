@@ -55,7 +55,7 @@ static bool read_repaired(const struct rosbag2_repair *r, uint64_t at, uint8_t *
     return true;
 }
 
-static int file_read(sqlite3_file *file, void *buffer, int amount, sqlite3_int64 offset) {
+static int rosbag2_file_read(sqlite3_file *file, void *buffer, int amount, sqlite3_int64 offset) {
     struct rosbag2_file_view *v = ((struct db_file *)file)->view;
     uint64_t at = (uint64_t)offset;
     size_t size = amount > 0 ? (size_t)amount : 0;
@@ -116,7 +116,7 @@ static int file_nature(sqlite3_file *file) {
 static const sqlite3_io_methods file_methods = {
     .iVersion = 1,
     .xClose = file_close,
-    .xRead = file_read,
+    .xRead = rosbag2_file_read,
     .xWrite = file_write,
     .xTruncate = file_truncate,
     .xSync = file_sync,

@@ -49,8 +49,8 @@ static bool only_damage(const struct reel_error *why, struct reel_error *keep, s
 
 /* *packed: the message is a zstd frame. CDR begins with a zero byte, so the magic number is unambiguous; for other
  * encodings the metadata must state compression. */
-static bool is_packed(struct walk *w, struct rosbag2_channel *c, const struct reel_entry *e, uint8_t head[PACKED_HEAD],
-                      bool *packed, struct reel_error *err) {
+static bool rosbag2_is_packed(struct walk *w, struct rosbag2_channel *c, const struct reel_entry *e,
+                              uint8_t head[PACKED_HEAD], bool *packed, struct reel_error *err) {
     const struct rosbag2_meta *meta = &w->b->s->meta;
     bool stated = meta->compression_mode && ascii_casecmp(meta->compression_mode, "message") == 0;
     *packed = false;
@@ -84,13 +84,13 @@ static bool unpack(struct walk *w, struct reel_entry *e, struct reel_error *err)
     return reel_scan_chunk(s->scan, &chunk, &e->chunk, err);
 }
 
-static bool take_message(struct walk *w, struct rosbag2_channel *c, struct reel_entry *e, int64_t rowid,
-                         struct reel_error *err) {
+static bool rosbag2_take_message(struct walk *w, struct rosbag2_channel *c, struct reel_entry *e, int64_t rowid,
+                                 struct reel_error *err) {
     struct reel_error why = {0};
     uint8_t head[PACKED_HEAD], last;
     bool packed;
     if ((e->size > 0 && !reel_source_read(w->source, e->offset + e->size - 1, &last, 1, &why)) ||
-        !is_packed(w, c, e, head, &packed, &why)) {
+        !rosbag2_is_packed(w, c, e, head, &packed, &why)) {
         note(&w->unreadable, &w->unreadable_id, rowid);
         return only_damage(&why, &w->unreadable_why, err);
     }
@@ -106,7 +106,7 @@ static bool take_message(struct walk *w, struct rosbag2_channel *c, struct reel_
     return true;
 }
 
-static bool take_row(struct walk *w, int64_t rowid, struct reel_error *err) {
+static bool rosbag2_take_row(struct walk *w, int64_t rowid, struct reel_error *err) {
     struct rosbag2_base *b = w->b;
     for (int i = 1; i <= 3; i++) {
         if (sqlite3_column_type(w->rows, i) != SQLITE_INTEGER) {
@@ -138,7 +138,7 @@ static bool take_row(struct walk *w, int64_t rowid, struct reel_error *err) {
                            .chunk = b->rows,
                            .offset = rosbag2_address(rowid),
                            .size = (uint32_t)size};
-    return take_message(w, c, &e, rowid, err);
+    return rosbag2_take_message(w, c, &e, rowid, err);
 }
 
 /* --- the walk --- */
@@ -161,7 +161,7 @@ static bool is_fatal(const struct walk *w, int rc) {
 
 /* Finds the smallest id above `from` from which rows are readable again, by doubling steps and then bisection, as if
  * all damage were in one position. *found is false when there is none. */
-static bool find_next(struct walk *w, int64_t from, int64_t *next, bool *found, struct reel_error *err) {
+static bool rosbag2_find_next(struct walk *w, int64_t from, int64_t *next, bool *found, struct reel_error *err) {
     int64_t bad = from, good = 0, rowid;
     *found = false;
     for (int64_t leap = 1; !*found && bad < ROSBAG2_ROW_MAX; leap *= 2) {
@@ -200,7 +200,7 @@ static bool walk_run(struct walk *w, int64_t *at, int *rc, struct reel_error *er
             *rc = SQLITE_CORRUPT;
             return true;
         }
-        if (!take_row(w, rowid, err) ||
+        if (!rosbag2_take_row(w, rowid, err) ||
             (++rows % REPORT_ROWS == 0 && !reel_scan_progress(s->scan, s->done, s->total, err))) {
             return false;
         }
@@ -229,7 +229,7 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
                             (long long)at, DAMAGED_MAX);
             return true;
         }
-        if (!find_next(w, at, &next, &found, err)) {
+        if (!rosbag2_find_next(w, at, &next, &found, err)) {
             return false;
         }
         bool more = found && seek(w, next, &rowid) == SQLITE_ROW;
@@ -243,7 +243,7 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
     }
 }
 
-static void report(const struct walk *w) {
+static void rosbag2_report(const struct walk *w) {
     const struct rosbag2_base *b = w->b;
 #define COUNT(count, id) (unsigned long long)w->count, (long long)w->id
     if (w->wrong > 0) {
@@ -286,7 +286,7 @@ bool rosbag2_walk(struct rosbag2_base *b, struct reel_error *err) {
         b->topics[i].channel->payload = ROSBAG2_UNSEEN; /* decided again for each database of the bag */
     }
     bool good = walk_all(&w, err);
-    report(&w);
+    rosbag2_report(&w);
     b->s->messages += w.taken;
     return good;
 }

@@ -61,8 +61,8 @@ static uint64_t local_size(const struct reel_write *w) {
 
 /* ---- the data file */
 
-/* `w` as its writer expects it; the result is put back with leave(). */
-static struct reel_write enter(struct reel_write *w) {
+/* `w` as its writer expects it; the result is put back with rosbag2_leave(). */
+static struct reel_write rosbag2_enter(struct reel_write *w) {
     struct reel_write own = *w;
     w->base = local_size(w);
     w->writer = inner_writer(w);
@@ -70,7 +70,7 @@ static struct reel_write enter(struct reel_write *w) {
     w->run = ((struct run *)own.run)->inner;
     return own;
 }
-static void leave(struct reel_write *w, const struct reel_write *own) {
+static void rosbag2_leave(struct reel_write *w, const struct reel_write *own) {
     w->base = own->base;
     w->writer = own->writer;
     w->totals = own->totals;
@@ -78,7 +78,7 @@ static void leave(struct reel_write *w, const struct reel_write *own) {
 }
 
 /* While planning, adds what the inner writer has emitted to the member's CRC and size. */
-static bool join(struct reel_write *w, const struct reel_sink *out, const struct zip_crc *begin, bool good) {
+static bool rosbag2_join(struct reel_write *w, const struct reel_sink *out, const struct zip_crc *begin, bool good) {
     struct totals *t = w->totals;
     if (w->planning) {
         zip_crc_join(out, begin, &t->crc, &t->size);
@@ -86,7 +86,7 @@ static bool join(struct reel_write *w, const struct reel_sink *out, const struct
     return good;
 }
 
-static bool open_run(struct reel_write *w, struct reel_error *err) {
+static bool rosbag2_open_run(struct reel_write *w, struct reel_error *err) {
     struct totals *t = w->totals;
     struct run *run = w->run;
     if (!t->inner && !(t->inner = reel_write_keep(w, inner_writer(w)->totals_size, err))) {
@@ -95,18 +95,18 @@ static bool open_run(struct reel_write *w, struct reel_error *err) {
     if (!(run->inner = calloc(1, inner_writer(w)->run_size))) {
         return reel_fail_memory(err);
     }
-    struct reel_write own = enter(w);
+    struct reel_write own = rosbag2_enter(w);
     bool good = w->writer->open(w, err);
-    leave(w, &own);
+    rosbag2_leave(w, &own);
     return good;
 }
 
-static void close_run(struct reel_write *w) {
+static void rosbag2_close_run(struct reel_write *w) {
     struct run *run = w->run;
     if (run->inner) {
-        struct reel_write own = enter(w);
+        struct reel_write own = rosbag2_enter(w);
         w->writer->close(w);
-        leave(w, &own);
+        rosbag2_leave(w, &own);
     }
     free(run->inner);
     free(run->text.data);
@@ -118,36 +118,36 @@ static bool head(struct reel_write *w, struct reel_sink *out, struct reel_error 
     member_path(w, false, path);
     zip_put_local(out, path, t->crc, t->size, true);
     struct zip_crc begin = zip_crc_begin(out);
-    struct reel_write own = enter(w);
+    struct reel_write own = rosbag2_enter(w);
     bool good = w->writer->head(w, out, err);
     bool final = !(w->writer->needs & REEL_HEAD_LAST);
-    leave(w, &own);
-    return final ? join(w, out, &begin, good) : good;
+    rosbag2_leave(w, &own);
+    return final ? rosbag2_join(w, out, &begin, good) : good;
 }
 
 /* Puts a head that depends on what follows it before the rest in the member's CRC and size. */
 static bool join_head(struct reel_write *w, struct reel_error *err) {
     struct totals *t = w->totals;
     struct reel_sink first = {.hashing = true};
-    struct reel_write own = enter(w);
+    struct reel_write own = rosbag2_enter(w);
     bool late = w->writer->needs & REEL_HEAD_LAST, good = !late || w->writer->head(w, &first, err);
-    leave(w, &own);
+    rosbag2_leave(w, &own);
     t->crc = late ? (uint32_t)crc32_combine(first.crc, t->crc, (z_off_t)t->size) : t->crc;
     t->size += first.pos;
     return good;
 }
 
-static bool messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag2_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct zip_crc begin = zip_crc_begin(out);
-    struct reel_write own = enter(w);
+    struct reel_write own = rosbag2_enter(w);
     bool good = w->writer->messages(w, out, err);
-    leave(w, &own);
-    return join(w, out, &begin, good);
+    rosbag2_leave(w, &own);
+    return rosbag2_join(w, out, &begin, good);
 }
 
 /* ---- the end of the archive */
 
-static bool put_end(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag2_put_end(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     const struct totals *t = w->totals;
     struct run *run = w->run;
     char data[PATH_ROOM], yaml[PATH_ROOM];
@@ -175,25 +175,25 @@ static bool put_end(struct reel_write *w, struct reel_sink *out, struct reel_err
 }
 
 static uint64_t inner_parts(struct reel_write *w) {
-    struct reel_write own = enter(w);
+    struct reel_write own = rosbag2_enter(w);
     uint64_t parts = w->writer->tail_parts(w);
-    leave(w, &own);
+    rosbag2_leave(w, &own);
     return parts;
 }
 
-static uint64_t tail_parts(struct reel_write *w) {
+static uint64_t rosbag2_tail_parts(struct reel_write *w) {
     return inner_parts(w) + 1;
 }
 
 static bool tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     if (part == inner_parts(w)) {
-        return (!w->planning || join_head(w, err)) && put_end(w, out, err);
+        return (!w->planning || join_head(w, err)) && rosbag2_put_end(w, out, err);
     }
     struct zip_crc begin = zip_crc_begin(out);
-    struct reel_write own = enter(w);
+    struct reel_write own = rosbag2_enter(w);
     bool good = w->writer->tail(w, part, out, err);
-    leave(w, &own);
-    return join(w, out, &begin, good);
+    rosbag2_leave(w, &own);
+    return rosbag2_join(w, out, &begin, good);
 }
 
 /* ---- the writer */
@@ -252,8 +252,8 @@ static const struct reel_write_option options[] = {
         .options = options, .compressions = compression_names,                                                         \
         .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NAMES_FOLDER | (more_needs), .version = 1, .encoding = "cdr",       \
         .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn,                         \
-        .accepts = accepts_##storage, .accepts_all = all_fn, .open = open_run, .close = close_run, .head = head,       \
-        .messages = messages, .tail_parts = tail_parts, .tail = tail                                                   \
+        .accepts = accepts_##storage, .accepts_all = all_fn, .open = rosbag2_open_run, .close = rosbag2_close_run,     \
+        .head = head, .messages = rosbag2_messages, .tail_parts = rosbag2_tail_parts, .tail = tail                     \
     }
 const struct reel_writer reel_writer_rosbag2 =
     ROSBAG2_WRITER(NULL, mcap, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);

@@ -82,8 +82,8 @@ static size_t record_head(const struct reel_message *m, int64_t time_ns, uint8_t
 }
 
 /* Payload bytes that are not shown are not read. */
-static bool put_payload(struct reel_write *w, const struct reel_message *m, uint64_t at, uint64_t size,
-                        struct reel_sink *out, struct reel_error *err) {
+static bool rosbag2_put_payload(struct reel_write *w, const struct reel_message *m, uint64_t at, uint64_t size,
+                                struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     for (uint64_t n; size > 0; at += n, size -= n) {
         n = size < PIECE ? size : PIECE;
@@ -106,7 +106,7 @@ static bool note_leaf(struct reel_write *w, uint64_t messages, uint64_t pages, s
     return !run->note.failed || reel_fail_memory(err);
 }
 
-static bool put_leaf(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag2_write_db3_put_leaf(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     uint64_t messages = run->leaf.cells;
     if (messages == 0) {
@@ -118,8 +118,8 @@ static bool put_leaf(struct reel_write *w, struct reel_sink *out, struct reel_er
 }
 
 /* One that fits the leaf. */
-static bool add_message(struct reel_write *w, const struct reel_message *m, uint64_t rowid, const uint8_t *head,
-                        size_t head_size, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag2_add_message(struct reel_write *w, const struct reel_message *m, uint64_t rowid, const uint8_t *head,
+                                size_t head_size, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     uint64_t record = head_size + (uint64_t)m->size;
     size_t size = db3_cell_size(record, rowid);
@@ -136,11 +136,11 @@ static bool put_spilled(struct reel_write *w, const struct reel_message *m, uint
     db3_spill_begin(&spill, rowid, out);
     uint64_t run = db3_spill_next(&spill, out), at = run - head_size; /* a leaf holds more than the head */
     reel_sink_put(out, head, head_size);
-    if (!put_payload(w, m, 0, at, out, err)) {
+    if (!rosbag2_put_payload(w, m, 0, at, out, err)) {
         return false;
     }
     for (; (run = db3_spill_next(&spill, out)) > 0; at += run) {
-        if (!put_payload(w, m, at, run, out, err)) {
+        if (!rosbag2_put_payload(w, m, at, run, out, err)) {
             return false;
         }
     }
@@ -148,7 +148,7 @@ static bool put_spilled(struct reel_write *w, const struct reel_message *m, uint
 }
 
 /* Keeps the times that the pages of the index above its leaves need. */
-static bool book(struct reel_write *w, int64_t time_ns, struct reel_error *err) {
+static bool rosbag2_book(struct reel_write *w, int64_t time_ns, struct reel_error *err) {
     struct totals *t = w->totals;
     uint64_t item = t->rows++;
     t->disordered |= item > 0 && time_ns < t->last_ns;
@@ -172,13 +172,13 @@ static bool book(struct reel_write *w, int64_t time_ns, struct reel_error *err) 
     return true;
 }
 
-static bool is_full(const struct run *run, uint64_t bytes) {
+static bool rosbag2_is_full(const struct run *run, uint64_t bytes) {
     return bytes >= GROUP_BYTES || run->note.size >= NOTE_HEAD + GROUP_LEAVES * NOTE_LEAF;
 }
 
 /* One message; *full: it does not belong to the group any more. */
-static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t rowid, uint64_t begin, bool *full,
-                        struct reel_sink *out, struct reel_error *err) {
+static bool rosbag2_put_message(struct reel_write *w, const struct reel_message *m, uint64_t rowid, uint64_t begin,
+                                bool *full, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     uint8_t head[RECORD_HEAD_MAX + RECORD_FIXED];
     int64_t time_ns = reel_write_time(w, m);
@@ -189,16 +189,17 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
         return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes is larger than SQLite takes",
                          w->stream->channels[m->channel]->name, m->size);
     }
-    if ((spills || !db3_leaf_fits(&run->leaf, db3_cell_size(record, rowid))) && !put_leaf(w, out, err)) {
+    if ((spills || !db3_leaf_fits(&run->leaf, db3_cell_size(record, rowid))) &&
+        !rosbag2_write_db3_put_leaf(w, out, err)) {
         return false;
     }
-    *full = run->leaf.cells == 0 && is_full(run, out->pos - begin);
+    *full = run->leaf.cells == 0 && rosbag2_is_full(run, out->pos - begin);
     if (*full) {
         return true;
     }
     bool good = spills ? put_spilled(w, m, rowid, head, head_size, out, err)
-                       : add_message(w, m, rowid, head, head_size, out, err);
-    return good && (!w->planning || book(w, time_ns, err));
+                       : rosbag2_add_message(w, m, rowid, head, head_size, out, err);
+    return good && (!w->planning || rosbag2_book(w, time_ns, err));
 }
 
 static bool db3_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
@@ -212,7 +213,7 @@ static bool db3_messages(struct reel_write *w, struct reel_sink *out, struct ree
     run->note.size = 0;
     grow_u64(&run->note, t->leaves);
     for (; (step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE; rowid++) {
-        if (!put_message(w, &m, rowid, begin, &full, out, err)) {
+        if (!rosbag2_put_message(w, &m, rowid, begin, &full, out, err)) {
             return false;
         }
         if (full) {
@@ -220,7 +221,7 @@ static bool db3_messages(struct reel_write *w, struct reel_sink *out, struct ree
             break;
         }
     }
-    if (step == REEL_STEP_ERROR || !put_leaf(w, out, err)) {
+    if (step == REEL_STEP_ERROR || !rosbag2_write_db3_put_leaf(w, out, err)) {
         return false;
     }
     t->leaves += w->planning ? (run->note.size - NOTE_HEAD) / NOTE_LEAF : 0;
@@ -363,7 +364,7 @@ struct index_part { /* leaves being filled, from a walk through the messages */
     uint64_t item, leaf, end; /* the next item, the leaf being filled, the end of the leaves */
 };
 
-static bool visit(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err) {
+static bool rosbag2_visit(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err) {
     struct index_part *p = context;
     const struct totals *t = w->totals;
     uint64_t item = p->item++;
@@ -397,14 +398,15 @@ static bool put_index(struct reel_write *w, const struct layout *l, uint64_t par
     struct index_part p = {
         .out = out, .cells = &run->leaf, .leaf = from, .end = to, .item = reel_write_group(w, group)->first};
     for (; p.leaf < p.end; group++) {
-        if (!reel_write_walk(w, group, visit, &p, err)) {
+        if (!reel_write_walk(w, group, rosbag2_visit, &p, err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool put_tables(struct reel_write *w, const struct layout *l, struct reel_sink *out, struct reel_error *err) {
+static bool rosbag2_put_tables(struct reel_write *w, const struct layout *l, struct reel_sink *out,
+                               struct reel_error *err) {
     struct totals *t = w->totals;
     struct db3_roots roots = {
         .of = {[DB3_MESSAGES] = db3_root(&l->messages), [DB3_TIMES] = l->index.leaves > 0 ? db3_root(&l->index) : 0}};
@@ -437,7 +439,7 @@ static bool db3_tail(struct reel_write *w, uint64_t part, struct reel_sink *out,
     }
     part -= leaves;
     if (part >= inner) {
-        return put_tables(w, &l, out, err);
+        return rosbag2_put_tables(w, &l, out, err);
     }
     put_inner(&l.index, part, l.index_inner, out);
     return true;

@@ -10,12 +10,12 @@
 #include "formats/ros/write.h"
 #include "syntax/json_out.h"
 
-static void put_string(struct grow *out, const char *key, const char *value) {
+static void rosbag2_put_string(struct grow *out, const char *key, const char *value) {
     grow_text(out, key);
     json_put_string(out, bytes_text(value));
     grow_text(out, "\n");
 }
-static void put_number(struct grow *out, const char *key, uint64_t value) {
+static void rosbag2_put_number(struct grow *out, const char *key, uint64_t value) {
     char text[24];
     snprintf(text, sizeof text, "%llu\n", (unsigned long long)value);
     grow_text(out, key);
@@ -90,22 +90,22 @@ static int compare_topics(const void *a, const void *b, void *context) {
 
 static void put_topic(struct grow *out, const struct rosbag2_yaml *y, const struct reel_channel *c, uint64_t messages) {
     const char *qos = ros_metadata_of(c, "offered_qos_profiles"), *hash = ros_metadata_of(c, "topic_type_hash");
-    put_string(out, "    - topic_metadata:\n        name: ", c->name);
-    put_string(out, "        type: ", c->type);
+    rosbag2_put_string(out, "    - topic_metadata:\n        name: ", c->name);
+    rosbag2_put_string(out, "        type: ", c->type);
     grow_text(out, "        serialization_format: cdr\n");
     if (y->version >= 9) {
         put_profiles(out, qos ? qos : "");
     } else {
-        put_string(out, "        offered_qos_profiles: ", qos ? qos : "");
+        rosbag2_put_string(out, "        offered_qos_profiles: ", qos ? qos : "");
     }
     if (y->version >= 7) {
-        put_string(out, "        type_description_hash: ", hash ? hash : "");
+        rosbag2_put_string(out, "        type_description_hash: ", hash ? hash : "");
     }
-    put_number(out, "      message_count: ", messages);
+    rosbag2_put_number(out, "      message_count: ", messages);
 }
 
 /* One entry for each name, whose channels are counted together. */
-static bool put_topics(struct grow *out, const struct rosbag2_yaml *y, struct reel_error *err) {
+static bool rosbag2_write_yaml_put_topics(struct grow *out, const struct rosbag2_yaml *y, struct reel_error *err) {
     const struct reel_stream *s = y->stream;
     AUTO_MEM uint32_t *order = calloc((size_t)s->n_channels + 1, sizeof *order);
     uint32_t n = 0;
@@ -143,20 +143,20 @@ bool rosbag2_put_yaml(struct grow *out, const struct rosbag2_yaml *y, struct ree
     uint64_t start = (uint64_t)y->counts->first_ns, duration = (uint64_t)y->counts->last_ns - start,
              messages = played(y);
     grow_text(out, "rosbag2_bagfile_information:\n");
-    put_number(out, "  version: ", y->version);
-    put_string(out, "  storage_identifier: ", y->storage);
-    put_number(out, "  duration:\n    nanoseconds: ", duration);
-    put_number(out, "  starting_time:\n    nanoseconds_since_epoch: ", start);
-    put_number(out, "  message_count: ", messages);
-    if (!put_topics(out, y, err)) {
+    rosbag2_put_number(out, "  version: ", y->version);
+    rosbag2_put_string(out, "  storage_identifier: ", y->storage);
+    rosbag2_put_number(out, "  duration:\n    nanoseconds: ", duration);
+    rosbag2_put_number(out, "  starting_time:\n    nanoseconds_since_epoch: ", start);
+    rosbag2_put_number(out, "  message_count: ", messages);
+    if (!rosbag2_write_yaml_put_topics(out, y, err)) {
         return false;
     }
     grow_text(out, "  compression_format: \"\"\n  compression_mode: \"\"\n");
-    put_string(out, "  relative_file_paths:\n    - ", y->file);
-    put_string(out, "  files:\n    - path: ", y->file);
-    put_number(out, "      starting_time:\n        nanoseconds_since_epoch: ", start);
-    put_number(out, "      duration:\n        nanoseconds: ", duration);
-    put_number(out, "      message_count: ", messages);
+    rosbag2_put_string(out, "  relative_file_paths:\n    - ", y->file);
+    rosbag2_put_string(out, "  files:\n    - path: ", y->file);
+    rosbag2_put_number(out, "      starting_time:\n        nanoseconds_since_epoch: ", start);
+    rosbag2_put_number(out, "      duration:\n        nanoseconds: ", duration);
+    rosbag2_put_number(out, "      message_count: ", messages);
     grow_text(out, y->version >= 6 ? "  custom_data: ~\n" : "");
     grow_text(out, y->version >= 8 ? "  ros_distro: \"unknown\"\n" : "");
     return !out->failed || reel_fail_memory(err);

@@ -53,7 +53,7 @@ void reel_rows_free(struct reel_rows *rows) {
 }
 
 /* The topic of this name, made if there is none. */
-static struct topic *topic_named(struct reel_rows *rows, const char *name, struct reel_error *err) {
+static struct topic *rows_append_topic_named(struct reel_rows *rows, const char *name, struct reel_error *err) {
     struct topic *t = (struct topic *)hash_table_get(&rows->by_name, hash_key_bytes(bytes_text(name)));
     if (t) {
         return t;
@@ -71,7 +71,7 @@ static struct topic *topic_named(struct reel_rows *rows, const char *name, struc
     return t;
 }
 
-static bool describe(struct topic *t, const char *type, const char *encoding, struct reel_error *err) {
+static bool rows_append_describe(struct topic *t, const char *type, const char *encoding, struct reel_error *err) {
     free(t->type);
     free(t->encoding);
     t->type = strdup(type);
@@ -80,13 +80,13 @@ static bool describe(struct topic *t, const char *type, const char *encoding, st
 }
 
 bool reel_rows_know(struct reel_rows *rows, const struct reel_channel *channel, uint32_t id, struct reel_error *err) {
-    struct topic *t = topic_named(rows, channel->name, err);
+    struct topic *t = rows_append_topic_named(rows, channel->name, err);
     if (!t || t->known) {
         return t;
     }
     t->id = id;
     t->known = true;
-    return describe(t, channel->type, channel->encoding, err);
+    return rows_append_describe(t, channel->type, channel->encoding, err);
 }
 
 /* ---- batches */
@@ -108,7 +108,7 @@ struct batch {
     uint64_t row;
 };
 
-static void batch_done(struct batch *b) {
+static void rows_batch_done(struct batch *b) {
     for (struct topic *t = b->pending; t; t = t->next_pending) { /* those that were not added stand for nothing again */
         t->pending = false;
         t->declared = NULL;
@@ -127,7 +127,7 @@ static bool settle(struct batch *b, struct topic *t, const char *type, const cha
         t->next_pending = NULL;
         *b->pending_end = t;
         b->pending_end = &t->next_pending;
-        return describe(t, type, encoding, err);
+        return rows_append_describe(t, type, encoding, err);
     }
     if (strcmp(t->encoding, encoding) != 0) {
         return reel_fail(err, REEL_CONFLICT, "topic %.128s has the encoding \"%.40s\", not \"%.40s\"", t->name,
@@ -138,8 +138,8 @@ static bool settle(struct batch *b, struct topic *t, const char *type, const cha
                      type);
 }
 
-static bool take_message(struct batch *b, const struct row *row, const char *medium, struct reel_error *err) {
-    struct topic *t = topic_named(b->rows, row->topic, err);
+static bool rows_take_message(struct batch *b, const struct row *row, const char *medium, struct reel_error *err) {
+    struct topic *t = rows_append_topic_named(b->rows, row->topic, err);
     if (!t) {
         return false;
     }
@@ -166,16 +166,17 @@ static bool take_message(struct batch *b, const struct row *row, const char *med
     return true;
 }
 
-static bool take_row(struct batch *b, struct reel_bytes text, enum reel_row_media media, struct reel_error *err) {
+static bool rows_append_take_row(struct batch *b, struct reel_bytes text, enum reel_row_media media,
+                                 struct reel_error *err) {
     struct row row;
     b->row++;
     bool good = media == REEL_ROWS_JSON ? row_parse_json(&b->parser, text, &row, err)
                                         : row_parse_msgpack(&b->parser, text, &row, err);
     if (good && row.kind == ROW_CHANNEL) {
-        struct topic *t = topic_named(b->rows, row.topic, err);
+        struct topic *t = rows_append_topic_named(b->rows, row.topic, err);
         good = t && settle(b, t, row.channel->type, row.channel->encoding, row.channel, err);
     } else if (good && row.kind == ROW_MESSAGE) {
-        good = take_message(b, &row, media == REEL_ROWS_JSON ? "json" : "msgpack", err);
+        good = rows_take_message(b, &row, media == REEL_ROWS_JSON ? "json" : "msgpack", err);
     }
     return good || reel_error_at(err, "row %llu", (unsigned long long)b->row);
 }
@@ -184,11 +185,12 @@ static bool take_lines(struct batch *b, struct reel_bytes body, struct reel_erro
     for (size_t at = 0, end; at < body.size; at = end + 1) {
         const uint8_t *newline = memchr(body.data + at, '\n', body.size - at);
         end = newline ? (size_t)(newline - body.data) : body.size;
-        size_t size = end - at,
-               from = at + (size > 0 && body.data[at] == 0x1e); /* json-seq puts a record separator in front */
+        size_t size = end - at, from = at + (size > 0 && body.data[at] == 0x1e); /* json-seq puts a record separator in
+                                                                                    front */
         struct cursor line = cursor_of(bytes_of(body.data + from, end - from));
         json_space(&line);
-        if (!cursor_done(&line) && !take_row(b, bytes_of(body.data + from, end - from), REEL_ROWS_JSON, err)) {
+        if (!cursor_done(&line) &&
+            !rows_append_take_row(b, bytes_of(body.data + from, end - from), REEL_ROWS_JSON, err)) {
             return false;
         }
     }
@@ -199,7 +201,7 @@ static bool take_array(struct batch *b, struct reel_bytes body, struct reel_erro
     struct json_items s = json_items_of(body, '[', ']');
     struct reel_bytes row;
     while (json_next(&s, &row)) {
-        if (!take_row(b, row, REEL_ROWS_JSON, err)) {
+        if (!rows_append_take_row(b, row, REEL_ROWS_JSON, err)) {
             return false;
         }
     }
@@ -217,7 +219,7 @@ static bool take_maps(struct batch *b, struct reel_bytes body, struct reel_error
             return reel_fail(err, REEL_ARGUMENT, "row %llu: %s", (unsigned long long)b->row + 1,
                              msgpack_result_text(result));
         }
-        if (!take_row(b, bytes_of(from, (size_t)(c.at - from)), REEL_ROWS_MSGPACK, err)) {
+        if (!rows_append_take_row(b, bytes_of(from, (size_t)(c.at - from)), REEL_ROWS_MSGPACK, err)) {
             return false;
         }
     }
@@ -258,7 +260,7 @@ static bool record_messages(struct batch *b, struct reel_rows_added *added, stru
 bool reel_rows_append(struct reel_rows *rows, enum reel_row_media media, struct reel_bytes body, int64_t now_ns,
                       struct reel_rows_added *added, struct reel_error *err) {
     enum { BATCH_MEMORY_MAX = 256 << 20 };
-    AUTO_STRUCT(batch_done) struct batch b = {.rows = rows, .arena.max = BATCH_MEMORY_MAX};
+    AUTO_STRUCT(rows_batch_done) struct batch b = {.rows = rows, .arena.max = BATCH_MEMORY_MAX};
     b.pending_end = &b.pending;
     *added = (struct reel_rows_added){0};
     struct cursor c = cursor_of(body);
@@ -287,11 +289,11 @@ size_t reel_rows_whole(enum reel_row_media media, struct reel_bytes text) {
 
 /* ---- recordings */
 
-static bool add_channels(struct reel_rows *rows, const struct reel_stream *stream, uint32_t *ids,
-                         struct reel_error *err) {
+static bool rows_add_channels(struct reel_rows *rows, const struct reel_stream *stream, uint32_t *ids,
+                              struct reel_error *err) {
     for (uint32_t i = 0; i < stream->n_channels; i++) { /* all are compared before the first is added */
         const struct reel_channel *c = stream->channels[i];
-        struct topic *t = topic_named(rows, c->name, err);
+        struct topic *t = rows_append_topic_named(rows, c->name, err);
         if (!t) {
             return false;
         }
@@ -304,9 +306,9 @@ static bool add_channels(struct reel_rows *rows, const struct reel_stream *strea
     }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         const struct reel_channel *c = stream->channels[i];
-        struct topic *t = topic_named(rows, c->name, err);
-        if (!t->known &&
-            (!reel_recorder_copy_channel(rows->recorder, c, &t->id, err) || !describe(t, c->type, c->encoding, err))) {
+        struct topic *t = rows_append_topic_named(rows, c->name, err);
+        if (!t->known && (!reel_recorder_copy_channel(rows->recorder, c, &t->id, err) ||
+                          !rows_append_describe(t, c->type, c->encoding, err))) {
             return false;
         }
         t->known = true;
@@ -326,7 +328,7 @@ bool reel_rows_append_recording(struct reel_rows *rows, struct reel_recording *r
     if (!ids) {
         return reel_fail_memory(err);
     }
-    if (!add_channels(rows, stream, ids, err)) {
+    if (!rows_add_channels(rows, stream, ids, err)) {
         return false;
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));

@@ -14,7 +14,7 @@ void rows_channels_done(struct rows_scan *s) {
     arena_free(&s->model);
 }
 
-static struct rows_topic *topic_named(struct rows_scan *s, const char *name, struct reel_error *err) {
+static struct rows_topic *rows_channels_topic_named(struct rows_scan *s, const char *name, struct reel_error *err) {
     struct rows_topic *t = (struct rows_topic *)hash_table_get(&s->topics, hash_key_bytes(bytes_text(name)));
     if (t) {
         return t;
@@ -29,7 +29,8 @@ static struct rows_topic *topic_named(struct rows_scan *s, const char *name, str
 }
 
 /* Copies what is kept of `from` after it was reported. */
-static bool keep(struct rows_scan *s, struct rows_channel *c, const struct reel_channel *from, struct reel_error *err) {
+static bool rows_channels_keep(struct rows_scan *s, struct rows_channel *c, const struct reel_channel *from,
+                               struct reel_error *err) {
     struct arena *a = &s->model;
     struct reel_schema *schema = from->n_schemas ? arena_copy(a, from->schemas, sizeof *schema) : NULL;
     c->model = *from;
@@ -62,14 +63,14 @@ static const char *callerid_of(const struct reel_channel *c) {
     return NULL;
 }
 
-static struct rows_channel *add_channel(struct rows_scan *s, struct rows_topic *t, const struct reel_channel *from,
-                                        struct reel_error *err) {
+static struct rows_channel *rows_add_channel(struct rows_scan *s, struct rows_topic *t, const struct reel_channel *from,
+                                             struct reel_error *err) {
     struct rows_channel *c = arena_alloc(&s->model, sizeof *c);
     if (!c) {
         arena_fail(&s->model, err);
         return NULL;
     }
-    if (!keep(s, c, from, err) || !reel_scan_channel(s->scan, &c->model, &c->id, err)) {
+    if (!rows_channels_keep(s, c, from, err) || !reel_scan_channel(s->scan, &c->model, &c->id, err)) {
         return NULL;
     }
     c->callerid = callerid_of(&c->model);
@@ -78,40 +79,41 @@ static struct rows_channel *add_channel(struct rows_scan *s, struct rows_topic *
     return c;
 }
 
-static bool fits(const struct rows_channel *c, const char *encoding, const char *callerid) {
+static bool rows_fits(const struct rows_channel *c, const char *encoding, const char *callerid) {
     return strcmp(c->model.encoding, encoding) == 0 &&
            (!callerid || (c->callerid && strcmp(c->callerid, callerid) == 0));
 }
 
 /* The newest channel of the encoding, and of the caller if the row names one. *n: how many channels were seen. */
-static struct rows_channel *find(const struct rows_topic *t, const char *encoding, const char *callerid, unsigned *n) {
+static struct rows_channel *rows_channels_find(const struct rows_topic *t, const char *encoding, const char *callerid,
+                                               unsigned *n) {
     struct rows_channel *c = t->channels;
-    for (*n = 0; c && *n < CHANNELS_MAX && !fits(c, encoding, callerid); (*n)++) {
+    for (*n = 0; c && *n < CHANNELS_MAX && !rows_fits(c, encoding, callerid); (*n)++) {
         c = c->next;
     }
     return *n < CHANNELS_MAX ? c : NULL;
 }
 
-static bool same_schema(const struct reel_channel *a, const struct reel_channel *b) {
+static bool rows_same_schema(const struct reel_channel *a, const struct reel_channel *b) {
     return a->n_schemas == b->n_schemas && (a->n_schemas == 0 || bytes_equal(a->schemas->data, b->schemas->data));
 }
 
 bool rows_define(struct rows_scan *s, const struct row *row, struct reel_error *err) {
-    struct rows_topic *t = topic_named(s, row->topic, err);
+    struct rows_topic *t = rows_channels_topic_named(s, row->topic, err);
     unsigned n;
     if (!t) {
         return false;
     }
-    const struct rows_channel *c = find(t, row->channel->encoding, callerid_of(row->channel), &n);
-    if (c && strcmp(c->model.type, row->channel->type) == 0 && same_schema(&c->model, row->channel)) {
+    const struct rows_channel *c = rows_channels_find(t, row->channel->encoding, callerid_of(row->channel), &n);
+    if (c && strcmp(c->model.type, row->channel->type) == 0 && rows_same_schema(&c->model, row->channel)) {
         t->last = NULL;
         return true; /* repeated */
     }
-    return add_channel(s, t, row->channel, err);
+    return rows_add_channel(s, t, row->channel, err);
 }
 
 /* Bytes without a word on their encoding are those of the channel that was defined. */
-static const char *encoding_of(const struct rows_scan *s, const struct rows_topic *t, const struct row *row) {
+static const char *rows_encoding_of(const struct rows_scan *s, const struct rows_topic *t, const struct row *row) {
     return !row->is_bytes     ? s->medium
            : row->encoding[0] ? row->encoding
            : t->channels      ? t->channels->model.encoding
@@ -119,16 +121,16 @@ static const char *encoding_of(const struct rows_scan *s, const struct rows_topi
 }
 
 struct rows_channel *rows_channel_of(struct rows_scan *s, const struct row *row, struct reel_error *err) {
-    struct rows_topic *t = topic_named(s, row->topic, err);
+    struct rows_topic *t = rows_channels_topic_named(s, row->topic, err);
     unsigned n;
     if (!t) {
         return NULL;
     }
-    const char *encoding = encoding_of(s, t, row);
-    if (t->last && fits(t->last, encoding, row->callerid)) {
+    const char *encoding = rows_encoding_of(s, t, row);
+    if (t->last && rows_fits(t->last, encoding, row->callerid)) {
         return t->last;
     }
-    struct rows_channel *c = find(t, encoding, row->callerid, &n);
+    struct rows_channel *c = rows_channels_find(t, encoding, row->callerid, &n);
     if (!c && n == CHANNELS_MAX) {
         c = t->channels;
     }
@@ -141,7 +143,7 @@ struct rows_channel *rows_channel_of(struct rows_scan *s, const struct row *row,
                                       .type = t->channels ? t->channels->model.type : "",
                                       .encoding = encoding,
                                       .metadata = {&callerid, row->callerid != NULL}};
-    return add_channel(s, t, &made, err);
+    return rows_add_channel(s, t, &made, err);
 }
 
 uint32_t rows_frame(struct rows_scan *s, struct rows_channel *c, const char *frame_id) {

@@ -48,31 +48,31 @@ static bool on_null(struct reel_visitor *v) {
     ((struct scalar *)v)->kind = SCALAR_NULL;
     return true;
 }
-static bool on_boolean(struct reel_visitor *v, bool value) {
+static bool rows_on_boolean(struct reel_visitor *v, bool value) {
     struct scalar *s = (struct scalar *)v;
     s->kind = SCALAR_BOOL;
     s->integer = value;
     return true;
 }
-static bool on_integer(struct reel_visitor *v, int64_t value) {
+static bool rows_on_integer(struct reel_visitor *v, int64_t value) {
     struct scalar *s = (struct scalar *)v;
     s->kind = SCALAR_INTEGER;
     s->integer = value;
     return true;
 }
-static bool on_natural(struct reel_visitor *v, uint64_t value) {
-    return value <= INT64_MAX && on_integer(v, (int64_t)value);
+static bool rows_on_natural(struct reel_visitor *v, uint64_t value) {
+    return value <= INT64_MAX && rows_on_integer(v, (int64_t)value);
 }
-static bool on_real(struct reel_visitor *v, double value) {
+static bool rows_on_real(struct reel_visitor *v, double value) {
     struct scalar *s = (struct scalar *)v;
     s->kind = SCALAR_REAL;
     s->real = value;
     return true;
 }
-static bool on_real32(struct reel_visitor *v, float value) {
-    return on_real(v, (double)value);
+static bool rows_on_real32(struct reel_visitor *v, float value) {
+    return rows_on_real(v, (double)value);
 }
-static bool keep_bytes(struct scalar *s, int kind, struct reel_bytes value) {
+static bool rows_keep_bytes(struct scalar *s, int kind, struct reel_bytes value) {
     uint8_t *copy = arena_alloc(s->arena, value.size + 1);
     s->no_memory = !copy;
     if (copy && value.size > 0) {
@@ -82,27 +82,27 @@ static bool keep_bytes(struct scalar *s, int kind, struct reel_bytes value) {
     s->kind = kind;
     return copy;
 }
-static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
-    return keep_bytes((struct scalar *)v, SCALAR_TEXT, value);
+static bool rows_on_text(struct reel_visitor *v, struct reel_bytes value) {
+    return rows_keep_bytes((struct scalar *)v, SCALAR_TEXT, value);
 }
-static bool on_binary(struct reel_visitor *v, struct reel_bytes value) {
-    return keep_bytes((struct scalar *)v, SCALAR_BYTES, value);
+static bool rows_on_binary(struct reel_visitor *v, struct reel_bytes value) {
+    return rows_keep_bytes((struct scalar *)v, SCALAR_BYTES, value);
 }
-static bool on_begin(struct reel_visitor *v) {
+static bool rows_on_begin(struct reel_visitor *v) {
     ((struct scalar *)v)->kind = SCALAR_OTHER;
     return false;
 }
 static const struct reel_visitor_ops scalar_ops = {
-    .begin_map = on_begin,
-    .begin_list = on_begin,
+    .begin_map = rows_on_begin,
+    .begin_list = rows_on_begin,
     .null = on_null,
-    .boolean = on_boolean,
-    .integer = on_integer,
-    .natural = on_natural,
-    .real = on_real,
-    .real32 = on_real32,
-    .text = on_text,
-    .binary = on_binary,
+    .boolean = rows_on_boolean,
+    .integer = rows_on_integer,
+    .natural = rows_on_natural,
+    .real = rows_on_real,
+    .real32 = rows_on_real32,
+    .text = rows_on_text,
+    .binary = rows_on_binary,
 };
 
 static bool read_scalar(const struct row_parser *p, const struct value *value, const char *member, struct scalar *out,
@@ -117,8 +117,8 @@ static bool read_scalar(const struct row_parser *p, const struct value *value, c
 }
 
 /* A text without control characters; in the arena. */
-static bool read_text(const struct row_parser *p, const struct value *value, const char *member, const char **out,
-                      struct reel_error *err) {
+static bool rows_read_text(const struct row_parser *p, const struct value *value, const char *member, const char **out,
+                           struct reel_error *err) {
     struct scalar s;
     if (!read_scalar(p, value, member, &s, err)) {
         return false;
@@ -141,8 +141,8 @@ static bool parse_time(const char *text, struct reel_time *t, struct reel_error 
     return good;
 }
 
-static bool read_time(const struct row_parser *p, const struct value *value, const char *member, int64_t *out,
-                      struct reel_error *err) {
+static bool rows_read_time(const struct row_parser *p, const struct value *value, const char *member, int64_t *out,
+                           struct reel_error *err) {
     struct scalar s;
     struct reel_time t = {0};
     char digits[32];
@@ -244,7 +244,7 @@ static bool split_msgpack(struct reel_bytes map, struct members *out, struct ree
     return true;
 }
 
-static bool split(const struct value *value, struct members *out, struct reel_error *err) {
+static bool rows_split(const struct value *value, struct members *out, struct reel_error *err) {
     return value->medium == VALUE_JSON ? split_json(value->text, out, err) : split_msgpack(value->text, out, err);
 }
 
@@ -289,8 +289,8 @@ static bool read_data(const struct row_parser *p, const struct value *value, str
     out->span = value->text;
     if (is_base64(value, &digits)) {
         out->is_bytes = true;
-        out->span =
-            bytes_of(digits.text.data + 1, digits.text.size > 1 ? digits.text.size - 2 : 0); /* without quotes */
+        out->span = bytes_of(digits.text.data + 1, digits.text.size > 1 ? digits.text.size - 2 : 0); /* without quotes
+                                                                                                      */
         return read_base64(p, &digits, &out->payload, err);
     }
     struct cursor c = cursor_of(value->text);
@@ -311,11 +311,11 @@ static bool read_data(const struct row_parser *p, const struct value *value, str
 static bool text_or(const struct row_parser *p, const struct value *value, const char *member, const char *otherwise,
                     const char **out, struct reel_error *err) {
     *out = otherwise;
-    return value->medium == VALUE_NONE || read_text(p, value, member, out, err);
+    return value->medium == VALUE_NONE || rows_read_text(p, value, member, out, err);
 }
 
-static bool read_schema(const struct row_parser *p, const struct members *m, struct reel_channel *c,
-                        struct reel_error *err) {
+static bool rows_read_schema(const struct row_parser *p, const struct members *m, struct reel_channel *c,
+                             struct reel_error *err) {
     struct reel_schema *schema = arena_alloc(p->arena, sizeof *schema);
     struct value digits;
     struct scalar s;
@@ -351,13 +351,13 @@ static bool read_schema(const struct row_parser *p, const struct members *m, str
            reel_fail(err, REEL_LIMIT, "schema: at most %d bytes", REEL_SCHEMA_MAX);
 }
 
-static bool add_pair(const struct row_parser *p, struct reel_channel *c, struct reel_bytes key, struct value text,
-                     struct reel_error *err) {
+static bool rows_add_pair(const struct row_parser *p, struct reel_channel *c, struct reel_bytes key, struct value text,
+                          struct reel_error *err) {
     struct reel_pair *pair = &c->metadata.items[c->metadata.count];
     if (c->metadata.count++ == REEL_ROW_METADATA_MAX) {
         return reel_fail(err, REEL_LIMIT, "metadata: at most %d texts", REEL_ROW_METADATA_MAX);
     }
-    return (pair->key = arena_utf8(p->arena, key)) ? read_text(p, &text, "metadata", &pair->value, err)
+    return (pair->key = arena_utf8(p->arena, key)) ? rows_read_text(p, &text, "metadata", &pair->value, err)
                                                    : arena_fail(p->arena, err);
 }
 
@@ -366,7 +366,7 @@ static bool read_json_pairs(const struct row_parser *p, struct reel_bytes map, s
     struct json_items s = json_items_of(map, '{', '}');
     struct reel_bytes key, text;
     while (json_next_member(&s, &key, &text)) {
-        if (!add_pair(p, c, key, (struct value){text, VALUE_JSON}, err)) {
+        if (!rows_add_pair(p, c, key, (struct value){text, VALUE_JSON}, err)) {
             return false;
         }
     }
@@ -384,7 +384,8 @@ static bool read_msgpack_pairs(const struct row_parser *p, struct reel_bytes map
         const uint8_t *from = NULL;
         good = msgpack_key(&at, &key, REEL_DEPTH_MAX, &faults) == MSGPACK_OK && (from = at.at) &&
                msgpack_skip(&at, REEL_DEPTH_MAX, &faults) == MSGPACK_OK;
-        if (good && !add_pair(p, c, key, (struct value){bytes_of(from, (size_t)(at.at - from)), VALUE_MSGPACK}, err)) {
+        if (good &&
+            !rows_add_pair(p, c, key, (struct value){bytes_of(from, (size_t)(at.at - from)), VALUE_MSGPACK}, err)) {
             return false;
         }
     }
@@ -403,11 +404,11 @@ static bool read_metadata(const struct row_parser *p, const struct value *value,
                                        : read_msgpack_pairs(p, value->text, c, err);
 }
 
-static bool read_channel(const struct row_parser *p, const struct value *value, struct row *out,
-                         struct reel_error *err) {
+static bool rows_read_channel(const struct row_parser *p, const struct value *value, struct row *out,
+                              struct reel_error *err) {
     struct members m;
     struct scalar latched = {0};
-    if (!split(value, &m, err)) {
+    if (!rows_split(value, &m, err)) {
         return reel_error_at(err, "$channel");
     }
     struct reel_channel *c = arena_alloc(p->arena, sizeof *c);
@@ -418,9 +419,9 @@ static bool read_channel(const struct row_parser *p, const struct value *value, 
     if (m.topic.medium == VALUE_NONE) {
         return reel_fail(err, REEL_ARGUMENT, "$channel: topic is missing");
     }
-    if (!read_text(p, &m.topic, "topic", &c->name, err) || !text_or(p, &m.type, "type", "", &c->type, err) ||
+    if (!rows_read_text(p, &m.topic, "topic", &c->name, err) || !text_or(p, &m.type, "type", "", &c->type, err) ||
         !text_or(p, &m.encoding, "encoding", value->medium == VALUE_JSON ? "json" : "msgpack", &c->encoding, err) ||
-        !read_schema(p, &m, c, err) || !read_metadata(p, &m.metadata, c, err) ||
+        !rows_read_schema(p, &m, c, err) || !read_metadata(p, &m.metadata, c, err) ||
         (m.latched.medium != VALUE_NONE && !read_scalar(p, &m.latched, "latched", &latched, err))) {
         return reel_error_at(err, "$channel");
     }
@@ -449,7 +450,7 @@ static bool read_sequence(const struct row_parser *p, const struct value *value,
 static bool read_row(const struct row_parser *p, const struct members *m, struct row *out, struct reel_error *err) {
     *out = (struct row){.log_ns = p->now_ns};
     if (m->channel.medium != VALUE_NONE) {
-        return read_channel(p, &m->channel, out, err);
+        return rows_read_channel(p, &m->channel, out, err);
     }
     if (m->ignored) {
         return true;
@@ -460,10 +461,10 @@ static bool read_row(const struct row_parser *p, const struct members *m, struct
     if (m->topic.medium == VALUE_NONE || m->data.medium == VALUE_NONE) {
         return reel_fail(err, REEL_ARGUMENT, "%s is missing", m->topic.medium == VALUE_NONE ? "topic" : "data");
     }
-    return read_text(p, &m->topic, "topic", &out->topic, err) &&
-           (m->log_time.medium == VALUE_NONE || read_time(p, &m->log_time, "log_time", &out->log_ns, err)) &&
+    return rows_read_text(p, &m->topic, "topic", &out->topic, err) &&
+           (m->log_time.medium == VALUE_NONE || rows_read_time(p, &m->log_time, "log_time", &out->log_ns, err)) &&
            (m->publish_time.medium == VALUE_NONE ||
-            read_time(p, &m->publish_time, "publish_time", &out->publish_ns, err)) &&
+            rows_read_time(p, &m->publish_time, "publish_time", &out->publish_ns, err)) &&
            read_sequence(p, &m->sequence, &out->sequence, err) &&
            text_or(p, &m->frame_id, "frame_id", NULL, &out->frame_id, err) &&
            text_or(p, &m->callerid, "callerid", NULL, &out->callerid, err) && read_data(p, &m->data, out, err) &&

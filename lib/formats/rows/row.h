@@ -1,4 +1,4 @@
-/* One row, parsed: row_parse.c. */
+/* One row, parsed: row.c. */
 #ifndef REEL_FORMATS_ROWS_ROW_H
 #define REEL_FORMATS_ROWS_ROW_H
 

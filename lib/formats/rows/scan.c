@@ -99,7 +99,7 @@ static bool add_to_run(struct reading *r, const struct reel_entry *entry, uint64
     return true;
 }
 
-static bool add_message(struct reading *r, const struct row *row, struct reel_bytes text, struct reel_error *err) {
+static bool rows_add_message(struct reading *r, const struct row *row, struct reel_bytes text, struct reel_error *err) {
     struct rows_channel *channel = rows_channel_of(&r->channels, row, err);
     if (!channel) {
         return false;
@@ -132,7 +132,7 @@ static void report_row(struct reading *r, const char *why, uint64_t offset, uint
     reel_scan_finding(r->channels.scan, REEL_LOSS, 0, offset, size, "row %" PRIu64 " cannot be read: %s", r->row, why);
 }
 
-static bool take_row(struct reading *r, struct reel_bytes text, bool last, struct reel_error *err) {
+static bool rows_scan_take_row(struct reading *r, struct reel_bytes text, bool last, struct reel_error *err) {
     struct row row;
     struct reel_error why = {0};
     uint64_t offset = r->offset + (uint64_t)(text.data - r->text.data);
@@ -146,7 +146,7 @@ static bool take_row(struct reading *r, struct reel_bytes text, bool last, struc
         report_row(r, last ? "the file ends in it" : why.text, offset, text.size);
     }
     good = !good || (row.kind == ROW_CHANNEL   ? rows_define(&r->channels, &row, err)
-                     : row.kind == ROW_MESSAGE ? add_message(r, &row, text, err)
+                     : row.kind == ROW_MESSAGE ? rows_add_message(r, &row, text, err)
                                                : true);
     if (r->arena.used > ARENA_KEPT) {
         arena_free(&r->arena);
@@ -185,7 +185,7 @@ static bool take_lines(struct reading *r, bool whole, size_t *done, struct reel_
         struct cursor line = cursor_of(bytes_of(text.data + *done + skip, size - skip));
         bool cut = text.data[*done + size - 1] != '\n';
         json_space(&line);
-        if (!cursor_done(&line) && !take_row(r, bytes_of(line.at, cursor_left(&line)), cut, err)) {
+        if (!cursor_done(&line) && !rows_scan_take_row(r, bytes_of(line.at, cursor_left(&line)), cut, err)) {
             return false;
         }
     }
@@ -204,7 +204,7 @@ static bool take_maps(struct reading *r, bool whole, size_t *done, struct reel_e
         }
         if (result == MSGPACK_OK) {
             size_t size = (size_t)(c.at - text.data) - *done;
-            if (!take_row(r, bytes_of(text.data + *done, size), false, err)) {
+            if (!rows_scan_take_row(r, bytes_of(text.data + *done, size), false, err)) {
                 return false;
             }
             *done += size;
@@ -219,7 +219,7 @@ static bool take_maps(struct reading *r, bool whole, size_t *done, struct reel_e
 }
 
 /* Drops what was taken, and reads more behind the rest. */
-static bool fill(struct reading *r, size_t done, uint64_t *at, struct reel_error *err) {
+static bool rows_fill(struct reading *r, size_t done, uint64_t *at, struct reel_error *err) {
     if (done > 0) {
         memmove(r->text.data, r->text.data + done, r->text.size - done);
         r->text.size -= done;
@@ -246,7 +246,7 @@ static bool skip_long(struct reading *r, uint64_t *at, struct reel_error *err) {
     while (!newline && *at < r->source->size) {
         r->offset = *at;
         r->text.size = 0;
-        if (!fill(r, 0, at, err)) {
+        if (!rows_fill(r, 0, at, err)) {
             return false;
         }
         newline = memchr(r->text.data, '\n', r->text.size);
@@ -260,11 +260,11 @@ static bool skip_long(struct reading *r, uint64_t *at, struct reel_error *err) {
     return true;
 }
 
-static bool read_rows(struct reading *r, struct reel_error *err) {
+static bool rows_read_rows(struct reading *r, struct reel_error *err) {
     uint64_t at = 0;
     size_t done = 0;
     do {
-        if (!fill(r, done, &at, err)) {
+        if (!rows_fill(r, done, &at, err)) {
             return false;
         }
         done = 0;
@@ -352,7 +352,7 @@ static bool rows_scan(struct reel_scan *scan, struct reel_error *err) {
     r.arena.max = 2 * (size_t)ROW_MAX;
     r.channels.model.max = REEL_MODEL_MAX;
     reel_scan_container(scan, r.media == REEL_ROWS_JSON ? "rows of JSON" : "rows of MessagePack");
-    return row_parser_open(&r.parser, &r.arena, 0, err) && read_rows(&r, err);
+    return row_parser_open(&r.parser, &r.arena, 0, err) && rows_read_rows(&r, err);
 }
 
 static void rows_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,

@@ -16,7 +16,7 @@ static bool is_native(const struct reel_channel *c, bool is_new) {
     return native;
 }
 
-static bool accepts(const struct reel_channel *c, bool is_new, struct reel_loss *loss) {
+static bool tide_accepts(const struct reel_channel *c, bool is_new, struct reel_loss *loss) {
     uint64_t definitions = 0, texts = strlen(c->name) + strlen(c->type);
     for (uint32_t i = 0; i < c->n_schemas; i++) {
         definitions += c->schemas[i].data.size;
@@ -49,10 +49,10 @@ static bool accepts(const struct reel_channel *c, bool is_new, struct reel_loss 
 }
 
 bool tide_accepts_old(const struct reel_channel *c, struct reel_loss *loss) {
-    return accepts(c, false, loss);
+    return tide_accepts(c, false, loss);
 }
 bool tide_accepts_new(const struct reel_channel *c, struct reel_loss *loss) {
-    return accepts(c, true, loss);
+    return tide_accepts(c, true, loss);
 }
 
 static void report_shared_names(const struct reel_stream *stream, struct reel_loss *loss) {
@@ -88,7 +88,7 @@ static void report_records(const struct reel_index *index, struct reel_loss *los
     }
 }
 
-static bool accepts_all(const struct reel_stream *stream, bool is_new, struct reel_loss *loss) {
+static bool tide_accepts_all(const struct reel_stream *stream, bool is_new, struct reel_loss *loss) {
     bool relative = false;
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[i]));
@@ -125,8 +125,8 @@ static bool accepts_all(const struct reel_stream *stream, bool is_new, struct re
 }
 
 bool tide_accepts_all_old(const struct reel_stream *stream, struct reel_loss *loss) {
-    return accepts_all(stream, false, loss);
+    return tide_accepts_all(stream, false, loss);
 }
 bool tide_accepts_all_new(const struct reel_stream *stream, struct reel_loss *loss) {
-    return accepts_all(stream, true, loss);
+    return tide_accepts_all(stream, true, loss);
 }

@@ -6,10 +6,10 @@
 
 enum {
     SKIP_COST_MIN = TIDE_ENTRY_HEAD,
-    SKIP_COST_MAX = 64 << 10, /* the most that a skip out of the window costs */
-    HEAD_BYTES = 64,          /* needed to recognise a block while searching */
-    CHANNEL_SIZE_ERROR =
-        255 * 3, /* Size of a CHAN block may be too small by this: old recorders counted characters instead of bytes */
+    SKIP_COST_MAX = 64 << 10,     /* the most that a skip out of the window costs */
+    HEAD_BYTES = 64,              /* needed to recognise a block while searching */
+    CHANNEL_SIZE_ERROR = 255 * 3, /* Size of a CHAN block may be too small by this: old recorders counted characters
+                                     instead of bytes */
 };
 
 static uint32_t tag_number(const char *tag) {
@@ -90,7 +90,8 @@ static bool tide_chain(struct tide *t, uint64_t at, uint64_t end, uint64_t *stop
 }
 
 /* Reads a number of `bytes` bytes and skips it; with `text` it is a length, and that many bytes are skipped too. */
-static bool step(struct tide *t, uint64_t *at, unsigned bytes, bool text, uint64_t *number, struct reel_error *err) {
+static bool tide_step(struct tide *t, uint64_t *at, unsigned bytes, bool text, uint64_t *number,
+                      struct reel_error *err) {
     uint64_t file = t->source->size;
     *number = UINT64_MAX;
     if (*at > file || file - *at < bytes || !pay_for_skip(t, 0)) {
@@ -117,7 +118,7 @@ static bool channel_end(struct tide *t, uint64_t at, bool is_new, uint64_t *end,
     *end = 0;
     for (size_t i = 0; i < n; i++) {
         bool text = i > 0 && !(is_new && i == n - 1);
-        if (!step(t, &at, fields[i], text, &number, err)) {
+        if (!tide_step(t, &at, fields[i], text, &number, err)) {
             return false;
         }
         if (number == UINT64_MAX) {
@@ -125,7 +126,7 @@ static bool channel_end(struct tide *t, uint64_t at, bool is_new, uint64_t *end,
         }
     }
     for (uint64_t hashes = is_new ? number : 0; hashes > 0; hashes--) {
-        if (!step(t, &at, 2, true, &number, err)) {
+        if (!tide_step(t, &at, 2, true, &number, err)) {
             return false;
         }
         if (number == UINT64_MAX) {

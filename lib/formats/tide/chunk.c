@@ -104,7 +104,7 @@ static void lost_entries(struct tide *t, const struct entries *e, uint64_t from,
     }
 }
 
-static void count(struct tide *t, struct entries *e, struct tide_channel *c, uint64_t time_ns, uint64_t offset) {
+static void tide_count(struct tide *t, struct entries *e, struct tide_channel *c, uint64_t time_ns, uint64_t offset) {
     e->min_ns = e->count == 0 || time_ns < e->min_ns ? time_ns : e->min_ns;
     e->max_ns = e->count == 0 || time_ns > e->max_ns ? time_ns : e->max_ns;
     e->count++;
@@ -118,7 +118,7 @@ static void count(struct tide *t, struct entries *e, struct tide_channel *c, uin
 }
 
 /* Reads the entry at e->at, which is complete. */
-static bool read_entry(struct tide *t, struct entries *e, struct head h, struct reel_error *err) {
+static bool tide_read_entry(struct tide *t, struct entries *e, struct head h, struct reel_error *err) {
     if (!e->last || e->last->fields.id != h.channel) {
         if (!tide_channel_of(t, h.channel, e->plain ? e->at : e->position, &e->last, err)) {
             return false;
@@ -128,7 +128,7 @@ static bool read_entry(struct tide *t, struct entries *e, struct head h, struct 
             return true;
         }
     }
-    count(t, e, e->last, h.time_ns, e->at - e->first);
+    tide_count(t, e, e->last, h.time_ns, e->at - e->first);
     if (h.time_ns > INT64_MAX) {
         tide_oddity(&t->late, e->plain ? e->at : e->position);
     }
@@ -197,7 +197,7 @@ static bool read_entries(struct tide *t, struct entries *e, struct reel_error *e
             }
             continue;
         }
-        if (!read_entry(t, e, h, err)) {
+        if (!tide_read_entry(t, e, h, err)) {
             return false;
         }
         e->at += TIDE_ENTRY_HEAD + (uint64_t)h.size;
@@ -210,7 +210,8 @@ static bool read_entries(struct tide *t, struct entries *e, struct reel_error *e
 
 /* ---- chunks ---- */
 
-static void compare(struct tide *t, const struct tide_block *b, const struct entries *e, uint64_t lost_before) {
+static void tide_chunk_compare(struct tide *t, const struct tide_block *b, const struct entries *e,
+                               uint64_t lost_before) {
     bool whole = t->lost == lost_before;
     if (b->cut && whole && e->stated == e->count) {
         tide_oddity(&t->resized, b->at); /* only its Size is wrong */
@@ -262,7 +263,7 @@ static bool measure_as(struct tide *t, struct reel_chunk *chunk, struct reel_err
 }
 
 /* Finds the codec and the decoded size. Compression 1 may be gzip, zlib or raw deflate. */
-static bool measure(struct tide *t, uint8_t compression, struct reel_chunk *chunk, struct reel_error *why) {
+static bool tide_measure(struct tide *t, uint8_t compression, struct reel_chunk *chunk, struct reel_error *why) {
     uint8_t magic[2] = {0};
     if (chunk->stored >= sizeof magic && !reel_source_read(t->source, chunk->offset, magic, sizeof magic, why)) {
         return false;
@@ -293,7 +294,7 @@ static bool read_compressed(struct tide *t, const struct tide_block *b, uint8_t 
                             struct reel_error *err) {
     struct reel_chunk chunk = {.offset = e->at, .stored = e->end - e->at};
     struct reel_error why = {0};
-    if (!measure(t, compression, &chunk, &why)) {
+    if (!tide_measure(t, compression, &chunk, &why)) {
         if (!is_of_chunk(&why)) {
             return reel_error_pass(err, &why);
         }
@@ -317,7 +318,7 @@ static bool read_compressed(struct tide *t, const struct tide_block *b, uint8_t 
     bool good = read_entries(t, e, err);
     window_close(&window);
     if (good) {
-        compare(t, b, e, lost);
+        tide_chunk_compare(t, b, e, lost);
     }
     return good;
 }
@@ -358,6 +359,6 @@ bool tide_read_chunk(struct tide *t, const struct tide_block *b, struct reel_err
     if (!read_entries(t, &e, err)) {
         return false;
     }
-    compare(t, b, &e, lost);
+    tide_chunk_compare(t, b, &e, lost);
     return true;
 }

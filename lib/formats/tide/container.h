@@ -1,9 +1,9 @@
 /* Internals of the TIDE reader, and the channel model that the writer uses too. scan.c: recognition and the two passes
  * · blocks.c: where blocks begin and end · describe.c: CHAN, TYPE and META blocks · chunk.c: chunks and their entries ·
- * index.c: compares INDX blocks with the entries · kept.c: unused types and binary metadata · summary.c: the summary,
- * without messages · model.c: TIDE fields to a channel of the model · fields.c: the reverse · reel.c: Reel's own
- * members in a source config · text.c: bytes as text. Blocks may come in any order: the first pass reads channels,
- * types and metadata, the second one the messages. */
+ * index.c: compares INDX blocks with the entries · write_remainder.c: unused types and binary metadata · summary.c: the
+ * summary, without messages · model.c: TIDE fields to a channel of the model · fields.c: the reverse ·
+ * reel_properties.c: Reel's own members in a source config · text.c: bytes as text. Blocks may come in any order: the
+ * first pass reads channels, types and metadata, the second one the messages. */
 #ifndef REEL_FORMATS_TIDE_CONTAINER_H
 #define REEL_FORMATS_TIDE_CONTAINER_H
 
@@ -60,14 +60,13 @@ int tide_type_compare(const void *a, const void *b);                            
  * channel's own types. */
 bool tide_channel_fields(struct arena *arena, bool is_new, const struct reel_channel *c, struct tide_fields *f,
                          struct tide_types *types);
-bool tide_channel_same(
-    const struct reel_channel *a,
-    const struct reel_channel *b); /* except for the id, and the scope, which is derived from the name */
-const char *tide_metadata_of(const struct reel_channel *c, const char *key); /* NULL: not found */
+bool tide_channel_same(const struct reel_channel *a, const struct reel_channel *b); /* except for the id, and the scope,
+                                                                                       which is derived from the name */
+const char *tide_metadata_of(const struct reel_channel *c, const char *key);        /* NULL: not found */
 
-/* kept.c. What a log has and the model has no place for. A TYPE block that no channel uses is an attachment with its
- * body. A META value that is not text is base64, and ".base64" is appended to its key; so is one that would be mistaken
- * for such a value. */
+/* write_remainder.c. What a log has and the model has no place for. A TYPE block that no channel uses is an attachment
+ * with its body. A META value that is not text is base64, and ".base64" is appended to its key; so is one that would be
+ * mistaken for such a value. */
 bool tide_is_kept_type(const struct reel_attachment *a);
 /* False: no memory. `key` has no NUL. */
 bool tide_keep_value(struct arena *arena, const char **key, struct reel_bytes *value);
@@ -81,9 +80,9 @@ struct reel_bytes tide_base64_back(struct arena *arena, const char *text);
 const char *tide_hex(struct arena *arena, struct reel_bytes b);
 struct reel_bytes tide_hex_back(struct arena *arena, const char *text, size_t digits);
 
-/* reel.c. Properties of a channel for which TIDE has no field, as JSON in its source config: {"reel":{…}}. The
- * definitions are concatenated in the format field (old layout), or are types (new): a definition of `parts` is their
- * types' definitions, each with what follows it; one without is that of the channel's type with its index. */
+/* reel_properties.c. Properties of a channel for which TIDE has no field, as JSON in its source config: {"reel":{…}}.
+ * The definitions are concatenated in the format field (old layout), or are types (new): a definition of `parts` is
+ * their types' definitions, each with what follows it; one without is that of the channel's type with its index. */
 struct tide_part {
     struct reel_bytes hash, after; /* `after` is UTF-8 without NUL */
 };
@@ -130,8 +129,8 @@ struct tide_oddities { /* of one kind: counted, and reported once with the first
 struct tide {
     struct reel_scan *scan;
     struct reel_source *source;
-    struct tide_summary
-        *summary; /* NULL in a scan. A summary refuses damaged files instead of searching for the next block */
+    struct tide_summary *summary; /* NULL in a scan. A summary refuses damaged files instead of searching for the next
+                                     block */
     struct arena arena;
     struct window peek, data; /* for heads of blocks; for entries and rows */
     unsigned major, minor;
@@ -202,9 +201,9 @@ bool tide_report_channels(struct tide *t, struct reel_error *err); /* to the bui
 bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_channel **out, struct reel_error *err);
 struct tide_channel *tide_find(const struct tide *t, uint32_t id);
 
-/* kept.c */
-bool tide_report_types(struct tide *t, const struct tide_types *types,
-                       struct reel_error *err); /* those nobody uses or defines */
+/* write_remainder.c */
+bool tide_report_types(struct tide *t, const struct tide_types *types, struct reel_error *err); /* those nobody uses or
+                                                                                                   defines */
 
 /* chunk.c */
 bool tide_read_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err);

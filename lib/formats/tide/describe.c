@@ -15,7 +15,7 @@ struct tide_channel *tide_find(const struct tide *t, uint32_t id) {
     return number > 0 ? &t->channels[number - 1] : NULL;
 }
 
-static struct tide_channel *add_channel(struct tide *t, const struct tide_fields *f, struct reel_error *err) {
+static struct tide_channel *tide_add_channel(struct tide *t, const struct tide_fields *f, struct reel_error *err) {
     if (!GROW_ARRAY(t->channels, t->n_channels, t->cap_channels)) {
         reel_fail_memory(err);
         return NULL;
@@ -68,7 +68,7 @@ static bool same_fields(const struct tide_fields *a, const struct tide_fields *b
            bytes_equal(a->config, b->config) && bytes_equal(a->format, b->format) && same_hashes(a, b);
 }
 
-static bool read_channel(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
+static bool tide_read_channel(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
     struct tide_fields f = {.id = cursor_u32le(&c)};
     f.name = text8(&c);
     f.type = t->is_new ? bytes_of("", 0) : cursor_string32(&c);
@@ -100,7 +100,7 @@ static bool read_channel(struct tide *t, const struct tide_block *b, struct curs
         lost_block(t, b, "there are too many channels");
         return true;
     }
-    known = add_channel(t, &f, err);
+    known = tide_add_channel(t, &f, err);
     if (known) {
         known->described = true;
         known->at = b->at;
@@ -108,7 +108,7 @@ static bool read_channel(struct tide *t, const struct tide_block *b, struct curs
     return known != NULL;
 }
 
-static bool read_type(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
+static bool tide_read_type(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
     struct tide_type type = {.at = b->at, .body = bytes_of(c.at, cursor_left(&c))};
     type.hash = text16(&c);
     type.syntax = text8(&c);
@@ -177,8 +177,8 @@ bool tide_read_description(struct tide *t, const struct tide_block *b, struct re
         return false;
     }
     struct cursor c = cursor_of(content);
-    return b->tag == TIDE_CHAN   ? read_channel(t, b, c, err)
-           : b->tag == TIDE_TYPE ? read_type(t, b, c, err)
+    return b->tag == TIDE_CHAN   ? tide_read_channel(t, b, c, err)
+           : b->tag == TIDE_TYPE ? tide_read_type(t, b, c, err)
                                  : read_metadata(t, b, c, err);
 }
 
@@ -187,16 +187,16 @@ bool tide_read_description(struct tide *t, const struct tide_block *b, struct re
 static bool report_channel(struct tide *t, struct tide_channel *c, struct tide_types *types, bool *relative,
                            struct reel_error *err) {
     struct reel_channel model;
-    struct arena arena = {.max =
-                              t->arena.max}; /* of one channel: definitions that are put together again would add up */
-    bool is_new = t->is_new && c->described; /* a placeholder has a type string, as in the old layout */
+    struct arena arena = {.max = t->arena.max}; /* of one channel: definitions that are put together again would add up
+                                                 */
+    bool is_new = t->is_new && c->described;    /* a placeholder has a type string, as in the old layout */
     bool good = (tide_channel_model(&arena, is_new, &c->fields, types, &model, relative) || arena_fail(&arena, err)) &&
                 reel_scan_channel(t->scan, &model, &c->model, err);
     arena_free(&arena);
     return good;
 }
 
-static int compare_names(const void *a, const void *b) {
+static int tide_compare_names(const void *a, const void *b) {
     const struct reel_bytes *x = a, *y = b;
     size_t size = x->size < y->size ? x->size : y->size;
     int order = size > 0 ? memcmp(x->data, y->data, size) : 0;
@@ -211,7 +211,7 @@ static bool report_shared_names(struct tide *t, struct reel_error *err) {
     for (size_t i = 0; i < t->n_channels; i++) {
         names[i] = t->channels[i].fields.name;
     }
-    qsort(names, t->n_channels, sizeof *names, compare_names);
+    qsort(names, t->n_channels, sizeof *names, tide_compare_names);
     for (size_t i = 1; i < t->n_channels; i++) {
         if (bytes_equal(names[i - 1], names[i]) && (i < 2 || !bytes_equal(names[i - 2], names[i]))) {
             const char *name = arena_utf8(&t->arena, names[i]);
@@ -277,7 +277,7 @@ bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_chann
     }
     reel_scan_finding(t->scan, REEL_WARNING, 0, at, 0, "channel %u has no block CHAN: named %s", id, name);
     t->n_reconstructed++;
-    *out = add_channel(t, &f, err);
+    *out = tide_add_channel(t, &f, err);
     bool relative;
     return *out && report_channel(t, *out, &(struct tide_types){0}, &relative, err);
 }

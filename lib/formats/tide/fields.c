@@ -33,7 +33,7 @@ static struct reel_bytes config_of(struct back *b) {
 }
 
 /* The definitions, separated by colons. */
-static struct reel_bytes format_of(struct back *b) {
+static struct reel_bytes tide_format_of(struct back *b) {
     const struct reel_channel *c = b->c;
     size_t size = 0;
     for (uint32_t i = 0; i < c->n_schemas; i++) {
@@ -113,8 +113,8 @@ static void read_types(struct back *b, struct tide_fields *f, struct tide_types 
         if (needs) {
             read_needs(b, needs, type);
         }
-        bool there = type->syntax.size > 0 || type->name.size > 0 || s->data.size > 0 ||
-                     needs; /* otherwise the file did not contain it */
+        bool there = type->syntax.size > 0 || type->name.size > 0 || s->data.size > 0 || needs; /* otherwise the file
+                                                                                                   did not contain it */
         types->count += there;
     }
     const char *named = tide_metadata_of(c, "tide.hashes");
@@ -146,7 +146,7 @@ bool tide_channel_fields(struct arena *arena, bool is_new, const struct reel_cha
         read_types(&b, f, types);
     } else {
         f->type = field(&b, tide_metadata_of(c, "tide.type"), UINT32_MAX);
-        f->format = format_of(&b);
+        f->format = tide_format_of(&b);
     }
     return b.good;
 }

@@ -108,13 +108,13 @@ struct making {
     bool no_room;
 };
 
-static const char *text_of(struct making *m, struct reel_bytes b) {
+static const char *tide_text_of(struct making *m, struct reel_bytes b) {
     const char *text = arena_utf8(m->arena, b);
     m->no_room |= !text;
     return text ? text : "";
 }
 
-static void add_pair(struct making *m, const char *key, const char *value) {
+static void tide_add_pair(struct making *m, const char *key, const char *value) {
     m->pairs[m->out->metadata.count++] = (struct reel_pair){.key = key, .value = value};
 }
 
@@ -123,7 +123,7 @@ static void add_schema_pair(struct making *m, uint32_t schema, const char *what,
     snprintf(key, sizeof key, "tide.schema.%u.%s", schema, what);
     const char *kept = arena_text(m->arena, key);
     m->no_room |= !kept;
-    add_pair(m, kept ? kept : "", value);
+    tide_add_pair(m, kept ? kept : "", value);
 }
 
 /* "rsb-event-0.9:uint64": the wire schema follows the colon. False: not such a type. */
@@ -147,7 +147,7 @@ static size_t scope_size(struct reel_bytes name) {
     return colon ? (size_t)(colon - name.data) + 1 : 0;
 }
 
-static bool holds(struct reel_bytes b, const char *text) {
+static bool tide_holds(struct reel_bytes b, const char *text) {
     return b.size > 0 && memmem(b.data, b.size, text, strlen(text)) != NULL;
 }
 
@@ -177,13 +177,14 @@ static void make_format(struct making *m, const struct tide_fields *f, bool rsb,
     if (!rsb) {
         schemas[0] = (struct reel_schema){.name = m->out->type, .encoding = "", .hash = "", .data = f->format};
     } else if (count > 0) {
-        bool envelope = count == 2 || holds(parts[0], "message Notification") || holds(parts[0], "message Event");
-        const char *name = !envelope                                 ? text_of(m, payload)
-                           : holds(parts[0], "message Notification") ? NOTIFICATION
-                                                                     : EVENT;
+        bool envelope =
+            count == 2 || tide_holds(parts[0], "message Notification") || tide_holds(parts[0], "message Event");
+        const char *name = !envelope                                      ? tide_text_of(m, payload)
+                           : tide_holds(parts[0], "message Notification") ? NOTIFICATION
+                                                                          : EVENT;
         schemas[0] = (struct reel_schema){.name = name, .encoding = "proto", .hash = "", .data = parts[0]};
         schemas[1] =
-            (struct reel_schema){.name = text_of(m, payload), .encoding = "proto", .hash = "", .data = parts[1]};
+            (struct reel_schema){.name = tide_text_of(m, payload), .encoding = "proto", .hash = "", .data = parts[1]};
     }
     m->out->schemas = schemas;
     m->out->n_schemas = count;
@@ -192,39 +193,40 @@ static void make_format(struct making *m, const struct tide_fields *f, bool rsb,
 static void make_plain_pairs(struct making *m, const struct tide_fields *f, bool rsb) {
     char id[16];
     snprintf(id, sizeof id, "%u", f->id);
-    add_pair(m, "tide.id", text_of(m, bytes_text(id)));
+    tide_add_pair(m, "tide.id", tide_text_of(m, bytes_text(id)));
     if (f->type.size > 0) {
-        add_pair(m, "tide.type", text_of(m, f->type));
+        tide_add_pair(m, "tide.type", tide_text_of(m, f->type));
     }
     if (f->source.size > 0) {
-        add_pair(m, "tide.source", text_of(m, f->source));
+        tide_add_pair(m, "tide.source", tide_text_of(m, f->source));
     }
     if (f->config.size > 0) {
         bool text = tide_is_text(f->config);
         struct reel_bytes value = text ? f->config : tide_base64(m->arena, f->config);
         m->no_room |= !value.data;
-        add_pair(m, text ? "tide.source_config" : "tide.source_config.base64", value.data ? text_of(m, value) : "");
+        tide_add_pair(m, text ? "tide.source_config" : "tide.source_config.base64",
+                      value.data ? tide_text_of(m, value) : "");
     }
     size_t scope = rsb ? scope_size(f->name) : 0;
     if (scope > 0) {
-        add_pair(m, "rsb.scope", text_of(m, bytes_of(f->name.data, scope)));
+        tide_add_pair(m, "rsb.scope", tide_text_of(m, bytes_of(f->name.data, scope)));
     }
     if (rsb && m->out->type[0] != '\0') {
-        add_pair(m, "rsb.wire_schema", m->out->type);
+        tide_add_pair(m, "rsb.wire_schema", m->out->type);
     }
 }
 
 static void make_old(struct making *m, const struct tide_fields *f) {
     struct reel_bytes wire = f->type;
     bool rsb = rsb_type(f->type, &wire);
-    m->out->type = text_of(m, wire);
+    m->out->type = tide_text_of(m, wire);
     m->out->encoding = rsb ? RSB_ENCODING : RSB_PLAIN_ENCODING;
     make_format(m, f, rsb, wire);
     make_plain_pairs(m, f, rsb);
 }
 
 /* The encoding of payloads whose definitions have this syntax. */
-static const char *encoding_of(struct reel_bytes syntax) {
+static const char *tide_encoding_of(struct reel_bytes syntax) {
     static const char flatbuffer[] = "flatbuffer"; /* not decoded */
     bool flat = syntax.size >= strlen(flatbuffer) &&
                 ascii_ncasecmp((const char *)syntax.data, flatbuffer, strlen(flatbuffer)) == 0;
@@ -255,15 +257,15 @@ static void make_schema(struct making *m, uint32_t i, struct reel_bytes hash, co
     if (!type) {
         type = &none;
     } else {
-        s->name = text_of(m, type->name);
-        s->encoding = text_of(m, type->syntax);
+        s->name = tide_text_of(m, type->name);
+        s->encoding = tide_text_of(m, type->syntax);
         s->data = type->definition;
     }
     if (type->version.size > 0) {
-        add_schema_pair(m, i, "version", text_of(m, type->version));
+        add_schema_pair(m, i, "version", tide_text_of(m, type->version));
     }
     for (uint32_t n = 0; n < type->n_sources; n++) {
-        add_schema_pair(m, i, "source", text_of(m, type->sources[n]));
+        add_schema_pair(m, i, "source", tide_text_of(m, type->sources[n]));
     }
     size_t size = 1;
     for (uint32_t n = 0; n < type->n_needs; n++) {
@@ -292,17 +294,17 @@ static void make_new(struct making *m, const struct tide_fields *f, const struct
     } else if (chosen->count > rsb && chosen->types[rsb]) { /* the payload's follows the envelope's */
         type = chosen->types[rsb]->name;
     }
-    m->out->type = text_of(m, type);
+    m->out->type = tide_text_of(m, type);
     bool frames = has_frames(f, chosen);
     m->out->encoding = rsb                                     ? RSB_ENCODING
                        : frames                                ? FRAMES_ENCODING
-                       : chosen->count > 0 && chosen->types[0] ? encoding_of(chosen->types[0]->syntax)
+                       : chosen->count > 0 && chosen->types[0] ? tide_encoding_of(chosen->types[0]->syntax)
                                                                : RSB_PLAIN_ENCODING;
     make_plain_pairs(m, f, rsb);
     if (f->n_hashes != chosen->count || frames) {
         char count[16];
         snprintf(count, sizeof count, "%u", f->n_hashes);
-        add_pair(m, "tide.hashes", text_of(m, bytes_text(count)));
+        tide_add_pair(m, "tide.hashes", tide_text_of(m, bytes_text(count)));
     }
     for (uint32_t i = 0; schemas && i < chosen->count; i++) {
         make_schema(m, i, chosen->hashes[i], chosen->types[i], &schemas[i]);
@@ -330,7 +332,7 @@ bool tide_channel_model(struct arena *arena, bool is_new, const struct tide_fiel
     if (!m.pairs) {
         return false;
     }
-    out->name = text_of(&m, f->name);
+    out->name = tide_text_of(&m, f->name);
     out->metadata.items = m.pairs;
     if (is_new) {
         make_new(&m, f, &chosen);

@@ -59,7 +59,8 @@ static bool open_frames(const struct reel_channel *channel, void **state, struct
     return true;
 }
 
-static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool tide_payload_frames_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
+                                       struct reel_error *err) {
     const struct frames *f = state;
     if (!visit_begin_list(v)) {
         return false;
@@ -90,7 +91,7 @@ static bool inner_field(void *context, const struct reel_field *field) {
     return length >= (int)sizeof path || inner->visit(inner->context, &outer);
 }
 
-static bool fields(const void *state, reel_field_visit visit, void *context) {
+static bool tide_payload_frames_fields(const void *state, reel_field_visit visit, void *context) {
     const struct frames *f = state;
     bool more = true;
     for (uint32_t i = 0; i < f->count && more; i++) {
@@ -104,7 +105,7 @@ const struct reel_encoding reel_encoding_frames = {
     .name = FRAMES_ENCODING,
     .open = open_frames,
     .close = close_frames,
-    .decode = decode,
-    .fields = fields,
+    .decode = tide_payload_frames_decode,
+    .fields = tide_payload_frames_fields,
     .version = 1,
 };

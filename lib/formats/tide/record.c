@@ -20,7 +20,7 @@ struct recorder {
     bool disordered;
 };
 
-static bool put_head(struct recorder *t, struct reel_error *err) {
+static bool tide_record_put_head(struct recorder *t, struct reel_error *err) {
     uint8_t head[TIDE_BLOCK_HEAD + TIDE_BODY_OLD];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
     tide_put_head(&out, "TIDE", t->run.is_new ? TIDE_BODY_NEW : TIDE_BODY_OLD);
@@ -44,7 +44,7 @@ static bool log_open(struct reel_recorder *r, struct reel_error *err) {
     if (!t->run.positions || !t->run.rows) {
         return reel_fail_memory(err);
     }
-    return tide_codec_named(r->options.compression, &t->run.codec, t->run.is_new, err) && put_head(t, err);
+    return tide_codec_named(r->options.compression, &t->run.codec, t->run.is_new, err) && tide_record_put_head(t, err);
 }
 
 static void log_close(struct reel_recorder *r) {
@@ -60,7 +60,7 @@ static void log_close(struct reel_recorder *r) {
 
 /* ---- channels */
 
-static bool widen(struct recorder *t, struct reel_error *err) {
+static bool tide_widen(struct recorder *t, struct reel_error *err) {
     size_t room = t->room ? 2 * t->room : 16;
     if (t->base.n_channels < t->room) {
         return true;
@@ -87,7 +87,7 @@ static bool log_channel(struct reel_recorder *r, const struct reel_channel *chan
     const struct reel_stream one = {.channels = &channel, .n_channels = 1};
     uint32_t id = r->n_channels;
     struct reel_sink count = {0};
-    if (!widen(t, err)) {
+    if (!tide_widen(t, err)) {
         return false;
     }
     t->run.ids[id] = id;
@@ -107,7 +107,7 @@ static bool log_channel(struct reel_recorder *r, const struct reel_channel *chan
 
 /* ---- chunks */
 
-static bool pack(struct recorder *t, struct reel_error *err) {
+static bool tide_record_pack(struct recorder *t, struct reel_error *err) {
     t->note.codec = t->records.size > REEL_CHUNK_MEMORY_MAX ? REEL_CODEC_NONE : t->run.codec;
     t->note.raw = t->note.stored = t->records.size;
     if (t->note.codec == REEL_CODEC_NONE) {
@@ -121,8 +121,8 @@ static bool pack(struct recorder *t, struct reel_error *err) {
     return true;
 }
 
-static bool put_chunk(struct recorder *t, struct reel_error *err) {
-    if (!pack(t, err)) {
+static bool tide_put_chunk(struct recorder *t, struct reel_error *err) {
+    if (!tide_record_pack(t, err)) {
         return false;
     }
     uint64_t size = TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD + t->note.stored + tide_indexes_size(&t->run, t->count);
@@ -144,7 +144,7 @@ static bool put_chunk(struct recorder *t, struct reel_error *err) {
 
 static bool log_flush(struct reel_recorder *r, struct reel_error *err) {
     struct recorder *t = (struct recorder *)r;
-    bool good = t->count == 0 || put_chunk(t, err);
+    bool good = t->count == 0 || tide_put_chunk(t, err);
     for (uint32_t i = 0; i < t->run.n_touched; i++) {
         t->run.counts[t->run.touched[i]] = 0;
     }
@@ -190,7 +190,7 @@ static bool log_message(struct reel_recorder *r, const struct reel_record *recor
 
 static bool log_finish(struct reel_recorder *r, struct reel_error *err) {
     struct recorder *t = (struct recorder *)r;
-    return t->run.is_new || put_head(t, err);
+    return t->run.is_new || tide_record_put_head(t, err);
 }
 
 const struct reel_recorder_ops tide_recorder = {

@@ -21,13 +21,13 @@
 
 /* ---- writing ---- */
 
-static void put(struct grow *g, const char *text) {
+static void tide_reel_properties_put(struct grow *g, const char *text) {
     grow_put(g, text, strlen(text));
 }
 
-static void put_bytes(struct grow *g, struct reel_bytes text) {
+static void tide_put_bytes(struct grow *g, struct reel_bytes text) {
     const char *p = (const char *)text.data, *end = p + text.size;
-    put(g, "\"");
+    tide_reel_properties_put(g, "\"");
     while (p < end) {
         size_t plain = 0;
         while (p + plain < end && (uint8_t)p[plain] >= 0x20 && p[plain] != '"' && p[plain] != '\\') {
@@ -38,20 +38,20 @@ static void put_bytes(struct grow *g, struct reel_bytes text) {
         if (p < end) {
             char escaped[8];
             snprintf(escaped, sizeof escaped, *p == '"' || *p == '\\' ? "\\%c" : "\\u%04x", *p);
-            put(g, escaped);
+            tide_reel_properties_put(g, escaped);
             p++;
         }
     }
-    put(g, "\"");
+    tide_reel_properties_put(g, "\"");
 }
 
-static void put_text(struct grow *g, const char *text) {
-    put_bytes(g, bytes_text(text));
+static void tide_put_text(struct grow *g, const char *text) {
+    tide_put_bytes(g, bytes_text(text));
 }
 
-static void put_member(struct grow *g, const char *before, const char *text) {
-    put(g, before);
-    put_text(g, text);
+static void tide_reel_properties_put_member(struct grow *g, const char *before, const char *text) {
+    tide_reel_properties_put(g, before);
+    tide_put_text(g, text);
 }
 
 /* False: no memory. */
@@ -61,55 +61,55 @@ static bool put_parts(struct grow *g, struct arena *arena, const struct tide_par
         if (!hash) {
             return false;
         }
-        put_member(g, i == 0 ? ",\"parts\":[[" : ",[", hash);
-        put(g, ",");
-        put_bytes(g, parts->items[i].after);
-        put(g, i + 1 == parts->count ? "]]" : "]");
+        tide_reel_properties_put_member(g, i == 0 ? ",\"parts\":[[" : ",[", hash);
+        tide_reel_properties_put(g, ",");
+        tide_put_bytes(g, parts->items[i].after);
+        tide_reel_properties_put(g, i + 1 == parts->count ? "]]" : "]");
     }
     return true;
 }
 
 static bool put_schemas(struct grow *g, struct arena *arena, const struct reel_channel *c,
                         const struct tide_parts *parts) {
-    put(g, ",\"schemas\":[");
+    tide_reel_properties_put(g, ",\"schemas\":[");
     for (uint32_t i = 0; i < c->n_schemas; i++) {
         char bytes[40];
-        put_member(g, i > 0 ? ",{\"name\":" : "{\"name\":", c->schemas[i].name);
-        put_member(g, ",\"encoding\":", c->schemas[i].encoding);
-        put_member(g, ",\"hash\":", c->schemas[i].hash);
+        tide_reel_properties_put_member(g, i > 0 ? ",{\"name\":" : "{\"name\":", c->schemas[i].name);
+        tide_reel_properties_put_member(g, ",\"encoding\":", c->schemas[i].encoding);
+        tide_reel_properties_put_member(g, ",\"hash\":", c->schemas[i].hash);
         snprintf(bytes, sizeof bytes, ",\"bytes\":%zu", c->schemas[i].data.size);
-        put(g, bytes);
+        tide_reel_properties_put(g, bytes);
         if (parts && !put_parts(g, arena, &parts[i])) {
             return false;
         }
-        put(g, "}");
+        tide_reel_properties_put(g, "}");
     }
-    put(g, "]");
+    tide_reel_properties_put(g, "]");
     return true;
 }
 
 bool tide_reel_write(struct arena *arena, const struct reel_channel *c, const struct tide_parts *parts, bool relative,
                      struct reel_bytes *config) {
     struct grow g = {0};
-    put_member(&g, BEGIN "\"name\":", c->name);
-    put_member(&g, ",\"type\":", c->type);
-    put_member(&g, ",\"encoding\":", c->encoding);
-    put(&g, relative ? ",\"clock\":\"relative\"" : "");
-    put(&g, c->latched ? ",\"latched\":true" : "");
+    tide_reel_properties_put_member(&g, BEGIN "\"name\":", c->name);
+    tide_reel_properties_put_member(&g, ",\"type\":", c->type);
+    tide_reel_properties_put_member(&g, ",\"encoding\":", c->encoding);
+    tide_reel_properties_put(&g, relative ? ",\"clock\":\"relative\"" : "");
+    tide_reel_properties_put(&g, c->latched ? ",\"latched\":true" : "");
     if (!channel_is_one_topic(c)) {
         for (uint32_t i = 0; i < c->n_topics; i++) {
-            put_member(&g, i == 0 ? ",\"topics\":[" : ",", c->topics[i]);
+            tide_reel_properties_put_member(&g, i == 0 ? ",\"topics\":[" : ",", c->topics[i]);
         }
-        put(&g, "]");
+        tide_reel_properties_put(&g, "]");
     }
     g.failed |= !put_schemas(&g, arena, c, parts);
-    put(&g, ",\"metadata\":[");
+    tide_reel_properties_put(&g, ",\"metadata\":[");
     for (size_t i = 0; i < c->metadata.count; i++) {
-        put_member(&g, i > 0 ? ",[" : "[", c->metadata.items[i].key);
-        put_member(&g, ",", c->metadata.items[i].value);
-        put(&g, "]");
+        tide_reel_properties_put_member(&g, i > 0 ? ",[" : "[", c->metadata.items[i].key);
+        tide_reel_properties_put_member(&g, ",", c->metadata.items[i].value);
+        tide_reel_properties_put(&g, "]");
     }
-    put(&g, "]}}");
+    tide_reel_properties_put(&g, "]}}");
     AUTO_MEM uint8_t *text = g.data;
     *config = bytes_of(g.failed ? NULL : arena_copy(arena, text, g.size), g.size);
     return config->data != NULL;
@@ -130,7 +130,7 @@ static bool lacks_memory(struct reading *r) {
     return false;
 }
 
-static bool skip(struct reading *r, const char *text) {
+static bool tide_skip(struct reading *r, const char *text) {
     struct reel_bytes left = bytes_of(r->c.at, cursor_left(&r->c));
     if (!bytes_start(left, bytes_text(text))) {
         return false;
@@ -140,7 +140,7 @@ static bool skip(struct reading *r, const char *text) {
 }
 
 /* NULL: no text here, or no memory. */
-static const char *read_text(struct reading *r) {
+static const char *tide_read_text(struct reading *r) {
     struct json_string s;
     size_t size;
     if (cursor_done(&r->c) || *r->c.at != '"' || !json_string(&r->c, &s) || s.control) {
@@ -154,11 +154,11 @@ static const char *read_text(struct reading *r) {
 }
 
 static bool read_member(struct reading *r, const char *before, const char **text) {
-    return skip(r, before) && (*text = read_text(r)) != NULL;
+    return tide_skip(r, before) && (*text = tide_read_text(r)) != NULL;
 }
 
 /* Copies an array into the arena; not NULL for an empty one. */
-static void *keep(struct reading *r, const void *items, size_t size) {
+static void *tide_keep(struct reading *r, const void *items, size_t size) {
     void *kept = arena_alloc(r->arena, size + 1);
     if (kept && size > 0) {
         memcpy(kept, items, size);
@@ -173,11 +173,11 @@ static bool read_topics(struct reading *r, struct reel_channel *out) {
     bool good = true;
     do {
         good = GROW_ARRAY(topics, count, capacity) && count < REEL_CHANNELS_MAX;
-        good = good && (topics[count] = read_text(r)) != NULL;
+        good = good && (topics[count] = tide_read_text(r)) != NULL;
         count += good;
-    } while (good && skip(r, ","));
+    } while (good && tide_skip(r, ","));
     AUTO_MEM const char **owned = topics;
-    out->topics = good && skip(r, "]") ? keep(r, owned, count * sizeof *owned) : NULL;
+    out->topics = good && tide_skip(r, "]") ? tide_keep(r, owned, count * sizeof *owned) : NULL;
     out->n_topics = (uint32_t)count;
     return out->topics != NULL;
 }
@@ -189,7 +189,7 @@ static bool read_parts(struct reading *r, struct reel_schema *s) {
     bool good = true, whole = true;
     do {
         const char *hash, *after;
-        good = read_member(r, "[", &hash) && read_member(r, ",", &after) && skip(r, "]");
+        good = read_member(r, "[", &hash) && read_member(r, ",", &after) && tide_skip(r, "]");
         struct reel_bytes key = good ? tide_hex_back(r->arena, hash, strlen(hash)) : bytes_of(NULL, 0);
         const struct tide_type *type = key.data && r->types ? tide_type_find(r->types, key) : NULL;
         whole = whole && type && data.size + type->definition.size + strlen(after) <= s->data.size;
@@ -198,7 +198,7 @@ static bool read_parts(struct reading *r, struct reel_schema *s) {
             grow_put(&data, type->definition.data, type->definition.size);
             grow_put(&data, after, strlen(after));
         }
-    } while (good && skip(r, ","));
+    } while (good && tide_skip(r, ","));
     AUTO_MEM uint8_t *owned = data.data;
     whole = whole && data.size == s->data.size;
     const uint8_t *kept = whole && !data.failed ? arena_copy(r->arena, data.data, data.size) : NULL;
@@ -207,33 +207,33 @@ static bool read_parts(struct reading *r, struct reel_schema *s) {
         lacks_memory(r);
     }
     r->no_room |= whole && !kept;
-    return good && skip(r, "]");
+    return good && tide_skip(r, "]");
 }
 
-static bool read_schema(struct reading *r, struct reel_schema *s) {
+static bool tide_read_schema(struct reading *r, struct reel_schema *s) {
     uint64_t bytes = 0;
     if (!read_member(r, "{\"name\":", &s->name) || !read_member(r, ",\"encoding\":", &s->encoding) ||
-        !read_member(r, ",\"hash\":", &s->hash) || !skip(r, ",\"bytes\":")) {
+        !read_member(r, ",\"hash\":", &s->hash) || !tide_skip(r, ",\"bytes\":")) {
         return false;
     }
     for (; r->c.at < r->c.end && *r->c.at >= '0' && *r->c.at <= '9' && bytes <= UINT32_MAX; r->c.at++) {
         bytes = bytes * 10 + (uint64_t)(*r->c.at - '0');
     }
     s->data = bytes_of(NULL, (size_t)bytes); /* set later, unless it has parts */
-    return bytes <= REEL_SCHEMA_MAX && (!skip(r, ",\"parts\":[") || read_parts(r, s)) && skip(r, "}");
+    return bytes <= REEL_SCHEMA_MAX && (!tide_skip(r, ",\"parts\":[") || read_parts(r, s)) && tide_skip(r, "}");
 }
 
 static bool read_schemas(struct reading *r, struct reel_channel *out) {
     struct reel_schema schemas[REEL_SCHEMAS_PER_CHANNEL_MAX];
     uint32_t count = 0;
-    bool good = skip(r, ",\"schemas\":["), more = good && !skip(r, "]");
+    bool good = tide_skip(r, ",\"schemas\":["), more = good && !tide_skip(r, "]");
     while (good && more) {
-        good = count < REEL_SCHEMAS_PER_CHANNEL_MAX && read_schema(r, &schemas[count]);
+        good = count < REEL_SCHEMAS_PER_CHANNEL_MAX && tide_read_schema(r, &schemas[count]);
         count += good;
-        more = good && skip(r, ",");
-        good = good && (more || skip(r, "]"));
+        more = good && tide_skip(r, ",");
+        good = good && (more || tide_skip(r, "]"));
     }
-    out->schemas = keep(r, schemas, count * sizeof *schemas);
+    out->schemas = tide_keep(r, schemas, count * sizeof *schemas);
     out->n_schemas = count;
     return good && out->schemas;
 }
@@ -241,16 +241,16 @@ static bool read_schemas(struct reading *r, struct reel_channel *out) {
 static bool read_pairs(struct reading *r, struct reel_channel *out) {
     struct reel_pair *pairs = NULL;
     size_t count = 0, capacity = 0;
-    bool good = skip(r, ",\"metadata\":["), more = good && !skip(r, "]");
+    bool good = tide_skip(r, ",\"metadata\":["), more = good && !tide_skip(r, "]");
     while (good && more) {
         good = (GROW_ARRAY(pairs, count, capacity) || lacks_memory(r)) && read_member(r, "[", &pairs[count].key) &&
-               read_member(r, ",", &pairs[count].value) && skip(r, "]");
+               read_member(r, ",", &pairs[count].value) && tide_skip(r, "]");
         count += good;
-        more = good && skip(r, ",");
-        good = good && (more || skip(r, "]"));
+        more = good && tide_skip(r, ",");
+        good = good && (more || tide_skip(r, "]"));
     }
     AUTO_MEM struct reel_pair *owned = pairs;
-    out->metadata = (struct reel_pairs){.items = keep(r, owned, count * sizeof *owned), .count = count};
+    out->metadata = (struct reel_pairs){.items = tide_keep(r, owned, count * sizeof *owned), .count = count};
     return good && out->metadata.items;
 }
 
@@ -275,15 +275,15 @@ enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tid
                               const struct tide_types *types, struct reel_channel *out, bool *relative) {
     struct reading r = {.c = cursor_of(f->config), .arena = arena, .types = is_new ? types : NULL};
     struct reel_channel c = {0};
-    if (!skip(&r, BEGIN)) {
+    if (!tide_skip(&r, BEGIN)) {
         return TIDE_REEL_OTHER;
     }
     bool good = read_member(&r, "\"name\":", &c.name) && read_member(&r, ",\"type\":", &c.type) &&
                 read_member(&r, ",\"encoding\":", &c.encoding);
-    *relative = good && skip(&r, ",\"clock\":\"relative\"");
-    c.latched = good && skip(&r, ",\"latched\":true");
-    good = good && (!skip(&r, ",\"topics\":[") || read_topics(&r, &c));
-    good = good && read_schemas(&r, &c) && read_pairs(&r, &c) && skip(&r, "}}") && cursor_done(&r.c);
+    *relative = good && tide_skip(&r, ",\"clock\":\"relative\"");
+    c.latched = good && tide_skip(&r, ",\"latched\":true");
+    good = good && (!tide_skip(&r, ",\"topics\":[") || read_topics(&r, &c));
+    good = good && read_schemas(&r, &c) && read_pairs(&r, &c) && tide_skip(&r, "}}") && cursor_done(&r.c);
     if (!good) {
         return r.no_room ? TIDE_REEL_NO_ROOM : TIDE_REEL_OTHER;
     }

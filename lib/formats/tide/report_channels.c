@@ -33,7 +33,7 @@ static struct reel_cell number_or_null(const char *text) {
 
 /* --- types --- */
 
-static void put_member(struct grow *out, const char *name, const char *text) {
+static void tide_report_channels_put_member(struct grow *out, const char *name, const char *text) {
     grow_put(out, ",", out->data && out->data[out->size - 1] != '{');
     json_put_string(out, bytes_text(name));
     grow_put(out, ":", 1);
@@ -41,7 +41,7 @@ static void put_member(struct grow *out, const char *name, const char *text) {
 }
 
 /* All values of a repeatable key (one per value), or the words of one value. */
-static void put_list(struct grow *out, const struct reel_channel *c, const char *name, const char *key) {
+static void tide_put_list(struct grow *out, const struct reel_channel *c, const char *name, const char *key) {
     bool any = false;
     grow_put(out, ",", 1);
     json_put_string(out, bytes_text(name));
@@ -66,15 +66,15 @@ static void put_types(struct grow *out, const struct reel_channel *c) {
         const struct reel_schema *s = &c->schemas[i];
         grow_put(out, ",", i > 0);
         grow_put(out, "{", 1);
-        put_member(out, "name", s->name);
-        put_member(out, "syntax", s->encoding);
+        tide_report_channels_put_member(out, "name", s->name);
+        tide_report_channels_put_member(out, "syntax", s->encoding);
         snprintf(key, sizeof key, "tide.schema.%u.version", i);
-        put_member(out, "version", metadata_of(c, key));
-        put_member(out, "hash", s->hash);
+        tide_report_channels_put_member(out, "version", metadata_of(c, key));
+        tide_report_channels_put_member(out, "hash", s->hash);
         snprintf(key, sizeof key, "tide.schema.%u.source", i);
-        put_list(out, c, "sources", key);
+        tide_put_list(out, c, "sources", key);
         snprintf(key, sizeof key, "tide.schema.%u.needs", i);
-        put_list(out, c, "needs", key);
+        tide_put_list(out, c, "needs", key);
         grow_put(out, "}", 1);
     }
     grow_put(out, "]", 1);
@@ -90,8 +90,8 @@ static struct reel_cell time_cell(bool any, int64_t ns, enum reel_clock clock, c
     return reel_cell_text(bytes_of(out, n));
 }
 
-static bool put_channel(const struct reel_index *index, const struct reel_channel *c, struct grow *types,
-                        const struct reel_table *to) {
+static bool tide_put_channel(const struct reel_index *index, const struct reel_channel *c, struct grow *types,
+                             const struct reel_table *to) {
     const struct reel_channel_stats *s = reel_index_stats(index, c->id);
     enum reel_clock clock = reel_index_info(index)->clock;
     const char *scope = metadata_of(c, "rsb.scope");
@@ -127,7 +127,7 @@ bool reel_tide_channels(const struct reel_index *index, const struct reel_table 
     struct grow types = {0};
     bool good = to->columns(to->context, columns, COLUMNS);
     for (uint32_t i = 0; i < info->n_channels && good; i++) {
-        good = put_channel(index, reel_index_channel(index, i), &types, to);
+        good = tide_put_channel(index, reel_index_channel(index, i), &types, to);
     }
     good = good && to->end(to->context);
     bool failed = types.failed;

@@ -101,8 +101,8 @@ static bool close_value(void *context, uint32_t column) {
 }
 
 /* *usable: it has what is needed. */
-static bool read_event(struct event *e, const struct reel_decoder *decoder, struct reel_bytes payload, bool *usable,
-                       struct reel_error *err) {
+static bool tide_report_introspection_read_event(struct event *e, const struct reel_decoder *decoder,
+                                                 struct reel_bytes payload, bool *usable, struct reel_error *err) {
     bool whole, failed = false;
     for (unsigned i = 0; i < VALUES; i++) {
         e->value[i].size = 0;
@@ -144,7 +144,7 @@ static void system_free(struct system *s) {
 REEL_DEFINE_AUTO(struct system, system_free);
 
 /* Index of the participant with this id, or where it would be inserted. */
-static size_t position_of(const struct system *s, const char *id) {
+static size_t tide_position_of(const struct system *s, const char *id) {
     size_t low = 0, high = s->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -156,12 +156,12 @@ static size_t position_of(const struct system *s, const char *id) {
     }
     return low;
 }
-static struct participant *find(const struct system *s, const char *id) {
-    size_t at = id ? position_of(s, id) : s->count;
+static struct participant *tide_report_introspection_find(const struct system *s, const char *id) {
+    size_t at = id ? tide_position_of(s, id) : s->count;
     return at < s->count && strcmp(s->items[at]->value[ID], id) == 0 ? s->items[at] : NULL;
 }
 
-static bool add(struct system *s, int64_t time_ns, struct reel_error *err) {
+static bool tide_report_introspection_add(struct system *s, int64_t time_ns, struct reel_error *err) {
     struct participant *p = s->count < PARTICIPANTS_MAX ? arena_alloc(&s->texts, sizeof *p) : NULL;
     bool good = p;
     for (unsigned i = 0; i < VALUES && good; i++) {
@@ -177,7 +177,7 @@ static bool add(struct system *s, int64_t time_ns, struct reel_error *err) {
                                PARTICIPANTS_MAX, TEXTS_MAX >> 20);
     }
     p->first_ns = p->last_ns = time_ns;
-    size_t at = position_of(s, p->value[ID]);
+    size_t at = tide_position_of(s, p->value[ID]);
     memmove(s->items + at + 1, s->items + at, (s->count++ - at) * sizeof *s->items);
     s->items[at] = p;
     return true;
@@ -193,9 +193,9 @@ static bool take_event(struct system *s, bool bye, int64_t time_ns, struct reel_
     if (failed) {
         return reel_fail_memory(err);
     }
-    struct participant *p = find(s, (const char *)s->event.value[ID].data);
+    struct participant *p = tide_report_introspection_find(s, (const char *)s->event.value[ID].data);
     if (!p) {
-        return bye || add(s, time_ns, err); /* a Bye without a Hello is ignored */
+        return bye || tide_report_introspection_add(s, time_ns, err); /* a Bye without a Hello is ignored */
     }
     p->gone = bye;
     p->last_ns = bye ? p->last_ns : time_ns;
@@ -254,7 +254,7 @@ static bool open_events(struct events *e, struct reel_recording *recording, cons
     return true;
 }
 
-static bool read_events(struct system *s, struct events *e, struct reel_error *err) {
+static bool tide_read_events(struct system *s, struct events *e, struct reel_error *err) {
     struct reel_message m;
     struct reel_bytes payload;
     enum reel_step step;
@@ -270,7 +270,8 @@ static bool read_events(struct system *s, struct events *e, struct reel_error *e
         bool bye = strcmp(e->stream->channels[m.channel]->type, SCHEMA "Bye") == 0;
         bool usable;
         if (!reel_stream_payload(e->stream, &m, &payload, err) ||
-            !read_event(&s->event, decoder, payload, &usable, err) || (usable && !take_event(s, bye, m.time_ns, err))) {
+            !tide_report_introspection_read_event(&s->event, decoder, payload, &usable, err) ||
+            (usable && !take_event(s, bye, m.time_ns, err))) {
             return false;
         }
     }
@@ -284,7 +285,7 @@ static void inherit(const struct system *s) {
     for (size_t i = 0; i < s->count; i++) {
         const struct participant *from = s->items[i];
         for (unsigned hops = 0; from && !from->value[PROCESS] && hops < PARENTS_MAX; hops++) {
-            from = find(s, from->value[PARENT]);
+            from = tide_report_introspection_find(s, from->value[PARENT]);
         }
         if (from && from != s->items[i]) {
             memcpy(s->items[i]->value + PROCESS, from->value + PROCESS, (VALUES - PROCESS) * sizeof *from->value);
@@ -292,16 +293,17 @@ static void inherit(const struct system *s) {
     }
 }
 
-static int compare(const char *a, const char *b) {
+static int tide_report_introspection_compare(const char *a, const char *b) {
     return strcmp(a ? a : "", b ? b : "");
 }
 static int compare_hosts(const struct participant *a, const struct participant *b) {
-    int by_id = compare(a->value[HOST], b->value[HOST]);
-    return by_id ? by_id : compare(a->value[HOST + 1], b->value[HOST + 1]);
+    int by_id = tide_report_introspection_compare(a->value[HOST], b->value[HOST]);
+    return by_id ? by_id : tide_report_introspection_compare(a->value[HOST + 1], b->value[HOST + 1]);
 }
 static int compare_processes(const struct participant *a, const struct participant *b) {
-    int by_host = compare_hosts(a, b), by_id = by_host ? by_host : compare(a->value[PROCESS], b->value[PROCESS]);
-    return by_id ? by_id : compare(a->value[START_TIME], b->value[START_TIME]);
+    int by_host = compare_hosts(a, b),
+        by_id = by_host ? by_host : tide_report_introspection_compare(a->value[PROCESS], b->value[PROCESS]);
+    return by_id ? by_id : tide_report_introspection_compare(a->value[START_TIME], b->value[START_TIME]);
 }
 static int by_position(const void *x, const void *y) {
     const struct participant *a = *(struct participant *const *)x, *b = *(struct participant *const *)y;
@@ -309,11 +311,11 @@ static int by_position(const void *x, const void *y) {
     return order                       ? order
            : a->first_ns < b->first_ns ? -1
            : a->first_ns > b->first_ns ? 1
-                                       : compare(a->value[ID], b->value[ID]);
+                                       : tide_report_introspection_compare(a->value[ID], b->value[ID]);
 }
 
 /* Ends paths with "id":…,"hostname":… and writes missing lists as empty. */
-static void put_values(struct grow *out, const struct participant *p, unsigned from, unsigned to) {
+static void tide_put_values(struct grow *out, const struct participant *p, unsigned from, unsigned to) {
     for (unsigned i = from; i < to; i++) {
         const char *value = p->value[i] ? p->value[i] : i == TRANSPORT || i == PROCESS + 2 ? "[]" : "null";
         grow_put(out, ",", i > from);
@@ -323,7 +325,7 @@ static void put_values(struct grow *out, const struct participant *p, unsigned f
     }
 }
 
-static void put_time(struct grow *out, const char *name, bool there, int64_t ns, enum reel_clock clock) {
+static void tide_put_time(struct grow *out, const char *name, bool there, int64_t ns, enum reel_clock clock) {
     char text[REEL_TIME_TEXT];
     grow_put(out, name, strlen(name));
     if (there) {
@@ -334,35 +336,35 @@ static void put_time(struct grow *out, const char *name, bool there, int64_t ns,
     }
 }
 
-static void put(struct grow *out, const char *text) {
+static void tide_report_introspection_put(struct grow *out, const char *text) {
     grow_put(out, text, strlen(text));
 }
 
 static void put_tree(struct grow *out, struct system *s, enum reel_clock clock) {
     qsort(s->items, s->count, sizeof *s->items, by_position);
-    put(out, "{\"hosts\":[");
+    tide_report_introspection_put(out, "{\"hosts\":[");
     for (size_t i = 0; i < s->count; i++) {
         const struct participant *p = s->items[i], *before = i > 0 ? s->items[i - 1] : NULL;
         bool host = !before || compare_hosts(before, p) != 0, process = !before || compare_processes(before, p) != 0;
-        put(out, !before ? "\n" : host ? "]}]},\n" : process ? "]},\n " : ",\n  ");
+        tide_report_introspection_put(out, !before ? "\n" : host ? "]}]},\n" : process ? "]},\n " : ",\n  ");
         if (host) {
-            put(out, "{");
-            put_values(out, p, HOST, VALUES);
-            put(out, ",\"processes\":[\n ");
+            tide_report_introspection_put(out, "{");
+            tide_put_values(out, p, HOST, VALUES);
+            tide_report_introspection_put(out, ",\"processes\":[\n ");
         }
         if (process) {
-            put(out, "{");
-            put_values(out, p, PROCESS, HOST);
-            put(out, ",\"participants\":[\n  ");
+            tide_report_introspection_put(out, "{");
+            tide_put_values(out, p, PROCESS, HOST);
+            tide_report_introspection_put(out, ",\"participants\":[\n  ");
         }
-        put(out, "{");
-        put_values(out, p, ID, PROCESS);
-        put_time(out, ",\"first_hello\":", true, p->first_ns, clock);
-        put_time(out, ",\"last_hello\":", true, p->last_ns, clock);
-        put_time(out, ",\"bye\":", p->gone, p->bye_ns, clock);
-        put(out, "}");
+        tide_report_introspection_put(out, "{");
+        tide_put_values(out, p, ID, PROCESS);
+        tide_put_time(out, ",\"first_hello\":", true, p->first_ns, clock);
+        tide_put_time(out, ",\"last_hello\":", true, p->last_ns, clock);
+        tide_put_time(out, ",\"bye\":", p->gone, p->bye_ns, clock);
+        tide_report_introspection_put(out, "}");
     }
-    put(out, s->count > 0 ? "]}]}]}\n" : "]}\n");
+    tide_report_introspection_put(out, s->count > 0 ? "]}]}]}\n" : "]}\n");
     grow_put(out, "", 1);
 }
 
@@ -381,7 +383,7 @@ char *reel_tide_introspection(struct reel_recording *recording, const struct ree
     }
     s->texts.max = TEXTS_MAX;
     s->event.picker = (struct field_picker){.set = set, .open = open_value, .close = close_value, .context = &s->event};
-    if (!open_events(&e, recording, selection, &any, err) || (any && !read_events(s, &e, err))) {
+    if (!open_events(&e, recording, selection, &any, err) || (any && !tide_read_events(s, &e, err))) {
         return NULL;
     }
     inherit(s);

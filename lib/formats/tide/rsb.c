@@ -69,7 +69,7 @@ struct event {
     struct walk walk; /* at the beginning again */
 };
 
-static bool read_event(struct reel_bytes payload, struct event *e, struct reel_error *err) {
+static bool tide_rsb_read_event(struct reel_bytes payload, struct event *e, struct reel_error *err) {
     *e = (struct event){.walk = {.event = payload, .err = err}};
     struct walk w = walk_of(&e->walk, payload);
     struct proto_field f;
@@ -116,7 +116,7 @@ struct id {
     uint32_t sequence;
 };
 
-static bool read_id(struct walk w, struct id *id) {
+static bool tide_read_id(struct walk w, struct id *id) {
     struct proto_field f;
     *id = (struct id){0};
     while (next_field(&w, &f)) {
@@ -162,7 +162,7 @@ static bool emit_causes(const struct event *e, struct reel_visitor *v) {
     while (next_field(&w, &f)) {
         struct id id;
         if (proto_is(&f, e->notification ? 13 : 16, PROTO_BYTES) &&
-            !(read_id(walk_of(&w, f.bytes), &id) && visit_begin_map(v) && emit_id(&id, v) && visit_end_map(v))) {
+            !(tide_read_id(walk_of(&w, f.bytes), &id) && visit_begin_map(v) && emit_id(&id, v) && visit_end_map(v))) {
             return false;
         }
     }
@@ -260,14 +260,15 @@ static struct reel_bytes schema_in_infos(const struct event *e) {
     return (struct reel_bytes){0};
 }
 
-static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool tide_rsb_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
+                            struct reel_error *err) {
     const struct rsb *r = state;
     struct event e;
-    if (!read_event(payload, &e, err)) {
+    if (!tide_rsb_read_event(payload, &e, err)) {
         return false;
     }
     struct id id = {.sender = e.part[2], .sequence = (uint32_t)e.sequence};
-    if (e.notification && !read_id(walk_of(&e.walk, e.part[SLOT_ID]), &id)) {
+    if (e.notification && !tide_read_id(walk_of(&e.walk, e.part[SLOT_ID]), &id)) {
         return false;
     }
     struct reel_bytes schema = e.part[7].size > 0        ? e.part[7]
@@ -358,7 +359,7 @@ static bool inner_field(void *context, const struct reel_field *field) {
     return length >= (int)sizeof path || inner->visit(inner->context, &outer);
 }
 
-static bool fields(const void *state, reel_field_visit visit, void *context) {
+static bool tide_rsb_fields(const void *state, reel_field_visit visit, void *context) {
     static const struct reel_field known[] = {
         {"scope", "string", "", false},        {"event_id", "string", "", false},
         {"sender_id", "string", "", false},    {"sequence_number", "uint32", "", true},
@@ -390,7 +391,7 @@ const struct reel_encoding reel_encoding_rsb = {
     .name = RSB_ENCODING,
     .open = open_rsb,
     .close = close_rsb,
-    .decode = decode,
-    .fields = fields,
+    .decode = tide_rsb_decode,
+    .fields = tide_rsb_fields,
     .version = 1,
 };

@@ -1,6 +1,6 @@
-/* Internals of the RSB decoder: rsb.c (the event around a payload), values.c (payloads of fundamental types), guess.c
- * (protobuf without its definition). A readable event is always decoded; a payload that does not fit its type is
- * emitted as bytes. */
+/* Internals of the RSB decoder: rsb.c (the event around a payload), rsb_values.c (payloads of fundamental types),
+ * rsb_guess.c (protobuf without its definition). A readable event is always decoded; a payload that does not fit its
+ * type is emitted as bytes. */
 #ifndef REEL_FORMATS_TIDE_RSB_H
 #define REEL_FORMATS_TIDE_RSB_H
 
@@ -13,11 +13,11 @@ extern const struct reel_encoding reel_encoding_rsb, reel_encoding_bytes;
 /* ---- fundamental types, by wire schema */
 
 struct rsb_value;
-const struct rsb_value *
-rsb_value_find(struct reel_bytes wire_schema); /* case-insensitive; NULL: not a fundamental type */
+const struct rsb_value *rsb_value_find(struct reel_bytes wire_schema); /* case-insensitive; NULL: not a fundamental type
+                                                                        */
 bool rsb_value_fits(const struct rsb_value *type, struct reel_bytes data);
-bool rsb_value_emit(const struct rsb_value *type, struct reel_bytes data,
-                    struct reel_visitor *v); /* `data` must fit the type */
+bool rsb_value_emit(const struct rsb_value *type, struct reel_bytes data, struct reel_visitor *v); /* `data` must fit
+                                                                                                      the type */
 struct reel_field rsb_value_field(const struct rsb_value *type, const char *path);
 
 /* ---- protobuf by field number: varints are natural numbers, 4 and 8 bytes are floating point, bytes are text, a map

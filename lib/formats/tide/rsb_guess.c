@@ -41,17 +41,17 @@ static enum looks looks_of(struct reel_bytes b) {
     return looks;
 }
 
-static bool emit_message(struct reel_bytes b, unsigned depth, struct reel_visitor *v);
+static bool tide_emit_message(struct reel_bytes b, unsigned depth, struct reel_visitor *v);
 
 static bool emit_bytes(struct reel_bytes b, unsigned depth, struct reel_visitor *v) {
     enum looks looks = looks_of(b);
     if (looks != LOOKS_TEXT && depth < GUESS_DEPTH_MAX && is_message(b)) {
-        return emit_message(b, depth + 1, v);
+        return tide_emit_message(b, depth + 1, v);
     }
     return looks == LOOKS_BINARY ? visit_binary(v, b) : visit_text(v, b);
 }
 
-static bool emit_field(const struct proto_field *f, unsigned depth, struct reel_visitor *v) {
+static bool tide_emit_field(const struct proto_field *f, unsigned depth, struct reel_visitor *v) {
     uint8_t le[8];
     store_u64le(le, f->value);
     switch (f->wire) {
@@ -74,16 +74,16 @@ static bool emit_run(struct cursor *c, struct proto_field *f, bool *more, unsign
     *more = proto_next(c, &next);
     bool list = *more && next.number == f->number;
     bool goes_on =
-        visit_key(v, bytes_of(key, (size_t)length)) && (!list || visit_begin_list(v)) && emit_field(f, depth, v);
+        visit_key(v, bytes_of(key, (size_t)length)) && (!list || visit_begin_list(v)) && tide_emit_field(f, depth, v);
     while (goes_on && *more && next.number == f->number) {
-        goes_on = emit_field(&next, depth, v);
+        goes_on = tide_emit_field(&next, depth, v);
         *more = proto_next(c, &next);
     }
     *f = next;
     return goes_on && (!list || visit_end_list(v));
 }
 
-static bool emit_message(struct reel_bytes b, unsigned depth, struct reel_visitor *v) {
+static bool tide_emit_message(struct reel_bytes b, unsigned depth, struct reel_visitor *v) {
     struct cursor c = cursor_of(b);
     struct proto_field f;
     bool more = proto_next(&c, &f), goes_on = visit_begin_map(v);
@@ -94,5 +94,5 @@ static bool emit_message(struct reel_bytes b, unsigned depth, struct reel_visito
 }
 
 bool rsb_guess_emit(struct reel_bytes message, struct reel_visitor *v) {
-    return emit_message(message, 0, v);
+    return tide_emit_message(message, 0, v);
 }

@@ -23,9 +23,8 @@ static int tide_probe(struct reel_bytes head, struct reel_source *source, struct
     if (head.data[TIDE_BLOCK_HEAD] <= TIDE_MAJOR_MAX) {
         return 40;
     }
-    return load_u64le(head.data + 4) <= source->size
-               ? 32
-               : 0; /* a later major is recognised, and refused; text that begins with "TIDE" is not */
+    return load_u64le(head.data + 4) <= source->size ? 32 : 0; /* a later major is recognised, and refused; text that
+                                                                  begins with "TIDE" is not */
 }
 
 void tide_lost(struct tide *t, uint64_t at, uint64_t length, const char *text, ...) {
@@ -57,7 +56,7 @@ static bool read_descriptions(struct tide *t, const struct tide_block *b, struct
     return (b->tag != TIDE_CHAN && b->tag != TIDE_TYPE && b->tag != TIDE_META) || tide_read_description(t, b, err);
 }
 
-static bool read_messages(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+static bool tide_read_messages(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     if (b->resized) {
         tide_oddity(&t->resized, b->at);
     }
@@ -82,7 +81,7 @@ static bool read_messages(struct tide *t, const struct tide_block *b, struct ree
 
 /* ---- findings that are counted ---- */
 
-static void report(struct tide *t, enum reel_severity severity, const struct tide_oddities *p, const char *what) {
+static void tide_report(struct tide *t, enum reel_severity severity, const struct tide_oddities *p, const char *what) {
     if (p->count > 0) {
         reel_scan_finding(t->scan, severity, 0, p->at, 0, "%llu %s, the first at %llu", (unsigned long long)p->count,
                           what, (unsigned long long)p->at);
@@ -90,16 +89,16 @@ static void report(struct tide *t, enum reel_severity severity, const struct tid
 }
 
 static void report_oddities(struct tide *t) {
-    report(t, REEL_WARNING, &t->extra_heads, "further blocks TIDE skipped");
-    report(t, REEL_NOTE, &t->byte_counts,
-           "chunks count bytes where entries should be counted (RSBag before November 2011)");
-    report(t, REEL_WARNING, &t->counts, "chunks have a different number of entries than they state");
-    report(t, REEL_WARNING, &t->ranges, "chunks have entries outside their stated time range");
-    report(t, REEL_WARNING, &t->late,
-           "messages have times after the year 2262, the latest that can be stored: set to that time");
-    report(t, REEL_NOTE, &t->padded, "blocks end with four zero bytes (RSBag before February 2013)");
-    report(t, REEL_NOTE, &t->beyond, "blocks have bytes after their last field");
-    report(t, REEL_WARNING, &t->resized, "blocks have a wrong Size: their end is derived from their content");
+    tide_report(t, REEL_WARNING, &t->extra_heads, "further blocks TIDE skipped");
+    tide_report(t, REEL_NOTE, &t->byte_counts,
+                "chunks count bytes where entries should be counted (RSBag before November 2011)");
+    tide_report(t, REEL_WARNING, &t->counts, "chunks have a different number of entries than they state");
+    tide_report(t, REEL_WARNING, &t->ranges, "chunks have entries outside their stated time range");
+    tide_report(t, REEL_WARNING, &t->late,
+                "messages have times after the year 2262, the latest that can be stored: set to that time");
+    tide_report(t, REEL_NOTE, &t->padded, "blocks end with four zero bytes (RSBag before February 2013)");
+    tide_report(t, REEL_NOTE, &t->beyond, "blocks have bytes after their last field");
+    tide_report(t, REEL_WARNING, &t->resized, "blocks have a wrong Size: their end is derived from their content");
     if (t->unknown.count > 0) {
         const uint8_t *n = t->unknown_name;
         char name[17];
@@ -119,9 +118,9 @@ static void report_oddities(struct tide *t) {
     }
 }
 
-static bool run(struct tide *t, struct reel_error *err) {
+static bool tide_scan_run(struct tide *t, struct reel_error *err) {
     if (!tide_walk(t, false, read_descriptions, err) || !tide_report_channels(t, err) ||
-        !tide_walk(t, true, read_messages, err)) {
+        !tide_walk(t, true, tide_read_messages, err)) {
         return false;
     }
     tide_compare_index(t);
@@ -173,7 +172,7 @@ void tide_log_close(struct tide *t) {
 
 static bool tide_scan(struct reel_scan *scan, struct reel_error *err) {
     struct tide t = {.scan = scan};
-    bool good = tide_log_open(&t, scan, PEEK_BYTES, DATA_BYTES, err) && run(&t, err);
+    bool good = tide_log_open(&t, scan, PEEK_BYTES, DATA_BYTES, err) && tide_scan_run(&t, err);
     tide_log_close(&t);
     return good;
 }

@@ -78,23 +78,23 @@ static bool read_sections(struct splitting *p, const char *name, struct reel_byt
 
 /* ---- which section needs which */
 
-static uintptr_t find(const struct splitting *p, const char *name) {
+static uintptr_t tide_split_find(const struct splitting *p, const char *name) {
     return hash_table_get(&p->by_name, hash_key_bytes(bytes_text(name)));
 }
 
 /* The section + 1 that a field of `owner` names; 0: a number, a text, or a type that is missing. */
-static uintptr_t resolve(const struct splitting *p, const struct tide_section *owner, const char *name) {
+static uintptr_t tide_resolve(const struct splitting *p, const struct tide_section *owner, const char *name) {
     static const char *const headers[] = {"std_msgs/Header", "roslib/Header", "rostools/Header"};
     char path[2 * ROS_NAME_ROOM];
     if (strchr(name, '/') || !ros_type_name(owner->name, false, path) || !strchr(path, '/')) {
-        return find(p, name);
+        return tide_split_find(p, name);
     }
     strcpy(strrchr(path, '/') + 1, name);
-    uintptr_t found = find(p, path);
+    uintptr_t found = tide_split_find(p, path);
     for (size_t i = 0; !found && i < sizeof headers / sizeof *headers && strcmp(name, "Header") == 0; i++) {
-        found = find(p, headers[i]);
+        found = tide_split_find(p, headers[i]);
     }
-    return found ? found : find(p, name);
+    return found ? found : tide_split_find(p, name);
 }
 
 static bool read_needs(struct splitting *p, uint32_t number) {
@@ -106,7 +106,7 @@ static bool read_needs(struct splitting *p, uint32_t number) {
             size++;
         }
         char name[ROS_NAME_ROOM];
-        uintptr_t need = ros_type_name(bytes_of(line.data, size), false, name) ? resolve(p, s, name) : 0;
+        uintptr_t need = ros_type_name(bytes_of(line.data, size), false, name) ? tide_resolve(p, s, name) : 0;
         if (need > 0 && p->seen[need - 1] != number + 1) {
             p->seen[need - 1] = number + 1;
             p->needs[s->n_needs++] = (uint32_t)need - 1;

@@ -22,7 +22,7 @@ static bool refuse_block(const struct tide_block *b, const char *why, struct ree
 
 /* ---- blocks ---- */
 
-static bool take_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+static bool tide_take_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     struct tide_summary *o = t->summary;
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;
     if (size < TIDE_CHUNK_HEAD) {
@@ -52,7 +52,7 @@ static bool take_chunk(struct tide *t, const struct tide_block *b, struct reel_e
 }
 
 /* Rows are read later, because the CHAN block may follow the index. */
-static bool take_index(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+static bool tide_take_index(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     struct tide_summary *o = t->summary;
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;
     if (size < TIDE_INDEX_HEAD) {
@@ -74,12 +74,12 @@ static bool take_index(struct tide *t, const struct tide_block *b, struct reel_e
     return true;
 }
 
-static bool take(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+static bool tide_take(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     switch (b->tag) {
     case TIDE_CHNK:
-        return take_chunk(t, b, err);
+        return tide_take_chunk(t, b, err);
     case TIDE_INDX:
-        return take_index(t, b, err);
+        return tide_take_index(t, b, err);
     case TIDE_CHAN:
     case TIDE_TYPE:
     case TIDE_META:
@@ -141,7 +141,7 @@ static bool count_index(struct tide *t, const struct tide_index *x, uint8_t *buf
         err);
 }
 
-static bool count_all(struct tide *t, struct reel_error *err) {
+static bool tide_count_all(struct tide *t, struct reel_error *err) {
     struct tide_summary *o = t->summary;
     if (o->rows != o->messages) {
         return reel_fail(err, REEL_UNSUPPORTED,
@@ -166,8 +166,8 @@ static bool count_all(struct tide *t, struct reel_error *err) {
 bool tide_summary(struct reel_scan *scan, struct reel_error *err) {
     struct tide_summary o = {.blocks_left = OUTLINE_BLOCKS_MAX};
     struct tide t = {.summary = &o};
-    bool good = tide_log_open(&t, scan, TIDE_BLOCK_HEAD, TIDE_CHUNK_HEAD, err) && tide_walk(&t, false, take, err) &&
-                tide_report_channels(&t, err) && count_all(&t, err);
+    bool good = tide_log_open(&t, scan, TIDE_BLOCK_HEAD, TIDE_CHUNK_HEAD, err) &&
+                tide_walk(&t, false, tide_take, err) && tide_report_channels(&t, err) && tide_count_all(&t, err);
     free(o.indexes);
     tide_log_close(&t);
     return good;

@@ -85,8 +85,8 @@ static bool tide_head(struct reel_write *w, struct reel_sink *out, struct reel_e
         }
     } else {
         reel_sink_u32le(out, w->stream->n_channels);
-        reel_sink_u32le(
-            out, (uint32_t)reel_write_groups(w)); /* unknown while planning; the size is the same with any number */
+        reel_sink_u32le(out, (uint32_t)reel_write_groups(w)); /* unknown while planning; the size is the same with any
+                                                                 number */
     }
     tide_put_channels(book, out);
     return true;
@@ -118,7 +118,7 @@ static bool put_entry(struct reel_write *w, const struct reel_message *m, uint64
     return reel_write_payload(w, m, out, err);
 }
 
-static void book(struct tide_run *run, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns) {
+static void tide_write_book(struct tide_run *run, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns) {
     if (run->counts[m->channel]++ == 0) {
         run->touched[run->n_touched++] = m->channel;
     }
@@ -132,8 +132,8 @@ static void book(struct tide_run *run, struct chunk *chunk, const struct reel_me
 }
 
 /* Adds one message to the chunk: to run->raw, to `out`, or only counted. */
-static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, struct reel_sink *out,
-                struct reel_error *err) {
+static bool tide_write_add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m,
+                           struct reel_sink *out, struct reel_error *err) {
     struct tide_run *run = w->run;
     int64_t time = reel_write_time(w, m);
     uint64_t size = TIDE_ENTRY_HEAD + (uint64_t)m->size;
@@ -157,11 +157,12 @@ static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_mes
     if (!unseen && !put_entry(w, m, (uint64_t)time, out, err)) {
         return false;
     }
-    book(run, chunk, m, (uint64_t)time);
+    tide_write_book(run, chunk, m, (uint64_t)time);
     return true;
 }
 
-static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
+static bool tide_take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out,
+                               struct reel_error *err) {
     while (chunk->count < TIDE_CHUNK_MESSAGES) {
         struct reel_message m;
         enum reel_step step = reel_write_next(w, &m, err);
@@ -172,7 +173,7 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
             reel_write_unget(w, &m);
             return true;
         }
-        if (!add(w, chunk, &m, out, err)) {
+        if (!tide_write_add(w, chunk, &m, out, err)) {
             return false;
         }
     }
@@ -194,7 +195,7 @@ void tide_put_chunk_head(struct reel_sink *out, uint64_t number, uint32_t count,
     reel_sink_put(out, head, sizeof head);
 }
 
-static int compare_positions(const void *a, const void *b) {
+static int tide_compare_positions(const void *a, const void *b) {
     const struct tide_position *x = a, *y = b;
     int order = (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
     return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
@@ -207,11 +208,11 @@ uint64_t tide_indexes_size(const struct tide_run *run, uint32_t count) {
 /* Sorts the entries into the rows of their channels, in order of time, in one pass. */
 void tide_put_indexes(struct tide_run *run, const struct tide_indexed *chunk, struct reel_sink *out) {
     if (chunk->disordered) { /* as messages placed before a selection, and those of a view, may be */
-        qsort(run->positions, chunk->count, sizeof *run->positions, compare_positions);
+        qsort(run->positions, chunk->count, sizeof *run->positions, tide_compare_positions);
     }
     uint32_t begin = 0;
-    for (uint32_t i = 0; i < run->n_touched;
-         i++) { /* turns the count into the index of the channel's first row; it then advances to its end */
+    for (uint32_t i = 0; i < run->n_touched; i++) { /* turns the count into the index of the channel's first row; it
+                                                       then advances to its end */
         uint32_t *count = &run->counts[run->touched[i]], rows = *count;
         *count = begin;
         begin += rows;
@@ -240,7 +241,7 @@ void tide_put_indexes(struct tide_run *run, const struct tide_indexed *chunk, st
     }
 }
 
-static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_error *err) {
+static bool tide_write_pack(struct reel_write *w, const struct chunk *chunk, struct reel_error *err) {
     struct tide_run *run = w->run;
     run->packed.size = 0;
     run->packed_group = UINT64_MAX;
@@ -252,10 +253,10 @@ static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_er
 }
 
 /* Counts the chunk and writes its note. */
-static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool tide_plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct tide_run *run = w->run;
     struct chunk chunk = {.note.codec = run->codec, .gather = run->codec != REEL_CODEC_NONE};
-    if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
+    if (!tide_take_messages(w, &chunk, out, err) || (chunk.gather && !tide_write_pack(w, &chunk, err))) {
         return false;
     }
     if (w->group > UINT32_MAX) {
@@ -268,11 +269,11 @@ static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
     store_u64le(note + 16, chunk.note.raw);
     store_u64le(note + 24, stored);
     note[32] = (uint8_t)chunk.note.codec;
-    reel_sink_zeros(out, 0, TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD + stored + tide_indexes_size(run, chunk.count));
+    reel_sink_fill(out, 0, TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD + stored + tide_indexes_size(run, chunk.count));
     return reel_write_note(w, note, sizeof note, err);
 }
 
-static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool tide_render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct tide_run *run = w->run;
     const struct reel_group *group = reel_write_group(w, w->group);
     const struct tide_chunk_note note = {.start_ns = load_u64le(group->note),
@@ -283,7 +284,7 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
     bool packed = note.codec != REEL_CODEC_NONE, held = packed && run->packed_group == w->group;
     struct chunk chunk = {.note.codec = note.codec, .gather = packed && !held};
     tide_put_chunk_head(out, w->group, group->count, &note);
-    if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
+    if (!tide_take_messages(w, &chunk, out, err) || (chunk.gather && !tide_write_pack(w, &chunk, err))) {
         return false;
     }
     if (chunk.note.raw != note.raw || chunk.note.start_ns != note.start_ns || chunk.note.end_ns != note.end_ns ||
@@ -301,7 +302,7 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
     return true;
 }
 
-static void forget_chunk(struct tide_run *run) {
+static void tide_forget_chunk(struct tide_run *run) {
     for (uint32_t i = 0; i < run->n_touched; i++) {
         run->counts[run->touched[i]] = 0;
     }
@@ -309,9 +310,9 @@ static void forget_chunk(struct tide_run *run) {
 }
 
 static bool tide_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    forget_chunk(w->run); /* of a chunk that failed */
-    bool good = w->planning ? plan_chunk(w, out, err) : render_chunk(w, out, err);
-    forget_chunk(w->run);
+    tide_forget_chunk(w->run); /* of a chunk that failed */
+    bool good = w->planning ? tide_plan_chunk(w, out, err) : tide_render_chunk(w, out, err);
+    tide_forget_chunk(w->run);
     return good;
 }
 

@@ -1,7 +1,7 @@
-/* Internals of the TIDE writer. write.c: head, chunks and index · book.c: channels and types · split.c: types of one
- * definition · accept.c: what a log cannot hold · record.c: message by message. A channel that was read from a TIDE log
- * is written with its original fields if reading them restores it; any other channel has the properties for which TIDE
- * has no field in its source config (reel.c). */
+/* Internals of the TIDE writer. write.c: head, chunks and index · write_book.c: channels and types · split.c: types of
+ * one definition · accept.c: what a log cannot hold · record.c: message by message. A channel that was read from a TIDE
+ * log is written with its original fields if reading them restores it; any other channel has the properties for which
+ * TIDE has no field in its source config (reel_properties.c). */
 #ifndef REEL_FORMATS_TIDE_WRITE_H
 #define REEL_FORMATS_TIDE_WRITE_H
 
@@ -90,7 +90,9 @@ REEL_DEFINE_AUTO(struct tide_book, tide_book_free);
 void tide_put_types(const struct tide_book *book, struct reel_sink *out);
 void tide_put_channels(const struct tide_book *book, struct reel_sink *out);
 bool tide_put_metadata(const struct reel_stream *stream, struct reel_sink *out, struct reel_error *err);
-bool tide_put_kept_types(const struct reel_stream *stream, struct reel_sink *out, struct reel_error *err); /* kept.c */
+bool tide_put_kept_types(const struct reel_stream *stream, struct reel_sink *out,
+                         struct reel_error *err); /* write_remainder.c
+                                                   */
 void tide_put_head(struct reel_sink *out, const char *tag, uint64_t size);
 
 bool tide_accepts_old(const struct reel_channel *c, struct reel_loss *loss);

@@ -24,11 +24,11 @@ struct tide_book {
     struct arena arena;
     const struct reel_stream *stream;
     bool is_new, relative;
-    struct written *channels;  /* by position in the stream */
-    struct stored_type *types; /* each hash once */
-    size_t n_types, cap_types,
-        n_native;              /* the first n_native are those of channels written with their original fields */
-    struct hash_table foreign; /* hashes of the others */
+    struct written *channels;            /* by position in the stream */
+    struct stored_type *types;           /* each hash once */
+    size_t n_types, cap_types, n_native; /* the first n_native are those of channels written with their original fields
+                                          */
+    struct hash_table foreign;           /* hashes of the others */
     uint64_t added;
 };
 
@@ -109,7 +109,7 @@ static bool same_type(const struct tide_type *a, const struct tide_type *b) {
            same_texts(a->needs, a->n_needs, b->needs, b->n_needs);
 }
 
-static bool add_type(struct tide_book *book, const struct tide_type *type, uint32_t channel, bool native) {
+static bool tide_add_type(struct tide_book *book, const struct tide_type *type, uint32_t channel, bool native) {
     if (!GROW_ARRAY(book->types, book->n_types, book->cap_types)) {
         return false;
     }
@@ -124,8 +124,8 @@ static bool add_type(struct tide_book *book, const struct tide_type *type, uint3
 static void unite_types(struct tide_book *book) {
     size_t kept = 0;
     if (book->n_types > 0) {
-        qsort(book->types, book->n_types, sizeof *book->types,
-              tide_type_compare); /* a stored_type begins with its type */
+        qsort(book->types, book->n_types, sizeof *book->types, tide_type_compare); /* a stored_type begins with its type
+                                                                                    */
     }
     for (size_t i = 0; i < book->n_types; i++) {
         struct stored_type *p = &book->types[i], *before = kept > 0 ? &book->types[kept - 1] : NULL;
@@ -184,7 +184,7 @@ static bool try_native(struct arena *arena, bool is_new, const struct reel_chann
     return native;
 }
 
-static struct reel_bytes cut(const char *text, size_t max) {
+static struct reel_bytes tide_cut(const char *text, size_t max) {
     return bytes_of(text, naming_cut(text, max));
 }
 
@@ -212,7 +212,7 @@ static struct reel_bytes syntax_of(const struct reel_schema *s) {
             return bytes_text(known[i].syntax);
         }
     }
-    return cut(s->encoding, TIDE_SYNTAX_MAX);
+    return tide_cut(s->encoding, TIDE_SYNTAX_MAX);
 }
 
 /* Sets the SHA-1 of all else in the type, extended by a byte as long as another type has that hash. False: no memory.
@@ -248,7 +248,7 @@ static bool add_foreign_type(struct tide_book *book, struct tide_type *type, uin
     }
     struct hash_key key = hash_key_bytes(type->hash);
     return hash_table_get(&book->foreign, key) > 0 ||
-           (add_type(book, type, channel, false) && hash_table_set(&book->foreign, key, 1, NULL));
+           (tide_add_type(book, type, channel, false) && hash_table_set(&book->foreign, key, 1, NULL));
 }
 
 /* A type for each that the definition lists. */
@@ -284,7 +284,7 @@ static bool add_foreign_types(struct tide_book *book, uint32_t position, struct 
         const struct reel_schema *s = &c->schemas[i];
         AUTO_STRUCT(tide_split_free) struct tide_split split;
         struct tide_type type = {.definition = s->data, .version = bytes_of("", 0), .syntax = syntax_of(s)};
-        type.name = cut(s->name, TIDE_TYPE_NAME_MAX);
+        type.name = tide_cut(s->name, TIDE_TYPE_NAME_MAX);
         if (!tide_split(&book->arena, c, s, &split) ||
             !(split.count > 0 ? add_sections(book, position, s, &split, &hashes[i], &parts[i])
                               : add_foreign_type(book, &type, position))) {
@@ -317,8 +317,10 @@ static bool join_definitions(struct arena *arena, const struct reel_channel *c, 
 static bool make_foreign(struct tide_book *book, uint32_t position) {
     const struct reel_channel *c = book->stream->channels[position];
     struct tide_fields *f = &book->channels[position].fields;
-    *f = (struct tide_fields){
-        .name = f->name, .type = cut(c->type, REEL_TEXT_MAX), .source = bytes_of("", 0), .format = bytes_of("", 0)};
+    *f = (struct tide_fields){.name = f->name,
+                              .type = tide_cut(c->type, REEL_TEXT_MAX),
+                              .source = bytes_of("", 0),
+                              .format = bytes_of("", 0)};
     struct tide_parts *parts = arena_alloc(&book->arena, (c->n_schemas + 1) * sizeof *parts);
     return parts &&
            (book->is_new ? add_foreign_types(book, position, f, parts)
@@ -326,7 +328,7 @@ static bool make_foreign(struct tide_book *book, uint32_t position) {
            tide_reel_write(&book->arena, c, parts, book->relative, &f->config);
 }
 
-static bool build(struct tide_book *book, const uint32_t *ids) {
+static bool tide_build(struct tide_book *book, const uint32_t *ids) {
     uint32_t n = book->stream->n_channels;
     book->channels = arena_alloc(&book->arena, ((size_t)n + 1) * sizeof *book->channels);
     if (!book->channels || !name_channels(book)) {
@@ -336,7 +338,7 @@ static bool build(struct tide_book *book, const uint32_t *ids) {
         struct written *w = &book->channels[i];
         w->native = try_native(&book->arena, book->is_new, book->stream->channels[i], w);
         for (size_t k = 0; w->native && k < w->types.count; k++) {
-            if (!add_type(book, &w->types.items[k], i, true)) {
+            if (!tide_add_type(book, &w->types.items[k], i, true)) {
                 return false;
             }
         }
@@ -366,7 +368,7 @@ struct tide_book *tide_book_new(const struct reel_stream *stream, const uint32_t
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         book->relative = book->relative && stream->clocks[i] == REEL_CLOCK_RELATIVE;
     }
-    if (!build(book, ids)) {
+    if (!tide_build(book, ids)) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -427,7 +429,7 @@ void tide_put_channels(const struct tide_book *book, struct reel_sink *out) {
 }
 
 /* As many pairs as a block can count; written, or only measured. */
-static bool put_pairs(const struct reel_pair *items, size_t count, struct reel_sink *out, struct reel_error *err) {
+static bool tide_put_pairs(const struct reel_pair *items, size_t count, struct reel_sink *out, struct reel_error *err) {
     struct arena arena = {0};
     bool good = true;
     reel_sink_u16le(out, (uint16_t)count);
@@ -449,11 +451,11 @@ bool tide_put_metadata(const struct reel_stream *stream, struct reel_sink *out, 
         for (size_t at = 0; at < pairs->count;) {
             size_t count = pairs->count - at < UINT16_MAX ? pairs->count - at : UINT16_MAX;
             struct reel_sink size = {0};
-            if (!put_pairs(pairs->items + at, count, &size, err)) {
+            if (!tide_put_pairs(pairs->items + at, count, &size, err)) {
                 return false;
             }
             tide_put_head(out, "META", size.pos);
-            if (!put_pairs(pairs->items + at, count, out, err)) {
+            if (!tide_put_pairs(pairs->items + at, count, out, err)) {
                 return false;
             }
             at += count;

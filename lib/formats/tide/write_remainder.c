@@ -1,4 +1,5 @@
-/* TYPE blocks that no channel uses, hashes without a TYPE block, and values of META that are not text. See tide.h. */
+/* TYPE blocks that no channel uses, hashes without a TYPE block, and values of META that are not text. See container.h.
+ */
 #include "formats/tide/write.h"
 
 #include "base/bytes.h"

@@ -271,7 +271,7 @@ static void put_information(struct grow *g) {
 }
 
 /* All samples are one chunk. */
-static void put_chunk(struct grow *g, const struct mp4_video *v, size_t *offset_at) {
+static void boxes_put_chunk(struct grow *g, const struct mp4_video *v, size_t *offset_at) {
     size_t at = full_begin(g, "stsc", 0, 0);
     put_be(g, 1, 4);
     put_be(g, 1, 4); /* from the first chunk on */
@@ -290,17 +290,17 @@ static uint64_t tables_size(const struct mp4_video *v) {
            (FULL + 2 * (uint64_t)ENTRY + 4 * v->kept);
 }
 
-static void put_table_head(struct reel_sink *out, const char *type, uint64_t size, uint64_t count) {
+static void boxes_put_table_head(struct reel_sink *out, const char *type, uint64_t size, uint64_t count) {
     reel_sink_u32le(out, __builtin_bswap32((uint32_t)size));
     reel_sink_put(out, type, 4);
     reel_sink_u32le(out, 0);
     reel_sink_u32le(out, __builtin_bswap32((uint32_t)count));
 }
 
-static void put_tables(const struct mp4_video *v, struct reel_sink *out) {
-    put_table_head(out, "stts", FULL + ENTRY + 8 * v->durations, v->durations);
+static void boxes_put_tables(const struct mp4_video *v, struct reel_sink *out) {
+    boxes_put_table_head(out, "stts", FULL + ENTRY + 8 * v->durations, v->durations);
     each_duration(v, out);
-    put_table_head(out, "stss", FULL + ENTRY + 4 * v->keys, v->keys);
+    boxes_put_table_head(out, "stss", FULL + ENTRY + 4 * v->keys, v->keys);
     uint32_t number = 0;
     for (uint64_t i = v->first; i < v->n; i++) {
         number += v->samples[i].size > 0;
@@ -308,7 +308,7 @@ static void put_tables(const struct mp4_video *v, struct reel_sink *out) {
             reel_sink_u32le(out, __builtin_bswap32(number));
         }
     }
-    put_table_head(out, "stsz", FULL + 2 * ENTRY + 4 * v->kept, 0);
+    boxes_put_table_head(out, "stsz", FULL + 2 * ENTRY + 4 * v->kept, 0);
     reel_sink_u32le(out, __builtin_bswap32((uint32_t)v->kept));
     for (uint64_t i = v->first; i < v->n; i++) {
         if (v->samples[i].size > 0) {
@@ -335,7 +335,7 @@ static void put_moov(struct grow *g, const struct mp4_video *v, uint64_t offset)
     put_information(g);
     size_t stbl = box_begin(g, "stbl");
     put_stsd(g, v);
-    put_chunk(g, v, &offset_at);
+    boxes_put_chunk(g, v, &offset_at);
     const size_t open[] = {stbl, minf, mdia, trak, moov};
     for (unsigned i = 0; i < sizeof open / sizeof *open; i++) {
         box_end(g, open[i], more);
@@ -360,7 +360,7 @@ static bool put_boxes(const struct mp4_video *v, bool head, uint64_t offset, str
     put_moov(&g, v, offset);
     if (!g.failed) {
         reel_sink_put(out, g.data, g.size);
-        put_tables(v, out);
+        boxes_put_tables(v, out);
     }
     free(g.data);
     return !g.failed || reel_fail_memory(err);

@@ -117,14 +117,14 @@ static bool lay(struct reel_write *w, struct reel_sink *out, struct reel_error *
             reel_write_unget(w, &m);
             break;
         }
-        reel_sink_zeros(out, 0, m.size < (1 << 20) ? m.size : 1 << 20);
+        reel_sink_fill(out, 0, m.size < (1 << 20) ? m.size : 1 << 20);
     }
     reel_write_pack(w);
     return step != REEL_STEP_ERROR;
 }
 
-static bool put_frame(struct mp4_video *v, struct encoder *encoder, const struct reel_pixels *pixels,
-                      struct reel_sink *out, struct note *note, struct reel_error *err) {
+static bool drawn_put_frame(struct mp4_video *v, struct encoder *encoder, const struct reel_pixels *pixels,
+                            struct reel_sink *out, struct note *note, struct reel_error *err) {
     struct reel_bytes stream;
     bool key;
     if ((pixels->width & ~1U) != v->size.width || (pixels->height & ~1U) != v->size.height) {
@@ -155,7 +155,7 @@ bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w
             continue;
         }
         if (!read_pixels(w, rows, &m, &pixels, &read, err) ||
-            (read && !put_frame(v, encoder, &pixels, out, &note, err)) ||
+            (read && !drawn_put_frame(v, encoder, &pixels, out, &note, err)) ||
             !reel_write_note(w, &note, sizeof note, err)) {
             return false;
         }

@@ -101,7 +101,7 @@ static bool grow_samples(struct mp4_video *v, struct reel_write *w, struct reel_
 }
 
 /* What was recorded as H.264 or H.265 stays so. */
-static bool is_whole(const struct reel_write *w, struct reel_error *err) {
+static bool survey_is_whole(const struct reel_write *w, struct reel_error *err) {
     if (reel_write_option_u64(w, "width") > 0 || reel_write_option_u64(w, "fps") > 0 || w->stream->thinned) {
         return reel_fail(err, REEL_UNSUPPORTED,
                          "frames of H.264 and H.265 depend on those before them: none is left out or made smaller; "
@@ -112,8 +112,8 @@ static bool is_whole(const struct reel_write *w, struct reel_error *err) {
 }
 
 /* Frames before the first key frame, and messages without a picture, are left out. */
-static bool measure(struct mp4_video *v, const struct reel_image *image, struct mp4_sample *s, struct reel_write *w,
-                    struct reel_error *err) {
+static bool mp4_survey_measure(struct mp4_video *v, const struct reel_image *image, struct mp4_sample *s,
+                               struct reel_write *w, struct reel_error *err) {
     bool h265 = image->form == REEL_PICTURE_H265;
     if (v->kept > 0 && v->h265 != h265) {
         return true;
@@ -133,7 +133,7 @@ static bool measure(struct mp4_video *v, const struct reel_image *image, struct 
     mp4_put_sample(image->data, v->h265, v->changed == UINT64_MAX ? &v->sets : NULL, &count, &s->size, &s->key);
     s->size = v->kept > 0 || s->key ? s->size : 0;
     s->key &= s->size > 0;
-    return v->kept > 0 || !s->key || is_whole(w, err);
+    return v->kept > 0 || !s->key || survey_is_whole(w, err);
 }
 
 static bool survey_message(struct mp4_video *v, struct rows *rows, struct reel_write *w, const struct reel_message *m,
@@ -142,7 +142,7 @@ static bool survey_message(struct mp4_video *v, struct rows *rows, struct reel_w
     struct mp4_sample sample = {.time_ns = m->time_ns};
     enum mp4_content content;
     if (!grow_samples(v, w, err) || !mp4_read(w, rows, m, &image, &content, err) ||
-        (content == MP4_FRAME && !measure(v, &image, &sample, w, err))) {
+        (content == MP4_FRAME && !mp4_survey_measure(v, &image, &sample, w, err))) {
         return false;
     }
     mp4_add(v, &sample);

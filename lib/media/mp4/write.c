@@ -15,7 +15,7 @@ struct run {
     struct rows rows;
 };
 
-static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) {
+static bool write_accepts(const struct reel_channel *channel, struct reel_loss *loss) {
     bool good = video_is_channel(channel) || video_is_image(channel);
     if (!good) {
         reel_loss_add(loss, REEL_REFUSES, channel,
@@ -24,7 +24,7 @@ static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) 
     return good;
 }
 
-static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+static bool write_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     if (stream->n_channels > 1) {
         reel_loss_add(loss, REEL_REFUSES, NULL,
                       "a video has one topic, not %u; select one with topic=", stream->n_channels);
@@ -37,15 +37,15 @@ static bool is_costly(const struct reel_stream *stream) {
     return stream->n_channels > 0 && !video_is_recorded(stream->channels[0]);
 }
 
-static bool open_run(struct reel_write *w, struct reel_error *err) {
+static bool write_open_run(struct reel_write *w, struct reel_error *err) {
     return rows_open(&((struct run *)w->run)->rows, w, err);
 }
-static void close_run(struct reel_write *w) {
+static void write_close_run(struct reel_write *w) {
     rows_close(&((struct run *)w->run)->rows);
 }
 
 /* The bytes depend on the encoder, too. */
-static struct reel_stream *view(struct reel_stream *source, struct reel_error *err) {
+static struct reel_stream *write_view(struct reel_stream *source, struct reel_error *err) {
     (void)err;
     source->view_version ^= encoder_version();
     return source;
@@ -77,8 +77,8 @@ static bool head(struct reel_write *w, struct reel_sink *out, struct reel_error 
 
 /* ---- samples */
 
-static bool put_frame(struct reel_write *w, const struct reel_message *m, uint64_t number, struct reel_sink *out,
-                      struct reel_error *err) {
+static bool write_put_frame(struct reel_write *w, const struct reel_message *m, uint64_t number, struct reel_sink *out,
+                            struct reel_error *err) {
     const struct mp4_video *v = &((struct totals *)w->totals)->video;
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     uint32_t size = 0;
@@ -115,20 +115,20 @@ static bool put_recorded(struct reel_write *w, struct reel_sink *out, struct ree
                    reel_fail(err, REEL_CHANGED, "the recording has other messages than when its frames were found");
         }
         if (w->planning) {
-            reel_sink_zeros(out, 0, v->samples[number].size);
-        } else if (!put_frame(w, &m, number, out, err)) {
+            reel_sink_fill(out, 0, v->samples[number].size);
+        } else if (!write_put_frame(w, &m, number, out, err)) {
             return false;
         }
     }
     return step == REEL_STEP_END;
 }
 
-static bool messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static bool mp4_write_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct totals *t = w->totals;
     return t->drawn ? mp4_put_images(&t->video, &((struct run *)w->run)->rows, w, out, err) : put_recorded(w, out, err);
 }
 
-static uint64_t tail_parts(struct reel_write *w) {
+static uint64_t write_tail_parts(struct reel_write *w) {
     return ((struct totals *)w->totals)->drawn;
 }
 
@@ -168,14 +168,14 @@ const struct reel_writer reel_writer_mp4 = {
     .version = 16 * REEL_PICTURE_VERSION + 1,
     .totals_size = sizeof(struct totals),
     .run_size = sizeof(struct run),
-    .view = view,
-    .accepts = accepts,
-    .accepts_all = accepts_all,
+    .view = write_view,
+    .accepts = write_accepts,
+    .accepts_all = write_accepts_all,
     .is_costly = is_costly,
-    .open = open_run,
-    .close = close_run,
+    .open = write_open_run,
+    .close = write_close_run,
     .head = head,
-    .messages = messages,
-    .tail_parts = tail_parts,
+    .messages = mp4_write_messages,
+    .tail_parts = write_tail_parts,
     .tail = tail,
 };

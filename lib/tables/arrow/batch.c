@@ -8,7 +8,7 @@
 
 enum { BUFFERS_PER_COLUMN = 3, BITS_AT_ONCE = 512 };
 
-static void put_message(const struct grow *metadata, struct reel_sink *out) {
+static void batch_put_message(const struct grow *metadata, struct reel_sink *out) {
     reel_sink_u32le(out, UINT32_MAX);
     reel_sink_u32le(out, (uint32_t)metadata->size);
     reel_sink_put(out, metadata->data, metadata->size);
@@ -21,7 +21,7 @@ bool arrow_put_schema(const struct columns *columns, const struct columns_about 
     if (metadata.failed) {
         return reel_fail_memory(err);
     }
-    put_message(&metadata, out);
+    batch_put_message(&metadata, out);
     return true;
 }
 
@@ -38,7 +38,7 @@ struct batch {
     size_t n_nodes, n_buffers;
     uint64_t body;
 };
-static void batch_done(struct batch *b) {
+static void arrow_batch_batch_done(struct batch *b) {
     free(b->nodes);
     free(b->buffers);
 }
@@ -52,7 +52,7 @@ static uint64_t bits_size(uint64_t n) {
     return (n + 7) / 8;
 }
 
-static void describe(struct batch *b, const struct column *column, const struct column_data *data) {
+static void batch_describe(struct batch *b, const struct column *column, const struct column_data *data) {
     b->nodes[b->n_nodes++] = (struct arrow_node){.length = data->length, .nulls = data->nulls};
     add_buffer(b, data->nulls > 0 ? bits_size(data->length) : 0);
     if (column->kind == COLUMN_LIST || column_is_bytes(column)) {
@@ -66,7 +66,7 @@ static void describe(struct batch *b, const struct column *column, const struct 
 }
 
 static void put_padding(struct reel_sink *out, uint64_t size) {
-    reel_sink_zeros(out, 0, (8 - size % 8) % 8);
+    reel_sink_fill(out, 0, (8 - size % 8) % 8);
 }
 
 static void put_bits(const uint8_t *bytes, uint64_t n, struct reel_sink *out) {
@@ -101,7 +101,7 @@ static void put_buffers(const struct column *column, const struct column_data *d
 
 bool arrow_put_batch(const struct columns *columns, const struct columns_fill *fill, struct reel_sink *out,
                      struct reel_error *err) {
-    AUTO_STRUCT(batch_done)
+    AUTO_STRUCT(arrow_batch_batch_done)
     struct batch b = {.nodes = calloc((size_t)columns->n + 1, sizeof *b.nodes),
                       .buffers = calloc(BUFFERS_PER_COLUMN * (size_t)columns->n + 1, sizeof *b.buffers)};
     AUTO_STRUCT(grow_done) struct grow metadata = {0};
@@ -109,13 +109,13 @@ bool arrow_put_batch(const struct columns *columns, const struct columns_fill *f
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < columns->n; i++) {
-        describe(&b, columns->all[i], &fill->data[i]);
+        batch_describe(&b, columns->all[i], &fill->data[i]);
     }
     arrow_batch_metadata(fill->rows, b.body, b.nodes, b.n_nodes, b.buffers, b.n_buffers, &metadata);
     if (metadata.failed) {
         return reel_fail_memory(err);
     }
-    put_message(&metadata, out);
+    batch_put_message(&metadata, out);
     for (uint32_t i = 0; i < columns->n; i++) {
         put_buffers(columns->all[i], &fill->data[i], out);
     }

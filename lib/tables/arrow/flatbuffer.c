@@ -23,7 +23,7 @@ static void pad(struct grow *g, size_t more, size_t align) {
     static const uint8_t zeros[8] = {0};
     grow_put(g, zeros, (align - (g->size + more) % align) % align);
 }
-static void put_u16(struct grow *g, size_t value) {
+static void flatbuffer_put_u16(struct grow *g, size_t value) {
     uint8_t bytes[2];
     store_u16le(bytes, (uint16_t)value);
     grow_put(g, bytes, sizeof bytes);
@@ -56,10 +56,10 @@ static void put_table(struct grow *g, size_t at, const uint8_t sizes[SLOTS], uns
     }
     size = (size + 3) / 4 * 4;
     pad(g, 4 + 2 * (size_t)n, 8);
-    put_u16(g, 4 + 2 * (size_t)n);
-    put_u16(g, size);
+    flatbuffer_put_u16(g, 4 + 2 * (size_t)n);
+    flatbuffer_put_u16(g, size);
     for (unsigned i = 0; i < n; i++) {
-        put_u16(g, inside[i]);
+        flatbuffer_put_u16(g, inside[i]);
     }
     refer(g, at);
     size_t begins = g->size;
@@ -73,7 +73,7 @@ static void put_table(struct grow *g, size_t at, const uint8_t sizes[SLOTS], uns
     }
 }
 
-static void put_text(struct grow *g, size_t at, const char *text) {
+static void flatbuffer_put_text(struct grow *g, size_t at, const char *text) {
     pad(g, 0, 4);
     refer(g, at);
     grow_u32(g, (uint32_t)strlen(text));
@@ -93,7 +93,7 @@ static size_t put_references(struct grow *g, size_t at, size_t n) {
 }
 
 /* A vector of pairs of numbers. */
-static void put_pairs(struct grow *g, size_t at, const uint64_t (*pairs)[2], size_t n) {
+static void flatbuffer_put_pairs(struct grow *g, size_t at, const uint64_t (*pairs)[2], size_t n) {
     pad(g, 4, 8);
     refer(g, at);
     grow_u32(g, (uint32_t)n);
@@ -105,7 +105,7 @@ static void put_pairs(struct grow *g, size_t at, const uint64_t (*pairs)[2], siz
 
 /* ---- the schema */
 
-static uint8_t type_of(const struct column *column) {
+static uint8_t flatbuffer_type_of(const struct column *column) {
     static const uint8_t types[] = {
         [COLUMN_STRUCT] = TYPE_STRUCT,  [COLUMN_LIST] = TYPE_LIST,        [COLUMN_BOOL] = TYPE_BOOL,
         [COLUMN_INTEGER] = TYPE_INT,    [COLUMN_FLOAT] = TYPE_FLOAT,      [COLUMN_DOUBLE] = TYPE_FLOAT,
@@ -114,7 +114,7 @@ static uint8_t type_of(const struct column *column) {
     return types[column->kind];
 }
 
-static void put_type(struct grow *g, size_t at, const struct column *column) {
+static void flatbuffer_put_type(struct grow *g, size_t at, const struct column *column) {
     size_t where[SLOTS];
     switch (column->kind) {
     case COLUMN_INTEGER:
@@ -130,7 +130,7 @@ static void put_type(struct grow *g, size_t at, const struct column *column) {
     case COLUMN_TIME:
         put_table(g, at, (const uint8_t[SLOTS]){2, 4}, 2, where);
         set(g, where[0], UNIT_NS, 2);
-        put_text(g, where[1], "UTC");
+        flatbuffer_put_text(g, where[1], "UTC");
         return;
     case COLUMN_DURATION:
         put_table(g, at, (const uint8_t[SLOTS]){2}, 1, where);
@@ -143,26 +143,26 @@ static void put_type(struct grow *g, size_t at, const struct column *column) {
 
 static void put_fields(struct grow *g, size_t at, const struct column *parent);
 
-static void put_field(struct grow *g, size_t at, const struct column *column) {
+static void flatbuffer_put_field(struct grow *g, size_t at, const struct column *column) {
     enum { NAME, NULLABLE, TYPE_ID, TYPE, DICTIONARY, CHILDREN };
     size_t where[SLOTS];
     put_table(g, at, (const uint8_t[SLOTS]){[NAME] = 4, [NULLABLE] = 1, [TYPE_ID] = 1, [TYPE] = 4, [CHILDREN] = 4}, 6,
               where);
     set(g, where[NULLABLE], column->optional, 1);
-    set(g, where[TYPE_ID], type_of(column), 1);
-    put_text(g, where[NAME], column->name);
-    put_type(g, where[TYPE], column);
+    set(g, where[TYPE_ID], flatbuffer_type_of(column), 1);
+    flatbuffer_put_text(g, where[NAME], column->name);
+    flatbuffer_put_type(g, where[TYPE], column);
     put_fields(g, where[CHILDREN], column);
 }
 
 static void put_fields(struct grow *g, size_t at, const struct column *parent) {
     size_t first = put_references(g, at, parent->n_children);
     for (uint32_t i = 0; i < parent->n_children; i++) {
-        put_field(g, first + 4 * (size_t)i, parent->children[i]);
+        flatbuffer_put_field(g, first + 4 * (size_t)i, parent->children[i]);
     }
 }
 
-static void put_message(struct grow *g, uint8_t header, uint64_t body, size_t *at) {
+static void flatbuffer_put_message(struct grow *g, uint8_t header, uint64_t body, size_t *at) {
     enum { VERSION, HEADER_TYPE, HEADER, BODY };
     size_t where[SLOTS];
     grow_u32(g, 0);
@@ -177,14 +177,14 @@ void arrow_schema_metadata(const struct columns *columns, const struct columns_a
                            struct grow *out) {
     enum { ENDIANNESS, FIELDS, METADATA };
     size_t where[SLOTS], pair[SLOTS], at;
-    put_message(out, HEADER_SCHEMA, 0, &at);
+    flatbuffer_put_message(out, HEADER_SCHEMA, 0, &at);
     put_table(out, at, (const uint8_t[SLOTS]){[FIELDS] = 4, [METADATA] = 4}, 3, where);
     put_fields(out, where[FIELDS], columns->root);
     size_t first = put_references(out, where[METADATA], n_about);
     for (uint32_t i = 0; i < n_about; i++) {
         put_table(out, first + 4 * (size_t)i, (const uint8_t[SLOTS]){4, 4}, 2, pair);
-        put_text(out, pair[0], about[i].key);
-        put_text(out, pair[1], about[i].value);
+        flatbuffer_put_text(out, pair[0], about[i].key);
+        flatbuffer_put_text(out, pair[1], about[i].value);
     }
     pad(out, 0, 8);
 }
@@ -193,10 +193,10 @@ void arrow_batch_metadata(uint64_t rows, uint64_t body, const struct arrow_node 
                           const struct arrow_buffer *buffers, size_t n_buffers, struct grow *out) {
     enum { LENGTH, NODES, BUFFERS };
     size_t where[SLOTS], at;
-    put_message(out, HEADER_BATCH, body, &at);
+    flatbuffer_put_message(out, HEADER_BATCH, body, &at);
     put_table(out, at, (const uint8_t[SLOTS]){[LENGTH] = 8, [NODES] = 4, [BUFFERS] = 4}, 3, where);
     set(out, where[LENGTH], rows, 8);
-    put_pairs(out, where[NODES], (const uint64_t(*)[2])(const void *)nodes, n_nodes);
-    put_pairs(out, where[BUFFERS], (const uint64_t(*)[2])(const void *)buffers, n_buffers);
+    flatbuffer_put_pairs(out, where[NODES], (const uint64_t(*)[2])(const void *)nodes, n_nodes);
+    flatbuffer_put_pairs(out, where[BUFFERS], (const uint64_t(*)[2])(const void *)buffers, n_buffers);
     pad(out, 0, 8);
 }

@@ -9,7 +9,7 @@
 
 enum { KEPT = 1 << 20 /* memory kept for a column between batches */ };
 
-static struct columns_fill *self(struct reel_visitor *v) {
+static struct columns_fill *fill_self(struct reel_visitor *v) {
     return (struct columns_fill *)v;
 }
 static struct column_data *data_of(const struct columns_fill *f, const struct column *column) {
@@ -127,7 +127,7 @@ static bool ends_json(struct columns_fill *f) {
 /* ---- single values */
 
 /* The column of the value that comes; NULL: not wanted. Counts members. */
-static const struct column *target(struct columns_fill *f) {
+static const struct column *fill_target(struct columns_fill *f) {
     if (f->skipped > 0) {
         return NULL;
     }
@@ -142,7 +142,7 @@ static const struct column *target(struct columns_fill *f) {
  * wanted. */
 #define SCALAR(f, what, ...)                                                                                           \
     const struct column *column = NULL;                                                                                \
-    if ((f)->json || ((column = target(f)) && begins_json((f), column))) {                                             \
+    if ((f)->json || ((column = fill_target(f)) && begins_json((f), column))) {                                        \
         visit_##what(&(f)->json_out.visitor __VA_OPT__(, ) __VA_ARGS__);                                               \
         return ends_json(f);                                                                                           \
     }                                                                                                                  \
@@ -157,7 +157,7 @@ static bool put_double(struct columns_fill *f, const struct column *column, doub
 }
 
 /* A number, as the column has it. False: it cannot be there; the tree was not made from these values. */
-static bool put_number(struct columns_fill *f, const struct column *column, int64_t value, bool huge) {
+static bool fill_put_number(struct columns_fill *f, const struct column *column, int64_t value, bool huge) {
     char text[24];
     switch (column->kind) {
     case COLUMN_DOUBLE:
@@ -175,29 +175,29 @@ static bool put_number(struct columns_fill *f, const struct column *column, int6
 }
 
 static bool fill_null(struct reel_visitor *v) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     if (f->json) {
         visit_null(&f->json_out.visitor);
         return ends_json(f);
     }
-    const struct column *column = target(f);
+    const struct column *column = fill_target(f);
     if (column && column->parent) {
         put_missing(f, column);
     }
     return true;
 }
 static bool fill_integer(struct reel_visitor *v, int64_t value) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     SCALAR(f, integer, value)
-    return put_number(f, column, value, false);
+    return fill_put_number(f, column, value, false);
 }
 static bool fill_natural(struct reel_visitor *v, uint64_t value) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     SCALAR(f, natural, value)
-    return put_number(f, column, (int64_t)value, true);
+    return fill_put_number(f, column, (int64_t)value, true);
 }
 static bool fill_boolean(struct reel_visitor *v, bool value) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     SCALAR(f, boolean, value)
     uint8_t byte = value;
     if (column->kind == COLUMN_BOOL) {
@@ -206,17 +206,17 @@ static bool fill_boolean(struct reel_visitor *v, bool value) {
     return column->kind == COLUMN_BOOL;
 }
 static bool fill_real(struct reel_visitor *v, double value) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     SCALAR(f, real, value)
     return (column->kind == COLUMN_DOUBLE || column->kind == COLUMN_FLOAT) && put_double(f, column, value);
 }
 static bool fill_real32(struct reel_visitor *v, float value) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     SCALAR(f, real32, value)
     return (column->kind == COLUMN_DOUBLE || column->kind == COLUMN_FLOAT) && put_double(f, column, (double)value);
 }
 static bool fill_text(struct reel_visitor *v, struct reel_bytes value) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     SCALAR(f, text, value)
     if (column->kind == COLUMN_TEXT) {
         columns_put_text(f, column, value);
@@ -224,7 +224,7 @@ static bool fill_text(struct reel_visitor *v, struct reel_bytes value) {
     return column->kind == COLUMN_TEXT;
 }
 static bool fill_binary(struct reel_visitor *v, struct reel_bytes value) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     SCALAR(f, binary, value)
     if (column->kind == COLUMN_BYTES) {
         columns_put_text(f, column, value);
@@ -232,7 +232,7 @@ static bool fill_binary(struct reel_visitor *v, struct reel_bytes value) {
     return column->kind == COLUMN_BYTES;
 }
 static bool fill_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     SCALAR(f, stamp, value)
     if (column->kind == COLUMN_TIME || column->kind == COLUMN_DURATION) {
         columns_put_integer(f, column, (int64_t)((uint64_t)value->seconds * 1000000000 + (uint64_t)value->nanoseconds));
@@ -242,9 +242,9 @@ static bool fill_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
 
 /* ---- maps and lists */
 
-static bool begin(struct columns_fill *f, bool is_list) {
+static bool fill_begin(struct columns_fill *f, bool is_list) {
     const struct column *column = NULL;
-    if (f->json || ((column = target(f)) && begins_json(f, column))) {
+    if (f->json || ((column = fill_target(f)) && begins_json(f, column))) {
         f->json_depth++;
         return is_list ? visit_begin_list(&f->json_out.visitor) : visit_begin_map(&f->json_out.visitor);
     }
@@ -262,10 +262,10 @@ static bool begin(struct columns_fill *f, bool is_list) {
     return true;
 }
 static bool fill_begin_map(struct reel_visitor *v) {
-    return begin(self(v), false);
+    return fill_begin(fill_self(v), false);
 }
 static bool fill_begin_list(struct reel_visitor *v) {
-    return begin(self(v), true);
+    return fill_begin(fill_self(v), true);
 }
 
 static void put_absent(struct columns_fill *f, const struct column *column, uint64_t slots) {
@@ -275,7 +275,7 @@ static void put_absent(struct columns_fill *f, const struct column *column, uint
         }
     }
 }
-static bool end(struct columns_fill *f, bool is_list) {
+static bool fill_end(struct columns_fill *f, bool is_list) {
     if (f->json) {
         f->json_depth--;
         return (is_list ? visit_end_list(&f->json_out.visitor) : visit_end_map(&f->json_out.visitor)) && ends_json(f);
@@ -294,14 +294,14 @@ static bool end(struct columns_fill *f, bool is_list) {
     return true;
 }
 static bool fill_end_map(struct reel_visitor *v) {
-    return end(self(v), false);
+    return fill_end(fill_self(v), false);
 }
 static bool fill_end_list(struct reel_visitor *v) {
-    return end(self(v), true);
+    return fill_end(fill_self(v), true);
 }
 
 static bool fill_key(struct reel_visitor *v, struct reel_bytes name) {
-    struct columns_fill *f = self(v);
+    struct columns_fill *f = fill_self(v);
     if (f->json) {
         return visit_key(&f->json_out.visitor, name);
     }
@@ -317,7 +317,7 @@ static bool fill_key(struct reel_visitor *v, struct reel_bytes name) {
 }
 
 /* Are these numbers stored as they are? */
-static bool is_packed(const struct column *column, enum reel_number type) {
+static bool fill_is_packed(const struct column *column, enum reel_number type) {
     static const uint8_t bits[] = {0, 8, 8, 16, 16, 32, 32, 64, 64, 0, 0};
     static const bool is_signed[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0};
     return column->kind == COLUMN_FLOAT    ? type == REEL_F32
@@ -326,9 +326,9 @@ static bool is_packed(const struct column *column, enum reel_number type) {
                                                  column->bits == bits[type] && column->is_signed == is_signed[type];
 }
 static bool fill_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
-    struct columns_fill *f = self(v);
-    const struct column *column = f->json ? NULL : target(f);
-    if (!column || columns > 1 || column->kind != COLUMN_LIST || !is_packed(column->children[0], type)) {
+    struct columns_fill *f = fill_self(v);
+    const struct column *column = f->json ? NULL : fill_target(f);
+    if (!column || columns > 1 || column->kind != COLUMN_LIST || !fill_is_packed(column->children[0], type)) {
         return column || f->json ? reel_numbers_expand(v, type, data, columns) : true;
     }
     struct column_data *items = data_of(f, column->children[0]);

@@ -48,7 +48,7 @@ uint32_t columns_about(const struct reel_stream *stream, struct columns_about ou
 
 /* ---- planning */
 
-static bool same_schema(const struct reel_channel *a, const struct reel_channel *b) {
+static bool messages_same_schema(const struct reel_channel *a, const struct reel_channel *b) {
     const struct reel_schema *x = reel_channel_schema(a), *y = reel_channel_schema(b);
     return x == y || (x && y && a->n_schemas == 1 && b->n_schemas == 1 && x->data.size == y->data.size &&
                       (x->data.size == 0 || memcmp(x->data.data, y->data.data, x->data.size) == 0));
@@ -66,7 +66,7 @@ static bool add_shapes(struct columns_run *run, struct reel_write *w, struct col
         if (!rows_decoder(&run->rows, w, i, &decoder, err)) {
             return false;
         }
-        if (decoder && !(first && same_schema(first, channel))) {
+        if (decoder && !(first && messages_same_schema(first, channel))) {
             columns_shape(columns, decoder, &exact);
             all = all && exact && !first;
             first = channel;
@@ -88,7 +88,8 @@ static bool payload_of(struct columns_run *run, struct reel_write *w, const stru
 }
 
 /* Counts a row of about so many bytes. */
-static bool add_row(struct reel_write *w, struct columns_groups *groups, uint64_t bytes, struct reel_error *err) {
+static bool messages_add_row(struct reel_write *w, struct columns_groups *groups, uint64_t bytes,
+                             struct reel_error *err) {
     if (groups->n == groups->room) {
         uint64_t room = groups->room > 0 ? 2 * groups->room : 16;
         struct columns_group *items = reel_write_keep(w, room * sizeof *items, err);
@@ -140,7 +141,7 @@ static uint64_t fixed_bytes(const struct reel_write *w, const struct reel_messag
            (fixed->topic ? strlen(w->stream->channels[m->channel]->name) : 0);
 }
 
-static void *keep(void *w, size_t size) {
+static void *messages_keep(void *w, size_t size) {
     return reel_write_keep(w, size, NULL);
 }
 
@@ -151,7 +152,7 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
     enum reel_step step;
     const struct columns_fixed fixed = {
         .times = true, .recording = w->options->source_ids != NULL, .topic = rows_several_topics(w->stream)};
-    if (!columns_init(columns, keep, w)) {
+    if (!columns_init(columns, messages_keep, w)) {
         return reel_fail_memory(err);
     }
     if (!add_shapes(run, w, columns, err)) {
@@ -162,7 +163,7 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
         bool report = columns->rows % PROGRESS_ROWS == PROGRESS_ROWS - 1;
         uint64_t bytes = 0;
         if (!survey_message(run, w, &m, columns, &bytes, err) ||
-            !add_row(w, groups, bytes + fixed_bytes(w, &m, &fixed), err) ||
+            !messages_add_row(w, groups, bytes + fixed_bytes(w, &m, &fixed), err) ||
             (report && !reel_write_progress(w, columns->rows, err))) {
             return false;
         }
@@ -190,15 +191,15 @@ bool columns_lay(struct reel_write *w, const struct columns_groups *groups, stru
     if (!group) {
         return reel_fail(err, REEL_CHANGED, "the recording has other messages than when its columns were found");
     }
-    reel_sink_zeros(out, 0, group->bytes + group->rows * ROW_BYTES + GROUP_BYTES);
+    reel_sink_fill(out, 0, group->bytes + group->rows * ROW_BYTES + GROUP_BYTES);
     reel_write_pack(w);
     return true;
 }
 
 /* ---- rows */
 
-static bool put_payload(struct columns_run *run, struct reel_write *w, const struct reel_message *m,
-                        const struct columns *columns, struct reel_error *err) {
+static bool messages_put_payload(struct columns_run *run, struct reel_write *w, const struct reel_message *m,
+                                 const struct columns *columns, struct reel_error *err) {
     const struct reel_decoder *decoder = NULL;
     struct reel_bytes payload;
     if (!payload_of(run, w, m, &decoder, &payload, err)) {
@@ -222,8 +223,8 @@ static bool put_payload(struct columns_run *run, struct reel_write *w, const str
                               w->stream->channels[m->channel]->name));
 }
 
-static bool put_row(struct columns_run *run, struct reel_write *w, const struct reel_message *m,
-                    const struct columns *columns, struct reel_error *err) {
+static bool messages_put_row(struct columns_run *run, struct reel_write *w, const struct reel_message *m,
+                             const struct columns *columns, struct reel_error *err) {
     struct reel_description d;
     struct columns_fill *fill = &run->fill;
     if (!rows_describe(&run->rows, w, m, &d, err)) {
@@ -238,7 +239,7 @@ static bool put_row(struct columns_run *run, struct reel_write *w, const struct 
     if (columns->topic) {
         columns_put_text(fill, columns->topic, bytes_text(w->stream->channels[m->channel]->name));
     }
-    if (!put_payload(run, w, m, columns, err)) {
+    if (!messages_put_payload(run, w, m, columns, err)) {
         return false;
     }
     columns_fill_end(fill);
@@ -255,7 +256,7 @@ bool columns_take(struct columns_run *run, struct reel_write *w, const struct co
     }
     columns_fill_clear(fill);
     while ((step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE) {
-        if (!put_row(run, w, &m, columns, err)) {
+        if (!messages_put_row(run, w, &m, columns, err)) {
             return false;
         }
     }

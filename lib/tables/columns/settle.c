@@ -17,9 +17,9 @@ struct width {
 };
 
 /* The narrowest integer that holds all those seen; bits 0: there is none. */
-static struct width width_of(uint32_t seen) {
-    static const uint32_t of_bits[] = {0x006, 0x018, 0x060,
-                                       0x180}; /* SEEN_NUMBERS of 8, 16, 32, 64 bits: signed, then unsigned */
+static struct width settle_width_of(uint32_t seen) {
+    static const uint32_t of_bits[] = {0x006, 0x018, 0x060, 0x180}; /* SEEN_NUMBERS of 8, 16, 32, 64 bits: signed, then
+                                                                       unsigned */
     bool negative = seen & SEEN_NEGATIVE;
     uint8_t signed_bits = 0, unsigned_bits = 0;
     for (unsigned i = 0; i < 4; i++) {
@@ -52,7 +52,7 @@ static void settle_number(struct column *column, uint32_t seen) {
     } else if ((seen & REALS) && !(seen & (WIDE | 1 << REEL_BOOL))) {
         column->kind = COLUMN_DOUBLE;
     } else if (!(seen & (REALS | 1 << REEL_BOOL))) {
-        struct width width = width_of(seen);
+        struct width width = settle_width_of(seen);
         column->kind = width.bits > 0 ? COLUMN_INTEGER : COLUMN_JSON;
         column->bits = width.bits;
         column->is_signed = width.is_signed;
@@ -97,7 +97,7 @@ static void settle_kind(struct column *column) {
 
 /* ---- names */
 
-static bool is_taken(const struct column *parent, uint32_t before, const char *name) {
+static bool settle_is_taken(const struct column *parent, uint32_t before, const char *name) {
     for (uint32_t i = 0; i < before; i++) {
         if (ascii_casecmp(parent->children[i]->name, name) == 0) {
             return true;
@@ -116,8 +116,8 @@ static bool settle_name(struct columns *c, struct column *parent, uint32_t at) {
     if (name) {
         memcpy(name, size > 0 ? text : "_", size > 0 ? size : 1);
         size = size > 0 ? size : 1;
-        for (unsigned i = 2; is_taken(parent, at, name);
-             i = i == 2 ? at + 2 : i + 1) { /* few tries, also for many equal names */
+        for (unsigned i = 2; settle_is_taken(parent, at, name); i = i == 2 ? at + 2 : i + 1) { /* few tries, also for
+                                                                                                  many equal names */
             snprintf(name + size, NAME_MORE - 1, "_%u", i);
         }
     }
@@ -227,14 +227,14 @@ static bool settle_root(struct columns *c, const struct columns_fixed *fixed) {
     return good;
 }
 
-static void number(struct columns *c, struct column *column) {
+static void columns_settle_number(struct columns *c, struct column *column) {
     for (uint32_t i = 0; i < column->n_children; i++) {
         struct column *child = column->children[i];
         child->index = c->n++;
         if (c->all) {
             c->all[child->index] = child;
         }
-        number(c, child);
+        columns_settle_number(c, child);
     }
 }
 
@@ -242,11 +242,11 @@ bool columns_settle(struct columns *c, const struct columns_fixed *fixed) {
     if (c->no_memory || !settle_column(c, c->payload, c->rows) || !settle_root(c, fixed)) {
         return false;
     }
-    number(c, c->root);
+    columns_settle_number(c, c->root);
     c->all = c->alloc(c->owner, (c->n + 1) * sizeof *c->all);
     c->n = 0;
     if (c->all) {
-        number(c, c->root);
+        columns_settle_number(c, c->root);
     }
     return c->all != NULL;
 }

@@ -14,44 +14,44 @@ struct size {                    /* a visitor that ends the walk when the values
     uint64_t bytes;
 };
 
-static bool measure(struct reel_visitor *v, uint64_t bytes) {
+static bool columns_survey_measure(struct reel_visitor *v, uint64_t bytes) {
     struct size *m = (struct size *)v;
     m->bytes += bytes;
     return m->bytes <= REEL_ROW_VALUES_MAX;
 }
 static bool measure_one(struct reel_visitor *v) {
-    return measure(v, VALUE_BYTES);
+    return columns_survey_measure(v, VALUE_BYTES);
 }
 static bool measure_boolean(struct reel_visitor *v, bool value) {
     (void)value;
-    return measure(v, VALUE_BYTES);
+    return columns_survey_measure(v, VALUE_BYTES);
 }
 static bool measure_integer(struct reel_visitor *v, int64_t value) {
     (void)value;
-    return measure(v, VALUE_BYTES);
+    return columns_survey_measure(v, VALUE_BYTES);
 }
 static bool measure_natural(struct reel_visitor *v, uint64_t value) {
     (void)value;
-    return measure(v, VALUE_BYTES);
+    return columns_survey_measure(v, VALUE_BYTES);
 }
 static bool measure_real(struct reel_visitor *v, double value) {
     (void)value;
-    return measure(v, VALUE_BYTES);
+    return columns_survey_measure(v, VALUE_BYTES);
 }
 static bool measure_real32(struct reel_visitor *v, float value) {
     (void)value;
-    return measure(v, VALUE_BYTES);
+    return columns_survey_measure(v, VALUE_BYTES);
 }
 static bool measure_bytes(struct reel_visitor *v, struct reel_bytes value) {
-    return measure(v, VALUE_BYTES + value.size);
+    return columns_survey_measure(v, VALUE_BYTES + value.size);
 }
 static bool measure_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     (void)type;
-    return measure(v, VALUE_BYTES + data.size + (columns > 1 ? data.size / columns : 0));
+    return columns_survey_measure(v, VALUE_BYTES + data.size + (columns > 1 ? data.size / columns : 0));
 }
 static bool measure_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     (void)value;
-    return measure(v, VALUE_BYTES);
+    return columns_survey_measure(v, VALUE_BYTES);
 }
 static const struct reel_visitor_ops measure_ops = {
     .begin_map = measure_one,
@@ -83,12 +83,12 @@ bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes pa
 
 #define EXACT_MAX (INT64_C(1) << 53)
 
-static struct columns_survey *self(struct reel_visitor *v) {
+static struct columns_survey *survey_self(struct reel_visitor *v) {
     return (struct columns_survey *)v;
 }
 
 /* The column of the value that comes; NULL: it is not wanted. */
-static struct column *target(struct columns_survey *s) {
+static struct column *survey_target(struct columns_survey *s) {
     if (s->skipped > 0) {
         return NULL;
     }
@@ -100,7 +100,7 @@ static struct column *target(struct columns_survey *s) {
 }
 
 /* Does a value of this kind fit what the schema says? */
-static bool fits(const struct column *column, uint32_t seen) {
+static bool survey_fits(const struct column *column, uint32_t seen) {
     const uint32_t integers =
         (SEEN_NUMBERS & ~(uint32_t)(1 << REEL_BOOL | 1 << REEL_F32 | 1 << REEL_F64)) | SEEN_INTEGER;
     uint32_t is = column->seen;
@@ -109,7 +109,7 @@ static bool fits(const struct column *column, uint32_t seen) {
 
 /* Counts a value. NULL: nothing below it is wanted. */
 static struct column *see(struct columns_survey *s, uint32_t seen) {
-    struct column *column = target(s);
+    struct column *column = survey_target(s);
     if (!column) {
         return NULL;
     }
@@ -124,7 +124,7 @@ static struct column *see(struct columns_survey *s, uint32_t seen) {
     if (column_is_any(column)) {
         return NULL;
     }
-    if (!column->declared || !fits(column, seen)) {
+    if (!column->declared || !survey_fits(column, seen)) {
         column->declared = column->declared && (seen & SEEN_NULL);
         column->seen |= seen;
     }
@@ -133,53 +133,54 @@ static struct column *see(struct columns_survey *s, uint32_t seen) {
 
 static bool see_integer(struct reel_visitor *v, int64_t value) {
     bool exact = value >= -EXACT_MAX && value <= EXACT_MAX;
-    see(self(v), SEEN_INTEGER | (value < 0 ? SEEN_NEGATIVE : 0) | (exact ? 0 : SEEN_INEXACT));
+    see(survey_self(v), SEEN_INTEGER | (value < 0 ? SEEN_NEGATIVE : 0) | (exact ? 0 : SEEN_INEXACT));
     return true;
 }
 static bool see_natural(struct reel_visitor *v, uint64_t value) {
-    see(self(v), SEEN_INTEGER | (value > INT64_MAX ? SEEN_HUGE : 0) | (value > (uint64_t)EXACT_MAX ? SEEN_INEXACT : 0));
+    see(survey_self(v),
+        SEEN_INTEGER | (value > INT64_MAX ? SEEN_HUGE : 0) | (value > (uint64_t)EXACT_MAX ? SEEN_INEXACT : 0));
     return true;
 }
 static bool see_null(struct reel_visitor *v) {
-    see(self(v), SEEN_NULL);
+    see(survey_self(v), SEEN_NULL);
     return true;
 }
 static bool see_boolean(struct reel_visitor *v, bool value) {
     (void)value;
-    see(self(v), 1 << REEL_BOOL);
+    see(survey_self(v), 1 << REEL_BOOL);
     return true;
 }
 static bool see_real(struct reel_visitor *v, double value) {
     (void)value;
-    see(self(v), 1 << REEL_F64);
+    see(survey_self(v), 1 << REEL_F64);
     return true;
 }
 static bool see_real32(struct reel_visitor *v, float value) {
     (void)value;
-    see(self(v), 1 << REEL_F32);
+    see(survey_self(v), 1 << REEL_F32);
     return true;
 }
 static bool see_text(struct reel_visitor *v, struct reel_bytes value) {
     (void)value;
-    see(self(v), SEEN_TEXT);
+    see(survey_self(v), SEEN_TEXT);
     return true;
 }
 static bool see_binary(struct reel_visitor *v, struct reel_bytes value) {
     (void)value;
-    see(self(v), SEEN_BYTES);
+    see(survey_self(v), SEEN_BYTES);
     return true;
 }
 static bool see_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     int64_t ns;
     bool fits_int64 = !__builtin_mul_overflow(value->seconds, INT64_C(1000000000), &ns) &&
                       !__builtin_add_overflow(ns, value->nanoseconds, &ns);
-    see(self(v), !fits_int64 ? SEEN_ANY : value->is_duration ? SEEN_DURATION : SEEN_TIME);
+    see(survey_self(v), !fits_int64 ? SEEN_ANY : value->is_duration ? SEEN_DURATION : SEEN_TIME);
     return true;
 }
 
 /* ---- maps and lists */
 
-static bool begin(struct columns_survey *s, uint32_t seen) {
+static bool survey_begin(struct columns_survey *s, uint32_t seen) {
     struct column *column = see(s, seen);
     if (!column || column_is_any(column) || s->skipped > 0) {
         s->skipped++;
@@ -189,13 +190,13 @@ static bool begin(struct columns_survey *s, uint32_t seen) {
     return true;
 }
 static bool see_begin_map(struct reel_visitor *v) {
-    return begin(self(v), SEEN_MAP);
+    return survey_begin(survey_self(v), SEEN_MAP);
 }
 static bool see_begin_list(struct reel_visitor *v) {
-    return begin(self(v), SEEN_LIST);
+    return survey_begin(survey_self(v), SEEN_LIST);
 }
 static bool see_end(struct reel_visitor *v) {
-    struct columns_survey *s = self(v);
+    struct columns_survey *s = survey_self(v);
     if (s->skipped > 0) {
         s->skipped--;
     } else {
@@ -204,7 +205,7 @@ static bool see_end(struct reel_visitor *v) {
     return true;
 }
 static bool see_key(struct reel_visitor *v, struct reel_bytes name) {
-    struct columns_survey *s = self(v);
+    struct columns_survey *s = survey_self(v);
     if (s->skipped == 0) {
         struct survey_level *level = &s->levels[s->depth - 1];
         s->next = column_is_any(level->column) ? NULL : columns_child(s->columns, level->column, name, &level->hint);
@@ -212,7 +213,7 @@ static bool see_key(struct reel_visitor *v, struct reel_bytes name) {
     return true;
 }
 static bool see_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
-    struct columns_survey *s = self(v);
+    struct columns_survey *s = survey_self(v);
     uint32_t seen = UINT32_C(1) << type;
     see_begin_list(v);
     if (data.size > 0 && columns > 1) {

@@ -6,15 +6,15 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 
-static void *take(struct columns *c, size_t size) {
+static void *tree_take(struct columns *c, size_t size) {
     void *p = c->no_memory ? NULL : c->alloc(c->owner, size);
     c->no_memory = c->no_memory || !p;
     return p;
 }
 
 static struct column *new_column(struct columns *c, struct column *parent, struct reel_bytes key) {
-    struct column *column = take(c, sizeof *column);
-    uint8_t *copy = column ? take(c, key.size + 1) : NULL;
+    struct column *column = tree_take(c, sizeof *column);
+    uint8_t *copy = column ? tree_take(c, key.size + 1) : NULL;
     if (!copy) {
         return NULL;
     }
@@ -41,7 +41,7 @@ void column_collapse(struct column *column) {
 /* ---- children */
 
 /* Where the key is in `sorted`, or belongs. */
-static uint32_t search(const struct column *parent, struct reel_bytes key, bool *found) {
+static uint32_t tree_search(const struct column *parent, struct reel_bytes key, bool *found) {
     uint32_t low = 0, high = parent->n_children;
     *found = false;
     while (low < high && !*found) {
@@ -65,7 +65,7 @@ struct column *column_find(const struct column *parent, struct reel_bytes key, u
         }
     }
     bool found;
-    uint32_t place = search(parent, key, &found);
+    uint32_t place = tree_search(parent, key, &found);
     if (!found) {
         return NULL;
     }
@@ -76,12 +76,12 @@ struct column *column_find(const struct column *parent, struct reel_bytes key, u
     return parent->children[at];
 }
 
-static bool make_room(struct columns *c, struct column *parent) {
+static bool tree_make_room(struct columns *c, struct column *parent) {
     if (parent->n_children < parent->room) {
         return true;
     }
     uint32_t room = parent->room ? parent->room * 2 : 4;
-    struct column **children = take(c, room * sizeof *children), **sorted = take(c, room * sizeof *sorted);
+    struct column **children = tree_take(c, room * sizeof *children), **sorted = tree_take(c, room * sizeof *sorted);
     if (!children || !sorted) {
         return false;
     }
@@ -97,7 +97,7 @@ static bool make_room(struct columns *c, struct column *parent) {
 
 /* A payload with more columns than the ceiling is one column of JSON, so that a table never depends on which of them
  * came first. */
-static struct column *add(struct columns *c, struct column *parent, struct reel_bytes key) {
+static struct column *columns_tree_add(struct columns *c, struct column *parent, struct reel_bytes key) {
     if (c->created >= REEL_COLUMNS_MAX) {
         column_collapse(c->payload);
         return NULL;
@@ -106,13 +106,13 @@ static struct column *add(struct columns *c, struct column *parent, struct reel_
         column_collapse(parent);
         return NULL;
     }
-    struct column *column = make_room(c, parent) ? new_column(c, parent, key) : NULL;
+    struct column *column = tree_make_room(c, parent) ? new_column(c, parent, key) : NULL;
     if (!column) {
         column_collapse(parent);
         return NULL;
     }
     bool found;
-    uint32_t place = search(parent, key, &found);
+    uint32_t place = tree_search(parent, key, &found);
     memmove(parent->sorted + place + 1, parent->sorted + place, (parent->n_children - place) * sizeof *parent->sorted);
     parent->sorted[place] = column;
     parent->children[parent->n_children++] = column;
@@ -121,14 +121,14 @@ static struct column *add(struct columns *c, struct column *parent, struct reel_
 
 struct column *columns_child(struct columns *c, struct column *parent, struct reel_bytes key, uint32_t *hint) {
     struct column *column = column_find(parent, key, hint);
-    if (!column && (column = add(c, parent, key))) {
+    if (!column && (column = columns_tree_add(c, parent, key))) {
         *hint = parent->n_children;
     }
     return column;
 }
 
 struct column *columns_element(struct columns *c, struct column *list) {
-    return list->n_children > 0 ? list->children[0] : add(c, list, bytes_text("element"));
+    return list->n_children > 0 ? list->children[0] : columns_tree_add(c, list, bytes_text("element"));
 }
 
 /* ---- from schemas */

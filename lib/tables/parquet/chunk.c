@@ -57,7 +57,7 @@ struct header {
     enum parquet_encoding encoding;
 };
 
-static size_t put_header(const struct header *h, size_t raw, size_t stored, uint8_t room[HEADER_ROOM]) {
+static size_t chunk_put_header(const struct header *h, size_t raw, size_t stored, uint8_t room[HEADER_ROOM]) {
     struct reel_sink sink = {.hi = HEADER_ROOM, .buffer = room};
     struct thrift t = thrift_to(&sink);
     thrift_i32(&t, 1, h->kind);
@@ -90,7 +90,7 @@ static bool put_page(struct parquet_encoder *e, const struct header *h, struct r
         }
         stored = bytes_of(e->scratch.data, e->scratch.size);
     }
-    size_t head_size = put_header(h, raw.size, stored.size, head);
+    size_t head_size = chunk_put_header(h, raw.size, stored.size, head);
     grow_put(out, head, head_size);
     grow_put(out, stored.data, stored.size);
     *size = (uint32_t)(head_size + stored.size);
@@ -145,7 +145,7 @@ static bool make_dictionary(struct parquet_encoder *e, const struct parquet_leaf
 
 /* ---- a chunk */
 
-static enum parquet_encoding encoding_of(const struct parquet_encoder *e, const struct parquet_leaf *leaf) {
+static enum parquet_encoding chunk_encoding_of(const struct parquet_encoder *e, const struct parquet_leaf *leaf) {
     const struct column *column = leaf->path[leaf->n - 1];
     bool real = column->kind == COLUMN_FLOAT || column->kind == COLUMN_DOUBLE;
     bool whole = column->kind == COLUMN_TIME || (column->kind == COLUMN_INTEGER && column->bits >= 32);
@@ -183,7 +183,7 @@ static uint64_t page_end(const struct parquet_leaf *leaf, const struct column_da
     return low;
 }
 
-static unsigned width_of(uint64_t most) {
+static unsigned chunk_width_of(uint64_t most) {
     return most == 0 ? 0 : 64 - (unsigned)__builtin_clzll(most);
 }
 
@@ -193,18 +193,19 @@ static void put_levels(const struct grow *levels, uint8_t most, struct grow *bod
     }
     size_t at = body->size;
     grow_u32(body, 0);
-    parquet_put_levels(levels->data, levels->size, width_of(most), body);
+    parquet_put_levels(levels->data, levels->size, chunk_width_of(most), body);
     if (!body->failed) {
         store_u32le(body->data + at, (uint32_t)(body->size - at - 4));
     }
 }
 
-static void put_values(const struct parquet_leaf *leaf, const struct column_data *data, const struct parquet_entries *e,
-                       enum parquet_encoding encoding, const struct dictionary *d, uint64_t before, struct grow *body) {
+static void chunk_put_values(const struct parquet_leaf *leaf, const struct column_data *data,
+                             const struct parquet_entries *e, enum parquet_encoding encoding,
+                             const struct dictionary *d, uint64_t before, struct grow *body) {
     const struct column *column = leaf->path[leaf->n - 1];
     const struct column_data *values = &data[column->index];
     if (encoding == PARQUET_RLE_DICTIONARY) {
-        unsigned width = d->count > 1 ? width_of(d->count - 1) : 1;
+        unsigned width = d->count > 1 ? chunk_width_of(d->count - 1) : 1;
         grow_u8(body, (uint8_t)width);
         parquet_put_indexes((const uint32_t *)(const void *)d->indexes.data + before, e->values, width, body);
     } else if (encoding == PARQUET_DELTA) {
@@ -228,7 +229,7 @@ static bool put_pages(struct parquet_encoder *e, const struct parquet_leaf *leaf
         e->body.size = 0;
         put_levels(&entries->repetition, leaf->max_repetition, &e->body);
         put_levels(&entries->definition, leaf->max_definition, &e->body);
-        put_values(leaf, data, entries, (enum parquet_encoding)chunk->encoding, d, values, &e->body);
+        chunk_put_values(leaf, data, entries, (enum parquet_encoding)chunk->encoding, d, values, &e->body);
         if (entries->failed || e->body.failed) {
             return reel_fail_memory(err);
         }
@@ -250,12 +251,12 @@ static bool put_pages(struct parquet_encoder *e, const struct parquet_leaf *leaf
     return !e->pages.failed || reel_fail_memory(err);
 }
 
-static bool put_chunk(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data,
-                      uint64_t rows, struct parquet_chunk *chunk, struct grow *out, struct reel_error *err) {
+static bool chunk_put_chunk(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data,
+                            uint64_t rows, struct parquet_chunk *chunk, struct grow *out, struct reel_error *err) {
     AUTO_STRUCT(dictionary_done) struct dictionary d = {0};
     uint32_t size = 0;
     memset(chunk, 0, sizeof *chunk); /* with its padding: notes are compared */
-    chunk->encoding = encoding_of(e, leaf);
+    chunk->encoding = chunk_encoding_of(e, leaf);
     bool pays;
     if (!make_dictionary(e, leaf, data, rows, &d, &pays, err)) {
         return false;
@@ -276,11 +277,11 @@ bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *lea
                        struct reel_error *err) {
     e->pages.size = 0;
     for (uint32_t i = 0; i < n_leaves; i++) {
-        if (!put_chunk(e, &leaves[i], fill->data, fill->rows, &chunks[i], out, err)) {
+        if (!chunk_put_chunk(e, &leaves[i], fill->data, fill->rows, &chunks[i], out, err)) {
             return false;
         }
-        column_data_free(
-            &fill->data[leaves[i].path[leaves[i].n - 1]->index]); /* what is encoded need not be held twice */
+        column_data_free(&fill->data[leaves[i].path[leaves[i].n - 1]->index]); /* what is encoded need not be held twice
+                                                                                */
     }
     return true;
 }

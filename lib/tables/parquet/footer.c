@@ -51,13 +51,13 @@ static void put_time_type(struct thrift *t) {
     thrift_end(t);
 }
 
-static void put_leaf(struct thrift *t, const struct column *column) {
+static void footer_put_leaf(struct thrift *t, const struct column *column) {
     thrift_begin_item(t);
     thrift_i32(t, 1, parquet_type_of(column));
     thrift_i32(t, 3, column->optional ? OPTIONAL : REQUIRED);
     thrift_binary(t, 4, bytes_text(column->name));
-    if (column->kind == COLUMN_TEXT ||
-        column->kind == COLUMN_JSON) { /* some readers fail on what is annotated as JSON */
+    if (column->kind == COLUMN_TEXT || column->kind == COLUMN_JSON) { /* some readers fail on what is annotated as JSON
+                                                                       */
         thrift_i32(t, 6, CONVERTED_UTF8);
         put_logical(t, LOGICAL_STRING);
     } else if (column->kind == COLUMN_INTEGER) {
@@ -72,7 +72,7 @@ static void put_leaf(struct thrift *t, const struct column *column) {
 
 static void put_column(struct thrift *t, const struct column *column) {
     if (column_is_leaf(column)) {
-        put_leaf(t, column);
+        footer_put_leaf(t, column);
         return;
     }
     thrift_begin_item(t);
@@ -205,7 +205,7 @@ static void put_indexes(const struct parquet_footer *f, bool offsets, struct ree
 
 /* ---- row groups */
 
-static void put_statistics(struct thrift *t, const struct parquet_chunk *chunk) {
+static void footer_put_statistics(struct thrift *t, const struct parquet_chunk *chunk) {
     const struct parquet_bounds *b = &chunk->bounds;
     thrift_begin(t, 12);
     thrift_i64(t, 3, (int64_t)chunk->nulls);
@@ -218,7 +218,7 @@ static void put_statistics(struct thrift *t, const struct parquet_chunk *chunk) 
     thrift_end(t);
 }
 
-static void put_path(struct thrift *t, const struct parquet_leaf *leaf) {
+static void footer_put_path(struct thrift *t, const struct parquet_leaf *leaf) {
     thrift_list(t, 3, THRIFT_BINARY, leaf->n + leaf->max_repetition);
     for (unsigned i = 0; i < leaf->n; i++) {
         thrift_bytes(t, bytes_text(leaf->path[i]->name));
@@ -241,7 +241,7 @@ static void put_metadata(struct thrift *t, const struct parquet_footer *f, const
     if (chunk->encoding != PARQUET_PLAIN) {
         thrift_zigzag(t, chunk->encoding);
     }
-    put_path(t, leaf);
+    footer_put_path(t, leaf);
     thrift_i32(t, 4, f->codec);
     thrift_i64(t, 5, (int64_t)chunk->entries);
     thrift_i64(t, 6, (int64_t)chunk->uncompressed);
@@ -250,7 +250,7 @@ static void put_metadata(struct thrift *t, const struct parquet_footer *f, const
     if (dictionary) {
         thrift_i64(t, 11, (int64_t)offset);
     }
-    put_statistics(t, chunk);
+    footer_put_statistics(t, chunk);
     thrift_end(t);
 }
 
@@ -259,8 +259,8 @@ struct index_positions {
     uint64_t columns, offsets;
 };
 
-static void put_chunk(struct thrift *t, const struct parquet_footer *f, uint32_t leaf,
-                      const struct parquet_group *group, uint64_t offset, struct index_positions *at) {
+static void footer_put_chunk(struct thrift *t, const struct parquet_footer *f, uint32_t leaf,
+                             const struct parquet_group *group, uint64_t offset, struct index_positions *at) {
     const struct parquet_chunk *chunk = &group->chunks[leaf];
     struct reel_sink columns = {0}, offsets = {0}; /* they only count */
     put_column_index(leaf_column(f, leaf), chunk, group->pages, &columns);
@@ -287,7 +287,7 @@ static void put_groups(struct thrift *t, const struct parquet_footer *f, struct 
         thrift_begin_item(t);
         thrift_list(t, 1, THRIFT_STRUCT, f->n_leaves);
         for (uint32_t i = 0; i < f->n_leaves; i++) {
-            put_chunk(t, f, i, &group, offset, &at);
+            footer_put_chunk(t, f, i, &group, offset, &at);
             offset += group.chunks[i].size;
             uncompressed += group.chunks[i].uncompressed;
             group.pages += group.chunks[i].n_pages;
@@ -315,7 +315,7 @@ static void put_about(struct thrift *t, const struct parquet_footer *f) {
     }
 }
 
-static void put_file(const struct parquet_footer *f, struct index_positions at, struct reel_sink *out) {
+static void footer_put_file(const struct parquet_footer *f, struct index_positions at, struct reel_sink *out) {
     struct thrift t = thrift_to(out);
     uint64_t rows = 0;
     for (uint64_t g = 0; g < f->n_groups; g++) {
@@ -343,7 +343,7 @@ void parquet_put_footer(const struct parquet_footer *f, struct reel_sink *out) {
     at.offsets = out->pos;
     put_indexes(f, true, out);
     uint64_t begins = out->pos;
-    put_file(f, at, out);
+    footer_put_file(f, at, out);
     reel_sink_u32le(out, (uint32_t)(out->pos - begins));
     reel_sink_put(out, PARQUET_MAGIC, 4);
 }

@@ -69,7 +69,7 @@ static void put_entries(const struct walk *w, uint64_t n, uint8_t first, uint8_t
     }
 }
 
-static void put_values(struct parquet_entries *out, uint64_t from, uint64_t to) {
+static void levels_put_values(struct parquet_entries *out, uint64_t from, uint64_t to) {
     out->values += to - from;
     if (out->n_spans > 0 && out->spans[out->n_spans - 1].to == from) {
         out->spans[out->n_spans - 1].to = to;
@@ -129,7 +129,7 @@ static void walk_present(const struct walk *w, unsigned at, struct parquet_span 
                          uint8_t definition) {
     if (at + 1 == w->leaf->n) {
         put_entries(w, slots.to - slots.from, first, rest, definition);
-        put_values(w->out, slots.from, slots.to);
+        levels_put_values(w->out, slots.from, slots.to);
     } else if (w->leaf->path[at]->kind == COLUMN_LIST) {
         walk_lists(w, at, slots, first, rest, definition);
     } else {
@@ -170,7 +170,7 @@ struct runs {
     size_t n;
 };
 
-static void flush(struct runs *r) {
+static void levels_flush(struct runs *r) {
     if (r->n > 0) {
         put_packed(r->packed, r->n, r->width, r->out);
     }
@@ -182,7 +182,7 @@ static void flush(struct runs *r) {
 static void put_run(struct runs *r, uint32_t value, uint64_t n) {
     while (n > 0 && (r->n % 8 != 0 || n < 8)) {
         if (r->n == sizeof r->packed / sizeof *r->packed) {
-            flush(r);
+            levels_flush(r);
         }
         r->packed[r->n++] = value;
         n--;
@@ -190,7 +190,7 @@ static void put_run(struct runs *r, uint32_t value, uint64_t n) {
     if (n == 0) {
         return;
     }
-    flush(r);
+    levels_flush(r);
     parquet_put_varint(r->out, n << 1);
     for (unsigned i = 0; i < (r->width + 7) / 8; i++) {
         grow_u8(r->out, (uint8_t)(value >> 8 * i));
@@ -205,7 +205,7 @@ void parquet_put_levels(const uint8_t *levels, uint64_t n, unsigned width, struc
         }
         put_run(&r, levels[i], end - i);
     }
-    flush(&r);
+    levels_flush(&r);
 }
 
 void parquet_put_indexes(const uint32_t *indexes, uint64_t n, unsigned width, struct grow *out) {
@@ -216,5 +216,5 @@ void parquet_put_indexes(const uint32_t *indexes, uint64_t n, unsigned width, st
         }
         put_run(&r, indexes[i], end - i);
     }
-    flush(&r);
+    levels_flush(&r);
 }

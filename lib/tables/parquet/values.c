@@ -178,7 +178,7 @@ void parquet_put_delta(const struct column *column, const struct column_data *da
 
 /* ---- bounds */
 
-static void keep(struct parquet_bounds *b, int which, const void *bytes, size_t size, bool exact) {
+static void values_keep(struct parquet_bounds *b, int which, const void *bytes, size_t size, bool exact) {
     b->size[which] = (uint8_t)size;
     b->exact[which] = exact;
     if (size > 0) {
@@ -212,15 +212,15 @@ static bool raise(const struct column *column, struct parquet_bounds *b) {
 static void bytes_bounds(const struct column *column, struct parquet_bounds *b, struct reel_bytes least,
                          struct reel_bytes most) {
     bool whole = least.size <= PARQUET_BOUND;
-    keep(b, 0, least.data, whole ? least.size : cut_of(column, least), whole);
+    values_keep(b, 0, least.data, whole ? least.size : cut_of(column, least), whole);
     whole = most.size <= PARQUET_BOUND;
-    keep(b, 1, most.data, whole ? most.size : cut_of(column, most), whole);
+    values_keep(b, 1, most.data, whole ? most.size : cut_of(column, most), whole);
     b->unknown = !whole && !raise(column, b);
     b->any = true;
 }
 
-static void add_texts(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
-                      struct parquet_bounds *b) {
+static void values_add_texts(const struct column *column, const struct column_data *data,
+                             const struct parquet_entries *e, struct parquet_bounds *b) {
     struct reel_bytes least = {0}, most = {0};
     bool any = false;
     for (size_t s = 0; s < e->n_spans; s++) {
@@ -254,8 +254,8 @@ static void add_integers(const struct column *column, const struct column_data *
         store_u64le(bytes[0], (uint64_t)least ^ flip);
         store_u64le(bytes[1], (uint64_t)most ^ flip);
         size_t size = column->kind == COLUMN_BOOL ? 1 : parquet_type_of(column) == PARQUET_INT32 ? 4 : 8;
-        keep(b, 0, bytes[0], size, true);
-        keep(b, 1, bytes[1], size, true);
+        values_keep(b, 0, bytes[0], size, true);
+        values_keep(b, 1, bytes[1], size, true);
         b->any = true;
     }
 }
@@ -283,7 +283,7 @@ static void add_reals(const struct column *column, const struct column_data *dat
         const double values[2] = {least == 0 ? -0.0 : least, most == 0 ? 0.0 : most};
         for (int i = 0; i < 2; i++) {
             float single = (float)values[i];
-            keep(b, i, width == 4 ? (const void *)&single : (const void *)&values[i], width, true);
+            values_keep(b, i, width == 4 ? (const void *)&single : (const void *)&values[i], width, true);
         }
     }
 }
@@ -291,7 +291,7 @@ static void add_reals(const struct column *column, const struct column_data *dat
 void parquet_bounds_add(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
                         struct parquet_bounds *bounds) {
     if (column_is_bytes(column)) {
-        add_texts(column, data, e, bounds);
+        values_add_texts(column, data, e, bounds);
     } else if (column->kind == COLUMN_FLOAT || column->kind == COLUMN_DOUBLE) {
         add_reals(column, data, e, bounds);
     } else {
@@ -326,7 +326,7 @@ void parquet_bounds_join(const struct column *column, struct parquet_bounds *chu
     for (int which = 0; page->any && which < 2; which++) {
         int order = chunk->any ? order_of(column, page, chunk, which) : 0;
         if (!chunk->any || (which == 0 ? order < 0 : order > 0)) {
-            keep(chunk, which, page->bytes[which], page->size[which], page->exact[which]);
+            values_keep(chunk, which, page->bytes[which], page->size[which], page->exact[which]);
         }
     }
     chunk->any = chunk->any || page->any;

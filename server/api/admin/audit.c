@@ -35,7 +35,7 @@ static bool read_status(const char *text, struct audit_filter *out) {
     return good;
 }
 
-static bool read_time(struct http_request *r, const char *name, int64_t *ns) {
+static bool audit_read_time(struct http_request *r, const char *name, int64_t *ns) {
     struct reel_time t;
     if (http_param_time(r, name, &t)) {
         if (t.kind != REEL_TIME_ABSOLUTE && t.kind != REEL_TIME_FROM_NOW) {
@@ -61,7 +61,7 @@ static bool read_filter(struct http_request *r, struct audit_filter *out) {
         http_reply_bad_param(r, "status", "is a status such as 403, a class such as 4xx, or 0");
         return false;
     }
-    return read_time(r, "start", &out->start_ns) && read_time(r, "end", &out->end_ns);
+    return audit_read_time(r, "start", &out->start_ns) && audit_read_time(r, "end", &out->end_ns);
 }
 
 void api_audit(struct http_request *r) {
@@ -74,8 +74,8 @@ void api_audit(struct http_request *r) {
     if (!read_filter(r, &filter) || !paging_limit(r, &limit) || !paging_after_row(r, &before)) {
         return;
     }
-    AUTO_MEM struct audit_row *rows =
-        calloc((size_t)limit + 1, sizeof *rows); /* one more, to see if there is a next page */
+    AUTO_MEM struct audit_row *rows = calloc((size_t)limit + 1, sizeof *rows); /* one more, to see if there is a next
+                                                                                  page */
     if (!(rows || reel_fail_memory(&err)) ||
         !catalog_audit(http_app(r)->catalog, &filter, before, rows, limit + 1, &n, &err)) {
         http_reply_error(r, &err);

@@ -59,7 +59,7 @@ struct text {
 };
 
 /* False: there is no room for it. */
-__attribute__((format(printf, 2, 3))) static bool put(struct text *t, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool changes_put(struct text *t, const char *format, ...) {
     va_list args;
     va_start(args, format);
     int n = vsnprintf(t->at + t->used, t->size - t->used, format, args);
@@ -80,9 +80,9 @@ static bool is_still_allowed(const struct stream *s) {
     return good;
 }
 
-static bool finish(struct stream *s, struct text *t, const char *why) {
+static bool changes_finish(struct stream *s, struct text *t, const char *why) {
     s->over = true;
-    return put(t, "event: end\ndata: {\"why\":\"%s\"}\n\n", why);
+    return changes_put(t, "event: end\ndata: {\"why\":\"%s\"}\n\n", why);
 }
 
 /* Writes as many items as fit and sets s->seq to that of the last one. */
@@ -95,8 +95,8 @@ static bool put_events(struct stream *s, const json_t *items, struct text *t, st
         if (!data) {
             return reel_fail_memory(err);
         }
-        if (!put(t, "id: %lld\nevent: %s\ndata: %s\n\n", (long long)seq,
-                 json_string_value(json_object_get(item, "kind")), data)) {
+        if (!changes_put(t, "id: %lld\nevent: %s\ndata: %s\n\n", (long long)seq,
+                         json_string_value(json_object_get(item, "kind")), data)) {
             return i > 0 || reel_fail(err, REEL_LIMIT, "a change is too long to be sent");
         }
         s->seq = seq;
@@ -126,7 +126,7 @@ static bool put_news(struct stream *s, struct text *t, struct reel_error *err) {
 static bool put_begin(struct stream *s, struct text *t, struct reel_error *err) {
     int64_t first = 0, last = 0;
     s->begun = true;
-    put(t, "retry: 2000\n: reel\n\n");
+    changes_put(t, "retry: 2000\n: reel\n\n");
     if (!catalog_changes_ends(s->catalog, &first, &last, err)) {
         return false;
     }
@@ -134,8 +134,8 @@ static bool put_begin(struct stream *s, struct text *t, struct reel_error *err) 
         s->seq = last;
     } else if (s->seq > last || (s->seq > 0 && s->seq < first - 1)) {
         s->seq = s->seq > last ? last : first - 1;
-        put(t, "id: %lld\nevent: gap\ndata: {\"first_seq\":%lld,\"last_seq\":%lld}\n\n", (long long)s->seq,
-            (long long)first, (long long)last);
+        changes_put(t, "id: %lld\nevent: gap\ndata: {\"first_seq\":%lld,\"last_seq\":%lld}\n\n", (long long)s->seq,
+                    (long long)first, (long long)last);
     }
     return true;
 }
@@ -155,13 +155,13 @@ static bool next_events(void *context, void *buffer, size_t size, size_t *got, s
         int64_t left_ns = beat_ns - reel_now_ns();
         enum feed_news news = feed_wait(s->feed, s->seq, left_ns);
         if (news == FEED_OVER) {
-            good = finish(s, &t, "the server stops");
+            good = changes_finish(s, &t, "the server stops");
         } else if (!is_still_allowed(s)) {
-            good = finish(s, &t, "reconnect");
+            good = changes_finish(s, &t, "reconnect");
         } else if (news == FEED_NEWS) {
             good = put_news(s, &t, err);
         } else if (left_ns <= 0) {
-            put(&t, ": still there\n\n");
+            changes_put(&t, ": still there\n\n");
         }
     }
     *got = t.used;
@@ -201,7 +201,8 @@ static void stream(struct http_request *r) {
 
 /* ---- pages */
 
-static bool read_page(struct http_request *r, int64_t *seq, uint32_t limit, json_t *items, bool *gap, int64_t *last) {
+static bool changes_read_page(struct http_request *r, int64_t *seq, uint32_t limit, json_t *items, bool *gap,
+                              int64_t *last) {
     const char *kinds[KINDS_MAX + 1];
     struct change_filter filter;
     struct reel_error err = {0};
@@ -235,7 +236,7 @@ static void page(struct http_request *r) {
     }
     json_t *items = json_array();
     if ((since && !read_seq(r, cursor ? "cursor" : "since", since, &seq)) || !paging_limit(r, &limit) ||
-        !read_page(r, &seq, limit, items, &gap, &last)) {
+        !changes_read_page(r, &seq, limit, items, &gap, &last)) {
         json_decref(items);
         return;
     }

@@ -68,8 +68,8 @@ static bool is_wanted(const struct http_request *r, const struct catalog_job *j)
 }
 
 /* A page of the jobs that the caller may see. *more: the row where the next page begins, 0 at the end. */
-static bool fill(struct http_request *r, json_t *items, int64_t before, uint32_t limit, int64_t *more,
-                 struct reel_error *err) {
+static bool jobs_fill(struct http_request *r, json_t *items, int64_t before, uint32_t limit, int64_t *more,
+                      struct reel_error *err) {
     struct jobs *jobs = http_app(r)->jobs;
     AUTO_MEM struct catalog_job *page = calloc(limit, sizeof *page);
     uint32_t n = limit;
@@ -104,7 +104,7 @@ void api_jobs_list(struct http_request *r) {
         return;
     }
     json_t *items = json_array();
-    if (!fill(r, items, before, limit, &more, &err)) {
+    if (!jobs_fill(r, items, before, limit, &more, &err)) {
         json_decref(items);
         http_reply_error(r, &err);
         return;
@@ -120,7 +120,7 @@ static void reply_no_job(struct http_request *r) {
 }
 
 /* The job in the path, if the caller may see it; the caller frees it. */
-static bool find(struct http_request *r, struct catalog_job *j) {
+static bool admin_jobs_find(struct http_request *r, struct catalog_job *j) {
     struct reel_error ignored;
     if (!jobs_find(http_app(r)->jobs, http_segment(r, "id"), j, &ignored)) {
         return false;
@@ -133,7 +133,7 @@ static bool find(struct http_request *r, struct catalog_job *j) {
 }
 
 bool jobs_find_shown(struct http_request *r, struct catalog_job *out) {
-    if (find(r, out)) {
+    if (admin_jobs_find(r, out)) {
         return true;
     }
     reply_no_job(r);
@@ -217,7 +217,7 @@ static bool next_event(void *context, void *buffer, size_t size, size_t *got, st
 
 static void follow(struct http_request *r) {
     AUTO_STRUCT(catalog_job_done) struct catalog_job now = {0};
-    if (!find(r, &now)) {
+    if (!admin_jobs_find(r, &now)) {
         reply_no_job(r);
         return;
     }
@@ -241,7 +241,7 @@ void api_job_get(struct http_request *r) {
     AUTO_STRUCT(catalog_job_done) struct catalog_job job = {0};
     if (media && strcmp(media, offers[1]) == 0) {
         follow(r);
-    } else if (find(r, &job)) {
+    } else if (admin_jobs_find(r, &job)) {
         http_reply_json(r, 200, view_job(http_app(r)->jobs, http_prefix(r), &job));
     } else {
         reply_no_job(r);
@@ -251,7 +251,7 @@ void api_job_get(struct http_request *r) {
 void api_job_cancel(struct http_request *r) {
     AUTO_STRUCT(catalog_job_done) struct catalog_job job = {0};
     struct reel_error err = {0};
-    if (!find(r, &job)) {
+    if (!admin_jobs_find(r, &job)) {
         reply_no_job(r);
     } else if (!is_shown(r, &job)) {
         http_reply_problem(r, 403, "forbidden",

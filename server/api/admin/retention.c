@@ -69,8 +69,8 @@ static json_t *view_item(const struct retention_item *item) {
 }
 
 /* Runs the preview until the page is full. */
-static bool fill(struct app *app, const json_t *document, struct retention_walk *w, uint32_t limit, json_t *out,
-                 struct reel_error *err) {
+static bool retention_fill(struct app *app, const json_t *document, struct retention_walk *w, uint32_t limit,
+                           json_t *out, struct reel_error *err) {
     AUTO_MEM struct retention_item *items = calloc(RETENTION_STEP, sizeof *items);
     int64_t now_ns = reel_now_ns();
     bool good = items || reel_fail_memory(err);
@@ -119,7 +119,7 @@ static void reply_dry(struct http_request *r, json_t *given) {
         return;
     }
     json_t *items = json_array();
-    if (fill(http_app(r), document, &w, limit, items, &err)) {
+    if (retention_fill(http_app(r), document, &w, limit, items, &err)) {
         AUTO_MEM char *next = w.over ? NULL : retention_walk_text(&w);
         paging_reply(r, items, next, columns);
     } else {

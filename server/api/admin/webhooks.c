@@ -19,7 +19,7 @@
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
 
-static json_t *view(const struct webhook *w) {
+static json_t *webhooks_view(const struct webhook *w) {
     json_t *o = json_pack("{s:I, s:s, s:O, s:O, s:o, s:o, s:o, s:o, s:o}", "id", (json_int_t)w->row, "url", w->url,
                           "events", w->events, "collections", w->collections, "created",
                           view_time(w->created_ns, REEL_CLOCK_WALL), "delivered", view_u64(w->delivered), "dropped",
@@ -40,7 +40,7 @@ void api_webhooks_list(struct http_request *r) {
     }
     json_t *items = json_array();
     for (uint32_t i = 0; i < n; i++) {
-        json_array_append_new(items, view(&hooks[i]));
+        json_array_append_new(items, webhooks_view(&hooks[i]));
         webhook_done(&hooks[i]);
     }
     paging_reply(r, items, NULL, columns);
@@ -59,7 +59,7 @@ void api_webhook_get(struct http_request *r) {
     struct reel_error err = {0};
     json_t *results = NULL;
     if (catalog_webhook_get(c, row_of(r), &hook, &err) && (results = catalog_webhook_results(c, hook.row, &err))) {
-        json_t *body = view(&hook);
+        json_t *body = webhooks_view(&hook);
         json_object_set_new(body, "results", results);
         http_reply_json(r, 200, body);
     } else {
@@ -140,7 +140,7 @@ static bool read_webhook(struct http_request *r, const json_t *body, struct webh
 }
 
 /* Adds it to the catalog and to the settings file, or to neither. */
-static bool add(struct app *app, struct webhook *hook, struct reel_error *err) {
+static bool webhooks_add(struct app *app, struct webhook *hook, struct reel_error *err) {
     struct reel_error ignored;
     if (!catalog_webhook_add(app->catalog, hook, err)) {
         return false;
@@ -161,12 +161,12 @@ void api_webhook_add(struct http_request *r) {
         webhook_done(&hook);
         return;
     }
-    if (add(app, &hook, &err)) {
+    if (webhooks_add(app, &hook, &err)) {
         char address[64];
         atomic_store(&app->webhooks.any, true);
         jobs_poke(app->jobs, "webhook");
         snprintf(address, sizeof address, "/api/v1/webhooks/%lld", (long long)hook.row);
-        json_t *answer = view(&hook);
+        json_t *answer = webhooks_view(&hook);
         json_object_set_new(answer, "secret", json_string(hook.secret));
         http_add_address(r, "Location", address);
         http_add_header(r, "Cache-Control", "no-store");
@@ -179,7 +179,7 @@ void api_webhook_add(struct http_request *r) {
 
 /* ---- a test */
 
-static bool goes_on(void *context, uint64_t done, uint64_t total) {
+static bool webhooks_goes_on(void *context, uint64_t done, uint64_t total) {
     (void)done, (void)total;
     return !jobs_stopping(context);
 }
@@ -192,7 +192,7 @@ static json_t *view_test(const struct webhook_result *result) {
 
 void api_webhook_test(struct http_request *r) {
     struct app *app = http_app(r);
-    const struct reel_progress progress = {.report = goes_on, .context = app->jobs};
+    const struct reel_progress progress = {.report = webhooks_goes_on, .context = app->jobs};
     AUTO_STRUCT(webhook_done) struct webhook hook = {0};
     struct reel_error err = {0};
     if (!catalog_webhook_get(app->catalog, row_of(r), &hook, &err)) {

@@ -45,8 +45,8 @@ static bool recording_time(const struct catalog_recording *row, const char *text
 }
 
 /* A time in the body: a number of nanoseconds, or a text. False: replied. */
-static bool read_time(struct http_request *r, const json_t *body, const char *member,
-                      const struct catalog_recording *row, bool *there, int64_t *ns) {
+static bool events_read_time(struct http_request *r, const json_t *body, const char *member,
+                             const struct catalog_recording *row, bool *there, int64_t *ns) {
     const json_t *value = json_object_get(body, member);
     struct reel_error err = {0};
     *there = value && !json_is_null(value);
@@ -193,8 +193,8 @@ static void add_event(struct http_request *r, const json_t *body, const struct c
         body_refuse(r, "title", "must be there, and a text");
         return;
     }
-    if (!read_time(r, body, "start", row, &has_start, &e.start_ns) ||
-        !read_time(r, body, "end", row, &has_end, &e.end_ns)) {
+    if (!events_read_time(r, body, "start", row, &has_start, &e.start_ns) ||
+        !events_read_time(r, body, "end", row, &has_end, &e.end_ns)) {
         return;
     }
     if (!has_start) {
@@ -272,8 +272,8 @@ static bool read_change(struct http_request *r, const json_t *body, const struct
                         struct catalog_event_change *out) {
     static const char *const known[] = {"start", "end", "title", "tags", NULL};
     const json_t *title = json_object_get(body, "title");
-    if (!body_knows(r, body, known) || !read_time(r, body, "start", row, &out->has_start, &out->start_ns) ||
-        !read_time(r, body, "end", row, &out->has_end, &out->end_ns)) {
+    if (!body_knows(r, body, known) || !events_read_time(r, body, "start", row, &out->has_start, &out->start_ns) ||
+        !events_read_time(r, body, "end", row, &out->has_end, &out->end_ns)) {
         return false;
     }
     out->title = json_string_value(title);

@@ -36,7 +36,7 @@ void api_notes_list(struct http_request *r) {
 }
 
 /* The text in the body; NULL: replied. */
-static const char *text_of(struct http_request *r) {
+static const char *notes_text_of(struct http_request *r) {
     static const char *const known[] = {"text", NULL};
     const json_t *body = body_json(r);
     const char *text = json_string_value(json_object_get(body, "text"));
@@ -48,7 +48,7 @@ static const char *text_of(struct http_request *r) {
 
 void api_note_add(struct http_request *r) {
     struct app *app = http_app(r);
-    const char *text = text_of(r);
+    const char *text = notes_text_of(r);
     struct catalog_note note = {.text = (char *)text, .author = (char *)http_caller(r)->name};
     struct api_recording a;
     struct reel_error err = {0};
@@ -69,7 +69,7 @@ void api_note_add(struct http_request *r) {
 
 void api_note_change(struct http_request *r) {
     struct app *app = http_app(r);
-    const char *text = text_of(r);
+    const char *text = notes_text_of(r);
     struct catalog_note note;
     struct api_recording a;
     struct reel_error err = {0};

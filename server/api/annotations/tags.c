@@ -101,7 +101,7 @@ static const char *json_text(struct http_request *r, const char *body, size_t si
 }
 
 /* The value: the parameter, JSON, or the body. NULL: replied. */
-static const char *value_of(struct http_request *r, char text[TAG_VALUE_MAX + 2]) {
+static const char *tags_value_of(struct http_request *r, char text[TAG_VALUE_MAX + 2]) {
     size_t size;
     const char *given = http_param(r, "value"), *body = body_text(r, &size);
     if (given && size > 0) {
@@ -120,7 +120,7 @@ static const char *value_of(struct http_request *r, char text[TAG_VALUE_MAX + 2]
 
 void api_tag_put(struct http_request *r) {
     char text[TAG_VALUE_MAX + 2];
-    const char *value = value_of(r, text), *key = http_segment(r, "key");
+    const char *value = tags_value_of(r, text), *key = http_segment(r, "key");
     struct api_recording a;
     if (!value || !api_find(r, &a)) {
         return;
@@ -231,7 +231,7 @@ static bool add_ids(struct http_request *r, struct batch *b, const json_t *ids) 
 }
 
 /* All recordings that the search finds. False: replied. */
-static bool add_found(struct http_request *r, struct batch *b, const char *words) {
+static bool tags_add_found(struct http_request *r, struct batch *b, const char *words) {
     struct catalog_query q = {.words = words, .allowed = http_caller(r)->collections, .limit = 1000};
     struct reel_error err = {0};
     char *cursor = NULL;
@@ -290,7 +290,7 @@ static bool read_batch(struct http_request *r, const json_t *body, struct batch 
         }
         b->tags[b->n_tags++] = (struct catalog_tag){.key = (char *)json_string_value(key)};
     }
-    return ids ? add_ids(r, b, ids) : add_found(r, b, json_string_value(q));
+    return ids ? add_ids(r, b, ids) : tags_add_found(r, b, json_string_value(q));
 }
 
 static void run_batch(struct http_request *r, struct batch *b) {

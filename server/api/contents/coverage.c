@@ -61,7 +61,7 @@ static bool is_wanted(const struct coverage *c, const char *topic) {
     return c->n_globs == 0;
 }
 
-static int by_name(const void *a, const void *b) {
+static int coverage_by_name(const void *a, const void *b) {
     const struct reel_channel *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
 }
@@ -115,8 +115,8 @@ static json_t *rows_of(const json_t *topics) {
     return rows;
 }
 
-static void reply(struct http_request *r, const struct rows_form *form, const struct coverage *c,
-                  struct view_slice *slice) {
+static void coverage_reply(struct http_request *r, const struct rows_form *form, const struct coverage *c,
+                           struct view_slice *slice) {
     static const char *const columns[] = {"topic", "start", "end", "messages", NULL};
     struct reel_error err = {0};
     json_t *topics = view_topics_covered(c, slice, &err);
@@ -173,8 +173,8 @@ void api_coverage(struct http_request *r) {
             c.channels[i] = reel_index_channel(c.index, i);
         }
         if (c.spans && c.channels) {
-            qsort(c.channels, info->n_channels, sizeof *c.channels, by_name);
-            reply(r, &form, &c, &slice);
+            qsort(c.channels, info->n_channels, sizeof *c.channels, coverage_by_name);
+            coverage_reply(r, &form, &c, &slice);
         } else {
             http_reply_no_memory(r);
         }

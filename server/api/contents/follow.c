@@ -84,7 +84,7 @@ static bool heartbeat(struct follower *f, char *buffer, size_t *got) {
     return true;
 }
 
-static bool next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+static bool follow_next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
     struct follower *f = context;
     for (;;) {
         bool more, growing;
@@ -141,6 +141,6 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
         return;
     }
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(
-        r, &(struct http_stream){.media_type = media_type, .next = next_rows, .free = free_follower, .context = f});
+    http_reply_stream(r, &(struct http_stream){
+                             .media_type = media_type, .next = follow_next_rows, .free = free_follower, .context = f});
 }

@@ -18,8 +18,8 @@ enum {
 static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [REEL_PICTURE_PNG] = "image/png"};
 
 /* The message: the last at or before ?at, or the topic's first. False: replied. */
-static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream,
-                 struct reel_message *m) {
+static bool frame_find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream,
+                       struct reel_message *m) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     const char *topics[1];
     struct reel_selection q = selection_all;
@@ -150,8 +150,8 @@ bool frame_make(const struct reel_image *image, enum reel_picture_form form, uin
     return frame_copy(image->data, out, err);
 }
 
-static void reply(struct http_request *r, const struct api_recording *a, const struct reel_message *m,
-                  const struct reel_image *image, uint32_t width) {
+static void contents_frame_reply(struct http_request *r, const struct api_recording *a, const struct reel_message *m,
+                                 const struct reel_image *image, uint32_t width) {
     enum reel_picture_form form;
     struct reel_error err = {0};
     if (!choose_form(r, image, &form)) {
@@ -184,7 +184,7 @@ static void draw(struct http_request *r, const struct api_recording *a, struct r
     AUTO(reel_decoder_free)
     struct reel_decoder *decoder = good ? reel_decoder_open(stream->channels[m->channel], &err) : NULL;
     if (decoder && reel_stream_payload(stream, m, &payload, &err) && reel_image_read(decoder, payload, &image, &err)) {
-        reply(r, a, m, &image, width);
+        contents_frame_reply(r, a, m, &image, width);
     } else {
         http_reply_error(r, &err);
     }
@@ -199,7 +199,7 @@ void api_frame(struct http_request *r) {
     if (!frame_read_width(r, &width) || !api_open(r, &a)) {
         return;
     }
-    if (api_reserve_stream(r, &a.recording, 1, false) && find(r, &a, &stream, &m)) {
+    if (api_reserve_stream(r, &a.recording, 1, false) && frame_find(r, &a, &stream, &m)) {
         if (frame_reserve(r, &a, stream)) {
             frame_slot_acquire();
             draw(r, &a, stream, &m, width);

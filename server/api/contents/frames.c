@@ -103,7 +103,8 @@ static bool next_part(struct frames *f, struct reel_error *err) {
 }
 
 /* Bytes from `at` on of what lies at [begin, begin + size) of the part, as many as fit. */
-static size_t take(const struct frames *f, size_t begin, const void *from, size_t size, char *buffer, size_t room) {
+static size_t frames_take(const struct frames *f, size_t begin, const void *from, size_t size, char *buffer,
+                          size_t room) {
     if (f->at < begin || f->at >= begin + size) {
         return 0;
     }
@@ -130,15 +131,15 @@ static bool next_bytes(void *context, void *buffer, size_t size, size_t *got, st
                   {f->head_size, f->body.size, f->body.data},
                   {f->head_size + f->body.size, LINE_END, "\r\n"}};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        size_t n = take(f, pieces[i].begin, pieces[i].data, pieces[i].size, (char *)buffer + *got, size - *got);
+        size_t n = frames_take(f, pieces[i].begin, pieces[i].data, pieces[i].size, (char *)buffer + *got, size - *got);
         f->at += n;
         *got += n;
     }
     return true;
 }
 
-static bool open_stream(struct http_request *r, const struct api_recording *a, struct frames *f,
-                        struct reel_error *err) {
+static bool frames_open_stream(struct http_request *r, const struct api_recording *a, struct frames *f,
+                               struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     struct api_selection q;
     bool latch = false;
@@ -173,7 +174,7 @@ void api_frames(struct http_request *r) {
         return;
     }
     f->at = LINE_END; /* behind an empty part */
-    if (open_stream(r, &a, f, &err)) {
+    if (frames_open_stream(r, &a, f, &err)) {
         http_reply_stream(r, &(struct http_stream){.media_type = "multipart/mixed; boundary=" BOUNDARY,
                                                    .next = next_bytes,
                                                    .free = frames_free,

@@ -88,8 +88,8 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
 }
 
 /* Finds the requested message. False: replied. */
-static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream,
-                 struct reel_message *m) {
+static bool message_find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream,
+                         struct reel_message *m) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     const char *topics[API_GLOBS_MAX];
     uint32_t channels[API_GLOBS_MAX];
@@ -155,7 +155,7 @@ void api_message(struct http_request *r) {
     }
     struct reel_stream *stream = NULL;
     struct reel_message m;
-    if (find(r, &a, &stream, &m)) {
+    if (message_find(r, &a, &stream, &m)) {
         if (http_param(r, "at")) {
             add_index(r, &a, &m);
         }

@@ -55,7 +55,7 @@ static const struct row_media *choose_media(struct http_request *r) {
     return NULL;
 }
 
-static bool next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+static bool messages_next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
     return reel_row_output_next(context, buffer, size, got, err);
 }
 static void free_rows(void *context) {
@@ -115,7 +115,7 @@ static bool read_start(struct http_request *r, struct reel_stream *stream, struc
 }
 
 /* limit, cursor and offset; false: replied. */
-static bool position(struct http_request *r, struct reel_stream *stream, struct reel_write_options *options) {
+static bool messages_position(struct http_request *r, struct reel_stream *stream, struct reel_write_options *options) {
     struct reel_position mark;
     bool moved;
     struct reel_error err = {0};
@@ -141,7 +141,7 @@ static struct reel_row_output *open_page(struct http_request *r, struct reel_rec
                                          struct reel_write_options *options) {
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, q, &err);
-    if (stream && !position(r, stream, options)) {
+    if (stream && !messages_position(r, stream, options)) {
         return NULL;
     }
     struct reel_row_output *rows = stream ? reel_row_output_new(writer, options, TAKE(stream), &err) : NULL;
@@ -189,9 +189,9 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
     bool paged = http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset");
     struct reel_row_output *rows = (paged ? open_page : open_all)(r, a->recording, writer, &q.selection, &options);
     if (rows) {
-        http_reply_stream(r,
-                          &(struct http_stream){
-                              .media_type = media->media_type, .next = next_rows, .free = free_rows, .context = rows});
+        http_reply_stream(
+            r, &(struct http_stream){
+                   .media_type = media->media_type, .next = messages_next_rows, .free = free_rows, .context = rows});
     }
 }
 
@@ -219,8 +219,8 @@ void api_messages(struct http_request *r) {
     }
     bool follow = false;
     http_param_bool(r, "follow", &follow);
-    bool whole = media && (strcmp(media->output, "json") == 0 ||
-                           strcmp(media->output, "csv") == 0); /* has a beginning or an end */
+    bool whole = media && (strcmp(media->output, "json") == 0 || strcmp(media->output, "csv") == 0); /* has a beginning
+                                                                                                        or an end */
     if (follow && media && (whole || http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset"))) {
         http_reply_bad_param(r, "follow",
                              "goes with output=ndjson, json-seq, msgpack or events, without limit, cursor and offset");

@@ -23,8 +23,8 @@ static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
 static const int64_t LOOK_NS = 1000000000;       /* how often a silent playback looks after its client */
-static const int64_t HEARTBEAT_NS =
-    15000000000; /* after this silence a row tells where it is; proxies cut silent connections */
+static const int64_t HEARTBEAT_NS = 15000000000; /* after this silence a row tells where it is; proxies cut silent
+                                                    connections */
 
 struct play_media {
     const char *output, *media_type, *extension;
@@ -52,7 +52,7 @@ struct player {
 
 /* ---- rows of our own: {"$play": …} */
 
-static void pack(msgpack_packer *to, const json_t *value) {
+static void play_pack(msgpack_packer *to, const json_t *value) {
     const char *key;
     json_t *member;
     switch (json_typeof(value)) {
@@ -60,7 +60,7 @@ static void pack(msgpack_packer *to, const json_t *value) {
         msgpack_pack_map(to, json_object_size(value));
         json_object_foreach((json_t *)value, key, member) {
             msgpack_pack_str_with_body(to, key, strlen(key));
-            pack(to, member);
+            play_pack(to, member);
         }
         break;
     case JSON_STRING:
@@ -85,7 +85,7 @@ static void pack(msgpack_packer *to, const json_t *value) {
 }
 
 /* Takes the reference to `value`. */
-static bool make_row(struct player *p, const char *name, json_t *value, struct reel_error *err) {
+static bool play_make_row(struct player *p, const char *name, json_t *value, struct reel_error *err) {
     json_t *row = json_pack("{s:o}", name, value);
     free(TAKE(p->row));
     p->row_at = p->row_size = 0;
@@ -94,7 +94,7 @@ static bool make_row(struct player *p, const char *name, json_t *value, struct r
         msgpack_sbuffer_init(&packed);
         msgpack_packer to;
         msgpack_packer_init(&to, &packed, msgpack_sbuffer_write);
-        pack(&to, row);
+        play_pack(&to, row);
         p->row_size = packed.size;
         p->row = msgpack_sbuffer_release(&packed);
     } else if (row) {
@@ -129,9 +129,9 @@ static bool tell_late(struct player *p, struct reel_error *err) {
         return true;
     }
     p->told_ns = now;
-    return make_row(p, "$late",
-                    json_pack("{s:f, s:I}", "late_ms", (double)s.late_ns / 1e6, "messages", (json_int_t)s.messages),
-                    err);
+    return play_make_row(
+        p, "$late", json_pack("{s:f, s:I}", "late_ms", (double)s.late_ns / 1e6, "messages", (json_int_t)s.messages),
+        err);
 }
 
 static void send_row(struct player *p, void *buffer, size_t size, size_t *got) {
@@ -153,7 +153,7 @@ static bool wait_for_message(struct player *p, bool *heartbeat, struct reel_erro
     return true;
 }
 
-static bool next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+static bool play_next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
     struct player *p = context;
     bool heartbeat = !p->began;
     *got = 0;
@@ -162,7 +162,7 @@ static bool next_rows(void *context, void *buffer, size_t size, size_t *got, str
         if (!heartbeat && !wait_for_message(p, &heartbeat, err)) {
             return http_is_gone(p->r); /* a client that goes away ends the playback: no failure */
         }
-        if (heartbeat && !make_row(p, "$play", view_play(p->entry), err)) {
+        if (heartbeat && !play_make_row(p, "$play", view_play(p->entry), err)) {
             return false;
         }
     }
@@ -186,7 +186,7 @@ static void player_free(void *context) {
 /* ---- parameters */
 
 /* A number in [min, max]; false: replied. */
-static bool read_number(struct http_request *r, const char *name, double min, double max, double *out) {
+static bool contents_play_read_number(struct http_request *r, const char *name, double min, double max, double *out) {
     const char *text = http_param(r, name);
     double value = 0;
     if (text && !(number_real(text, &value) && value >= min && value <= max)) {
@@ -197,19 +197,19 @@ static bool read_number(struct http_request *r, const char *name, double min, do
     return true;
 }
 
-static bool read_options(struct http_request *r, struct reel_play_options *out) {
+static bool contents_play_read_options(struct http_request *r, struct reel_play_options *out) {
     const char *speed = http_param(r, "speed");
     if (speed && strcmp(speed, "max") == 0) {
         out->speed = 0;
-    } else if (!read_number(r, "speed", SPEED_MIN, SPEED_MAX, &out->speed)) {
+    } else if (!contents_play_read_number(r, "speed", SPEED_MIN, SPEED_MAX, &out->speed)) {
         return false;
     }
     http_param_bool(r, "loop", &out->loop);
     http_param_bool(r, "paused", &out->paused);
     http_param_bool(r, "latch", &out->latch);
     http_param_duration(r, "max_gap", &out->max_gap_ns);
-    return read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) &&
-           read_number(r, "clock", SPEED_MIN, CLOCK_MAX, &out->clock_hz);
+    return contents_play_read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) &&
+           contents_play_read_number(r, "clock", SPEED_MIN, CLOCK_MAX, &out->clock_hz);
 }
 
 static const struct play_media *choose_media(struct http_request *r) {
@@ -228,7 +228,8 @@ static const struct play_media *choose_media(struct http_request *r) {
 /* ---- GET /recordings/{id}/play */
 
 /* The stream of the selection, through the controls. */
-static bool open_stream(struct player *p, const struct api_recording *a, bool latch, struct reel_error *err) {
+static bool contents_play_open_stream(struct player *p, const struct api_recording *a, bool latch,
+                                      struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     struct reel_selection *s = &p->q.selection;
     s->state_at_cut = p->q.has_start;
@@ -238,8 +239,8 @@ static bool open_stream(struct player *p, const struct api_recording *a, bool la
     return (p->stream = reel_play_stream(p->play, &a->recording, 1, s, start, end > start ? end : start, err));
 }
 
-static bool start(struct player *p, struct api_recording *a, const struct reel_play_options *options,
-                  struct reel_write_options *write, struct reel_error *err) {
+static bool play_start(struct player *p, struct api_recording *a, const struct reel_play_options *options,
+                       struct reel_write_options *write, struct reel_error *err) {
     const struct reel_writer *writer = reel_writer_named(p->media->extension, NULL, err);
     uint64_t actor = 0;
     bool follows = http_param_u64(p->r, "follow", &actor);
@@ -250,7 +251,8 @@ static bool start(struct player *p, struct api_recording *a, const struct reel_p
     if (follows) {
         play_through(p->play, reel_carla_follow, (uint32_t)actor);
     }
-    return open_stream(p, a, options->latch, err) && (p->rows = reel_row_output_new(writer, write, p->stream, err)) &&
+    return contents_play_open_stream(p, a, options->latch, err) &&
+           (p->rows = reel_row_output_new(writer, write, p->stream, err)) &&
            (p->entry = plays_add(p->plays, http_app(p->r)->id, &a->row, p->play,
                                  reel_index_info(reel_recording_index(a->recording))->clock, err));
 }
@@ -269,13 +271,13 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     p->r = r;
     p->plays = http_app(r)->plays;
     p->media = media;
-    bool good = read_options(r, &options) && api_select(r, info->start_ns, info->end_ns, &p->q) &&
+    bool good = contents_play_read_options(r, &options) && api_select(r, info->start_ns, info->end_ns, &p->q) &&
                 api_note_matches(r, &a->recording, 1, &p->q.selection) && api_read_text(r, &text, &write);
     if (good) {
         write.separated = true;
         write.is_cut = p->q.has_start;
         write.start_ns = p->q.has_start ? p->q.selection.start_ns : info->start_ns;
-        good = start(p, a, &options, &write, &err);
+        good = play_start(p, a, &options, &write, &err);
         if (!good) {
             http_reply_error(r, &err);
         }
@@ -286,8 +288,9 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     }
     http_add_header(r, "X-Play", p->entry->id);
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(r, &(struct http_stream){
-                             .media_type = media->media_type, .next = next_rows, .free = player_free, .context = p});
+    http_reply_stream(r,
+                      &(struct http_stream){
+                          .media_type = media->media_type, .next = play_next_rows, .free = player_free, .context = p});
 }
 
 void api_play(struct http_request *r) {
@@ -301,7 +304,7 @@ void api_play(struct http_request *r) {
 
 /* ---- /plays/{id} */
 
-static bool find(struct http_request *r, struct play_entry *out) {
+static bool play_find(struct http_request *r, struct play_entry *out) {
     const char *id = http_segment(r, "id"), *home = play_home(id);
     if (peers_is_other(http_app(r), home) && peers_forward(r, home, false, 0)) {
         return false;
@@ -319,7 +322,7 @@ static bool find(struct http_request *r, struct play_entry *out) {
 
 void api_play_get(struct http_request *r) {
     struct play_entry entry;
-    if (find(r, &entry)) {
+    if (play_find(r, &entry)) {
         http_reply_json(r, 200, view_play(&entry));
         play_entry_done(&entry);
     }
@@ -380,7 +383,7 @@ void api_play_patch(struct http_request *r) {
     struct reel_play_state state = {.size = sizeof state};
     struct reel_error err = {0};
     const json_t *body = body_json(r);
-    if (!body || !body_knows(r, body, known) || !find(r, &entry)) {
+    if (!body || !body_knows(r, body, known) || !play_find(r, &entry)) {
         return;
     }
     reel_play_get(entry.play, &state);

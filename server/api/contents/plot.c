@@ -42,7 +42,7 @@ static double y_of(const struct plot *p, double value) {
     return area_bottom(p) - (area_bottom(p) - TOP) * (span > 0 ? at / span : 0.5);
 }
 
-static void measure(struct plot *p) {
+static void plot_measure(struct plot *p) {
     for (size_t i = 0; i < p->n; i++) {
         for (size_t k = 0; k < p->all[i].count; k++) {
             const struct reel_point *point = &p->all[i].points[k];
@@ -61,7 +61,7 @@ static void measure(struct plot *p) {
 /* ---- text */
 
 /* Characters that XML cannot represent become U+FFFD. */
-static void put_escaped(FILE *f, const char *text) {
+static void plot_put_escaped(FILE *f, const char *text) {
     size_t left = strlen(text);
     for (const uint8_t *p = (const uint8_t *)text; left > 0;) {
         size_t size = utf8_length(p, left);
@@ -84,22 +84,22 @@ static void put_escaped(FILE *f, const char *text) {
     }
 }
 
-static void put_text(FILE *f, double x, double y, const char *anchor, const char *text) {
+static void plot_put_text(FILE *f, double x, double y, const char *anchor, const char *text) {
     C_LOCALE;
     fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    put_escaped(f, text);
+    plot_put_escaped(f, text);
     fputs("</text>\n", f);
 }
 
-static void put_number(FILE *f, const struct plot *p, double value) {
+static void plot_put_number(FILE *f, const struct plot *p, double value) {
     C_LOCALE;
     char text[REEL_NUMBER_TEXT];
     snprintf(text, sizeof text, "%.6g", value);
-    put_text(f, LEFT - 6, y_of(p, value) + 4, "end", text);
+    plot_put_text(f, LEFT - 6, y_of(p, value) + 4, "end", text);
 }
 
 /* With milliseconds if the range is only seconds long; without the date if two labels do not fit. */
-static void put_time(FILE *f, const struct plot *p, int64_t ns, const char *anchor) {
+static void plot_put_time(FILE *f, const struct plot *p, int64_t ns, const char *anchor) {
     char text[REEL_TIME_TEXT], label[REEL_TIME_TEXT + 4];
     bool fine = (uint64_t)p->last_ns - (uint64_t)p->first_ns < UINT64_C(10000000000),
          relative = p->all[0].clock == REEL_CLOCK_RELATIVE;
@@ -111,7 +111,7 @@ static void put_time(FILE *f, const struct plot *p, int64_t ns, const char *anch
     size_t whole = strcspn(text, ".") + (fine ? 4 : 0);
     size_t from = !relative && whole > DATE && p->width - LEFT - RIGHT < 2 * CHARACTER * (whole + 1) ? DATE : 0;
     snprintf(label, sizeof label, "%.*s%s", (int)(whole - from), text + from, relative ? " s" : "Z");
-    put_text(f, x_of(p, ns), area_bottom(p) + 16, anchor, label);
+    plot_put_text(f, x_of(p, ns), area_bottom(p) + 16, anchor, label);
 }
 
 /* ---- the picture */
@@ -122,25 +122,25 @@ static void put_axes(FILE *f, const struct plot *p) {
     fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%u\" height=\"%u\" fill=\"none\" stroke=\"#999\"/>\n", LEFT, TOP, width,
             height);
     if (!p->any) {
-        put_text(f, p->width / 2.0, (TOP + area_bottom(p)) / 2.0, "middle", "no values in this interval");
+        plot_put_text(f, p->width / 2.0, (TOP + area_bottom(p)) / 2.0, "middle", "no values in this interval");
         return;
     }
-    put_number(f, p, p->high);
+    plot_put_number(f, p, p->high);
     if (p->low < p->high) {
         double middle = p->low / 2 + p->high / 2;
         fprintf(f, "<path d=\"M%d %.1fH%u\" stroke=\"#ddd\"/>\n", LEFT, y_of(p, middle), p->width - RIGHT);
-        put_number(f, p, middle);
-        put_number(f, p, p->low);
+        plot_put_number(f, p, middle);
+        plot_put_number(f, p, p->low);
     }
     if (p->first_ns < p->last_ns) {
-        put_time(f, p, p->first_ns, "start");
-        put_time(f, p, p->last_ns, "end");
+        plot_put_time(f, p, p->first_ns, "start");
+        plot_put_time(f, p, p->last_ns, "end");
     } else {
-        put_time(f, p, p->first_ns, "middle");
+        plot_put_time(f, p, p->first_ns, "middle");
     }
 }
 
-static void put_line(FILE *f, const struct plot *p, size_t i) {
+static void plot_put_line(FILE *f, const struct plot *p, size_t i) {
     C_LOCALE;
     const struct series *s = &p->all[i];
     size_t drawn = 0, last = 0;
@@ -164,7 +164,7 @@ static void put_legend(FILE *f, const struct plot *p, size_t i) {
     C_LOCALE;
     double y = area_bottom(p) + TIMES + LEGEND * (double)i + 8;
     fprintf(f, "<path d=\"M%d %.1fh18\" stroke=\"%s\" stroke-width=\"3\"/>\n", LEFT, y - 4, colours[i]);
-    put_text(f, LEFT + 24, y, "start", p->all[i].field);
+    plot_put_text(f, LEFT + 24, y, "start", p->all[i].field);
 }
 
 static void put_plot(FILE *f, const struct plot *p, const char *title) {
@@ -172,12 +172,12 @@ static void put_plot(FILE *f, const struct plot *p, const char *title) {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\"",
             p->width, p->height, p->width, p->height);
     fputs(" font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">\n<title>", f);
-    put_escaped(f, title);
+    plot_put_escaped(f, title);
     fprintf(f, "</title>\n<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n", p->width, p->height);
-    put_text(f, LEFT, 18, "start", title);
+    plot_put_text(f, LEFT, 18, "start", title);
     put_axes(f, p);
     for (size_t i = 0; i < p->n; i++) {
-        put_line(f, p, i);
+        plot_put_line(f, p, i);
         put_legend(f, p, i);
     }
     fputs("</svg>\n", f);
@@ -185,17 +185,17 @@ static void put_plot(FILE *f, const struct plot *p, const char *title) {
 
 /* ---- the request */
 
-static bool read_text(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool plot_read_text(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     (void)err;
     memcpy(buffer, (const char *)context + offset, size);
     return true;
 }
 
-static void reply(struct http_request *r, struct plot *p, const char *title) {
+static void plot_reply(struct http_request *r, struct plot *p, const char *title) {
     char *text = NULL, etag[64];
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
-    measure(p);
+    plot_measure(p);
     if (f) {
         put_plot(f, p, title);
     }
@@ -209,7 +209,7 @@ static void reply(struct http_request *r, struct plot *p, const char *title) {
                                            .etag = etag,
                                            .media_type = "image/svg+xml",
                                            .fd = -1,
-                                           .read = read_text,
+                                           .read = plot_read_text,
                                            .free = free,
                                            .context = text});
 }
@@ -257,7 +257,7 @@ void api_plot(struct http_request *r) {
         }
         p.all = all;
         if (done == p.n) {
-            reply(r, &p, a.row.name);
+            plot_reply(r, &p, a.row.name);
         } else {
             series_refuse(r, &trouble);
         }

@@ -41,7 +41,7 @@ struct column_request {
     char *topic, *path;
 };
 
-static void free_request(void *context) {
+static void series_free_request(void *context) {
     struct column_request *q = context;
     reel_recording_free(q->recording);
     free(q->topic);
@@ -53,7 +53,7 @@ static struct column_request *make_request(struct reel_recording *recording, con
     struct column_request *q = calloc(1, sizeof *q);
     if (!q || !(q->topic = strdup(topic)) || !(q->path = strdup(path))) {
         if (q) {
-            free_request(q);
+            series_free_request(q);
         }
         return NULL;
     }
@@ -97,8 +97,11 @@ static bool few_messages(const struct api_recording *a, const struct series_requ
 static struct reel_column *get_column(struct http_request *r, const struct api_recording *a,
                                       const struct series_request *q, const char *topic, const char *path,
                                       struct series_error *trouble) {
-    static const struct derived_kind kind = {
-        .job = "plan", .make = make_column, .free_context = free_request, .ref = ref_column, .unref = unref_column};
+    static const struct derived_kind kind = {.job = "plan",
+                                             .make = make_column,
+                                             .free_context = series_free_request,
+                                             .ref = ref_column,
+                                             .unref = unref_column};
     char key[512], subject[256];
     uint64_t count;
     if (!reel_series_count(a->recording, topic, q->start_ns, q->end_ns, &count, &trouble->error)) {
@@ -199,7 +202,7 @@ bool series_query(struct http_request *r, const struct reel_index *index, struct
 }
 
 /* 0: replied. */
-static size_t read_fields(struct http_request *r, const char **fields) {
+static size_t series_read_fields(struct http_request *r, const char **fields) {
     size_t n = http_params(r, "field", fields, FIELDS_MAX);
     if (n == 0 || n > FIELDS_MAX) {
         http_reply_bad_param(r, "field", "1 to %d of them, as /topic.field", FIELDS_MAX);
@@ -219,7 +222,7 @@ static struct series *new_series(struct http_request *r, size_t n) {
 void api_series(struct http_request *r) {
     const char *fields[FIELDS_MAX];
     struct rows_form form;
-    size_t n = rows_form(r, &form) ? read_fields(r, fields) : 0, done = 0;
+    size_t n = rows_form(r, &form) ? series_read_fields(r, fields) : 0, done = 0;
     struct api_recording a;
     struct series_request q;
     struct series_error trouble;
@@ -319,8 +322,8 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
                              (unsigned long long)most);
         return false;
     }
-    q.wait_until_ns = x->wait_until_ns =
-        x->wait_until_ns ? x->wait_until_ns : q.wait_until_ns; /* one limit for all of them together */
+    q.wait_until_ns = x->wait_until_ns = x->wait_until_ns ? x->wait_until_ns : q.wait_until_ns; /* one limit for all of
+                                                                                                   them together */
     for (size_t i = 0; i < x->n_fields; i++) {
         if (!reel_series_split(a->recording, x->fields[i], &topic, &path, NULL)) {
             continue;
@@ -340,7 +343,7 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
 void api_series_across(struct http_request *r) {
     struct across x = {0};
     struct rows_form form;
-    bool good = rows_form(r, &form) && (x.n_fields = read_fields(r, x.fields)) > 0 && find_recordings(r, &x) &&
+    bool good = rows_form(r, &form) && (x.n_fields = series_read_fields(r, x.fields)) > 0 && find_recordings(r, &x) &&
                 (x.all = new_series(r, x.n_fields * x.n_keys));
     for (size_t i = 0; good && i < x.n_keys; i++) {
         struct api_recording a;
@@ -361,7 +364,7 @@ void api_series_across(struct http_request *r) {
 
 /* ---- the numeric fields */
 
-static bool add_field(void *context, const struct reel_field *f) {
+static bool series_add_field(void *context, const struct reel_field *f) {
     json_t *o =
         json_pack("{s:s, s:s, s:s, s:b}", "path", f->path, "type", f->type, "unit", f->unit, "numeric", f->numeric);
     return o && json_array_append_new(context, o) == 0;
@@ -381,7 +384,7 @@ void api_topic_fields(struct http_request *r) {
         return;
     }
     json_t *fields = json_array();
-    if (fields && reel_topic_fields(a.recording, topic, add_field, fields, &err)) {
+    if (fields && reel_topic_fields(a.recording, topic, series_add_field, fields, &err)) {
         rows_reply(r, &form, json_pack("{s:s, s:O}", "topic", topic, "fields", fields), fields, columns);
     } else {
         json_decref(fields);

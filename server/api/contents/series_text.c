@@ -11,7 +11,7 @@
 #include "tables/table.h"
 
 /* Returns whether the time is a text rather than a number. */
-static bool time_text(const char *format, const struct series *s, int64_t ns, char out[REEL_TIME_TEXT]) {
+static bool series_text_time_text(const char *format, const struct series *s, int64_t ns, char out[REEL_TIME_TEXT]) {
     if (strcmp(format, "milliseconds") == 0) {
         snprintf(out, REEL_TIME_TEXT, "%lld", (long long)(ns / 1000000 - (ns % 1000000 < 0)));
         return false;
@@ -32,7 +32,7 @@ static bool time_text(const char *format, const struct series *s, int64_t ns, ch
 
 /* ---- JSON */
 
-static void put_string(FILE *f, const char *string) {
+static void series_text_put_string(FILE *f, const char *string) {
     json_t *text = json_string(string);
     char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
     fputs(quoted ? quoted : "\"\"", f);
@@ -44,7 +44,7 @@ static void put_points(FILE *f, const struct series *s, const char *format) {
     char time[REEL_TIME_TEXT], value[REEL_NUMBER_TEXT];
     fputc('[', f);
     for (size_t i = 0; i < s->count; i++) {
-        const char *quote = time_text(format, s, s->points[i].time_ns, time) ? "\"" : "",
+        const char *quote = series_text_time_text(format, s, s->points[i].time_ns, time) ? "\"" : "",
                    *mark = isfinite(s->points[i].value) ? "" : "\"";
         series_number(s, s->points[i].value, value);
         fprintf(f, "%s[%s%s%s,%s%s%s]", i > 0 ? "," : "", quote, time, quote, mark, value, mark);
@@ -61,11 +61,11 @@ static void put_json(FILE *f, const struct series *all, size_t n, bool across, c
         fputs(i > 0 ? ",\n" : "", f);
         if (across) {
             fprintf(f, "{\"recording\":\"%s\",\"name\":", all[i].recording);
-            put_string(f, all[i].name);
+            series_text_put_string(f, all[i].name);
             fputs(",\"field\":", f);
         }
         if (across || n > 1) {
-            put_string(f, all[i].field);
+            series_text_put_string(f, all[i].field);
             fputs(across ? ",\"points\":" : ":", f);
         }
         put_points(f, &all[i], format);
@@ -76,16 +76,16 @@ static void put_json(FILE *f, const struct series *all, size_t n, bool across, c
 
 /* ---- rows */
 
-static bool put_text(void *context, const char *text, size_t size) {
+static bool series_text_put_text(void *context, const char *text, size_t size) {
     return fwrite(text, 1, size, context) == size;
 }
 
-static bool put_row(const struct reel_table *t, const struct series *s, struct reel_point p, bool across, bool field,
-                    const char *format) {
+static bool series_text_put_row(const struct reel_table *t, const struct series *s, struct reel_point p, bool across,
+                                bool field, const char *format) {
     char time[REEL_TIME_TEXT];
     struct reel_cell cells[4];
     unsigned n = 0;
-    bool text = time_text(format, s, p.time_ns, time);
+    bool text = series_text_time_text(format, s, p.time_ns, time);
     if (across) {
         cells[n++] = reel_cell_text(bytes_text(s->recording));
     }
@@ -98,19 +98,19 @@ static bool put_row(const struct reel_table *t, const struct series *s, struct r
 }
 
 /* The CSV of a single field has no column for its name. */
-static bool put_rows(FILE *f, const struct series *all, size_t n, bool across, const char *format,
-                     enum reel_table_form form) {
+static bool series_text_put_rows(FILE *f, const struct series *all, size_t n, bool across, const char *format,
+                                 enum reel_table_form form) {
     static const char *const with_field[] = {"recording", "time", "field", "value"}, *const without[] = {"time",
                                                                                                          "value"};
     bool field = across || n > 1 || form != REEL_TABLE_CSV;
-    const struct reel_text_sink sink = {.put = put_text, .context = f};
+    const struct reel_text_sink sink = {.put = series_text_put_text, .context = f};
     AUTO(reel_table_text_free) struct reel_table_text *text = reel_table_text_new(form, &sink, NULL);
     const struct reel_table *t = text ? reel_table_of_text(text) : NULL;
     bool good = t && (field ? t->columns(t->context, with_field + !across, across ? 4 : 3)
                             : t->columns(t->context, without, 2));
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; good && k < all[i].count; k++) {
-            good = put_row(t, &all[i], all[i].points[k], across, field, format);
+            good = series_text_put_row(t, &all[i], all[i].points[k], across, field, format);
         }
     }
     return good && t->end(t->context);
@@ -128,7 +128,7 @@ void series_reply(struct http_request *r, const struct series *all, size_t n, bo
     if (good && form->form == REEL_TABLE_JSON) {
         put_json(f, all, n, across, format);
     } else if (good) {
-        good = put_rows(f, all, n, across, format, (enum reel_table_form)form->form);
+        good = series_text_put_rows(f, all, n, across, format, (enum reel_table_form)form->form);
     }
     if (f && fclose(f) == 0 && good) {
         http_reply_bytes(r, 200, form->media_type, text, size);

@@ -33,8 +33,8 @@ static bool reply_kept(struct http_request *r, const struct catalog_recording *r
     return true;
 }
 
-static void make(struct http_request *r, const struct api_recording *a, const struct reel_thumbnail *options,
-                 const char *name, const char *etag) {
+static void thumbnail_make(struct http_request *r, const struct api_recording *a, const struct reel_thumbnail *options,
+                           const char *name, const char *etag) {
     struct app *app = http_app(r);
     struct reel_picture picture = {0};
     struct reel_error err = {0}, ignored = {0};
@@ -51,8 +51,8 @@ static void make(struct http_request *r, const struct api_recording *a, const st
         return;
     }
     if (a->row.state == STATE_READY) {
-        store_keep_picture(app->store, a->row.content, name, picture.data, picture.size,
-                           &ignored); /* else it is made again */
+        store_keep_picture(app->store, a->row.content, name, picture.data, picture.size, &ignored); /* else it is made
+                                                                                                       again */
     }
     add_cache_header(r, &a->row);
     frame_reply(r, &picture, "image/jpeg", etag);
@@ -73,7 +73,7 @@ void api_thumbnail(struct http_request *r) {
     bool done = a.row.state == STATE_READY && reply_kept(r, &a.row, name, etag);
     api_recording_done(&a);
     if (!done && api_open_messages(r, &a)) {
-        make(r, &a, options, name, etag);
+        thumbnail_make(r, &a, options, name, etag);
         api_recording_done(&a);
     }
 }

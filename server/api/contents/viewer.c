@@ -144,7 +144,7 @@ static bool is_line(const struct reel_field *field) {
            strcmp(field->type, "bool") != 0;
 }
 
-static bool add_field(void *context, const struct reel_field *field) {
+static bool viewer_add_field(void *context, const struct reel_field *field) {
     struct lines *l = context;
     char *text = NULL;
     size_t size;
@@ -166,7 +166,7 @@ static bool add_field(void *context, const struct reel_field *field) {
     return json_array_size(l->paths) < LINES_MAX;
 }
 
-static bool is_read(const struct reel_channel *c) {
+static bool viewer_is_read(const struct reel_channel *c) {
     const struct reel_encoding *encoding = reel_encoding_of(c);
     return encoding && encoding->is_viewable;
 }
@@ -174,11 +174,11 @@ static bool is_read(const struct reel_channel *c) {
 /* A plot of the numeric fields of a channel that no other panel shows. */
 static void add_plot(struct layout *l, const struct reel_channel *c) {
     struct reel_error err = {0};
-    bool selected = l->plots < PLOTS_MAX && is_read(c) && panel_of_channel(c) == PANEL_NONE;
+    bool selected = l->plots < PLOTS_MAX && viewer_is_read(c) && panel_of_channel(c) == PANEL_NONE;
     AUTO(reel_decoder_free) struct reel_decoder *decoder = selected ? reel_decoder_open(c, &err) : NULL;
     struct lines lines = {.paths = json_array(), .topic = c->name};
     if (decoder) {
-        reel_decoder_fields(decoder, add_field, &lines);
+        reel_decoder_fields(decoder, viewer_add_field, &lines);
     }
     if (json_array_size(lines.paths) == 0) {
         json_decref(lines.paths);
@@ -190,7 +190,7 @@ static void add_plot(struct layout *l, const struct reel_channel *c) {
     l->plots += add_panel(l, "Plot", c->name, config);
 }
 
-static void add_channel(struct layout *l, const struct reel_view *view, const struct reel_channel *c) {
+static void viewer_add_channel(struct layout *l, const struct reel_view *view, const struct reel_channel *c) {
     enum panel panel = panel_of_channel(c);
     if (panel == PANEL_3D) {
         json_object_set_new(l->drawn, c->name, json_pack("{s:b}", "visible", 1));
@@ -255,12 +255,12 @@ static json_t *layout_of(const struct reel_view *view, const struct reel_stream 
     struct layout l = {.configs = json_object(), .drawn = json_object(), .fit = *fit};
     const char *shown = stream->n_channels > 0 ? stream->channels[0]->name : "";
     for (uint32_t i = 0; i < stream->n_channels; i++) {
-        add_channel(&l, view, stream->channels[i]);
+        viewer_add_channel(&l, view, stream->channels[i]);
     }
-    for (uint32_t i = stream->n_channels;
-         i-- > 0;) { /* backwards: the channels that the view adds for plotting come last */
+    for (uint32_t i = stream->n_channels; i-- > 0;) { /* backwards: the channels that the view adds for plotting come
+                                                         last */
         add_plot(&l, stream->channels[i]);
-        shown = is_read(stream->channels[i]) ? stream->channels[i]->name : shown;
+        shown = viewer_is_read(stream->channels[i]) ? stream->channels[i]->name : shown;
     }
     if (l.pictures) {
         add_scene(&l);

@@ -19,7 +19,7 @@ struct extent {
 };
 
 /* Takes each object of x, y and z that is a position: no size, and no turn, which has w. */
-static void take(struct extent *e, const char *key, const json_t *value, int depth) {
+static void viewer_fit_take(struct extent *e, const char *key, const json_t *value, int depth) {
     static const char *const axes[] = {"x", "y", "z"};
     const char *name;
     json_t *member;
@@ -42,11 +42,11 @@ static void take(struct extent *e, const char *key, const json_t *value, int dep
     }
     if (json_is_object(value)) {
         json_object_foreach((json_t *)value, name, member) {
-            take(e, name, member, depth + 1);
+            viewer_fit_take(e, name, member, depth + 1);
         }
     } else {
         json_array_foreach(value, i, member) {
-            take(e, key, member, depth + 1);
+            viewer_fit_take(e, key, member, depth + 1);
         }
     }
 }
@@ -61,7 +61,7 @@ static bool take_scene(struct extent *e, struct reel_stream *stream, const struc
         return false;
     }
     json_t *scene = json_loadb((const char *)payload.data, payload.size, 0, NULL);
-    take(e, "", scene, 0);
+    viewer_fit_take(e, "", scene, 0);
     json_decref(scene);
     return true;
 }

@@ -21,7 +21,7 @@ static void conversion_done(struct conversion *c) {
 }
 
 /* ?run= of a NanoVer recording. False: replied. */
-static bool read_run(struct http_request *r, struct conversion *c) {
+static bool convert_read_run(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
     uint64_t run;
     if (c->in->merged || !http_param_u64(r, "run", &run)) {
@@ -58,7 +58,7 @@ static bool read_split(struct http_request *r, struct conversion *c) {
 }
 
 /* Options of the writer, and the folder in an archive: it is called as the file. False: replied. */
-static bool read_options(struct http_request *r, struct conversion *c) {
+static bool convert_read_options(struct http_request *r, struct conversion *c) {
     size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
     snprintf(c->folder, sizeof c->folder, "%.*s", (int)(stem > extension ? stem - extension : 0), c->target);
     c->options.name = c->folder;
@@ -156,17 +156,17 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
     c->options.source_ids = in->merged ? in->ids : NULL;
-    return read_options(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
+    return convert_read_options(r, c) && convert_read_run(r, c) && api_read_text(r, &c->text, &c->options);
 }
 
 /* The memory that the response takes. False: replied. */
-static bool reserve(struct http_request *r, const struct inputs *in, const struct reel_writer *writer) {
+static bool convert_reserve(struct http_request *r, const struct inputs *in, const struct reel_writer *writer) {
     uint64_t payloads = 0;
     for (uint32_t i = 0; i < in->n; i++) {
         payloads += reel_index_info(reel_recording_index(in->recordings[i]))->payload_bytes;
     }
-    uint64_t group =
-        payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many encoded bytes */
+    uint64_t group = payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many
+                                                                                           encoded bytes */
     bool table = (writer->needs & REEL_DECODES) && !(writer->needs & REEL_STREAMED);
     return api_reserve_stream(r, in->recordings, in->n, writer->needs & (REEL_STREAMED | REEL_DECODES)) &&
            (!table || http_reserve(r, 2 * group));
@@ -309,7 +309,7 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
     bool report = false, check = false;
-    if (!read_conversion(r, in, &c) || !reserve(r, in, c.writer)) {
+    if (!read_conversion(r, in, &c) || !convert_reserve(r, in, c.writer)) {
         return;
     }
     bool streamed = c.writer->needs & REEL_STREAMED;

@@ -130,7 +130,7 @@ void api_merge(struct http_request *r) {
 /* ---- a search */
 
 /* The recordings that the request's search finds. False: replied. */
-static bool search(struct http_request *r, struct catalog_page *page) {
+static bool inputs_search(struct http_request *r, struct catalog_page *page) {
     struct recordings_query query;
     struct reel_error err = {0};
     if (!recordings_read_query(r, &query)) {
@@ -195,7 +195,7 @@ static bool open_page(struct http_request *r, struct inputs *in, struct catalog_
 
 struct inputs *inputs_found(struct http_request *r, const char *name) {
     struct catalog_page page = {0};
-    AUTO(inputs_free) struct inputs *in = search(r, &page) ? inputs_new(r, name, page.n_items + 1) : NULL;
+    AUTO(inputs_free) struct inputs *in = inputs_search(r, &page) ? inputs_new(r, name, page.n_items + 1) : NULL;
     bool good = in && open_page(r, in, &page);
     catalog_page_done(&page);
     return good ? TAKE(in) : NULL;

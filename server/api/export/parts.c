@@ -36,7 +36,7 @@ struct request { /* the job's */
     struct reel_split_rule rule;
 };
 
-static void free_request(void *context) {
+static void parts_free_request(void *context) {
     struct request *q = context;
     if (q) {
         reel_conversion_free(q->conversion);
@@ -110,7 +110,7 @@ static void unref_parts(void *parts) {
 struct parts *parts_get(struct derived_cache *cache, const struct plan_request *q, const struct reel_split_rule *rule,
                         int64_t wait_ns, char job[33], struct reel_error *err) {
     static const struct derived_kind kind = {
-        .job = "plan", .make = make_parts, .free_context = free_request, .ref = ref_parts, .unref = unref_parts};
+        .job = "plan", .make = make_parts, .free_context = parts_free_request, .ref = ref_parts, .unref = unref_parts};
     struct request *request = calloc(1, sizeof *request);
     if (request) {
         request->conversion = reel_conversion_ref(q->conversion);
@@ -149,7 +149,7 @@ void parts_archive_free(void *archive) {
 }
 REEL_DEFINE_AUTO(struct parts_archive, parts_archive_free);
 
-static size_t put_head(const struct parts_archive *a, uint32_t part, uint8_t out[USTAR_HEAD_MAX]) {
+static size_t parts_put_head(const struct parts_archive *a, uint32_t part, uint8_t out[USTAR_HEAD_MAX]) {
     char name[USTAR_NAME_MAX];
     snprintf(name, sizeof name, "%.900s_%04u%s", a->stem, part, a->conversion->writer->extension);
     return ustar_head(name, reel_plan_length(a->parts->plans[part]), a->modified_s, out);
@@ -169,7 +169,7 @@ struct parts_archive *parts_archive_new(struct parts *parts, const struct plan_r
     for (uint32_t i = 0; i < parts->count; i++) {
         uint64_t size = reel_plan_length(parts->plans[i]);
         struct member *m = &a->members[i];
-        *m = (struct member){.at = a->length, .head_size = put_head(a, i, head)};
+        *m = (struct member){.at = a->length, .head_size = parts_put_head(a, i, head)};
         m->data_at = m->at + m->head_size;
         a->length = m->data_at + size + ustar_padding(size);
     }
@@ -200,8 +200,8 @@ static bool open_part(struct parts_archive *a, uint32_t part, struct reel_error 
 
 /* Reads up to `size` bytes from `offset` that belong together: of a head, of a part, or of padding. *got is at least 1.
  */
-static bool read_run(struct parts_archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
-                     struct reel_error *err) {
+static bool parts_read_run(struct parts_archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
+                           struct reel_error *err) {
     uint32_t low = 0, high = a->parts->count;
     while (high - low > 1) { /* the member that it is in */
         uint32_t middle = low + (high - low) / 2;
@@ -216,7 +216,7 @@ static bool read_run(struct parts_archive *a, uint64_t offset, uint8_t *buffer, 
     *got = end - offset < size ? (size_t)(end - offset) : size;
     if (offset < m->data_at) {
         uint8_t head[USTAR_HEAD_MAX];
-        put_head(a, low, head);
+        parts_put_head(a, low, head);
         memcpy(buffer, head + (offset - m->at), *got);
         return true;
     }
@@ -229,7 +229,7 @@ static bool read_run(struct parts_archive *a, uint64_t offset, uint8_t *buffer, 
 
 bool parts_archive_read(void *archive, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     for (size_t done = 0, got; done < size; done += got) {
-        if (!read_run(archive, offset + done, (uint8_t *)buffer + done, size - done, &got, err)) {
+        if (!parts_read_run(archive, offset + done, (uint8_t *)buffer + done, size - done, &got, err)) {
             return false;
         }
     }

@@ -10,7 +10,7 @@ struct request { /* the job's */
     struct reel_keep keep;
 };
 
-static void free_request(void *context) {
+static void plans_free_request(void *context) {
     struct request *q = context;
     if (q) {
         reel_conversion_free(q->conversion);
@@ -44,7 +44,7 @@ struct reel_plan *plans_get(struct derived_cache *cache, const struct plan_reque
                             struct reel_error *err) {
     static const struct derived_kind kind = {.job = "plan",
                                              .make = make_plan,
-                                             .free_context = free_request,
+                                             .free_context = plans_free_request,
                                              .ref = ref_plan,
                                              .unref = unref_plan,
                                              .kept = kept_of_plan,

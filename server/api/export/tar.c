@@ -57,7 +57,7 @@ static inline void reel_auto_archive_free(struct archive **a) {
 
 /* ---- the first pass */
 
-static struct member *add_member(struct archive *a, struct reel_error *err) {
+static struct member *tar_add_member(struct archive *a, struct reel_error *err) {
     if (a->n == FILES_MAX) {
         reel_fail(err, REEL_LIMIT, "more than the %d files that one archive may have; narrow the search", FILES_MAX);
         return NULL;
@@ -75,8 +75,8 @@ static struct member *add_member(struct archive *a, struct reel_error *err) {
     return &a->members[a->n];
 }
 
-static bool add_part(struct archive *a, const struct catalog_recording *r, uint32_t i, struct reel_error *err) {
-    struct member *m = add_member(a, err);
+static bool tar_add_part(struct archive *a, const struct catalog_recording *r, uint32_t i, struct reel_error *err) {
+    struct member *m = tar_add_member(a, err);
     if (!m) {
         return false;
     }
@@ -116,7 +116,7 @@ static bool add_missing(struct archive *a, struct reel_error *err) {
     if (a->n_missing == 0) {
         return true;
     }
-    struct member *m = fflush(a->missing) == 0 ? add_member(a, err) : NULL;
+    struct member *m = fflush(a->missing) == 0 ? tar_add_member(a, err) : NULL;
     if (!m || !(m->text = strndup(a->missing_text, a->missing_size)) || !(m->name = strdup("LEFT-OUT.txt"))) {
         if (m) {
             free(m->text);
@@ -144,7 +144,7 @@ static bool list_members(struct archive *a, struct catalog *catalog, struct cata
             const struct catalog_recording *r = &page.items[i];
             bool complete = ok && is_complete(a, r);
             for (uint32_t k = 0; ok && complete && k < r->n_parts; k++) {
-                ok = add_part(a, r, k, err);
+                ok = tar_add_part(a, r, k, err);
             }
         }
         free(cursor);
@@ -219,8 +219,8 @@ static bool read_content(struct archive *a, size_t i, uint64_t offset, void *buf
 }
 
 /* Reads at most `size` bytes at `offset`, from one member only. */
-static bool read_some(struct archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
-                      struct reel_error *err) {
+static bool tar_read_some(struct archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
+                          struct reel_error *err) {
     uint8_t head[USTAR_HEAD_MAX];
     size_t i = a->n > 0 ? member_at(a, offset) : 0, n;
     const struct member *m = &a->members[i];
@@ -247,7 +247,7 @@ static bool read_some(struct archive *a, uint64_t offset, uint8_t *buffer, size_
 
 static bool archive_read(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     for (size_t at = 0, got; at < size; at += got) {
-        if (!read_some(context, offset + at, (uint8_t *)buffer + at, size - at, &got, err)) {
+        if (!tar_read_some(context, offset + at, (uint8_t *)buffer + at, size - at, &got, err)) {
             return false;
         }
     }

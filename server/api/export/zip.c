@@ -101,7 +101,7 @@ static struct zip_item *add_item(struct export *e, char *name) {
 }
 
 /* One recording, or a cut of it, as a member. False: replied. */
-static bool add_member(struct export *e, uint32_t i, const char *label, const int64_t *cut) {
+static bool zip_add_member(struct export *e, uint32_t i, const char *label, const int64_t *cut) {
     const struct api_recording *a = &e->in->items[i];
     struct reel_error err = {0};
     char etag[64];
@@ -131,8 +131,8 @@ static bool add_member(struct export *e, uint32_t i, const char *label, const in
 
 /* A cut around one event. False: replied. */
 static bool add_cut(struct export *e, uint32_t i, const struct catalog_event *event, uint32_t number) {
-    int64_t cut[2],
-        end = event->end_ns + (event->end_ns == event->start_ns && event->end_ns < INT64_MAX); /* an instant is in */
+    int64_t cut[2], end = event->end_ns + (event->end_ns == event->start_ns && event->end_ns < INT64_MAX); /* an instant
+                                                                                                              is in */
     char label[TITLE_MAX + 16];
     if (__builtin_sub_overflow(event->start_ns, e->before_ns, &cut[0])) {
         cut[0] = REEL_TIME_MIN + 1;
@@ -148,7 +148,7 @@ static bool add_cut(struct export *e, uint32_t i, const struct catalog_event *ev
     for (char *at = label; *at; at++) {
         *at = *at == '/' ? '_' : *at;
     }
-    return add_member(e, i, label, cut);
+    return zip_add_member(e, i, label, cut);
 }
 
 /* A cut around each event of a recording that has such a title. False: replied. */
@@ -237,7 +237,7 @@ static bool part_names(struct export *e) {
 static bool list_members(struct export *e) {
     bool good = true;
     for (uint32_t i = 0; good && i < e->in->n; i++) {
-        good = e->event ? add_cuts(e, i) : add_member(e, i, "", NULL);
+        good = e->event ? add_cuts(e, i) : zip_add_member(e, i, "", NULL);
     }
     if (good && e->items->n == 0 && e->n_left_out == 0) {
         http_reply_problem(e->r, 404, "not-found", "no recording that the search finds has an event of that title");
@@ -246,7 +246,7 @@ static bool list_members(struct export *e) {
     return good && add_left_out(e) && part_names(e);
 }
 
-static void reply(struct export *e) {
+static void zip_reply(struct export *e) {
     struct reel_error err = {0};
     char etag[64], job[33] = "";
     if (fflush(e->text) != 0) {
@@ -303,6 +303,6 @@ void api_search_zip(struct http_request *r) {
     }
     e.items->room = MEMBERS_MAX;
     if (reserve_one(r, e.in) && list_members(&e)) {
-        reply(&e);
+        zip_reply(&e);
     }
 }

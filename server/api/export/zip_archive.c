@@ -69,7 +69,7 @@ struct request { /* the job's */
     uint32_t done; /* members */
 };
 
-static void free_request(void *context) {
+static void zip_archive_free_request(void *context) {
     struct request *q = context;
     if (q) {
         zip_items_free(q->items);
@@ -77,7 +77,7 @@ static void free_request(void *context) {
     }
 }
 
-static bool report(void *context, uint64_t done, uint64_t total) {
+static bool zip_archive_report(void *context, uint64_t done, uint64_t total) {
     const struct request *q = context;
     (void)done;
     (void)total;
@@ -108,7 +108,7 @@ static bool sum_member(struct reel_conversion *conversion, struct reel_plan *pla
 }
 
 static bool plan_member(struct request *q, const struct zip_item *item, struct planned *m, struct reel_error *err) {
-    const struct reel_progress progress = {.report = report, .context = q};
+    const struct reel_progress progress = {.report = zip_archive_report, .context = q};
     if (item->text) {
         m->size = strlen(item->text);
         m->crc = (uint32_t)crc32_z(0, (const Bytef *)item->text, (z_size_t)m->size);
@@ -152,8 +152,11 @@ static void unref_plan(void *plan) {
 
 struct zip_plan *zip_plan_get(struct derived_cache *cache, struct zip_items *items, const char *key, int64_t wait_ns,
                               char job[33], struct reel_error *err) {
-    static const struct derived_kind kind = {
-        .job = "plan", .make = make_plan, .free_context = free_request, .ref = ref_plan, .unref = unref_plan};
+    static const struct derived_kind kind = {.job = "plan",
+                                             .make = make_plan,
+                                             .free_context = zip_archive_free_request,
+                                             .ref = ref_plan,
+                                             .unref = unref_plan};
     struct request *q = calloc(1, sizeof *q);
     if (q) {
         q->items = ref_items(items);
@@ -188,7 +191,7 @@ void zip_archive_free(void *archive) {
 }
 REEL_DEFINE_AUTO(struct zip_archive, zip_archive_free);
 
-static void put_head(const struct zip_archive *a, uint32_t i, struct reel_sink *out) {
+static void zip_archive_put_head(const struct zip_archive *a, uint32_t i, struct reel_sink *out) {
     const struct planned *m = &a->plan->members[i];
     zip_put_local(out, a->items->items[i].name, m->crc, m->size, m->size > ZIP_PLAIN_MAX);
 }
@@ -206,7 +209,7 @@ static bool lay_out(struct zip_archive *a, struct reel_error *err) {
     struct reel_sink counted = {0};
     for (uint32_t i = 0; i < a->items->n; i++) {
         a->places[i].at = counted.pos;
-        put_head(a, i, &counted);
+        zip_archive_put_head(a, i, &counted);
         a->places[i].data_at = counted.pos;
         counted.pos += a->plan->members[i].size;
     }
@@ -263,8 +266,8 @@ static bool read_data(struct zip_archive *a, uint32_t i, uint64_t offset, uint8_
 
 /* Reads up to `size` bytes from `offset` that belong together: of a head, of a member, of the directory. *got is at
  * least 1. */
-static bool read_some(struct zip_archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
-                      struct reel_error *err) {
+static bool zip_archive_read_some(struct zip_archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
+                                  struct reel_error *err) {
     uint32_t low = 0, high = a->items->n;
     while (high - low > 1) { /* the member that it is in */
         uint32_t middle = low + (high - low) / 2;
@@ -278,7 +281,7 @@ static bool read_some(struct zip_archive *a, uint64_t offset, uint8_t *buffer, s
         memcpy(buffer, a->directory + (offset - a->directory_at), *got);
     } else if (head) {
         uint64_t from = offset - p->at;
-        put_head(a, low, &(struct reel_sink){.lo = from, .hi = from + *got, .buffer = buffer});
+        zip_archive_put_head(a, low, &(struct reel_sink){.lo = from, .hi = from + *got, .buffer = buffer});
     } else {
         return read_data(a, low, offset - p->data_at, buffer, *got, err);
     }
@@ -287,7 +290,7 @@ static bool read_some(struct zip_archive *a, uint64_t offset, uint8_t *buffer, s
 
 bool zip_archive_read(void *archive, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     for (size_t done = 0, got; done < size; done += got) {
-        if (!read_some(archive, offset + done, (uint8_t *)buffer + done, size - done, &got, err)) {
+        if (!zip_archive_read_some(archive, offset + done, (uint8_t *)buffer + done, size - done, &got, err)) {
             return false;
         }
     }

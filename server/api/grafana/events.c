@@ -122,7 +122,7 @@ struct event_rows {
     size_t n;
 };
 
-static void put_row(void *context, const struct catalog_event *e, long long start_ms, long long end_ms) {
+static void events_put_row(void *context, const struct catalog_event *e, long long start_ms, long long end_ms) {
     struct event_rows *to = context;
     json_auto_t *tags = tags_of(e);
     fprintf(to->out, "%s[%lld,%lld,", to->n++ > 0 ? ",\n" : "", start_ms, end_ms);
@@ -159,7 +159,7 @@ void grafana_put_events(struct http_request *r, FILE *out, const json_t *payload
           out);
     for (size_t i = 0; i < count && good; i++) {
         struct listing l;
-        good = listing_begin(r, keys[i], has_range, from_ns, to_ns, &l) && listing_read(r, &l, put_row, &to);
+        good = listing_begin(r, keys[i], has_range, from_ns, to_ns, &l) && listing_read(r, &l, events_put_row, &to);
         api_recording_done(&l.recording);
     }
     fputs("]", out);

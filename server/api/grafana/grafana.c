@@ -141,7 +141,7 @@ static void put_notice(struct panel *p, const char *given, const char *ref_id, c
     fputs("}]}}", p->out);
 }
 
-static int64_t span_of(const struct panel *p) {
+static int64_t grafana_span_of(const struct panel *p) {
     uint64_t span = (uint64_t)p->to_ns - (uint64_t)p->from_ns;
     return span > INT64_MAX ? REEL_TIME_MAX : (int64_t)span;
 }
@@ -152,7 +152,7 @@ static bool draw_field(struct http_request *r, struct panel *p, const struct api
     bool relative = a->row.clock == REEL_CLOCK_RELATIVE && p->has_range;
     struct series_request q = {.start_ns = p->has_range && !relative ? p->from_ns : REEL_TIME_MIN,
                                .end_ns = !p->has_range ? REEL_TIME_MAX
-                                         : relative    ? span_of(p)
+                                         : relative    ? grafana_span_of(p)
                                                        : p->to_ns,
                                .max_points = p->max_points,
                                .how = d->how,
@@ -234,7 +234,7 @@ static bool draw_recordings(struct http_request *r, struct panel *p, char *text,
     return good;
 }
 
-static bool is_word(const json_t *value, const char *word) {
+static bool grafana_is_word(const json_t *value, const char *word) {
     return json_is_string(value) && strcmp(json_string_value(value), word) == 0;
 }
 
@@ -243,8 +243,8 @@ static void draw_target(struct http_request *r, struct panel *p, const json_t *t
     const json_t *payload = json_object_get(target, "payload");
     struct drawing d = {.ref_id = ref_id,
                         .how = p->how,
-                        .table = is_word(json_object_get(payload, "type"), "table") ||
-                                 is_word(json_object_get(target, "type"), "table")};
+                        .table = grafana_is_word(json_object_get(payload, "type"), "table") ||
+                                 grafana_is_word(json_object_get(target, "type"), "table")};
     char text[GRAFANA_TEXT_MAX];
     const char *agg = json_string_value(json_object_get(payload, "agg"));
     bool plain = grafana_plain_text(given, text);

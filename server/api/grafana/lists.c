@@ -39,7 +39,7 @@ static struct list list_new(const char *label_key, const char *value_key) {
                          .failed = !items};
 }
 
-static bool add(struct list *l, const char *label, const char *value) {
+static bool lists_add(struct list *l, const char *label, const char *value) {
     char label_text[TEXT_MAX], value_text[TEXT_MAX];
     if (l->part && !strstr(value, l->part)) {
         return true;
@@ -102,11 +102,11 @@ struct of_topic {
     const char *topic;
 };
 
-static bool add_field(void *context, const struct reel_field *f) {
+static bool lists_add_field(void *context, const struct reel_field *f) {
     struct of_topic *t = context;
     char text[TEXT_MAX];
     int n = snprintf(text, sizeof text, "%s%s%s", t->topic, f->path[0] ? "." : "", f->path);
-    return !f->numeric || n < 0 || (size_t)n >= sizeof text || add(t->list, text, text);
+    return !f->numeric || n < 0 || (size_t)n >= sizeof text || lists_add(t->list, text, text);
 }
 
 /* Numeric fields of one topic, or of all. Topics that are not decoded have none. */
@@ -118,7 +118,7 @@ static void add_fields(struct list *l, struct reel_recording *recording, const c
         struct reel_error err = {0};
         struct of_topic t = {.list = l, .topic = topics[i]};
         if (!only || reel_topic_match(only, topics[i])) {
-            reel_topic_fields(recording, topics[i], add_field, &t, &err);
+            reel_topic_fields(recording, topics[i], lists_add_field, &t, &err);
         }
     }
     free(topics);
@@ -128,7 +128,7 @@ static void add_topics(struct list *l, struct reel_recording *recording) {
     size_t n;
     const char **topics = topics_of(reel_recording_index(recording), &n);
     l->failed |= !topics;
-    for (size_t i = 0; topics && i < n && add(l, topics[i], topics[i]); i++) {
+    for (size_t i = 0; topics && i < n && lists_add(l, topics[i], topics[i]); i++) {
     }
     free(topics);
 }
@@ -170,7 +170,7 @@ static json_t *payloads_of_events(void) {
 
 static void add_metric(struct list *l, const char *label, const char *value, json_t *payloads) {
     size_t before = json_array_size(l->items);
-    add(l, label, value);
+    lists_add(l, label, value);
     if (json_array_size(l->items) > before) {
         l->failed |= json_object_set_new(json_array_get(l->items, before), "payloads", payloads) != 0;
     } else {
@@ -225,7 +225,7 @@ static void reply_recordings(struct http_request *r, const char *words, struct l
         return;
     }
     for (uint32_t i = 0; i < page.n_items; i++) {
-        add(l, page.items[i].name, page.items[i].id);
+        lists_add(l, page.items[i].name, page.items[i].id);
     }
     reply_list(r, l);
     catalog_page_done(&page);

@@ -34,7 +34,7 @@ struct batch { /* of one request */
     json_t *missing, *targets; /* ids that are not there; COLLECTION/NAME of the items before */
 };
 
-static void batch_done(struct batch *b) {
+static void recordings_batch_batch_done(struct batch *b) {
     for (uint32_t i = 0; i < b->n; i++) {
         free(b->items[i].item.collection);
         free(b->items[i].item.name);
@@ -168,8 +168,8 @@ static char *new_name(const struct batch *b, const struct catalog_recording *row
 }
 
 /* Whether another recording has the place it would get: in the catalog, or by this batch. */
-static bool is_taken(struct batch *b, const struct catalog_recording *row, const char *collection, const char *name,
-                     bool *taken, struct reel_error *err) {
+static bool batch_is_taken(struct batch *b, const struct catalog_recording *row, const char *collection,
+                           const char *name, bool *taken, struct reel_error *err) {
     AUTO_STRUCT(catalog_recording_done) struct catalog_recording other = {0};
     struct reel_error why = {0};
     AUTO_MEM char *target = NULL;
@@ -194,7 +194,7 @@ static bool foresee(struct batch *b, struct planned *p, const struct catalog_rec
     p->changes = strcmp(b->action, "restore") == 0 ? row->state == STATE_TRASHED : row->state != STATE_TRASHED;
     if (strcmp(b->action, "change") == 0) {
         p->changes = moves || json_object_get(b->change, "tags") || json_object_get(b->change, "epoch_ns");
-        if (moves && !is_taken(b, row, collection, name, &taken, err)) {
+        if (moves && !batch_is_taken(b, row, collection, name, &taken, err)) {
             return false;
         }
     }
@@ -211,7 +211,7 @@ static bool foresee(struct batch *b, struct planned *p, const struct catalog_rec
 }
 
 /* False: replied. */
-static bool add_row(struct batch *b, const struct catalog_recording *row) {
+static bool batch_add_row(struct batch *b, const struct catalog_recording *row) {
     struct reel_error err = {0};
     if (b->n == BATCH_ITEMS_MAX) {
         http_reply_problem(b->r, 413, "too-many", "at most %d recordings are changed at a time; narrow the search",
@@ -258,7 +258,7 @@ static bool add_ids(struct batch *b, const json_t *ids) {
         }
         if (!there || !http_caller_sees(http_caller(b->r), row.collection)) {
             json_array_append(b->missing, id);
-        } else if (!add_row(b, &row)) {
+        } else if (!batch_add_row(b, &row)) {
             return false;
         }
     }
@@ -266,7 +266,7 @@ static bool add_ids(struct batch *b, const json_t *ids) {
 }
 
 /* False: replied. */
-static bool add_found(struct batch *b, const char *words) {
+static bool batch_add_found(struct batch *b, const char *words) {
     struct catalog_query q = {.words = words,
                               .allowed = http_caller(b->r)->collections,
                               .has_state = strcmp(b->action, "restore") == 0, /* others: all but trashed */
@@ -284,7 +284,7 @@ static bool add_found(struct batch *b, const char *words) {
             return false;
         }
         for (uint32_t i = 0; i < page.n_items && good; i++) {
-            good = add_row(b, &page.items[i]);
+            good = batch_add_row(b, &page.items[i]);
         }
         free(cursor);
         cursor = TAKE(page.next);
@@ -346,7 +346,7 @@ static char *job_options(const struct batch *b) {
     return text;
 }
 
-static void start(const struct batch *b) {
+static void batch_start(const struct batch *b) {
     struct app *app = http_app(b->r);
     struct reel_error err = {0};
     char key[RECORDING_ID_TEXT], id[JOB_ID_TEXT], subject[80];
@@ -374,7 +374,7 @@ static void start(const struct batch *b) {
 void api_recordings_batch(struct http_request *r) {
     static const char *const known[] = {"ids", "q", "action", "collection", "name", "tags", "epoch", NULL};
     const json_t *body = body_json(r), *ids = json_object_get(body, "ids"), *q = json_object_get(body, "q");
-    AUTO_STRUCT(batch_done)
+    AUTO_STRUCT(recordings_batch_batch_done)
     struct batch b = {.r = r, .change = json_object(), .missing = json_array(), .targets = json_object()};
     bool dry = false;
     http_param_bool(r, "dry_run", &dry);
@@ -385,7 +385,7 @@ void api_recordings_batch(struct http_request *r) {
         body_refuse(r, ids ? "ids" : "q", "either ids, an array, or q, a search that is not empty, is required");
         return;
     }
-    if (read_action(&b, body) && (ids ? add_ids(&b, ids) : add_found(&b, json_string_value(q)))) {
-        dry ? reply_dry_run(&b) : start(&b);
+    if (read_action(&b, body) && (ids ? add_ids(&b, ids) : batch_add_found(&b, json_string_value(q)))) {
+        dry ? reply_dry_run(&b) : batch_start(&b);
     }
 }

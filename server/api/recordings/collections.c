@@ -39,7 +39,7 @@ void api_collections_list(struct http_request *r) {
 }
 
 /* False: replied. */
-static bool find(struct http_request *r, struct catalog_collection *out) {
+static bool collections_find(struct http_request *r, struct catalog_collection *out) {
     const char *name = http_segment(r, "name");
     struct reel_error err = {0};
     if (!http_caller_sees(http_caller(r), name)) {
@@ -55,7 +55,7 @@ static bool find(struct http_request *r, struct catalog_collection *out) {
 
 void api_collection_get(struct http_request *r) {
     struct catalog_collection c;
-    if (find(r, &c)) {
+    if (collections_find(r, &c)) {
         http_reply_json(r, 200, view_collection(&c));
         catalog_collection_done(&c);
     }
@@ -112,7 +112,7 @@ void api_collection_patch(struct http_request *r) {
         body_refuse(r, text ? "name" : "description", "must be a text");
         return;
     }
-    if (!find(r, &c)) {
+    if (!collections_find(r, &c)) {
         return;
     }
     if (value && !(catalog_collection_describe(http_app(r)->catalog, c.name, text, &err) &&

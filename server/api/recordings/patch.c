@@ -23,8 +23,8 @@ struct patch {
 };
 
 /* A text; with `empty` set, null means that text. False: replied. */
-static bool read_text(struct http_request *r, const json_t *body, const char *member, const char *empty,
-                      const char **out) {
+static bool patch_read_text(struct http_request *r, const json_t *body, const char *member, const char *empty,
+                            const char **out) {
     const json_t *value = json_object_get(body, member);
     if (!value) {
         return true;
@@ -40,9 +40,9 @@ static bool read_patch(struct http_request *r, const json_t *body, struct patch 
     static const char *const known[] = {"name", "collection", "description", "epoch", "custom", "tags", NULL};
     struct catalog_change *c = &p->change;
     const json_t *custom = json_object_get(body, "custom"), *tags = json_object_get(body, "tags");
-    if (!body_knows(r, body, known) || !read_text(r, body, "name", NULL, &c->name) ||
-        !read_text(r, body, "collection", NULL, &c->collection) ||
-        !read_text(r, body, "description", "", &c->description) ||
+    if (!body_knows(r, body, known) || !patch_read_text(r, body, "name", NULL, &c->name) ||
+        !patch_read_text(r, body, "collection", NULL, &c->collection) ||
+        !patch_read_text(r, body, "description", "", &c->description) ||
         !change_read_epoch(r, json_object_get(body, "epoch"), c)) {
         return false;
     }

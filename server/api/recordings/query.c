@@ -2,7 +2,7 @@
 #include "api/recordings/query.h"
 
 /* False: replied. */
-static bool read_time(struct http_request *r, const char *name, bool *has, int64_t *ns) {
+static bool query_read_time(struct http_request *r, const char *name, bool *has, int64_t *ns) {
     struct reel_time t;
     *has = http_param_time(r, name, &t);
     if (*has && (t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END)) {
@@ -14,9 +14,10 @@ static bool read_time(struct http_request *r, const char *name, bool *has, int64
 }
 
 static bool read_times(struct http_request *r, struct catalog_query *q) {
-    bool good = read_time(r, "start", &q->has_start, &q->start_ns) && read_time(r, "end", &q->has_end, &q->end_ns) &&
-                read_time(r, "created_after", &q->created.has_min, &q->created.min) &&
-                read_time(r, "created_before", &q->created.has_max, &q->created.max);
+    bool good = query_read_time(r, "start", &q->has_start, &q->start_ns) &&
+                query_read_time(r, "end", &q->has_end, &q->end_ns) &&
+                query_read_time(r, "created_after", &q->created.has_min, &q->created.min) &&
+                query_read_time(r, "created_before", &q->created.has_max, &q->created.max);
     if (good && q->has_start && q->has_end && q->end_ns < q->start_ns) {
         http_reply_bad_param(r, "end", "must not be before start");
         return false;

@@ -14,7 +14,7 @@
 #include "views/views.h"
 
 /* The one in the path, its texts borrowed; in the path of a list it has no name. */
-static struct saved key_of(const struct http_request *r) {
+static struct saved saved_key_of(const struct http_request *r) {
     const char *collection = http_segment(r, "name"), *name = http_segment(r, collection ? "layout" : "search");
     return (struct saved){.kind = (char *)(collection ? "layout" : "search"),
                           .collection = (char *)(collection ? collection : ""),
@@ -35,7 +35,7 @@ static bool may_use(struct http_request *r, const struct saved *key) {
     return true;
 }
 
-static json_t *view(const struct saved *one) {
+static json_t *saved_view(const struct saved *one) {
     return json_pack("{s:s, s:o, s:O, s:s, s:o, s:o}", "name", one->name, "collection",
                      one->collection[0] ? json_string(one->collection) : json_null(), "value", one->value, "author",
                      one->author, "created", view_time(one->created_ns, REEL_CLOCK_WALL), "updated",
@@ -44,7 +44,7 @@ static json_t *view(const struct saved *one) {
 
 void api_saved_list(struct http_request *r) {
     static const char *const columns[] = {"name", "collection", "value", "author", "created", "updated", NULL};
-    const struct saved key = key_of(r);
+    const struct saved key = saved_key_of(r);
     AUTO_STRUCT(saved_list_done) struct saved_list list = {0};
     struct reel_error err = {0};
     bool hidden = !key.collection[0] && http_caller(r)->collections;
@@ -57,7 +57,7 @@ void api_saved_list(struct http_request *r) {
     }
     json_t *items = json_array();
     for (uint32_t i = 0; i < list.n; i++) {
-        json_array_append_new(items, view(&list.items[i]));
+        json_array_append_new(items, saved_view(&list.items[i]));
     }
     paging_reply(r, items, NULL, columns);
 }
@@ -70,11 +70,11 @@ static void reply_saved(struct http_request *r, unsigned status, const struct sa
     char etag[CHANGE_ETAG];
     etag_of(one, etag);
     http_add_header(r, "ETag", etag);
-    http_reply_json(r, status, view(one));
+    http_reply_json(r, status, saved_view(one));
 }
 
 void api_saved_get(struct http_request *r) {
-    const struct saved key = key_of(r);
+    const struct saved key = saved_key_of(r);
     AUTO_STRUCT(saved_done) struct saved one = {0};
     struct reel_error err = {0};
     if (!may_use(r, &key)) {
@@ -101,7 +101,7 @@ static bool expected_version(struct http_request *r, const struct saved *now, in
 }
 
 /* What is there of the key (zeroed if nothing is), and the version that the request expects. False: replied. */
-static bool find(struct http_request *r, const struct saved *key, struct saved *now, int64_t *version) {
+static bool saved_find(struct http_request *r, const struct saved *key, struct saved *now, int64_t *version) {
     struct reel_error err = {0};
     if (!may_use(r, key)) {
         return false;
@@ -114,7 +114,7 @@ static bool find(struct http_request *r, const struct saved *key, struct saved *
 }
 
 /* The member value. NULL: replied. */
-static json_t *read_value(struct http_request *r) {
+static json_t *saved_read_value(struct http_request *r) {
     static const char *const known[] = {"value", NULL};
     const json_t *body = body_json(r);
     json_t *value = json_object_get(body, "value");
@@ -136,11 +136,11 @@ static bool has_collection(struct http_request *r, const struct saved *key, stru
 
 void api_saved_put(struct http_request *r) {
     struct app *app = http_app(r);
-    struct saved one = key_of(r);
+    struct saved one = saved_key_of(r);
     AUTO_STRUCT(saved_done) struct saved now = {0};
     struct reel_error err = {0};
     int64_t version;
-    if (!(one.value = read_value(r)) || !find(r, &one, &now, &version)) {
+    if (!(one.value = saved_read_value(r)) || !saved_find(r, &one, &now, &version)) {
         return;
     }
     one.author = (char *)http_caller(r)->name;
@@ -153,11 +153,11 @@ void api_saved_put(struct http_request *r) {
 }
 
 void api_saved_delete(struct http_request *r) {
-    const struct saved key = key_of(r);
+    const struct saved key = saved_key_of(r);
     AUTO_STRUCT(saved_done) struct saved now = {0};
     struct reel_error err = {0};
     int64_t version;
-    if (!find(r, &key, &now, &version)) {
+    if (!saved_find(r, &key, &now, &version)) {
         return;
     }
     if (catalog_saved_delete(http_app(r)->catalog, &key, version, &err) && settings_save(http_app(r), &err)) {

@@ -74,7 +74,7 @@ static bool has_time(void *context, uint64_t done, uint64_t total) {
 }
 
 /* Adds it to those that are not answered yet. */
-static void leave(struct search *s, const struct catalog_recording *row, const struct reel_error *why) {
+static void search_values_leave(struct search *s, const struct catalog_recording *row, const struct reel_error *why) {
     char id[JOB_ID_TEXT];
     struct reel_error err = {0};
     bool later = why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED || why->code == REEL_CANCELLED ||
@@ -99,12 +99,12 @@ static struct reel_statistics *get_statistics(struct search *s, const struct cat
         statistics = statistics_open(app, row->content, &err);
     }
     if (!statistics) {
-        leave(s, row, &err);
+        search_values_leave(s, row, &err);
     }
     return statistics;
 }
 
-static bool visit(struct search *s, const struct catalog_recording *row) {
+static bool search_values_visit(struct search *s, const struct catalog_recording *row) {
     struct opening opening = {.s = s, .row = row};
     const struct reel_progress progress = {.report = has_time, .context = s};
     const struct reel_question_options options = {.size = sizeof options,
@@ -125,13 +125,13 @@ static bool visit(struct search *s, const struct catalog_recording *row) {
             struct reel_error ignored;
             store_remove_file(http_app(s->r)->store, row->content, STORE_STATISTICS, &ignored);
         }
-        leave(s, row, &err);
+        search_values_leave(s, row, &err);
         return true;
     }
     if (answer->total == 0 && !answer->complete) {
         const struct reel_error late = {
             .text = "it takes longer than a request may: send Prefer: wait=60, or narrow the search"};
-        leave(s, row, &late);
+        search_values_leave(s, row, &late);
         return true;
     }
     return answer->total == 0 || s->found(s, row, answer);
@@ -172,14 +172,14 @@ static bool read_question(struct search *s) {
     return s->items && s->pending ? true : (http_reply_no_memory(s->r), false);
 }
 
-static bool is_full(const struct search *s, uint32_t limit) {
+static bool search_values_is_full(const struct search *s, uint32_t limit) {
     return json_array_size(s->items) >= limit || json_array_size(s->pending) >= PAGE_PENDING ||
            s->kept >= PAGE_INTERVALS;
 }
 
 /* Visits recordings until the page is full or the time is over. *next: the cursor to go on with, malloc'd; NULL: it was
  * the last page. False: replied. */
-static bool run(struct search *s, char **next) {
+static bool search_values_run(struct search *s, char **next) {
     struct catalog_query q = s->query->q;
     AUTO_MEM char *cursor = NULL;
     const uint32_t limit = q.limit;
@@ -194,18 +194,19 @@ static bool run(struct search *s, char **next) {
             return false;
         }
         for (uint32_t i = 0; i < page.n_items && good; i++) {
-            good = visit(s, &page.items[i]);
+            good = search_values_visit(s, &page.items[i]);
         }
         free(cursor);
         q.cursor = cursor = TAKE(page.next);
         q.offset = 0;
         catalog_page_done(&page);
-    } while (good && cursor && !is_full(s, limit) && reel_now_ns() < s->soft_ns);
+    } while (good && cursor && !search_values_is_full(s, limit) && reel_now_ns() < s->soft_ns);
     *next = TAKE(cursor);
     return good;
 }
 
-static void reply(struct search *s, const struct rows_form *form, const char *next, const char *const *columns) {
+static void search_values_reply(struct search *s, const struct rows_form *form, const char *next,
+                                const char *const *columns) {
     char pending[24];
     snprintf(pending, sizeof pending, "%zu", json_array_size(s->pending));
     http_add_header(s->r, "X-Pending", pending);
@@ -218,13 +219,13 @@ static void reply(struct search *s, const struct rows_form *form, const char *ne
 }
 
 /* Reads the question, searches and replies. */
-static void answer(struct search *s, const struct rows_form *form, const char *const *columns) {
+static void search_values_answer(struct search *s, const struct rows_form *form, const char *const *columns) {
     AUTO_MEM char *next = NULL;
     uint64_t most = PAGE_INTERVALS + VISIT_ROWS * s->intervals_max, intervals = s->query->q.limit * s->intervals_max;
     uint64_t memory = READ_MEMORY + (uint64_t)s->query->q.limit * ROW_MEMORY +
                       (intervals < most ? intervals : most) * INTERVAL_MEMORY;
-    if (read_query(s) && read_question(s) && http_reserve(s->r, memory) && run(s, &next)) {
-        reply(s, form, next, columns);
+    if (read_query(s) && read_question(s) && http_reserve(s->r, memory) && search_values_run(s, &next)) {
+        search_values_reply(s, form, next, columns);
     }
     search_done(s);
 }
@@ -242,7 +243,8 @@ static json_t *view_interval(const struct reel_interval *i, enum reel_clock cloc
                      view_value(i->has_values, i->max));
 }
 
-static bool add_found(struct search *s, const struct catalog_recording *row, const struct reel_answer *a) {
+static bool search_values_add_found(struct search *s, const struct catalog_recording *row,
+                                    const struct reel_answer *a) {
     json_t *intervals = json_array();
     s->kept += a->n;
     for (uint32_t i = 0; i < a->n; i++) {
@@ -261,10 +263,10 @@ void api_search_values(struct http_request *r) {
                                           "min",       "max",        "complete", "intervals",       NULL};
     struct recordings_query query;
     struct rows_form form;
-    struct search s = {.r = r, .query = &query, .intervals_max = INTERVALS_DEFAULT, .found = add_found};
+    struct search s = {.r = r, .query = &query, .intervals_max = INTERVALS_DEFAULT, .found = search_values_add_found};
     http_param_u64(r, "intervals", &s.intervals_max);
     if (rows_form(r, &form) && recordings_read_query(r, &query)) {
-        answer(&s, &form, columns);
+        search_values_answer(&s, &form, columns);
     }
 }
 
@@ -285,7 +287,7 @@ void search_values_list(struct http_request *r, struct recordings_query *query, 
         http_reply_bad_param(r, "count", "recordings with where= are found page by page, and not counted");
         return;
     }
-    answer(&s, form, columns);
+    search_values_answer(&s, form, columns);
 }
 
 /* ---- POST /search/values?save_as=event */
@@ -375,7 +377,7 @@ void api_search_values_save(struct http_request *r) {
     }
     http_param_u64(r, "intervals", &s.intervals_max);
     if (rows_form(r, &form) && recordings_read_query(r, &query)) {
-        answer(&s, &form, columns);
+        search_values_answer(&s, &form, columns);
         manifests_changed(http_app(r));
     }
 }

@@ -18,7 +18,7 @@ enum { UTC_OFFSET_MAX = 24 * 60 };
 /* ---- /values */
 
 /* False: replied. */
-static bool read_field(struct http_request *r, struct values_query *q) {
+static bool values_read_field(struct http_request *r, struct values_query *q) {
     static const struct {
         const char *name;
         enum values_field field;
@@ -72,7 +72,7 @@ void api_values(struct http_request *r) {
     struct values_counts found;
     struct reel_error err = {0};
     char *after = NULL;
-    if (!read_field(r, &q) || !recordings_read_query(r, &query) || !paging_limit(r, &q.limit) ||
+    if (!values_read_field(r, &q) || !recordings_read_query(r, &query) || !paging_limit(r, &q.limit) ||
         !paging_after(r, &after)) {
         return;
     }

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "formats/carla/question.h"
 
-static bool read_number(struct http_request *r, const char *name, double *out) {
+static bool reports_carla_read_number(struct http_request *r, const char *name, double *out) {
     const char *text = http_param(r, name);
     if (!text) {
         return true;
@@ -37,18 +37,19 @@ static bool read_question(struct http_request *r, struct reel_carla_question *q)
     q->type1 = type1 ? type1[0] : q->type1;
     q->type2 = type2 ? type2[0] : q->type2;
     q->ros_frame = frame && strcmp(frame, "ros") == 0;
-    return read_number(r, "min_time", &q->min_time_s) && read_number(r, "min_distance", &q->min_distance_cm);
+    return reports_carla_read_number(r, "min_time", &q->min_time_s) &&
+           reports_carla_read_number(r, "min_distance", &q->min_distance_cm);
 }
 
-static bool step(void *pass, bool *done, struct reel_error *err) {
+static bool carla_step(void *pass, bool *done, struct reel_error *err) {
     return reel_carla_step(pass, done, err);
 }
 static void free_pass(void *pass) {
     reel_carla_free(pass);
 }
 
-static void answer(struct http_request *r, const struct reel_carla_question *q, struct reel_recording *recording,
-                   int form, const char *media) {
+static void carla_answer(struct http_request *r, const struct reel_carla_question *q, struct reel_recording *recording,
+                         int form, const char *media) {
     struct reel_error err = {0};
     AUTO(api_answer_free) struct api_answer *out = api_answer_new(form, &err);
     struct reel_carla *pass =
@@ -58,13 +59,13 @@ static void answer(struct http_request *r, const struct reel_carla_question *q, 
         return;
     }
     if (reel_index_info(reel_recording_index(recording))->damaged) {
-        http_add_header(r, "X-Recording-Damaged",
-                        "true"); /* the answer covers what could be read; /scan lists the rest */
+        http_add_header(r, "X-Recording-Damaged", "true"); /* the answer covers what could be read; /scan lists the rest
+                                                            */
     }
-    api_answer_reply(r, TAKE(out), &(struct api_pass){.pass = pass, .step = step, .free = free_pass}, media);
+    api_answer_reply(r, TAKE(out), &(struct api_pass){.pass = pass, .step = carla_step, .free = free_pass}, media);
 }
 
-static void reply(struct http_request *r, struct reel_carla_question q) {
+static void carla_reply(struct http_request *r, struct reel_carla_question q) {
     struct api_recording a;
     int form;
     bool has_text = q.topic <= REEL_CARLA_BLOCKED;
@@ -80,26 +81,26 @@ static void reply(struct http_request *r, struct reel_carla_question q) {
     if (http_param_time(r, "at", &at) && !reel_time_within(&at, info->start_ns, info->end_ns, &q.at_ns, &err)) {
         http_reply_error(r, &err);
     } else {
-        answer(r, &q, a.recording, form, media);
+        carla_answer(r, &q, a.recording, form, media);
     }
     api_recording_done(&a);
 }
 
 void api_carla_info(struct http_request *r) {
-    reply(r, reel_carla_question(REEL_CARLA_INFO));
+    carla_reply(r, reel_carla_question(REEL_CARLA_INFO));
 }
 void api_carla_collisions(struct http_request *r) {
-    reply(r, reel_carla_question(REEL_CARLA_COLLISIONS));
+    carla_reply(r, reel_carla_question(REEL_CARLA_COLLISIONS));
 }
 void api_carla_blocked(struct http_request *r) {
-    reply(r, reel_carla_question(REEL_CARLA_BLOCKED));
+    carla_reply(r, reel_carla_question(REEL_CARLA_BLOCKED));
 }
 void api_carla_actors(struct http_request *r) {
-    reply(r, reel_carla_question(REEL_CARLA_ACTORS));
+    carla_reply(r, reel_carla_question(REEL_CARLA_ACTORS));
 }
 
 void api_carla_state(struct http_request *r) {
-    reply(r, reel_carla_question(REEL_CARLA_STATE));
+    carla_reply(r, reel_carla_question(REEL_CARLA_STATE));
 }
 
 void api_carla_trajectory(struct http_request *r) {
@@ -110,5 +111,5 @@ void api_carla_trajectory(struct http_request *r) {
         return;
     }
     q.actor = (uint32_t)actor;
-    reply(r, q);
+    carla_reply(r, q);
 }

@@ -108,7 +108,7 @@ void api_nanover_state(struct http_request *r) {
 
 /* --- rows --- */
 
-static bool step(void *pass, bool *done, struct reel_error *err) {
+static bool nanover_step(void *pass, bool *done, struct reel_error *err) {
     return reel_nanover_step(pass, done, err);
 }
 static void free_pass(void *pass) {
@@ -124,7 +124,7 @@ static void reply_rows(struct http_request *r, const struct reel_nanover_questio
         http_reply_error(r, &err);
         return;
     }
-    api_answer_reply(r, TAKE(answer), &(struct api_pass){.pass = pass, .step = step, .free = free_pass}, media);
+    api_answer_reply(r, TAKE(answer), &(struct api_pass){.pass = pass, .step = nanover_step, .free = free_pass}, media);
 }
 
 static const char *table_form(struct http_request *r, enum reel_nanover_topic topic, int *form) {
@@ -132,7 +132,7 @@ static const char *table_form(struct http_request *r, enum reel_nanover_topic to
     return api_table_form(r, fallback, fallback, form);
 }
 
-static void answer(struct http_request *r, enum reel_nanover_topic topic) {
+static void nanover_answer(struct http_request *r, enum reel_nanover_topic topic) {
     struct api_recording a;
     struct api_selection selection;
     const char *keys[KEYS_MAX];
@@ -156,14 +156,14 @@ static void answer(struct http_request *r, enum reel_nanover_topic topic) {
 }
 
 void api_nanover_resets(struct http_request *r) {
-    answer(r, REEL_NANOVER_RESETS);
+    nanover_answer(r, REEL_NANOVER_RESETS);
 }
 void api_nanover_changes(struct http_request *r) {
-    answer(r, REEL_NANOVER_CHANGES);
+    nanover_answer(r, REEL_NANOVER_CHANGES);
 }
 void api_nanover_energies(struct http_request *r) {
-    answer(r, REEL_NANOVER_ENERGIES);
+    nanover_answer(r, REEL_NANOVER_ENERGIES);
 }
 void api_nanover_frames(struct http_request *r) {
-    answer(r, REEL_NANOVER_FRAMES);
+    nanover_answer(r, REEL_NANOVER_FRAMES);
 }

@@ -22,7 +22,7 @@ void api_tide_channels(struct http_request *r) {
     }
 }
 
-static void add_texts(json_t *row, const json_t *of, const char *const *names, const char *prefix) {
+static void tide_add_texts(json_t *row, const json_t *of, const char *const *names, const char *prefix) {
     char name[64];
     for (size_t i = 0; names[i]; i++) {
         snprintf(name, sizeof name, "%s%s", prefix, names[i]);
@@ -40,8 +40,8 @@ static json_t *participants(const json_t *report) {
         json_array_foreach(json_object_get(host, "processes"), p, process) {
             json_array_foreach(json_object_get(process, "participants"), i, one) {
                 json_t *row = json_copy(one);
-                add_texts(row, host, of_host, "host_");
-                add_texts(row, process, of_process, "process_");
+                tide_add_texts(row, host, of_host, "host_");
+                tide_add_texts(row, process, of_process, "process_");
                 json_array_append_new(rows, row);
             }
         }

@@ -15,14 +15,14 @@
 
 enum { FAILURES_COUNTED = 10000, LABELS = 80 };
 
-static void put_head(FILE *f, const char *name, const char *type, const char *help) {
+static void metrics_put_head(FILE *f, const char *name, const char *type, const char *help) {
     fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 static void put_figure(FILE *f, const char *name, const char *type, const char *help, const char *labels,
                        uint64_t value) {
     if (help) {
-        put_head(f, name, type, help);
+        metrics_put_head(f, name, type, help);
     }
     fprintf(f, "%s%s %llu\n", name, labels, (unsigned long long)value);
 }
@@ -32,7 +32,7 @@ static void put_figure(FILE *f, const char *name, const char *type, const char *
 static void put_durations(FILE *f, const struct http_class_metrics *c) {
     C_LOCALE;
     static const char name[] = "reel_http_request_duration_seconds";
-    put_head(f, name, "histogram", "How long requests took, to the last byte of their answer.");
+    metrics_put_head(f, name, "histogram", "How long requests took, to the last byte of their answer.");
     for (unsigned i = 0; i < HTTP_CLASSES; i++) {
         uint64_t sum = 0;
         for (unsigned k = 0; k + 1 < HTTP_BUCKETS; k++) {
@@ -97,7 +97,7 @@ static void put_jobs(FILE *f, struct app *app) {
                        labels, ends[k].n);
         }
     }
-    put_head(f, "reel_job_seconds_total", "counter", "Time from a job's queueing to its end.");
+    metrics_put_head(f, "reel_job_seconds_total", "counter", "Time from a job's queueing to its end.");
     for (unsigned i = 0; jobs_statistics(app->jobs, i, &j); i++) {
         fprintf(f, "reel_job_seconds_total{kind=\"%s\"} %.3f\n", j.kind, (double)j.ms / 1000.0);
     }

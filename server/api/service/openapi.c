@@ -166,7 +166,7 @@ static bool is_alias(const struct api_route *row) {
     return size > 1 && row->http.path[size - 1] == '/';
 }
 
-static bool add_row(json_t *paths, const struct api_route *row, struct reel_error *err) {
+static bool openapi_add_row(json_t *paths, const struct api_route *row, struct reel_error *err) {
     char path[PATH_MAX_BYTES] = "", method[16] = "";
     json_auto_t *parameters = json_array();
     if (!read_path(row->http.path, path, parameters, err)) {
@@ -195,7 +195,7 @@ json_t *openapi_document(const json_t *components, struct reel_error *err) {
     json_auto_t *paths = json_object();
     for (size_t i = 0; api_tables[i]; i++) {
         for (const struct api_route *row = api_tables[i]; row->id; row++) {
-            if (!is_alias(row) && !add_row(paths, row, err)) {
+            if (!is_alias(row) && !openapi_add_row(paths, row, err)) {
                 return NULL;
             }
         }

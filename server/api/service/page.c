@@ -22,7 +22,7 @@ static const char not_built[] =
     "works: "
     "<a href=\"api/v1/recordings\">recordings</a>, <a href=\"api/v1\">the service document</a>.</p></html>\n";
 
-static const struct page_file *find(const char *name) {
+static const struct page_file *page_find(const char *name) {
     for (const struct page_file *f = page_files; f->name; f++) {
         if (strcmp(f->name, name) == 0) {
             return f;
@@ -42,8 +42,8 @@ static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size
 static void add_guards(struct http_request *r, const char *name) {
     bool hashes = strncmp(name, "assets/hash_worker", strlen("assets/hash_worker")) == 0;
     const char *tiles = http_app(r)->config.map_tiles;
-    size_t origin =
-        tiles ? (size_t)(strchr(strstr(tiles, "://") + 3, '/') - tiles) : 0; /* cmd_serve.c has checked it */
+    size_t origin = tiles ? (size_t)(strchr(strstr(tiles, "://") + 3, '/') - tiles) : 0; /* cmd_serve.c has checked it
+                                                                                          */
     AUTO_MEM char *policy = NULL;
     int n = asprintf(
         &policy,
@@ -57,7 +57,7 @@ static void add_guards(struct http_request *r, const char *name) {
     http_add_header(r, "X-Frame-Options", "DENY");
 }
 
-static void reply(struct http_request *r, const struct page_file *f) {
+static void page_reply(struct http_request *r, const struct page_file *f) {
     bool packed = f->gzip && http_accepts_coding(r, "gzip");
     const unsigned char *begin = packed ? f->gzip : f->plain, *end = packed ? f->gzip_end : f->plain_end;
     char etag[80];
@@ -78,7 +78,7 @@ static void reply(struct http_request *r, const struct page_file *f) {
 }
 
 /* The addresses in the page are relative to its <base>, which is the only thing in it that depends on the server. */
-static char *index_of(const struct page_file *f, const char *prefix) {
+static char *page_index_of(const struct page_file *f, const char *prefix) {
     static const char base[] = "<base href=\"/";
     const char *text = f ? (const char *)f->plain : not_built;
     size_t size = f ? (size_t)(f->plain_end - f->plain) : sizeof not_built - 1;
@@ -89,7 +89,7 @@ static char *index_of(const struct page_file *f, const char *prefix) {
 }
 
 void api_page(struct http_request *r) {
-    char *text = index_of(find("index.html"), http_prefix(r)), etag[64];
+    char *text = page_index_of(page_find("index.html"), http_prefix(r)), etag[64];
     if (!text) {
         http_reply_no_memory(r);
         return;
@@ -116,7 +116,7 @@ static bool prefers_html(struct http_request *r) {
 /* An address that somebody has typed: the page says that it is not there, and leads back. */
 bool api_page_unknown(struct http_request *r) {
     bool browses = strcmp(http_method(r), "GET") == 0 && strncmp(http_path(r), "/api/", 5) != 0 && prefers_html(r);
-    AUTO_MEM char *text = browses ? index_of(find("index.html"), http_prefix(r)) : NULL;
+    AUTO_MEM char *text = browses ? page_index_of(page_find("index.html"), http_prefix(r)) : NULL;
     if (text) {
         add_guards(r, "");
         http_reply_text(r, 404, "text/html; charset=utf-8", text);
@@ -140,7 +140,7 @@ static json_t *document;
 static char document_etag[64];
 
 static void make_document(void) {
-    const struct page_file *f = find("openapi.json");
+    const struct page_file *f = page_find("openapi.json");
     struct reel_error err = {0};
     json_auto_t *components = f ? json_loadb((const char *)f->plain, (size_t)(f->plain_end - f->plain), 0, NULL) : NULL;
     document = components ? openapi_document(components, &err) : NULL;
@@ -174,9 +174,9 @@ void api_openapi(struct http_request *r) {
 void api_page_asset(struct http_request *r) {
     char name[160];
     int n = snprintf(name, sizeof name, "assets/%s", http_segment(r, "name"));
-    const struct page_file *f = n > 0 && (size_t)n < sizeof name ? find(name) : NULL;
+    const struct page_file *f = n > 0 && (size_t)n < sizeof name ? page_find(name) : NULL;
     if (f) {
-        reply(r, f);
+        page_reply(r, f);
     } else {
         http_reply_problem(r, 404, "not-found", "The page has no such file: load it again.");
     }

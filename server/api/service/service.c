@@ -55,8 +55,8 @@ static json_t *view_caller(const struct http_caller *caller) {
     for (size_t i = 0; caller->collections && caller->collections[i]; i++) {
         json_array_append_new(collections, json_string(caller->collections[i]));
     }
-    bool linked =
-        caller->recording[0]; /* those who have a link need not know who signed it, and for what else that token is */
+    bool linked = caller->recording[0]; /* those who have a link need not know who signed it, and for what else that
+                                           token is */
     json_t *out = json_pack("{s:s?, s:s, s:s, s:o}", "name", linked ? NULL : caller->name, "how", caller->how, "role",
                             token_role_name(caller->role), "collections", linked ? json_array() : collections);
     if (linked) {

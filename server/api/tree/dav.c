@@ -16,7 +16,7 @@ static const int64_t PLANS_WAIT_NS = 10000000000; /* for the sizes of all files 
 /* ---- entries */
 
 /* The path of a node, or of `name` in it; malloc'd, NULL without memory. */
-static char *path_of(const struct app *app, const struct dav_node *node, const char *name, bool is_folder) {
+static char *dav_path_of(const struct app *app, const struct dav_node *node, const char *name, bool is_folder) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -33,7 +33,7 @@ static char *path_of(const struct app *app, const struct dav_node *node, const c
 
 static void put_folder(FILE *out, const struct app *app, const struct dav_node *node, const char *name,
                        int64_t time_ns) {
-    AUTO_MEM char *path = path_of(app, node, name, true);
+    AUTO_MEM char *path = dav_path_of(app, node, name, true);
     if (path) {
         dav_put_entry(out, &(struct dav_entry){.path = path, .created_ns = time_ns, .modified_ns = time_ns});
     }
@@ -41,7 +41,7 @@ static void put_folder(FILE *out, const struct app *app, const struct dav_node *
 
 static void put_part(FILE *out, const struct app *app, const struct dav_node *node, const char *name,
                      const struct catalog_recording *row, const struct catalog_part *part) {
-    AUTO_MEM char *path = path_of(app, node, name, false);
+    AUTO_MEM char *path = dav_path_of(app, node, name, false);
     char etag[64], digest[72];
     api_digest_texts(part->sha256, etag, digest);
     if (path) {
@@ -75,7 +75,7 @@ static void put_export(FILE *out, struct http_request *r, const struct dav_node 
     uint64_t size;
     char etag[64];
     int64_t now = reel_now_ns();
-    AUTO_MEM char *path = path_of(http_app(r), node, node->kind == DAV_EXPORT ? "" : name, false);
+    AUTO_MEM char *path = dav_path_of(http_app(r), node, node->kind == DAV_EXPORT ? "" : name, false);
     if (path && api_export_size(r, a, name, until_ns > now ? until_ns - now : 0, &size, etag)) {
         dav_put_entry(out, &(struct dav_entry){.path = path,
                                                .size = size,
@@ -218,7 +218,7 @@ static bool write_page(struct listing *l, struct reel_error *err) {
     return (fclose(out) == 0 || reel_fail_memory(err)) && good;
 }
 
-static bool next_piece(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+static bool dav_next_piece(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
     struct listing *l = context;
     *got = 0;
     if (l->at == l->size && l->stage != LIST_ENDS && !write_page(l, err)) {
@@ -241,7 +241,7 @@ static void reply_listing(struct http_request *r, struct dav_node *node) {
     *node = (struct dav_node){0};
     http_reply_stream(r, &(struct http_stream){.status = 207,
                                                .media_type = "application/xml; charset=utf-8",
-                                               .next = next_piece,
+                                               .next = dav_next_piece,
                                                .free = listing_free,
                                                .context = l});
 }

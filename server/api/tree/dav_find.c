@@ -113,7 +113,7 @@ static bool is_too_deep(const char *path) {
     return n > DEPTH_MAX;
 }
 
-static bool find(struct http_request *r, struct dav_node *out, bool *found, struct reel_error *err) {
+static bool dav_find_find(struct http_request *r, struct dav_node *out, bool *found, struct reel_error *err) {
     struct app *app = http_app(r);
     *found = out->kind == DAV_ROOT;
     if (*found || !http_caller_sees(http_caller(r), out->collection) || is_too_deep(out->path)) {
@@ -126,7 +126,7 @@ static bool find(struct http_request *r, struct dav_node *out, bool *found, stru
 }
 
 /* The collection and the path in it: each ends where the other begins. */
-static bool split(struct dav_node *out, const char *path, struct reel_error *err) {
+static bool dav_find_split(struct dav_node *out, const char *path, struct reel_error *err) {
     *out = (struct dav_node){.kind = DAV_ROOT, .collection = "", .path = "", .memory = strdup(path)};
     if (!out->memory) {
         return reel_fail_memory(err);
@@ -149,7 +149,7 @@ bool dav_find(struct http_request *r, struct dav_node *out) {
     struct reel_error err = {0};
     const char *path = http_segment(r, "path");
     bool found;
-    if (!split(out, path ? path : "", &err) || !find(r, out, &found, &err)) {
+    if (!dav_find_split(out, path ? path : "", &err) || !dav_find_find(r, out, &found, &err)) {
         http_reply_error(r, &err);
         return false;
     }

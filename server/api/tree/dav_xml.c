@@ -8,7 +8,7 @@
 #include "reel/time.h"
 #include "views/addresses.h"
 
-static void put_text(FILE *out, const char *text) {
+static void dav_xml_put_text(FILE *out, const char *text) {
     for (; *text; text++) {
         switch (*text) {
         case '&':
@@ -26,7 +26,7 @@ static void put_text(FILE *out, const char *text) {
     }
 }
 
-static bool is_folder(const struct dav_entry *e) {
+static bool dav_xml_is_folder(const struct dav_entry *e) {
     return e->path[strlen(e->path) - 1] == '/';
 }
 
@@ -39,14 +39,14 @@ void dav_put_tail(FILE *out) {
 }
 
 /* The last segment of the path. */
-static void put_name(FILE *out, const struct dav_entry *e) {
-    size_t end = strlen(e->path) - is_folder(e), begin = end;
+static void dav_xml_put_name(FILE *out, const struct dav_entry *e) {
+    size_t end = strlen(e->path) - dav_xml_is_folder(e), begin = end;
     while (begin > 0 && e->path[begin - 1] != '/') {
         begin--;
     }
     AUTO_MEM char *name = strndup(e->path + begin, end - begin);
     fputs("<D:displayname>", out);
-    put_text(out, name ? name : "");
+    dav_xml_put_text(out, name ? name : "");
     fputs("</D:displayname>", out);
 }
 
@@ -66,9 +66,9 @@ void dav_put_entry(FILE *out, const struct dav_entry *e) {
     fputs("<D:response><D:href>", out);
     address_put_path(out, e->path);
     fputs("</D:href><D:propstat><D:prop>", out);
-    put_name(out, e);
+    dav_xml_put_name(out, e);
     put_times(out, e);
-    if (is_folder(e)) {
+    if (dav_xml_is_folder(e)) {
         fputs("<D:resourcetype><D:collection/></D:resourcetype>", out);
     } else {
         fprintf(out, "<D:resourcetype/><D:getcontentlength>%" PRIu64 "</D:getcontentlength>", e->size);
@@ -78,7 +78,7 @@ void dav_put_entry(FILE *out, const struct dav_entry *e) {
     }
     if (e->etag) {
         fputs("<D:getetag>", out);
-        put_text(out, e->etag);
+        dav_xml_put_text(out, e->etag);
         fputs("</D:getetag>", out);
     }
     fputs("</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>\n", out);

@@ -27,7 +27,7 @@ static const char *code_name(enum reel_code code) {
 }
 
 /* Below a root that is no longer configured only the file's name is shown. */
-static char *path_of(const struct roots *roots, const struct catalog_failure *f) {
+static char *failures_path_of(const struct roots *roots, const struct catalog_failure *f) {
     const char *below = import_is_url(f->folder) ? f->folder : f->folder[0] ? roots_below(roots, f->folder) : NULL;
     char *path = NULL;
     if (below && strcmp(f->name, ".") == 0) { /* the folder itself */
@@ -38,7 +38,7 @@ static char *path_of(const struct roots *roots, const struct catalog_failure *f)
 }
 
 static json_t *view_failure(const struct roots *roots, const struct catalog_failure *f) {
-    AUTO_MEM char *path = path_of(roots, f);
+    AUTO_MEM char *path = failures_path_of(roots, f);
     const char *name = strrchr(path ? path : "", '/');
     name = f->recording[0] ? f->recording_name : name ? name + 1 : path;
     return json_pack("{s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:o, s:o}", "id", (json_int_t)f->row, "path",
@@ -49,8 +49,8 @@ static json_t *view_failure(const struct roots *roots, const struct catalog_fail
 }
 
 /* A page of the failures that the caller may see. *more: the row where the next page begins, 0 at the end. */
-static bool fill(struct http_request *r, json_t *items, int64_t after, uint32_t limit, int64_t *more,
-                 struct reel_error *err) {
+static bool failures_fill(struct http_request *r, json_t *items, int64_t after, uint32_t limit, int64_t *more,
+                          struct reel_error *err) {
     AUTO_MEM struct catalog_failure *page = calloc(limit, sizeof *page);
     uint32_t n = limit;
     *more = 0;
@@ -82,7 +82,7 @@ void api_failures(struct http_request *r) {
         return;
     }
     json_t *items = json_array();
-    if (!fill(r, items, after, limit, &more, &err)) {
+    if (!failures_fill(r, items, after, limit, &more, &err)) {
         json_decref(items);
         http_reply_error(r, &err);
         return;
@@ -94,7 +94,7 @@ void api_failures(struct http_request *r) {
 
 /* ---- one of them */
 
-static bool find(struct http_request *r, struct catalog_failure *f) {
+static bool failures_find(struct http_request *r, struct catalog_failure *f) {
     struct reel_error err = {0};
     int64_t row;
     if (!number_i64(http_segment(r, "id"), &row)) {
@@ -116,7 +116,7 @@ static bool find(struct http_request *r, struct catalog_failure *f) {
 void api_failure_forget(struct http_request *r) {
     AUTO_STRUCT(catalog_failure_done) struct catalog_failure f = {0};
     struct reel_error err = {0};
-    if (!find(r, &f)) {
+    if (!failures_find(r, &f)) {
         return;
     }
     if (catalog_failure_forget(http_app(r)->catalog, f.row, &err)) {
@@ -146,7 +146,7 @@ void api_failure_retry(struct http_request *r) {
     AUTO_STRUCT(catalog_failure_done) struct catalog_failure f = {0};
     struct reel_error err = {0};
     char job[JOB_ID_TEXT];
-    if (!find(r, &f)) {
+    if (!failures_find(r, &f)) {
         return;
     }
     if (!try_again(http_app(r), &f, job, &err)) {

@@ -121,7 +121,7 @@ static bool read_paths(struct http_request *r, const json_t *body, struct import
     return good && q->n > 0;
 }
 
-static bool read_tags(struct http_request *r, const json_t *tags, struct import_request *q) {
+static bool imports_read_tags(struct http_request *r, const json_t *tags, struct import_request *q) {
     struct catalog_tag items[TAGS_MAX];
     struct reel_error err = {0};
     uint32_t n = 0;
@@ -163,7 +163,7 @@ static bool read_request(struct http_request *r, const json_t *body, struct impo
         return false;
     }
     return api_may_use(r, q->collection) && (json_object_get(body, "url") ? read_url : read_paths)(r, body, q) &&
-           read_tags(r, json_object_get(body, "tags"), q);
+           imports_read_tags(r, json_object_get(body, "tags"), q);
 }
 
 /* ---- dry runs */

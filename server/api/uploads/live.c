@@ -29,7 +29,7 @@ static void free_batch(void *state) {
     free(b);
 }
 
-static bool read_type(struct http_request *r, struct batch *b) {
+static bool live_read_type(struct http_request *r, struct batch *b) {
     static const struct {
         const char *type;
         enum live_media media;
@@ -66,7 +66,7 @@ void api_append_begin(struct http_request *r) {
         return;
     }
     http_set_state(r, b, free_batch);
-    if (!read_type(r, b)) {
+    if (!live_read_type(r, b)) {
         return;
     }
     if (http_has_body_length(r, &length) && length > LIVE_BODY_MAX) {

@@ -302,12 +302,12 @@ static void reply_finished(struct http_request *r, struct call *c, const struct 
     json_t *body = upload_view(r, ingest, &a);
     add_number(r, "Upload-Offset", c->now.offset);
     http_add_header(r, "Upload-Complete", "?1");
-    http_add_address(r, c->creates ? "Content-Location" : a.header,
-                     a.address); /* Location is the upload's URL in this answer */
+    http_add_address(r, c->creates ? "Content-Location" : a.header, a.address); /* Location is the upload's URL in this
+                                                                                   answer */
     http_reply_json(r, a.status, body);
 }
 
-static void finish(struct http_request *r, struct call *c) {
+static void sessions_finish(struct http_request *r, struct call *c) {
     struct session_result result;
     struct reel_error err = {0};
     session_finish(http_app(r), &c->now, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
@@ -322,7 +322,7 @@ void uploads_finish(struct http_request *r, struct call *c) {
         uploads_add_state(r, c, &c->now);
         http_reply_problem(r, 400, "inconsistent-upload-length", "Upload-Complete is ?1, but bytes are missing");
     } else if (c->draft ? c->completes : full) {
-        finish(r, c);
+        sessions_finish(r, c);
     } else {
         uploads_add_state(r, c, &c->now);
         http_reply_empty(r, c->creates ? 201 : 204);

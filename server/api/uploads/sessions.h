@@ -24,8 +24,9 @@ bool uploads_has_body(struct http_request *r);
 bool uploads_read_protocol(struct http_request *r, struct call *c);
 bool uploads_read_sender(struct http_request *r, struct call *c);
 bool uploads_read_checksum(struct http_request *r, struct call *c);
-bool uploads_read_length(struct http_request *r, const struct call *c, uint64_t offset,
-                         int64_t *length); /* -1: not announced */
+bool uploads_read_length(struct http_request *r, const struct call *c, uint64_t offset, int64_t *length); /* -1: not
+                                                                                                             announced
+                                                                                                           */
 bool uploads_begin_bytes(struct http_request *r, struct call *c, const char *id, uint64_t offset);
 /* All bytes of this request were received and are valid: replies. */
 void uploads_finish(struct http_request *r, struct call *c);

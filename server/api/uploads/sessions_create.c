@@ -28,7 +28,7 @@ static bool bad_request(struct http_request *r, const char *detail) {
 }
 
 /* The announced length. False: replied. */
-static bool read_total(struct http_request *r, const struct call *c, struct session_request *request) {
+static bool sessions_create_read_total(struct http_request *r, const struct call *c, struct session_request *request) {
     const char *deferred = http_header(r, "Upload-Defer-Length");
     if (!uploads_read_length(r, c, 0, &request->length)) {
         return false;
@@ -47,7 +47,7 @@ static bool read_total(struct http_request *r, const struct call *c, struct sess
 }
 
 /* Metadata and upload options. False: replied. */
-static bool read_options(struct http_request *r, struct call *c, struct creation *n) {
+static bool sessions_create_read_options(struct http_request *r, struct call *c, struct creation *n) {
     const char *metadata = c->draft ? NULL : http_header(r, "Upload-Metadata"),
                *concat = c->draft ? NULL : http_header(r, "Upload-Concat");
     struct reel_error err = {0};
@@ -101,7 +101,7 @@ static void add_location(struct http_request *r, const char *id) {
 }
 
 /* Creates the session; if this key has created it before, replies with its state. False: replied. */
-static bool create(struct http_request *r, struct call *c, const struct session_request *request) {
+static bool sessions_create_create(struct http_request *r, struct call *c, const struct session_request *request) {
     struct reel_error err = {0};
     bool again;
     if (!session_create(http_app(r), request, &c->now, &again, &err)) {
@@ -139,15 +139,15 @@ void api_uploads_create_begin(struct http_request *r) {
     char owner[UPLOAD_OWNER_TEXT];
     struct call *c = uploads_new_call(r);
     AUTO_STRUCT(creation_done) struct creation n = {.request = {.owner = upload_owner(r, owner), .length = -1}};
-    if (!c || !uploads_read_sender(r, c) || !read_options(r, c, &n) || !read_total(r, c, &n.request) ||
-        !check_first_bytes(r, c) || !(n.request.key = upload_key(r)) || !may_upload(r, c, &n) ||
-        !uploads_read_checksum(r, c)) {
+    if (!c || !uploads_read_sender(r, c) || !sessions_create_read_options(r, c, &n) ||
+        !sessions_create_read_total(r, c, &n.request) || !check_first_bytes(r, c) || !(n.request.key = upload_key(r)) ||
+        !may_upload(r, c, &n) || !uploads_read_checksum(r, c)) {
         return;
     }
     c->creates = true;
     n.request.draft = c->draft;
     name_request(&n.request);
-    if (!create(r, c, &n.request)) {
+    if (!sessions_create_create(r, c, &n.request)) {
         return;
     }
     if (uploads_has_body(r) || c->completes) {
@@ -158,7 +158,7 @@ void api_uploads_create_begin(struct http_request *r) {
 }
 
 /* A final upload: the bytes of others, in order. */
-static void gather(struct http_request *r, struct call *c) {
+static void sessions_create_gather(struct http_request *r, struct call *c) {
     struct reel_error err = {0}, ignored;
     struct catalog_upload now = {0};
     if (!session_concatenate(http_app(r), &c->now, c->concat.parts, c->concat.n, &now, &err)) {
@@ -176,7 +176,7 @@ static void gather(struct http_request *r, struct call *c) {
 void api_uploads_create_end(struct http_request *r) {
     struct call *c = http_state(r);
     if (c->concat.final) {
-        gather(r, c);
+        sessions_create_gather(r, c);
     } else {
         api_uploads_end(r);
     }

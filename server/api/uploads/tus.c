@@ -23,15 +23,15 @@ bool tus_boolean(const char *text, bool *out) {
 
 /* ---- Upload-Metadata */
 
-static bool read_pair(struct upload_options *w, char file_name[UPLOAD_OPTION_TEXT], const char *key, const char *value,
-                      size_t size, struct reel_error *err) {
+static bool tus_read_pair(struct upload_options *w, char file_name[UPLOAD_OPTION_TEXT], const char *key,
+                          const char *value, size_t size, struct reel_error *err) {
     bool known, is_file_name = strcmp(key, "filename") == 0;
     json_t *text = memchr(value, '\0', size) ? NULL : json_stringn(value, size);
     if (!text) {
         return reel_fail(err, REEL_ARGUMENT, "Upload-Metadata: %.40s is no UTF-8 text", key);
     }
-    bool good =
-        is_file_name || upload_options_set(w, key, text, &known, err); /* unknown keys are ignored, as tus allows any */
+    bool good = is_file_name || upload_options_set(w, key, text, &known, err); /* unknown keys are ignored, as tus
+                                                                                  allows any */
     if (is_file_name) {
         snprintf(file_name, UPLOAD_OPTION_TEXT, "%s",
                  size < UPLOAD_OPTION_TEXT ? names_file(json_string_value(text)) : "");
@@ -67,7 +67,7 @@ bool tus_metadata(const char *text, struct upload_options *w, struct reel_error 
                 "Upload-Metadata must be pairs of a key and a value in base64, with commas between: %.40s is none",
                 pair);
         }
-        if (!read_pair(w, file_name, pair, (const char *)value, value_size, err)) {
+        if (!tus_read_pair(w, file_name, pair, (const char *)value, value_size, err)) {
             return false;
         }
     }

@@ -26,9 +26,9 @@ struct upload {
     bool live;                /* no file: creates a recording that grows */
     struct http_form *form;   /* NULL: the body is the file */
     bool has_file;
-    char file_name[UPLOAD_OPTION_TEXT]; /* the name in the form */
-    char *field,
-        field_name[UPLOAD_OPTION_TEXT]; /* the current field that is not the file, as far as received; NULL: none */
+    char file_name[UPLOAD_OPTION_TEXT];          /* the name in the form */
+    char *field, field_name[UPLOAD_OPTION_TEXT]; /* the current field that is not the file, as far as received; NULL:
+                                                    none */
     size_t field_size;
 };
 
@@ -68,7 +68,7 @@ static bool read_digest(struct http_request *r, const char *header, struct uploa
 }
 
 /* Name and collection from the path (PUT) or the query (POST). False: replied. */
-static bool read_names(struct http_request *r, struct upload *u) {
+static bool upload_read_names(struct http_request *r, struct upload *u) {
     bool by_path = strcmp(http_method(r), "PUT") == 0;
     struct upload_options *w = &u->options;
     if (by_path && (http_param(r, "name") || http_param(r, "collection"))) {
@@ -217,7 +217,7 @@ void api_upload_begin(struct http_request *r) {
         return;
     }
     http_set_state(r, u, free_upload);
-    if (!check_type(r, u) || !read_names(r, u) || !read_digest(r, "Content-Digest", u) ||
+    if (!check_type(r, u) || !upload_read_names(r, u) || !read_digest(r, "Content-Digest", u) ||
         !read_digest(r, "Repr-Digest", u) || !(u->key = upload_key(r))) {
         return;
     }
@@ -309,8 +309,8 @@ static bool answer_again(struct http_request *r, const struct upload *u, const c
 }
 
 /* Stores the answer before it is sent. A failure to store it is ignored, as the upload has succeeded. */
-static void answer(struct http_request *r, const struct upload *u, const char *request,
-                   const struct ingest_result *result) {
+static void uploads_upload_answer(struct http_request *r, const struct upload *u, const char *request,
+                                  const struct ingest_result *result) {
     struct upload_answer a;
     json_t *body = upload_view(r, result, &a);
     AUTO_MEM char *text = u->key[0] ? json_text(body) : NULL;
@@ -369,7 +369,7 @@ void api_upload_end(struct http_request *r) {
         ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
     }
     if (upload_is_stored(&result)) {
-        answer(r, u, request, &result);
+        uploads_upload_answer(r, u, request, &result);
     } else {
         upload_refuse(r, &result, &err);
     }

@@ -48,14 +48,14 @@ static void note_silence(void) {
 }
 
 /* Until the socket can be read, or also written. False: the deadline has passed. */
-static bool wait_for(PGconn *link, bool write, int64_t deadline_ns) {
+static bool link_wait_for(PGconn *link, bool write, int64_t deadline_ns) {
     struct pollfd fd = {.fd = PQsocket(link), .events = (short)(POLLIN | (write ? POLLOUT : 0))};
     int64_t left = deadline_ns - clock_ns();
     return fd.fd >= 0 && left > 0 && poll(&fd, 1, (int)(left / 1000000) + 1) != 0;
 }
 
 /* Makes PQstatus() say that it is lost. */
-static void cut(PGconn *link) {
+static void link_cut(PGconn *link) {
     int fd = PQsocket(link);
     if (fd >= 0) {
         shutdown(fd, SHUT_RDWR);
@@ -66,7 +66,7 @@ static void cut(PGconn *link) {
 static bool is_ready(PGconn *link, int64_t deadline_ns) {
     int unsent;
     while ((unsent = PQflush(link)) > 0 || PQisBusy(link)) {
-        if (unsent < 0 || !wait_for(link, unsent > 0, deadline_ns) || !PQconsumeInput(link)) {
+        if (unsent < 0 || !link_wait_for(link, unsent > 0, deadline_ns) || !PQconsumeInput(link)) {
             return false;
         }
     }
@@ -82,7 +82,7 @@ PGresult *pg_await(PGconn *link, int wait_ms, struct reel_error *err) {
                 note_silence();
             }
             pg_fail(link, NULL, err);
-            cut(link);
+            link_cut(link);
             PQclear(last);
             return NULL;
         }
@@ -110,7 +110,7 @@ bool pg_copy_put(PGconn *link, const void *data, size_t size, int wait_ms, struc
     int64_t deadline_ns = clock_ns() + (int64_t)wait_ms * 1000000;
     int rc;
     while ((rc = PQputCopyData(link, data, (int)size)) == 0) { /* no room yet */
-        if (!wait_for(link, true, deadline_ns) || PQflush(link) < 0) {
+        if (!link_wait_for(link, true, deadline_ns) || PQflush(link) < 0) {
             rc = -1;
             break;
         }

@@ -48,7 +48,7 @@ struct pg_db {
     struct pg_locks *locks;
 };
 
-static struct pg_db *own(struct db *db) {
+static struct pg_db *postgres_own(struct db *db) {
     return (struct pg_db *)db;
 }
 
@@ -86,7 +86,7 @@ static struct pg_handle *handle_open(struct pg_db *db, struct reel_error *err) {
 }
 
 bool pg_reconnect(struct pg_handle *h, struct reel_error *err) {
-    PGconn *link = pg_connect(own(h->base.db)->where, err);
+    PGconn *link = pg_connect(postgres_own(h->base.db)->where, err);
     if (link) {
         PQfinish(h->link);
         h->link = link;
@@ -162,7 +162,7 @@ static bool begin_transaction(const struct pg_handle *h, struct reel_error *err)
     if (h->use != DB_WRITING) {
         return pg_run(h->link, begin_reading, err);
     }
-    bool checked = own(h->base.db)->has_tables;
+    bool checked = postgres_own(h->base.db)->has_tables;
     PGresult *result = pg_query(h->link, checked ? begin_checked : begin_writing, PG_WAIT_MS, err);
     bool good = result && (!checked || check_version(h, result, err));
     PQclear(result);
@@ -170,7 +170,7 @@ static bool begin_transaction(const struct pg_handle *h, struct reel_error *err)
 }
 
 static struct db_handle *pg_begin(struct db *db, enum db_use use, struct reel_error *err) {
-    struct pg_handle *h = use == DB_WRITING ? take_writer(own(db), err) : take_reader(own(db), err);
+    struct pg_handle *h = use == DB_WRITING ? take_writer(postgres_own(db), err) : take_reader(postgres_own(db), err);
     if (!h) {
         return NULL;
     }
@@ -206,7 +206,7 @@ static bool pg_commit(struct db_handle *handle, struct reel_error *err) {
 
 static void pg_end(struct db_handle *handle) {
     struct pg_handle *h = (struct pg_handle *)handle;
-    struct pg_db *db = own(handle->db);
+    struct pg_db *db = postgres_own(handle->db);
     struct reel_error none;
     if (h->open && !is_lost(h)) {
         pg_run(h->link, "ROLLBACK", &none);
@@ -235,7 +235,8 @@ static uint64_t pg_version(struct db *db) {
     struct reel_error none = {0};
     AUTO(db_end) struct db_handle *h = db_read_once(db, &none);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "data_version", &none) : NULL;
-    return s && db_next(s, &none) == DB_ROW ? db_size(s, 0) : UINT64_MAX - atomic_fetch_add(&own(db)->failures, 1);
+    return s && db_next(s, &none) == DB_ROW ? db_size(s, 0)
+                                            : UINT64_MAX - atomic_fetch_add(&postgres_own(db)->failures, 1);
 }
 
 /* ---- commits of all replicas */
@@ -282,7 +283,7 @@ static void *hear(void *context) {
 }
 
 static void pg_watch(struct db *base, void (*on_commit)(void *context), void *context) {
-    struct pg_db *db = own(base);
+    struct pg_db *db = postgres_own(base);
     if (db->listens) {
         atomic_store(&db->stops, true);
         pthread_join(db->listener, NULL);
@@ -296,7 +297,7 @@ static void pg_watch(struct db *base, void (*on_commit)(void *context), void *co
 /* ---- the database */
 
 static void pg_close(struct db *base) {
-    struct pg_db *db = own(base);
+    struct pg_db *db = postgres_own(base);
     pg_watch(base, NULL, NULL);
     while (db->idle) {
         struct pg_handle *h = db->idle;
@@ -343,7 +344,7 @@ static struct db *pg_open(const char *where, bool readonly, struct reel_error *e
 
 char *pg_search_text(struct db *base, const char *sql, const char *const *arguments, unsigned n,
                      struct reel_error *err) {
-    struct pg_db *db = own(base);
+    struct pg_db *db = postgres_own(base);
     sqlite3_stmt *s = NULL;
     char *text = NULL;
     pthread_mutex_lock(&db->words_mutex);
@@ -409,7 +410,7 @@ static bool copy_end(struct db_handle *handle, struct reel_error *err) {
     return result;
 }
 
-static bool read_number(struct db_handle *h, const char *sql, int64_t *out, struct reel_error *err) {
+static bool postgres_read_number(struct db_handle *h, const char *sql, int64_t *out, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_compose(h, sql, err);
     if (!s || db_next(s, err) != DB_ROW) {
         return false;
@@ -420,14 +421,15 @@ static bool read_number(struct db_handle *h, const char *sql, int64_t *out, stru
 
 static bool pg_tables(struct db_handle *h, uint64_t *version, struct reel_error *err) {
     int64_t tables, ours, number = 0;
-    if (!read_number(h, "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()", &tables, err) ||
-        !read_number(h, "SELECT to_regclass('catalog_state') IS NOT NULL", &ours, err) ||
-        (ours && !read_number(h, "SELECT coalesce(max(version), 0) FROM catalog_state WHERE application = 'reel'",
-                              &number, err))) {
+    if (!postgres_read_number(h, "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()", &tables, err) ||
+        !postgres_read_number(h, "SELECT to_regclass('catalog_state') IS NOT NULL", &ours, err) ||
+        (ours &&
+         !postgres_read_number(h, "SELECT coalesce(max(version), 0) FROM catalog_state WHERE application = 'reel'",
+                               &number, err))) {
         return false;
     }
     *version = (uint64_t)number;
-    own(h->db)->has_tables = number > 0;
+    postgres_own(h->db)->has_tables = number > 0;
     return number > 0 || tables == 0 ||
            reel_fail(err, REEL_UNSUPPORTED, "the database belongs to another program: Reel needs an empty one");
 }
@@ -435,18 +437,18 @@ static bool pg_tables(struct db_handle *h, uint64_t *version, struct reel_error 
 static bool pg_set_tables(struct db_handle *h, uint64_t version, struct reel_error *err) {
     char sql[80];
     snprintf(sql, sizeof sql, "UPDATE catalog_state SET version = %llu", (unsigned long long)version);
-    own(h->db)->has_tables = true;
+    postgres_own(h->db)->has_tables = true;
     return pg_run(((struct pg_handle *)h)->link, sql, err);
 }
 
 static bool lock_try(struct db *db, int64_t key, bool *got, struct reel_error *err) {
-    return pg_locks_try(own(db)->locks, own(db)->where, key, got, err);
+    return pg_locks_try(postgres_own(db)->locks, postgres_own(db)->where, key, got, err);
 }
 static void unlock(struct db *db, int64_t key, uint64_t generation) {
-    pg_locks_release(own(db)->locks, own(db)->where, key, generation);
+    pg_locks_release(postgres_own(db)->locks, postgres_own(db)->where, key, generation);
 }
 static uint64_t lock_generation(struct db *db) {
-    return pg_locks_generation(own(db)->locks);
+    return pg_locks_generation(postgres_own(db)->locks);
 }
 
 const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,

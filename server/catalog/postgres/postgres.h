@@ -23,8 +23,8 @@ bool pg_count_others(const char *where, unsigned *n, struct reel_error *err);
 bool pg_check_address(const char *where, struct reel_error *err);
 /* NULL: err, REEL_BUSY when the server does not answer or takes no more connections. */
 PGconn *pg_connect(const char *where, struct reel_error *err);
-bool pg_is_silent(
-    struct reel_error *err); /* REEL_BUSY: a wait of this process has just ended without an answer; do not begin one */
+bool pg_is_silent(struct reel_error *err); /* REEL_BUSY: a wait of this process has just ended without an answer; do not
+                                              begin one */
 /* One or several statements without parameters. NULL: err. To be freed by PQclear(). */
 PGresult *pg_query(PGconn *link, const char *sql, int wait_ms, struct reel_error *err);
 bool pg_run(PGconn *link, const char *sql, struct reel_error *err);

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "catalog/postgres/postgres.h"
 
-static struct pg_statement *own(struct db_statement *s) {
+static struct pg_statement *postgres_statement_own(struct db_statement *s) {
     return (struct pg_statement *)s;
 }
 static struct pg_handle *handle_of(const struct pg_statement *s) {
@@ -29,11 +29,11 @@ static void forget_values(struct pg_statement *s) {
 }
 
 void pg_reset(struct db_statement *s) {
-    drop_result(own(s));
+    drop_result(postgres_statement_own(s));
 }
 
 void pg_done(struct db_statement *base) {
-    struct pg_statement *s = own(base);
+    struct pg_statement *s = postgres_statement_own(base);
     drop_result(s);
     forget_values(s);
     if (s->composed) {
@@ -52,8 +52,8 @@ void pg_forget_statements(struct pg_handle *h) {
 /* ---- parameters */
 
 /* NULL: the statement does not have it. */
-static struct pg_value *value_of(struct db_statement *base, const char *name) {
-    struct pg_statement *s = own(base);
+static struct pg_value *statement_value_of(struct db_statement *base, const char *name) {
+    struct pg_statement *s = postgres_statement_own(base);
     for (uint16_t i = 0; i < s->text->n_names; i++) {
         if (strcmp(s->text->names[i], name) == 0) {
             return &s->values[i];
@@ -63,7 +63,7 @@ static struct pg_value *value_of(struct db_statement *base, const char *name) {
 }
 
 void pg_set_int(struct db_statement *s, const char *name, int64_t number) {
-    struct pg_value *v = value_of(s, name);
+    struct pg_value *v = statement_value_of(s, name);
     if (v) {
         *v = (struct pg_value){.type = PG_INT8, .data = (char *)v->number, .size = 8};
         for (int i = 0; i < 8; i++) {
@@ -73,21 +73,21 @@ void pg_set_int(struct db_statement *s, const char *name, int64_t number) {
 }
 
 void pg_set_text(struct db_statement *s, const char *name, const char *text) {
-    struct pg_value *v = value_of(s, name);
+    struct pg_value *v = statement_value_of(s, name);
     if (v) {
         *v = (struct pg_value){.type = PG_TEXT, .data = text, .size = (int)strlen(text)};
     }
 }
 
 void pg_set_null(struct db_statement *s, const char *name) {
-    struct pg_value *v = value_of(s, name);
+    struct pg_value *v = statement_value_of(s, name);
     if (v) {
         *v = (struct pg_value){.type = 0};
     }
 }
 
 void pg_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
-    struct pg_value *v = value_of(s, name);
+    struct pg_value *v = statement_value_of(s, name);
     if (v) {
         *v = (struct pg_value){.type = PG_BYTEA, .data = data, .size = (int)size};
     }
@@ -142,7 +142,7 @@ static void sent_done(struct sent *v) {
 }
 #define AUTO_SENT __attribute__((cleanup(sent_done)))
 
-static bool collect(const struct pg_statement *s, struct sent *out, struct reel_error *err) {
+static bool statement_collect(const struct pg_statement *s, struct sent *out, struct reel_error *err) {
     size_t n = s->text->n_names;
     out->types = calloc(n + 1, sizeof *out->types);
     out->data = calloc(n + 1, sizeof *out->data);
@@ -162,7 +162,8 @@ static bool collect(const struct pg_statement *s, struct sent *out, struct reel_
 }
 
 /* In this connection, the first time; *as_it_was: with other types than these values have. */
-static bool prepare(struct pg_statement *s, const struct sent *v, bool *as_it_was, struct reel_error *err) {
+static bool postgres_statement_prepare(struct pg_statement *s, const struct sent *v, bool *as_it_was,
+                                       struct reel_error *err) {
     PGconn *link = handle_of(s)->link;
     size_t size = s->text->n_names * sizeof *v->types;
     if (s->prepared) {
@@ -185,11 +186,12 @@ static bool prepare(struct pg_statement *s, const struct sent *v, bool *as_it_wa
     return true;
 }
 
-static bool run(struct pg_statement *s, struct reel_error *err) {
+static bool statement_run(struct pg_statement *s, struct reel_error *err) {
     PGconn *link = handle_of(s)->link;
     AUTO_SENT struct sent v = {0};
     bool prepared = false;
-    if (!make_calls(s, err) || !collect(s, &v, err) || (!s->composed && !prepare(s, &v, &prepared, err))) {
+    if (!make_calls(s, err) || !statement_collect(s, &v, err) ||
+        (!s->composed && !postgres_statement_prepare(s, &v, &prepared, err))) {
         return false;
     }
     int n = s->text->n_names;
@@ -209,17 +211,17 @@ static bool run(struct pg_statement *s, struct reel_error *err) {
 static bool run_again(struct pg_statement *s, struct reel_error *err) {
     struct reel_error why = {0};
     struct pg_handle *h = handle_of(s);
-    if (run(s, &why)) {
+    if (statement_run(s, &why)) {
         return true;
     }
     if (h->use == DB_READING_ONCE && h->statements == 0 && PQstatus(h->link) == CONNECTION_BAD) {
-        return pg_reconnect(h, err) && run(s, err);
+        return pg_reconnect(h, err) && statement_run(s, err);
     }
     return reel_error_pass(err, &why);
 }
 
 enum db_step pg_next(struct db_statement *base, struct reel_error *err) {
-    struct pg_statement *s = own(base);
+    struct pg_statement *s = postgres_statement_own(base);
     if (!s->result && !run_again(s, err)) {
         reel_error_at(err, "%s", s->name ? s->name : "a list");
         return DB_FAILED;
@@ -280,11 +282,11 @@ struct db_statement *pg_compose(struct db_handle *handle, const char *sql, struc
 /* ---- results */
 
 unsigned pg_changes(struct db_statement *s) {
-    return own(s)->changes;
+    return postgres_statement_own(s)->changes;
 }
 
 bool pg_is_null(struct db_statement *s, int column) {
-    return PQgetisnull(own(s)->result, own(s)->row, column);
+    return PQgetisnull(postgres_statement_own(s)->result, postgres_statement_own(s)->row, column);
 }
 
 /* What is before the point, of the base 10,000. */
@@ -302,7 +304,7 @@ static int64_t numeric(const uint8_t *p) {
 }
 
 int64_t pg_int(struct db_statement *base, int column) {
-    struct pg_statement *s = own(base);
+    struct pg_statement *s = postgres_statement_own(base);
     const uint8_t *p = (const uint8_t *)PQgetvalue(s->result, s->row, column);
     if (pg_is_null(base, column)) {
         return 0;
@@ -322,7 +324,7 @@ int64_t pg_int(struct db_statement *base, int column) {
 }
 
 const char *pg_text_of(struct db_statement *base, int column) {
-    struct pg_statement *s = own(base);
+    struct pg_statement *s = postgres_statement_own(base);
     switch (PQftype(s->result, column)) {
     case PG_INT8:
     case PG_INT4:
@@ -337,7 +339,7 @@ const char *pg_text_of(struct db_statement *base, int column) {
 }
 
 const uint8_t *pg_blob(struct db_statement *base, int column, size_t *size) {
-    struct pg_statement *s = own(base);
+    struct pg_statement *s = postgres_statement_own(base);
     *size = (size_t)PQgetlength(s->result, s->row, column);
     return (const uint8_t *)PQgetvalue(s->result, s->row, column);
 }

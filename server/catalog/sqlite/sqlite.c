@@ -65,7 +65,7 @@ bool sqlite_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
     return reel_fail(err, code, "catalog: %s", text);
 }
 
-static struct sqlite_db *own(struct db *db) {
+static struct sqlite_db *sqlite_own(struct db *db) {
     return (struct sqlite_db *)db;
 }
 
@@ -115,7 +115,7 @@ static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, stru
 }
 
 static void sqlite_close_db(struct db *base) {
-    struct sqlite_db *db = own(base);
+    struct sqlite_db *db = sqlite_own(base);
     while (db->idle) {
         struct sqlite_handle *h = db->idle;
         db->idle = h->next;
@@ -173,7 +173,7 @@ static struct db *sqlite_open_db(const char *path, bool readonly, struct reel_er
 }
 
 static void release(struct sqlite_handle *h) {
-    struct sqlite_db *db = own(h->base.db);
+    struct sqlite_db *db = sqlite_own(h->base.db);
     pthread_mutex_lock(&db->mutex);
     h->next = db->idle;
     db->idle = h;
@@ -229,7 +229,7 @@ static struct sqlite_handle *take_writer(struct sqlite_db *db, struct reel_error
 }
 
 static struct db_handle *sqlite_begin(struct db *db, enum db_use use, struct reel_error *err) {
-    struct sqlite_handle *h = use == DB_WRITING ? take_writer(own(db), err) : take_reader(own(db), err);
+    struct sqlite_handle *h = use == DB_WRITING ? take_writer(sqlite_own(db), err) : take_reader(sqlite_own(db), err);
     if (!h) {
         return NULL;
     }
@@ -246,7 +246,7 @@ static struct db_handle *sqlite_begin(struct db *db, enum db_use use, struct ree
 
 static bool sqlite_commit(struct db_handle *handle, struct reel_error *err) {
     struct sqlite_handle *h = (struct sqlite_handle *)handle;
-    struct sqlite_db *db = own(handle->db);
+    struct sqlite_db *db = sqlite_own(handle->db);
     errno = 0; /* SQLite keeps no errno of a commit, so the system's is reported */
     int rc = control(h, CONTROL_COMMIT);
     if (rc != SQLITE_OK) {
@@ -261,7 +261,7 @@ static bool sqlite_commit(struct db_handle *handle, struct reel_error *err) {
 }
 
 static void sqlite_watch(struct db *base, void (*on_commit)(void *context), void *context) {
-    struct sqlite_db *db = own(base);
+    struct sqlite_db *db = sqlite_own(base);
     pthread_mutex_lock(&db->writing);
     db->on_commit = on_commit;
     db->report_context = context;
@@ -282,7 +282,7 @@ static void find_others(struct sqlite_db *db) {
 }
 
 static uint64_t sqlite_version(struct db *base) {
-    struct sqlite_db *db = own(base);
+    struct sqlite_db *db = sqlite_own(base);
     int64_t now = clock_ns(), due = atomic_load(&db->poll_ns);
     if (now >= due && pthread_mutex_trylock(&db->watching) == 0) {
         find_others(db);
@@ -299,7 +299,7 @@ static void sqlite_end(struct db_handle *handle) {
     }
     h->open = false;
     if (h->writes) {
-        pthread_mutex_unlock(&own(handle->db)->writing);
+        pthread_mutex_unlock(&sqlite_own(handle->db)->writing);
     } else {
         release(h);
     }
@@ -329,8 +329,8 @@ static bool sqlite_script(struct db_handle *handle, const char *sql, struct reel
 static bool sqlite_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(db, err);
     sqlite3 *to = NULL;
-    if (!h ||
-        !sqlite_script(h, "SELECT count(*) FROM sqlite_schema", err)) { /* the first read begins the transaction */
+    if (!h || !sqlite_script(h, "SELECT count(*) FROM sqlite_schema", err)) { /* the first read begins the transaction
+                                                                               */
         return false;
     }
     int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
@@ -345,7 +345,7 @@ static bool sqlite_copy(struct db *db, const char *path, const struct reel_progr
 }
 
 static bool sqlite_single_file(struct db *base, struct reel_error *err) {
-    struct sqlite_db *db = own(base);
+    struct sqlite_db *db = sqlite_own(base);
     pthread_mutex_lock(&db->writing);
     while (db->idle) { /* only readers of this process: no other knows the file */
         struct sqlite_handle *h = db->idle;
@@ -360,7 +360,7 @@ static bool sqlite_single_file(struct db *base, struct reel_error *err) {
 
 /* ---- the version of the tables */
 
-static bool read_number(struct db_handle *h, const char *sql, int64_t *out, struct reel_error *err) {
+static bool sqlite_read_number(struct db_handle *h, const char *sql, int64_t *out, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_compose(h, sql, err);
     if (!s || db_next(s, err) != DB_ROW) {
         return false;
@@ -371,9 +371,9 @@ static bool read_number(struct db_handle *h, const char *sql, int64_t *out, stru
 
 static bool sqlite_tables(struct db_handle *h, uint64_t *version, struct reel_error *err) {
     int64_t application, number, tables;
-    if (!read_number(h, "PRAGMA application_id", &application, err) ||
-        !read_number(h, "PRAGMA user_version", &number, err) ||
-        !read_number(h, "SELECT count(*) FROM sqlite_schema", &tables, err)) {
+    if (!sqlite_read_number(h, "PRAGMA application_id", &application, err) ||
+        !sqlite_read_number(h, "PRAGMA user_version", &number, err) ||
+        !sqlite_read_number(h, "SELECT count(*) FROM sqlite_schema", &tables, err)) {
         return false;
     }
     *version = (uint64_t)number; /* one below 0 is that of a newer program, too */

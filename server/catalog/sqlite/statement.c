@@ -13,15 +13,15 @@ const struct columns_array sqlite_arrays[COLUMNS_ARRAYS] = {{"{ints ", "json_eac
                                                             {"{in texts ", "IN (SELECT value FROM json_each(", "))"},
                                                             {"{in rows ", "IN (SELECT value FROM json_each(", "))"}};
 
-static struct sqlite_statement *own(struct db_statement *s) {
+static struct sqlite_statement *sqlite_statement_own(struct db_statement *s) {
     return (struct sqlite_statement *)s;
 }
 static sqlite3 *sqlite_of(const struct db_statement *s) {
     return ((struct sqlite_handle *)s->handle)->sqlite;
 }
 
-static bool prepare(struct sqlite_handle *h, const char *text, unsigned flags, sqlite3_stmt **out,
-                    struct reel_error *err) {
+static bool sqlite_statement_prepare(struct sqlite_handle *h, const char *text, unsigned flags, sqlite3_stmt **out,
+                                     struct reel_error *err) {
     AUTO_MEM char *sql = columns_expand(text, sqlite_arrays);
     if (!sql) {
         return reel_fail_memory(err);
@@ -38,7 +38,7 @@ struct db_statement *sqlite_statement(struct db_handle *handle, const char *name
         return NULL;
     }
     struct sqlite_statement *s = &h->statements[at];
-    if (!s->stmt && !prepare(h, sql_statements[at].text, SQLITE_PREPARE_PERSISTENT, &s->stmt, err)) {
+    if (!s->stmt && !sqlite_statement_prepare(h, sql_statements[at].text, SQLITE_PREPARE_PERSISTENT, &s->stmt, err)) {
         reel_error_at(err, "%s", name);
         return NULL;
     }
@@ -53,7 +53,7 @@ struct db_statement *sqlite_compose(struct db_handle *handle, const char *sql, s
         return NULL;
     }
     s->composed = true;
-    if (!prepare((struct sqlite_handle *)handle, sql, 0, &s->stmt, err)) {
+    if (!sqlite_statement_prepare((struct sqlite_handle *)handle, sql, 0, &s->stmt, err)) {
         free(s);
         return NULL;
     }
@@ -61,7 +61,7 @@ struct db_statement *sqlite_compose(struct db_handle *handle, const char *sql, s
 }
 
 void sqlite_done(struct db_statement *base) {
-    struct sqlite_statement *s = own(base);
+    struct sqlite_statement *s = sqlite_statement_own(base);
     if (s->composed) {
         sqlite3_finalize(s->stmt);
         free(s);
@@ -72,36 +72,37 @@ void sqlite_done(struct db_statement *base) {
 }
 
 static int parameter_index(struct db_statement *s, const char *name) {
-    return sqlite3_bind_parameter_index(own(s)->stmt, name);
+    return sqlite3_bind_parameter_index(sqlite_statement_own(s)->stmt, name);
 }
 static void note(struct db_statement *s, int rc) {
-    if (rc != SQLITE_OK && own(s)->failed == SQLITE_OK) {
-        own(s)->failed = rc;
+    if (rc != SQLITE_OK && sqlite_statement_own(s)->failed == SQLITE_OK) {
+        sqlite_statement_own(s)->failed = rc;
     }
 }
 
 void sqlite_set_int(struct db_statement *s, const char *name, int64_t value) {
     int at = parameter_index(s, name);
-    note(s, at ? sqlite3_bind_int64(own(s)->stmt, at, value) : SQLITE_OK);
+    note(s, at ? sqlite3_bind_int64(sqlite_statement_own(s)->stmt, at, value) : SQLITE_OK);
 }
 
 void sqlite_set_text(struct db_statement *s, const char *name, const char *value) {
     int at = parameter_index(s, name);
-    note(s, at ? sqlite3_bind_text(own(s)->stmt, at, value, -1, SQLITE_STATIC) : SQLITE_OK);
+    note(s, at ? sqlite3_bind_text(sqlite_statement_own(s)->stmt, at, value, -1, SQLITE_STATIC) : SQLITE_OK);
 }
 
 void sqlite_set_null(struct db_statement *s, const char *name) {
     int at = parameter_index(s, name);
-    note(s, at ? sqlite3_bind_null(own(s)->stmt, at) : SQLITE_OK);
+    note(s, at ? sqlite3_bind_null(sqlite_statement_own(s)->stmt, at) : SQLITE_OK);
 }
 
 void sqlite_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
     int at = parameter_index(s, name);
-    note(s, at ? sqlite3_bind_blob64(own(s)->stmt, at, data, size, SQLITE_STATIC) : SQLITE_OK);
+    note(s, at ? sqlite3_bind_blob64(sqlite_statement_own(s)->stmt, at, data, size, SQLITE_STATIC) : SQLITE_OK);
 }
 
 enum db_step sqlite_next(struct db_statement *s, struct reel_error *err) {
-    int failed = own(s)->failed, rc = failed != SQLITE_OK ? failed : sqlite3_step(own(s)->stmt);
+    int failed = sqlite_statement_own(s)->failed,
+        rc = failed != SQLITE_OK ? failed : sqlite3_step(sqlite_statement_own(s)->stmt);
     if (rc == SQLITE_ROW) {
         return DB_ROW;
     }
@@ -113,7 +114,7 @@ enum db_step sqlite_next(struct db_statement *s, struct reel_error *err) {
 }
 
 void sqlite_reset(struct db_statement *s) {
-    sqlite3_reset(own(s)->stmt);
+    sqlite3_reset(sqlite_statement_own(s)->stmt);
 }
 
 unsigned sqlite_changes(struct db_statement *s) {
@@ -121,20 +122,20 @@ unsigned sqlite_changes(struct db_statement *s) {
 }
 
 int64_t sqlite_int(struct db_statement *s, int column) {
-    return sqlite3_column_int64(own(s)->stmt, column);
+    return sqlite3_column_int64(sqlite_statement_own(s)->stmt, column);
 }
 
 const char *sqlite_text(struct db_statement *s, int column) {
-    const char *text = (const char *)sqlite3_column_text(own(s)->stmt, column);
+    const char *text = (const char *)sqlite3_column_text(sqlite_statement_own(s)->stmt, column);
     return text ? text : "";
 }
 
 const uint8_t *sqlite_blob(struct db_statement *s, int column, size_t *size) {
-    const uint8_t *raw = sqlite3_column_blob(own(s)->stmt, column);
-    *size = raw ? (size_t)sqlite3_column_bytes(own(s)->stmt, column) : 0;
+    const uint8_t *raw = sqlite3_column_blob(sqlite_statement_own(s)->stmt, column);
+    *size = raw ? (size_t)sqlite3_column_bytes(sqlite_statement_own(s)->stmt, column) : 0;
     return raw;
 }
 
 bool sqlite_is_null(struct db_statement *s, int column) {
-    return sqlite3_column_type(own(s)->stmt, column) == SQLITE_NULL;
+    return sqlite3_column_type(sqlite_statement_own(s)->stmt, column) == SQLITE_NULL;
 }

@@ -171,7 +171,7 @@ static void stop_ahead(struct block_source *s) {
 /* ---- the source */
 
 /* Waits for another's fetch. False: it has failed. The object's mutex is held. */
-static bool wait_for(struct held *h, uint32_t block, struct reel_error *err) {
+static bool block_source_wait_for(struct held *h, uint32_t block, struct reel_error *err) {
     uint64_t failures = h->failures;
     while (h->blocks[block].flags & BLOCK_BUSY) {
         pthread_cond_wait(&h->changed, &h->mutex);
@@ -197,7 +197,7 @@ static bool read_block(struct block_source *s, uint32_t block, uint64_t offset, 
     for (;;) {
         struct block *b = &h->blocks[block];
         if (b->flags & BLOCK_BUSY) {
-            if (!wait_for(h, block, err)) {
+            if (!block_source_wait_for(h, block, err)) {
                 break;
             }
         } else if (b->flags & BLOCK_GOOD) {

@@ -31,21 +31,21 @@ uint32_t block_sum(const void *data, size_t size) {
     return sum ? sum : 1;
 }
 
-static bool path_of(const struct blocks *all, const char *content, const char *suffix, char out[PATH_MAX]) {
+static bool blocks_path_of(const struct blocks *all, const char *content, const char *suffix, char out[PATH_MAX]) {
     int n = snprintf(out, PATH_MAX, "%s/%s%s", all->folder, content, suffix);
     return n > 0 && n < PATH_MAX;
 }
 
 /* ---- the table; blocks->mutex is held */
 
-static unsigned bucket_of(const char *content) {
+static unsigned blocks_bucket_of(const char *content) {
     unsigned bucket = 0;
     sscanf(content, "%3x", &bucket);
     return bucket % BUCKETS;
 }
 
 struct held **held_place(struct blocks *all, const char *content, bool beside) {
-    struct held **at = &all->table[bucket_of(content)];
+    struct held **at = &all->table[blocks_bucket_of(content)];
     while (*at && ((*at)->beside != beside || strcmp((*at)->content, content) != 0)) {
         at = &(*at)->next;
     }
@@ -56,7 +56,7 @@ struct held *held_add(struct blocks *all, const char *content, bool beside) {
     struct held *h = calloc(1, sizeof *h), **at = held_place(all, content, beside);
     if (h) {
         snprintf(h->content, sizeof h->content, "%s", content);
-        h->bucket = bucket_of(content);
+        h->bucket = blocks_bucket_of(content);
         h->beside = beside;
         h->fd = -1;
         pthread_mutex_init(&h->mutex, NULL);
@@ -95,10 +95,10 @@ void held_drop(struct blocks *all, struct held *h) {
 
 void held_remove_files(struct blocks *all, const struct held *h) {
     char path[PATH_MAX];
-    if (path_of(all, h->content, "", path)) {
+    if (blocks_path_of(all, h->content, "", path)) {
         unlink(path);
     }
-    if (path_of(all, h->content, map_suffix, path)) {
+    if (blocks_path_of(all, h->content, map_suffix, path)) {
         unlink(path);
     }
 }
@@ -128,7 +128,7 @@ static bool keep_or_make_blocks(struct held *h, uint64_t size, const struct stat
 static bool open_files(struct blocks *all, struct held *h, uint64_t size, struct reel_error *err) {
     char data[PATH_MAX], map[PATH_MAX];
     struct stat st, map_st;
-    if (!path_of(all, h->content, "", data) || !path_of(all, h->content, map_suffix, map)) {
+    if (!blocks_path_of(all, h->content, "", data) || !blocks_path_of(all, h->content, map_suffix, map)) {
         return reel_fail(err, REEL_ARGUMENT, "the path of the cache is too long");
     }
     if (size / BLOCK_BYTES >= UINT32_MAX) {
@@ -180,7 +180,7 @@ void held_release(struct blocks *all, struct held *h) {
     h->used_ns = reel_now_ns();
     if (--h->users == 0) {
         char map[PATH_MAX];
-        if (path_of(all, h->content, map_suffix, map)) {
+        if (blocks_path_of(all, h->content, map_suffix, map)) {
             utimensat(AT_FDCWD, map, NULL, 0); /* the order of use, after a restart */
         }
         close_files(h);
@@ -218,7 +218,7 @@ static uint64_t sum_file(struct held *h, uint64_t from) {
 bool blocks_adopt(struct blocks *all, const char *content, uint64_t size, uint64_t from, const char *path) {
     char data[PATH_MAX];
     struct reel_error ignored;
-    if (size - from > all->max_bytes || !path_of(all, content, "", data)) {
+    if (size - from > all->max_bytes || !blocks_path_of(all, content, "", data)) {
         return false;
     }
     pthread_mutex_lock(&all->mutex);

@@ -32,8 +32,8 @@ void blocks_forget(struct blocks *blocks, const char *content);
 
 /* A file beside, by its content: it was used now. With `stays` true it is not removed until a call with false; it need
  * not be there yet. */
-void blocks_find_file(struct blocks *blocks, const char *content, const char *path,
-                      int64_t used_ns); /* it was used then */
+void blocks_find_file(struct blocks *blocks, const char *content, const char *path, int64_t used_ns); /* it was used
+                                                                                                         then */
 void blocks_use_file(struct blocks *blocks, const char *content, const char *path);
 void blocks_hold_file(struct blocks *blocks, const char *content, const char *path, bool stays);
 void blocks_drop_file(struct blocks *blocks, const char *content); /* it is not there any more */

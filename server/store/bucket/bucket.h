@@ -48,8 +48,8 @@ struct s3_name bucket_name(const struct bucket *b, const char *folder, const cha
 struct s3_name bucket_located(const struct bucket *b, const char *location, char bucket[S3_BUCKET_MAX],
                               char key[S3_KEY_MAX + 1]);
 
-bool bucket_owns(const struct bucket *b, const char *bucket,
-                 const char *key);                                    /* whether this object belongs to the archive */
+bool bucket_owns(const struct bucket *b, const char *bucket, const char *key); /* whether this object belongs to the
+                                                                                  archive */
 static inline bool bucket_is_borrowed(const struct store_object *o) { /* it is one of others, which is only read */
     return strncmp(o->location, "s3://", 5) == 0;
 }
@@ -60,13 +60,14 @@ struct reel_source *bucket_direct(struct bucket *b, const struct store_object *o
 bool bucket_find(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err);
 /* REEL_NOT_FOUND: it is not there; REEL_CHANGED: the object of others has changed. */
 bool bucket_is_unchanged(struct bucket *b, const struct store_object *o, struct reel_error *err);
-bool bucket_check(struct bucket *b, const char *sha256, struct store_object *out,
-                  struct reel_error *err); /* both of them */
+bool bucket_check(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err); /* both of
+                                                                                                              them */
 
 /* Small objects, FOLDER/NAME. */
 bool bucket_put_text(struct bucket *b, const char *folder, const char *name, const char *text, struct reel_error *err);
 char *bucket_get_text(struct bucket *b, const char *folder, const char *name, size_t max,
-                      struct reel_error *err); /* REEL_NOT_FOUND */
+                      struct reel_error *err); /* REEL_NOT_FOUND
+                                                */
 bool bucket_delete(struct bucket *b, const char *folder, const char *name, struct reel_error *err);
 /* Writes the first text, or gets the one that is there; to be freed. */
 char *bucket_first_text(struct bucket *b, const char *folder, const char *name, const char *text,

@@ -27,8 +27,8 @@ static struct reel_source *open_blob(struct store *store, const char *sha256, co
         .content = sha256, .bucket = at.bucket, .key = at.key, .etag = o.etag[0] ? o.etag : NULL, .size = o.size};
     struct reel_error why = {0};
     struct reel_source *source = blocks_source(b->blocks, &object, name, &why);
-    if (!source &&
-        (why.code == REEL_NO_SPACE || why.code == REEL_IO)) { /* the cache's disk is full or broken: past it */
+    if (!source && (why.code == REEL_NO_SPACE || why.code == REEL_IO)) { /* the cache's disk is full or broken: past it
+                                                                          */
         return bucket_direct(b, &o, name, err);
     }
     return source ? source : (reel_error_pass(err, &why), NULL);
@@ -46,7 +46,7 @@ static bool examine(struct store *store, const char *sha256, uint64_t *size, str
     return good;
 }
 
-static bool has(struct store *store, const char *sha256) {
+static bool bucket_contents_has(struct store *store, const char *sha256) {
     struct store_object ignored;
     struct reel_error why = {0};
     return bucket_find(store->bucket, sha256, &ignored, &why) || why.code != REEL_NOT_FOUND;
@@ -117,27 +117,27 @@ struct visiting {
     bool stopped;
 };
 
-static bool visit_object(void *context, const char *name, const struct s3_object *object) {
+static bool contents_visit_object(void *context, const char *name, const struct s3_object *object) {
     struct visiting *v = context;
     v->stopped = hex_is(name, STORE_HEX) && !v->visit(v->context, name, v->suffix, object->modified_s * 1000000000);
     return !v->stopped;
 }
 
 /* Not the contents themselves, whose objects are not named by them: store_each_sent() has those. */
-static bool each(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t), void *context,
-                 struct reel_error *err) {
+static bool bucket_contents_each(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t),
+                                 void *context, struct reel_error *err) {
     struct visiting v = {.visit = visit, .context = context};
     for (size_t i = 0; i < STORE_KINDS && !v.stopped; i++) {
         v.suffix = store_kinds[i].suffix;
-        if (!bucket_each(store->bucket, store_kinds[i].folder, visit_object, &v, err)) {
+        if (!bucket_each(store->bucket, store_kinds[i].folder, contents_visit_object, &v, err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool size_of(const struct store *store, const char *hex, const char *suffix, uint64_t *size,
-                    struct reel_error *err) {
+static bool bucket_contents_size_of(const struct store *store, const char *hex, const char *suffix, uint64_t *size,
+                                    struct reel_error *err) {
     struct store_object o;
     struct s3_object there = {0};
     char key[S3_KEY_MAX + 1];
@@ -157,7 +157,8 @@ static bool size_of(const struct store *store, const char *hex, const char *suff
 
 /* A manifest goes to lost+found/; a pack or statistics, which can be made again, are removed; an object stays until
  * nothing names it. */
-static bool set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
+static bool bucket_contents_set_aside(const struct store *store, const char *hex, const char *suffix,
+                                      struct reel_error *err) {
     const char *folder = folder_of(suffix);
     if (!folder || strcmp(suffix, STORE_MANIFEST) != 0) {
         return !folder || bucket_delete(store->bucket, folder, hex, err);
@@ -167,13 +168,13 @@ static bool set_aside(const struct store *store, const char *hex, const char *su
            bucket_delete(store->bucket, folder, hex, err);
 }
 
-static bool write_text(const struct store *store, const char *name, const char *suffix, const char *text,
-                       struct reel_error *err) {
+static bool contents_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
+                                struct reel_error *err) {
     return bucket_put_text(store->bucket, folder_of(suffix), name, text, err);
 }
 
-static bool load(const struct store *store, const char *name, const char *suffix, json_t **out,
-                 struct reel_error *err) {
+static bool bucket_contents_load(const struct store *store, const char *name, const char *suffix, json_t **out,
+                                 struct reel_error *err) {
     AUTO_MEM char *text = bucket_get_text(store->bucket, folder_of(suffix), name, STORE_TEXT_MAX, err);
     *out = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
     return text;
@@ -186,8 +187,8 @@ static bool is_pack(const char *suffix) {
     return strcmp(suffix, STORE_PACK) == 0;
 }
 
-static bool path_of(const struct store *store, const char *content, const char *suffix, char *out, size_t size,
-                    struct reel_error *err) {
+static bool contents_path_of(const struct store *store, const char *content, const char *suffix, char *out, size_t size,
+                             struct reel_error *err) {
     if (strcmp(suffix, STORE_STATISTICS) != 0) {
         return store_content_path(store, content, suffix, out, size, err);
     }
@@ -197,7 +198,7 @@ static bool path_of(const struct store *store, const char *content, const char *
 
 static bool place(struct store *store, const char *content, const char *suffix, char *out, size_t size,
                   struct reel_error *err) {
-    if (!path_of(store, content, suffix, out, size, err)) {
+    if (!contents_path_of(store, content, suffix, out, size, err)) {
         return false;
     }
     if (!is_pack(suffix)) {
@@ -207,9 +208,9 @@ static bool place(struct store *store, const char *content, const char *suffix, 
     return store_make_place(store, content, err);
 }
 
-static bool keep(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
+static bool contents_keep(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
     char path[STORE_PATH];
-    if (!path_of(store, content, suffix, path, sizeof path, err) ||
+    if (!contents_path_of(store, content, suffix, path, sizeof path, err) ||
         !bucket_put_file(store->bucket, folder_of(suffix), content, path, err)) {
         return false;
     }
@@ -219,8 +220,8 @@ static bool keep(struct store *store, const char *content, const char *suffix, s
     return true;
 }
 
-static bool fetch(struct store *store, const char *content, const char *suffix, const char *to,
-                  struct reel_error *err) {
+static bool contents_fetch(struct store *store, const char *content, const char *suffix, const char *to,
+                           struct reel_error *err) {
     char from[STORE_PATH];
     AUTO_FD int fd = store_new_file(store, from, err);
     if (fd < 0) {
@@ -244,9 +245,9 @@ static bool note_use(struct store *store, const char *content, const char *path,
 }
 
 /* One that is open stays. What was removed before it was counted is fetched once more. */
-static int open_file(struct store *store, const char *content, const char *suffix, bool again, char *out, size_t size,
-                     struct reel_error *err) {
-    if (!path_of(store, content, suffix, out, size, err)) {
+static int bucket_contents_open_file(struct store *store, const char *content, const char *suffix, bool again,
+                                     char *out, size_t size, struct reel_error *err) {
+    if (!contents_path_of(store, content, suffix, out, size, err)) {
         return -1;
     }
     for (unsigned tries = 0; tries < 3; tries++) {
@@ -257,7 +258,7 @@ static int open_file(struct store *store, const char *content, const char *suffi
         if (fd >= 0) {
             close(fd);
         }
-        if (!fetch(store, content, suffix, out, err)) {
+        if (!contents_fetch(store, content, suffix, out, err)) {
             return -1;
         }
     }
@@ -267,7 +268,7 @@ static int open_file(struct store *store, const char *content, const char *suffi
 
 static bool remove_file(struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
     char path[STORE_PATH];
-    if (!path_of(store, hex, suffix, path, sizeof path, err)) {
+    if (!contents_path_of(store, hex, suffix, path, sizeof path, err)) {
         return false;
     }
     if (is_pack(suffix)) {
@@ -281,16 +282,16 @@ const struct store_ops store_in_bucket = {.upload = &store_upload_in_bucket,
                                           .open_resting = open_blob, /* it holds no file */
                                           .open_stored = open_stored,
                                           .examine = examine,
-                                          .has = has,
+                                          .has = bucket_contents_has,
                                           .is_reference = is_reference,
                                           .keep_reference = keep_reference,
                                           .remove = remove_blob,
-                                          .each = each,
-                                          .size = size_of,
-                                          .set_aside = set_aside,
-                                          .write_text = write_text,
-                                          .load = load,
+                                          .each = bucket_contents_each,
+                                          .size = bucket_contents_size_of,
+                                          .set_aside = bucket_contents_set_aside,
+                                          .write_text = contents_write_text,
+                                          .load = bucket_contents_load,
                                           .remove_file = remove_file,
                                           .place = place,
-                                          .keep = keep,
-                                          .open_file = open_file};
+                                          .keep = contents_keep,
+                                          .open_file = bucket_contents_open_file};

@@ -21,7 +21,7 @@ struct listing {
     void *context;
 };
 
-static bool visit_object(void *context, const char *key, const struct s3_object *object) {
+static bool reference_visit_object(void *context, const char *key, const struct s3_object *object) {
     const struct listing *l = context;
     return bucket_owns(l->bucket, l->name, key) || l->visit(l->context, key, object);
 }
@@ -38,7 +38,7 @@ bool store_each_object(struct store *store, const char *url,
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
     struct listing l = {.bucket = store->bucket, .name = bucket, .visit = visit, .context = context};
     return has_bucket(store, err) && s3_address(url, bucket, key, err) &&
-           s3_list(store->bucket->s3, bucket, key, 0, visit_object, &l, err);
+           s3_list(store->bucket->s3, bucket, key, 0, reference_visit_object, &l, err);
 }
 
 struct reel_source *store_open_object(struct store *store, const struct store_object *object, const char *name,
@@ -85,7 +85,7 @@ struct hashing {
     pthread_cond_t over;
 };
 
-static void fetch(struct bucket_task *task) {
+static void reference_fetch(struct bucket_task *task) {
     struct range *r = (struct range *)task;
     struct hashing *h = r->of;
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
@@ -98,7 +98,7 @@ static void fetch(struct bucket_task *task) {
 }
 
 /* The next range, if there is one. */
-static void begin(struct hashing *h, struct range *r) {
+static void reference_begin(struct hashing *h, struct range *r) {
     uint64_t left = h->object->size - h->next;
     r->offset = h->next;
     r->size = left < RANGE_BYTES ? (size_t)left : RANGE_BYTES;
@@ -132,7 +132,7 @@ static bool hash_ranges(struct hashing *h, const struct reel_progress *progress,
         if (progress && !progress->report(progress->context, done, size)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }
-        begin(h, r);
+        reference_begin(h, r);
     }
     return true;
 }
@@ -149,8 +149,9 @@ bool store_hash_object(struct store *store, const struct store_object *object, c
         return store->bucket && reel_fail_memory(err);
     }
     for (unsigned i = 0; i < RANGES; i++) {
-        h.ranges[i] = (struct range){.task = {.run = fetch}, .of = &h, .data = data + (size_t)i * RANGE_BYTES};
-        begin(&h, &h.ranges[i]);
+        h.ranges[i] =
+            (struct range){.task = {.run = reference_fetch}, .of = &h, .data = data + (size_t)i * RANGE_BYTES};
+        reference_begin(&h, &h.ranges[i]);
     }
     digest_start(&hash, DIGEST_SHA256);
     bool good = hash_ranges(&h, progress, &hash, err);

@@ -51,7 +51,7 @@ struct sending {
 };
 
 /* Of part `number`, from 1; 0: there is none. */
-static uint64_t size_of(unsigned number) {
+static uint64_t send_size_of(unsigned number) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (number <= sizes[i].parts) {
             return sizes[i].bytes;
@@ -105,7 +105,7 @@ struct sending *sending_new(struct bucket *b, int fd, struct reel_error *err) {
 }
 
 uint64_t sending_next(const struct sending *s) {
-    return s->sent_bytes + size_of(s->sent + 1);
+    return s->sent_bytes + send_size_of(s->sent + 1);
 }
 uint64_t sending_kept(const struct sending *s) {
     return s->kept_from;
@@ -114,7 +114,7 @@ void sending_hold(struct sending *s, uint64_t offset) {
     s->held_from = offset;
 }
 
-static struct s3_name name_of(const struct sending *s, char bucket[S3_BUCKET_MAX], char key[S3_KEY_MAX + 1]) {
+static struct s3_name send_name_of(const struct sending *s, char bucket[S3_BUCKET_MAX], char key[S3_KEY_MAX + 1]) {
     return bucket_located(s->bucket, s->location, bucket, key);
 }
 
@@ -126,8 +126,8 @@ static void run_part(struct bucket_task *task) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1], etag[S3_ETAG_MAX];
     struct reel_error why = {0};
     const uint64_t from = bytes_of(t->number - 1);
-    const struct s3_body body = {.fd = s->fd, .offset = from, .size = size_of(t->number)};
-    bool good = s3_part(s->bucket->s3, name_of(s, bucket, key), s->upload, t->number, &body, etag, &why);
+    const struct s3_body body = {.fd = s->fd, .offset = from, .size = send_size_of(t->number)};
+    bool good = s3_part(s->bucket->s3, send_name_of(s, bucket, key), s->upload, t->number, &body, etag, &why);
     pthread_mutex_lock(&s->mutex);
     if (good) {
         memcpy(s->etags[t->number - 1], etag, sizeof etag);
@@ -155,9 +155,9 @@ static bool settle(struct sending *s, struct reel_error *err) {
     return good;
 }
 
-static bool begin(struct sending *s, struct reel_error *err) {
+static bool send_begin(struct sending *s, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    return s->upload[0] || s3_begin(s->bucket->s3, name_of(s, bucket, key), s->upload, err);
+    return s->upload[0] || s3_begin(s->bucket->s3, send_name_of(s, bucket, key), s->upload, err);
 }
 
 /* Room for one more; no part is in flight while the table moves. */
@@ -192,10 +192,10 @@ static void free_sent(struct sending *s) {
 }
 
 bool sending_grow(struct sending *s, const struct digest *hash, struct reel_error *err) {
-    if (!size_of(s->sent + 1)) {
+    if (!send_size_of(s->sent + 1)) {
         return reel_fail(err, REEL_LIMIT, "an object in S3 has at most %" PRIu64 " bytes", bytes_of(S3_PARTS_MAX));
     }
-    if (!begin(s, err) || !make_place(s, err)) {
+    if (!send_begin(s, err) || !make_place(s, err)) {
         return false;
     }
     pthread_mutex_lock(&s->mutex);
@@ -314,7 +314,7 @@ static bool read_etags(struct sending *s, const json_t *etags) {
     return s->hashes;
 }
 
-static bool copy(char *out, size_t size, const char *text) {
+static bool send_copy(char *out, size_t size, const char *text) {
     return (size_t)snprintf(out, size, "%s", text) < size;
 }
 
@@ -325,9 +325,9 @@ static bool read_note(struct sending *s, const json_t *note) {
     bool good = json_unpack((json_t *)note, "{s:s, s:s, s:s, s:s, s:b, s:o}", "object", &location, "upload", &upload,
                             "hash", &hash, "tail", &tail, "complete", &complete, "etags", &etags) == 0;
     s->complete = good && complete;
-    return good && json_is_array(etags) && copy(s->location, sizeof s->location, location) &&
-           copy(s->upload, sizeof s->upload, upload) && copy(s->tail, sizeof s->tail, tail) && read_etags(s, etags) &&
-           digest_restore(&s->hashes[s->sent], hash, s->sent_bytes);
+    return good && json_is_array(etags) && send_copy(s->location, sizeof s->location, location) &&
+           send_copy(s->upload, sizeof s->upload, upload) && send_copy(s->tail, sizeof s->tail, tail) &&
+           read_etags(s, etags) && digest_restore(&s->hashes[s->sent], hash, s->sent_bytes);
 }
 
 /* Gets the bytes behind the last part. */
@@ -339,8 +339,8 @@ static bool get_tail(struct sending *s, uint64_t *size, struct digest *hash, str
     }
     AUTO_MEM char *bytes = NULL;
     char key[S3_KEY_MAX + 1];
-    bytes = s3_get_all(s->bucket->s3, bucket_name(s->bucket, "incoming", s->tail, key), (size_t)size_of(s->sent + 1),
-                       &n, NULL, err);
+    bytes = s3_get_all(s->bucket->s3, bucket_name(s->bucket, "incoming", s->tail, key),
+                       (size_t)send_size_of(s->sent + 1), &n, NULL, err);
     if (!bytes || lseek(s->fd, (off_t)s->sent_bytes, SEEK_SET) < 0 || !disk_write_all(s->fd, bytes, n)) {
         return bytes ? reel_fail_errno(err, "the upload's file cannot be written") : false;
     }
@@ -382,7 +382,7 @@ void sending_forget(struct bucket *b, const char *text) {
 
 static bool send_rest(struct sending *s, uint64_t size, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    struct s3_name name = name_of(s, bucket, key);
+    struct s3_name name = send_name_of(s, bucket, key);
     const struct s3_body body = {.fd = s->fd, .offset = s->sent_bytes, .size = size - s->sent_bytes};
     if (s->sent == 0) {
         return s3_put(s->bucket->s3, name, &body, false, err);
@@ -417,9 +417,9 @@ void sending_abandon(struct sending *s) {
     settle(s, &ignored);
     remove_tails(s);
     if (s->complete) {
-        s3_delete(s->bucket->s3, name_of(s, bucket, key), &ignored);
+        s3_delete(s->bucket->s3, send_name_of(s, bucket, key), &ignored);
     } else if (s->upload[0]) {
-        s3_abort(s->bucket->s3, name_of(s, bucket, key), s->upload, &ignored);
+        s3_abort(s->bucket->s3, send_name_of(s, bucket, key), s->upload, &ignored);
     }
     s->upload[0] = '\0';
 }

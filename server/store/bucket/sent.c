@@ -22,7 +22,7 @@ static bool is_ours(const char *name) {
     return hex_is(name, NAME_DIGITS);
 }
 
-static bool visit_object(void *context, const char *name, const struct s3_object *object) {
+static bool sent_visit_object(void *context, const char *name, const struct s3_object *object) {
     struct visiting *v = context;
     const struct store_sent sent = {.kind = v->kind, .name = name, .bytes = object->size, .at_s = object->modified_s};
     v->stopped = is_ours(name) && !v->visit(v->context, &sent);
@@ -38,11 +38,11 @@ static bool visit_parts(void *context, const char *name, const char *upload, int
 bool store_each_sent(struct store *store, bool objects, bool (*visit)(void *context, const struct store_sent *sent),
                      void *context, struct reel_error *err) {
     struct visiting v = {.visit = visit, .context = context, .kind = SENT_OBJECT};
-    if (objects && !bucket_each(store->bucket, "objects", visit_object, &v, err)) {
+    if (objects && !bucket_each(store->bucket, "objects", sent_visit_object, &v, err)) {
         return false;
     }
     v.kind = SENT_END;
-    return (v.stopped || bucket_each(store->bucket, "incoming", visit_object, &v, err)) &&
+    return (v.stopped || bucket_each(store->bucket, "incoming", sent_visit_object, &v, err)) &&
            (v.stopped || bucket_each_upload(store->bucket, visit_parts, &v, err));
 }
 
@@ -66,7 +66,7 @@ struct naming {
 };
 
 /* A part without a location was written before its object was known; then the directory has it. */
-static bool visit_part(const struct naming *n, const json_t *part) {
+static bool sent_visit_part(const struct naming *n, const json_t *part) {
     const char *sha256 = json_string_value(json_object_get(part, "sha256")),
                *object = json_string_value(json_object_get(part, "object"));
     return object                                       ? n->visit(n->context, object)
@@ -93,7 +93,7 @@ static bool visit_manifest(void *context, const char *name, const struct s3_obje
         n->stopped = !n->visit(n->context, NULL);
     }
     json_array_foreach(json_object_get(manifest, "parts"), i, part) {
-        n->stopped = n->stopped || !visit_part(n, part);
+        n->stopped = n->stopped || !sent_visit_part(n, part);
     }
     return !n->stopped;
 }

@@ -8,7 +8,7 @@
 #include "store/bucket/send.h"
 #include "store/upload_internal.h"
 
-static bool begin(struct store_upload *u, struct reel_error *err) {
+static bool upload_begin(struct store_upload *u, struct reel_error *err) {
     return (u->sending = sending_new(u->store->bucket, u->fd, err));
 }
 
@@ -26,7 +26,7 @@ static bool open_session(struct store_upload *u, bool create, const char *note, 
 
 /* ---- bytes */
 
-static bool put(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
+static bool bucket_upload_put(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
     const uint8_t *at = data;
     while (size > 0) {
         uint64_t left = sending_next(u->sending) - u->written;
@@ -41,7 +41,7 @@ static bool put(struct store_upload *u, const void *data, size_t size, struct re
 }
 
 /* Hashes again from the last whole part on: the file has no bytes before it. */
-static bool cut(struct store_upload *u, struct reel_error *err) {
+static bool bucket_upload_cut(struct store_upload *u, struct reel_error *err) {
     if (!sending_cut(u->sending, u->written, err)) {
         return false;
     }
@@ -64,8 +64,8 @@ static void noted(struct store_upload *u) {
 /* ---- the end */
 
 /* Gives the content this object; the one that it had before goes. */
-static bool enter(struct store_upload *u, const char *location, const struct store_object *before,
-                  struct reel_error *err) {
+static bool upload_enter(struct store_upload *u, const char *location, const struct store_object *before,
+                         struct reel_error *err) {
     struct bucket *b = u->store->bucket;
     const struct store_directory *d = u->store->directory;
     struct store_object now = {.size = u->written};
@@ -88,7 +88,7 @@ static bool enter(struct store_upload *u, const char *location, const struct sto
     return true;
 }
 
-static bool keep(struct store_upload *u, bool replace, struct reel_error *err) {
+static bool bucket_upload_keep(struct store_upload *u, bool replace, struct reel_error *err) {
     struct bucket *b = u->store->bucket;
     struct store_object before, there;
     struct reel_error none = {0};
@@ -109,7 +109,7 @@ static bool keep(struct store_upload *u, bool replace, struct reel_error *err) {
         return true;
     }
     const char *location = sending_end(u->sending, u->written, err);
-    if (!location || !enter(u, location, has ? &before : NULL, err)) {
+    if (!location || !upload_enter(u, location, has ? &before : NULL, err)) {
         return false;
     }
     if (!blocks_adopt(b->blocks, u->sha256, u->written, sending_kept(u->sending), u->path)) {
@@ -118,7 +118,7 @@ static bool keep(struct store_upload *u, bool replace, struct reel_error *err) {
     return true;
 }
 
-static void end(struct store_upload *u) {
+static void upload_end(struct store_upload *u) {
     if (u->lasting && !u->placed) {
         unlink(u->path);
     } else if (u->sending && !u->placed) {
@@ -144,13 +144,13 @@ static struct reel_source *open_partial(struct store *store, const char *id, con
     return bucket_direct(store->bucket, &object, "part", err);
 }
 
-static void forget(struct store *store, const char *note) {
+static void upload_forget(struct store *store, const char *note) {
     sending_forget(store->bucket, note);
 }
 
 /* ---- an upload whose bytes the bucket has: they are only counted */
 
-static bool count(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
+static bool upload_count(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
     (void)data, (void)err;
     u->written += size;
     return true;
@@ -162,7 +162,8 @@ static bool confirm_known(struct store_upload *u, bool full, uint64_t *sure, cha
     return true;
 }
 
-static const struct store_upload_ops known_ops = {.put = count, .sync = confirm_known, .keep = keep};
+static const struct store_upload_ops known_ops = {
+    .put = upload_count, .sync = confirm_known, .keep = bucket_upload_keep};
 
 /* The process that hashed the content ended after the object was complete, and before it was entered. */
 static bool enter_noted(struct store *store, const char *sha256, const char *note, uint64_t size,
@@ -203,17 +204,17 @@ static struct store_upload *known(struct store *store, const char *sha256, const
     return u;
 }
 
-const struct store_upload_ops store_upload_in_bucket = {.begin = begin,
+const struct store_upload_ops store_upload_in_bucket = {.begin = upload_begin,
                                                         .open = open_session,
                                                         .known = known,
-                                                        .put = put,
-                                                        .cut = cut,
+                                                        .put = bucket_upload_put,
+                                                        .cut = bucket_upload_cut,
                                                         .hold = hold,
                                                         .sync = confirm,
                                                         .noted = noted,
                                                         .finish = upload_hash_all,
                                                         .finish_partial = finish_partial,
-                                                        .keep = keep,
-                                                        .free = end,
+                                                        .keep = bucket_upload_keep,
+                                                        .free = upload_end,
                                                         .open_partial = open_partial,
-                                                        .forget = forget};
+                                                        .forget = upload_forget};

@@ -101,7 +101,7 @@ static struct reel_source *open_resting(struct store *store, const char *sha256,
     return &s->base;
 }
 
-static bool has(struct store *store, const char *sha256) {
+static bool folder_contents_has(struct store *store, const char *sha256) {
     char path[STORE_PATH];
     return store_content_path(store, sha256, "", path, sizeof path, NULL) &&
            (access(path, F_OK) == 0 || errno != ENOENT);
@@ -146,8 +146,8 @@ static bool visit_folder(const struct store *store, const char *folder,
     return more;
 }
 
-static bool each(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t), void *context,
-                 struct reel_error *err) {
+static bool folder_contents_each(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t),
+                                 void *context, struct reel_error *err) {
     char path[STORE_PATH];
     AUTO_FOLDER DIR *d = opendir(store_path(store, path, "blobs"));
     if (!d) {
@@ -161,8 +161,8 @@ static bool each(struct store *store, bool (*visit)(void *, const char *, const 
     return true;
 }
 
-static bool size_of(const struct store *store, const char *hex, const char *suffix, uint64_t *size,
-                    struct reel_error *err) {
+static bool folder_contents_size_of(const struct store *store, const char *hex, const char *suffix, uint64_t *size,
+                                    struct reel_error *err) {
     char path[STORE_PATH];
     struct stat st;
     if (!store_content_path(store, hex, suffix, path, sizeof path, err)) {
@@ -194,15 +194,16 @@ static bool move_to_free_name(const struct store *store, const char *from, const
     return reel_fail(err, REEL_CONFLICT, "lost+found has %d files of that name already", AGAIN_MAX);
 }
 
-static bool set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
+static bool folder_contents_set_aside(const struct store *store, const char *hex, const char *suffix,
+                                      struct reel_error *err) {
     char from[STORE_PATH], folder[STORE_PATH];
     return store_content_path(store, hex, suffix, from, sizeof from, err) &&
            store_make_folder(store_path(store, folder, "lost+found"), store->folder, err) &&
            move_to_free_name(store, from, hex, suffix, err);
 }
 
-static bool load(const struct store *store, const char *name, const char *suffix, json_t **out,
-                 struct reel_error *err) {
+static bool folder_contents_load(const struct store *store, const char *name, const char *suffix, json_t **out,
+                                 struct reel_error *err) {
     char path[STORE_PATH];
     struct stat st;
     if (suffix && !store_content_path(store, name, suffix, path, sizeof path, err)) {
@@ -222,8 +223,8 @@ static bool place(struct store *store, const char *content, const char *suffix, 
     return store_content_path(store, content, suffix, out, size, err) && store_make_place(store, content, err);
 }
 
-static int open_file(struct store *store, const char *content, const char *suffix, bool again, char *out, size_t size,
-                     struct reel_error *err) {
+static int folder_contents_open_file(struct store *store, const char *content, const char *suffix, bool again,
+                                     char *out, size_t size, struct reel_error *err) {
     bool is_pack = strcmp(suffix, STORE_PACK) == 0;
     (void)again;
     if (!store_content_path(store, content, suffix, out, size, err)) {
@@ -243,17 +244,17 @@ const struct store_ops store_in_folder = {.upload = &store_upload_in_folder,
                                           .open_resting = open_resting,
                                           .open_stored = open_stored,
                                           .examine = examine,
-                                          .has = has,
+                                          .has = folder_contents_has,
                                           .is_reference = is_reference,
                                           .keep_reference = store_write_reference,
                                           .remove = remove_blob,
                                           .room = room,
-                                          .each = each,
-                                          .size = size_of,
-                                          .set_aside = set_aside,
+                                          .each = folder_contents_each,
+                                          .size = folder_contents_size_of,
+                                          .set_aside = folder_contents_set_aside,
                                           .remove_file = remove_file,
                                           .write_text = store_write_text,
                                           .confirm = store_sync_place,
-                                          .load = load,
+                                          .load = folder_contents_load,
                                           .place = place,
-                                          .open_file = open_file};
+                                          .open_file = folder_contents_open_file};

@@ -81,19 +81,24 @@ static bool open_session(struct store_upload *u, bool create, const char *note, 
     return true;
 }
 
-static bool put(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
+static bool folder_upload_put(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
     if (!upload_write(u, data, size, err)) {
         return false;
     }
     if (u->written - u->started >= WRITEBACK_BYTES) {
         (void)sync_file_range(u->fd, (off_t)u->started, (off_t)(u->written - u->started),
-                              SYNC_FILE_RANGE_WRITE); /* a hint: fsync reports errors */
+                              SYNC_FILE_RANGE_WRITE); /* a
+                                                         hint:
+                                                         fsync
+                                                         reports
+                                                         errors
+                                                       */
         u->started = u->written;
     }
     return true;
 }
 
-static bool cut(struct store_upload *u, struct reel_error *err) {
+static bool folder_upload_cut(struct store_upload *u, struct reel_error *err) {
     (void)err;
     if (u->hashed > u->written) {
         upload_hash_restart(u);
@@ -124,7 +129,7 @@ static bool sync_bytes(struct store_upload *u, bool full, uint64_t *sure, char *
 
 /* ---- the end */
 
-static bool finish(struct store_upload *u, struct reel_error *err) {
+static bool upload_finish(struct store_upload *u, struct reel_error *err) {
     if (!upload_hash_all(u, err)) {
         return false;
     }
@@ -136,26 +141,26 @@ static bool finish(struct store_upload *u, struct reel_error *err) {
 }
 
 /* A blob of this hash and size exists. It has the same content, and blobs are flushed before they get their name. */
-static bool is_there(const struct store_upload *u) {
+static bool upload_is_there(const struct store_upload *u) {
     char path[STORE_PATH];
     struct stat st;
     return store_content_path(u->store, u->sha256, "", path, sizeof path, NULL) && stat(path, &st) == 0 &&
            (uint64_t)st.st_size == u->written;
 }
 
-static bool keep(struct store_upload *u, bool replace, struct reel_error *err) {
+static bool folder_upload_keep(struct store_upload *u, bool replace, struct reel_error *err) {
     if (!upload_may_be_kept(u, err)) {
         return false;
     }
-    if (!replace && is_there(u)) {
+    if (!replace && upload_is_there(u)) {
         return store_sync_place(u->store, u->sha256, err);
     }
     if (store_upload_is_whole(u)) {
         reel_own_by_folder(u->fd, u->path); /* a linked file gets the owner of the archive's folder */
     }
     bool lasts = store_publish(u->store, u->path, u->sha256, "", err);
-    u->placed =
-        lasts || access(u->path, F_OK) != 0; /* after a failure the file may have been renamed without being durable */
+    u->placed = lasts || access(u->path, F_OK) != 0; /* after a failure the file may have been renamed without being
+                                                        durable */
     if (lasts) {
         store_drop_reference(u->store, u->sha256); /* the stored copy replaces the reference */
     }
@@ -178,10 +183,10 @@ static struct reel_source *open_partial(struct store *store, const char *id, con
 
 const struct store_upload_ops store_upload_in_folder = {.open = open_session,
                                                         .share = share,
-                                                        .put = put,
-                                                        .cut = cut,
+                                                        .put = folder_upload_put,
+                                                        .cut = folder_upload_cut,
                                                         .sync = sync_bytes,
-                                                        .finish = finish,
-                                                        .keep = keep,
+                                                        .finish = upload_finish,
+                                                        .keep = folder_upload_keep,
                                                         .withdraw = withdraw,
                                                         .open_partial = open_partial};

@@ -19,12 +19,12 @@ static const char *variable(const char *name, const char *other) {
     return value && value[0] ? value : NULL;
 }
 
-static bool copy(char *out, size_t size, const char *value) {
+static bool credentials_copy(char *out, size_t size, const char *value) {
     return !value || (size_t)snprintf(out, size, "%s", value) < size;
 }
 
 /* Without the blanks around it; changes the line. */
-static char *trim(char *text) {
+static char *credentials_trim(char *text) {
     text += strspn(text, " \t");
     size_t n = strlen(text);
     while (n > 0 && strchr(" \t\r\n", text[n - 1])) {
@@ -40,13 +40,13 @@ static void read_section(const char *path, const char *section,
     AUTO_MEM char *line = malloc(LINE_MAX_BYTES);
     bool inside = false;
     while (f && line && fgets(line, LINE_MAX_BYTES, f)) {
-        char *text = trim(line), *end = strchr(text, ']'), *equals = strchr(text, '=');
+        char *text = credentials_trim(line), *end = strchr(text, ']'), *equals = strchr(text, '=');
         if (text[0] == '[' && end) {
             *end = '\0';
-            inside = strcmp(trim(text + 1), section) == 0;
+            inside = strcmp(credentials_trim(text + 1), section) == 0;
         } else if (inside && equals && text[0] != '#') {
             *equals = '\0';
-            set(context, trim(text), trim(equals + 1));
+            set(context, credentials_trim(text), credentials_trim(equals + 1));
         }
     }
     if (line) {
@@ -66,16 +66,18 @@ struct found {
 static void set_key(void *context, const char *name, const char *value) {
     struct found *f = context;
     struct s3_credentials *c = f->credentials;
-    f->fits = f->fits && (strcmp(name, "aws_access_key_id") != 0 || copy(c->access, sizeof c->access, value)) &&
-              (strcmp(name, "aws_secret_access_key") != 0 || copy(c->secret, sizeof c->secret, value)) &&
-              (strcmp(name, "aws_session_token") != 0 || copy(c->token, sizeof c->token, value));
+    f->fits = f->fits &&
+              (strcmp(name, "aws_access_key_id") != 0 || credentials_copy(c->access, sizeof c->access, value)) &&
+              (strcmp(name, "aws_secret_access_key") != 0 || credentials_copy(c->secret, sizeof c->secret, value)) &&
+              (strcmp(name, "aws_session_token") != 0 || credentials_copy(c->token, sizeof c->token, value));
 }
 
 static void set_place(void *context, const char *name, const char *value) {
     struct found *f = context;
     f->fits = f->fits &&
-              (strcmp(name, "region") != 0 || copy(f->credentials->region, sizeof f->credentials->region, value)) &&
-              (strcmp(name, "endpoint_url") != 0 || copy(f->endpoint, S3_ENDPOINT_MAX, value));
+              (strcmp(name, "region") != 0 ||
+               credentials_copy(f->credentials->region, sizeof f->credentials->region, value)) &&
+              (strcmp(name, "endpoint_url") != 0 || credentials_copy(f->endpoint, S3_ENDPOINT_MAX, value));
 }
 
 static bool file_path(const char *name, const char *in_home, char out[PATH_MAX]) {
@@ -116,14 +118,15 @@ bool s3_credentials_load(struct s3_credentials *out, char endpoint[S3_ENDPOINT_M
     }
     if (key) {
         out->token[0] = '\0';
-        f.fits = f.fits && copy(out->access, sizeof out->access, key) &&
-                 copy(out->secret, sizeof out->secret, variable("AWS_SECRET_ACCESS_KEY", NULL)) &&
-                 copy(out->token, sizeof out->token, variable("AWS_SESSION_TOKEN", NULL));
+        f.fits = f.fits && credentials_copy(out->access, sizeof out->access, key) &&
+                 credentials_copy(out->secret, sizeof out->secret, variable("AWS_SECRET_ACCESS_KEY", NULL)) &&
+                 credentials_copy(out->token, sizeof out->token, variable("AWS_SESSION_TOKEN", NULL));
     }
-    f.fits = f.fits && copy(out->region, sizeof out->region, variable("AWS_REGION", "AWS_DEFAULT_REGION")) &&
-             copy(endpoint, S3_ENDPOINT_MAX, variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"));
+    f.fits = f.fits &&
+             credentials_copy(out->region, sizeof out->region, variable("AWS_REGION", "AWS_DEFAULT_REGION")) &&
+             credentials_copy(endpoint, S3_ENDPOINT_MAX, variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"));
     if (!out->region[0]) {
-        copy(out->region, sizeof out->region, "us-east-1");
+        credentials_copy(out->region, sizeof out->region, "us-east-1");
     }
     if (!endpoint[0]) {
         f.fits =

@@ -94,7 +94,7 @@ static bool get_page(struct s3 *s3, const char *bucket, const char *query, struc
 }
 
 /* Appends NAME=VALUE, escaped. */
-static bool add(char *query, const char *name, const char *value, struct reel_error *err) {
+static bool s3_list_add(char *query, const char *name, const char *value, struct reel_error *err) {
     size_t used = strlen(query);
     used += (size_t)snprintf(query + used, QUERY_MAX - used, "%s%s=", used > 0 ? "&" : "", name);
     return (used < QUERY_MAX && s3_escape(value, false, query + used, QUERY_MAX - used)) ||
@@ -115,7 +115,7 @@ bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, size_t below
     do {
         char query[QUERY_MAX] = "encoding-type=url&list-type=2", before[S3_KEY_MAX + 1];
         memcpy(before, p->last_key, sizeof before);
-        if (!add(query, "prefix", prefix, err) || !add(query, "start-after", before, err) ||
+        if (!s3_list_add(query, "prefix", prefix, err) || !s3_list_add(query, "start-after", before, err) ||
             !get_page(s3, bucket, query, p, on_object, err)) {
             return false;
         }
@@ -139,8 +139,8 @@ bool s3_uploads(struct s3 *s3, const char *bucket, const char *prefix, size_t be
     do {
         char query[QUERY_MAX] = "encoding-type=url", before[S3_UPLOAD_MAX];
         memcpy(before, p->last_id, sizeof before);
-        if (!add(query, "key-marker", p->last_key, err) || !add(query, "prefix", prefix, err) ||
-            !add(query, "upload-id-marker", p->last_id, err) || !add(query, "uploads", "", err) ||
+        if (!s3_list_add(query, "key-marker", p->last_key, err) || !s3_list_add(query, "prefix", prefix, err) ||
+            !s3_list_add(query, "upload-id-marker", p->last_id, err) || !s3_list_add(query, "uploads", "", err) ||
             !get_page(s3, bucket, query, p, on_upload, err)) {
             return false;
         }

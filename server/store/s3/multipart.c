@@ -57,7 +57,7 @@ bool s3_part(struct s3 *s3, struct s3_name name, const char *upload, unsigned nu
     return good && (etag[0] || reel_fail(err, REEL_IO, "the store at %s gave a part no ETag", s3->host));
 }
 
-static void put_escaped(FILE *f, const char *text) {
+static void multipart_put_escaped(FILE *f, const char *text) {
     for (; *text; text++) {
         *text == '<' ? fputs("&lt;", f) : *text == '&' ? fputs("&amp;", f) : fputc(*text, f);
     }
@@ -73,7 +73,7 @@ static char *parts_text(const char (*etags)[S3_ETAG_MAX], unsigned n) {
     fputs("<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">", f);
     for (unsigned i = 0; i < n; i++) {
         fprintf(f, "<Part><PartNumber>%u</PartNumber><ETag>", i + 1);
-        put_escaped(f, etags[i]);
+        multipart_put_escaped(f, etags[i]);
         fputs("</ETag></Part>", f);
     }
     fputs("</CompleteMultipartUpload>", f);

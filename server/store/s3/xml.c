@@ -38,7 +38,7 @@ static void on_start(void *context, const char *name, const char **attributes) {
     w->length = 0;
 }
 
-static void on_end(void *context, const char *name) {
+static void xml_on_end(void *context, const char *name) {
     struct walk *w = context;
     (void)name;
     w->data[w->length] = '\0';
@@ -50,7 +50,7 @@ static void on_end(void *context, const char *name) {
     w->length = 0;
 }
 
-static void on_text(void *context, const char *data, int size) {
+static void xml_on_text(void *context, const char *data, int size) {
     struct walk *w = context;
     if ((size_t)size >= sizeof w->data - w->length) {
         stop(w);
@@ -76,8 +76,8 @@ bool s3_xml(const char *data, size_t size, void (*text)(void *context, const cha
     w->text = text;
     w->context = context;
     XML_SetUserData(parser, w);
-    XML_SetElementHandler(parser, on_start, on_end);
-    XML_SetCharacterDataHandler(parser, on_text);
+    XML_SetElementHandler(parser, on_start, xml_on_end);
+    XML_SetCharacterDataHandler(parser, xml_on_text);
     XML_SetStartDoctypeDeclHandler(parser, on_doctype);
     bool good = XML_Parse(parser, data, (int)size, 1) == XML_STATUS_OK;
     XML_ParserFree(parser);

@@ -18,9 +18,9 @@ static void emit(struct reel_sink *s) {
     reel_sink_u32le(s, 0x12345678);
     reel_sink_u64le(s, 0x0102030405060708ULL);
     reel_sink_string32(s, bytes_text("abc"));
-    reel_sink_zeros(s, ' ', 5);
+    reel_sink_fill(s, ' ', 5);
     reel_sink_put_bytes(s, bytes_of(NULL, 0));
-    reel_sink_zeros(s, 'x', 0);
+    reel_sink_fill(s, 'x', 0);
     reel_sink_put(s, "z", 1);
 }
 
@@ -29,7 +29,7 @@ static void counting_needs_no_memory(void **state) {
     struct reel_sink s = {0};
     emit(&s);
     assert_int_equal(s.pos, sizeof sample);
-    reel_sink_zeros(&s, 0, 1ULL << 50);
+    reel_sink_fill(&s, 0, 1ULL << 50);
     assert_true(s.pos == (1ULL << 50) + sizeof sample);
 }
 
@@ -60,7 +60,7 @@ static void a_window_far_inside_a_run(void **state) {
     uint8_t buffer[3];
     struct reel_sink s = {.lo = 1ULL << 40, .hi = (1ULL << 40) + 3, .buffer = buffer};
     clock_t start = clock();
-    reel_sink_zeros(&s, 'q', 1ULL << 41);
+    reel_sink_fill(&s, 'q', 1ULL << 41);
     assert_memory_equal(buffer, "qqq", 3);
     assert_true(clock() - start < CLOCKS_PER_SEC / 10);
 }
@@ -71,7 +71,7 @@ static void runs_are_hashed(void **state) {
     memset(run, 7, sizeof run);
     struct reel_sink s = {.hashing = true};
     reel_sink_put(&s, "ab", 2);
-    reel_sink_zeros(&s, 7, sizeof run);
+    reel_sink_fill(&s, 7, sizeof run);
     assert_int_equal(s.crc, crc32(crc32(0, (const uint8_t *)"ab", 2), run, sizeof run));
 }
 

@@ -63,8 +63,8 @@ static void colours(void **state) {
     ASSERT_PIXELS(RAW("rgba8", 2, 1, 1, 2, 3, 9, 4, 5, 6, 9), 0, 2, 1, 3, 1, 2, 3, 4, 5, 6);
     ASSERT_PIXELS(RAW("bgra8", 1, 1, 1, 2, 3, 9), 0, 1, 1, 3, 3, 2, 1);
     ASSERT_PIXELS(RAW("yuv422", 2, 1, 128, 50, 128, 200), 0, 2, 1, 3, 50, 50, 50, 200, 200, 200);
-    ASSERT_PIXELS(RAW("yuv422_yuy2", 1, 1, 76, 85, 0, 255), 0, 1, 1, 3, 254, 0,
-                  0); /* red; the second of the pair is not drawn */
+    ASSERT_PIXELS(RAW("yuv422_yuy2", 1, 1, 76, 85, 0, 255), 0, 1, 1, 3, 254, 0, 0); /* red; the second of the pair is
+                                                                                       not drawn */
 }
 
 static void greys(void **state) {
@@ -249,8 +249,8 @@ static void hostile_files(void **state) {
                 .compressed = true, .form = (enum reel_picture_form)form, .data = bytes_of(part, cut)};
             PICTURE out = {0};
             struct reel_error err = {0};
-            bool made =
-                reel_picture_make(&image, REEL_PICTURE_JPEG, 16, &out, &err); /* the rest of a cut JPEG is grey */
+            bool made = reel_picture_make(&image, REEL_PICTURE_JPEG, 16, &out, &err); /* the rest of a cut JPEG is grey
+                                                                                       */
             assert_true(made ? out.width == 16 : err.code == REEL_DAMAGED);
         }
         /* sides of 65500 in the header: JPEG's stand after its SOF0, PNG's at 16 */
@@ -264,8 +264,8 @@ static void hostile_files(void **state) {
         PICTURE out = {0};
         struct reel_error err = {0};
         assert_false(reel_picture_make(&image, REEL_PICTURE_JPEG, 1, &out, &err));
-        assert_int_equal(err.code, form == REEL_PICTURE_JPEG ? REEL_LIMIT
-                                                             : REEL_DAMAGED); /* of PNG the checksum no longer holds */
+        assert_int_equal(err.code, form == REEL_PICTURE_JPEG ? REEL_LIMIT : REEL_DAMAGED); /* of PNG the checksum no
+                                                                                              longer holds */
     }
 }
 

@@ -192,8 +192,8 @@ static void check_huge(struct reel_recording *r, const struct toy *t) {
     assert_true(reel_reader_copy(reader, 1, 0, all, 70 << 20, &err) && chunk_bytes_are(1, 0, all, 70 << 20));
     assert_true(reel_reader_view(reader, 1, 0, 70 << 20, &view, &err)); /* the window grows … */
     assert_true(reel_reader_view(reader, 1, 69 << 20, 10, &view, &err));
-    assert_true(reel_reader_view(reader, 1, 5, 10, &view, &err) &&
-                chunk_bytes_are(1, 5, view.data, 10)); /* … and shrinks */
+    assert_true(reel_reader_view(reader, 1, 5, 10, &view, &err) && chunk_bytes_are(1, 5, view.data, 10)); /* … and
+                                                                                                             shrinks */
     free(all);
     reel_reader_free(reader);
 }

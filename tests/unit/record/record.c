@@ -411,8 +411,8 @@ static void every_format_is_clean_when_closed_and_keeps_what_was_synced(void **s
         assert_int_equal(numbers_in(whole, SYNCS * EVERY, &findings), SYNCS * EVERY);
         assert_int_equal(findings, 0);
         AUTO_MEM uint8_t *closed = load(whole, &size);
-        for (size_t end = (size_t)synced[0]; end < size;
-             end += 23) { /* the head changes when it is closed: from open_size on it has */
+        for (size_t end = (size_t)synced[0]; end < size; end += 23) { /* the head changes when it is closed: from
+                                                                         open_size on it has */
             const uint8_t *from = end <= open_size ? unclosed : closed;
             uint32_t least = 0;
             while (least < SYNCS && synced[least] <= end) {

@@ -147,6 +147,7 @@ static void errors_and_times(void **state) {
     assert_false(reel_fail_memory(NULL));
     assert_false(reel_error_at(NULL, "x"));
     assert_false(reel_error_pass(NULL, &(struct reel_error){.code = REEL_IO}));
+    assert_false(reel_error_ignore(NULL, &(struct reel_error){.code = REEL_IO}));
     assert_false(reel_time_parse("noon", 1, &time, NULL));
     assert_true(reel_time_parse("9223372036854775807", 1, &time, NULL));
     reel_time_within(&time, INT64_MIN, INT64_MIN, &ns, NULL);
@@ -360,6 +361,17 @@ static const struct reel_writer *writer(const char *extension) {
     return w;
 }
 
+static void options_of_writers(void **state) {
+    struct reel_write_values values = {.n = 0};
+    struct reel_write_value value;
+    const struct reel_write_option *option = reel_write_option_find(writer(".mp4")->options, "fps");
+    (void)state;
+    assert_non_null(option);
+    assert_false(reel_write_option_parse(option, "many", &value, NULL));
+    assert_false(reel_write_values_add(&values, option, "many", NULL));
+    assert_false(reel_writer_set_option(writer(".mcap"), "fps", "1", false, &values, NULL));
+}
+
 static void conversions(void **state) {
     (void)state;
     const struct reel_write_options options = {.compression = ""};
@@ -372,12 +384,12 @@ static void conversions(void **state) {
         reel_conversion_new(writer(".csv"), &recording, 1, &selection_all, &options, NULL, NULL, NULL);
     assert_non_null(c);
     const struct reel_output output = {.write = refuse_bytes};
-    bool any;
-    char why[REEL_MATCHES_TEXT];
-    assert_true(reel_conversion_matches(c, false, &any, why, NULL));
-    assert_non_null(reel_conversion_stream(c, false, NULL));
     assert_false(conversion_write(c, &output, NULL, NULL, NULL));
     assert_false(reel_convert_to(&recording, 1, NULL, writer(".csv"), &output, NULL, NULL, NULL));
+    AUTO(reel_row_output_free)
+    struct reel_row_output *plain = reel_row_output_new(
+        writer(".csv"), &options, reel_writer_stream(writer(".csv"), &recording, 1, &selection_all, NULL), NULL);
+    assert_non_null(plain);
     AUTO(reel_row_output_free) struct reel_row_output *rows = reel_conversion_rows(c, NULL);
     uint8_t piece[64];
     size_t got;
@@ -390,6 +402,10 @@ static void conversions(void **state) {
                             &(struct reel_write_options){.compression = "zstd"}, NULL, NULL, NULL);
     assert_non_null(packed);
     assert_null(reel_conversion_plan(packed, NULL, NULL, NULL));
+    bool any;
+    char why[REEL_MATCHES_TEXT];
+    assert_non_null(reel_conversion_stream(packed, true, NULL));
+    reel_conversion_matches(packed, true, &any, why, NULL);
     uint32_t count;
     assert_null(reel_split(writer(".csv"), &recording, 1, &selection_all, &options,
                            &(struct reel_split_rule){.bytes = 1}, NULL, &count, NULL));
@@ -402,9 +418,9 @@ static void conversions(void **state) {
     assert_false(reel_message_json(json, &m, &text, &length, NULL));
     broken = false;
     AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(packed, NULL, NULL, NULL);
-    AUTO(reel_planned_output_free)
-    struct reel_planned_output *planned = plan ? reel_conversion_output(packed, plan, NULL) : NULL;
-    assert_non_null(planned);
+    assert_non_null(plan);
+    AUTO(reel_planned_output_free) struct reel_planned_output *output_of = reel_conversion_output(packed, plan, NULL);
+    assert_non_null(output_of);
 }
 
 static void plans_and_renders(void **state) {
@@ -417,10 +433,6 @@ static void plans_and_renders(void **state) {
     assert_non_null(stream);
     assert_false(reel_writer_accepts(writer(".log"), stream, NULL, NULL));
     assert_null(reel_plan_new(w, &options, stream, &cancelled, NULL));
-    struct reel_message m;
-    AUTO(reel_row_output_free)
-    struct reel_row_output *rows = reel_row_output_new(writer(".csv"), &options, open_stream(recording, &m), NULL);
-    assert_non_null(rows);
     broken = false;
     AUTO(reel_stream_free) struct reel_stream *again = reel_writer_stream(w, &recording, 1, &selection_all, NULL);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(w, &options, again, NULL, NULL);
@@ -428,6 +440,21 @@ static void plans_and_renders(void **state) {
     AUTO(reel_planned_output_free)
     struct reel_planned_output *output = reel_planned_output_new(plan, TAKE(again), NULL);
     assert_non_null(output);
+    struct reel_stream *third = reel_writer_stream(writer(".csv"), &recording, 1, &selection_all, NULL);
+    AUTO(reel_row_output_free)
+    struct reel_row_output *rows = reel_row_output_new(writer(".csv"), &options, third, NULL);
+    assert_non_null(rows);
+    struct reel_selection nonsense = selection_all;
+    nonsense.where = &(const char *){"nonsense"};
+    nonsense.n_where = 1;
+    AUTO(reel_conversion_free)
+    struct reel_conversion *c = reel_conversion_new(w, &recording, 1, &nonsense, &options, NULL, NULL, NULL);
+    char why[REEL_MATCHES_TEXT];
+    bool any;
+    assert_non_null(c);
+    assert_false(reel_conversion_matches(c, true, &any, why, NULL));
+    assert_null(reel_conversion_stream(c, true, NULL));
+    assert_null(reel_conversion_output(c, plan, NULL));
     broken = true;
     uint8_t piece[4096];
     bool good = true;
@@ -438,20 +465,6 @@ static void plans_and_renders(void **state) {
     struct reel_sink sink = {.pos = 0};
     const struct reel_attachment beyond = {.chunk = UINT32_MAX, .size = 1};
     reel_write_attachment(reader, &beyond, &sink, NULL);
-}
-
-static void write_options(void **state) {
-    (void)state;
-    struct reel_write_values values = {.n = 0};
-    struct reel_write_value value;
-    const struct reel_writer *tape = writer(".tape");
-    const struct reel_write_option *size = reel_write_option_find(tape->options, "block_size");
-    assert_non_null(size);
-    assert_false(reel_write_option_parse(size, "x", &value, NULL));
-    assert_false(reel_write_values_add(&values, size, "x", NULL));
-    assert_false(reel_writer_set_option(tape, "nothing", "x", false, &values, NULL));
-    assert_false(reel_error_ignore(NULL, &(struct reel_error){.code = REEL_IO}));
-    assert_true(reel_error_ignore(NULL, &(struct reel_error){.code = REEL_DAMAGED}));
 }
 
 /* A writer whose messages() calls what writers call. */
@@ -696,9 +709,9 @@ int main(void) {
         cmocka_unit_test(damaged_packs),
         cmocka_unit_test(selections),
         cmocka_unit_test(decoders),
+        cmocka_unit_test(options_of_writers),
         cmocka_unit_test(conversions),
         cmocka_unit_test(plans_and_renders),
-        cmocka_unit_test(write_options),
         cmocka_unit_test(writers_of_their_own),
         cmocka_unit_test(formats_of_their_own),
         cmocka_unit_test(recorders),

@@ -272,8 +272,8 @@ static void what_stands_in_front_has_its_prefix(void **state) {
         assert_true(m.before_start && m.time_ns == q.start_ns);
         assert_string_equal(s->channels[m.channel]->name, wanted[i]);
         assert_true(reel_stream_payload(s, &m, &payload, &err));
-        assert_int_equal(load_u64le(payload.data),
-                         i % 2 ? 2 : 3); /* messages of that channel before the cut, on its own clock */
+        assert_int_equal(load_u64le(payload.data), i % 2 ? 2 : 3); /* messages of that channel before the cut, on its
+                                                                      own clock */
     }
     toy_has_state = false;
 }

@@ -90,8 +90,8 @@ static void general_matches_printf(void **state) {
                                              UINT64_C(0x7fefffffffffffff)}[i]
                               : (seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407);
         memcpy(&value, &bits, sizeof value);
-        value = i % 2 && i > 8 ? (double)(float)((double)(int64_t)(bits >> 40) / 64 - 1e5)
-                               : value; /* also what stands in logs */
+        value = i % 2 && i > 8 ? (double)(float)((double)(int64_t)(bits >> 40) / 64 - 1e5) : value; /* also what stands
+                                                                                                       in logs */
         got[general_double(value, got)] = '\0';
         {
             C_LOCALE;

@@ -129,8 +129,9 @@ static void all_values_when_they_are_few(void **state) {
     AUTO(reel_column_free)
     struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
     assert_non_null(c);
-    assert_int_equal(reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 100, REEL_MINMAX, points),
-                     20); /* what is no number is left out */
+    assert_int_equal(reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 100, REEL_MINMAX, points), 20); /* what is no
+                                                                                                            number is
+                                                                                                            left out */
     assert_true(points[0].time_ns == 1000 && points[0].value == 1 && points[19].value == 29);
     assert_int_equal(reel_column_points(c, 5000, 11000, 100, REEL_LTTB, points), 4); /* 5, 7, 8, 10 */
     assert_true(points[0].value == 5 && points[3].value == 10);

@@ -63,8 +63,9 @@ static void make(struct toy *toy) {
         store_u64le(payload + 4, bits);
         payload[12] = s->b;
         store_u32le(payload + 17, (uint32_t)i);
-        toy_message(toy, s->topic, s->time_ns, (uint32_t)i, payload,
-                    s->has ? sizeof payload : 4); /* of a damaged one nothing is decoded */
+        toy_message(toy, s->topic, s->time_ns, (uint32_t)i, payload, s->has ? sizeof payload : 4); /* of a damaged one
+                                                                                                      nothing is decoded
+                                                                                                    */
     }
 }
 
@@ -99,8 +100,8 @@ static struct expected walk_plainly(const char *one, const char *two, char join,
     }
     for (int i = 0; i <= MESSAGES; i++) {
         int64_t time = i < MESSAGES ? samples[i].time_ns : INT64_MAX;
-        for (unsigned k = 0; k < 3;
-             k++) { /* ends of topics that lie before this message, the earlier first; then the message */
+        for (unsigned k = 0; k < 3; k++) { /* ends of topics that lie before this message, the earlier first; then the
+                                              message */
             unsigned ending = last[0] <= last[1] ? k : 1 - k;
             int64_t at = k < 2 ? last[ending] : time;
             if (k < 2 && at >= time) {

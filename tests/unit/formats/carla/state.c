@@ -114,8 +114,8 @@ static void a_parent_that_is_gone_is_none(void **state) {
     assert_int_equal(load_u32le(parents.data + 6), 24);
     assert_int_equal(initial_of(r, at_frame(6), "/event/parent", 0).size, 0);
     assert_int_equal(load_u16le(initial_of(r, at_frame(5), "/physics_control", 0).data), 1);
-    assert_int_equal(initial_of(r, at_frame(6), "/physics_control", 0).size,
-                     0); /* with the actor its physics, doors and boxes */
+    assert_int_equal(initial_of(r, at_frame(6), "/physics_control", 0).size, 0); /* with the actor its physics, doors
+                                                                                    and boxes */
     assert_int_equal(initial_of(r, at_frame(6), "/vehicle/door", 0).size, 0);
     assert_int_equal(initial_of(r, at_frame(6), "/bounding_box", 0).size, 0);
     assert_int_equal(initial_of(r, at_frame(6), "/trigger_volume", 0).size, 2 + 28);

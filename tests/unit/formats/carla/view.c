@@ -165,8 +165,8 @@ static void topics_are_chosen_like_any(void **state) {
     q.n_topics = 1;
     VIEW_LIST frames = view_list_of(r, &q);
     assert_int_equal(frames.count, 4);
-    assert_string_equal(view_text(&frames, "/view/tf", 2),
-                        view_text(&all, "/view/tf", 2)); /* though nothing else was selected */
+    assert_string_equal(view_text(&frames, "/view/tf", 2), view_text(&all, "/view/tf", 2)); /* though nothing else was
+                                                                                               selected */
     view_check(r, &q);
     q.topics = two;
     q.n_topics = 2;

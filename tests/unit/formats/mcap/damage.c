@@ -326,8 +326,9 @@ static void wrong_figures_are_reported(void **state) {
         {lab.statistics + 35, 8, REEL_WARNING, "the statistics say times"},
         {lab.statistics + 57, 8, REEL_WARNING, "have a wrong number of messages for 1 channels"},
         {lab.chunk_index + 25, 8, REEL_WARNING, "the indexes of chunks in the summary do not match"},
-        {lab.chunk_index + 47, 8, REEL_WARNING,
-         "the indexes of chunks in the summary do not match"}, /* the position of a message index */
+        {lab.chunk_index + 47, 8, REEL_WARNING, "the indexes of chunks in the summary do not match"}, /* the position of
+                                                                                                         a message index
+                                                                                                       */
         {lab.attachment_index + 9, 8, REEL_WARNING, "the indexes of attachments in the summary"},
         {lab.metadata_index + 9, 8, REEL_WARNING, "the indexes of metadata in the summary"},
         {lab.chunk[1] + 9, 8, REEL_WARNING, "it states times"},

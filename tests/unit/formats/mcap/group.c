@@ -135,8 +135,8 @@ static void a_damaged_recording_is_grouped(void **state) {
     AUTO_MEM uint8_t *file = render_all(whole, &selection_all, &size);
     unsigned grouped = 0;
     for (unsigned i = 0; i < DAMAGES; i++) {
-        uint64_t at = size / 10 * 8 + i * 104729,
-                 end = i % 2 ? size : at; /* cut, or with 300 bytes overwritten; 8 MB are left */
+        uint64_t at = size / 10 * 8 + i * 104729, end = i % 2 ? size : at; /* cut, or with 300 bytes overwritten; 8 MB
+                                                                              are left */
         AUTO_MEM uint8_t *damaged = malloc(size);
         memcpy(damaged, file, size);
         memset(damaged + at, 0xa5, i % 2 ? 300 : 0);

@@ -185,8 +185,8 @@ static void everything_a_recording_holds_comes_back(void **state) {
     for (int clock = 0; clock < 2; clock++) {
         struct toy toy = {0};
         toy_start(&toy, clock ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL);
-        toy_pair(&toy, clock ? "dc:Creator" : "creator",
-                 "Ada"); /* from MCAP again it would be a record dc, after the others */
+        toy_pair(&toy, clock ? "dc:Creator" : "creator", "Ada"); /* from MCAP again it would be a record dc, after the
+                                                                    others */
         toy_pair(&toy, "note", "");
         toy_pair(&toy, "note", "two");
         channels(&toy);
@@ -292,8 +292,8 @@ static void compressed_chunks_are_smaller_or_plain(void **state) {
     uint8_t *file = convert(a, "zstd", 1 << 20, &size);
     assert_in_range(size, LARGE + HUGE_SIZE, LARGE + HUGE_SIZE + 100000);
     struct reel_recording *b = open_mcap(file, size);
-    assert_int_equal(reel_index_info(reel_recording_index(b))->n_chunks,
-                     1 + 2); /* the file, two compressed ones; the others are plain */
+    assert_int_equal(reel_index_info(reel_recording_index(b))->n_chunks, 1 + 2); /* the file, two compressed ones; the
+                                                                                    others are plain */
     reel_recording_free(b);
     reel_recording_free(a);
     free(file);

@@ -129,8 +129,8 @@ static void times_are_those_of_the_chunks_of_a_channel(void **state) {
         put_end(&m, &s, summary);
         INDEX *o = summary_like_scan_of(made(&m), FORMAT);
         assert_string_equal(reel_index_channel(o, 0)->name, "/three");
-        assert_int_equal(reel_index_stats(o, 0)->first_ns,
-                         mapped ? 70 : 15); /* it may be in the chunk that says nothing */
+        assert_int_equal(reel_index_stats(o, 0)->first_ns, mapped ? 70 : 15); /* it may be in the chunk that says
+                                                                                 nothing */
         assert_int_equal(reel_index_stats(o, 1)->first_ns, 10);
         assert_int_equal(reel_index_stats(o, 1)->last_ns, 60);
         assert_int_equal(reel_index_stats(o, 2)->last_ns, mapped ? 40 : 60);
@@ -385,8 +385,8 @@ static void real_samples(void **state) {
     }
     assert_int_equal(sum.same, 43);
     assert_int_equal(sum.damaged, 0);
-    assert_int_equal(sum.refused,
-                     134); /* conformance files without statistics, or whose summary lacks the channels or schemas */
+    assert_int_equal(sum.refused, 134); /* conformance files without statistics, or whose summary lacks the channels or
+                                           schemas */
 }
 
 /* ---- 20 GB ---- */

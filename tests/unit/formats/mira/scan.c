@@ -163,8 +163,8 @@ static void compressed_data_that_do_not_decode_are_reported(void **state) {
     bag_assert_finding(r, REEL_LOSS, "does not decode");
     bag_assert_finding(r, REEL_WARNING, "its zlib data decode to 14 bytes, not 99");
     assert_int_equal(bag_info(r)->lost_bytes, longer - at - 5 - 25 - 2 - 4);
-    assert_non_null(
-        memmem(bag_payloads(r), 100, "|said otherwise|", 16)); /* after the bytes of the first, as they are stored */
+    assert_non_null(memmem(bag_payloads(r), 100, "|said otherwise|", 16)); /* after the bytes of the first, as they are
+                                                                              stored */
 }
 
 /* ---- times ---- */

@@ -264,8 +264,8 @@ static void ros_messages_come_back_equal(void **state) {
     RECORDING *again = bag_scan(&out);
     bag_assert_no_findings(again);
     assert_int_equal(bag_info(again)->n_channels, 4);
-    assert_non_null(memmem(out.data, out.size, "\6\0\0\0/map#3",
-                           10)); /* the second /map: /map#2 is another's own, here and in TIDE */
+    assert_non_null(memmem(out.data, out.size, "\6\0\0\0/map#3", 10)); /* the second /map: /map#2 is another's own, here
+                                                                          and in TIDE */
     assert_same_recording(r, again);
     MAKER third = render(again, &selection_all, &plain, 0); /* and from tape to tape */
     assert_int_equal(third.size, out.size);

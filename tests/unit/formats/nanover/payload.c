@@ -254,8 +254,8 @@ static void golden_recordings_decode(void **state) {
     }
 }
 
-static void
-sums_of_real_recordings(void **state) { /* truth.json of the older form; the first is the same recording in both */
+static void sums_of_real_recordings(void **state) { /* truth.json of the older form; the first is the same recording in
+                                                       both */
     (void)state;
     sum("nanover_legacy/nanotube-example.traj", &reel_format_nanover_legacy, 930, 281091.0702069998);
     sum("nanover_legacy/sim-switching.traj", &reel_format_nanover_legacy, 454, 293788.49521832657);

@@ -273,8 +273,8 @@ static void cut_anywhere_is_an_answer(void **state) {
         RECORDING *r = nanover_try(bytes_of(file.data, size), &err);
         assert_true(r || err.text[0] != '\0');
         assert_true(!r || (info_of(r)->damaged && info_of(r)->messages <= 6));
-        assert_true(r || err.code == REEL_NOT_MINE ||
-                    err.code == REEL_DAMAGED); /* until the first message is whole there is nothing to keep */
+        assert_true(r || err.code == REEL_NOT_MINE || err.code == REEL_DAMAGED); /* until the first message is whole
+                                                                                    there is nothing to keep */
         if (size >= 46 + m.messages.size) {
             assert_non_null(r);
             assert_int_equal(info_of(r)->messages, 6);

@@ -21,8 +21,8 @@ static void made_recordings_are_summarized_as_scanned(void **state) {
         MAKER m = {.count = 0};
         maker_default(&m);
         maker_add(&m, "{}", "{'types' [] 'timestamp' 6000.5}");
-        maker_add(&m, "{'command' 1 'frame' {}}",
-                  "{'types' ['command' 'frame']}"); /* no time: that of the message before */
+        maker_add(&m, "{'command' 1 'frame' {}}", "{'types' ['command' 'frame']}"); /* no time: that of the message
+                                                                                       before */
         maker_add(&m, "{'command' 2}", "{'types' ['command'] 'timestamp' 3}");
         struct member messages = {"messages.msgpack", maker_messages(&m), (way & 2) != 0};
         struct member index = {"index.msgpack", maker_index(&m), (way & 4) != 0};

@@ -47,10 +47,10 @@ static void frames_are_spheres_bonds_and_a_box(void **state) {
     assert_view_has(&l, "/view/scene", 0, "\"points\":[{\"x\":0,\"y\":0,\"z\":0},{\"x\":1,\"y\":1,\"z\":2}]");
     assert_view_has(&l, "/view/scene", 0, "\"id\":\"box\"");
     assert_view_has(&l, "/view/scene", 0, "{\"x\":1,\"y\":2,\"z\":0},{\"x\":1,\"y\":2,\"z\":2}"); /* its last edge */
-    assert_view_has(
-        &l, "/view/scene", 1,
-        "\"points\":[{\"x\":0,\"y\":0,\"z\":0},{\"x\":1,\"y\":1,\"z\":1}]"); /* bonds that this frame does not hold */
-    assert_null(strstr(view_text(&l, "/view/scene", 2), "box"));             /* a run anew */
+    assert_view_has(&l, "/view/scene", 1,
+                    "\"points\":[{\"x\":0,\"y\":0,\"z\":0},{\"x\":1,\"y\":1,\"z\":1}]"); /* bonds that this frame does
+                                                                                            not hold */
+    assert_null(strstr(view_text(&l, "/view/scene", 2), "box"));                         /* a run anew */
     assert_view_has(&l, "/view/scene", 2, "\"color\":{\"r\":1,\"g\":0.5019608,\"b\":0,\"a\":1}");
     assert_view_has(&l, "/view/scene", 2, "\"points\":[],");
 }
@@ -93,9 +93,14 @@ static void sought_is_the_same(void **state) {
     q.start_ns = 50000;
     view_check(r, &q);
     VIEW_LIST cut = view_list_of(r, &q);
-    assert_view_has(
-        &cut, "/view/scene", 0,
-        "\"points\":[{\"x\":0,\"y\":0,\"z\":0},{\"x\":1,\"y\":1,\"z\":1}]"); /* with what stands before the cut */
+    assert_view_has(&cut, "/view/scene", 0,
+                    "\"points\":[{\"x\":0,\"y\":0,\"z\":0},{\"x\":1,\"y\":1,\"z\":1}]"); /* with
+                                                                                            what
+                                                                                            stands
+                                                                                            before
+                                                                                            the
+                                                                                            cut
+                                                                                          */
     assert_view_has(&cut, "/view/avatars", 0, "{\"x\":1,\"y\":2,\"z\":3}");
 }
 

@@ -60,8 +60,10 @@ static void arrays(void **state) {
     assert_string_equal(decoded("float64[2] b\nint16[] c\nuint8 d\n",
                                 "00000000 3ff0000000000000 4000000000000000 00000002 fffe 0003 07"),
                         "{\"b\":[1,2],\"c\":[-2,3],\"d\":7}");
-    assert_string_equal(decoded("float64[] a\nuint8 b\n", "00010000 00000000 07"),
-                        "{\"a\":[],\"b\":7}"); /* nothing is aligned for an empty list */
+    assert_string_equal(decoded("float64[] a\nuint8 b\n", "00010000 00000000 07"), "{\"a\":[],\"b\":7}"); /* nothing is
+                                                                                                             aligned for
+                                                                                                             an empty
+                                                                                                             list */
     assert_string_equal(decoded("int8[<=2] a\n", "00010000 03000000 010203"),
                         "error 2: byte 8 of 11: a has 3 values, at most 2 are allowed");
     assert_string_equal(decoded("In[] a\nIn[1] b\nuint8 c\n" LINE "MSG: pkg/In\nuint8 x\nuint32 y\n",

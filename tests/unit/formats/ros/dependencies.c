@@ -72,8 +72,8 @@ static void the_own_schema_bears_the_type(void **state) {
         c = channel_of("cdr", "ros2msg", others[i][0], TEXTS("first", "1", others[i][1], "2"));
         assert_ptr_equal(reel_channel_schema(&c), &schemas[0]);
     }
-    c = channel_of("cdr", "ros2msg", "b/T",
-                   TEXTS("b/msg/T", "1", "b/T", "2")); /* letter by letter goes before other spellings */
+    c = channel_of("cdr", "ros2msg", "b/T", TEXTS("b/msg/T", "1", "b/T", "2")); /* letter by letter goes before other
+                                                                                   spellings */
     assert_ptr_equal(reel_channel_schema(&c), &schemas[1]);
 }
 
@@ -279,8 +279,8 @@ static void tide_types_reach_every_file(void **state) {
         LOG out = log_write(r, writers[i], "", &selection_all, 100);
         RECORDING *again = log_scan(&out);
         assert_decoded(again);
-        LOG twice =
-            log_write(again, &reel_writer_mcap, "", &selection_all, 20); /* from each of them the next is as good */
+        LOG twice = log_write(again, &reel_writer_mcap, "", &selection_all, 20); /* from each of them the next is as
+                                                                                    good */
         RECORDING *mcap = log_scan(&twice);
         assert_decoded(mcap);
     }
@@ -308,7 +308,8 @@ static void mcap_has_one_definition_with_its_dependencies(void **state) {
         }
     }
     assert_non_null(
-        memmem(out.data, out.size, "md5sum\x20\0\0\0e45d45a5a1ce597b249e23fb30fc871f", 42)); /* geometry_msgs/Pose */
+        memmem(out.data, out.size, "md5sum\x20\0\0\0e45d45a5a1ce597b249e23fb30fc871f", 42)); /* geometry_msgs/Pose
+                                                                                              */
 }
 
 static void bags_have_one_definition_with_its_dependencies(void **state) {

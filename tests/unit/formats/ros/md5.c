@@ -56,8 +56,8 @@ static void sums_are_those_of_ros(void **state) {
         "# top\nuint8 A=1 # one\r\nstring S= a # b\nfloat32   X =  1.50\nHeader header  # h\nbyte[] data\n"
         "geometry_msgs/Point[3]   points # p\nint32[4] n\ntime t\nduration d\nchar  c\nbool b\nstring s\n" LINE
         "MSG: geometry_msgs/Point\n" POINT;
-    assert_string_equal(sum("pkg/Known", known),
-                        "cc2e3801a7fd2451b6de7c7f36b27eb0"); /* Header left out: everybody knows it */
+    assert_string_equal(sum("pkg/Known", known), "cc2e3801a7fd2451b6de7c7f36b27eb0"); /* Header left out: everybody
+                                                                                         knows it */
 }
 
 static void what_cannot_be_summed(void **state) {

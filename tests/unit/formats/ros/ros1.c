@@ -80,13 +80,19 @@ static void names_of_types(void **state) {
     assert_string_equal(decoded_text("pkg/In a\n" LINE "MSG: pkg/In\nHeader header\n" HEADER, payload), same);
     assert_string_equal(decoded_text("In a\n" LINE "MSG: pkg/In\nstd_msgs/Header header\n" HEADER, payload), same);
     assert_string_equal(decoded_text("In a\n" LINE "MSG: pkg/In\nroslib/Header header\n" HEADER, payload),
-                        same); /* renamed in one place only */
+                        same); /* renamed
+                                  in
+                                  one
+                                  place
+                                  only
+                                */
     assert_string_equal(decoded_text("In a\n" LINE "MSG: pkg/In\nHeader header\n" LINE
                                      "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n",
                                      payload),
                         same);
-    assert_string_equal(decoded_text("In a\n" LINE "MSG: pkg/In\nHeader header\n", payload),
-                        same); /* everybody's Header, when it is left out */
+    assert_string_equal(decoded_text("In a\n" LINE "MSG: pkg/In\nHeader header\n", payload), same); /* everybody's
+                                                                                                       Header, when it
+                                                                                                       is left out */
     assert_string_equal(decoded_text("other/In a\n" LINE "MSG: other/In\nNear b\n" LINE "MSG: pkg/Near\nuint16 c\n" LINE
                                      "MSG: other/Near\nuint8 c\n",
                                      "07"),

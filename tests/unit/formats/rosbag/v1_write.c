@@ -281,8 +281,8 @@ static void text_logs_become_indexed_bags(void **state) {
     MAKER out = render(r, &selection_all, 10);
     RECORDING *again = bag_scan(&out);
     assert_string_equal(bag_payloads(again), "first|second|");
-    assert_string_equal(bag_channel(again, 0)->schemas[0].hash,
-                        "00000000000000000000000000000000"); /* as librosbag wants it */
+    assert_string_equal(bag_channel(again, 0)->schemas[0].hash, "00000000000000000000000000000000"); /* as librosbag
+                                                                                                        wants it */
     assert_string_equal(bag_channel(again, 0)->type, "std_msgs/Imu");
     bag_assert_no_findings(again);
 }

@@ -55,8 +55,8 @@ static void chunks_never_finished(void **state) {
         make_patch(&b.out, b.chunk_data - 4, 0, 4); /* data length */
         make_patch(&b.out, b.chunk_data - 8, 0, 4); /* the field `size` */
         if (i == 0) {
-            b.out.size = position_of(&b.out, "m8") +
-                         1; /* cut in the last but one message; index data come only after a chunk is closed */
+            b.out.size = position_of(&b.out, "m8") + 1; /* cut in the last but one message; index data come only after a
+                                                           chunk is closed */
         }
         RECORDING *r = bag_scan(&b.out);
         if (i == 0) {
@@ -266,8 +266,8 @@ static void a_message_whose_length_lies(void **state) {
             make2_end(&b);
             RECORDING *r = bag_scan(&b.out);
             bag_payloads(r);
-            const uint32_t one_whole = 3 + 46 + 5,
-                           two_whole = one_whole + 46 + 4; /* records swallowed to their end: only the index knows */
+            const uint32_t one_whole = 3 + 46 + 5, two_whole = one_whole + 46 + 4; /* records swallowed to their end:
+                                                                                      only the index knows */
             bool right = length == 3, exact = length == one_whole || length == two_whole;
             unsigned kept = length == one_whole ? 3 : length == two_whole ? 2 : length > two_whole ? 3 : 4;
             if (bag_info(r)->messages != kept) {
@@ -324,8 +324,8 @@ static void garbage_over_a_chunk_header(void **state) {
             if (closed || i == 0) {
                 assert_string_equal(bag_channel(r, 0)->name, i == 0 ? "/a" : "/b");
             } else {
-                assert_string_equal(bag_channel(r, 0)->name,
-                                    "connection 1"); /* it was described in the lost chunk only */
+                assert_string_equal(bag_channel(r, 0)->name, "connection 1"); /* it was described in the lost chunk only
+                                                                               */
             }
         }
     }

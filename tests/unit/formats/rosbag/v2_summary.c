@@ -28,8 +28,8 @@ static void every_compression_is_summarized_as_scanned(void **state) {
         assert_int_equal(reel_index_info(o)->messages, 10);
         assert_string_equal(reel_index_channel(o, 1)->name, "/b");
         assert_int_equal(reel_index_stats(o, 1)->count, 5);
-        assert_int_equal(reel_index_stats(o, 1)->first_ns,
-                         1500000000000000000); /* its chunk's: /a began a second before */
+        assert_int_equal(reel_index_stats(o, 1)->first_ns, 1500000000000000000); /* its chunk's: /a began a second
+                                                                                    before */
         assert_int_equal(reel_index_info(o)->end_ns, 1500000009000000000);
         assert_string_equal(reel_index_info(o)->container, "#ROSBAG V2.0");
     }
@@ -193,8 +193,8 @@ static void hurt_at_every_byte(void **state) {
     (void)state;
     BAG b;
     make2_ten(&b, "lz4");
-    assert_true(summary_hurt(bytes_made(&b), index_pos_of(&b), FORMAT).summarized >
-                0); /* a changed name or count is the index's word */
+    assert_true(summary_hurt(bytes_made(&b), index_pos_of(&b), FORMAT).summarized > 0); /* a changed name or count is
+                                                                                           the index's word */
     BAG s = {0};
     struct summary_answers all = {0};
     make2_sealed(&s);

@@ -291,8 +291,8 @@ static void in_archives(void **state) {
         const char *name, *container;
     } wanted[] = {{"bag.zip", "ZIP"},       {"bag.zip", "ZIP"},    {"bag.zip", "ZIP"},        {"bag.tar", "tar"},
                   {"bag.tar.gz", "tar.gz"}, {"bag.tgz", "tar.gz"}, {"bag.tar.zst", "tar.zst"}};
-    for (int kind = 0; kind < 7;
-         kind++) { /* stored, deflated, with a file packed whole, tar, that packed, with a packed file, by zstd */
+    for (int kind = 0; kind < 7; kind++) { /* stored, deflated, with a file packed whole, tar, that packed, with a
+                                              packed file, by zstd */
         struct zip_maker z = {0};
         struct grow g = {0};
         struct reel_bytes packed = pack(second, &out), archive;

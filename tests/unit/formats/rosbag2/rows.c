@@ -72,8 +72,8 @@ static void what_is_not_there(void **state) {
     assert_non_null(strstr(err.text, "x.db3: message with id 41"));
     assert_false(reel_source_read(rows, address(1, SIZE_MAX_ROW / ROWS), &byte, 1, &err));
     assert_non_null(strstr(err.text, "exceed its 750"));
-    assert_true(reel_source_read(rows, address(1, SIZE_MAX_ROW / ROWS - 1), &byte, 1,
-                                 &err)); /* a failure leaves nothing behind */
+    assert_true(reel_source_read(rows, address(1, SIZE_MAX_ROW / ROWS - 1), &byte, 1, &err)); /* a failure leaves
+                                                                                                 nothing behind */
     reel_source_free(rows);
     reel_source_free(base);
     base = reel_source_from_memory(bytes_text("nothing of the kind"), "x.db3", &err);

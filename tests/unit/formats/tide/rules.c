@@ -281,8 +281,8 @@ static void rule_tide_06_a_missing_type_is_reported_and_its_messages_served(void
     assert_int_equal(log_model(r, 1)->n_schemas, 3);
     assert_string_equal(log_model(r, 1)->schemas[2].hash, "010203");
     assert_int_equal(log_model(r, 1)->schemas[2].data.size, 0);
-    log_assert_finding(r, REEL_WARNING,
-                       "refers to type 010203, which has no block TYPE"); /* once, although two channels need it */
+    log_assert_finding(r, REEL_WARNING, "refers to type 010203, which has no block TYPE"); /* once, although two
+                                                                                              channels need it */
     size_t count;
     const struct reel_finding *findings = reel_index_findings(reel_recording_index(r), &count);
     for (size_t i = 0; i < count; i++) {
@@ -473,9 +473,9 @@ static void rule_tide_09_what_index_rows_link_to(void **state) {
         log_tide(&l, 2, 0);
         two_channels(&l);
         size_t before = l.size;
-        log_six_index(
-            &l, true,
-            how == 2 ? 77 : before + 2 * (12 + 8 + 60) + (how == 1 ? 12 : 0)); /* an index may stand before its chunk */
+        log_six_index(&l, true, how == 2 ? 77 : before + 2 * (12 + 8 + 60) + (how == 1 ? 12 : 0)); /* an index may stand
+                                                                                                      before its chunk
+                                                                                                    */
         log_six(&l, 77, LOG_PLAIN);
         RECORDING *r = log_scan(&l);
         assert_string_equal(log_messages(r), SIX);

@@ -384,10 +384,9 @@ static void what_is_not_written_is_refused(void **state) {
     assert_ptr_equal(reel_writer_named(".tide", "0.0", &err), &reel_writer_tide0);
     assert_ptr_equal(reel_writer_named(".tide", "2.0", &err), &reel_writer_tide2);
     assert_null(reel_writer_named(".tide", "3.0", &err));
-    struct reel_schema huge = {.name = "",
-                               .encoding = "",
-                               .hash = "",
-                               .data = bytes_of(l.data, REEL_SCHEMA_MAX + 1)}; /* only its size is looked at */
+    struct reel_schema huge = {
+        .name = "", .encoding = "", .hash = "", .data = bytes_of(l.data, REEL_SCHEMA_MAX + 1)}; /* only its size is
+                                                                                                   looked at */
     struct reel_channel c = {.name = "/a", .type = "", .encoding = "", .schemas = &huge, .n_schemas = 1};
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     assert_false(reel_writer_tide.accepts(&c, loss));

@@ -302,8 +302,8 @@ static void a_link_cannot_be_changed(void **state) {
     assert_verdict(links, old, LINK_EXPIRED);
     assert_verdict(links, "/a", LINK_WRONG);
     assert_verdict(links, "/a?exp=1001", LINK_WRONG);
-    for (char *at = strchr(url, '?') + 1; *at;
-         at++) { /* whatever sign is another: the time, the version, the token, the code */
+    for (char *at = strchr(url, '?') + 1; *at; at++) { /* whatever sign is another: the time, the version, the token,
+                                                          the code */
         char was = *at;
         if (strchr("=&.", was) || at < strchr(url, '=')) {
             continue;
@@ -338,13 +338,13 @@ static void a_key_is_of_its_recording(void **state) {
         for (unsigned how = 0; how < 3; how++) {
             const char *put = how == 0 ? "" : key[i] == '1' ? "2" : "1";
             snprintf(other, sizeof other, "%.*s%s%s", (int)i, key, put, key + i + (how < 2 && key[i]));
-            enum link_verdict wanted =
-                strcmp(other, key) == 0 ? LINK_GOOD : LINK_WRONG; /* the same: nothing left out at the end */
+            enum link_verdict wanted = strcmp(other, key) == 0 ? LINK_GOOD : LINK_WRONG; /* the same: nothing left out
+                                                                                            at the end */
             assert_int_equal(links_verify_recording(links, other, 1000, recording, &claim), wanted);
         }
     }
-    AUTO_MEM char *path =
-        signed_by(links, "/0123456789abcdef0123456789abcdef", 1001); /* the signature of a path is for no recording */
+    AUTO_MEM char *path = signed_by(links, "/0123456789abcdef0123456789abcdef", 1001); /* the signature of a path is for
+                                                                                          no recording */
     snprintf(other, sizeof other, "%s.1001.%s", id, strstr(path, "sig=") + 4);
     assert_int_equal(links_verify_recording(links, other, 1000, recording, &claim), LINK_WRONG);
 }

@@ -252,8 +252,8 @@ static void explain(sqlite3 *raw, const char *name, const char *text, const char
         const char *step = (const char *)sqlite3_column_text(s, 3);
         char word[64] = "", mark[80];
         bool scans = sscanf(step, "SCAN %60s", word) == 1 && !strstr(step, "VIRTUAL TABLE") && word[0] != '(' &&
-                     strcmp(word, "CONSTANT") != 0 &&
-                     strcmp(word, "found") != 0; /* a query within the query, whose own steps are listed, too */
+                     strcmp(word, "CONSTANT") != 0 && strcmp(word, "found") != 0; /* a query within the query, whose own
+                                                                                     steps are listed, too */
         snprintf(mark, sizeof mark, "scan: %s:", word);
         bool sorts = strstr(step, "TEMP B-TREE FOR ORDER BY") && !strstr(allowed, "may sort");
         if ((scans && !strstr(allowed, mark)) || sorts) {

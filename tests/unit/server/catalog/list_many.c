@@ -103,8 +103,9 @@ static void all_that_match_a_word_arrive_in_every_order(void **state) {
         assert_int_equal(walk(&(struct catalog_query){.words = "n00 -n00000"}, sorts[i], 300), 9990);
         assert_int_equal(walk(&(struct catalog_query){.words = "size:<7000"}, sorts[i], 500), 7000);
     }
-    struct catalog_page page = query(
-        &(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .offset = 11990}); /* by an offset too */
+    struct catalog_page page =
+        query(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .offset = 11990}); /* by an offset
+                                                                                                         too */
     assert_int_equal(page.n_items, 10);
     assert_string_equal(page.items[0].name, "n011990");
     catalog_page_done(&page);

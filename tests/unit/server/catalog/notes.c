@@ -175,8 +175,9 @@ static void a_change_is_of_one_version(void **state) {
     assert_true(catalog_get(c, id, &after, &err));
     assert_true(after.updated_ns > r.updated_ns);
     assert_string_equal(after.annotations.description, "one");
-    assert_true(catalog_change(c, id, &(struct catalog_change){.description = "one"}, &changed,
-                               &err)); /* as it is: no new version */
+    assert_true(catalog_change(c, id, &(struct catalog_change){.description = "one"}, &changed, &err)); /* as it is: no
+                                                                                                           new version
+                                                                                                         */
     assert_false(changed);
     first.version = after.updated_ns;
     first.description = "two";

@@ -305,8 +305,8 @@ static void a_slow_reader_is_cut(void **state) {
     assert_int_equal(toy_metrics().slow_readers, 1);
     assert_int_equal(toy_metrics().streams_cut, 1);
     client_close(&c);
-    atomic_store(&toy_server->watch.reader_window_ms,
-                 4000); /* a machine that runs other tests holds this client up for a second */
+    atomic_store(&toy_server->watch.reader_window_ms, 4000); /* a machine that runs other tests holds this client up for
+                                                                a second */
     ASK(fast, "GET", "/stream?bytes=4000000", NULL);
     assert_true(fast->complete);
     ASK(late, "GET", "/stream?wait=5s&bytes=10", NULL); /* our own work, for longer than that */

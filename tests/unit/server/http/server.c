@@ -244,8 +244,8 @@ static void a_packed_form_has_a_tag_of_its_own(void **state) {
     assert_int_equal(known_plain->status, 304);
     ASK(other_form, "GET", "/big/tagged", "Accept-Encoding: gzip\r\nIf-None-Match: \"v7\"\r\n");
     assert_int_equal(other_form->status, 200);
-    ASK(either, "GET", "/big/tagged",
-        "Accept-Encoding: gzip\r\nIf-Match: \"v7\"\r\n"); /* the same state, in whatever form */
+    ASK(either, "GET", "/big/tagged", "Accept-Encoding: gzip\r\nIf-Match: \"v7\"\r\n"); /* the same state, in whatever
+                                                                                           form */
     assert_int_equal(either->status, 200);
     ASK(or_the_other, "GET", "/big/tagged", "If-Match: \"v7-gzip\"\r\n");
     assert_int_equal(or_the_other->status, 200);

@@ -231,8 +231,8 @@ static void figures_are_counted_anew(void **state) {
     struct reported h;
     app_down();
     struct fsck_report report = fsck(true, false, &h);
-    assert_int_equal(report.repaired,
-                     h.kinds[FSCK_TOTALS] + h.kinds[FSCK_MANIFEST]); /* the manifest has none, which is right */
+    assert_int_equal(report.repaired, h.kinds[FSCK_TOTALS] + h.kinds[FSCK_MANIFEST]); /* the manifest has none, which is
+                                                                                         right */
     assert_int_equal(h.kinds[FSCK_TOTALS], 1);
     assert_int_equal(fsck(false, false, &h).found, 0);
     app_up();
@@ -451,8 +451,8 @@ static void no_old_catalog_is_overwritten(void **state) {
     assert_int_equal(mkdir(folder, 0700), 0);
     for (unsigned i = 1; i <= 10000; i++) {
         if (i != 3) {
-            snprintf(path, sizeof path, "%s/c.db.old-%u%s", folder, i,
-                     i == 1 ? "-wal" : ""); /* of the first only its log is left */
+            snprintf(path, sizeof path, "%s/c.db.old-%u%s", folder, i, i == 1 ? "-wal" : ""); /* of the first only its
+                                                                                                 log is left */
             write_to(path, "old");
         }
     }

@@ -115,9 +115,9 @@ static void the_old_go(void **state) {
     assert_would_go("lab/a:a other/d:a");
     set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_age\": \"30d\", \"keep\": {\"*\": null}}]}"); /* any tag */
     assert_would_go("lab/a:a");
-    set_rules(
-        "{\"rules\": [{\"collection\": \"l*\"}, {\"collection\": \"*\", \"max_age\": \"1d\"}]}"); /* the first that
-                                                                                                     matches */
+    set_rules("{\"rules\": [{\"collection\": \"l*\"}, {\"collection\": \"*\", \"max_age\": \"1d\"}]}"); /* the first
+                                                                                                           that matches
+                                                                                                         */
     assert_would_go("other/d:a");
 }
 

@@ -53,8 +53,8 @@ static void an_upload_is_a_recording(void **state) {
     assert_int_equal(send_text("d/a.trial", "TRIALabl", &r), INGEST_EXISTS);
     assert_string_equal(r.recording.id, id);
     ingest_result_done(&r);
-    assert_int_equal(send_text("b.trial", "TRIALabl", &r),
-                     INGEST_CREATED); /* elsewhere, on the same blob, not scanned again */
+    assert_int_equal(send_text("b.trial", "TRIALabl", &r), INGEST_CREATED); /* elsewhere, on the same blob, not scanned
+                                                                               again */
     assert_string_not_equal(r.recording.id, id);
     assert_int_equal(r.recording.messages, 2);
     ingest_result_done(&r);
@@ -153,8 +153,8 @@ static void until_it_is_scanned_a_recording_is_shown_by_its_summary(void **state
     assert_true(reel_index_info(summary)->is_summary);
     assert_null(scan_open_pack(&app, got.content, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
-    assert_null(recordings_get(app.recordings, &got, 0, job,
-                               &err)); /* a request for messages gets the running scan; no other is started */
+    assert_null(recordings_get(app.recordings, &got, 0, job, &err)); /* a request for messages gets the running scan; no
+                                                                        other is started */
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_string_equal(job, r.job);
     atomic_store(&trial_gate, true);

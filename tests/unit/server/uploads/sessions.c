@@ -142,8 +142,8 @@ static void a_checked_piece_counts_whole_or_not(void **state) {
     catalog_upload_done(&u);
     assert_int_equal(offset_of(id), 5);
     give_well(id, 5, "vwxy");
-    assert_int_equal(finish(id, &result),
-                     INGEST_CREATED); /* the hash went back as well: the content is that of the bytes */
+    assert_int_equal(finish(id, &result), INGEST_CREATED); /* the hash went back as well: the content is that of the
+                                                              bytes */
     struct ingest_result same;
     assert_int_equal(send_with(&(struct ingest_request){.collection = "default", .name = "c.trial"}, "TRIALvwxy",
                                INT64_MAX, &same, &err),
@@ -273,8 +273,8 @@ static void a_session_in_use_is_not_ended(void **state) {
     assert_true(session_get(&app, "me", id, &full, &err));
     assert_int_equal(full.offset, 10);
     assert_int_equal(session_begin(&app, "me", id, &piece, &w, &now, &err), SESSION_OK);
-    for (unsigned i = 0; i < 2;
-         i++) { /* before the byte is there, and when it is but the other request has not ended */
+    for (unsigned i = 0; i < 2; i++) { /* before the byte is there, and when it is but the other request has not ended
+                                        */
         session_finish(&app, &full, INT64_MAX, &result, &err);
         assert_int_equal(result.ingest.outcome, INGEST_REFUSED);
         assert_true(result.again);
