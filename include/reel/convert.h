@@ -3,6 +3,7 @@
 #define REEL_CONVERT_H
 
 #include "reel/stream.h"
+#include "reel/threads.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,12 +49,16 @@ const struct reel_loss_item *reel_loss_items(const struct reel_loss *losses, siz
 /* ---- conversions */
 
 struct reel_convert_options {
-    size_t size;             /* sizeof(struct reel_convert_options) */
-    const char *version;     /* of the target format: "1.2" for .bag; NULL: its default */
-    const char *compression; /* one of reel_writer_compressions(); NULL: none */
-    bool replace;            /* an existing file; without it that is REEL_CONFLICT */
-    struct reel_loss *loss;  /* NULL, or what the target cannot hold is added to it */
-    unsigned threads;        /* that render a conversion of more than 64 MiB; 0: one for each core */
+    size_t size;                      /* sizeof(struct reel_convert_options) */
+    const char *version;              /* of the target format: "1.2" for .bag; NULL: its default */
+    const char *compression;          /* one of reel_writer_compressions(); NULL: none */
+    const struct reel_pair *settings; /* what else the format has, as `reel convert --help` lists it, with _ in place of
+                                         -: {"block_size", "65536"}; REEL_ARGUMENT with those that there are */
+    size_t n_settings;
+    bool replace;              /* an existing file; without it that is REEL_CONFLICT */
+    struct reel_loss *loss;    /* NULL, or what the target cannot hold is added to it */
+    unsigned threads;          /* that render a conversion of more than 64 MiB; 0: one for each core */
+    struct reel_threads *pool; /* reel/threads.h: use these instead; NULL: threads of its own */
 };
 
 /* Writes the messages of `selection` (NULL: all) to `path`, whose ending names the format (reel_writer_for_file()). The
@@ -63,6 +68,23 @@ struct reel_convert_options {
 bool reel_convert(struct reel_recording *recording, const struct reel_selection *selection, const char *path,
                   const struct reel_convert_options *options, const struct reel_progress *progress,
                   struct reel_error *err);
+
+/* Where a conversion goes, piece by piece and in order, on the thread of the caller. Both functions return false, with
+ * `err`, to end it. */
+struct reel_output {
+    bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
+    /* Optional, once all is written: replaces the first bytes. Compressed formats whose head depends on what follows
+     * (ROS bags) then take one pass. */
+    bool (*rewrite)(void *context, const void *data, size_t size, struct reel_error *err);
+    void *context;
+};
+
+/* The same for any number of recordings as one (reel_selection.sources), by a writer, to any destination.
+ * options.version and options.replace do not count. */
+bool reel_convert_to(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *selection,
+                     const struct reel_writer *writer, const struct reel_output *output,
+                     const struct reel_convert_options *options, const struct reel_progress *progress,
+                     struct reel_error *err);
 
 #ifdef __cplusplus
 }

@@ -49,11 +49,7 @@ __attribute__((format(printf, 2, 3))) bool reel_error_at(struct reel_error *err,
 /* Passes on an error that another call has filled, with its code, errno and text. Returns false. */
 bool reel_error_pass(struct reel_error *err, const struct reel_error *own);
 
-/* For code that goes on without what a failed call was to give: true, except where the failure is transient (see
- * below), as the result would be another one next time: that is passed on. */
-bool reel_error_ignore(struct reel_error *err, const struct reel_error *own);
-
-bool reel_fail_memory(struct reel_error *err);
+bool reel_fail_memory(struct reel_error *err); /* REEL_NO_MEMORY */
 
 /* The cause is the state of this machine (no memory, I/O, disk full), not the file: a retry may succeed. */
 bool reel_is_transient(enum reel_code code);

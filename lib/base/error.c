@@ -1,6 +1,7 @@
 /* Fills struct reel_error: the text is always one line of valid UTF-8, whatever bytes came from a file. */
 #include "reel/error.h"
 #include "base/c_locale.h"
+#include "base/error.h"
 #include "syntax/utf8.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/error.h"
 #include "chunks/json_bytes.h"
 
 #include <bzlib.h>

@@ -49,19 +49,9 @@ bool reel_planned_output_read_ahead(struct reel_planned_output *output, uint64_t
 /* As reel_row_output_new(), on the threads where that pays. */
 struct reel_row_output *reel_conversion_rows(struct reel_conversion *conversion, struct reel_error *err);
 
-/* Where a conversion goes, piece by piece and in order. */
-struct reel_output {
-    bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
-    /* Optional, once all is written: replaces the first bytes. Compressed formats whose head depends on what follows
-     * (ROS bags) then take one pass. */
-    bool (*rewrite)(void *context, const void *data, size_t size, struct reel_error *err);
-    void *context;
-    struct reel_loss *loss; /* NULL, or what only the conversion itself shows is added to it */
-};
-
-/* What reel_convert() is built on: any conversion to any destination. */
-bool reel_convert_to(struct reel_conversion *conversion, const struct reel_output *output,
-                     const struct reel_progress *progress, struct reel_error *err);
+/* Writes the conversion. `losses`: NULL, or what only the conversion itself shows is added to it. */
+bool conversion_write(struct reel_conversion *conversion, const struct reel_output *output, struct reel_loss *losses,
+                      const struct reel_progress *progress, struct reel_error *err);
 
 /* ---- for the files of this folder: the opened selection hands out streams; a share of the threads */
 

@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/bytes.h"
+#include "base/error.h"
 #include "syntax/visitor.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "media/video.h"
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/grow.h"
 #include "base/limits.h"
 #include "decode/decoder.h"

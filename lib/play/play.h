@@ -4,7 +4,8 @@
 
 #include "reel/play.h"
 
-/* What is played instead of the recorded messages, as reel_carla_follow() makes it. Takes `below` over, also when it fails.
+/* What is played instead of the recorded messages, as reel_carla_follow() makes it. Takes `below` over, also when it
+ * fails.
  */
 typedef struct reel_stream *(*play_view)(struct reel_stream *below, uint32_t actor, struct reel_error *err);
 /* Before the first stream of `play`. */

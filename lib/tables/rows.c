@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/limits.h"
 #include "decode/decoder.h"
 #include "syntax/visitor.h"

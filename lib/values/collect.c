@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/grow.h"
 #include "base/limits.h"
 #include "decode/decoder.h"

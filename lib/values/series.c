@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/grow.h"
 #include "base/limits.h"
 #include "decode/decoder.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "decode/decoder.h"
 #include "decode/fields.h"
 #include "reel/values.h"

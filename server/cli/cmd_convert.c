@@ -219,11 +219,9 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
     }
     struct cli_progress progress;
     cli_progress_start(&progress, "converting", cli_file_name(path));
-    struct reel_output output = {.write = cli_output_write,
-                                 .rewrite = output_file_rewrites(&out) ? output_file_rewrite : NULL,
-                                 .context = &out,
-                                 .loss = loss};
-    bool good = reel_convert_to(c->opened, &output, &progress.report, err);
+    struct reel_output output = {
+        .write = cli_output_write, .rewrite = output_file_rewrites(&out) ? output_file_rewrite : NULL, .context = &out};
+    bool good = conversion_write(c->opened, &output, loss, &progress.report, err);
     cli_progress_end(&progress);
     print_losses(stderr, loss);
     return good && output_file_finish(&out, err);

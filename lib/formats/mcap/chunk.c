@@ -2,6 +2,7 @@
  * verified, and each chunk is decoded once. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "chunks/codec.h"
 #include "formats/mcap/read.h"
 

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "decode/encoding.h"
 #include "formats/mcap/write.h"
 #include "formats/ros/channel_definition.h"

@@ -78,7 +78,7 @@ static bool simulation_finish(struct reel_recorder *r, struct reel_error *err) {
     struct reel_conversion *conversion =
         recording ? reel_conversion_new(r->writer, &recording, 1, &selection_all, &plain, NULL, NULL, err) : NULL;
     return conversion && output_file_open(&file, r->path, true, err) &&
-           reel_convert_to(conversion, &output, NULL, err) && output_file_finish(&file, err);
+           conversion_write(conversion, &output, NULL, NULL, err) && output_file_finish(&file, err);
 }
 
 const struct reel_recorder_ops nanover_recorder = {.state_size = sizeof(struct recorder),

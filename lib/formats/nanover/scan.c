@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "chunks/codec.h"
 
 #include <inttypes.h>

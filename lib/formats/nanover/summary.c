@@ -5,6 +5,7 @@
  * there is no summary. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "formats/nanover/scan.h"
 
 #include <inttypes.h>

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/grow.h"
 #include "convert/writer.h"
 #include "formats/ros/channel_definition.h"

@@ -3,6 +3,7 @@
 #include "formats/rosbag/v2.h"
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "reel/time.h"
 
 #include <stdio.h>

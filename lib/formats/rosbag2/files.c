@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "chunks/codec.h"
 #include "chunks/spool.h"
 #include "formats/rosbag2/container.h"

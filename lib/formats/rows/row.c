@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "reel/time.h"
 #include "syntax/base64.h"

@@ -19,6 +19,7 @@
 
 #include "base/bytes.h"
 #include "base/digest.h"
+#include "base/error.h"
 #include "base/hex.h"
 #include "decode/decoder.h"
 #include "formats/protobuf/text.h"

@@ -1,5 +1,6 @@
 /* See mp4.h: the run over all messages that finds sizes, key frames and parameter sets. */
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/limits.h"
 #include "media/mp4/mp4.h"
 #include "tables/rows.h"

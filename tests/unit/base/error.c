@@ -1,6 +1,7 @@
 /* reel/error.h: one line of UTF-8 whatever goes in, reported once, position first. */
 #include "reel/error.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/source.h"
 #include "index/scan.h"
 

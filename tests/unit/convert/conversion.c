@@ -85,7 +85,7 @@ static void convert(struct reel_conversion *c) {
     struct reel_stream *described = reel_conversion_stream(c, true, &err);
     assert_true(described && reel_writer_accepts(c->writer, described, NULL, &err));
     assert_ptr_equal(described, reel_conversion_stream(c, true, &err));
-    if (!reel_convert_to(c, &(struct reel_output){.write = append, .context = &out}, NULL, &err)) {
+    if (!conversion_write(c, &(struct reel_output){.write = append, .context = &out}, NULL, NULL, &err)) {
         fail_msg("%s", err.text);
     }
     assert_true(out.size > 1000);

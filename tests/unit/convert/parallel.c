@@ -131,9 +131,9 @@ static struct output convert(const struct reel_writer *writer, struct reel_recor
     struct reel_error err = {0};
     struct output out = {0};
     AUTO(reel_conversion_free) struct reel_conversion *c = conversion_of(writer, r, q, o, threads);
-    if (!reel_convert_to(c,
-                         &(struct reel_output){.write = append, .rewrite = threads ? rewrite : NULL, .context = &out},
-                         NULL, &err)) {
+    if (!conversion_write(c,
+                          &(struct reel_output){.write = append, .rewrite = threads ? rewrite : NULL, .context = &out},
+                          NULL, NULL, &err)) {
         fail_msg("%s %s: %s", writer->name, o->compression, err.text);
     }
     return out;
@@ -393,7 +393,7 @@ static void left_in_the_middle(void **state) {
         struct reel_conversion *c = conversion_of(all[i].writer, r, &selection_all, &o, threads);
         struct reel_error err = {0};
         struct output out = {.stop = 3 << 20};
-        assert_false(reel_convert_to(c, &(struct reel_output){.write = append, .context = &out}, NULL, &err));
+        assert_false(conversion_write(c, &(struct reel_output){.write = append, .context = &out}, NULL, NULL, &err));
         assert_int_equal(err.code, REEL_NO_SPACE);
         struct output whole = render_alone(all[i].writer, r, &selection_all, &o);
         assert_memory_equal(out.data, whole.data, out.size);
@@ -402,8 +402,8 @@ static void left_in_the_middle(void **state) {
         int reports = 0;
         out = (struct output){0};
         bool planned = !(all[i].writer->needs & REEL_STREAMED);
-        bool good = reel_convert_to(c, &(struct reel_output){.write = append, .context = &out},
-                                    &(struct reel_progress){.report = report_twice, .context = &reports}, &err);
+        bool good = conversion_write(c, &(struct reel_output){.write = append, .context = &out}, NULL,
+                                     &(struct reel_progress){.report = report_twice, .context = &reports}, &err);
         assert_int_equal(good, !planned); /* rows have no progress */
         assert_true(!planned || err.code == REEL_CANCELLED);
         free(out.data);
@@ -461,8 +461,9 @@ static void an_error_comes_where_it_is(void **state) {
         atomic_store(&failing.from, 4500000);
         atomic_store(&failing.to, 4500001);
         err = (struct reel_error){0};
-        assert_false(reel_convert_to(c, &(struct reel_output){.write = append, .context = &out}, NULL, &err));
-        assert_false(reel_convert_to(serial, &(struct reel_output){.write = append, .context = &one}, NULL, NULL));
+        assert_false(conversion_write(c, &(struct reel_output){.write = append, .context = &out}, NULL, NULL, &err));
+        assert_false(
+            conversion_write(serial, &(struct reel_output){.write = append, .context = &one}, NULL, NULL, NULL));
         atomic_store(&failing.to, 0);
         assert_int_equal(err.code, REEL_IO);
         assert_non_null(strstr(err.text, "byte 4500000"));

@@ -205,8 +205,8 @@ static struct output convert(const struct trial *t, const struct reel_writer *wr
     struct reel_conversion *c = reel_conversion_new(writer, &recording, 1, &selection_all, &t->options,
                                                     threads ? t->threads : NULL, NULL, &out.err);
     assert_non_null(c);
-    reel_convert_to(c, &(struct reel_output){.write = append, .rewrite = rewrite, .context = &out.bytes}, NULL,
-                    &out.err);
+    conversion_write(c, &(struct reel_output){.write = append, .rewrite = rewrite, .context = &out.bytes}, NULL, NULL,
+                     &out.err);
     return out;
 }
 

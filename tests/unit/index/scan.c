@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/limits.h"
 
 #define PATH REEL_SCRATCH "/scan.pack"

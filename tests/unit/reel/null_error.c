@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "convert/conversion.h"
 #include "convert/split.h"
 #include "formats/carla/follow.h"
@@ -75,7 +76,7 @@ static struct reel_recording *open_broken(const char *name) {
     return recording;
 }
 
-/* The first message of all, or of a topic. */
+/* At its first message. */
 static struct reel_stream *open_stream(struct reel_recording *recording, struct reel_message *m) {
     struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, NULL);
     assert_true(stream && stream_next(stream, m, NULL) == REEL_STEP_MESSAGE);
@@ -383,7 +384,8 @@ static void conversions(void **state) {
         reel_conversion_new(writer(".csv"), &recording, 1, &selection_all, &options, NULL, NULL, NULL);
     assert_non_null(c);
     const struct reel_output output = {.write = refuse_bytes};
-    assert_false(reel_convert_to(c, &output, NULL, NULL));
+    assert_false(conversion_write(c, &output, NULL, NULL, NULL));
+    assert_false(reel_convert_to(&recording, 1, NULL, writer(".csv"), &output, NULL, NULL, NULL));
     AUTO(reel_row_output_free) struct reel_row_output *rows = reel_conversion_rows(c, NULL);
     uint8_t piece[64];
     size_t got;

@@ -255,6 +255,60 @@ static void it_is_converted(void **state) {
     reel_recording_free(recording);
 }
 
+struct bytes {
+    char *data;
+    size_t size;
+};
+static bool append(void *context, const void *data, size_t size, struct reel_error *err) {
+    struct bytes *to = context;
+    (void)err;
+    to->data = realloc(to->data, to->size + size + 1);
+    memcpy(to->data + to->size, data, size);
+    to->size += size;
+    to->data[to->size] = '\0';
+    return true;
+}
+
+/* Two recordings as one, on threads that conversions share, into memory. */
+static void it_is_converted_anywhere(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    struct reel_recording *both[] = {recorded(REEL_SCRATCH "/first.mcap"), recorded(REEL_SCRATCH "/second.mcap")};
+    const char *const names[] = {"first.mcap", "second.mcap"}, *const shifts[] = {"second:10s"};
+    const char *const keys[] = {"first", "second"};
+    struct reel_source_option sources[2];
+    assert_true(reel_merge_options(both, 2, names, REEL_ALIGN_NONE, sources, &err) &&
+                reel_merge_shift(both, 2, keys, shifts, 1, sources, &err));
+    int64_t first, last;
+    reel_merge_span(both, 2, sources, &first, &last);
+    assert_true(first == 1000 * SECOND && last == (1009 + MESSAGES) * SECOND);
+    struct reel_threads *threads = reel_threads_new(NULL, &err);
+    struct reel_selection q = reel_select_all();
+    q.sources = sources;
+    struct bytes out = {.size = 0};
+    const struct reel_output output = {.write = append, .context = &out};
+    struct reel_convert_options options = {.size = sizeof options, .pool = threads};
+    assert_true(reel_convert_to(both, 2, &q, reel_writer_named(".ndjson", NULL, &err), &output, &options, NULL, &err));
+    size_t lines = 0;
+    for (const char *at = out.data; (at = strchr(at, '\n')); at++) {
+        lines++;
+    }
+    assert_int_equal(lines, 2 * MESSAGES);
+    assert_true(strstr(out.data, "\"/first/battery\"") && strstr(out.data, "\"/second/battery\""));
+
+    const struct reel_pair settings[] = {{.key = "block_size", .value = "65536"}};
+    options.settings = settings;
+    options.n_settings = 1;
+    const struct reel_writer *tape = reel_writer_named(".tape", NULL, &err);
+    assert_true(reel_convert_to(both, 1, NULL, tape, &output, &options, NULL, &err));
+    assert_false(reel_convert_to(both, 2, &q, reel_writer_named(".ndjson", NULL, &err), &output, &options, NULL, &err));
+    assert_true(err.code == REEL_ARGUMENT && strstr(err.text, "block_size"));
+    free(out.data);
+    reel_threads_free(threads);
+    reel_recording_free(both[0]);
+    reel_recording_free(both[1]);
+}
+
 static void it_is_played(void **state) {
     (void)state;
     struct reel_error err = {0};
@@ -322,10 +376,11 @@ static void sizes_are_checked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_described),      cmocka_unit_test(attachments_are_read),
-        cmocka_unit_test(messages_are_read),    cmocka_unit_test(a_stream_continues_at_a_cursor),
-        cmocka_unit_test(values_are_asked_for), cmocka_unit_test(it_is_converted),
-        cmocka_unit_test(it_is_played),         cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(it_is_described),          cmocka_unit_test(attachments_are_read),
+        cmocka_unit_test(messages_are_read),        cmocka_unit_test(a_stream_continues_at_a_cursor),
+        cmocka_unit_test(values_are_asked_for),     cmocka_unit_test(it_is_converted),
+        cmocka_unit_test(it_is_converted_anywhere), cmocka_unit_test(it_is_played),
+        cmocka_unit_test(sizes_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

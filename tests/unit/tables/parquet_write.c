@@ -93,7 +93,7 @@ static void a_group_longer_than_planned(void **state) {
         reel_conversion_new(&reel_writer_parquet, &recording, 1, &selection_all,
                             &(struct reel_write_options){.compression = "lz4_raw"}, NULL, NULL, &err);
     assert_non_null(c);
-    if (!reel_convert_to(c, &(struct reel_output){.write = append, .context = &file}, NULL, &err)) {
+    if (!conversion_write(c, &(struct reel_output){.write = append, .context = &file}, NULL, NULL, &err)) {
         fail_msg("%s", err.text);
     }
     assert_int_equal(file.size, size);
