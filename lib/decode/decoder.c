@@ -80,12 +80,18 @@ void reel_decoder_free(struct reel_decoder *d) {
     }
 }
 
+/* No error yet. Its text is not cleared whole: that would take as long as decoding a small message. */
+static void clear_error(struct reel_error *err) {
+    err->code = REEL_OK;
+    err->sys = 0;
+    err->text[0] = '\0';
+}
+
 bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct reel_visitor *v,
                  struct reel_error *err) {
-    struct reel_error own = {0};
-    bool whole = d->how->decode(d->state, payload, v, &own);
-    reel_error_pass(err, &own);
-    return whole;
+    struct reel_error own, *why = err ? err : &own;
+    clear_error(why);
+    return d->how->decode(d->state, payload, v, why);
 }
 
 bool decoder_try(const struct reel_channel *channel, struct reel_decoder **out, struct reel_error *err) {
@@ -96,7 +102,7 @@ bool decoder_try(const struct reel_channel *channel, struct reel_decoder **out, 
 
 bool decode_try(const struct reel_decoder *d, struct reel_bytes payload, struct reel_visitor *v, bool *whole,
                 struct reel_error *err) {
-    struct reel_error why = {0};
+    struct reel_error why;
     bool good = reel_decode(d, payload, v, &why);
     if (whole) {
         *whole = good;
