@@ -194,7 +194,7 @@ static enum due play_wait_for(struct reel_play *play, int64_t tape, int64_t limi
             return NOT_YET;
         }
         struct timespec at = {.tv_sec = until / SECOND_NS, .tv_nsec = until % SECOND_NS};
-        pthread_cond_timedwait(&play->changed, &play->mutex, &at);
+        condition_wait(&play->changed, &play->mutex, at);
     }
 }
 

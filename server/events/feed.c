@@ -58,7 +58,7 @@ static void *feed_run(void *context) {
         }
         if (!f->committed) {
             struct timespec until = clock_deadline(POLL_NS);
-            pthread_cond_timedwait(&f->poll, &f->mutex, &until);
+            condition_wait(&f->poll, &f->mutex, until);
         }
         if (!f->stop && f->waiting > 0) {
             poll(f);

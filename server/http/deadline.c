@@ -180,7 +180,7 @@ static void *watch_run(void *context) {
         }
         int64_t next_ms = now_ms + HTTP_WATCH_MS;
         struct timespec until = {.tv_sec = next_ms / 1000, .tv_nsec = next_ms % 1000 * 1000000};
-        pthread_cond_timedwait(&watch->wake, &watch->mutex, &until);
+        condition_wait(&watch->wake, &watch->mutex, until);
     }
     pthread_mutex_unlock(&watch->mutex);
     return NULL;

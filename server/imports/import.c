@@ -130,7 +130,7 @@ static void unit_over(struct import_unit *unit) {
 
 static void wait_a_moment(struct import_run *run) {
     struct timespec until = clock_deadline(POLL_NS);
-    pthread_cond_timedwait(&run->over, &run->mutex, &until);
+    condition_wait(&run->over, &run->mutex, until);
     imports_import_report(run); /* notices a cancel while no unit ends */
 }
 

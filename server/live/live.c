@@ -374,7 +374,7 @@ void live_fill(struct live *live, struct catalog_recording *r) {
 
 void live_wait_for_change(struct live *live, int64_t until_ns) {
     struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
-    pthread_cond_timedwait(&live->changed, &live->mutex, &until);
+    condition_wait(&live->changed, &live->mutex, until);
 }
 
 void live_wait(struct live *live, const char *id, uint64_t messages, int64_t timeout_ns, bool *more, bool *growing) {
