@@ -30,15 +30,16 @@ static const struct cli_command *command_named(const char *name) {
 }
 
 static void suggest(const char *name) {
-    struct near near = {0};
+    struct suggestions suggestions = {0};
     char list[256];
     for (size_t i = 0; commands[i]; i++) {
         if (commands[i]->summary[0]) {
-            near_add(&near, name, commands[i]->name);
+            suggest_add(&suggestions, name, commands[i]->name);
         }
     }
-    fprintf(stderr, "reel: unknown command \"%s\"%s%s\n", name, near_text(&near, "; did you mean ", list, sizeof list),
-            near.n ? "?" : "; reel --help lists the commands");
+    fprintf(stderr, "reel: unknown command \"%s\"%s%s\n", name,
+            suggest_text(&suggestions, "; did you mean ", list, sizeof list),
+            suggestions.n ? "?" : "; reel --help lists the commands");
 }
 
 int main(int argc, char **argv) {

@@ -248,32 +248,22 @@ bool api_open_messages(struct http_request *r, struct api_recording *out) {
 
 /* ---- selection */
 
-static bool read_globs(struct http_request *r, const char *name, const char **out, uint32_t *n) {
-    size_t count = http_params(r, name, out, API_GLOBS_MAX);
-    if (count > API_GLOBS_MAX) {
-        http_reply_bad_param(r, name, "at most %d of them", API_GLOBS_MAX);
-        return false;
-    }
-    *n = (uint32_t)count;
-    return true;
+static uint32_t read_globs(struct http_request *r, const char *name, const char **out) {
+    return (uint32_t)http_params(r, name, out, API_GLOBS_MAX);
 }
 
-bool api_read_channels(struct http_request *r, uint32_t out[API_GLOBS_MAX], uint32_t *n) {
+uint32_t api_read_channels(struct http_request *r, uint32_t out[API_GLOBS_MAX]) {
     const char *texts[API_GLOBS_MAX];
-    if (!read_globs(r, "channel", texts, n)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < *n; i++) {
+    uint32_t n = read_globs(r, "channel", texts);
+    for (uint32_t i = 0; i < n; i++) {
         uint64_t id;
         out[i] = number_u64(texts[i], &id) && id < UINT32_MAX ? (uint32_t)id : UINT32_MAX; /* which no channel has */
     }
-    return true;
+    return n;
 }
 
 static bool read_renames(struct http_request *r, const char **out, uint32_t *n) {
-    if (!read_globs(r, "rename", out, n)) {
-        return false;
-    }
+    *n = read_globs(r, "rename", out);
     for (uint32_t i = 0; i < *n; i++) {
         const char *colon = strrchr(out[i], ':');
         if (!colon || colon == out[i] || !colon[1] || strlen(colon + 1) > RENAME_MAX) {
@@ -326,10 +316,11 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
     *out = (struct api_selection){.selection = selection_all};
     struct reel_selection *s = &out->selection;
     bool has_end;
-    if (!read_globs(r, "topic", out->topics, &s->n_topics) ||
-        !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||
-        !api_read_channels(r, out->channels, &s->n_channels) || !read_renames(r, out->renames, &s->n_renames) ||
-        !read_globs(r, "where", out->where, &s->n_where) ||
+    s->n_topics = read_globs(r, "topic", out->topics);
+    s->n_exclude = read_globs(r, "exclude_topic", out->exclude);
+    s->n_channels = api_read_channels(r, out->channels);
+    s->n_where = read_globs(r, "where", out->where);
+    if (!read_renames(r, out->renames, &s->n_renames) ||
         !common_read_time(r, span, "start", "from", &s->start_ns, &out->has_start) ||
         !common_read_time(r, span, "end", "to", &s->end_ns, &has_end) || !read_every(r, s)) {
         return false;
@@ -398,7 +389,7 @@ static enum reel_time_format time_format(const struct http_request *r) {
 static bool common_read_fields(struct http_request *r, struct api_text *text, uint32_t *n) {
     const char *values[API_GLOBS_MAX];
     size_t n_values = http_params(r, "fields", values, API_GLOBS_MAX), size = 1;
-    for (size_t i = 0; i < n_values && i < API_GLOBS_MAX; i++) {
+    for (size_t i = 0; i < n_values; i++) {
         size += strlen(values[i]) + 1;
     }
     if (!(text->memory = calloc(1, size))) {
@@ -406,7 +397,7 @@ static bool common_read_fields(struct http_request *r, struct api_text *text, ui
         return false;
     }
     char *at = text->memory;
-    for (size_t i = 0; i < n_values && i < API_GLOBS_MAX; i++) {
+    for (size_t i = 0; i < n_values; i++) {
         at = stpcpy(stpcpy(at, at == text->memory ? "" : ","), values[i]);
     }
     for (char *rest = text->memory, *field; (field = strsep(&rest, ","));) {

@@ -67,7 +67,7 @@ struct api_text {
 };
 bool api_read_text(struct http_request *r, struct api_text *text, struct reel_write_options *out);
 /* channel, repeated. False: replied. */
-bool api_read_channels(struct http_request *r, uint32_t out[API_GLOBS_MAX], uint32_t *n);
+uint32_t api_read_channels(struct http_request *r, uint32_t out[API_GLOBS_MAX]);
 void api_text_done(struct api_text *text);
 
 /* The ETag "sha256-<base64>" of a text that names everything the bytes depend on. `out` has room for 64. */

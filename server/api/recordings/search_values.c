@@ -371,10 +371,6 @@ void api_search_values_save(struct http_request *r) {
                        .intervals_max = INTERVALS_DEFAULT,
                        .found = add_events,
                        .title = title ? title : http_param(r, "where")};
-    if (!http_param(r, "save_as")) {
-        http_reply_bad_param(r, "save_as", "is needed: event");
-        return;
-    }
     http_param_u64(r, "intervals", &s.intervals_max);
     if (rows_form(r, &form) && recordings_read_query(r, &query)) {
         search_values_answer(&s, &form, columns);
