@@ -4,10 +4,8 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 
-static const struct cli_command *const commands[] = {
-    &cli_serve, &cli_info,   &cli_cat,   &cli_play,    &cli_record,  &cli_convert, &cli_check,  &cli_import,
-    &cli_demo,  &cli_health, &cli_carla, &cli_nanover, &cli_bag,     &cli_tide,    &cli_token,  &cli_push,
-    &cli_get,   &cli_fsck,   &cli_scrub, &cli_backup,  &cli_migrate, &cli_rescan,  &cli_routes, NULL};
+#define LIST(name) &cli_##name,
+static const struct cli_command *const commands[] = {CLI_COMMANDS(LIST) NULL};
 
 static void print_commands(FILE *to) {
     fputs("usage: reel COMMAND [ARGUMENT]…\n\nReads, converts and archives recordings of robots and simulators.\n\n",
