@@ -147,8 +147,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
     http_param_bool(r, "raw", &raw);
-    c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
-    c->q.selection.view = c->q.selection.view && raw ? c->q.selection.view->raw : c->q.selection.view;
+    c->q.selection.view = view && strcmp(view, "raw") != 0 ? view_named(view, raw, &err) : NULL;
     if (!read_encoding(r, &c->q.selection)) {
         return false;
     }
