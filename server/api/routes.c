@@ -78,9 +78,8 @@ const struct http_route *api_routes(void) {
 
 #define RECORDING_ID "The recording: its id, sha256:HEX of its content, or name:COLLECTION/NAME."
 #define EXPORT_NAME                                                                                                    \
-    "Any name with the extension of the target (.mcap .bag .tide .tape .log .nanover.zip .ndjson .json .json-seq "     \
-    ".events .csv .msgpack "                                                                                           \
-    ".parquet .arrows .mp4 .images.zip .clouds.zip .ply), followed by .tar with split."
+    "Any name with the extension of a target of the service document (.mcap, .bag, .csv, …), followed by .tar with " \
+    "split."
 
 static const struct {
     const char *segment;
