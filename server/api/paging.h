@@ -7,6 +7,8 @@
 #include "http/http.h"
 #include "views/views.h"
 
+/* Adds Link: rel="next": the same request with another cursor. */
+void api_add_next_link(struct http_request *r, const char *cursor);
 /* limit: 1 to 1000, default 100. */
 uint32_t paging_limit(const struct http_request *r);
 /* The `next` of the previous page, as paging_reply() got it; NULL on the first page; malloc'd. False: replied. */

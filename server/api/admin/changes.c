@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "api/admin/admin.h"
-#include "api/common.h"
 #include "api/paging.h"
 #include "api/rows.h"
+#include "app.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "catalog/access.h"

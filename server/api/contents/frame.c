@@ -6,6 +6,9 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/frame.h"
+#include "api/digests.h"
+#include "api/recording.h"
+#include "api/reserve.h"
 #include "base/cleanup.h"
 
 enum {

@@ -2,7 +2,7 @@
 #ifndef SERVER_API_CONTENTS_FRAME_H
 #define SERVER_API_CONTENTS_FRAME_H
 
-#include "api/common.h"
+#include "api/recording.h"
 #include "media/picture.h"
 
 enum { FRAME_PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and the fields around them */ };

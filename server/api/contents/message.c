@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/contents/contents.h"
+#include "api/digests.h"
+#include "api/recording.h"
+#include "api/selection.h"
 #include "base/cleanup.h"
 #include "reel/values.h"
 

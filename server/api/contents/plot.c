@@ -7,6 +7,8 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/series.h"
+#include "api/digests.h"
+#include "api/recording.h"
 #include "base/c_locale.h"
 #include "syntax/json_out.h"
 #include "syntax/utf8.h"

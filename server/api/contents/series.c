@@ -2,6 +2,9 @@
  * fields. The values of a field are kept as a column in the derived cache, so the next request, for any time range,
  * reads no messages. */
 #include "api/contents/series.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
+#include "api/selection.h"
 
 #include <float.h>
 #include <math.h>

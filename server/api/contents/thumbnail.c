@@ -6,7 +6,9 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/frame.h"
+#include "api/digests.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "base/cleanup.h"
 #include "scans/scanning.h"
 #include "work/locks.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "access/access.h"
-#include "api/common.h"
 #include "api/contents/contents.h"
 #include "api/contents/viewer_fit.h"
+#include "api/recording.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "decode/encoding.h"

@@ -6,7 +6,10 @@
 
 #include "api/export/export.h"
 #include "api/export/inputs.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
 #include "api/recordings/query.h"
+#include "api/reserve.h"
 #include "base/cleanup.h"
 #include "scans/open_recordings.h"
 

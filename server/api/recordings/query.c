@@ -1,5 +1,6 @@
 /* See query.h. */
 #include "api/recordings/query.h"
+#include "api/selection.h"
 
 /* False: replied. */
 static bool query_read_time(struct http_request *r, const char *name, bool *has, int64_t *ns) {

@@ -2,6 +2,8 @@
  * time is over. A recording whose statistics are not there yet is read within that time if it is small; else it is
  * pending, and a job makes them. */
 #include "api/recordings/search_values.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
 
 #include <math.h>
 #include <stdio.h>

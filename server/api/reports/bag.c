@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "api/answer.h"
-#include "api/common.h"
 #include "api/params.h"
+#include "api/recording.h"
 #include "api/table.h"
 #include "formats/rosbag/info.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "api/answer.h"
-#include "api/common.h"
 #include "api/params.h"
+#include "api/recording.h"
 #include "api/table.h"
 #include "base/cleanup.h"
 #include "base/number.h"

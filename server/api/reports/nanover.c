@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "api/answer.h"
-#include "api/common.h"
+#include "api/digests.h"
 #include "api/params.h"
+#include "api/recording.h"
+#include "api/selection.h"
 #include "api/table.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"

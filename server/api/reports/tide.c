@@ -1,8 +1,9 @@
 /* /tide/channels and /tide/introspection: the queries of RSBag's own tools. */
 #include "api/answer.h"
-#include "api/common.h"
 #include "api/params.h"
+#include "api/recording.h"
 #include "api/rows.h"
+#include "api/selection.h"
 #include "formats/tide/report.h"
 
 #include <stdio.h>

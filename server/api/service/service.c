@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "access/token.h"
-#include "api/common.h"
 #include "api/service/service.h"
+#include "app.h"
 #include "views/views.h"
 #include "work/jobs.h"
 

@@ -1,4 +1,6 @@
 /* See upload.h. */
+#include "api/job_reply.h"
+#include "api/recording.h"
 #include "api/uploads/upload.h"
 
 #include <inttypes.h>
