@@ -215,9 +215,12 @@ static const struct problem_type {
      "Find the request in the server's log by its X-Request-Id, and report it."},
     {"io", "A disk operation of the server failed.", "The disk is failing, was removed or has lost its connection.",
      "Find the request in the server's log by its X-Request-Id, and check the disk."},
+    {"key-in-use", "A request with this Idempotency-Key is being carried out.",
+     "The client has sent it twice, or a connection that broke has not ended yet.", "Send it again after Retry-After."},
     {"key-reused", "The Idempotency-Key belongs to another request.",
-     "It was used for a request with other contents in the last 24 hours.",
-     "Use a new key for each upload, and the same only to repeat it."},
+     "It was used for the same operation with another body in the last 24 hours, or by another client with the same "
+     "credentials.",
+     "Use a new key for each request, and the same only to repeat it."},
     {"limit", "The request exceeds a limit.",
      "It selects more than the server handles at once; `detail` names the limit.",
      "Select less: fewer recordings, topics or fields, or a shorter time range."},
@@ -282,6 +285,11 @@ static const struct problem_type {
     {"unauthorized", "The request is not authenticated.",
      "It has no token, or one that is unknown, expired or revoked, or the signature of its link is invalid.",
      "Send a token as Authorization: Bearer TOKEN or as the password of any user name, or use a signed link."},
+    {"unsupported-header", "The operation does not support a header of the request.",
+     "Idempotency-Key is not supported where the answer contains a secret, If-Match where what is changed has no "
+     "entity "
+     "tag.",
+     "Send the request without that header."},
     {"unexpected-body", "The path accepts no request body.", "The client sent one.",
      "Leave out the body, and Content-Length and Transfer-Encoding with it."},
     {"unknown-format", "The file is in no format that Reel can read.",
