@@ -121,8 +121,7 @@ bool key_admit(struct http_request *r) {
     }
     struct http_policy policy = policy_of(r);
     if (!policy.if_match && http_header(r, "If-Match")) {
-        http_reply_problem(r, 400, "unsupported-header",
-                           "This operation does not support If-Match: what it changes has no entity tag.");
+        http_reply_problem(r, 400, "unsupported-header", "This operation does not support If-Match.");
         return false;
     }
     return admit_key(r, policy.key);

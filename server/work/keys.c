@@ -14,6 +14,22 @@
 enum { PAUSE_MS = 20, KEYS_OF_ONE_MAX = 10000 /* of a principal */ };
 static const int64_t WAIT_NS = INT64_C(10000000000), ANSWER_LIVES_NS = INT64_C(86400) * 1000000000;
 
+/* False: replied. out->status 0: there is none. */
+static bool find(struct http_request *r, const char *key, struct http_answer *out) {
+    struct catalog_response first;
+    struct reel_error err = {0};
+    if (!catalog_response_get(http_app(r)->catalog, key, &first, &err)) {
+        if (err.code != REEL_NOT_FOUND) {
+            http_reply_error(r, &err);
+        }
+        return err.code == REEL_NOT_FOUND;
+    }
+    *out = (struct http_answer){.status = first.status, .headers = first.headers, .body = first.body};
+    memcpy(out->request, first.request, sizeof out->request);
+    return true;
+}
+
+/* NULL: replied. */
 static struct key_lock *reserve(struct http_request *r, const char *key) {
     struct key_lock *lock = calloc(1, sizeof *lock);
     int64_t until_ns = clock_ns() + WAIT_NS;
@@ -22,7 +38,7 @@ static struct key_lock *reserve(struct http_request *r, const char *key) {
         return NULL;
     }
     while (!lock_try(http_app(r)->locks, lock, "key", key)) {
-        if (clock_ns() >= until_ns || http_is_stopping(r) || http_is_gone(r)) {
+        if (clock_ns() >= until_ns || http_is_stopping(r)) {
             free(lock);
             http_add_header(r, "Retry-After", "5");
             http_reply_problem(r, 409, "key-in-use", "A request with this Idempotency-Key is being carried out.");
@@ -39,25 +55,17 @@ static void keys_release(void *hold) {
 }
 
 static bool keys_take(struct http_request *r, const char *key, void **hold, struct http_answer *out) {
-    struct catalog_response first;
-    struct reel_error err = {0};
-    struct key_lock *lock = reserve(r, key);
-    if (!lock) {
+    if (!find(r, key, out)) {
         return false;
     }
-    if (!catalog_response_get(http_app(r)->catalog, key, &first, &err)) {
-        if (err.code == REEL_NOT_FOUND) {
-            *hold = lock;
-            return true;
-        }
+    struct key_lock *lock = out->status ? NULL : reserve(r, key);
+    bool good = out->status || (lock && find(r, key, out)); /* it may have been answered meanwhile */
+    if (lock && (!good || out->status)) {
         keys_release(lock);
-        http_reply_error(r, &err);
-        return false;
+        lock = NULL;
     }
-    keys_release(lock);
-    *out = (struct http_answer){.status = first.status, .headers = first.headers, .body = first.body};
-    memcpy(out->request, first.request, sizeof out->request);
-    return true;
+    *hold = lock;
+    return good;
 }
 
 /* A failure is ignored, as the request has succeeded. */

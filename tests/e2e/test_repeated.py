@@ -255,6 +255,7 @@ class Principals(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.data = folder.name
+        Server(self.data).stop()  # makes the catalog
         self.tokens = [reel('token', 'create', '--data', self.data, '--role', 'edit', '--name', 'robot%d' % i).stdout.decode().split()[0] for i in range(2)]
         self.server = Server(self.data)
         self.addCleanup(lambda: self.server.stop())

@@ -286,9 +286,7 @@ static const struct problem_type {
      "It has no token, or one that is unknown, expired or revoked, or the signature of its link is invalid.",
      "Send a token as Authorization: Bearer TOKEN or as the password of any user name, or use a signed link."},
     {"unsupported-header", "The operation does not support a header of the request.",
-     "Idempotency-Key is not supported where the answer contains a secret, If-Match where what is changed has no "
-     "entity "
-     "tag.",
+     "Idempotency-Key is not supported where the answer contains a secret, If-Match where no entity tag is compared.",
      "Send the request without that header."},
     {"unexpected-body", "The path accepts no request body.", "The client sent one.",
      "Leave out the body, and Content-Length and Transfer-Encoding with it."},
