@@ -277,7 +277,7 @@ static enum MHD_Result on_piece(struct http_request *r, const char *data, size_t
     r->body_bytes += size;
     atomic_fetch_add_explicit(&c->window_bytes, size, memory_order_relaxed);
     key_piece(r, data, size);
-    if (r->key.first.status) {
+    if (r->key.first.status && r->route->begin) {
         return MHD_YES;
     }
     if (!r->route->piece || r->gave_up) {

@@ -43,12 +43,12 @@ class Columns(Case):
     """Rows that are in no list here are tested, too."""
     server_args = ('--insecure-open',)
 
-    def stored(self, method, path, key, request):
+    def stored(self, method, path, key, request, status=207):
         """An answer in the catalog, as if this request had been answered before."""
         blob = r"'\x%s'" if CATALOG else "X'%s'"
         name = digest(self.owner, method, path, key)
-        catalog_sql(self.server.data, "INSERT INTO responses (key, owner, request, status, headers, body, expires_ns) VALUES (%s, '%s', %s, 207, 'text/x-stored\nX-Total-Count: 5\n', 'from the catalog', "
-                    "9000000000000000000)" % (blob % name, self.owner, blob % request))
+        catalog_sql(self.server.data, "INSERT INTO responses (key, owner, request, status, headers, body, expires_ns) VALUES (%s, '%s', %s, %d, 'text/x-stored\nX-Total-Count: 5\n', 'from the catalog', "
+                    "9000000000000000000)" % (blob % name, self.owner, blob % request, status))
 
     @classmethod
     def fill(cls):
@@ -83,6 +83,12 @@ class Columns(Case):
                     for key in ('', 'k' * 256):
                         self.assertProblem(self.server.request(method, path, body, {'Idempotency-Key': key}), 400, 'Idempotency-Key')
         self.assertEqual(seen, {'stored', 'resource', 'natural', 'refused'})
+
+    def test_an_answer_that_was_too_long_to_store(self):
+        path = API + '/searches/long'
+        self.stored('PUT', path, 'long', digest(path, '', body=b'{"value": {}}'), 1)
+        self.assertProblem(self.server.request('PUT', path, b'{"value": {}}', {'Idempotency-Key': 'long'}), 409, 'carried out')
+        self.get(path, 404)  # not again
 
     def test_if_match_is_refused(self):
         for (method, template), row in WRITES.items():
