@@ -179,6 +179,8 @@ static struct db *sqlite_open_db(const char *path, bool readonly, struct reel_er
     if (!readonly) {
         make_file(path);
     }
+    /* Without counting memory, for which all threads would share a lock. Does nothing once SQLite is in use. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     struct sqlite_db *db = calloc(1, sizeof *db);
     if (!db) {
         reel_fail_memory(err);
