@@ -18,6 +18,33 @@ void token_done(struct token *t) {
     *t = (struct token){0};
 }
 
+/* ---- the cache */
+
+static size_t token_bytes(const void *value) {
+    const struct token *t = value;
+    return strlen(t->name) + strlen(t->collections) + 2;
+}
+
+static bool token_copy(const void *source, void *target) {
+    const struct token *from = source;
+    struct token *to = target;
+    *to = *from;
+    to->name = strdup(from->name);
+    to->collections = strdup(from->collections);
+    bool good = to->name && to->collections;
+    if (!good) {
+        token_done(to);
+    }
+    return good;
+}
+
+static void token_free(void *value) {
+    token_done(value);
+}
+
+static const struct catalog_cache_kind token_kind = {
+    CACHE_TOKEN, sizeof(struct token), token_bytes, token_copy, token_free, NULL /* no answers are made of tokens */};
+
 /* ---- finding */
 
 static const char no_such_token[] = "no such token";
@@ -45,14 +72,6 @@ static bool load_one(struct db_statement *s, struct token *out, struct reel_erro
     return step == DB_ROW ? access_load(s, out, err) : step == DB_END && reel_fail(err, REEL_NOT_FOUND, no_such_token);
 }
 
-static struct catalog_cache_key token_key(enum cache_kind kind, const char *statement, const uint8_t *hash,
-                                          const int64_t *row) {
-    return (struct catalog_cache_key){.kind = kind,
-                                      .prefix = statement,
-                                      .data = hash ? (const void *)hash : row,
-                                      .size = hash ? TOKEN_HASH : sizeof *row};
-}
-
 /* By the statement, a token by its row or by a hash (NULL: by the row). */
 static bool access_query(struct catalog *c, const char *statement, const uint8_t *hash, int64_t row, struct token *out,
                          struct reel_error *err) {
@@ -71,20 +90,22 @@ static bool access_query(struct catalog *c, const char *statement, const uint8_t
 /* The same through the cache, which also knows what is not there: clients repeat wrong tokens. */
 static bool access_find(struct catalog *c, const char *statement, const uint8_t *hash, int64_t row, struct token *out,
                         struct reel_error *err) {
-    const struct catalog_cache_key key = token_key(CACHE_TOKEN, statement, hash, &row),
-                                   absent = token_key(CACHE_ABSENT, statement, hash, &row);
+    const struct catalog_cache_key key = {.kind = &token_kind,
+                                          .prefix = statement,
+                                          .data = hash ? (const void *)hash : &row,
+                                          .size = hash ? TOKEN_HASH : sizeof row};
     struct reel_error why = {0};
     uint64_t version = db_version(c->db);
     *out = (struct token){0};
     if (catalog_cache_find(c->cache, &key, version, out)) {
         return true;
     }
-    if (catalog_cache_find(c->cache, &absent, version, NULL)) {
+    if (catalog_cache_find(c->cache, &key, version, NULL)) {
         return reel_fail(err, REEL_NOT_FOUND, no_such_token);
     }
     bool good = access_query(c, statement, hash, row, out, &why);
     if (good || why.code == REEL_NOT_FOUND) {
-        catalog_cache_keep(c->cache, good ? &key : &absent, version, out);
+        catalog_cache_keep(c->cache, &key, version, good ? out : NULL);
     }
     if (!good && err) {
         reel_error_pass(err, &why);
@@ -141,11 +162,11 @@ static bool access_read_number(struct db_handle *h, const char *statement, int64
 }
 
 bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err) {
-    const struct catalog_cache_key absent = {.kind = CACHE_ABSENT, .prefix = "tokens_exist", .data = ""};
+    const struct catalog_cache_key any = {.kind = &token_kind, .prefix = "tokens_exist", .data = ""};
     uint64_t version = db_version(c->db);
     int64_t n = 0;
     *exist = false;
-    if (catalog_cache_find(c->cache, &absent, version, NULL)) {
+    if (catalog_cache_find(c->cache, &any, version, NULL)) {
         return true;
     }
     AUTO(db_end) struct db_handle *h = db_read_reserved(c->db, err);
@@ -154,7 +175,7 @@ bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err
     }
     *exist = n;
     if (!*exist) {
-        catalog_cache_keep(c->cache, &absent, version, NULL);
+        catalog_cache_keep(c->cache, &any, version, NULL);
     }
     return true;
 }

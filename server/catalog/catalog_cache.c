@@ -7,24 +7,22 @@
 
 #include "base/cleanup.h"
 #include "base/hash_table.h"
-#include "catalog/access.h"
-#include "catalog/columns.h"
 
 enum {
     STRIPES = 16,
     STRIPE_BYTES_MAX = CACHE_BYTES_MAX / STRIPES,
-    FOUND = 64,                 /* slots of one stripe for recordings, and as many for tokens */
-    ABSENT = 4,                 /* … and for what is absent */
-    SLOTS = 2 * FOUND + ABSENT, /* in this order */
+    FOUND = 64, /* slots of one stripe for values of a kind */
+    ABSENT = 4, /* … and for what is absent, after them */
+    SLOTS_OF_KIND = FOUND + ABSENT,
+    SLOTS = CACHE_KINDS * SLOTS_OF_KIND,
 };
 
 struct entry {
     uint64_t version;
     size_t bytes;
-    enum cache_kind kind;
-    struct catalog_recording recording; /* of CACHE_RECORDING, else empty; the same below */
-    char *answer;                       /* NULL: none */
-    struct token token;
+    const struct catalog_cache_kind *kind;
+    void *value;  /* NULL: absent */
+    char *answer; /* that was made of it; NULL: none */
     const char *prefix;
     size_t key_size;
     char key[];
@@ -55,60 +53,14 @@ struct catalog_cache *catalog_cache_new(struct reel_error *err) {
     return cache;
 }
 
-/* ---- values */
-
-static size_t recording_bytes(const struct catalog_recording *r) {
-    size_t bytes = columns_texts_size(r) + r->n_parts * sizeof *r->parts;
-    for (uint32_t i = 0; i < r->n_parts; i++) {
-        bytes += strlen(r->parts[i].file_name) + 1;
-    }
-    bytes += r->annotations.n_tags * sizeof *r->annotations.tags;
-    for (uint32_t i = 0; i < r->annotations.n_tags; i++) {
-        bytes += strlen(r->annotations.tags[i].key) + strlen(r->annotations.tags[i].value) + 2;
-    }
-    return bytes;
-}
-
-/* False, and an empty copy: no memory. */
-static bool recording_copy(const struct catalog_recording *from, struct catalog_recording *to) {
-    *to = *from;
-    bool good = columns_copy_texts(to);
-    to->parts = calloc(from->n_parts ? from->n_parts : 1, sizeof *to->parts);
-    to->n_parts = to->parts ? from->n_parts : 0;
-    good = good && to->parts;
-    for (uint32_t i = 0; i < to->n_parts; i++) {
-        to->parts[i] = from->parts[i];
-        to->parts[i].file_name = strdup(from->parts[i].file_name);
-        good = good && to->parts[i].file_name;
-    }
-    good = annotations_copy_tags(&from->annotations, &to->annotations) && good;
-    if (!good) {
-        catalog_recording_done(to);
-    }
-    return good;
-}
-
-static bool recording_same(const struct catalog_recording *a, const struct catalog_recording *b) {
-    return a->updated_ns == b->updated_ns && a->state == b->state && strcmp(a->id, b->id) == 0;
-}
-
-static bool token_copy(const struct token *from, struct token *to) {
-    *to = *from;
-    to->name = strdup(from->name);
-    to->collections = strdup(from->collections);
-    bool good = to->name && to->collections;
-    if (!good) {
-        token_done(to);
-    }
-    return good;
-}
-
 /* ---- entries */
 
 static void entry_free(struct entry *e) {
     if (e) {
-        catalog_recording_done(&e->recording);
-        token_done(&e->token);
+        if (e->value) {
+            e->kind->done(e->value);
+        }
+        free(e->value);
         free(e->answer);
         free(e);
     }
@@ -125,24 +77,9 @@ void catalog_cache_free(struct catalog_cache *cache) {
     free(cache);
 }
 
-static size_t value_bytes(enum cache_kind kind, const void *value) {
-    const struct token *t = value;
-    return kind == CACHE_RECORDING ? recording_bytes(value)
-           : kind == CACHE_TOKEN   ? strlen(t->name) + strlen(t->collections) + 2
-                                   : 0;
-}
-
-static bool value_copy(enum cache_kind kind, const void *from, void *to) {
-    return kind == CACHE_RECORDING ? recording_copy(from, to) : kind == CACHE_ABSENT || token_copy(from, to);
-}
-
-static void *value_of(struct entry *e) {
-    return e->kind == CACHE_RECORDING ? (void *)&e->recording : (void *)&e->token;
-}
-
 /* NULL: too large, or no memory. */
 static struct entry *entry_new(const struct catalog_cache_key *key, uint64_t version, const void *value) {
-    size_t bytes = sizeof(struct entry) + key->size + value_bytes(key->kind, value);
+    size_t bytes = sizeof(struct entry) + key->size + (value ? key->kind->size + key->kind->bytes(value) : 0);
     AUTO(entry_free) struct entry *e = bytes <= CACHE_ENTRY_MAX ? calloc(1, sizeof *e + key->size) : NULL;
     if (!e) {
         return NULL;
@@ -153,7 +90,8 @@ static struct entry *entry_new(const struct catalog_cache_key *key, uint64_t ver
     e->prefix = key->prefix;
     e->key_size = key->size;
     memcpy(e->key, key->data, key->size);
-    return value_copy(key->kind, value, value_of(e)) ? TAKE(e) : NULL;
+    e->value = value ? calloc(1, key->kind->size) : NULL;
+    return !value || (e->value && key->kind->copy(value, e->value)) ? TAKE(e) : NULL;
 }
 
 static bool entry_is_of(const struct entry *e, const struct catalog_cache_key *key) {
@@ -164,15 +102,12 @@ static bool entry_is_of(const struct entry *e, const struct catalog_cache_key *k
 /* ---- slots */
 
 /* Locks the stripe of the key; *slot is the only one where it may be. */
-static struct stripe *lock_slot(struct catalog_cache *cache, const struct catalog_cache_key *key,
+static struct stripe *lock_slot(struct catalog_cache *cache, const struct catalog_cache_key *key, bool absent,
                                 struct entry ***slot) {
-    static const struct {
-        unsigned first, count;
-    } slots_of[CACHE_KINDS] = {
-        [CACHE_RECORDING] = {0, FOUND}, [CACHE_TOKEN] = {FOUND, FOUND}, [CACHE_ABSENT] = {2 * FOUND, ABSENT}};
     uint64_t hash = hash_bytes(cache->seed, (struct reel_bytes){key->data, key->size});
     struct stripe *s = &cache->stripes[hash % STRIPES];
-    *slot = &s->slots[slots_of[key->kind].first + hash / STRIPES % slots_of[key->kind].count];
+    uint64_t position = absent ? FOUND + hash / STRIPES % ABSENT : hash / STRIPES % FOUND;
+    *slot = &s->slots[key->kind->number * SLOTS_OF_KIND + position];
     pthread_mutex_lock(&s->mutex);
     return s;
 }
@@ -195,9 +130,9 @@ static void make_room(struct stripe *s, struct entry *const *keeps) {
 bool catalog_cache_find(struct catalog_cache *cache, const struct catalog_cache_key *key, uint64_t version,
                         void *value) {
     struct entry **slot;
-    struct stripe *s = lock_slot(cache, key, &slot);
+    struct stripe *s = lock_slot(cache, key, !value, &slot);
     bool found =
-        entry_is_of(*slot, key) && (*slot)->version == version && value_copy(key->kind, value_of(*slot), value);
+        entry_is_of(*slot, key) && (*slot)->version == version && (!value || key->kind->copy((*slot)->value, value));
     pthread_mutex_unlock(&s->mutex);
     return found;
 }
@@ -208,10 +143,9 @@ void catalog_cache_keep(struct catalog_cache *cache, const struct catalog_cache_
     if (!e) {
         return;
     }
-    struct stripe *s = lock_slot(cache, key, &slot);
+    struct stripe *s = lock_slot(cache, key, !value, &slot);
     struct entry *before = *slot;
-    if (e->kind == CACHE_RECORDING && entry_is_of(before, key) && before->answer &&
-        recording_same(&before->recording, &e->recording)) {
+    if (value && entry_is_of(before, key) && before->answer && e->kind->same(before->value, value)) {
         e->bytes += strlen(before->answer) + 1;
         e->answer = TAKE(before->answer);
     }
@@ -222,22 +156,21 @@ void catalog_cache_keep(struct catalog_cache *cache, const struct catalog_cache_
 
 /* ---- answers */
 
-char *catalog_cache_find_answer(struct catalog_cache *cache, const struct catalog_cache_key *key,
-                                const struct catalog_recording *row) {
+char *catalog_cache_find_answer(struct catalog_cache *cache, const struct catalog_cache_key *key, const void *value) {
     struct entry **slot;
-    struct stripe *s = lock_slot(cache, key, &slot);
-    bool has = entry_is_of(*slot, key) && (*slot)->answer && recording_same(&(*slot)->recording, row);
+    struct stripe *s = lock_slot(cache, key, false, &slot);
+    bool has = entry_is_of(*slot, key) && (*slot)->answer && key->kind->same((*slot)->value, value);
     char *text = has ? strdup((*slot)->answer) : NULL;
     pthread_mutex_unlock(&s->mutex);
     return text;
 }
 
-void catalog_cache_keep_answer(struct catalog_cache *cache, const struct catalog_cache_key *key,
-                               const struct catalog_recording *row, const char *text) {
+void catalog_cache_keep_answer(struct catalog_cache *cache, const struct catalog_cache_key *key, const void *value,
+                               const char *text) {
     struct entry **slot;
     size_t size = strlen(text) + 1;
-    struct stripe *s = lock_slot(cache, key, &slot);
-    struct entry *e = entry_is_of(*slot, key) && recording_same(&(*slot)->recording, row) ? *slot : NULL;
+    struct stripe *s = lock_slot(cache, key, false, &slot);
+    struct entry *e = entry_is_of(*slot, key) && key->kind->same((*slot)->value, value) ? *slot : NULL;
     if (e && !e->answer && e->bytes + size <= CACHE_ENTRY_MAX && (e->answer = strdup(text))) {
         e->bytes += size;
         s->bytes += size;

@@ -107,8 +107,55 @@ const char *catalog_not_found(const char *key) {
                                            : "no recording has that id";
 }
 
+/* ---- the cache */
+
+static size_t recording_bytes(const void *value) {
+    const struct catalog_recording *r = value;
+    size_t bytes = columns_texts_size(r) + r->n_parts * sizeof *r->parts;
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        bytes += strlen(r->parts[i].file_name) + 1;
+    }
+    bytes += r->annotations.n_tags * sizeof *r->annotations.tags;
+    for (uint32_t i = 0; i < r->annotations.n_tags; i++) {
+        bytes += strlen(r->annotations.tags[i].key) + strlen(r->annotations.tags[i].value) + 2;
+    }
+    return bytes;
+}
+
+static bool recording_copy(const void *source, void *target) {
+    const struct catalog_recording *from = source;
+    struct catalog_recording *to = target;
+    *to = *from;
+    bool good = columns_copy_texts(to);
+    to->parts = calloc(from->n_parts ? from->n_parts : 1, sizeof *to->parts);
+    to->n_parts = to->parts ? from->n_parts : 0;
+    good = good && to->parts;
+    for (uint32_t i = 0; i < to->n_parts; i++) {
+        to->parts[i] = from->parts[i];
+        to->parts[i].file_name = strdup(from->parts[i].file_name);
+        good = good && to->parts[i].file_name;
+    }
+    good = annotations_copy_tags(&from->annotations, &to->annotations) && good;
+    if (!good) {
+        catalog_recording_done(to);
+    }
+    return good;
+}
+
+static bool recording_same(const void *one, const void *other) {
+    const struct catalog_recording *a = one, *b = other;
+    return a->updated_ns == b->updated_ns && a->state == b->state && strcmp(a->id, b->id) == 0;
+}
+
+static void recording_done(void *value) {
+    catalog_recording_done(value);
+}
+
+static const struct catalog_cache_kind recording_kind = {
+    CACHE_RECORDING, sizeof(struct catalog_recording), recording_bytes, recording_copy, recording_done, recording_same};
+
 static struct catalog_cache_key recording_key(const char *key) {
-    return (struct catalog_cache_key){.kind = CACHE_RECORDING, .prefix = "", .data = key, .size = strlen(key)};
+    return (struct catalog_cache_key){.kind = &recording_kind, .prefix = "", .data = key, .size = strlen(key)};
 }
 
 static bool find_by_key(struct db_handle *h, const char *key, int64_t *row, struct reel_error *err) {

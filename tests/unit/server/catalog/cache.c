@@ -92,27 +92,50 @@ static void an_answer_is_of_one_row(void **state) {
 
 /* ---- bounds */
 
-static struct catalog_cache_key key_of(enum cache_kind kind, const uint64_t *number) {
-    return (struct catalog_cache_key){.kind = kind, .prefix = "", .data = number, .size = sizeof *number};
+struct text { /* a value */
+    char *text;
+};
+
+static size_t text_bytes(const void *value) {
+    return strlen(((const struct text *)value)->text) + 1;
+}
+static bool text_copy(const void *from, void *to) {
+    char *copy = strdup(((const struct text *)from)->text);
+    *(struct text *)to = (struct text){copy};
+    return copy;
+}
+static void text_done(void *value) {
+    free(((struct text *)value)->text);
+}
+static bool text_same(const void *a, const void *b) {
+    return strcmp(((const struct text *)a)->text, ((const struct text *)b)->text) == 0;
+}
+static const struct catalog_cache_kind text_kind = {CACHE_TOKEN, sizeof(struct text), text_bytes,
+                                                    text_copy,   text_done,           text_same};
+
+static struct catalog_cache_key key_of(const uint64_t *number) {
+    return (struct catalog_cache_key){.kind = &text_kind, .prefix = "", .data = number, .size = sizeof *number};
 }
 
-static void unknown_tokens_displace_no_others(void **state) {
+static void what_is_absent_displaces_no_values(void **state) {
     (void)state;
     struct catalog_cache *cache = catalog_cache_new(&err);
-    struct token t = {.row = 7, .name = (char *)"robot", .collections = (char *)"[]"}, got;
+    struct text got;
     uint64_t number = UINT64_MAX;
-    const struct catalog_cache_key key = key_of(CACHE_TOKEN, &number);
-    catalog_cache_keep(cache, &key, 1, &t);
+    const struct catalog_cache_key key = key_of(&number);
+    catalog_cache_keep(cache, &key, 1, &(struct text){(char *)"robot"});
     size_t few = catalog_cache_bytes(cache);
     for (uint64_t i = 0; i < 20000; i++) {
-        const struct catalog_cache_key absent = key_of(CACHE_ABSENT, &i);
+        const struct catalog_cache_key absent = key_of(&i);
         catalog_cache_keep(cache, &absent, 1, NULL);
         assert_true(catalog_cache_find(cache, &absent, 1, NULL));
         assert_false(catalog_cache_find(cache, &absent, 2, NULL));
+        assert_false(catalog_cache_find(cache, &absent, 1, &got));
     }
     assert_true(catalog_cache_find(cache, &key, 1, &got));
-    assert_int_equal(got.row, 7);
-    token_done(&got);
+    assert_string_equal(got.text, "robot");
+    text_done(&got);
+    assert_false(catalog_cache_find(cache, &key, 1, NULL));
     assert_false(catalog_cache_find(cache, &key, 2, &got));
     assert_true(catalog_cache_bytes(cache) < few + (64 << 10));
     catalog_cache_free(cache);
@@ -122,32 +145,27 @@ static void entries_have_a_bound_in_bytes(void **state) {
     (void)state;
     enum { LONG = 48 << 10 };
     struct catalog_cache *cache = catalog_cache_new(&err);
-    AUTO_MEM char *text = malloc(CACHE_ENTRY_MAX + 1);
-    struct catalog_part part;
-    struct catalog_recording r = describe(&part, "lab", "a", '1'), got;
-    r.annotations.description = text;
-    for (uint64_t i = 0; i < 2000; i++) {
-        const struct catalog_cache_key key = key_of(CACHE_RECORDING, &i);
-        memset(text, 'x', LONG);
-        text[LONG] = '\0';
-        catalog_cache_keep(cache, &key, 1, &r);
+    struct text value = {malloc(CACHE_ENTRY_MAX + 1)}, got;
+    memset(value.text, 'x', CACHE_ENTRY_MAX);
+    value.text[CACHE_ENTRY_MAX] = '\0';
+    uint64_t i = 0;
+    const struct catalog_cache_key key = key_of(&i);
+    catalog_cache_keep(cache, &key, 1, &value);
+    assert_false(catalog_cache_find(cache, &key, 1, &got));
+    value.text[LONG] = '\0';
+    for (; i < 4000; i++) {
+        catalog_cache_keep(cache, &key, 1, &value);
         assert_true(catalog_cache_find(cache, &key, 1, &got));
-        catalog_recording_done(&got);
-        catalog_cache_keep_answer(cache, &key, &r, text); /* too much for one entry */
-        assert_null(catalog_cache_find_answer(cache, &key, &r));
-        text[8 << 10] = '\0';
-        catalog_cache_keep_answer(cache, &key, &r, text);
-        AUTO_MEM char *answer = catalog_cache_find_answer(cache, &key, &r);
-        assert_string_equal(answer, text);
+        text_done(&got);
+        catalog_cache_keep_answer(cache, &key, &value, value.text); /* too much for one entry */
+        assert_null(catalog_cache_find_answer(cache, &key, &value));
+        catalog_cache_keep_answer(cache, &key, &value, "made");
+        AUTO_MEM char *answer = catalog_cache_find_answer(cache, &key, &value);
+        assert_string_equal(answer, "made");
         assert_true(catalog_cache_bytes(cache) <= CACHE_BYTES_MAX);
     }
     assert_true(catalog_cache_bytes(cache) > CACHE_BYTES_MAX / 2);
-    uint64_t number = 2000;
-    const struct catalog_cache_key key = key_of(CACHE_RECORDING, &number);
-    memset(text, 'x', CACHE_ENTRY_MAX);
-    text[CACHE_ENTRY_MAX] = '\0';
-    catalog_cache_keep(cache, &key, 1, &r);
-    assert_false(catalog_cache_find(cache, &key, 1, &got));
+    free(value.text);
     catalog_cache_free(cache);
 }
 
@@ -254,7 +272,7 @@ int main(void) {
         T(each_commit_makes_another_version),
         T(what_others_commit_is_seen_at_once),
         T(an_answer_is_of_one_row),
-        T(unknown_tokens_displace_no_others),
+        T(what_is_absent_displaces_no_values),
         T(entries_have_a_bound_in_bytes),
         T(a_token_ends_at_once),
         T(a_login_ends_with_its_time),
