@@ -32,9 +32,9 @@ void pool_init(struct db_pool *pool);
 void pool_destroy(struct db_pool *pool);
 /* Waits for the right to use one. *h: one that is idle; NULL: open another. REEL_BUSY. */
 bool pool_take(struct db_pool *pool, bool reserved, struct db_handle **h, struct reel_error *err);
-void pool_return(struct db_pool *pool, bool reserved, struct db_handle *h); /* NULL: it was lost, or could not be opened
-                                                                             */
-struct db_handle *pool_remove_idle(struct db_pool *pool);                   /* to close it; NULL: none is idle */
+/* NULL: it was lost, or could not be opened. */
+void pool_return(struct db_pool *pool, bool reserved, struct db_handle *h);
+struct db_handle *pool_remove_idle(struct db_pool *pool); /* to close it; NULL: none is idle */
 
 struct db_statement {
     struct db_handle *handle;

@@ -141,9 +141,8 @@ void api_root(struct http_request *r) {
 static json_t *document;
 static struct page_file document_file; /* the same as bytes */
 
-/* What is packed once may take long. */
 static void pack_document(struct page_file *f) {
-    enum { LEVEL = 12 };
+    enum { LEVEL = 9 };
     size_t size = (size_t)(f->plain_end - f->plain);
     unsigned char *packed = malloc(size);
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);

@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "access/token.h"
 #include "base/cleanup.h"
@@ -244,6 +246,60 @@ static void the_first_token_is_seen_at_once(void **state) {
     token_done(&t);
 }
 
+/* ---- threads */
+
+enum { READERS = 6, CHANGES = 300 };
+
+struct shared { /* between the threads of a test */
+    char id[RECORDING_ID_TEXT];
+    atomic_int number, stop; /* number: of the last change that was committed */
+};
+
+static int number_of(const struct shared *s, struct reel_error *problem) {
+    struct catalog_recording row;
+    assert_true(catalog_get(c, s->id, &row, problem));
+    const char *value = catalog_annotations_tag(&row.annotations, "robot");
+    int number = value ? atoi(value) : 0;
+    AUTO_MEM char *answer = catalog_answer(c, s->id, &row);
+    if (answer) {
+        assert_int_equal(atoi(answer), number);
+    } else {
+        catalog_keep_answer(c, s->id, &row, value ? value : "0");
+    }
+    catalog_recording_done(&row);
+    return number;
+}
+
+static void *read_numbers(void *context) {
+    struct shared *s = context;
+    struct reel_error problem;
+    while (!atomic_load(&s->stop)) {
+        int least = atomic_load(&s->number);
+        assert_true(number_of(s, &problem) >= least);
+    }
+    return NULL;
+}
+
+static void no_reader_sees_what_was_before_a_commit(void **state) {
+    (void)state;
+    struct shared s = {.stop = 0};
+    pthread_t threads[READERS];
+    assert_true(put("lab", "a", '1', false, s.id));
+    for (int i = 0; i < READERS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, read_numbers, &s), 0);
+    }
+    for (int i = 1; i <= CHANGES; i++) {
+        char value[16];
+        snprintf(value, sizeof value, "%d", i);
+        tag(c, s.id, value);
+        atomic_store(&s.number, i);
+    }
+    atomic_store(&s.stop, 1);
+    for (int i = 0; i < READERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
 /* ---- connections */
 
 static void readers_in_use_do_not_stop_authentication(void **state) {
@@ -277,6 +333,7 @@ int main(void) {
         T(a_token_ends_at_once),
         T(a_login_ends_with_its_time),
         T(the_first_token_is_seen_at_once),
+        T(no_reader_sees_what_was_before_a_commit),
         T(readers_in_use_do_not_stop_authentication),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
