@@ -15,7 +15,6 @@ struct feed;
 struct jobs;
 struct live;
 struct locks;
-struct answer_cache;
 struct derived_cache;
 struct peers;
 struct plays;
@@ -37,7 +36,6 @@ struct app {
     struct live *live;             /* live/live.h: recordings that grow */
     struct sessions *sessions;     /* uploads/sessions.h: upload sessions */
     struct watches *watches;       /* imports/watch.h; while it serves */
-    struct answer_cache *answers;  /* views/answer_cache.h */
     struct plays *plays;           /* api/contents/plays.h: running playbacks */
     struct derived_cache *derived; /* work/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "access/access.h"
 #include "api/contents/plays.h"
@@ -30,7 +32,6 @@
 #include "store/reference.h"
 #include "store/roots.h"
 #include "uploads/sessions.h"
-#include "views/answer_cache.h"
 #include "work/derived_cache.h"
 #include "work/jobs.h"
 #include "work/keys.h"
@@ -100,7 +101,10 @@ static bool open_roots(struct app *app, struct reel_error *err) {
 
 static void write_line(void *context, const char *line) {
     (void)context;
-    fprintf(stderr, "%s\n", line);
+    /* At once, without the lock of stderr: requests of all threads end here. */
+    const struct iovec parts[] = {{.iov_base = (char *)line, .iov_len = strlen(line)},
+                                  {.iov_base = (char[]){'\n'}, .iov_len = 1}};
+    (void)!writev(STDERR_FILENO, parts, 2);
 }
 
 static void job_ended(struct app *app, const struct catalog_job *job) {
@@ -165,9 +169,9 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
               rebuild_catalog(app, err) && open_feed(app, err) &&
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
               (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
-              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) &&
-              (app->plays = plays_new(err)) && (app->derived = open_derived(app, err)) &&
-              (app->threads = open_threads(config, err)) && settings_save(app, err) && ingest_resume(app, err);
+              (app->sessions = sessions_open(app, err)) && (app->plays = plays_new(err)) &&
+              (app->derived = open_derived(app, err)) && (app->threads = open_threads(config, err)) &&
+              settings_save(app, err) && ingest_resume(app, err);
     if (!ok) {
         app_close(app);
     }
@@ -287,7 +291,6 @@ void app_close(struct app *app) {
     derived_cache_free(app->derived);
     reel_threads_free(app->threads);
     plays_free(app->plays);
-    answer_cache_free(app->answers);
     recordings_free(app->recordings);
     jobs_free(app->jobs);
     peers_free(app->peers);
