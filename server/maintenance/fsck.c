@@ -113,7 +113,7 @@ static bool put_catalog_aside(struct fsck *f, const char *path, struct reel_erro
     const char *data = f->options->data;
     struct reel_error why = {0};
     bool exist = false, known = catalog_has_tokens(path, &exist, &why) || why.code == REEL_NOT_FOUND, recorded;
-    if (why.code == REEL_UNSUPPORTED || reel_is_transient(why.code)) {
+    if (why.code == REEL_UNSUPPORTED || why.code == REEL_BUSY || why.code == REEL_NO_MEMORY) {
         return reel_error_pass(err, &why);
     }
     if (!tokens_record_exists(data, NULL, &recorded, err)) {
