@@ -129,17 +129,39 @@ class LostTokens(unittest.TestCase):
                 self.start().stop()
             with open(os.path.join(self.data, 'store-bucket')) as f:
                 store = f.read().strip()
-            bucket, _, prefix = store[len('s3://'):].partition('/')
-            self.assertIn(b'reel token create', S3.of_environment().get(bucket, prefix + '/notes/tokens-required'))
+            self.assertIn(b'reel token create', self.noted(store))
             self.lose_catalog()
             shutil.rmtree(self.data)
-            data, self.data = self.data, tempfile.mkdtemp(dir=self.folder)
+            self.data = tempfile.mkdtemp(dir=self.folder)
             server = Server(self.data, '--store', store)
             self.addCleanup(server.stop, None)
             self.assertClosed(server)
             self.assertTrue(os.path.exists(os.path.join(self.data, 'tokens-required')))
             server.stop()
             self.data = tempfile.mkdtemp(dir=self.folder)
+
+    def noted(self, store):
+        """What the bucket has of the record."""
+        bucket, _, prefix = store[len('s3://'):].partition('/')
+        return S3.of_environment().get(bucket, prefix + '/notes/tokens-required')
+
+    @unittest.skipUnless(STORE, 'the store is no bucket')
+    def test_moved_files(self):
+        """The bucket knows it as soon as the files are there, also of an archive of an earlier version."""
+        store = STORE + '/moved-%d' % os.getpid()
+        os.makedirs(os.path.join(self.data, 'blobs'))
+        self.token()
+        self.start().stop()
+        self.assertFalse(os.path.exists(os.path.join(self.data, 'store-bucket')))
+        os.remove(self.record)
+        reel('migrate', '--data', self.data, '--store', store)
+        self.assertIn(b'reel token create', self.noted(store))
+        self.assertTrue(os.path.exists(self.record))
+        os.remove(self.record)
+        reel('migrate', '--data', self.data, '--store', 'folder')
+        self.assertTrue(os.path.exists(self.record))
+        self.lose_catalog()
+        self.assertClosed(self.start())
 
     @in_a_folder
     @in_a_file
