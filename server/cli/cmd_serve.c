@@ -75,8 +75,8 @@ static bool report_first_token(const char *data, const char *token, struct reel_
     (void)unlink(path);
     AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 || dprintf(fd, "%s\n", token) < 0 || fsync(fd) != 0) {
-        return reel_fail_errno(err, "the first token could not be written to %s; run: reel token create --role admin",
-                               path);
+        return reel_fail_errno(
+            err, "the first token could not be written to %s; run: reel token create --role admin --name admin", path);
     }
     printf("The first admin token is in %s; delete the file once you have it.\n", path);
     return true;
@@ -106,8 +106,14 @@ static bool create_first_token(struct app *app, struct reel_error *err) {
     if (state == TOKENS_LOST) {
         report_lost_tokens(c->data);
     }
-    return state != TOKENS_NEVER || local_is_server(c) ||
-           (access_first_token(&archive, token, err) && report_first_token(c->data, token, err));
+    if (state != TOKENS_NEVER || local_is_server(c)) {
+        return true;
+    }
+    struct reel_error why = {0};
+    if (!access_first_token(&archive, token, &why)) {
+        return why.code == REEL_CONFLICT || reel_error_pass(err, &why); /* another server has just created it */
+    }
+    return report_first_token(c->data, token, err);
 }
 
 /* What --check-config knows without opening the store. A catalog that cannot be read is reported at the start. */
