@@ -33,6 +33,7 @@
 #include "views/answer_cache.h"
 #include "work/derived_cache.h"
 #include "work/jobs.h"
+#include "work/keys.h"
 #include "work/locks.h"
 
 enum { LINE_BYTES = 2048 };
@@ -192,8 +193,9 @@ static bool serve_jobs(struct app *app, struct reel_error *err) {
 static const struct http_elapsed elapsed[] = {
     {"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
 
-bool app_serve(struct app *app, const struct http_route *routes, const char *(*hint)(const struct http_request *r),
-               bool (*unknown)(struct http_request *r), struct reel_error *err) {
+bool app_serve(struct app *app, const struct http_route *routes, const struct http_policy *policies,
+               const char *(*hint)(const struct http_request *r), bool (*unknown)(struct http_request *r),
+               struct reel_error *err) {
     app->logs = true;
     const struct app_config *c = &app->config;
     if (!http_prefix_read(c->public_url, routes, app->prefix, err)) {
@@ -216,6 +218,8 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .tls_cert = c->tls_cert,
         .tls_key = c->tls_key,
         .routes = routes,
+        .policies = policies,
+        .keys = &key_store,
         .hosts = c->hosts.items,
         .origins = c->origins.items,
         .viewer = c->viewer,

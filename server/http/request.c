@@ -103,6 +103,7 @@ void request_close(struct http_request *r) {
         MHD_destroy_response(r->response);
     }
     request_drop_headers(r);
+    key_close(r);
     free(r->grant.memory);
     free(r->query.values);
     free(r->buffer);
