@@ -35,6 +35,8 @@ enum {
     REEL_ROW_METADATA_MAX = 255, /* texts of one channel that a row defines */
     REEL_COLUMNS_MAX = 2048, /* nodes of a table's columns, nested ones too; a message with more is one column of JSON
                               */
+    REEL_SHAPE_PARTS_MAX = 1 << 20,  /* parts of the shapes of all schemas of a table that are looked at; with more a
+                                      * message is one column of JSON */
     REEL_COLUMN_KEYS_MAX = 1024,     /* members of one struct in a table; an object with more is one column of JSON */
     REEL_COLUMN_DEPTH_MAX = 16,      /* nesting of structs and lists in a table; deeper values are JSON */
     REEL_ROW_VALUES_MAX = 96 << 20,  /* values of one row of a table, decoded; a payload with more is a cell of bytes */
