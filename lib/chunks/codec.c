@@ -2,6 +2,7 @@
  * memory, to a descriptor and measuring differ only in where full buffers go. */
 #include "chunks/codec.h"
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
@@ -361,7 +362,7 @@ static bool decoder_again(struct decoder *d, bool *more, struct reel_error *err)
 
 static bool decoder_run(struct decoder *d, struct reel_error *err) {
     for (bool more = true; more;) {
-        if ((d->run.left == 0 && d->unread > 0 && !decoder_fill(d, err)) ||
+        if (!cancel_check(err) || (d->run.left == 0 && d->unread > 0 && !decoder_fill(d, err)) ||
             (d->out_used == d->out_size && d->decoded < d->limit && !decoder_flush(d, err))) {
             return false;
         }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "chunks/codec.h"
@@ -421,7 +422,7 @@ bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, si
     const uint8_t *direct;
     struct reel_source *source;
     uint64_t at;
-    if (!locate(r, chunk, offset, size, &direct, &source, &at, err)) {
+    if (!cancel_check(err) || !locate(r, chunk, offset, size, &direct, &source, &at, err)) {
         return false;
     }
     if (direct) {
@@ -444,7 +445,7 @@ bool reel_reader_copy(struct reel_reader *r, uint32_t chunk, uint64_t offset, vo
     const uint8_t *direct;
     struct reel_source *source;
     uint64_t at;
-    if (!locate(r, chunk, offset, size, &direct, &source, &at, err)) {
+    if (!cancel_check(err) || !locate(r, chunk, offset, size, &direct, &source, &at, err)) {
         return false;
     }
     if (size == 0) {
