@@ -5,6 +5,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 import zlib
@@ -119,6 +120,18 @@ class Encodes(unittest.TestCase):
     def test_the_server_stops_while_it_encodes(self):
         jobs = [self.encode(fps) for fps in (30, 31, 32)]
         self.assertTrue(eventually(lambda: sum(self.job(job)['done'] > 0 for job in jobs) > 0))
+        self.assertStops()
+
+    def test_the_server_stops_while_a_request_waits(self):
+        answers, path = [], '%s/recordings/%s/as/film.mp4?topic=/film' % (API, self.film_id)
+        waits = threading.Thread(target=lambda: answers.append(self.server.request('GET', path, headers={**self.one, 'Prefer': 'wait=60'})))
+        waits.start()
+        self.assertTrue(eventually(lambda: b'reel_jobs{state="running"} 1' in self.server.get('/metrics', **self.admin).body))
+        self.assertStops()
+        waits.join()
+        self.assertEqual([answer.status for answer in answers], [503], answers)
+
+    def assertStops(self):
         begun = time.monotonic()
         self.server.terminate()
         self.assertEqual(self.server.process.wait(60), 0)
