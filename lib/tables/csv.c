@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "syntax/csv.h"
@@ -58,8 +57,7 @@ static struct field_set *columns_of_schemas(struct reel_write *w, struct reel_er
     for (uint32_t i = 0; set && i < w->stream->n_channels; i++) {
         struct columns c = {.set = set, .err = err};
         const struct reel_decoder *d;
-        if (!cancel_check(err) || !rows_decoder(&run->rows, w, i, &d, err) ||
-            (d && !reel_decoder_fields(d, add_column, &c) && c.failed)) {
+        if (!rows_decoder(&run->rows, w, i, &d, err) || (d && !reel_decoder_fields(d, add_column, &c) && c.failed)) {
             return NULL;
         }
         run->schemas[i] = c.any;

@@ -2,7 +2,6 @@
 #include "tables/columns/messages.h"
 
 #include "base/bytes.h"
-#include "base/cancel.h"
 #include "decode/decoder.h"
 #include "tables/columns/survey.h"
 
@@ -64,7 +63,7 @@ static bool add_shapes(struct columns_run *run, struct reel_write *w, struct col
         const struct reel_channel *channel = w->stream->channels[i];
         const struct reel_decoder *decoder;
         bool exact = true;
-        if (!cancel_check(err) || !rows_decoder(&run->rows, w, i, &decoder, err)) {
+        if (!rows_decoder(&run->rows, w, i, &decoder, err)) {
             return false;
         }
         if (decoder && !(first && messages_same_schema(first, channel))) {
