@@ -1,27 +1,30 @@
-/* Joins the tables of routes of the folders. */
+/* Joins the tables of routes: a new one is one line here. */
 #include "api/routes.h"
 
 #include <pthread.h>
 #include <string.h>
 
-extern const struct api_route api_routes_service[], api_routes_recordings[], api_routes_uploads[],
-    api_routes_annotations[], api_routes_contents[], api_routes_export[], api_routes_reports[], api_routes_admin[],
-    api_routes_saved[], api_routes_grafana[];
+#define TABLES(X)                                                                                                      \
+    X(service)                                                                                                         \
+    X(recordings)                                                                                                      \
+    X(uploads)                                                                                                         \
+    X(annotations)                                                                                                     \
+    X(contents)                                                                                                        \
+    X(export)                                                                                                          \
+    X(carla)                                                                                                           \
+    X(bag)                                                                                                             \
+    X(tide)                                                                                                            \
+    X(nanover)                                                                                                         \
+    X(admin)                                                                                                           \
+    X(saved)                                                                                                           \
+    X(grafana)
+
+#define DECLARE(name) extern const struct api_route api_routes_##name[];
+TABLES(DECLARE)
 extern const struct http_route api_routes_dav[]; /* whose methods an OpenAPI document cannot describe */
 
-const struct api_route *const api_tables[] = {
-    api_routes_service,
-    api_routes_recordings,
-    api_routes_uploads,
-    api_routes_annotations,
-    api_routes_contents,
-    api_routes_export,
-    api_routes_reports,
-    api_routes_admin,
-    api_routes_saved,
-    api_routes_grafana,
-    NULL,
-};
+#define LIST(name) api_routes_##name,
+const struct api_route *const api_tables[] = {TABLES(LIST) NULL};
 
 enum { ROUTES_MAX = 256 };
 static struct http_route joined[ROUTES_MAX + 1];
@@ -75,9 +78,8 @@ const struct http_route *api_routes(void) {
 
 #define RECORDING_ID "The recording: its id, sha256:HEX of its content, or name:COLLECTION/NAME."
 #define EXPORT_NAME                                                                                                    \
-    "Any name with the extension of the target (.mcap .bag .tide .tape .log .nanover.zip .ndjson .json .json-seq "     \
-    ".events .csv .msgpack "                                                                                           \
-    ".parquet .arrows .mp4 .images.zip .clouds.zip .ply), followed by .tar with split."
+    "Any name with the extension of a target of the service document (.mcap, .bag, .csv, …), followed by .tar with " \
+    "split."
 
 static const struct {
     const char *segment;

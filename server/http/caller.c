@@ -61,7 +61,7 @@ static void caller_refuse(struct http_request *r, enum http_verdict verdict) {
     }
 }
 
-bool caller_admit(struct http_request *r) {
+bool caller_authorize(struct http_request *r) {
     if (!r->server->options.authorize) {
         return true;
     }

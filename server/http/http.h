@@ -37,11 +37,11 @@ struct http_param { /* tables end with {0} */
     enum http_type type; /* checked before the handler runs: 400 naming the parameter */
     bool repeats;
     const char *const *choices; /* HTTP_CHOICE, NULL-terminated */
-    /* For the OpenAPI document; what a handler checks and assumes itself. */
-    const char *help; /* a sentence */
     bool required;
-    const char *fallback; /* the default value; NULL: none */
-    uint64_t min, max;    /* of a number; max of a parameter that repeats: how often; max 0: no limit */
+    uint64_t min, max;    /* of HTTP_UINT; max of a parameter that repeats: how often; max 0: no limit */
+    bool clamps;          /* a number above max is taken as max */
+    const char *help;     /* a sentence */
+    const char *fallback; /* the default value, which the handler assumes itself; NULL: none */
     const struct http_param *(*more)(void); /* of the last row, without a name: the table goes on with this one */
 };
 /* `param` if it has a name, else the first row of the table that follows. NULL: the table ends. */
@@ -154,9 +154,8 @@ void http_keep_body(struct http_request *r, const void *data, size_t size);
 const void *http_kept_body(const struct http_request *r, size_t *size);
 
 const char *http_param(const struct http_request *r, const char *name); /* first value, NULL when absent */
-size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max); /* all values; returns
-                                                                                                     how many there are
-                                                                                                   */
+/* The first `max` values; returns how many there are of them. More than the row's `max` are refused before. */
+size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max);
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out); /* these: false when absent, *out
                                                                                        untouched */
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out);

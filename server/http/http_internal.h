@@ -211,7 +211,7 @@ void connection_worked(struct http_request *r, int64_t begun_ms); /* the server'
                                                                      being idle */
 
 /* caller.c */
-bool caller_admit(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
+bool caller_authorize(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
 
 /* metrics.c */
 void metrics_count(struct http_request *r);

@@ -57,7 +57,7 @@ static bool is_among(const struct http_request *r, const char *name, const char 
     const char *values[KINDS_MAX];
     size_t n = http_params(r, name, values, KINDS_MAX);
     bool found = n == 0;
-    for (size_t i = 0; i < n && i < KINDS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         found = found || strcmp(values[i], value) == 0;
     }
     return found;
@@ -98,9 +98,9 @@ void api_jobs_list(struct http_request *r) {
     static const char *const columns[] = {"id",      "kind",  "subject", "state",  "done",    "total",
                                           "created", "ended", "problem", "result", "outcome", NULL};
     struct reel_error err = {0};
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     int64_t before = 0, more = 0;
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &before)) {
+    if (!paging_after_row(r, &before)) {
         return;
     }
     json_t *items = json_array();

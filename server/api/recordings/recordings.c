@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "api/change.h"
+#include "api/job_reply.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
 #include "http/json_text.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/digests.h"
 #include "api/service/openapi.h"
 #include "api/service/service.h"
 #include "app.h"

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "access/token.h"
-#include "api/common.h"
 #include "api/service/service.h"
+#include "app.h"
+#include "stream/view.h"
 #include "views/views.h"
 #include "work/jobs.h"
 
@@ -45,6 +46,14 @@ static json_t *view_targets(void) {
             json_object_set_new(o, "version", json_string(w->variant));
         }
         json_array_append_new(out, o);
+    }
+    return out;
+}
+
+static json_t *view_views(void) {
+    json_t *out = json_array();
+    for (size_t i = 0; reel_views[i]; i++) {
+        json_array_append_new(out, json_pack("{s:s, s:s}", "name", reel_views[i]->name, "help", reel_views[i]->help));
     }
     return out;
 }
@@ -96,10 +105,10 @@ void api_service(struct http_request *r) {
     uint64_t free_bytes = 0;
     store_free_bytes(http_app(r)->store, &free_bytes);
     http_reply_json(r, 200,
-                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "service", "reel", "version",
+                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "service", "reel", "version",
                               REEL_VERSION, "caller", view_caller(http_caller(r)), "formats", view_formats(), "targets",
-                              view_targets(), "links", view_links(r), "free_bytes", view_u64(free_bytes), "interval",
-                              "[)", "map", view_map(&http_app(r)->config)));
+                              view_targets(), "views", view_views(), "links", view_links(r), "free_bytes",
+                              view_u64(free_bytes), "interval", "[)", "map", view_map(&http_app(r)->config)));
 }
 
 void api_health(struct http_request *r) {

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
 #include "api/uploads/upload.h"
 #include "api/uploads/uploads.h"
 #include "base/ascii.h"

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/digests.h"
+#include "api/job_reply.h"
 #include "api/uploads/sessions.h"
 #include "api/uploads/uploads.h"
 #include "base/ascii.h"

@@ -2,7 +2,7 @@
 #ifndef SERVER_API_UPLOADS_UPLOAD_H
 #define SERVER_API_UPLOADS_UPLOAD_H
 
-#include "api/common.h"
+#include "http/http.h"
 #include "uploads/upload_options.h"
 
 enum { UPLOAD_TAG_PARAMS_MAX = 64 };
