@@ -28,11 +28,13 @@ const struct api_route *const api_tables[] = {TABLES(LIST) NULL};
 
 enum { ROUTES_MAX = 256 };
 static struct http_route joined[ROUTES_MAX + 1];
+static struct http_policy policies[ROUTES_MAX + 1];
 
 static void routes_join(void) {
     size_t n = 0;
     for (size_t i = 0; api_tables[i]; i++) {
         for (const struct api_route *row = api_tables[i]; row->id && n < ROUTES_MAX; row++) {
+            policies[n] = row->policy;
             joined[n++] = row->http;
         }
     }
@@ -70,10 +72,19 @@ const char *api_hint(const struct http_request *r) {
                                     : NULL;
 }
 
-const struct http_route *api_routes(void) {
+static void join_once(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, routes_join);
+}
+
+const struct http_route *api_routes(void) {
+    join_once();
     return joined;
+}
+
+const struct http_policy *api_policies(void) {
+    join_once();
+    return policies;
 }
 
 #define RECORDING_ID "The recording: its id, sha256:HEX of its content, or name:COLLECTION/NAME."

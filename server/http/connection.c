@@ -216,10 +216,11 @@ static void begin_request(struct http_request *r, const char *method, const char
         http_reply_empty(r, 204);
         return;
     }
-    if (!request_split_target(r) || !find_route(r) || !guard_origin(r) || !check_caller(r) || !body_is_wanted(r)) {
+    if (!request_split_target(r) || !find_route(r) || !guard_origin(r) || !check_caller(r) || !body_is_wanted(r) ||
+        !key_admit(r)) {
         return;
     }
-    if (r->route->begin) {
+    if (r->route->begin && !r->key.first.status) {
         r->began = true;
         r->route->begin(r);
     }
@@ -273,6 +274,10 @@ static enum MHD_Result on_piece(struct http_request *r, const char *data, size_t
     struct http_connection *c = r->connection;
     r->body_bytes += size;
     atomic_fetch_add_explicit(&c->window_bytes, size, memory_order_relaxed);
+    key_piece(r, data, size);
+    if (r->key.first.status && r->route->begin) {
+        return MHD_YES;
+    }
     if (!r->route->piece || r->gave_up) {
         return connection_drop(r, size) ? MHD_YES : MHD_NO;
     }
@@ -290,7 +295,7 @@ static enum MHD_Result connection_on_end(struct http_request *r) {
     r->body_ended = true;
     deadline_phase(r->connection, PHASE_BUSY);
     if (!r->replied) {
-        r->route->handle(r);
+        (r->key.first.status ? key_repeat : r->route->handle)(r);
         connection_worked(r, begun_ms);
     }
     if (!r->replied) {

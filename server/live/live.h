@@ -11,7 +11,7 @@
 #include "read/reader.h"
 #include "work/jobs.h"
 
-enum { LIVE_MAX = 64 /* recordings that grow at a time */, LIVE_BODY_MAX = 16 << 20, LIVE_KEY_MAX = 255 };
+enum { LIVE_MAX = 64 /* recordings that grow at a time */, LIVE_BODY_MAX = 16 << 20 };
 
 struct live *live_new(struct app *app, struct reel_error *err);
 /* Those that the catalog has are opened again, by jobs; a thread syncs what was appended with durable=false, keeps the
@@ -35,13 +35,15 @@ enum live_media { LIVE_JSON, LIVE_MSGPACK, LIVE_MCAP };
 struct live_batch {
     enum live_media media;
     struct reel_bytes body;
-    const char *key; /* Idempotency-Key; "": none */
-    bool durable;    /* wait until it is on the disk */
+    const char *key;          /* hex digits of http_key(); "": none */
+    char request[SHA256_HEX]; /* what the key stands for */
+    bool durable;             /* wait until it is on the disk */
 };
 struct live_appended {
     uint64_t messages;
     int64_t last_ns; /* time of the last message; 0: none */
     bool repeated;   /* it was appended before, with this key */
+    bool other;      /* REEL_CONFLICT: another batch was appended with this key */
 };
 /* A batch is appended whole or not at all. REEL_CONFLICT: the recording is finished, or a topic has another type;
  * REEL_BUSY: it is being opened after a restart. */

@@ -239,6 +239,7 @@ const struct api_route api_routes_contents[] = {
     {.http = {"PATCH", BASE "/plays/{id}", ROLE_READ, api_no_params,
               "Pauses a running playback, or changes its speed or position.", api_play_patch, JSON_BODY},
      .id = "controlPlay",
+     .policy = {.key = HTTP_KEY_NATURAL},
      .tag = "contents",
      .answers = "200" ERRORS_WRITE},
     {.http = {"GET", BASE "/recordings/{id}/series", ROLE_READ, series_params,
