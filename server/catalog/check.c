@@ -44,9 +44,10 @@ struct catalog *catalog_open_readonly(const char *path, struct reel_error *err) 
 }
 
 bool catalog_has_tokens(const char *path, bool *exist, struct reel_error *err) {
-    struct catalog c = {.db = db_open_readonly(path, err)};
-    bool good = c.db && db_check_version(c.db, err) && catalog_tokens_exist(&c, exist, err);
+    struct catalog c = {.db = db_open_readonly(path, err), .cache = catalog_cache_new(err)};
+    bool good = c.db && c.cache && db_check_version(c.db, err) && catalog_tokens_exist(&c, exist, err);
     db_close(c.db);
+    catalog_cache_free(c.cache);
     return good;
 }
 

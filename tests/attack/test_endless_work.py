@@ -88,7 +88,7 @@ class Encodes(unittest.TestCase):
     def setUp(self):
         self.server = Server()
         self.addCleanup(self.server.stop, None)
-        self.one, self.other, self.admin = token(self.server, 'one'), token(self.server, 'other'), token(self.server, 'admin', 'admin')
+        self.admin, self.one, self.other = token(self.server, 'admin', 'admin'), token(self.server, 'one'), token(self.server, 'other')
         self.film_id = self.put('film.bag', self.film, self.one)
         self.small_id = self.put('small.bag', bag(lab_messages(2)), self.other)
 

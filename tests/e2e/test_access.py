@@ -250,7 +250,7 @@ class Tokens(Guarded):
 
     def test_the_next_request_after_revoking_is_refused(self):
         for turn in range(4):
-            token = made(self.server, 'read', 'leaving')
+            token = create_token(self.server, 'read', 'leaving')
             for path in (API, API + '/recordings', '%s/recordings/%s' % (API, self.lab), API):
                 self.assertEqual(self.ask('GET', path, token).status, 200)
             if turn % 2:

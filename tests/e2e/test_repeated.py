@@ -207,7 +207,7 @@ class Every(Case):
         twice('POST', API + '/failures/{id}/retry', None, 202, id=failure)
         eventually(lambda: not [j for j in self.get(API + '/jobs?state=queued&state=running').json()['items'] if j['kind'] == 'import'])
         twice('DELETE', API + '/failures/{id}', None, 204, id=self.get(API + '/failures').json()['items'][0]['id'])
-        token = send('POST', API + '/tokens', {'name': 'robot1', 'role': 'upload'}).json()
+        token = send('POST', API + '/tokens', {'name': 'robot1', 'role': 'admin'}).json()
         twice('DELETE', API + '/tokens/{id}', None, 204, id=token['id'])
 
         rest = {key for key, row in WRITES.items() if row['idempotency_key'] == 'stored'} - self.seen
@@ -270,6 +270,7 @@ class Principals(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.data = folder.name
         Server(self.data).stop()  # makes the catalog
+        reel('token', 'create', '--data', self.data, '--role', 'admin', '--name', 'admin')
         self.tokens = [reel('token', 'create', '--data', self.data, '--role', 'edit', '--name', 'robot%d' % i).stdout.decode().split()[0] for i in range(2)]
         self.server = Server(self.data)
         self.addCleanup(lambda: self.server.stop())
@@ -313,10 +314,10 @@ class Principals(unittest.TestCase):
         (blob, hexes) = (r"decode(md5(i::text) || md5(i::text), 'hex')", 'generate_series(1, 10000) AS i') if CATALOG else ('randomblob(32)', 'n')
         head = '' if CATALOG else 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) '
         soon = time.time_ns() + 3600 * 10**9  # they expire in an hour, a new one in 24
-        rows = "SELECT %s, 'token:1', %s, 200, '', '', %d + i FROM %s" % (blob, blob, soon, hexes)
+        rows = "SELECT %s, 'token:2', %s, 200, '', '', %d + i FROM %s" % (blob, blob, soon, hexes)
         catalog_sql(self.data, 'INSERT INTO responses (key, owner, request, status, headers, body, expires_ns) ' + head + rows)
         self.assertEqual(self.send(0, 'PUT', '/searches/x', '{"value": {}}', Idempotency_Key='new').status, 201)
-        self.assertEqual(catalog_sql(self.data, "SELECT count(*), min(expires_ns) - %d FROM responses WHERE owner = 'token:1'" % soon), [('10000', '2')])  # without the oldest
+        self.assertEqual(catalog_sql(self.data, "SELECT count(*), min(expires_ns) - %d FROM responses WHERE owner = 'token:2'" % soon), [('10000', '2')])  # without the oldest
         self.assertEqual(self.send(0, 'PUT', '/searches/x', '{"value": {}}', Idempotency_Key='new').headers['Idempotent-Replayed'], 'true')
 
 
