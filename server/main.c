@@ -1,6 +1,9 @@
 /* The program `reel`: finds the subcommand and runs it. */
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
 
@@ -41,6 +44,7 @@ static void suggest(const char *name) {
 }
 
 int main(int argc, char **argv) {
+    json_set_alloc_funcs(heap_malloc, free);
     const char *name = argc > 1 ? argv[1] : "";
     signal(SIGPIPE, SIG_DFL); /* `reel cat … | head` ends quietly even if the caller ignored SIGPIPE; serve ignores it
                                  itself */

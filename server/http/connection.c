@@ -1,6 +1,7 @@
 /* The callbacks of libmicrohttpd, in the order they are called: a connection opens, a request's target arrives, its
  * headers, its body in pieces, its end; then the next request. A route's functions run as http.h says: begin, piece …,
  * then exactly one of handle (which replies), an earlier reply, or aborted. */
+include "base/heap.h"
 #include "http/http_internal.h"
 
 #include <arpa/inet.h>
@@ -12,7 +13,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { LONG_WORK_MS = 500 };
+    enum {
+        LONG_WORK_MS = 500
+    };
 
 /* ---- connections */
 
@@ -244,6 +247,7 @@ static enum MHD_Result send_reply(struct http_request *r) {
 static enum MHD_Result on_headers(struct http_request *r, const char *method, const char *version) {
     int64_t begun_ms = http_clock_ms();
     r->started = true;
+    r->heap_failures = heap_failures();
     atomic_fetch_add(&r->server->running, 1);
     deadline_phase(r->connection, PHASE_BUSY);
     take_method(r, method);

@@ -128,6 +128,7 @@ struct key_state {
 };
 
 struct http_request {
+    uint64_t heap_failures; /* of its thread, when it began */
     struct http_server *server;
     struct http_connection *connection;
     struct MHD_Connection *mhd;

@@ -1,5 +1,6 @@
 /* Query parameters. A handler only sees parameters that its route declares, already validated. */
 #include "base/number.h"
+include "base/heap.h"
 #include "http/http_internal.h"
 
 #include <stdarg.h>
@@ -11,7 +12,10 @@
 #include "base/hex.h"
 #include "syntax/utf8.h"
 
-enum { FROM_TO_UNIT_NS = 1000000, COMPLAINTS_MAX = 32 };
+    enum {
+        FROM_TO_UNIT_NS = 1000000,
+        COMPLAINTS_MAX = 32
+    };
 
 bool http_decode(char *text, size_t size, bool form, size_t *out_size) {
     size_t used = 0;
@@ -220,6 +224,7 @@ bool params_parse(const char *raw, char *buffer, const struct http_param *table,
                   struct http_query *out, json_t *errors) {
     *out = (struct http_query){.values = calloc(params_count(raw) + 1, sizeof out->values[0])};
     if (!out->values) {
+        heap_failed();
         add_error(errors, "?", "out of memory");
         return false;
     }

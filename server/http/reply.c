@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/c_locale.h"
 #include "base/cleanup.h"
+include "base/heap.h"
 #include "http/http_internal.h"
 #include "http/json_text.h"
 
@@ -12,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GZIP_LEVEL = 4 };
+    enum {
+        GZIP_LEVEL = 4
+    };
 #define RETRY_AFTER_S "2"
 
 void reply_header(struct MHD_Response *response, const char *name, const char *value) {
@@ -223,9 +226,19 @@ static void reply_json_text(struct http_request *r, unsigned status, struct text
     }
 }
 
+/* Has JSON that it read or made been cut short? Afterwards it counts no more: the reply that says so is JSON, too. */
+static bool lacks_memory(struct http_request *r) {
+    bool lacks = heap_failures() != r->heap_failures;
+    r->heap_failures = heap_failures();
+    return lacks;
+}
+
 /* Takes the text. */
 static void reply_reserved(struct http_request *r, unsigned status, struct text text) {
-    if (text.size <= HTTP_MEMORY_UNCOUNTED || http_reserve(r, text.size)) {
+    if (lacks_memory(r)) {
+        free(text.data);
+        http_reply_no_memory(r);
+    } else if (text.size <= HTTP_MEMORY_UNCOUNTED || http_reserve(r, text.size)) {
         reply_json_text(r, status, text);
     } else {
         free(text.data);
@@ -297,6 +310,11 @@ void http_catch_problems(struct http_request *r, struct http_problem *out) {
 void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
                              json_t *extra_members) {
     char type[256];
+    if (status >= 400 && status < 500 && lacks_memory(r)) { /* what it objects to may not be what was sent */
+        json_decref(extra_members);
+        http_reply_no_memory(r);
+        return;
+    }
     if (r->caught) {
         r->caught->status = status;
         snprintf(r->caught->detail, sizeof r->caught->detail, "%s", detail);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/heap.h"
 #include "store/directory.h"
 #include "store/store_internal.h"
 
@@ -82,9 +83,11 @@ bool store_update_manifest(struct store *store, const char *content,
                            json_t *(*update)(void *context, const json_t *old), void *context, struct reel_error *err) {
     json_auto_t *old = NULL;
     pthread_mutex_lock(lock_of(store, content));
+    uint64_t failures = heap_failures();
     bool ok = load_old(store, content, &old, err);
     json_auto_t *manifest = ok ? update(context, old) : NULL;
-    bool same = old && manifest && json_equal(old, manifest); /* after a restore nearly all of them are */
+    ok = ok && (heap_failures() == failures || reel_fail_memory(err)); /* else it may lack members */
+    bool same = old && manifest && json_equal(old, manifest);          /* after a restore nearly all of them are */
     ok = ok && (same ? !store->ops->confirm || store->ops->confirm(store, content, err)
                      : write_out(store, content, STORE_MANIFEST, manifest, err));
     pthread_mutex_unlock(lock_of(store, content));
@@ -155,9 +158,11 @@ json_t *store_manifest_with(const json_t *manifest, const char *id, json_t *entr
 bool store_forget_manifest(struct store *store, const char *content, const char *id, struct reel_error *err) {
     json_auto_t *manifest = NULL;
     pthread_mutex_lock(lock_of(store, content));
+    uint64_t failures = heap_failures();
     bool ok =
-        load_old(store, content, &manifest, err) &&
+        load_old(store, content, &manifest, err) && (heap_failures() == failures || reel_fail_memory(err)) &&
         (!manifest || (json_object_set_new(manifest, "recordings", store_manifest_with(manifest, id, NULL)) == 0 &&
+                       (heap_failures() == failures || reel_fail_memory(err)) &&
                        write_out(store, content, STORE_MANIFEST, manifest, err)));
     pthread_mutex_unlock(lock_of(store, content));
     return ok;

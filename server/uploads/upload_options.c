@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/heap.h"
 
 void upload_options_done(struct upload_options *w) {
     catalog_annotations_done(&w->annotations);
@@ -125,10 +126,13 @@ static bool upload_options_set_all(struct upload_options *w, const json_t *objec
 }
 
 bool upload_options_parse(struct upload_options *w, const char *text, struct reel_error *err) {
+    uint64_t failures = heap_failures();
     json_t *object = strlen(text) <= UPLOAD_OPTIONS_JSON_MAX ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    bool good = object ? upload_options_set_all(w, object, err)
-                       : reel_fail(err, REEL_ARGUMENT, "meta must be a JSON object of at most %d bytes",
-                                   UPLOAD_OPTIONS_JSON_MAX);
+    bool good =
+        object ? upload_options_set_all(w, object, err)
+        : heap_failures() != failures
+            ? reel_fail_memory(err) /* an upload in progress is kept */
+            : reel_fail(err, REEL_ARGUMENT, "meta must be a JSON object of at most %d bytes", UPLOAD_OPTIONS_JSON_MAX);
     json_decref(object);
     return good;
 }

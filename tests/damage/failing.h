@@ -9,25 +9,7 @@
 #include <string.h>
 
 #include "base/source.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define FAILING_SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FAILING_SANITIZED 1
-#endif
-
-#ifdef FAILING_SANITIZED
-#define HEAP(name) __interceptor_##name
-#else
-#define HEAP(name) __libc_##name
-#endif
-void *HEAP(malloc)(size_t size);
-void *HEAP(calloc)(size_t n, size_t size);
-void *HEAP(realloc)(void *p, size_t size);
-void HEAP(free)(void *p);
+#include "heap.h"
 
 /* `at` counts down; the call that finds it 0 fails. Negative: none does. */
 struct countdown {
@@ -72,7 +54,7 @@ void *realloc(void *old, size_t size) {
     blocks += p != NULL && old == NULL;
     return p;
 }
-#ifndef FAILING_SANITIZED /* else leaks are the sanitizer's to find */
+#ifndef HEAP_SANITIZED /* else leaks are the sanitizer's to find */
 void free(void *p) {
     blocks -= p != NULL;
     HEAP(free)(p);

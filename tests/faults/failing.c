@@ -1,10 +1,14 @@
-/* libfailing.so: preloaded into a server under test, it makes the N-th call of some kind on files below a folder fail.
- * The test says which by a control block in a file that both have mapped (fault_inject.py knows its layout). All other
- * calls pass through unchanged. */
+/* libfailing.so: preloaded into a server under test, it makes the N-th call of some kind fail: on files below a folder,
+ * or an allocation, a mapping, a new thread, a socket. The test says which by a control block in a file that both have
+ * mapped (fault_inject.py knows its layout). All other calls pass through unchanged. */
+#include "heap.h"
+
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,11 +17,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { WRITE = 1, SYNC = 2, RENAME = 4, OPEN = 8, TRUNCATE = 16, UNLINK = 32, MKDIR = 64, READ = 128, LOCK = 256 };
+enum kind {
+    WRITE = 1,
+    SYNC = 2,
+    RENAME = 4,
+    OPEN = 8,
+    TRUNCATE = 16,
+    UNLINK = 32,
+    MKDIR = 64,
+    READ = 128,
+    LOCK = 256,
+    MEMORY = 512, /* these are not asked for a path */
+    MAP = 1024,
+    THREAD = 2048,
+    ACCEPT = 4096,
+    SOCKET = 8192
+};
+enum { FRAMES_MAX = 16 };
 
 struct control {
     int64_t kinds, nth, how_many, error, lossy; /* written by the test: calls nth … nth + how_many - 1 of these kinds
@@ -25,6 +46,7 @@ struct control {
     int64_t seen, failed, failed_kind;          /* written here */
     char folder[512], part[128];                /* whose path begins with `folder` and has `part` in what follows */
     char failed_path[512];
+    char failed_stack[2048]; /* who made the call that failed first: MODULE+OFFSET … */
 };
 
 static struct control *control;
@@ -36,6 +58,8 @@ __attribute__((constructor)) static void map_control(void) {
     if (fd >= 0) {
         close(fd);
     }
+    void *frame;
+    backtrace(&frame, 1); /* loads the unwinder, which allocates */
     control = at == MAP_FAILED ? NULL : at;
 }
 
@@ -61,11 +85,34 @@ static void path_at(int folder, const char *name, char out[PATH_MAX]) {
     snprintf(out + used, PATH_MAX - used, "/%s", name);
 }
 
+static bool watches(enum kind kind) {
+    return control && (control->kinds & kind) && control->nth != 0;
+}
+
+static _Thread_local bool noting; /* what is called while a failure is noted does not fail */
+
+static void note_failure(enum kind kind, const char *path) {
+    void *frames[FRAMES_MAX];
+    size_t used = 0;
+    noting = true;
+    snprintf(control->failed_path, sizeof control->failed_path, "%s", path);
+    control->failed_kind = kind;
+    int n = backtrace(frames, FRAMES_MAX);
+    for (int i = 0; i < n && used < sizeof control->failed_stack; i++) {
+        Dl_info info;
+        if (dladdr(frames[i], &info) && info.dli_fbase) {
+            const char *base = strrchr(info.dli_fname, '/');
+            used += (size_t)snprintf(control->failed_stack + used, sizeof control->failed_stack - used, "%s+0x%zx ",
+                                     base ? base + 1 : info.dli_fname,
+                                     (size_t)((const char *)frames[i] - (const char *)info.dli_fbase));
+        }
+    }
+    noting = false;
+}
+
 /* 0: go on. 1: fail, errno is set. 2: fail after half of it, once (a disk that has just become full). */
-static int judge(enum kind kind, const char *path) {
-    if (!control || !(control->kinds & kind) || control->nth == 0 ||
-        strncmp(path, control->folder, strlen(control->folder)) != 0 ||
-        !strstr(path + strlen(control->folder), control->part)) {
+static int judge_counted(enum kind kind, const char *path) {
+    if (noting) {
         return 0;
     }
     int64_t n = __atomic_add_fetch(&control->seen, 1, __ATOMIC_SEQ_CST), from = control->nth, error = control->error;
@@ -73,8 +120,7 @@ static int judge(enum kind kind, const char *path) {
         return 0;
     }
     if (__atomic_fetch_add(&control->failed, 1, __ATOMIC_SEQ_CST) == 0) {
-        snprintf(control->failed_path, sizeof control->failed_path, "%s", path + strlen(control->folder));
-        control->failed_kind = kind;
+        note_failure(kind, path);
     }
     if (error < 0) { /* the end, before the call */
         kill(getpid(), SIGKILL);
@@ -84,9 +130,16 @@ static int judge(enum kind kind, const char *path) {
     return error == ENOSPC && n == from && control->how_many > 1 ? 2 : 1;
 }
 
+static int judge(enum kind kind, const char *path) {
+    size_t folder = control ? strlen(control->folder) : 0;
+    bool is_inside =
+        watches(kind) && strncmp(path, control->folder, folder) == 0 && strstr(path + folder, control->part) != NULL;
+    return is_inside ? judge_counted(kind, path + folder) : 0;
+}
+
 static int judge_fd(enum kind kind, int fd) {
     char path[PATH_MAX];
-    if (!control || !(control->kinds & kind) || control->nth == 0) {
+    if (!watches(kind)) {
         return 0;
     }
     int before = errno;
@@ -97,7 +150,7 @@ static int judge_fd(enum kind kind, int fd) {
 
 static int judge_at(enum kind kind, int folder, const char *name) {
     char path[PATH_MAX];
-    if (!control || !(control->kinds & kind) || control->nth == 0) {
+    if (!watches(kind)) {
         return 0;
     }
     int before = errno;
@@ -298,4 +351,41 @@ int fcntl64(int fd, int command, ...) {
     void *argument = va_arg(args, void *);
     va_end(args);
     return fcntl(fd, command, argument);
+}
+
+/* ---- what has no path: memory, threads, sockets */
+
+static bool fails(enum kind kind) {
+    return watches(kind) && judge_counted(kind, "");
+}
+
+void *malloc(size_t size) {
+    return fails(MEMORY) ? NULL : HEAP(malloc)(size);
+}
+void *calloc(size_t n, size_t size) {
+    return fails(MEMORY) ? NULL : HEAP(calloc)(n, size);
+}
+void *realloc(void *old, size_t size) {
+    return fails(MEMORY) ? NULL : HEAP(realloc)(old, size);
+}
+void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset) {
+    return fails(MAP) ? MAP_FAILED : REAL(mmap)(at, size, protection, flags, fd, offset);
+}
+void *mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset) {
+    return mmap(at, size, protection, flags, fd, offset);
+}
+int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *argument) {
+    return fails(THREAD) ? EAGAIN : REAL(pthread_create)(thread, how, run, argument);
+}
+int accept(int fd, struct sockaddr *from, socklen_t *size) {
+    return fails(ACCEPT) ? -1 : REAL(accept)(fd, from, size);
+}
+int accept4(int fd, struct sockaddr *from, socklen_t *size, int flags) {
+    return fails(ACCEPT) ? -1 : REAL(accept4)(fd, from, size, flags);
+}
+ssize_t recv(int fd, void *data, size_t size, int flags) {
+    return fails(SOCKET) ? -1 : REAL(recv)(fd, data, size, flags);
+}
+ssize_t send(int fd, const void *data, size_t size, int flags) {
+    return fails(SOCKET) ? -1 : REAL(send)(fd, data, size, flags);
 }

@@ -22,7 +22,9 @@ from samples import bag, lab_messages
 
 LIBRARY = os.path.join(os.path.dirname(REEL), 'lib', 'libfailing.so')
 PRELOAD = {'LD_PRELOAD': os.path.basename(LIBRARY), 'LD_LIBRARY_PATH': os.path.dirname(LIBRARY)}  # a path in LD_PRELOAD would end at its first space
-KINDS = {'write': 1, 'sync': 2, 'rename': 4, 'open': 8, 'truncate': 16, 'unlink': 32, 'mkdir': 64, 'read': 128, 'lock': 256}
+KINDS = {'write': 1, 'sync': 2, 'rename': 4, 'open': 8, 'truncate': 16, 'unlink': 32, 'mkdir': 64, 'read': 128, 'lock': 256,
+         'memory': 512, 'map': 1024, 'thread': 2048, 'accept': 4096, 'socket': 8192}
+FILES = ('write', 'sync', 'rename', 'open', 'truncate', 'unlink', 'mkdir', 'read', 'lock')
 CHANGES = sum(KINDS[k] for k in ('write', 'rename', 'open', 'truncate', 'unlink', 'mkdir'))
 IN_MEMORY = '/dev/shm'  # thousands of fsyncs that need no disk
 HANG = 25  # seconds: SQLite waits up to 10 s for a lock
@@ -35,7 +37,7 @@ JSON = {'Content-Type': 'application/json'}
 class Control(ctypes.Structure):
     """As failing.c has it."""
     _fields_ = [(name, ctypes.c_int64) for name in ('kinds', 'nth', 'how_many', 'error', 'lossy', 'seen', 'failed', 'failed_kind')] + \
-               [('folder', ctypes.c_char * 512), ('part', ctypes.c_char * 128), ('failed_path', ctypes.c_char * 512)]
+               [('folder', ctypes.c_char * 512), ('part', ctypes.c_char * 128), ('failed_path', ctypes.c_char * 512), ('failed_stack', ctypes.c_char * 2048)]
 
 
 class Faults:
@@ -52,7 +54,7 @@ class Faults:
         c.nth = 0
         c.kinds, c.error, c.how_many, c.part, c.lossy = kinds, error, how_many, part.encode(), int(lossy)
         c.seen = c.failed = c.failed_kind = 0
-        c.failed_path = b''
+        c.failed_path = c.failed_stack = b''
         c.nth = nth
 
     def disarm(self):
@@ -468,7 +470,7 @@ class Inject(unittest.TestCase):
             print(operation.__name__, kinds, nth, os.strerror(error), failed, where, [a[2].status for a in w.answers], flush=True)
         return failed > 0
 
-    def each(self, operation, names=tuple(KINDS)):
+    def each(self, operation, names=FILES):
         """Every call of every kind in turn; in the short form some of them."""
         dice = random.Random('%d %s' % (SEED, operation.__name__))
         w, broken = World(self), []
