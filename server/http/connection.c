@@ -1,7 +1,7 @@
 /* The callbacks of libmicrohttpd, in the order they are called: a connection opens, a request's target arrives, its
  * headers, its body in pieces, its end; then the next request. A route's functions run as http.h says: begin, piece …,
  * then exactly one of handle (which replies), an earlier reply, or aborted. */
-include "base/heap.h"
+#include "base/heap.h"
 #include "http/http_internal.h"
 
 #include <arpa/inet.h>
@@ -13,9 +13,7 @@ include "base/heap.h"
 #include <string.h>
 #include <sys/socket.h>
 
-    enum {
-        LONG_WORK_MS = 500
-    };
+enum { LONG_WORK_MS = 500 };
 
 /* ---- connections */
 

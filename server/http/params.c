@@ -1,6 +1,6 @@
 /* Query parameters. A handler only sees parameters that its route declares, already validated. */
+#include "base/heap.h"
 #include "base/number.h"
-include "base/heap.h"
 #include "http/http_internal.h"
 
 #include <stdarg.h>
@@ -12,10 +12,7 @@ include "base/heap.h"
 #include "base/hex.h"
 #include "syntax/utf8.h"
 
-    enum {
-        FROM_TO_UNIT_NS = 1000000,
-        COMPLAINTS_MAX = 32
-    };
+enum { FROM_TO_UNIT_NS = 1000000, COMPLAINTS_MAX = 32 };
 
 bool http_decode(char *text, size_t size, bool form, size_t *out_size) {
     size_t used = 0;

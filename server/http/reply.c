@@ -3,7 +3,7 @@
 #include "base/ascii.h"
 #include "base/c_locale.h"
 #include "base/cleanup.h"
-include "base/heap.h"
+#include "base/heap.h"
 #include "http/http_internal.h"
 #include "http/json_text.h"
 
@@ -13,9 +13,7 @@ include "base/heap.h"
 #include <stdlib.h>
 #include <string.h>
 
-    enum {
-        GZIP_LEVEL = 4
-    };
+enum { GZIP_LEVEL = 4 };
 #define RETRY_AFTER_S "2"
 
 void reply_header(struct MHD_Response *response, const char *name, const char *value) {
