@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#ifndef HEAP_SANITIZED /* also defined for a library that a sanitized program loads */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define HEAP_SANITIZED 1
@@ -11,6 +12,7 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HEAP_SANITIZED 1
+#endif
 #endif
 
 #ifdef HEAP_SANITIZED

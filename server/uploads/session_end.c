@@ -147,7 +147,7 @@ static void finish_locked(struct app *app, struct session *s, struct catalog_upl
         return;
     }
     out->ingest.outcome = INGEST_REFUSED;
-    out->again = out->again || (reel_is_transient(err->code) && store_upload_is_here(s->file));
+    out->again = out->again || reel_is_transient(err->code); /* session_open_file() takes back what is a blob by now */
     if (!out->again) {
         catalog_upload_remove(app->catalog, u->id, &ignored);
         session_discard(app, s, u->note);

@@ -112,6 +112,25 @@ static bool is_stale(struct app *app, const struct catalog_upload *row) {
     return catalog_upload_get(app->catalog, row->id, &now, &ignored) && now.turn != row->turn;
 }
 
+/* Its bytes became a blob and no recording, and could not be moved back: out of memory, or a full disk. */
+static bool take_back(struct app *app, struct session *s, const struct catalog_upload *row, struct reel_error *err) {
+    bool used = true;
+    ingest_undo(app, s->file, row->content);
+    if (store_upload_is_here(s->file)) {
+        return true;
+    }
+    if (!catalog_blob_used(app->catalog, row->content, &used, err)) {
+        return false;
+    }
+    if (!used) {
+        return reel_fail(err, REEL_IO, "the upload's file cannot be moved back");
+    }
+    struct reel_error ignored;
+    catalog_upload_remove(app->catalog, s->id, &ignored);
+    session_discard(app, s, row->note);
+    return reel_fail(err, REEL_NOT_FOUND, "the upload has been removed");
+}
+
 bool session_open_file(struct app *app, struct session *s, const struct catalog_upload *row, struct reel_error *err) {
     if (s->removed) {
         return reel_fail(err, REEL_NOT_FOUND, "the upload has been removed");
@@ -124,7 +143,7 @@ bool session_open_file(struct app *app, struct session *s, const struct catalog_
         session_close_file(s);
     }
     if (s->file) {
-        return true;
+        return store_upload_is_here(s->file) || take_back(app, s, row, err);
     }
     struct reel_error why = {0};
     s->turn = row->turn;

@@ -355,8 +355,10 @@ int fcntl64(int fd, int command, ...) {
 
 /* ---- what has no path: memory, threads, sockets */
 
+static _Thread_local bool began; /* before it, a sanitizer sets the thread up, and must not fail */
+
 static bool fails(enum kind kind) {
-    return watches(kind) && judge_counted(kind, "");
+    return watches(kind) && began && judge_counted(kind, "");
 }
 
 void *malloc(size_t size) {
@@ -374,8 +376,32 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
 void *mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset) {
     return mmap(at, size, protection, flags, fd, offset);
 }
+
+struct beginning {
+    void *(*run)(void *);
+    void *argument;
+};
+static void *begin_thread(void *memory) {
+    struct beginning b = *(struct beginning *)memory;
+    HEAP(free)(memory);
+    began = true;
+    return b.run(b.argument);
+}
 int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *argument) {
-    return fails(THREAD) ? EAGAIN : REAL(pthread_create)(thread, how, run, argument);
+    struct beginning *b = fails(THREAD) ? NULL : HEAP(malloc)(sizeof *b);
+    if (!b) {
+        return EAGAIN;
+    }
+    *b = (struct beginning){.run = run, .argument = argument};
+    int result = REAL(pthread_create)(thread, how, begin_thread, b);
+    if (result != 0) {
+        HEAP(free)(b);
+    }
+    return result;
+}
+
+__attribute__((constructor)) static void begin_process(void) {
+    began = true;
 }
 int accept(int fd, struct sockaddr *from, socklen_t *size) {
     return fails(ACCEPT) ? -1 : REAL(accept)(fd, from, size);

@@ -119,6 +119,10 @@ static bool zip_add_member(struct export *e, uint32_t i, const char *label, cons
     }
     AUTO(reel_conversion_free) struct reel_conversion *conversion = api_member(e->r, a, target, cut, etag, &err);
     if (!conversion) {
+        if (err.code != REEL_OK && reel_is_transient(err.code) && err.code != REEL_IO) { /* the next try has it */
+            http_reply_error(e->r, &err);
+            return false;
+        }
         return err.code != REEL_OK && note_left_out(e, &a->row, err.text);
     }
     archive_make_safe(name);
