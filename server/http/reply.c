@@ -7,6 +7,7 @@
 #include "http/http_internal.h"
 #include "http/json_text.h"
 
+#include <errno.h>
 #include <libdeflate.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,11 @@ enum { GZIP_LEVEL = 4 };
 #define RETRY_AFTER_S "2"
 
 void reply_header(struct MHD_Response *response, const char *name, const char *value) {
-    (void)MHD_add_response_header(response, name, value); /* fails only for headers that the library forbids */
+    errno = 0;
+    if (MHD_add_response_header(response, name, value) != MHD_YES && errno == ENOMEM) { /* else the library forbids it
+                                                                                         */
+        heap_failed();
+    }
 }
 
 void http_add_header(struct http_request *r, const char *name, const char *value) {
@@ -85,6 +90,7 @@ void reply_take(struct http_request *r, unsigned status, struct MHD_Response *re
         reply_note_error(r, "out of memory");
         return;
     }
+    uint64_t failures = heap_failures();
     reply_header(response, "X-Request-Id", r->id);
     reply_header(response, "X-Content-Type-Options", "nosniff");
     reply_header(response, "Referrer-Policy", "no-referrer");
@@ -100,6 +106,11 @@ void reply_take(struct http_request *r, unsigned status, struct MHD_Response *re
     cors_headers(r, response);
     for (const struct http_extra_header *h = r->extra_headers; h; h = h->next) {
         reply_header(response, h->name, h->value);
+    }
+    if (heap_failures() != failures) { /* no answer is better than one without Location or the headers for safety */
+        MHD_destroy_response(response);
+        r->response = NULL;
+        reply_note_error(r, "out of memory");
     }
 }
 

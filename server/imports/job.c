@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/heap.h"
 #include "imports/import.h"
 
 struct import_job {
@@ -110,8 +111,10 @@ static void job_on_report(void *context, const struct import_report *report) {
 bool import_run(struct app *app, const struct job_call *call, struct reel_error *err) {
     AUTO_STRUCT(import_request_done) struct import_request q = {0};
     struct import_job j = {.progress = call->progress};
+    uint64_t failures = heap_failures();
     if (!read_request(call->options, &q)) {
-        return reel_fail(err, REEL_ARGUMENT, "the request of this import is malformed");
+        return heap_failures() != failures ? reel_fail_memory(err)
+                                           : reel_fail(err, REEL_ARGUMENT, "the request of this import is malformed");
     }
     if (q.failure) {
         return import_again(app, q.failure, call->progress, err);

@@ -63,6 +63,12 @@ class World(inject.World):
     def is_done(self, answer):
         return bool(answer.status) and super().is_done(answer)
 
+    def wait_until_idle(self):
+        def idle():
+            jobs = self.server.get(API + '/jobs').json()
+            return not [j for j in jobs['items'] if j['state'] in ('queued', 'running') and j['kind'] != 'manifests']  # which waits between its tries
+        assert eventually(idle), self.server.get(API + '/jobs')
+
     def end_of(self, answer, patience=HANG, must=True):
         if not self.shaken:
             return super().end_of(answer, patience, must)
