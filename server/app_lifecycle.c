@@ -235,6 +235,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .elapsed = elapsed,
         .everywhere = access_params,
         .authorize = access_authorize,
+        .still_granted = access_still_granted,
         .is_proxy = access_is_proxy,
         .forwarded = peers_forwarded,
         .hint = hint,

@@ -32,6 +32,9 @@ static const char *login_cookie(const struct http_request *r) {
  * lock out a caller with a valid token. */
 static enum http_verdict failed(struct access *a, const struct address *peer, struct http_grant *out,
                                 const char *detail) {
+    if (out->again) {
+        return access_refuse(out, HTTP_UNKNOWN, detail);
+    }
     out->retry_after_s = limiter_take(a->failures, peer, reel_now_ns() / 1000000);
     return out->retry_after_s ? access_refuse(out, HTTP_TOO_OFTEN, "Too many failed log-ins from this address.")
                               : access_refuse(out, HTTP_UNKNOWN, detail);
@@ -135,10 +138,8 @@ static enum http_verdict by_link(struct access *a, const struct http_request *r,
 
 /* What is below the recording, and the service document, which the page needs. */
 static bool is_of_recording(const struct http_request *r, const char *recording) {
-    static const char base[] = "/api/v1/recordings/";
-    const char *path = http_path(r), *id = http_segment(r, "id");
-    return strcmp(path, "/api/v1") == 0 ||
-           (strncmp(path, base, sizeof base - 1) == 0 && id && strcmp(id, recording) == 0);
+    const char *id = access_recording(r);
+    return strcmp(http_path(r), "/api/v1") == 0 || (id && strcmp(id, recording) == 0);
 }
 
 static enum http_verdict by_link_key(struct access *a, const struct http_request *r, const char *key,

@@ -34,6 +34,7 @@ enum {
     HTTP_RATE_WINDOW_MS = 30000,      /* for measuring the rate of an upload */
     HTTP_READER_WINDOW_MS = 60000,    /* … and of a download */
     HTTP_CONNECTIONS_LEAVING = 256,   /* above the limit, for connections being closed to make room */
+    HTTP_GRANT_MS = 500,              /* interval of checks whether a stream that lasts is still granted */
     HTTP_WATCH_MS = 200,              /* interval of the watchdog */
     HTTP_MEMORY_WAIT_S = 10,          /* for memory that other responses hold */
     HTTP_MEMORY_SMALL = 1 << 20,      /* a request that holds no more may use the last eighth of the memory */
@@ -149,6 +150,8 @@ struct http_request {
     bool by_library;       /* the library sends the body itself; only its length is known */
     bool sends_fd;         /* … from a file's descriptor, which deadline.c watches */
     bool close;            /* close the connection after this response */
+    bool revoked;          /* a stream that lasts is not granted any more, as of: */
+    int64_t granted_ms;
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
     uint64_t memory; /* reserved */
     int64_t started_ms, started_ns;

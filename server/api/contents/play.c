@@ -22,7 +22,7 @@
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
-static const int64_t LOOK_NS = 1000000000;       /* how often a silent playback looks after its client */
+static const int64_t LOOK_NS = 500000000;        /* how often a silent playback looks after its client */
 static const int64_t HEARTBEAT_NS = 15000000000; /* after this silence a row tells where it is; proxies cut silent
                                                     connections */
 
@@ -145,7 +145,7 @@ static void send_row(struct player *p, void *buffer, size_t size, size_t *got) {
 static bool wait_for_message(struct player *p, bool *heartbeat, struct reel_error *err) {
     *heartbeat = false;
     while (!*heartbeat && !reel_play_wait(p->stream, LOOK_NS)) {
-        if (http_is_gone(p->r) || http_is_stopping(p->r)) {
+        if (http_stream_ending(p->r, false) != HTTP_GOES_ON) {
             return reel_fail(err, REEL_CANCELLED, "the playback was stopped");
         }
         *heartbeat = clock_ns() - p->sent_ns >= HEARTBEAT_NS;
@@ -288,9 +288,10 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     }
     http_add_header(r, "X-Play", p->entry->id);
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(r,
-                      &(struct http_stream){
-                          .media_type = media->media_type, .next = play_next_rows, .free = player_free, .context = p});
+    http_reply_stream(
+        r,
+        &(struct http_stream){
+            .media_type = media->media_type, .next = play_next_rows, .free = player_free, .context = p, .lasts = true});
 }
 
 void api_play(struct http_request *r) {
