@@ -72,7 +72,8 @@ static enum http_verdict by_credentials(struct access *a, const char *header, co
 /* SameSite keeps the cookie from other sites, http/guard.c refuses writes of other origins; a write without either
  * header comes from no browser of today. */
 static enum http_verdict by_login(struct access *a, const struct http_request *r, const char *cookie,
-                                  struct http_grant *out) {
+                                  const struct address *peer, struct http_grant *out) {
+    static const char ended[] = "The login has ended. Log in again.";
     struct reel_error err = {0};
     AUTO_STRUCT(token_done) struct token token = {0};
     uint8_t hash[TOKEN_HASH];
@@ -83,8 +84,11 @@ static enum http_verdict by_login(struct access *a, const struct http_request *r
     if (!catalog_token_by_login(a->catalog, hash, &token, &err) && err.code != REEL_NOT_FOUND) {
         return access_refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
     }
-    if (err.code == REEL_NOT_FOUND || token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
-        return access_refuse(out, HTTP_UNKNOWN, "The login has ended. Log in again.");
+    if (err.code == REEL_NOT_FOUND) { /* or a guess */
+        return failed(a, peer, out, ended);
+    }
+    if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
+        return access_refuse(out, HTTP_UNKNOWN, ended);
     }
     audit_token_used(a->audit, token.row, token.used_ns);
     return by_token(&token, "login", out);
@@ -231,7 +235,7 @@ enum http_verdict access_identify(struct access *a, const struct http_request *r
     }
     const char *cookie = login_cookie(r);
     enum http_verdict verdict = without_credentials(a, out);
-    return verdict == HTTP_UNKNOWN && cookie ? by_login(a, r, cookie, out) : verdict;
+    return verdict == HTTP_UNKNOWN && cookie ? by_login(a, r, cookie, &peer, out) : verdict;
 }
 
 /* ---- logins */

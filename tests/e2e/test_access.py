@@ -479,6 +479,16 @@ class Guessing(unittest.TestCase):
         finally:
             server.stop()
 
+    def test_guessed_logins_are_slowed_down(self):
+        server = Server()
+        self.addCleanup(server.stop)
+        token = made(server, 'read', 'reader')
+        cookie = lambda value: {'Cookie': 'reel_login_%d=%s' % (server.port, value)}
+        own = server.request('POST', API + '/login', None, bearer(token)).headers['Set-Cookie'].split(';')[0]
+        statuses = [server.request('GET', API + '/recordings', None, cookie('reel_' + 'A' * 43)).status for _ in range(15)]
+        self.assertEqual(statuses, [401] * 10 + [429] * 5)
+        self.assertEqual(server.request('GET', API + '/recordings', None, {'Cookie': own}).status, 200)
+
     def test_denials_cannot_wash_the_audit_away(self):
         server = Server()
         try:
