@@ -58,14 +58,16 @@ struct api_selection {
  * [first_ns, last_ns]. False: replied (400). */
 bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out);
 
-/* The parameters of row writers: decode, fields, time_format, end_record. `out->fields` points into `*text`, which must
- * stay valid until the render is open. False: replied. */
+/* The parameters of row writers: decode, fields, time_format, channels, end_record; those that mean nothing for this
+ * one are refused. `out->fields` points into `*text`, which must stay valid until the render is open. False: replied.
+ */
 enum { API_FIELDS_MAX = 256 };
 struct api_text {
     const char *fields[API_FIELDS_MAX];
     char *memory;
 };
-bool api_read_text(struct http_request *r, struct api_text *text, struct reel_write_options *out);
+bool api_read_text(struct http_request *r, const struct reel_writer *writer, struct api_text *text,
+                   struct reel_write_options *out);
 /* channel, repeated. False: replied. */
 bool api_read_channels(struct http_request *r, uint32_t out[API_GLOBS_MAX], uint32_t *n);
 void api_text_done(struct api_text *text);

@@ -13,16 +13,12 @@
 #include "http/json_text.h"
 #include "tables/table.h"
 
-enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
+enum { LIMIT_DEFAULT = 100, CURSOR_MAX = 2048 };
 
-bool paging_limit(struct http_request *r, uint32_t *limit) {
+uint32_t paging_limit(const struct http_request *r) {
     uint64_t given = LIMIT_DEFAULT;
-    if (http_param_u64(r, "limit", &given) && given == 0) {
-        http_reply_bad_param(r, "limit", "1 to %d", LIMIT_MAX);
-        return false;
-    }
-    *limit = given > LIMIT_MAX ? LIMIT_MAX : (uint32_t)given;
-    return true;
+    http_param_u64(r, "limit", &given); /* 1 to 1000: PAGING_LIMIT_CURSOR */
+    return (uint32_t)given;
 }
 
 static bool refuse_cursor(struct http_request *r) {
@@ -66,10 +62,7 @@ static void paging_write_cursor(const char *next, size_t size, char cursor[CURSO
 bool paging_slice(struct http_request *r, struct view_slice *slice) {
     int64_t from = 0;
     uint64_t limit = VIEW_ITEMS_MAX;
-    if (http_param_u64(r, "limit", &limit) && limit == 0) {
-        http_reply_bad_param(r, "limit", "1 to %d", VIEW_ITEMS_MAX);
-        return false;
-    }
+    http_param_u64(r, "limit", &limit);
     if (!paging_after_row(r, &from)) {
         return false;
     }

@@ -37,11 +37,11 @@ struct http_param { /* tables end with {0} */
     enum http_type type; /* checked before the handler runs: 400 naming the parameter */
     bool repeats;
     const char *const *choices; /* HTTP_CHOICE, NULL-terminated */
-    /* For the OpenAPI document; what a handler checks and assumes itself. */
+    /* For the OpenAPI document, as is what follows; required and fallback are the handler's business. */
     const char *help; /* a sentence */
     bool required;
     const char *fallback; /* the default value; NULL: none */
-    uint64_t min, max;    /* of a number; max of a parameter that repeats: how often; max 0: no limit */
+    uint64_t min, max;    /* checked, too: of a number; max of a parameter that repeats: how often; max 0: no limit */
     const struct http_param *(*more)(void); /* of the last row, without a name: the table goes on with this one */
 };
 /* `param` if it has a name, else the first row of the table that follows. NULL: the table ends. */

@@ -90,7 +90,7 @@ static void check_value(const struct http_param *param, const char *value, json_
     case HTTP_GLOB:
         return;
     case HTTP_UINT:
-        if (!number_u64(value, &u)) {
+        if (!number_u64(value, &u) || (!param->repeats && (u < param->min || (param->max > 0 && u > param->max)))) {
             add_error(errors, param->name, "must be an integer from %llu to %llu", (unsigned long long)param->min,
                       (unsigned long long)(param->max > 0 ? param->max : UINT64_MAX));
         }
@@ -152,6 +152,14 @@ static const char *find_value(const struct http_query *query, const char *name) 
     return NULL;
 }
 
+static size_t count_values(const struct http_query *query, const char *name) {
+    size_t n = 0;
+    for (size_t i = 0; i < query->count; i++) {
+        n += strcmp(query->values[i].name, name) == 0;
+    }
+    return n;
+}
+
 /* Adds one decoded pair, or an error. */
 static void take_pair(const struct http_param *param, char *name, char *value, struct http_query *out, json_t *errors) {
     if (!param) {
@@ -160,6 +168,10 @@ static void take_pair(const struct http_param *param, char *name, char *value, s
     }
     if (!param->repeats && strcmp(param->name, "*") != 0 && find_value(out, name)) {
         add_error(errors, name, "may not be repeated");
+        return;
+    }
+    if (param->repeats && param->max > 0 && count_values(out, name) == param->max) {
+        add_error(errors, name, "at most %llu of them", (unsigned long long)param->max);
         return;
     }
     if (param->type == HTTP_TIME || param->type == HTTP_TIME_MS) {

@@ -516,8 +516,12 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.ended(job)['state'], 'cancelled')
         self.assertLess(len(self.rows()), 60)
         self.assertEqual(self.failures(), [])
-        self.assertEqual(self.take(path='tree')['failed'], 0)
+        self.assertEqual(self.server.request('DELETE', API + '/jobs/' + job).status, 204)  # it is what was wanted
+        other = self.ask({'path': 'tree'})['job']['id']
+        self.assertEqual(self.ended(other)['outcome']['failed'], 0)
         self.assertEqual(len(self.rows()), 60)
+        answer = self.server.request('DELETE', API + '/jobs/' + other)
+        self.assertEqual((answer.status, answer.json()['type']), (409, '/problems/conflict'))
 
     @in_a_folder
     def test_killed_in_the_middle(self):

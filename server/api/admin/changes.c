@@ -228,14 +228,14 @@ static void page(struct http_request *r) {
                                           "collection", "name", "detail", NULL};
     const char *cursor = http_param(r, "cursor"), *since = cursor ? cursor : http_param(r, "since");
     int64_t seq = 0, last = 0;
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     bool gap;
     struct rows_form form;
     if (!rows_form(r, &form)) {
         return;
     }
     json_t *items = json_array();
-    if ((since && !read_seq(r, cursor ? "cursor" : "since", since, &seq)) || !paging_limit(r, &limit) ||
+    if ((since && !read_seq(r, cursor ? "cursor" : "since", since, &seq)) ||
         !changes_read_page(r, &seq, limit, items, &gap, &last)) {
         json_decref(items);
         return;

@@ -98,9 +98,9 @@ void api_jobs_list(struct http_request *r) {
     static const char *const columns[] = {"id",      "kind",  "subject", "state",  "done",    "total",
                                           "created", "ended", "problem", "result", "outcome", NULL};
     struct reel_error err = {0};
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     int64_t before = 0, more = 0;
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &before)) {
+    if (!paging_after_row(r, &before)) {
         return;
     }
     json_t *items = json_array();
@@ -264,8 +264,10 @@ void api_job_cancel(struct http_request *r) {
         http_reply_problem(r, 403, "forbidden",
                            "others may wait for this job too, and %s is limited to some collections",
                            http_caller(r)->name);
-    } else if (jobs_cancel(http_app(r)->jobs, job.id, &err) || err.code == REEL_NOT_FOUND) { /* it has just ended */
+    } else if (job.state == JOB_CANCELLED || jobs_cancel(http_app(r)->jobs, job.id, &err)) {
         http_reply_empty(r, 204);
+    } else if (err.code == REEL_NOT_FOUND) {
+        http_reply_problem(r, 409, "conflict", "this job has ended: it cannot be cancelled any more");
     } else {
         http_reply_error(r, &err);
     }

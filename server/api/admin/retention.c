@@ -104,9 +104,9 @@ static void reply_dry(struct http_request *r, json_t *given) {
                                           "revision", "size", "created",   NULL};
     struct retention_walk w = {0};
     struct reel_error err = {0};
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     AUTO_MEM char *after = NULL;
-    if (!paging_limit(r, &limit) || !paging_after(r, &after)) {
+    if (!paging_after(r, &after)) {
         return;
     }
     if (after && !retention_walk_parse(after, &w)) {

@@ -29,9 +29,9 @@ void api_tokens_list(struct http_request *r) {
                                           "created", "expires", "last_used", NULL};
     struct reel_error err = {0};
     struct token page[PAGE];
-    uint32_t limit, n = 0;
+    uint32_t limit = paging_limit(r), n = 0;
     int64_t after = 0;
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &after)) {
+    if (!paging_after_row(r, &after)) {
         return;
     }
     json_t *items = json_array();

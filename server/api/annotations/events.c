@@ -123,7 +123,8 @@ void api_events_list(struct http_request *r) {
     struct catalog_event_query q = {.sees = events_caller_sees, .context = http_caller(r)};
     struct api_recording a = {0};
     char *after = NULL;
-    if (!paging_limit(r, &q.limit) || !paging_after(r, &after)) {
+    q.limit = paging_limit(r);
+    if (!paging_after(r, &after)) {
         return;
     }
     q.cursor = after;

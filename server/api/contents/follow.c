@@ -120,7 +120,13 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
         http_reply_no_memory(r);
         return;
     }
-    if (!api_select(r, info->start_ns, info->end_ns, &f->q) || !api_read_text(r, &f->text, &f->options)) {
+    const struct reel_writer *writer = reel_writer_named(extension, NULL, &err);
+    if (!writer) {
+        http_reply_error(r, &err);
+        free_follower(f);
+        return;
+    }
+    if (!api_select(r, info->start_ns, info->end_ns, &f->q) || !api_read_text(r, writer, &f->text, &f->options)) {
         free_follower(f);
         return;
     }

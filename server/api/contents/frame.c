@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 
 enum {
-    WIDTH_MAX = 16384,
     RENDER_SLOTS = 4,
     IMAGE_MEMORY = 3, /* times the size of a payload: it and a JPEG, or a PNG of a mosaic, which has three values for
                          each of its bytes */
@@ -62,14 +61,10 @@ static bool choose_form(struct http_request *r, const struct reel_image *image, 
     return true;
 }
 
-bool frame_read_width(struct http_request *r, uint32_t *width) {
+uint32_t frame_width(const struct http_request *r) {
     uint64_t value = 0;
-    if (http_param_u64(r, "width", &value) && (value == 0 || value > WIDTH_MAX)) {
-        http_reply_bad_param(r, "width", "1 to %d pixels", WIDTH_MAX);
-        return false;
-    }
-    *width = (uint32_t)value;
-    return true;
+    http_param_u64(r, "width", &value);
+    return (uint32_t)value;
 }
 
 bool frame_reserve(struct http_request *r, const struct api_recording *a, const struct reel_stream *stream) {
@@ -195,8 +190,8 @@ void api_frame(struct http_request *r) {
     struct api_recording a;
     struct reel_stream *stream;
     struct reel_message m;
-    uint32_t width;
-    if (!frame_read_width(r, &width) || !api_open(r, &a)) {
+    uint32_t width = frame_width(r);
+    if (!api_open(r, &a)) {
         return;
     }
     if (api_reserve_stream(r, &a.recording, 1, false) && frame_find(r, &a, &stream, &m)) {

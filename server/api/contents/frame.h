@@ -7,8 +7,7 @@
 
 enum { FRAME_PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and the fields around them */ };
 
-/* ?width; 0: none. False: replied. */
-bool frame_read_width(struct http_request *r, uint32_t *width);
+uint32_t frame_width(const struct http_request *r); /* ?width; 0: none */
 
 /* Reserves the memory of the largest image of the stream's channels: its payload, and the file that is sent. False:
  * replied. */

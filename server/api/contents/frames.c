@@ -169,7 +169,8 @@ void api_frames(struct http_request *r) {
         http_reply_no_memory(r);
         return;
     }
-    if (!frame_read_width(r, &f->width) || !api_open(r, &a)) {
+    f->width = frame_width(r);
+    if (!api_open(r, &a)) {
         frames_free(f);
         return;
     }

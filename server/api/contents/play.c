@@ -239,12 +239,12 @@ static bool contents_play_open_stream(struct player *p, const struct api_recordi
     return (p->stream = reel_play_stream(p->play, &a->recording, 1, s, start, end > start ? end : start, err));
 }
 
-static bool play_start(struct player *p, struct api_recording *a, const struct reel_play_options *options,
-                       struct reel_write_options *write, struct reel_error *err) {
-    const struct reel_writer *writer = reel_writer_named(p->media->extension, NULL, err);
+static bool play_start(struct player *p, struct api_recording *a, const struct reel_writer *writer,
+                       const struct reel_play_options *options, struct reel_write_options *write,
+                       struct reel_error *err) {
     uint64_t actor = 0;
     bool follows = http_param_u64(p->r, "follow", &actor);
-    if (!writer || (follows && !reel_carla_has_actor(a->recording, (uint32_t)actor, err)) ||
+    if ((follows && !reel_carla_has_actor(a->recording, (uint32_t)actor, err)) ||
         !(p->play = reel_play_new(options, err))) {
         return false;
     }
@@ -264,20 +264,22 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     struct reel_play_options options = reel_play_defaults();
     struct reel_write_options write = {.prompt = true};
     struct reel_error err = {0};
-    if (!p) {
-        http_reply_no_memory(r);
+    const struct reel_writer *writer = reel_writer_named(media->extension, NULL, &err);
+    if (!p || !writer) {
+        p ? http_reply_error(r, &err) : http_reply_no_memory(r);
+        free(p);
         return;
     }
     p->r = r;
     p->plays = http_app(r)->plays;
     p->media = media;
     bool good = contents_play_read_options(r, &options) && api_select(r, info->start_ns, info->end_ns, &p->q) &&
-                api_note_matches(r, &a->recording, 1, &p->q.selection) && api_read_text(r, &text, &write);
+                api_note_matches(r, &a->recording, 1, &p->q.selection) && api_read_text(r, writer, &text, &write);
     if (good) {
         write.separated = true;
         write.is_cut = p->q.has_start;
         write.start_ns = p->q.has_start ? p->q.selection.start_ns : info->start_ns;
-        good = play_start(p, a, &options, &write, &err);
+        good = play_start(p, a, writer, &options, &write, &err);
         if (!good) {
             http_reply_error(r, &err);
         }

@@ -194,10 +194,7 @@ bool series_query(struct http_request *r, const struct reel_index *index, struct
     if (how) {
         series_how(how, &out->how); /* valid: the route table has checked it */
     }
-    if (http_param_u64(r, "max_points", &out->max_points) && (out->max_points < 2 || out->max_points > POINTS_MAX)) {
-        http_reply_bad_param(r, "max_points", "2 to %d", POINTS_MAX);
-        return false;
-    }
+    http_param_u64(r, "max_points", &out->max_points);
     return true;
 }
 

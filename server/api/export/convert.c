@@ -71,11 +71,15 @@ static bool convert_read_options(struct http_request *r, struct conversion *c) {
 }
 
 /* ros and wrap. False: replied. */
-static bool read_encoding(struct http_request *r, struct reel_selection *s) {
+static bool read_encoding(struct http_request *r, const struct reel_writer *writer, struct reel_selection *s) {
     const char *ros = http_param(r, "ros");
     bool wrap = false;
     if (http_param_bool(r, "wrap", &wrap) && wrap && ros) {
         http_reply_bad_param(r, "wrap", "with ros the messages are converted, not wrapped");
+        return false;
+    }
+    if (wrap && !writer->encoding) {
+        http_reply_bad_param(r, "wrap", "means nothing for %s files", writer->name);
         return false;
     }
     s->encoding = ros ? (strcmp(ros, "2") == 0 ? "cdr" : "ros1") : wrap ? "" : NULL;
@@ -149,14 +153,18 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     http_param_bool(r, "raw", &raw);
     c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
     c->q.selection.view = c->q.selection.view && raw ? c->q.selection.view->raw : c->q.selection.view;
-    if (!read_encoding(r, &c->q.selection)) {
+    if (raw && !c->q.selection.view) {
+        http_reply_bad_param(r, "raw", "goes with view=foxglove");
+        return false;
+    }
+    if (!read_encoding(r, c->writer, &c->q.selection)) {
         return false;
     }
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
     c->options.source_ids = in->merged ? in->ids : NULL;
-    return convert_read_options(r, c) && convert_read_run(r, c) && api_read_text(r, &c->text, &c->options);
+    return convert_read_options(r, c) && convert_read_run(r, c) && api_read_text(r, c->writer, &c->text, &c->options);
 }
 
 /* The memory that the response takes. False: replied. */

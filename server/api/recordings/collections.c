@@ -18,9 +18,9 @@ void api_collections_list(struct http_request *r) {
     struct reel_error err = {0};
     static const char *const columns[] = {"name",  "recordings", "size",        "messages", "duration_s",
                                           "start", "end",        "description", NULL};
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     char *after = NULL;
-    if (!paging_limit(r, &limit) || !paging_after(r, &after)) {
+    if (!paging_after(r, &after)) {
         return;
     }
     if (catalog_collections_list(http_app(r)->catalog, after, limit, &page, &err)) {

@@ -46,10 +46,7 @@ static void read_range(struct http_request *r, const char *min, const char *max,
 bool recordings_read_query(struct http_request *r, struct recordings_query *out) {
     uint64_t limit = 100;
     struct catalog_query *q = &out->q;
-    if (http_param_u64(r, "limit", &limit) && limit == 0) {
-        http_reply_bad_param(r, "limit", "1 to 1000");
-        return false;
-    }
+    http_param_u64(r, "limit", &limit);
     *q = (struct catalog_query){.words = http_param(r, "q"),
                                 .format = http_param(r, "format"),
                                 .collection = http_param(r, "collection"),
@@ -62,7 +59,7 @@ bool recordings_read_query(struct http_request *r, struct recordings_query *out)
                                 .tags = out->tags,
                                 .match_any = http_param(r, "match") && strcmp(http_param(r, "match"), "any") == 0,
                                 .sort = http_param(r, "sort"),
-                                .limit = limit > 1000 ? 1000 : (uint32_t)limit,
+                                .limit = (uint32_t)limit,
                                 .cursor = http_param(r, "cursor")};
     if (!read_list(r, "topic", out->topics, &q->n_topics) || !read_list(r, "type", out->types, &q->n_types) ||
         !read_list(r, "topic_re", out->topic_patterns, &q->n_topic_patterns) ||

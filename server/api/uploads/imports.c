@@ -212,7 +212,8 @@ static void reply_dry(struct http_request *r, const struct import_request *q) {
     l.options.dry = true;
     l.options.on_report = add_item;
     l.options.context = &l;
-    if (!paging_limit(r, &l.options.limit) || !paging_after(r, &after)) {
+    l.options.limit = paging_limit(r);
+    if (!paging_after(r, &after)) {
         json_decref(l.items);
         return;
     }
