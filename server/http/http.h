@@ -224,6 +224,7 @@ struct http_problem {
     char detail[1024];
 };
 void http_catch_problems(struct http_request *r, struct http_problem *out);
+bool http_catches_problems(const struct http_request *r);
 
 /* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416
  * are handled here.

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 struct computation { /* owned by the job */
     struct derived_cache *cache;
     const struct derived_kind *kind;
@@ -251,6 +253,20 @@ static void *derived_cache_collect(struct derived_cache *cache, const struct loo
     return object;
 }
 
+/* Until the job has ended, for at most `wait_ns`; not while the server stops. */
+static bool derived_cache_wait(struct derived_cache *cache, struct job *job, int64_t wait_ns) {
+    const int64_t slice_ns = 500000000, until_ns = clock_ns() + wait_ns;
+    for (;;) {
+        int64_t left_ns = until_ns - clock_ns();
+        if (job_wait(job, left_ns < slice_ns ? left_ns : slice_ns)) {
+            return true;
+        }
+        if (left_ns <= slice_ns || jobs_stopping(cache->options.jobs)) {
+            return false;
+        }
+    }
+}
+
 void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const char *key, const char *subject,
                   void *context, int64_t wait_ns, char job_id[33], struct reel_error *err) {
     struct lookup q = {.kind = kind, .key = key, .subject = subject, .context = context};
@@ -265,7 +281,7 @@ void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, 
         return object;
     }
     const struct job_spec spec = {.key = key, .subject = subject};
-    bool left = !job_wait(job, wait_ns) && job_leave(job, &spec, job_id, err);
+    bool left = !derived_cache_wait(cache, job, wait_ns) && job_leave(job, &spec, job_id, err);
     if (!left && err->code == REEL_OK) {
         object = derived_cache_collect(cache, &q, job, err);
     }

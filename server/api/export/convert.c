@@ -14,8 +14,6 @@
 #include "stream/view.h"
 #include "views/views.h"
 
-static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
-
 static void conversion_done(struct conversion *c) {
     api_text_done(&c->text);
 }
@@ -230,7 +228,7 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
     struct reel_error err = {0};
     char job[33] = "";
     AUTO(parts_free)
-    struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, API_PLAN_WAIT_NS), job, &err);
     if (!parts && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
@@ -264,7 +262,7 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
         return;
     }
     AUTO(reel_plan_free)
-    struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, API_PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
@@ -292,7 +290,7 @@ static bool count_left_out(struct http_request *r, const struct plan_request *q,
     struct reel_error err = {0};
     char job[33] = "";
     AUTO(reel_plan_free)
-    struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, API_PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "the messages are being checked; try again");
     } else if (!plan) {

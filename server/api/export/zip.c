@@ -14,8 +14,6 @@
 #include "stream/merge_names.h"
 #include "syntax/ustar.h"
 
-static const int64_t PLAN_WAIT_NS = 2000000000;
-
 enum { MEMBERS_MAX = 1000, AS_MAX = 32, TITLE_MAX = 60 };
 
 struct export { /* of one request */
@@ -256,7 +254,7 @@ static void zip_reply(struct export *e) {
     api_etag(e->all_text, etag);
     AUTO(zip_plan_free)
     struct zip_plan *plan =
-        zip_plan_get(http_app(e->r)->derived, e->items, etag, api_wait_ns(e->r, PLAN_WAIT_NS), job, &err);
+        zip_plan_get(http_app(e->r)->derived, e->items, etag, api_wait_ns(e->r, API_PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(e->r, job, "the archive is being planned; try again");
         return;
