@@ -214,6 +214,11 @@ void connection_worked(struct http_request *r, int64_t begun_ms); /* the server'
 /* caller.c */
 bool caller_admit(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
 
+/* library.c */
+bool library_parses_in_place(void);                    /* version 0.9.75 */
+bool library_strictness(struct MHD_OptionItem *out);   /* the option for MHD_start_daemon(); false: it has none */
+void library_report(const struct http_server *server); /* logs what is off with this version */
+
 /* metrics.c */
 void metrics_count(struct http_request *r);
 
