@@ -16,8 +16,8 @@ enum reel_time_kind { REEL_TIME_ABSOLUTE, REEL_TIME_FROM_START, REEL_TIME_FROM_E
 struct reel_time { /* its layout never changes */
     enum reel_time_kind kind;
     int64_t ns; /* absolute: since 1970 or the recording's zero; otherwise the offset: -2500000000 for "-2.5s" */
-    bool bare; /* the text had no unit: nanoseconds, except in a recording that counts from 1970, where its size decides
-                */
+    /* the text had no unit: nanoseconds, except in a recording that counts from 1970, where its size decides */
+    bool bare;
 };
 
 /* RFC 3339 with up to 9 digits, also a date alone and a time without a zone, which is UTC; integer or decimal with

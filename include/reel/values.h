@@ -57,9 +57,9 @@ struct reel_point {
 enum reel_aggregate {
     REEL_MINMAX, /* of each bucket the smallest and the largest value, at their times: no peak is lost */
     REEL_MEAN,   /* of each bucket the mean, at the bucket's start */
-    REEL_LTTB,   /* of each bucket the point that makes the largest triangle with its neighbours: the shape, for the eye
-                  */
-    REEL_LAST,   /* of each bucket its last point */
+    /* of each bucket the point that makes the largest triangle with its neighbours: the shape, for the eye */
+    REEL_LTTB,
+    REEL_LAST, /* of each bucket its last point */
 };
 /* At most max_points (at least 2) of [start_ns, end_ns), in time order, into out[max_points]; returns how many. All
  * there are when they are no more. Where the column has runs, a run belongs to the bucket that its first value is in.

@@ -6,12 +6,12 @@
 extern "C" {
 #endif
 
-#define REEL_VERSION_MAJOR 0
-#define REEL_VERSION_MINOR 1
+#define REEL_VERSION_MAJOR 1
+#define REEL_VERSION_MINOR 0
 #define REEL_VERSION_PATCH 0
 #define REEL_VERSION_NUMBER (REEL_VERSION_MAJOR * 10000 + REEL_VERSION_MINOR * 100 + REEL_VERSION_PATCH)
 
-const char *reel_version(void); /* "0.1.0", of the library */
+const char *reel_version(void); /* "1.0.0", of the library */
 
 #ifdef __cplusplus
 }

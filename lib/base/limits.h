@@ -16,8 +16,8 @@ enum {
     REEL_BUILD_MEMORY_MAX = 24 << 20, /* pending entries of all channels while scanning */
     REEL_CHUNK_MEMORY_MAX = 64 << 20, /* a compressed run larger than this (raw) is spooled to disk */
     REEL_OPENED_MAX = 16,             /* files that huge chunks of one recording were decoded to, open at a time … */
-    REEL_OPENED_MIB_MAX = 4096, /* … and their total size; a single one may be larger, and those in use are not closed
-                                 */
+    /* … and their total size; a single one may be larger, and those in use are not closed */
+    REEL_OPENED_MIB_MAX = 4096,
     REEL_MESSAGE_MEMORY_MAX = 1 << 30, /* a payload that is needed whole in memory */
     REEL_DECODED_MAX = 64 << 20,       /* a payload that is decoded to values */
     REEL_WINDOW_BYTES = 1 << 20,       /* one read of a file while walking it */
@@ -26,15 +26,15 @@ enum {
     REEL_GLOB_STEPS_MAX = 1 << 20,
     REEL_OVERLAP_MAX = 16,         /* segments of one channel that may overlap before they are compacted */
     REEL_CHUNK_RAW_MAX_MIB = 4096, /* one compressed chunk, decoded */
-    REEL_EXPANSION_MAX = 1000, /* a chunk that decodes to more times its size is decoded only if records begin in it …
-                                */
+    /* a chunk that decodes to more times its size is decoded only if records begin in it … */
+    REEL_EXPANSION_MAX = 1000,
     REEL_EXPANSION_FREE = 16 << 20,   /* … except for this many bytes of one scan, which are cheap */
     REEL_CONNECTION_MAX = 32 << 20,   /* description of one connection of a ROS bag 2.0, with all schemas */
     REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
     REEL_DEFINITION_FIELDS_MAX = 16384,
     REEL_ROW_METADATA_MAX = 255, /* texts of one channel that a row defines */
-    REEL_COLUMNS_MAX = 2048, /* nodes of a table's columns, nested ones too; a message with more is one column of JSON
-                              */
+    /* nodes of a table's columns, nested ones too; a message with more is one column of JSON */
+    REEL_COLUMNS_MAX = 2048,
     REEL_COLUMN_KEYS_MAX = 1024,     /* members of one struct in a table; an object with more is one column of JSON */
     REEL_COLUMN_DEPTH_MAX = 16,      /* nesting of structs and lists in a table; deeper values are JSON */
     REEL_ROW_VALUES_MAX = 96 << 20,  /* values of one row of a table, decoded; a payload with more is a cell of bytes */

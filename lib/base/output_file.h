@@ -16,8 +16,8 @@ struct output_file {
 /* "-" is standard output. A file that exists is REEL_CONFLICT, unless `replace`. */
 bool output_file_open(struct output_file *o, const char *path, bool replace, struct reel_error *err);
 bool output_file_write(void *output_file, const void *data, size_t size, struct reel_error *err);
-bool output_file_rewrite(void *output_file, const void *data, size_t size, struct reel_error *err); /* its first bytes
-                                                                                                     */
+/* its first bytes */
+bool output_file_rewrite(void *output_file, const void *data, size_t size, struct reel_error *err);
 bool output_file_rewrites(const struct output_file *o); /* false: it is a pipe, a device or standard output */
 bool output_file_finish(struct output_file *o, struct reel_error *err); /* makes it durable and renames it */
 void reel_auto_output_file_done(struct output_file *o);                 /* removes an unfinished file */

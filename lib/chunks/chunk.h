@@ -12,10 +12,10 @@ enum reel_codec {
     REEL_CODEC_BZIP2,
     REEL_CODEC_LZ4,
     REEL_CODEC_ZSTD,
-    REEL_CODEC_ROWS, /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns
-                      */
-    REEL_CODEC_JSON_BYTES, /* JSON text; in the raw bytes the digits of each {"$base64": "…"} are its bytes, then zeros
-                            */
+    /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns */
+    REEL_CODEC_ROWS,
+    /* JSON text; in the raw bytes the digits of each {"$base64": "…"} are its bytes, then zeros */
+    REEL_CODEC_JSON_BYTES,
 };
 
 #define REEL_CHUNK_PART UINT32_C(0x80000000) /* reel_chunk.part refers to a chunk instead of a part */
@@ -29,8 +29,8 @@ struct reel_chunk {
     enum reel_codec codec;
     uint64_t offset, stored; /* position in the part, size there */
     uint64_t raw; /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
-    bool damaged; /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair
-                   */
+    /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair */
+    bool damaged;
 };
 
 #endif

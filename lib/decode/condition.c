@@ -37,8 +37,8 @@ static bool condition_refuse(struct parser *p, const char *expected) {
 /* "and" or "or" here, as a word of its own. */
 static bool condition_is_word(const char *at, const char *word) {
     size_t size = strlen(word);
-    return ascii_ncasecmp(at, word, size) == 0 && strchr(SPACES "(", at[size]); /* or the end, which strchr() finds, too
-                                                                                 */
+    /* or the end, which strchr() finds, too */
+    return ascii_ncasecmp(at, word, size) == 0 && strchr(SPACES "(", at[size]);
 }
 
 /* Where the value ends that begins here, without spaces behind it. */

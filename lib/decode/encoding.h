@@ -79,8 +79,8 @@ struct reel_encoding {
 
 /* The table of encodings, NULL-terminated (formats/encodings.c). */
 extern const struct reel_encoding *const reel_encodings[];
-const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel); /* NULL when its encoding is unknown
-                                                                                   */
+/* NULL when its encoding is unknown */
+const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel);
 /* The encoding of payloads whose definitions are in this language (reel_encoding.languages); NULL: not known. */
 const char *reel_language_encoding(struct reel_bytes language);
 bool reel_language_is_delimited(struct reel_bytes language); /* its encoding has extent() */

@@ -27,8 +27,8 @@ struct members_run {
 bool members_open(struct reel_write *w, struct reel_error *err);
 void members_close(struct reel_write *w);
 bool members_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err);
-bool members_put(struct reel_write *w, member_make *make, struct reel_sink *out, struct reel_error *err); /* messages()
-                                                                                                           */
+/* messages() */
+bool members_put(struct reel_write *w, member_make *make, struct reel_sink *out, struct reel_error *err);
 uint64_t members_tail_parts(struct reel_write *w);
 bool members_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
 

@@ -8,10 +8,10 @@
 #include "index/index.h"
 
 struct reel_recording_options {
-    struct reel_cache *cache;   /* NULL: a private small one */
-    const char *derived_folder; /* where chunks over REEL_CHUNK_MEMORY_MAX are spooled; NULL: an unlinked temporary file
-                                 */
-    const char *derived_name;   /* names the spooled files there (the content's hash) */
+    struct reel_cache *cache; /* NULL: a private small one */
+    /* where chunks over REEL_CHUNK_MEMORY_MAX are spooled; NULL: an unlinked temporary file */
+    const char *derived_folder;
+    const char *derived_name; /* names the spooled files there (the content's hash) */
 };
 
 /* Not for summarys. Takes over `index` and the `n_parts` sources (also when it fails). Refuses parts whose sizes are

@@ -292,8 +292,8 @@ static int initial_state_compare_messages(const void *a, const void *b) {
     }
     struct pack_key p = pack_key_of(&x->entry), q = pack_key_of(&y->entry);
     int order = pack_key_compare(&p, &q);
-    return order != 0 ? order : (x->initial > y->initial) - (x->initial < y->initial); /* keeps the order of insertion
-                                                                                        */
+    /* keeps the order of insertion */
+    return order != 0 ? order : (x->initial > y->initial) - (x->initial < y->initial);
 }
 
 static void number_messages(struct reel_initial_state *f) {

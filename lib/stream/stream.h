@@ -68,8 +68,8 @@ struct reel_stream {
     bool thinned;                       /* by every_n or every_ns */
     uint32_t view_version;              /* part of every ETag */
     const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
-    const uint64_t *left_out; /* messages left out so far, because they do not fit their definition; NULL: none ever is
-                               */
+    /* messages left out so far, because they do not fit their definition; NULL: none ever is */
+    const uint64_t *left_out;
     struct reel_message latest;          /* what stream_next() and … */
     struct reel_description description; /* … reel_stream_describe() have returned */
 };

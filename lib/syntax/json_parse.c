@@ -49,8 +49,8 @@ static bool take_word(struct json_in *j, const char *word) {
 
 typedef bool (*visit_text_fn)(struct reel_visitor *v, struct reel_bytes text);
 
-/* The opening quote is the next byte. */
-static bool json_parse_read_text(struct json_in *j, visit_text_fn visit) {
+/* A string with an escape, or one that is wrong. */
+static bool read_escaped_text(struct json_in *j, visit_text_fn visit) {
     struct json_string text;
     bool ends = json_string(&j->at, &text);
     if (text.control) {
@@ -60,9 +60,6 @@ static bool json_parse_read_text(struct json_in *j, visit_text_fn visit) {
     if (!ends) {
         return fail(j, "ends inside a text");
     }
-    if (!text.escaped) {
-        return visit(j->v, text.raw);
-    }
     AUTO_MEM uint8_t *own = text.raw.size > TEXT_ROOM ? malloc(text.raw.size) : NULL;
     if (text.raw.size > TEXT_ROOM && !own) {
         return reel_fail_memory(j->err);
@@ -71,6 +68,16 @@ static bool json_parse_read_text(struct json_in *j, visit_text_fn visit) {
     size_t size;
     return json_unescape(text.raw, to, &size) ? visit(j->v, bytes_of(to, size))
                                               : fail(j, "an escape that is none in the text before");
+}
+
+/* The opening quote is the next byte. */
+static bool json_parse_read_text(struct json_in *j, visit_text_fn visit) {
+    const uint8_t *begin = j->at.at + 1, *end = json_plain_end(begin, j->at.end);
+    if (end == j->at.end || *end != '"') {
+        return read_escaped_text(j, visit);
+    }
+    j->at.at = end + 1;
+    return visit(j->v, bytes_of(begin, (size_t)(end - begin)));
 }
 
 static bool read_key(struct json_in *j) {

@@ -45,8 +45,8 @@ static void json_put_text(struct reel_sink *out, const char *text) {
 static void json_add_text(struct grow *row, const char *text) {
     grow_put(row, text, strlen(text));
 }
-static void json_add_member(struct grow *row, const char *key, const char *value) { /* key with punctuation: `,"topic":`
-                                                                                     */
+/* key with punctuation: `,"topic":` */
+static void json_add_member(struct grow *row, const char *key, const char *value) {
     json_add_text(row, key);
     json_put_string(row, bytes_text(value));
 }
@@ -267,8 +267,8 @@ static bool json_find_next(struct reel_write *w, struct reel_error *err) {
 static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     (void)part;
     struct rows_run *run = w->run;
-    if (w->options->separated || is_events(w)) { /* an event-stream client reconnects unless it is informed of the end
-                                                  */
+    /* an event-stream client reconnects unless it is informed of the end */
+    if (w->options->separated || is_events(w)) {
         if (!json_find_next(w, err)) {
             return false;
         }

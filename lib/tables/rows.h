@@ -29,8 +29,8 @@ struct rows {
 };
 
 bool rows_open(struct rows *rows, const struct reel_write *w, struct reel_error *err);
-bool rows_open_packed(struct rows *rows, const struct reel_write *w, struct reel_error *err); /* also with a compression
-                                                                                               */
+/* also with a compression */
+bool rows_open_packed(struct rows *rows, const struct reel_write *w, struct reel_error *err);
 void rows_close(struct rows *rows);
 
 /* The channel's decoder, opened on first use; *out NULL: the channel is not decoded. */

@@ -19,8 +19,8 @@ enum {
     OPENINGS_AT_ONCE = 60, /* recordings opened by links; the same, as who has a link may be anybody */
     OPENINGS_EVERY_MS = 1000,
     PATH_MAX_KEPT = 512,
-    LINK_HOURS = 12, /* validity of links in responses; it ends on a full hour, so that links stay the same for a while
-                      */
+    /* validity of links in responses; it ends on a full hour, so that links stay the same for a while */
+    LINK_HOURS = 12,
 };
 const struct http_param access_params[] = {
     {.name = "sig", .type = HTTP_TEXT, .help = "signature of a signed link (POST /links)"},

@@ -378,8 +378,8 @@ bool links_mac(struct links *links, const char *text, size_t size, char out[LINK
     if (!current_keys(links, &keys, err)) {
         return false;
     }
-    sign_text(&keys.items[0], mac_prefix, text, size, out); /* the oldest, which the other servers have had for longest
-                                                             */
+    /* the oldest, which the other servers have had for longest */
+    sign_text(&keys.items[0], mac_prefix, text, size, out);
     OPENSSL_cleanse(&keys, sizeof keys);
     return out[0] || reel_fail_memory(err);
 }

@@ -15,8 +15,8 @@ void api_recording_done(struct api_recording *a);
 /* The row of path segment {id}; false: replied: 404, or it is a live recording of another server, and the request was
  * forwarded to that one. While that server is silent the row is as it was saved last. */
 bool api_find(struct http_request *r, struct api_recording *out);
-bool api_find_growing(struct http_request *r, struct api_recording *out); /* the same for what needs the file: 503 then
-                                                                           */
+/* the same for what needs the file: 503 then */
+bool api_find_growing(struct http_request *r, struct api_recording *out);
 bool api_find_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes
                                                                                           it */
 /* The recording of a row, as recordings_get(), also one that grows. */

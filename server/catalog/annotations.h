@@ -50,8 +50,8 @@ bool catalog_annotations_inherit(struct catalog_annotations *to, const struct ca
                                  struct reel_error *err);
 bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const char *key, const char *value,
                                  struct reel_error *err); /* copies; the last one of a key counts */
-const char *catalog_annotations_tag(const struct catalog_annotations *annotations, const char *key); /* NULL: has none
-                                                                                                      */
+/* NULL: has none */
+const char *catalog_annotations_tag(const struct catalog_annotations *annotations, const char *key);
 
 /* Key of [A-Za-z0-9_.:-], value of UTF-8 without control characters, both within their ceilings. REEL_ARGUMENT. */
 bool catalog_tag_check(const char *key, const char *value, struct reel_error *err);

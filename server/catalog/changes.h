@@ -51,8 +51,8 @@ void webhook_done(struct webhook *w); /* empties; fine on a zeroed one */
 
 /* Sets row and created_ns where they are 0. REEL_LIMIT: there are WEBHOOKS_MAX. */
 bool catalog_webhook_add(struct catalog *c, struct webhook *w, struct reel_error *err);
-bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out, struct reel_error *err); /* REEL_NOT_FOUND
-                                                                                                        */
+/* REEL_NOT_FOUND */
+bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out, struct reel_error *err);
 bool catalog_webhook_delete(struct catalog *c, int64_t row, struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_webhooks(struct catalog *c, struct webhook out[WEBHOOKS_MAX], uint32_t *n, struct reel_error *err);
 /* Rows of those that have changes to deliver and for which no job is queued. */

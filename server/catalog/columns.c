@@ -199,8 +199,8 @@ void columns_bind(struct db_statement *s, const struct catalog_recording *r) {
             db_set_hex(s, name, member);
         } else if (c->kind == COLUMN_U64) {
             db_set_size(s, name, *(const uint64_t *)member);
-        } else if (c->kind != COLUMN_COMPUTED && (c->kind != COLUMN_EPOCH || r->annotations.has_epoch)) { /* else NULL
-                                                                                                           */
+        } else if (c->kind != COLUMN_COMPUTED && (c->kind != COLUMN_EPOCH || r->annotations.has_epoch)) {
+            /* else NULL */
             db_set_int(s, name, columns_number(c, r));
         }
     }

@@ -44,8 +44,8 @@ struct columns_array {
     const char *placeholder, *before, *after; /* "{ints ", "json_each(", ")" */
 };
 char *columns_expand(const char *sql, const struct columns_array arrays[COLUMNS_ARRAYS]);
-bool columns_read(struct db_statement *s, struct catalog_recording *out); /* false: no memory; what was read is in *out
-                                                                           */
+/* false: no memory; what was read is in *out */
+bool columns_read(struct db_statement *s, struct catalog_recording *out);
 void columns_bind(struct db_statement *s, const struct catalog_recording *r);
 /* Replaces all texts of *r by copies; false: no memory, some are NULL. */
 bool columns_copy_texts(struct catalog_recording *r);

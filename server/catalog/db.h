@@ -19,8 +19,8 @@ enum { DB_READERS_MAX = 16 };
 bool db_is_server(const char *where);
 /* How many connections servers and commands have to it; a file: none. */
 bool db_count_others(const char *where, unsigned *n, struct reel_error *err);
-bool db_check_address(const char *where, struct reel_error *err); /* REEL_ARGUMENT: it is none, or has a password in it
-                                                                   */
+/* REEL_ARGUMENT: it is none, or has a password in it */
+bool db_check_address(const char *where, struct reel_error *err);
 struct db *db_open(const char *where, struct reel_error *err);
 struct db *db_open_readonly(const char *where, struct reel_error *err); /* one that is there, for reading only:
                                                                            REEL_NOT_FOUND, and db_write() fails */
@@ -93,9 +93,9 @@ void db_set_blob(struct db_statement *s, const char *name, const void *data, siz
 
 enum db_step { DB_FAILED = -1, DB_END = 0, DB_ROW = 1 };
 enum db_step db_next(struct db_statement *s, struct reel_error *err);
-bool db_run(struct db_statement *s, struct reel_error *err); /* to its end, rows ignored; it may be bound and run again
-                                                              */
-unsigned db_changes(struct db_statement *s);                 /* rows the last run changed */
+/* to its end, rows ignored; it may be bound and run again */
+bool db_run(struct db_statement *s, struct reel_error *err);
+unsigned db_changes(struct db_statement *s); /* rows the last run changed */
 
 /* Columns of the row db_next() stands on, 0 … */
 int64_t db_int(struct db_statement *s, int column);

@@ -73,9 +73,8 @@ bool catalog_failure_put(struct catalog *c, struct catalog_failure *f, const str
                          struct reel_error *err);
 bool catalog_failures_after(struct catalog *c, int64_t row, struct catalog_failure *out, uint32_t max, uint32_t *n,
                             struct reel_error *err);
-bool catalog_failure_get(struct catalog *c, int64_t row, struct catalog_failure *out,
-                         struct reel_error *err);                                    /* REEL_NOT_FOUND
-                                                                                      */
+/* REEL_NOT_FOUND */
+bool catalog_failure_get(struct catalog *c, int64_t row, struct catalog_failure *out, struct reel_error *err);
 bool catalog_failure_forget(struct catalog *c, int64_t row, struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_failures_count(struct catalog *c, uint64_t most, uint64_t *count, struct reel_error *err);
 

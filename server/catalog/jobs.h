@@ -52,9 +52,8 @@ bool catalog_job_end(struct catalog *c, struct catalog_job *job, const struct ca
 /* *state is that after the call; REEL_NOT_FOUND when none has this id or it has ended. */
 bool catalog_job_cancel(struct catalog *c, const char *id, enum job_state *state, struct reel_error *err);
 
-bool catalog_job_get(struct catalog *c, const char *id, struct catalog_job *out,
-                     struct reel_error *err); /* REEL_NOT_FOUND
-                                               */
+/* REEL_NOT_FOUND */
+bool catalog_job_get(struct catalog *c, const char *id, struct catalog_job *out, struct reel_error *err);
 /* The one of this kind and key that has not ended: its id. REEL_NOT_FOUND. */
 bool catalog_job_by_key(struct catalog *c, const char *kind, const char *key, char id[JOB_ID_TEXT],
                         struct reel_error *err);

@@ -95,8 +95,8 @@ void list_choose_again(uint64_t offset, uint64_t limit, struct list_plan *plan);
 /* For `max` rows in no order. */
 bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max, struct list_plan *plan,
                      struct reel_error *err);
-bool list_widest(struct db_handle *h, int64_t *width_ns, struct reel_error *err); /* the widest class of length there is
-                                                                                   */
+/* the widest class of length there is */
+bool list_widest(struct db_handle *h, int64_t *width_ns, struct reel_error *err);
 /* The conditions that can drive a gather. */
 bool list_can_gather(const struct list_query *query, uint32_t i);
 uint32_t list_driver(const struct list_query *query, uint32_t i); /* of those within an ALL, the one with the smallest

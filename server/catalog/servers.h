@@ -12,9 +12,8 @@ struct catalog_server {
     int64_t heartbeat_ns;             /* when it renewed its row */
 };
 bool catalog_server_heartbeat(struct catalog *c, const struct catalog_server *server, struct reel_error *err);
-bool catalog_server_find(struct catalog *c, const char *id, struct catalog_server *out,
-                         struct reel_error *err); /* REEL_NOT_FOUND
-                                                   */
+/* REEL_NOT_FOUND */
+bool catalog_server_find(struct catalog *c, const char *id, struct catalog_server *out, struct reel_error *err);
 bool catalog_servers_trim(struct catalog *c, int64_t before_ns, struct reel_error *err);
 
 /* Live recordings of servers that have not renewed their row since then: at most `max`. */

@@ -26,9 +26,8 @@ void catalog_upload_done(struct catalog_upload *u); /* empties; fine on a zeroed
  * were promised. */
 bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, unsigned most, uint64_t room,
                         struct reel_error *err);
-bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out,
-                        struct reel_error *err); /* REEL_NOT_FOUND
-                                                  */
+/* REEL_NOT_FOUND */
+bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out, struct reel_error *err);
 bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key, struct catalog_upload *out,
                            struct reel_error *err); /* the same */
 /* The first one after `row`, to iterate over all; REEL_NOT_FOUND at the end. */

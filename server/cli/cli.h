@@ -56,8 +56,8 @@ struct cli_option { /* tables end with {0} */
     uint64_t least, most;       /* CLI_UINT; most 0 = no bound */
     uint64_t unit;              /* CLI_UINT: the value is stored multiplied by this; 0 is 1 */
     bool narrow;                /* CLI_UINT: `to` is an unsigned int */
-    const char *initial; /* the default, as text: set before anything is parsed, and printed by --help; NULL: `to` stays
-                          */
+    /* the default, as text: set before anything is parsed, and printed by --help; NULL: `to` stays */
+    const char *initial;
 };
 
 /* Sets the defaults, then parses argv into the table's targets. On true, argv[*first …] are the other arguments, at

@@ -21,8 +21,8 @@
 enum {
     WAIT_LONGEST_S = 30,
     READ_BYTES = 1 << 20,
-    SMALL_BYTES = 1 << 20, /* up to this size a file is sent in one request, and again as a whole after an interruption
-                            */
+    /* up to this size a file is sent in one request, and again as a whole after an interruption */
+    SMALL_BYTES = 1 << 20,
 };
 
 struct push {

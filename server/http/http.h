@@ -55,8 +55,8 @@ struct http_route {
     enum http_role role;
     const struct http_param *params;
     const char *summary;
-    void (*handle)(struct http_request *r); /* must reply exactly once; for requests with a body: after the last piece
-                                             */
+    /* must reply exactly once; for requests with a body: after the last piece */
+    void (*handle)(struct http_request *r);
     /* Routes that take a body: begin() runs before the first byte and may refuse by replying (the client then never
      * sends it); piece() gets the bytes in order, false = it has replied or given up, the rest is drained; aborted()
      * runs if the body is never completed (free what begin() allocated). */
@@ -123,8 +123,8 @@ const char *http_path(const struct http_request *r);   /* decoded, without the q
 const char *http_target(const struct http_request *r); /* path and query as sent, without the prefix */
 /* The path of --public-url, which goes before each path in an answer: "/reel"; "": none. */
 const char *http_prefix(const struct http_request *r);
-const char *http_without_prefix(const struct http_request *r, const char *target); /* a path from the body of a request
-                                                                                    */
+/* a path from the body of a request */
+const char *http_without_prefix(const struct http_request *r, const char *target);
 const char *http_segment(const struct http_request *r, const char *name); /* "{id}" of the route's path, decoded; never
                                                                              NULL for its own names */
 const char *http_header(const struct http_request *r, const char *name);  /* the first line of this name; NULL when
@@ -182,9 +182,9 @@ typedef bool (*http_form_field)(void *context, const char *name, const char *fil
 struct http_form *http_form_new(struct http_request *r, http_form_field field, void *context); /* NULL: another type of
                                                                                                   body, no boundary, or
                                                                                                   out of memory */
-bool http_form_piece(struct http_form *form, const void *data, size_t size); /* false: malformed, or stopped by field()
-                                                                              */
-bool http_form_free(struct http_form *form);                                 /* false: incomplete; NULL is allowed */
+/* false: malformed, or stopped by field() */
+bool http_form_piece(struct http_form *form, const void *data, size_t size);
+bool http_form_free(struct http_form *form); /* false: incomplete; NULL is allowed */
 
 /* Reserves memory of --memory-mb for this request, until its response is complete. Waits up to ten seconds for other
  * responses to end. False: replied (503 with Retry-After). More than there is in total counts as all of it. */
@@ -193,13 +193,13 @@ bool http_reserve(struct http_request *r, uint64_t bytes);
 /* ---- replies: exactly one per request. All set X-Request-Id, CORS and security headers. */
 void http_add_header(struct http_request *r, const char *name, const char *value); /* before the reply; CR/LF in value
                                                                                       are refused (dropped) */
-void http_add_address(struct http_request *r, const char *name, const char *path); /* the same, of the prefix and a path
-                                                                                    */
+/* the same, of the prefix and a path */
+void http_add_address(struct http_request *r, const char *name, const char *path);
 void http_add_date(struct http_request *r, const char *name, int64_t ns);    /* the same, a time as HTTP writes it */
 void http_reply_json(struct http_request *r, unsigned status, json_t *body); /* takes the reference; newline at the end;
                                                                                 gzip when asked */
-void http_reply_json_text(struct http_request *r, unsigned status, char *text); /* the same; takes the text, from malloc
-                                                                                 */
+/* the same; takes the text, from malloc */
+void http_reply_json_text(struct http_request *r, unsigned status, char *text);
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text);
 void http_reply_bytes(struct http_request *r, unsigned status, const char *media_type, const void *data, size_t size);
 void http_reply_empty(struct http_request *r, unsigned status);

@@ -307,8 +307,8 @@ void http_reply_problem_with(struct http_request *r, unsigned status, const char
     }
     snprintf(type, sizeof type, "%s/problems/%s", r->server->options.prefix, slug);
     json_t *instance =
-        json_sprintf("%s%.*s", r->server->options.prefix, (int)request_raw_path_size(r), r->target); /* NULL: not UTF-8
-                                                                                                      */
+        /* NULL: not UTF-8 */
+        json_sprintf("%s%.*s", r->server->options.prefix, (int)request_raw_path_size(r), r->target);
     json_t *problem = json_object();
     json_object_set_new(problem, "type", json_safe(type));
     json_object_set_new(problem, "title", json_safe(MHD_get_reason_phrase_for(status)));

@@ -17,8 +17,8 @@ enum import_outcome {
 };
 
 struct import_totals {
-    _Atomic uint64_t outcomes[IMPORT_OUTCOMES], bytes_read, under_way; /* under_way: recordings queued or being imported
-                                                                        */
+    /* under_way: recordings queued or being imported */
+    _Atomic uint64_t outcomes[IMPORT_OUTCOMES], bytes_read, under_way;
 };
 
 #endif

@@ -10,9 +10,9 @@
 #include "recordings/names.h"
 #include "store/roots.h"
 
-static const uint64_t LONG_BYTES = 64 << 20;    /* up to this size the scan is waited for … */
-static const int64_t LONG_WAIT_NS = 2000000000; /* for larger ones up to this long; then it continues in the background
-                                                 */
+static const uint64_t LONG_BYTES = 64 << 20; /* up to this size the scan is waited for … */
+/* for larger ones up to this long; then it continues in the background */
+static const int64_t LONG_WAIT_NS = 2000000000;
 
 /* ---- reporting */
 

@@ -216,8 +216,8 @@ static void watch_read_events(struct watches *all) {
     ssize_t n;
     while (buffer && (n = read(all->inotify, buffer, EVENT_BYTES)) > 0) {
         for (char *at = buffer; at < buffer + n;) {
-            const struct inotify_event *e = (const void *)at; /* the kernel pads its names so that the next is aligned
-                                                               */
+            /* the kernel pads its names so that the next is aligned */
+            const struct inotify_event *e = (const void *)at;
             on_event(all, e);
             at += sizeof *e + e->len;
         }

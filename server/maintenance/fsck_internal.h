@@ -21,9 +21,9 @@ __attribute__((format(printf, 5, 6))) void fsck_found(struct fsck *f, enum fsck_
                                                       const char *repaired, const char *format, ...);
 bool fsck_step(struct fsck *f, uint64_t done); /* false: cancelled */
 
-bool fsck_rows(struct fsck *f, struct reel_error *err);   /* fsck_rows.c: each recording against its files */
-bool fsck_files(struct fsck *f, struct reel_error *err);  /* fsck_files.c: each file against the catalog */
-bool fsck_bucket(struct fsck *f, struct reel_error *err); /* fsck_bucket.c: with a bucket, what uploads have put there
-                                                           */
+bool fsck_rows(struct fsck *f, struct reel_error *err);  /* fsck_rows.c: each recording against its files */
+bool fsck_files(struct fsck *f, struct reel_error *err); /* fsck_files.c: each file against the catalog */
+/* fsck_bucket.c: with a bucket, what uploads have put there */
+bool fsck_bucket(struct fsck *f, struct reel_error *err);
 
 #endif

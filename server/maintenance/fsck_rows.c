@@ -61,8 +61,8 @@ static bool check_reference(struct fsck *f, const struct catalog_recording *r, c
         return true;
     }
     enum recording_state then = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_CHANGED;
-    if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog has that state already
-                                                                               */
+    /* else the catalog has that state already */
+    if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) {
         bool repaired = f->repair && !reel_is_transient(why.code) &&
                         catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
         f->wrote = f->wrote || repaired;

@@ -134,8 +134,8 @@ static bool forward_begin(struct forwarding *p, struct reel_error *err) {
     curl_easy_setopt(c, CURLOPT_HEADERDATA, p);
     curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_data);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, p);
-    if (p->app->config.tls_cert) { /* besides the system's authorities: the same certificate, or one of the same issuer
-                                    */
+    /* besides the system's authorities: the same certificate, or one of the same issuer */
+    if (p->app->config.tls_cert) {
         curl_easy_setopt(c, CURLOPT_CAINFO, p->app->config.tls_cert);
     }
     set_method(p);

@@ -21,8 +21,8 @@ struct peers {
     unsigned n_idle;
     struct catalog_server self;
     atomic_bool serves;
-    int64_t steady_ns, heartbeat_ns; /* by the monotonic clock: since when the row is renewed in time, and when it was
-                                      */
+    /* by the monotonic clock: since when the row is renewed in time, and when it was */
+    int64_t steady_ns, heartbeat_ns;
 };
 
 /* peers.c */

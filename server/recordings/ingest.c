@@ -105,8 +105,8 @@ static bool ingest_add_row(struct ingestion *in, const struct reel_index *index,
         manifests_forget(in->app, r->content, r->id);
         return false;
     }
-    return r->revision == expected || manifest_write(in->app->store, r, NULL, err); /* revisions in the trash count too
-                                                                                     */
+    /* revisions in the trash count too */
+    return r->revision == expected || manifest_write(in->app->store, r, NULL, err);
 }
 
 static bool add_ready(struct ingestion *in, struct reel_index *index, struct reel_error *err) {

@@ -14,9 +14,9 @@ struct ingest_request {
     const struct catalog_annotations *annotations; /* annotations it starts with, in addition to those of the previous
                                                       revision; validated. NULL: none */
     const char *group;                             /* of the recording; NULL: none */
-    const char *owner;  /* of the upload: the scans of several owners are done in turn; NULL: none */
-    bool replace, keep; /* other content under a taken name becomes a new revision; keep what cannot be read as failed
-                         */
+    const char *owner; /* of the upload: the scans of several owners are done in turn; NULL: none */
+    /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
+    bool replace, keep;
 };
 
 enum ingest_outcome {

@@ -17,9 +17,9 @@
 
 static const int64_t CANCEL_NS = INT64_C(60) * 1000000000;
 enum {
-    SMALL_BYTES = 64 << 20, /* of a scan that belongs into the lane of small ones; it also needs no summary in the list
-                             */
-    RECORDINGS_MAX = 1024,  /* of one content */
+    /* of a scan that belongs into the lane of small ones; it also needs no summary in the list */
+    SMALL_BYTES = 64 << 20,
+    RECORDINGS_MAX = 1024, /* of one content */
 };
 
 static enum job_lane lane_of(uint64_t size) {

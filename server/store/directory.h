@@ -16,8 +16,8 @@ struct store_object {
 };
 struct store_directory {
     void *context;
-    bool (*find)(void *context, const char *sha256, struct store_object *out, struct reel_error *err); /* REEL_NOT_FOUND
-                                                                                                        */
+    /* REEL_NOT_FOUND */
+    bool (*find)(void *context, const char *sha256, struct store_object *out, struct reel_error *err);
     /* *added: false when the content has an object already, which stays unless `replace`. */
     bool (*add)(void *context, const char *sha256, const struct store_object *object, bool replace, bool *added,
                 struct reel_error *err);

@@ -130,8 +130,8 @@ bool store_write_unsynced(const struct store *store, const char *path, const voi
 #define STORE_MOVING "moving"     /* switch.h */
 bool store_mark_bucket(struct store *store, const char *address, struct reel_error *err);
 
-void store_sweep_derived(const struct store *store); /* derived.c: what is not complete; at start none is being written
-                                                      */
+/* derived.c: what is not complete; at start none is being written */
+void store_sweep_derived(const struct store *store);
 void store_remove_derived(const struct store *store, const char *content);
 
 void store_init_locks(struct store *store); /* manifest.c */

@@ -9,8 +9,8 @@ struct store_upload {
     struct store *store;
     const struct store_upload_ops *ops;
     int fd;
-    int leased; /* lease on the file that this upload is a hard link to: no process can write to it meanwhile; -1: none
-                 */
+    /* lease on the file that this upload is a hard link to: no process can write to it meanwhile; -1: none */
+    int leased;
     char path[STORE_PATH]; /* in incoming/ */
     bool placed;           /* the file has been renamed to a blob, or has become an object */
     bool lasting;          /* belongs to an upload session: the file is not removed when this is freed */

@@ -28,8 +28,8 @@ struct key_lock {
 };
 /* `locks` NULL: the process has one thread, as some commands, and nothing is locked. */
 void lock_take(struct locks *locks, struct key_lock *lock, const char *what, const char *name); /* waits */
-bool lock_try(struct locks *locks, struct key_lock *lock, const char *what, const char *name);  /* false: another has it
-                                                                                                 */
+/* false: another has it */
+bool lock_try(struct locks *locks, struct key_lock *lock, const char *what, const char *name);
 void lock_release(struct key_lock *lock);                                   /* also for one that is not held */
 bool lock_is_held(struct locks *locks, const char *what, const char *name); /* by anybody */
 #define AUTO_LOCK __attribute__((cleanup(lock_release)))

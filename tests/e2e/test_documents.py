@@ -18,7 +18,8 @@ from harness import API, PATIENCE, REEL, Server, reel
 from samples import bag
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
-DOCUMENTS = ('README.md',) + tuple('docs/%s.md' % name for name in ('guide', 'operations', 'security', 'formats', 'architecture', 'contributing'))
+DOCUMENTS = ('README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md') + tuple(
+    'docs/%s.md' % name for name in ('guide', 'operations', 'security', 'formats', 'architecture', 'contributing', 'compatibility'))
 NOT_RUN = {  # document: first words of its blocks that no test runs; the reason stands there
     'docs/guide.md': ['rclone mount'],
     'README.md': ['./dev run', 'cmake --preset', './dev test'],

@@ -25,8 +25,8 @@ static void convert_all(const uint8_t *data, size_t size) {
         reel_recording_from_index(reel_index_open(pack, &err), &source, 1, &options, &err);
     unlink(pack);
     struct reel_selection q = selection_all;
-    q.start_ns = reel_index_info(reel_recording_index(recording))->end_ns; /* the last message, and all before it folded
-                                                                            */
+    /* the last message, and all before it folded */
+    q.start_ns = reel_index_info(reel_recording_index(recording))->end_ns;
     q.state_at_cut = true;
     for (int cut = 0; cut < 2; cut++) {
         AUTO(reel_stream_free)

@@ -110,8 +110,8 @@ static inline void view_check_seek(struct reel_recording *r, const struct reel_s
                                    const struct view_list *whole) {
     AUTO(reel_stream_free) struct reel_stream *s = view_stream(r, q);
     size_t step = whole->count > 300 ? whole->count / 100 : 1;
-    for (size_t i = whole->count; i > 0; i = i > step ? i - step : 0) { /* backwards: nothing that was met before helps
-                                                                         */
+    /* backwards: nothing that was met before helps */
+    for (size_t i = whole->count; i > 0; i = i > step ? i - step : 0) {
         struct reel_position mark = reel_position_of(&whole->items[i - 1].m);
         struct reel_error err = {0};
         VIEW_LIST rest = {.count = 0};

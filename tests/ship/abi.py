@@ -14,7 +14,7 @@ import tempfile
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'abi.txt')
 DECISION = """The interface of libreel is not what tests/ship/abi.txt says. That is a decision: programs are compiled with these headers and run
 with later libraries. New functions, constants and members at the end of structs that begin with their size, or that the library returns one
-by one, are compatible; everything else needs a new soname (REEL_VERSION_MAJOR or _MINOR in include/reel/version.h).
+by one, are compatible; everything else needs a new soname (REEL_VERSION_MAJOR in include/reel/version.h).
 If the change is meant, run: tests/ship/abi.py BUILD_FOLDER --accept, and commit abi.txt with it."""
 
 

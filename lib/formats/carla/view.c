@@ -341,8 +341,8 @@ static void show_actor(struct grow *g, const struct carla_actors *actors, const 
                        int64_t time_ns) {
     char name[CARLA_FRAME_ROOM];
     bool moves = carla_moves(a), seen = a->seen > 0 && a->seen == actors->packets;
-    if (a->gone || !carla_drawn(a) || (!seen && (moves || a->child))) { /* a child's location is relative to its parent
-                                                                         */
+    /* a child's location is relative to its parent */
+    if (a->gone || !carla_drawn(a) || (!seen && (moves || a->child))) {
         return;
     }
     carla_frame_name(a, name);

@@ -32,8 +32,8 @@ struct carla_actor {
 struct carla_actors {
     struct carla_actor *items;
     size_t count, capacity, gone;
-    struct hash_table ids; /* index in items + 1; ids of deleted actors may refer to another's item, or beyond the end
-                            */
+    /* index in items + 1; ids of deleted actors may refer to another's item, or beyond the end */
+    struct hash_table ids;
     struct arena names;
     uint64_t packets; /* number of position packets */
 };

@@ -33,8 +33,8 @@ struct view_maker;
 /* A transform for the channels of one encoding: one const table in the subject's view.c. */
 struct view_transform {
     const struct reel_encoding *encoding; /* encoding of the messages that it reads */
-    const struct reel_encoding *older; /* optional: messages of this encoding are converted to `encoding` by convert()
-                                        */
+    /* optional: messages of this encoding are converted to `encoding` by convert() */
+    const struct reel_encoding *older;
     struct reel_stream *(*convert)(struct reel_stream *below, struct reel_error *err); /* takes `below` over */
     unsigned (*role)(const struct reel_channel *channel); /* role of a channel of this encoding: enum view_role */
     uint32_t nothing;        /* VIEW_ALL messages up to this size do not change the state */

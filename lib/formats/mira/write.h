@@ -67,8 +67,8 @@ bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, st
                        struct reel_error *err);
 bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss);
 bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
-const char *mira_metadata(const struct reel_stream *stream, const char *key); /* of the first recording; NULL: not found
-                                                                               */
+/* of the first recording; NULL: not found */
+const char *mira_metadata(const struct reel_stream *stream, const char *key);
 
 /* groups */
 bool mira_out_time(const struct reel_write *w, const struct reel_message *m, int64_t *time, struct reel_error *err);

@@ -29,10 +29,10 @@ struct nanover_scan {
         uint64_t count, first_offset;
     } quirks[QUIRKS];
 
-    uint64_t taken;    /* number of messages in the index pack */
-    uint64_t end;      /* end of the last message in the member; reading goes on here when the index breaks off */
-    uint64_t checked;  /* bytes of messages read; bounded to a small multiple of the member, because entries may overlap
-                        */
+    uint64_t taken; /* number of messages in the index pack */
+    uint64_t end;   /* end of the last message in the member; reading goes on here when the index breaks off */
+    /* bytes of messages read; bounded to a small multiple of the member, because entries may overlap */
+    uint64_t checked;
     uint64_t reported; /* `checked` at the last progress report */
     int64_t time_ns;   /* time of the last message */
     uint64_t crc_end;  /* the CRC covers [0, crc_end) of the member */

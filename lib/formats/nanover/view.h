@@ -31,9 +31,9 @@ struct nanover_visitor {
 };
 
 struct nanover_room {
-    struct grow elements, colors, bonds, positions, box; /* packed as in a frame: u8, u8 × 4, u32 × 2, f32 × 3, f32 × 9
-                                                          */
-    struct nanover_visitor *visitors;                    /* sorted by key */
+    /* packed as in a frame: u8, u8 × 4, u32 × 2, f32 × 3, f32 × 9 */
+    struct grow elements, colors, bonds, positions, box;
+    struct nanover_visitor *visitors; /* sorted by key */
     size_t n_visitors, cap_visitors;
     double origin[10]; /* the simulation in the users' room: position, rotation, scale */
 };

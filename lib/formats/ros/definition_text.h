@@ -6,8 +6,8 @@
 /* A line of a definition, without comment. */
 struct ros_line {
     struct reel_bytes word, name; /* its type and name */
-    struct reel_bytes value; /* of a constant everything after "=", also what looks like a comment; or a field's default
-                              */
+    /* of a constant everything after "=", also what looks like a comment; or a field's default */
+    struct reel_bytes value;
     bool is_constant;
 };
 /* False: the line is empty or a comment, or has no name. */

@@ -367,8 +367,8 @@ static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads
     if (reads && writes && is_single(m)) {
         return m->kind == RELAY_GROUP ? run_body(r, m->body, true, true) : move_values(r, m, 1, true);
     }
-    uint8_t from = reads ? m->in : RELAY_ABSENT, to = writes ? m->out : RELAY_ABSENT; /* in the direction that runs now
-                                                                                       */
+    /* in the direction that runs now */
+    uint8_t from = reads ? m->in : RELAY_ABSENT, to = writes ? m->out : RELAY_ABSENT;
     uint64_t in = 0;
     if (from != RELAY_ABSENT && !ros_count_in(r, m, from, &in)) {
         return false;

@@ -158,9 +158,9 @@ struct rosbag_v1_channel *rosbag_v1_channel_of(struct rosbag_v1 *bag, const stru
 struct rosbag_v1_topic *rosbag_v1_topic_named(const struct rosbag_v1 *bag, struct reel_bytes name);
 bool rosbag_v1_define(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, uint64_t at, struct reel_error *err);
 bool rosbag_v1_defined(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, bool *defined,
-                       struct reel_error *err);                                /* the connection of a message */
-bool rosbag_v1_finish_channels(struct rosbag_v1 *bag, struct reel_error *err); /* adds the definitions to the channels
-                                                                                */
+                       struct reel_error *err); /* the connection of a message */
+/* adds the definitions to the channels */
+bool rosbag_v1_finish_channels(struct rosbag_v1 *bag, struct reel_error *err);
 
 /* walk */
 bool rosbag_v1_record_read(struct window *window, uint64_t at, struct rosbag_v1_record *record,

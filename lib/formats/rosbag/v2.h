@@ -136,15 +136,14 @@ bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r, st
                                                                                                           it */
 void rosbag_v2_chunk_cut(struct bag2 *bag, const struct rosbag_v2_record *r); /* a plain one that the file's end cuts */
 bool rosbag_v2_chunk_close(struct bag2 *bag, struct reel_error *err);         /* nothing more of it comes: compares */
-bool rosbag_v2_index_record(struct bag2 *bag, struct rosbag_v2_record *r, struct reel_error *err); /* corrects r->size
-                                                                                                    */
+/* corrects r->size */
+bool rosbag_v2_index_record(struct bag2 *bag, struct rosbag_v2_record *r, struct reel_error *err);
 
 /* tail */
 bool rosbag_v2_tail_begin(struct bag2 *bag, struct reel_error *err); /* tail.there: something stands at index_pos;
                                                                         tail.at is its begin */
-bool rosbag_v2_tail_record(struct bag2 *bag, struct rosbag_v2_record *r, bool *yes,
-                           struct reel_error *err); /* moves tail.at; *yes false: there is no further one that is whole
-                                                     */
+/* moves tail.at; *yes false: there is no further one that is whole */
+bool rosbag_v2_tail_record(struct bag2 *bag, struct rosbag_v2_record *r, bool *yes, struct reel_error *err);
 bool rosbag_v2_tail_open(struct bag2 *bag, struct reel_error *err);
 bool rosbag_v2_tail_next(struct bag2 *bag, struct reel_error *err);
 bool rosbag_v2_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */

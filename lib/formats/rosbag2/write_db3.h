@@ -4,7 +4,7 @@
 
 #include "convert/writer.h"
 
-extern const struct reel_writer rosbag2_db3_writer; /* head() and its checksum depend on what follows; the size does not
-                                                     */
+/* head() and its checksum depend on what follows; the size does not */
+extern const struct reel_writer rosbag2_db3_writer;
 
 #endif

@@ -21,8 +21,8 @@ enum reel_row_media {
 
 /* The topics of one recorder. One thread at a time. */
 struct reel_rows;
-struct reel_rows *reel_rows_new(struct reel_recorder *recorder, struct reel_error *err); /* the recorder must outlive it
-                                                                                          */
+/* the recorder must outlive it */
+struct reel_rows *reel_rows_new(struct reel_recorder *recorder, struct reel_error *err);
 void reel_rows_free(struct reel_rows *rows);
 REEL_DEFINE_AUTO(struct reel_rows, reel_rows_free);
 /* A channel that a resumed recorder has. */

@@ -289,8 +289,8 @@ static bool read_data(const struct row_parser *p, const struct value *value, str
     out->span = value->text;
     if (is_base64(value, &digits)) {
         out->is_bytes = true;
-        out->span = bytes_of(digits.text.data + 1, digits.text.size > 1 ? digits.text.size - 2 : 0); /* without quotes
-                                                                                                      */
+        /* without quotes */
+        out->span = bytes_of(digits.text.data + 1, digits.text.size > 1 ? digits.text.size - 2 : 0);
         return read_base64(p, &digits, &out->payload, err);
     }
     struct cursor c = cursor_of(value->text);

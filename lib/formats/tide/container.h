@@ -107,8 +107,8 @@ struct tide_block {
     enum tide_tag tag;
     uint8_t name[4];
     bool resized; /* Size is wrong, but the content ends where a block begins */
-    bool cut; /* Size exceeds the file and its end is unknown: `end` is the next block found after the readable content
-               */
+    /* Size exceeds the file and its end is unknown: `end` is the next block found after the readable content */
+    bool cut;
 };
 
 struct tide_channel {

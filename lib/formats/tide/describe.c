@@ -187,9 +187,9 @@ bool tide_read_description(struct tide *t, const struct tide_block *b, struct re
 static bool report_channel(struct tide *t, struct tide_channel *c, struct tide_types *types, bool *relative,
                            struct reel_error *err) {
     struct reel_channel model;
-    struct arena arena = {.max = t->arena.max}; /* of one channel: definitions that are put together again would add up
-                                                 */
-    bool is_new = t->is_new && c->described;    /* a placeholder has a type string, as in the old layout */
+    /* of one channel: definitions that are put together again would add up */
+    struct arena arena = {.max = t->arena.max};
+    bool is_new = t->is_new && c->described; /* a placeholder has a type string, as in the old layout */
     bool good = (tide_channel_model(&arena, is_new, &c->fields, types, &model, relative) || arena_fail(&arena, err)) &&
                 reel_scan_channel(t->scan, &model, &c->model, err);
     arena_free(&arena);

@@ -13,8 +13,8 @@ extern const struct reel_encoding reel_encoding_rsb, reel_encoding_bytes;
 /* ---- fundamental types, by wire schema */
 
 struct rsb_value;
-const struct rsb_value *rsb_value_find(struct reel_bytes wire_schema); /* case-insensitive; NULL: not a fundamental type
-                                                                        */
+/* case-insensitive; NULL: not a fundamental type */
+const struct rsb_value *rsb_value_find(struct reel_bytes wire_schema);
 bool rsb_value_fits(const struct rsb_value *type, struct reel_bytes data);
 bool rsb_value_emit(const struct rsb_value *type, struct reel_bytes data, struct reel_visitor *v); /* `data` must fit
                                                                                                       the type */

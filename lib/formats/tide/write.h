@@ -90,9 +90,8 @@ REEL_DEFINE_AUTO(struct tide_book, tide_book_free);
 void tide_put_types(const struct tide_book *book, struct reel_sink *out);
 void tide_put_channels(const struct tide_book *book, struct reel_sink *out);
 bool tide_put_metadata(const struct reel_stream *stream, struct reel_sink *out, struct reel_error *err);
-bool tide_put_kept_types(const struct reel_stream *stream, struct reel_sink *out,
-                         struct reel_error *err); /* write_remainder.c
-                                                   */
+/* write_remainder.c */
+bool tide_put_kept_types(const struct reel_stream *stream, struct reel_sink *out, struct reel_error *err);
 void tide_put_head(struct reel_sink *out, const char *tag, uint64_t size);
 
 bool tide_accepts_old(const struct reel_channel *c, struct reel_loss *loss);

@@ -24,11 +24,11 @@ struct tide_book {
     struct arena arena;
     const struct reel_stream *stream;
     bool is_new, relative;
-    struct written *channels;            /* by position in the stream */
-    struct stored_type *types;           /* each hash once */
-    size_t n_types, cap_types, n_native; /* the first n_native are those of channels written with their original fields
-                                          */
-    struct hash_table foreign;           /* hashes of the others */
+    struct written *channels;  /* by position in the stream */
+    struct stored_type *types; /* each hash once */
+    /* the first n_native are those of channels written with their original fields */
+    size_t n_types, cap_types, n_native;
+    struct hash_table foreign; /* hashes of the others */
     uint64_t added;
 };
 
@@ -124,8 +124,8 @@ static bool tide_add_type(struct tide_book *book, const struct tide_type *type, 
 static void unite_types(struct tide_book *book) {
     size_t kept = 0;
     if (book->n_types > 0) {
-        qsort(book->types, book->n_types, sizeof *book->types, tide_type_compare); /* a stored_type begins with its type
-                                                                                    */
+        /* a stored_type begins with its type */
+        qsort(book->types, book->n_types, sizeof *book->types, tide_type_compare);
     }
     for (size_t i = 0; i < book->n_types; i++) {
         struct stored_type *p = &book->types[i], *before = kept > 0 ? &book->types[kept - 1] : NULL;

@@ -280,8 +280,8 @@ bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *lea
         if (!chunk_put_chunk(e, &leaves[i], fill->data, fill->rows, &chunks[i], out, err)) {
             return false;
         }
-        column_data_free(&fill->data[leaves[i].path[leaves[i].n - 1]->index]); /* what is encoded need not be held twice
-                                                                                */
+        /* what is encoded need not be held twice */
+        column_data_free(&fill->data[leaves[i].path[leaves[i].n - 1]->index]);
     }
     return true;
 }

@@ -56,8 +56,8 @@ static void footer_put_leaf(struct thrift *t, const struct column *column) {
     thrift_i32(t, 1, parquet_type_of(column));
     thrift_i32(t, 3, column->optional ? OPTIONAL : REQUIRED);
     thrift_binary(t, 4, bytes_text(column->name));
-    if (column->kind == COLUMN_TEXT || column->kind == COLUMN_JSON) { /* some readers fail on what is annotated as JSON
-                                                                       */
+    /* some readers fail on what is annotated as JSON */
+    if (column->kind == COLUMN_TEXT || column->kind == COLUMN_JSON) {
         thrift_i32(t, 6, CONVERTED_UTF8);
         put_logical(t, LOGICAL_STRING);
     } else if (column->kind == COLUMN_INTEGER) {

@@ -59,8 +59,8 @@ static void carla_answer(struct http_request *r, const struct reel_carla_questio
         return;
     }
     if (reel_index_info(reel_recording_index(recording))->damaged) {
-        http_add_header(r, "X-Recording-Damaged", "true"); /* the answer covers what could be read; /scan lists the rest
-                                                            */
+        /* the answer covers what could be read; /scan lists the rest */
+        http_add_header(r, "X-Recording-Damaged", "true");
     }
     api_answer_reply(r, TAKE(out), &(struct api_pass){.pass = pass, .step = carla_step, .free = free_pass}, media);
 }

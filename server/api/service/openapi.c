@@ -200,7 +200,8 @@ json_t *openapi_document(const json_t *components, struct reel_error *err) {
             }
         }
     }
-    if (json_object_set(document, "paths", paths) != 0) {
+    if (json_object_set_new(json_object_get(document, "info"), "version", json_string(REEL_VERSION)) != 0 ||
+        json_object_set(document, "paths", paths) != 0) {
         reel_fail_memory(err);
         return NULL;
     }

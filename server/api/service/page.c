@@ -42,8 +42,8 @@ static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size
 static void add_guards(struct http_request *r, const char *name) {
     bool hashes = strncmp(name, "assets/hash_worker", strlen("assets/hash_worker")) == 0;
     const char *tiles = http_app(r)->config.map_tiles;
-    size_t origin = tiles ? (size_t)(strchr(strstr(tiles, "://") + 3, '/') - tiles) : 0; /* cmd_serve.c has checked it
-                                                                                          */
+    /* cmd_serve.c has checked it */
+    size_t origin = tiles ? (size_t)(strchr(strstr(tiles, "://") + 3, '/') - tiles) : 0;
     AUTO_MEM char *policy = NULL;
     int n = asprintf(
         &policy,

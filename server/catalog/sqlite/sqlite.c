@@ -329,8 +329,8 @@ static bool sqlite_script(struct db_handle *handle, const char *sql, struct reel
 static bool sqlite_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(db, err);
     sqlite3 *to = NULL;
-    if (!h || !sqlite_script(h, "SELECT count(*) FROM sqlite_schema", err)) { /* the first read begins the transaction
-                                                                               */
+    /* the first read begins the transaction */
+    if (!h || !sqlite_script(h, "SELECT count(*) FROM sqlite_schema", err)) {
         return false;
     }
     int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);

@@ -27,8 +27,8 @@ struct held { /* an object in the cache, or a file beside it */
     bool beside;
     char *path; /* of a file beside */
     unsigned bucket;
-    uint64_t size, bytes; /* bytes: on the disk; guarded by blocks->mutex, as are users, used_ns, gone, inodes and next
-                           */
+    /* bytes: on the disk; guarded by blocks->mutex, as are users, used_ns, gone, inodes and next */
+    uint64_t size, bytes;
     unsigned users;
     int64_t used_ns;
     bool gone; /* its files have been removed */

@@ -65,9 +65,8 @@ bool bucket_check(struct bucket *b, const char *sha256, struct store_object *out
 
 /* Small objects, FOLDER/NAME. */
 bool bucket_put_text(struct bucket *b, const char *folder, const char *name, const char *text, struct reel_error *err);
-char *bucket_get_text(struct bucket *b, const char *folder, const char *name, size_t max,
-                      struct reel_error *err); /* REEL_NOT_FOUND
-                                                */
+/* REEL_NOT_FOUND */
+char *bucket_get_text(struct bucket *b, const char *folder, const char *name, size_t max, struct reel_error *err);
 bool bucket_delete(struct bucket *b, const char *folder, const char *name, struct reel_error *err);
 /* Writes the first text, or gets the one that is there; to be freed. */
 char *bucket_first_text(struct bucket *b, const char *folder, const char *name, const char *text,

@@ -27,8 +27,8 @@ static struct reel_source *open_blob(struct store *store, const char *sha256, co
         .content = sha256, .bucket = at.bucket, .key = at.key, .etag = o.etag[0] ? o.etag : NULL, .size = o.size};
     struct reel_error why = {0};
     struct reel_source *source = blocks_source(b->blocks, &object, name, &why);
-    if (!source && (why.code == REEL_NO_SPACE || why.code == REEL_IO)) { /* the cache's disk is full or broken: past it
-                                                                          */
+    /* the cache's disk is full or broken: past it */
+    if (!source && (why.code == REEL_NO_SPACE || why.code == REEL_IO)) {
         return bucket_direct(b, &o, name, err);
     }
     return source ? source : (reel_error_pass(err, &why), NULL);

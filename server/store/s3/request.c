@@ -257,8 +257,8 @@ static void read_answer(struct transfer *t) {
     const char *total = strrchr(header(t->curl, "content-range"), '/');
     call->object.size = total ? strtoull(total + 1, NULL, 10) : length > 0 ? (uint64_t)length : 0;
     call->code[0] = '\0';
-    if (call->text && (call->status >= 300 || strstr(call->text, "<Error>"))) { /* a completion may fail with status 200
-                                                                                 */
+    /* a completion may fail with status 200 */
+    if (call->text && (call->status >= 300 || strstr(call->text, "<Error>"))) {
         s3_xml(call->text, call->text_size, on_error_text, call);
     }
 }

@@ -59,8 +59,8 @@ bool s3_part(struct s3 *s3, struct s3_name name, const char *upload, unsigned nu
              char etag[S3_ETAG_MAX], struct reel_error *err);
 bool s3_complete(struct s3 *s3, struct s3_name name, const char *upload, const char (*etags)[S3_ETAG_MAX], unsigned n,
                  struct reel_error *err);
-bool s3_abort(struct s3 *s3, struct s3_name name, const char *upload, struct reel_error *err); /* also when it has ended
-                                                                                                */
+/* also when it has ended */
+bool s3_abort(struct s3 *s3, struct s3_name name, const char *upload, struct reel_error *err);
 
 /* Every object whose key begins with `prefix`, in order; `key` is what follows the first `below` bytes. Stops when
  * visit() is false. */

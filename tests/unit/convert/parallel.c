@@ -507,8 +507,8 @@ static void memory_is_bounded(void **state) {
     assert_true(reel_planned_output_read_ahead(render, 0, reel_plan_length(plan)) &&
                 reel_planned_output_read(render, 0, &byte, 1, &err));
     uint64_t before = 0;
-    for (int still = 0; still < 20; before = atomic_load(&counting.read)) { /* until the threads have nothing more to do
-                                                                             */
+    /* until the threads have nothing more to do */
+    for (int still = 0; still < 20; before = atomic_load(&counting.read)) {
         still = atomic_load(&counting.read) == before ? still + 1 : 0;
         usleep(10000);
     }

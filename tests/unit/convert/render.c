@@ -118,8 +118,8 @@ static void a_huge_message_comes_in_windows(void **state) {
         struct output o = {0};
         toy_random(&o.toy, 1, 2, 100, TOY_REGULAR);
         toy_add_message(&o.toy, 0, 1, 1050000, REEL_GROUP_WHOLE_MAX * 2 + 12345, 99);
-        toy_add_message(&o.toy, 0, 0, 1050001, REEL_GROUP_WHOLE_MAX - TOY_RECORD - 5, 98); /* a group that is just whole
-                                                                                            */
+        /* a group that is just whole */
+        toy_add_message(&o.toy, 0, 0, 1050001, REEL_GROUP_WHOLE_MAX - TOY_RECORD - 5, 98);
         toy_add_message(&o.toy, 0, 0, 1050001, REEL_GROUP_WHOLE_MAX - TOY_RECORD - 4, 97); /* and just not */
         open_output(&o, i ? &toy_hashed : &toy_planned, &selection_all);
         struct reel_planned_output *r = output_of(&o);

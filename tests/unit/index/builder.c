@@ -223,8 +223,8 @@ static void chunks_are_checked_and_the_old_are_forgotten(void **state) {
         assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = old, .size = old}, &err));
         assert_false(builder_add_entry(b, &(struct reel_entry){.chunk = old, .size = old + 1}, &err));
         assert_int_equal(err.code, REEL_DAMAGED);
-        assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = 0, .size = 100}, &err)); /* the part, however old
-                                                                                                 */
+        /* the part, however old */
+        assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = 0, .size = 100}, &err));
     }
     uint32_t kept = REEL_SEGMENT_ENTRIES - 1; /* the first ones stay known: parts, and what holds further chunks */
     assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = kept, .size = kept}, &err));

@@ -249,8 +249,8 @@ static void hostile_files(void **state) {
                 .compressed = true, .form = (enum reel_picture_form)form, .data = bytes_of(part, cut)};
             PICTURE out = {0};
             struct reel_error err = {0};
-            bool made = reel_picture_make(&image, REEL_PICTURE_JPEG, 16, &out, &err); /* the rest of a cut JPEG is grey
-                                                                                       */
+            /* the rest of a cut JPEG is grey */
+            bool made = reel_picture_make(&image, REEL_PICTURE_JPEG, 16, &out, &err);
             assert_true(made ? out.width == 16 : err.code == REEL_DAMAGED);
         }
         /* sides of 65500 in the header: JPEG's stand after its SOF0, PNG's at 16 */

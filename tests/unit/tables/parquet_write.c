@@ -34,8 +34,8 @@ static void any_piece_is_the_same(void **state) {
     uint8_t *payload = malloc(SIZE);
     uint64_t seed = 1;
     toy_start(&toy, REEL_CLOCK_WALL);
-    channel(&toy, "/a", "", "unknown"); /* not decoded: a column of bytes in two row groups, the first of five windows
-                                         */
+    /* not decoded: a column of bytes in two row groups, the first of five windows */
+    channel(&toy, "/a", "", "unknown");
     for (unsigned k = 0; k < SIZE; k++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         payload[k] = (uint8_t)(seed >> 33);

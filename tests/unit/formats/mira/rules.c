@@ -89,8 +89,8 @@ static void rule_mira_03_only_large_messages_are_compressed_and_without_loss(voi
     unsigned met = 0;
     for (struct field f = {0}; field_next(&out, &f);) {
         if (f.type == 0x0c) {
-            const uint8_t *p = f.content + 8 + 4 + 6 + 4 + 4; /* after the channel, the empty frame id and the sequence
-                                                               */
+            /* after the channel, the empty frame id and the sequence */
+            const uint8_t *p = f.content + 8 + 4 + 6 + 4 + 4;
             bool packed = p[4] == 1;
             assert_int_equal(packed, met == 0);
             assert_int_equal(packed ? load_u32le(p + 5) : load_u32le(p), met == 0 ? 1024 : 1023);

@@ -307,9 +307,8 @@ static void mcap_has_one_definition_with_its_dependencies(void **state) {
             assert_true(bytes_equal(x->schemas[k].data, y->schemas[k].data));
         }
     }
-    assert_non_null(
-        memmem(out.data, out.size, "md5sum\x20\0\0\0e45d45a5a1ce597b249e23fb30fc871f", 42)); /* geometry_msgs/Pose
-                                                                                              */
+    /* geometry_msgs/Pose */
+    assert_non_null(memmem(out.data, out.size, "md5sum\x20\0\0\0e45d45a5a1ce597b249e23fb30fc871f", 42));
 }
 
 static void bags_have_one_definition_with_its_dependencies(void **state) {

@@ -324,8 +324,8 @@ static void garbage_over_a_chunk_header(void **state) {
             if (closed || i == 0) {
                 assert_string_equal(bag_channel(r, 0)->name, i == 0 ? "/a" : "/b");
             } else {
-                assert_string_equal(bag_channel(r, 0)->name, "connection 1"); /* it was described in the lost chunk only
-                                                                               */
+                /* it was described in the lost chunk only */
+                assert_string_equal(bag_channel(r, 0)->name, "connection 1");
             }
         }
     }

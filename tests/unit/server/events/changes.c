@@ -57,8 +57,8 @@ static void the_changes_of_a_recording_are_in_order(void **state) {
     int64_t first, last;
     assert_true(catalog_changes_ends(c, &first, &last, &err));
     assert_int_equal(first, last + 1);
-    assert_true(last > (reel_now_ns() / SECOND - 3600) * 1000); /* a catalog made anew goes on after the one before it
-                                                                 */
+    /* a catalog made anew goes on after the one before it */
+    assert_true(last > (reel_now_ns() / SECOND - 3600) * 1000);
     assert_true(put("lab", "a", '1', false, id));
     assert_int_equal(newest(), last + 2);
     assert_string_equal(listed(&everything, 0), "recording.created lab/a, scan.done lab/a");

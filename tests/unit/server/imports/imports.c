@@ -77,9 +77,9 @@ static void nothing_leads_out(const struct roots *roots) {
     opens(roots, "link.trial", false, REEL_ARGUMENT);
     opens(roots, "link/out.trial", false, REEL_ARGUMENT);
     opens(roots, "up/out.trial", false, REEL_ARGUMENT);
-    opens(roots, "sub/inside.trial", false, REEL_ARGUMENT); /* even one that stays inside: one rule is easier to trust
-                                                             */
-    opens(roots, "pipe", true, REEL_OK);                    /* and opening it does not wait for its other end */
+    /* even one that stays inside: one rule is easier to trust */
+    opens(roots, "sub/inside.trial", false, REEL_ARGUMENT);
+    opens(roots, "pipe", true, REEL_OK); /* and opening it does not wait for its other end */
 }
 
 static void roots_keep_what_they_hold(void **state) {

@@ -273,8 +273,8 @@ static void a_session_in_use_is_not_ended(void **state) {
     assert_true(session_get(&app, "me", id, &full, &err));
     assert_int_equal(full.offset, 10);
     assert_int_equal(session_begin(&app, "me", id, &piece, &w, &now, &err), SESSION_OK);
-    for (unsigned i = 0; i < 2; i++) { /* before the byte is there, and when it is but the other request has not ended
-                                        */
+    /* before the byte is there, and when it is but the other request has not ended */
+    for (unsigned i = 0; i < 2; i++) {
         session_finish(&app, &full, INT64_MAX, &result, &err);
         assert_int_equal(result.ingest.outcome, INGEST_REFUSED);
         assert_true(result.again);
