@@ -259,8 +259,8 @@ struct http_stream {
     /* It goes on for as long as the client stays: it ends when the caller may no longer read it, which is checked
      * before each next() and by http_stream_ending(). */
     bool lasts;
-    size_t (*revoked)(void *context, void *buffer, size_t size); /* what it then ends with; NULL: the connection is cut
-                                                                  */
+    /* What it then ends with; NULL: the connection is cut. */
+    size_t (*revoked)(void *context, void *buffer, size_t size);
 };
 /* Why a stream that lasts has to end. What waits inside next() checks at least twice a second, and returns without
  * bytes. Whether the caller may still read is looked up twice a second, or `now`. */

@@ -74,10 +74,12 @@ struct reel_recording *live_item_show(struct live *live, struct live_item *item,
 void live_wait_for_change(struct live *live, int64_t until_ns);
 
 /* slots.c */
-bool live_slot_take(struct live *live, const char *id, const char *owner, struct reel_error *err); /* within the limits
-                                                                                                    */
-bool live_slot_keep(struct live *live, const char *id, struct reel_error *err); /* of one that grows already */
-void live_slot_release(struct live *live, const char *id);                      /* fine without one */
+/* Within the limits. */
+bool live_slot_take(struct live *live, const char *id, const char *owner, struct reel_error *err);
+/* Of one that grows already. */
+bool live_slot_keep(struct live *live, const char *id, struct reel_error *err);
+/* Fine without one. */
+void live_slot_release(struct live *live, const char *id);
 void live_slots_free(struct live *live);
 bool live_owner_write(struct app *app, const char *id, const char *owner, struct reel_error *err);
 
