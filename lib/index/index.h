@@ -8,6 +8,14 @@
 #include "index/pack_model.h"
 #include "reel/open.h"
 
+/* Makes the pack of a corrupted index again, in place of its file, which has been removed. Any thread that reads may
+ * call it, several at once. done(), which may be NULL, ends `context` with the index. */
+struct index_remake {
+    bool (*make)(void *context, struct reel_error *err);
+    void (*done)(void *context);
+    void *context;
+};
+
 struct reel_index {
     struct pack_model model;
     struct reel_index_info info;
@@ -20,6 +28,7 @@ struct reel_index {
     size_t recent_size;
     char *path;
     atomic_bool *corrupted; /* set by any thread that reads */
+    struct index_remake remake;
 };
 
 /* REEL_NOT_FOUND: no such file. REEL_CHANGED: an older version, another program's, or a checksum that does not hold:
@@ -32,7 +41,10 @@ void reel_index_rest(struct reel_index *index);
 /* Reads the whole pack and checks its checksums; opening checks only those of the directory, and reading only those of
  * what is read. */
 bool reel_index_verify(const struct reel_index *index, struct reel_error *err);
-/* Bytes read from the pack did not match their checksum (REEL_CHANGED): it has to be discarded, and rebuilt. */
+/* From now on reads of a corrupted pack make it again and go on. Takes over the context. Before other threads have the
+ * index. */
+void index_set_remake(struct reel_index *index, struct index_remake remake);
+/* Bytes read from the pack did not match their checksum: it has to be discarded, and rebuilt. */
 bool reel_index_is_corrupted(const struct reel_index *index);
 /* Removes the file of a corrupted pack, unless another pack has replaced it. Does nothing to a pack that is not known
  * to be corrupted. */

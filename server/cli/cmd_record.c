@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/disk.h"
 #include "base/grow.h"
 #include "cli/cli.h"
@@ -15,7 +16,7 @@
 #include "reel/open.h"
 
 enum { BATCH_BYTES = 1 << 20, BATCH_MAX = 16 << 20, IDLE_MS = 50, LOOK_MS = 500 };
-static const int64_t SYNC_NS = 1000000000;
+static const int64_t SYNC_NS = 1000000000, PASS_NS = 200000000; /* rows wait no longer than PASS_NS for further ones */
 
 static const char *const inputs[] = {"ndjson", "msgpack", NULL};
 static const enum reel_row_media media[] = {REEL_ROWS_JSON, REEL_ROWS_MSGPACK};
@@ -101,12 +102,15 @@ static bool pass_on(struct recording *r, enum reel_row_media medium, struct grow
 static bool record_input(struct recording *r, enum reel_row_media medium, struct reel_error *err) {
     struct grow in = {0};
     size_t got = 1;
+    int64_t passed_ns = clock_ns();
     bool good = true, idle;
     while (good && got > 0 && record_go_on()) {
         good = record_read_some(&in, in.size > 0, &got, &idle, err);
-        if (good && (idle || got == 0 || in.size >= BATCH_BYTES)) {
+        bool due = idle || clock_ns() - passed_ns >= PASS_NS;
+        if (good && (due || got == 0 || in.size >= BATCH_BYTES)) {
             good = pass_on(r, medium, &in, got == 0, err);
-            if (good && idle && r->recorder) {
+            passed_ns = due ? clock_ns() : passed_ns;
+            if (good && due && r->recorder) {
                 good = reel_recorder_flush(r->recorder, err); /* others may read the file meanwhile */
             }
         }

@@ -208,7 +208,7 @@ static bool is_tile_address(const char *text) {
 
 static int run_serve(int argc, char **argv) {
     AUTO_STRUCT(config_done) struct app_config config = {0};
-    AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {0};
+    AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {.config = &config.config};
     struct reel_error err = {0};
     char prefix[HTTP_PREFIX];
     int first, code;
@@ -216,7 +216,7 @@ static int run_serve(int argc, char **argv) {
 #include "serve_options.inc"
         {0},
     };
-    if (!cli_options_and_environment(&cli_serve, options, &sources, argc, argv, &first, &code)) {
+    if (!cli_settings(&cli_serve, options, &sources, argc, argv, &first, &code)) {
         return code;
     }
     if (first < argc) {
@@ -252,12 +252,14 @@ const struct cli_command cli_serve = {
     .name = "serve",
     .arguments = "[OPTION]…",
     .summary = "run the archive as a web server",
-    .details = "Every option can also be set in the environment: --cache-mb as REEL_CACHE_MB, lists separated by "
-               "commas, flags as true or\n"
-               "false. REEL_CACHE_MB_FILE names a file with the value. The command line overrides the environment; "
-               "--check-config prints\n"
-               "the result. Prints \"listening on http://…\" when ready. SIGTERM or Ctrl-C lets running requests "
-               "finish, then the server\n"
-               "exits with status 0. SIGHUP reads the certificate of --tls-cert again.",
+    .details =
+        "Every option can also be set in the environment: --cache-mb as REEL_CACHE_MB, lists separated by commas, "
+        "flags\n"
+        "as true or false. REEL_CACHE_MB_FILE names a file with the value. --config FILE names a file with lines like\n"
+        "\"cache-mb = 256\". The command line overrides the environment, which overrides that file; --check-config "
+        "prints\n"
+        "the result, which is such a file. Prints \"listening on http://…\" when ready. SIGTERM or Ctrl-C lets "
+        "running\n"
+        "requests finish, then the server exits with status 0. SIGHUP reads the certificate of --tls-cert again.",
     .run = run_serve,
 };

@@ -14,6 +14,8 @@
 #define OPENING_LOCK "here-opening" /* by content */
 
 enum { RECORDINGS_OPEN_MAX = 256 };
+static const int64_t REMAKE_WAIT_NS = INT64_C(60) * 1000000000; /* a request waits so long for a pack that is made again
+                                                                 */
 
 struct opened {
     char content[SHA256_HEX];
@@ -100,11 +102,39 @@ void recordings_forget(struct recordings *all, const char *content) {
     pthread_mutex_unlock(&all->mutex);
 }
 
+/* ---- a pack that turns out to be corrupted while it is read */
+
+struct remaking {
+    struct app *app;
+    char id[RECORDING_ID_TEXT], content[SHA256_HEX];
+};
+
+/* Scans the recording again, and waits for it: what is being streamed goes on. */
+static bool remake_pack(void *context, struct reel_error *err) {
+    const struct remaking *remaking = context;
+    AUTO_STRUCT(catalog_recording_done) struct catalog_recording r = {0};
+    char job[JOB_ID_TEXT];
+    return catalog_get(remaking->app->catalog, remaking->id, &r, err) &&
+           (strcmp(r.content, remaking->content) == 0 || reel_fail(err, REEL_CHANGED, "it has other content by now")) &&
+           scan_missing(remaking->app, &r, job, err) && jobs_wait(remaking->app->jobs, job, REMAKE_WAIT_NS, err);
+}
+
+static void set_remake(struct reel_index *index, struct app *app, const struct catalog_recording *r) {
+    struct remaking *remaking = malloc(sizeof *remaking);
+    if (remaking) { /* else a corrupted pack is made again for the next request */
+        *remaking = (struct remaking){.app = app};
+        memcpy(remaking->id, r->id, sizeof remaking->id);
+        memcpy(remaking->content, r->content, sizeof remaking->content);
+        index_set_remake(index, (struct index_remake){remake_pack, free, remaking});
+    }
+}
+
 static struct reel_recording *open_with(struct app *app, const struct catalog_recording *r, struct reel_index *index,
                                         bool resting, struct reel_error *err) {
     struct reel_source *(*open_part)(struct store *, const char *, const char *, struct reel_error *) =
         resting ? store_resting_blob : store_open_blob;
     AUTO(reel_index_free) struct reel_index *own = index;
+    set_remake(own, app, r);
     AUTO_MEM struct reel_source **parts = calloc((size_t)r->n_parts + 1, sizeof(struct reel_source *));
     if (!parts) {
         reel_fail_memory(err);

@@ -1,5 +1,7 @@
 """Live recordings: messages are appended over HTTP and read while they come; what was answered survives the end of the server."""
+import contextlib
 import http.client
+import itertools
 import json
 import os
 import random
@@ -350,6 +352,46 @@ class Record(unittest.TestCase):
         process.kill()
         self.ended(process)
         self.assertEqual(self.numbers('a.mcap'), list(range(100)))
+
+    def feed(self, process, rate):
+        """Writes rows, evenly, until the process ends or the test does."""
+        ended = threading.Event()
+
+        def write():
+            with contextlib.suppress(BrokenPipeError):
+                for i in itertools.count():
+                    process.stdin.write(lines([row('/a', i)]).encode())
+                    process.stdin.flush()
+                    if ended.wait(1 / rate):
+                        return
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(ended.set)
+
+    def test_killed_while_rows_keep_coming(self):
+        server = Server(os.path.join(self.folder, 'data'))
+        self.addCleanup(server.stop)
+        files = {(name, 50): None for name in ('a.mcap', 'a.bag', 'a.tape', 'a.tide', 'a.log.recording.mcap')}
+        files.update({('%d.mcap' % rate, rate): None for rate in (1, 20, 200, 5000)})
+        for name, rate in files:
+            files[name, rate] = self.record(name.replace('.recording.mcap', ''))
+            self.feed(files[name, rate], rate)
+        remote = self.record('--to', 'http://127.0.0.1:%d' % server.port, '--name', 'remote')
+        self.feed(remote, 50)
+        listed = lambda: server.get(API + '/recordings').json()['items']
+        self.assertTrue(eventually(lambda: listed() and listed()[0]['messages'] > 0))
+        for (name, rate), process in files.items():
+            with self.subTest(name=name):
+                self.assertTrue(eventually(lambda: os.path.exists(os.path.join(self.folder, name)) and self.numbers(name)))
+                seen = self.numbers(name)
+                process.kill()
+                process.wait()
+                kept = self.numbers(name)
+                self.assertEqual(kept, list(range(len(kept))))
+                self.assertGreaterEqual(len(kept), len(seen))
+        remote.kill()
 
     def test_interrupted(self):
         process = self.record('a.mcap', rows=[row('/a', 1)])
