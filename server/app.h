@@ -16,7 +16,6 @@ struct jobs;
 struct live;
 struct locks;
 struct log_queue;
-struct answer_cache;
 struct derived_cache;
 struct peers;
 struct plays;
@@ -38,7 +37,6 @@ struct app {
     struct live *live;             /* live/live.h: recordings that grow */
     struct sessions *sessions;     /* uploads/sessions.h: upload sessions */
     struct watches *watches;       /* imports/watch.h; while it serves */
-    struct answer_cache *answers;  /* views/answer_cache.h */
     struct plays *plays;           /* api/contents/plays.h: running playbacks */
     struct derived_cache *derived; /* work/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
@@ -62,8 +60,9 @@ struct app {
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);
 /* Starts http, returns at once. `hint`: see struct http_options. */
-bool app_serve(struct app *app, const struct http_route *routes, const char *(*hint)(const struct http_request *r),
-               bool (*unknown)(struct http_request *r), struct reel_error *err);
+bool app_serve(struct app *app, const struct http_route *routes, const struct http_policy *policies,
+               const char *(*hint)(const struct http_request *r), bool (*unknown)(struct http_request *r),
+               struct reel_error *err);
 void app_close(struct app *app); /* also if partly open */
 
 #endif

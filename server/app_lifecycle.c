@@ -32,9 +32,9 @@
 #include "store/reference.h"
 #include "store/roots.h"
 #include "uploads/sessions.h"
-#include "views/answer_cache.h"
 #include "work/derived_cache.h"
 #include "work/jobs.h"
+#include "work/keys.h"
 #include "work/locks.h"
 
 enum { LINE_BYTES = 2048 };
@@ -166,9 +166,9 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
               rebuild_catalog(app, err) && open_feed(app, err) &&
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
               (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
-              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) &&
-              (app->plays = plays_new(err)) && (app->derived = open_derived(app, err)) &&
-              (app->threads = open_threads(config, err)) && settings_save(app, err) && ingest_resume(app, err);
+              (app->sessions = sessions_open(app, err)) && (app->plays = plays_new(err)) &&
+              (app->derived = open_derived(app, err)) && (app->threads = open_threads(config, err)) &&
+              settings_save(app, err) && ingest_resume(app, err);
     if (!ok) {
         app_close(app);
     }
@@ -194,8 +194,9 @@ static bool serve_jobs(struct app *app, struct reel_error *err) {
 static const struct http_elapsed elapsed[] = {
     {"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
 
-bool app_serve(struct app *app, const struct http_route *routes, const char *(*hint)(const struct http_request *r),
-               bool (*unknown)(struct http_request *r), struct reel_error *err) {
+bool app_serve(struct app *app, const struct http_route *routes, const struct http_policy *policies,
+               const char *(*hint)(const struct http_request *r), bool (*unknown)(struct http_request *r),
+               struct reel_error *err) {
     const struct app_config *c = &app->config;
     if (!(app->log = log_queue_open(STDERR_FILENO, c->log_format == LOG_JSON, err)) ||
         !http_prefix_read(c->public_url, routes, app->prefix, err)) {
@@ -218,6 +219,8 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .tls_cert = c->tls_cert,
         .tls_key = c->tls_key,
         .routes = routes,
+        .policies = policies,
+        .keys = &key_store,
         .hosts = c->hosts.items,
         .origins = c->origins.items,
         .viewer = c->viewer,
@@ -287,7 +290,6 @@ void app_close(struct app *app) {
     derived_cache_free(app->derived);
     reel_threads_free(app->threads);
     plays_free(app->plays);
-    answer_cache_free(app->answers);
     recordings_free(app->recordings);
     jobs_free(app->jobs);
     peers_free(app->peers);

@@ -7,7 +7,9 @@
 #include "http/http.h"
 #include "views/views.h"
 
-/* limit: 1 to 1000, default 100. False: replied. */
+/* Adds Link: rel="next": the same request with another cursor. */
+void api_add_next_link(struct http_request *r, const char *cursor);
+/* limit: 1 to 1000, default 100. */
 uint32_t paging_limit(const struct http_request *r);
 /* The `next` of the previous page, as paging_reply() got it; NULL on the first page; malloc'd. False: replied. */
 bool paging_after(struct http_request *r, char **after);
@@ -40,8 +42,9 @@ extern const char *const paging_outputs[];
      .type = HTTP_UINT,                                                                                                \
      .min = 1,                                                                                                         \
      .max = 1000,                                                                                                      \
+     .clamps = true,                                                                                                   \
      .fallback = "100",                                                                                                \
-     .help = "The number of items of a page."},                                                                        \
+     .help = "The number of items of a page; more than 1000 is taken as 1000."},                                       \
     {                                                                                                                  \
         .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                           \
     }
@@ -50,6 +53,7 @@ extern const char *const paging_outputs[];
      .type = HTTP_UINT,                                                                                                \
      .min = 1,                                                                                                         \
      .max = 1000,                                                                                                      \
+     .clamps = true,                                                                                                   \
      .fallback = "1000",                                                                                               \
      .help = "The maximum number of items; a page of long items has fewer."},                                          \
     {                                                                                                                  \

@@ -22,7 +22,6 @@
 #define ERRORS_CONTENTS ERRORS_ONE " 202:InProgress 406:NotAcceptable 410:Gone 413:TooLarge 422:Unprocessable"
 #define ERRORS_FILE ERRORS_CONTENTS " 304:NotModified 412:PreconditionFailed 416:RangeNotSatisfiable"
 #define ERRORS_WRITE ERRORS_ONE " 409:Conflict 413:TooLarge"
-#define ERRORS_IF_MATCH ERRORS_WRITE " 412:PreconditionFailed"
 #define ERRORS_UPLOAD ERRORS_WRITE " 415:UnknownFormat 422:Unprocessable 507:NoSpace"
 
 #define PARAM_OUTPUT(...)                                                                                              \

@@ -25,9 +25,33 @@ struct cli_command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct cli_command cli_serve, cli_info, cli_cat, cli_play, cli_record, cli_convert, cli_check, cli_import,
-    cli_demo, cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_get, cli_fsck, cli_scrub,
-    cli_backup, cli_migrate, cli_rescan, cli_routes;
+/* The commands, as --help lists them: a new one is one line here. */
+#define CLI_COMMANDS(X)                                                                                                \
+    X(serve)                                                                                                           \
+    X(info)                                                                                                            \
+    X(cat)                                                                                                             \
+    X(play)                                                                                                            \
+    X(record)                                                                                                          \
+    X(convert)                                                                                                         \
+    X(check)                                                                                                           \
+    X(import)                                                                                                          \
+    X(demo)                                                                                                            \
+    X(health)                                                                                                          \
+    X(carla)                                                                                                           \
+    X(nanover)                                                                                                         \
+    X(bag)                                                                                                             \
+    X(tide)                                                                                                            \
+    X(token)                                                                                                           \
+    X(push)                                                                                                            \
+    X(get)                                                                                                             \
+    X(fsck)                                                                                                            \
+    X(scrub)                                                                                                           \
+    X(backup)                                                                                                          \
+    X(migrate)                                                                                                         \
+    X(rescan)                                                                                                          \
+    X(routes)
+#define CLI_DECLARE(name) extern const struct cli_command cli_##name;
+CLI_COMMANDS(CLI_DECLARE)
 
 /* ---- options.c: parsing and --help, both from one table */
 

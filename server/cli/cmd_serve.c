@@ -145,7 +145,8 @@ static int serve(struct app_config *config) {
     return_large_blocks();
     int code = CLI_FAILED;
     if (catalog_set_location(config->data, config->catalog, &err) && app_open(&app, config, &err) &&
-        create_first_token(&app, &err) && app_serve(&app, api_routes(), api_hint, api_page_unknown, &err)) {
+        create_first_token(&app, &err) &&
+        app_serve(&app, api_routes(), api_policies(), api_hint, api_page_unknown, &err)) {
         printf("listening on %s\n", http_server_url(app.http));
         fflush(stdout);
         systemd_ready();

@@ -139,13 +139,13 @@ static bool split_line(char *line, char **name, char **value) {
 }
 
 static bool fail_unknown(const struct cli_option *options, const char *name, struct reel_error *err) {
-    struct near near = {0};
-    char list[256];
+    struct suggestions near = {0};
+    char list[SUGGEST_TEXT_MAX];
     for (const struct cli_option *o = options; o->name; o++) {
-        near_add(&near, name, o->name);
+        suggest_add(&near, name, o->name);
     }
     return reel_fail(err, REEL_ARGUMENT, "\"%.60s\" is no option%s", name,
-                     near_text(&near, "; did you mean ", list, sizeof list));
+                     suggest_text(&near, "; did you mean ", list, sizeof list));
 }
 
 /* An empty value is none, as in the output of --check-config. */

@@ -1,6 +1,7 @@
 /* The caller of a request. This layer only knows roles and verdicts; tokens are the business of authorize(). */
 #include "http/http_internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/glob.h"
@@ -14,6 +15,16 @@ const struct http_caller *http_caller(const struct http_request *r) {
         return &anonymous;
     }
     return r->grant.caller.name ? &r->grant.caller : &unidentified;
+}
+
+const char *http_principal(const struct http_request *r, char out[HTTP_PRINCIPAL]) {
+    const struct http_caller *caller = http_caller(r);
+    if (caller->token) {
+        snprintf(out, HTTP_PRINCIPAL, "token:%" PRId64, caller->token);
+    } else {
+        snprintf(out, HTTP_PRINCIPAL, "%s:%s", caller->how, caller->name ? caller->name : "");
+    }
+    return out;
 }
 
 const char *http_peer(const struct http_request *r) {
@@ -61,7 +72,7 @@ static void caller_refuse(struct http_request *r, enum http_verdict verdict) {
     }
 }
 
-bool caller_admit(struct http_request *r) {
+bool caller_authorize(struct http_request *r) {
     if (!r->server->options.authorize) {
         return true;
     }

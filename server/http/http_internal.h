@@ -9,6 +9,7 @@
 
 #include <microhttpd.h>
 
+#include "base/digest.h"
 #include "http/http.h"
 #include "http/tls.h"
 #include "reel/bytes.h"
@@ -116,6 +117,15 @@ struct http_extra_header {
     char name[];
 };
 
+/* The Idempotency-Key of a request (key.c). */
+struct key_state {
+    char name[HTTP_KEY_TEXT]; /* "": none, or it is not needed */
+    struct digest hash;       /* of the request */
+    struct http_form *form; /* the body is a form, of which the fields are hashed: each client makes its own boundary */
+    void *hold;             /* of http_keys.take(); NULL: not held */
+    struct http_answer first; /* status 0: none; else it is the answer to this request, if the hash is the same */
+};
+
 struct http_request {
     struct http_server *server;
     struct http_connection *connection;
@@ -131,6 +141,7 @@ struct http_request {
     struct http_grant grant;
     struct http_extra_header *extra_headers, **extra_headers_end;
     struct http_problem *caught; /* the caller's, http_catch_problems() */
+    struct key_state key;
     char method[HTTP_METHOD_MAX + 1];
     char id[HTTP_ID_MAX + 1];
     void *state;
@@ -211,8 +222,16 @@ void connection_on_change(void *server, struct MHD_Connection *mhd, void **conte
 void connection_worked(struct http_request *r, int64_t begun_ms); /* the server's own work does not count as the client
                                                                      being idle */
 
+/* key.c */
+bool key_admit(struct http_request *r); /* checks and applies Idempotency-Key and If-Match; false: replied */
+void key_piece(struct http_request *r, const void *data, size_t size); /* of the body */
+void key_repeat(struct http_request *r);                               /* replies with the stored answer, or 422 */
+/* Stores the answer before it is sent. media_type "": it has no body. */
+void key_answered(struct http_request *r, unsigned status, const char *media_type, const void *data, size_t size);
+void key_close(struct http_request *r);
+
 /* caller.c */
-bool caller_admit(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
+bool caller_authorize(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
 
 /* library.c */
 bool library_parses_in_place(void);                    /* version 0.9.75 */

@@ -264,13 +264,14 @@ static bool write_batch(struct live *live, struct live_item *item, const struct 
     if (!item->recorder || item->finishing) {
         return reel_fail(err, REEL_CONFLICT, "this recording is finished: nothing can be appended");
     }
-    const struct live_appended *before = b->key[0] ? live_key_find(item, b->key) : NULL;
+    const struct live_key *before = b->key[0] ? live_key_find(item, b->key) : NULL;
     if (before) {
-        *out = *before;
-        out->repeated = true;
-        return true;
+        *out = before->appended;
+        out->repeated = strcmp(before->request, b->request) == 0;
+        out->other = !out->repeated;
+        return out->repeated || reel_fail(err, REEL_CONFLICT, "another batch was appended with this key");
     }
-    if (b->key[0] && !live_key_begin(live->app, item, b->key, err)) {
+    if (b->key[0] && !live_key_begin(live->app, item, err)) {
         return false;
     }
     enum reel_row_media media = b->media == LIVE_JSON ? REEL_ROWS_JSON : REEL_ROWS_MSGPACK;
@@ -286,7 +287,7 @@ static bool write_batch(struct live *live, struct live_item *item, const struct 
         item->appended_at_ns = clock_ns();
     }
     *out = (struct live_appended){.messages = added.messages, .last_ns = added.last_ns};
-    return (!b->key[0] || live_key_end(item, b->key, good ? out : NULL, good ? err : &why)) && good;
+    return (!b->key[0] || live_key_end(item, b, good ? out : NULL, good ? err : &why)) && good;
 }
 
 bool live_append(struct live *live, const struct catalog_recording *r, const struct live_batch *b,

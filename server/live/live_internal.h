@@ -20,7 +20,7 @@
 struct live_key {
     struct live_key *next;
     struct live_appended appended;
-    char text[];
+    char key[SHA256_HEX], request[SHA256_HEX];
 };
 
 struct live_item {
@@ -99,12 +99,11 @@ void live_item_free(struct live_item *item);
 bool live_item_open(struct app *app, struct live_item *item, bool resume, const struct reel_progress *progress,
                     struct reel_error *err);
 /* Keys of batches. The item's mutex is held. */
-const struct live_appended *live_key_find(const struct live_item *item, const char *key);
-bool live_key_begin(struct app *app, struct live_item *item, const char *key, struct reel_error *err); /* before
-                                                                                                          anything is
-                                                                                                          written */
+const struct live_key *live_key_find(const struct live_item *item, const char *key);
+/* Before anything is written. */
+bool live_key_begin(struct app *app, struct live_item *item, struct reel_error *err);
 /* After it: `appended` NULL: nothing was. */
-bool live_key_end(struct live_item *item, const char *key, const struct live_appended *appended,
+bool live_key_end(struct live_item *item, const struct live_batch *b, const struct live_appended *appended,
                   struct reel_error *err);
 void live_remove_leftovers(struct app *app); /* at the start */
 void live_remove_files(struct app *app, const char *id);

@@ -253,6 +253,17 @@ class Tokens(Guarded):
         self.assertProblem(self.ask('GET', API + '/recordings', token['token']), 401)
         self.assertProblem(self.ask('DELETE', answer.headers['Location'], self.tokens['admin']), 404)
 
+    def test_the_next_request_after_revoking_is_refused(self):
+        for turn in range(4):
+            token = made(self.server, 'read', 'leaving')
+            for path in (API, API + '/recordings', '%s/recordings/%s' % (API, self.lab), API):
+                self.assertEqual(self.ask('GET', path, token).status, 200)
+            if turn % 2:
+                self.assertEqual(self.ask('DELETE', API + '/tokens/leaving', self.tokens['admin']).status, 204)
+            else:
+                reel('token', 'revoke', 'leaving', '--data', self.server.data)
+            self.assertEqual(self.ask('GET', '%s/recordings/%s' % (API, self.lab), token).status, 401)
+
     def test_bodies_that_make_no_sense(self):
         for body in ({}, {'name': 'x'}, {'name': 'x', 'role': 'king'}, {'name': 5, 'role': 'read'}, {'name': 'x', 'role': 'read', 'collections': 'lab'},
                      {'name': 'x', 'role': 'read', 'collections': [1]}, {'name': 'x', 'role': 'read', 'expires': 5}, {'name': 'x', 'role': 'read', 'more': 1}):

@@ -211,8 +211,8 @@ class Killed(unittest.TestCase):
             stop.start()
             try:
                 while True:  # each batch is repeated until it is answered
-                    batch = [row('/a', at + i) for i in range(random.randint(1, 40))]
-                    live.appended(batch, Idempotency_Key='batch-%d' % at, query='?durable=%s' % random.choice(('true', 'false')))
+                    batch, query = [row('/a', at + i) for i in range(random.randint(1, 40))], '?durable=%s' % random.choice(('true', 'false'))
+                    live.appended(batch, Idempotency_Key='batch-%d' % at, query=query)
                     at += len(batch)
             except (OSError, http.client.HTTPException, AssertionError):
                 stop.join()
@@ -222,7 +222,7 @@ class Killed(unittest.TestCase):
             found = live.numbers()
             self.assertEqual(found[:at], list(range(at)))
             batch = [row('/a', at + i) for i in range(len(batch))]
-            live.appended(batch, Idempotency_Key='batch-%d' % at)
+            live.appended(batch, Idempotency_Key='batch-%d' % at, query=query)
             at += len(batch)
             self.assertEqual(live.numbers(), list(range(at)))
         self.assertEqual(live.finish()['messages'], at)

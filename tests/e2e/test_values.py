@@ -174,6 +174,7 @@ class Values(Case):
             self.assertProblem(self.server.get('%s/search/values?%s' % (API, query(where=where))), 400)
         self.assertProblem(self.server.get(API + '/search/values'), 400)
         self.assertProblem(self.server.get(API + '/search/values?where=/a.b=1&state=trashed'), 400, 'ready')
+        self.assertProblem(self.server.get(API + '/search/values?where=/a.b=1&intervals=1001'), 400, 'intervals', '1000')
 
     def test_infinity_has_no_number_in_json(self):
         values = [struct.pack('<f', x) for x in (1, math.inf, 3, -math.inf)]

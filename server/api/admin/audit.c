@@ -5,8 +5,8 @@
 
 #include "access/access.h"
 #include "api/admin/admin.h"
-#include "api/common.h"
 #include "api/paging.h"
+#include "app.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "reel/time.h"

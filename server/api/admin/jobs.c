@@ -57,7 +57,7 @@ static bool is_among(const struct http_request *r, const char *name, const char 
     const char *values[KINDS_MAX];
     size_t n = http_params(r, name, values, KINDS_MAX);
     bool found = n == 0;
-    for (size_t i = 0; i < n && i < KINDS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         found = found || strcmp(values[i], value) == 0;
     }
     return found;

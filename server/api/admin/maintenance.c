@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "api/admin/admin.h"
-#include "api/common.h"
+#include "api/job_reply.h"
 #include "api/rows.h"
+#include "app.h"
 #include "catalog/maintenance.h"
 #include "maintenance/backup.h"
 #include "maintenance/scrub.h"

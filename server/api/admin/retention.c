@@ -1,5 +1,6 @@
 /* /admin/retention: the rules and quotas, a preview of what they would remove, and a run of them. */
 #include "maintenance/retention.h"
+#include "app.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "api/admin/admin.h"
 #include "api/body.h"
-#include "api/common.h"
+#include "api/job_reply.h"
 #include "api/paging.h"
 #include "base/cleanup.h"
 #include "maintenance/settings.h"

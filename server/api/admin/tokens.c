@@ -6,8 +6,8 @@
 #include "access/access.h"
 #include "api/admin/admin.h"
 #include "api/body.h"
-#include "api/common.h"
 #include "api/paging.h"
+#include "app.h"
 #include "views/views.h"
 
 enum { PAGE = 256 };

@@ -1,6 +1,7 @@
 /* /events: marked intervals of recordings. Events are stored in the recording's own time, so they keep their position
  * when its epoch changes. */
 #include "api/annotations/events.h"
+#include "api/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 
 #include "api/annotations/annotations.h"
 #include "api/body.h"
-#include "api/common.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "catalog/notes.h"
 #include "manifests/manifests.h"
 #include "views/annotations.h"

@@ -6,6 +6,7 @@
 #include "api/body.h"
 #include "api/change.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "base/ascii.h"
 #include "catalog/notes.h"
 #include "manifests/manifests.h"

@@ -2,10 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/contents/contents.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "api/rows.h"
+#include "api/selection.h"
 #include "base/glob.h"
 #include "stream/stream.h"
 #include "tables/table.h"

@@ -2,6 +2,8 @@
  * client leaves. Each round is a stream over the recording as it is then, of the messages in chunks that the rounds
  * before had not. */
 #include "api/contents/follow.h"
+#include "api/recording.h"
+#include "api/selection.h"
 
 #include <stdlib.h>
 #include <string.h>

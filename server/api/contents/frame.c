@@ -6,6 +6,9 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/frame.h"
+#include "api/digests.h"
+#include "api/recording.h"
+#include "api/reserve.h"
 #include "base/cleanup.h"
 
 enum {
@@ -20,15 +23,11 @@ static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [R
 static bool frame_find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream,
                        struct reel_message *m) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
-    const char *topics[1];
+    const char *topic = http_param(r, "topic");
     struct reel_selection q = selection_all;
     struct reel_time at;
     struct reel_error err = {0};
-    if (http_params(r, "topic", topics, 1) == 0) {
-        http_reply_bad_param(r, "topic", "the topic of the images is missing; see /topics");
-        return false;
-    }
-    q.topics = topics;
+    q.topics = &topic;
     q.n_topics = 1;
     if (http_param_time(r, "at", &at)) {
         int64_t at_ns;

@@ -6,6 +6,9 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/frame.h"
+#include "api/recording.h"
+#include "api/reserve.h"
+#include "api/selection.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 
@@ -143,10 +146,6 @@ static bool frames_open_stream(struct http_request *r, const struct api_recordin
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     struct api_selection q;
     bool latch = false;
-    if (!http_param(r, "topic")) {
-        http_reply_bad_param(r, "topic", "the topic of the images is missing; see /topics");
-        return false;
-    }
     if (!api_reserve_stream(r, &a->recording, 1, false) || !api_select(r, info->start_ns, info->end_ns, &q) ||
         !api_note_matches(r, &a->recording, 1, &q.selection)) {
         return false;

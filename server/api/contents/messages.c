@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/contents/contents.h"
 #include "api/contents/follow.h"
 #include "api/export/export.h"
+#include "api/paging.h"
+#include "api/recording.h"
+#include "api/reserve.h"
+#include "api/selection.h"
 #include "base/cleanup.h"
 
 #define PARQUET "application/vnd.apache.parquet"

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "api/body.h"
-#include "api/common.h"
 #include "api/contents/contents.h"
+#include "api/recording.h"
+#include "api/selection.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/number.h"

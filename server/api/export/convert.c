@@ -7,6 +7,10 @@
 #include "api/export/conversion.h"
 #include "api/export/export.h"
 #include "api/export/plans.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
+#include "api/reserve.h"
+#include "api/selection.h"
 #include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
@@ -149,12 +153,11 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
     http_param_bool(r, "raw", &raw);
-    c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
-    c->q.selection.view = c->q.selection.view && raw ? c->q.selection.view->raw : c->q.selection.view;
-    if (raw && !c->q.selection.view) {
+    if (raw && !(view && strcmp(view, "raw") != 0)) {
         http_reply_bad_param(r, "raw", "goes with view=foxglove");
         return false;
     }
+    c->q.selection.view = view && strcmp(view, "raw") != 0 ? view_named(view, raw, &err) : NULL;
     if (!read_encoding(r, c->writer, &c->q.selection)) {
         return false;
     }

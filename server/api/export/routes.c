@@ -28,7 +28,7 @@ static const struct http_param tar_params[] = {
                 "ROS 1 and ROS 2, or "                                                                                 \
                 "shown in a video."                                                                                    \
     }
-/* A selection of messages and what more than one target takes; the options of single ones follow by
+/* A selection of messages and what more than one target takes; the views and the options of single targets follow by
  * api_write_params(). */
 #define PARAM_TARGET                                                                                                   \
     PARAM_SELECTION,                                                                                                   \
@@ -39,14 +39,7 @@ static const struct http_param tar_params[] = {
          .type = HTTP_TEXT,                                                                                            \
          .help = "The compression of the target format: zstd, lz4, bz2, … The service document lists those of each " \
                  "target."},                                                                                           \
-        {.name = "view",                                                                                               \
-         .type = HTTP_CHOICE,                                                                                          \
-         .choices = CHOICES("raw", "foxglove"),                                                                        \
-         .fallback = "raw",                                                                                            \
-         .help = "foxglove adds topics that viewers draw: scenes, transforms, logs and plots. Channels that viewers "  \
-                 "cannot read are JSON, or "                                                                           \
-                 "are left out."},                                                                                     \
-        {.name = "raw", .type = HTTP_BOOL, .help = "With view=foxglove: keeps all channels as they were recorded."},   \
+        {.name = "raw", .type = HTTP_BOOL, .help = "With view: keeps all channels as they were recorded."},            \
         {.name = "ros",                                                                                                \
          .type = HTTP_CHOICE,                                                                                          \
          .choices = CHOICES("1", "2"),                                                                                 \

@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/digests.h"
 #include "api/export/export.h"
 #include "api/export/inputs.h"
 #include "api/export/plans.h"
 #include "api/export/zip_archive.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
+#include "api/reserve.h"
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "catalog/notes.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "api/body.h"
-#include "api/common.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
 #include "catalog/notes.h"

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/job_reply.h"
 #include "api/paging.h"
 #include "api/uploads/uploads.h"
+#include "app.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "imports/import.h"

@@ -6,8 +6,9 @@
 
 #include "api/body.h"
 #include "api/change.h"
-#include "api/common.h"
+#include "api/job_reply.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "api/uploads/uploads.h"
 #include "base/cleanup.h"
 #include "imports/import.h"
