@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "access/access.h"
+#include "access/local.h"
 #include "api/contents/plays.h"
 #include "base/cleanup.h"
 #include "catalog/db.h"
@@ -203,6 +204,8 @@ bool app_serve(struct app *app, const struct http_route *routes, const struct ht
         return false;
     }
     const struct access_options access = {.data = c->data,
+                                          .store = app->store,
+                                          .local = local_is_server(c),
                                           .catalog = app->catalog,
                                           .shared = app->shared,
                                           .insecure_open = c->insecure_open,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "reel/cleanup.h"
@@ -122,10 +123,12 @@ bool disk_sync_folder_of(const char *path, struct reel_error *err) {
 static bool copy_bytes(int from, int to, struct reel_error *err) {
     ssize_t n;
     AUTO_MEM char *buffer = NULL;
-    while ((n = copy_file_range(from, NULL, to, NULL, COPY_BYTES, 0)) > 0) {
+    bool wanted = true;
+    while (wanted && (n = copy_file_range(from, NULL, to, NULL, COPY_BYTES, 0)) > 0) {
+        wanted = cancel_check(err);
     }
-    if (n == 0) {
-        return true;
+    if (!wanted || n == 0) {
+        return wanted;
     }
     if (errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) {
         return reel_fail_errno(err, "a file cannot be copied");
@@ -134,6 +137,9 @@ static bool copy_bytes(int from, int to, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     while ((n = read(from, buffer, COPY_BYTES)) > 0) {
+        if (!cancel_check(err)) {
+            return false;
+        }
         if (!disk_write_all(to, buffer, (size_t)n)) {
             break;
         }

@@ -1,6 +1,7 @@
 /* Decompression. A single loop (decoder_run) feeds every codec from the source and bounds the output; decoding to
  * memory, to a descriptor and measuring differ only in where full buffers go. */
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
@@ -107,7 +108,7 @@ static bool decoder_again(struct decoder *d, bool *more, struct reel_error *err)
 
 static bool decoder_run(struct decoder *d, struct reel_error *err) {
     for (bool more = true; more;) {
-        if ((d->run.left == 0 && d->unread > 0 && !decoder_fill(d, err)) ||
+        if (!cancel_check(err) || (d->run.left == 0 && d->unread > 0 && !decoder_fill(d, err)) ||
             (d->out_used == d->out_size && d->decoded < d->limit && !decoder_flush(d, err))) {
             return false;
         }

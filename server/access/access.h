@@ -12,6 +12,8 @@ struct access;
 
 struct access_options {
     const char *data;
+    struct store *store;
+    bool local;  /* the server is for this machine only (access/local.h): requests need no token until there is one */
     bool shared; /* other servers use this catalog, too */
     struct catalog *catalog;
     bool insecure_open;         /* everyone has the role admin, whatever the address */
@@ -28,8 +30,8 @@ REEL_DEFINE_AUTO(struct access, access_close);
  * in the trash. */
 bool access_sees(const struct http_caller *caller, const struct catalog_recording *row);
 
-/* Creates an admin token if the archive never had a token. *created: it did; `text` is the token. */
-bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *created, struct reel_error *err);
+/* Creates an admin token for an archive that never had a token. */
+bool access_first_token(const struct token_archive *archive, char text[TOKEN_TEXT], struct reel_error *err);
 
 /* For struct http_options. */
 extern const struct http_param access_params[];

@@ -184,25 +184,46 @@ static enum http_verdict by_proxy(struct access *a, const char *user, struct htt
     return HTTP_GRANTED;
 }
 
-static enum http_verdict without_credentials(struct access *a, struct http_grant *out) {
+/* `reel token` may have created one since. */
+static bool check_tokens(struct access *a) {
     struct reel_error err;
-    bool exist = false;
-    if (!a->options.insecure_open && !atomic_load(&a->closed)) { /* `reel token` may have created one since */
-        if (!catalog_tokens_exist(a->catalog, &exist, &err)) {
-            return access_refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
-        }
-        if (exist) {
-            atomic_store(&a->closed, true);
-        }
+    bool exist;
+    if (atomic_load(&a->closed) && !atomic_load(&a->lost)) {
+        return true;
     }
-    if (!access_is_open(a)) {
-        return access_refuse(
-            out, HTTP_UNKNOWN,
-            "This server requires a token: send it as \"Authorization: Bearer TOKEN\", or as the password of "
-            "any user name.");
+    if (!catalog_tokens_exist(a->catalog, &exist, &err)) {
+        return false;
     }
-    out->caller = (struct http_caller){.name = "anonymous", .how = "open", .role = ROLE_ADMIN};
-    return HTTP_GRANTED;
+    if (exist) {
+        atomic_store(&a->closed, true);
+        atomic_store(&a->lost, false);
+    }
+    return true;
+}
+
+static enum http_verdict without_credentials(struct access *a, const struct http_request *r, struct http_grant *out) {
+    if (!a->options.insecure_open && !check_tokens(a)) {
+        return access_refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
+    }
+    if (access_is_open(a, r)) {
+        out->caller = (struct http_caller){.name = "anonymous", .how = "open", .role = ROLE_ADMIN};
+        return HTTP_GRANTED;
+    }
+    if (atomic_load(&a->lost)) {
+        return access_refuse(out, HTTP_NO_TOKENS,
+                             "This archive requires a token, but its tokens were lost with its catalog. On the machine "
+                             "of the server run: reel token create --role admin --name admin --data FOLDER");
+    }
+    if (!atomic_load(&a->closed)) {
+        return access_refuse(out, HTTP_UNKNOWN,
+                             "Without tokens this server is open to its own machine only, and a proxy says that the "
+                             "request comes from another one. On the machine of the server run: reel token create "
+                             "--role admin --name admin --data FOLDER");
+    }
+    return access_refuse(
+        out, HTTP_UNKNOWN,
+        "This server requires a token: send it as \"Authorization: Bearer TOKEN\", or as the password of "
+        "any user name.");
 }
 
 enum http_verdict access_identify(struct access *a, const struct http_request *r, struct http_grant *out) {
@@ -234,7 +255,7 @@ enum http_verdict access_identify(struct access *a, const struct http_request *r
         return by_link(a, r, &peer, out);
     }
     const char *cookie = login_cookie(r);
-    enum http_verdict verdict = without_credentials(a, out);
+    enum http_verdict verdict = without_credentials(a, r, out);
     return verdict == HTTP_UNKNOWN && cookie ? by_login(a, r, cookie, &peer, out) : verdict;
 }
 

@@ -1,7 +1,9 @@
 /* See reserve.h. */
 #include "api/reserve.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "app.h"
 #include "base/limits.h"
@@ -45,6 +47,18 @@ static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t
 
 bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes) {
     return http_reserve(r, stream_memory(recordings, n, decodes));
+}
+
+const char *api_principal(const struct http_request *r, char out[API_PRINCIPAL_TEXT]) {
+    const struct http_caller *caller = http_caller(r);
+    if (caller->token) {
+        snprintf(out, API_PRINCIPAL_TEXT, "token:%" PRId64, caller->token);
+    } else if (strcmp(caller->how, "proxy") == 0) {
+        snprintf(out, API_PRINCIPAL_TEXT, "proxy:%.56s", caller->name);
+    } else {
+        snprintf(out, API_PRINCIPAL_TEXT, "%.63s", http_peer(r));
+    }
+    return out;
 }
 
 struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,

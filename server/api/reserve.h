@@ -10,6 +10,10 @@ bool api_reserve_open(struct http_request *r, struct reel_recording *const *reco
 /* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values.
  * False: replied. */
 bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes);
+enum { API_PRINCIPAL_TEXT = 64 };
+/* Who asked, for what is fair among principals: the token or the user of a proxy, else the address. Returns `out`. */
+const char *api_principal(const struct http_request *r, char out[API_PRINCIPAL_TEXT]);
+
 /* A conversion on the server's threads, whose turns are those of the request's client. NULL with err. */
 struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,
                                        struct reel_recording *const *recordings, uint32_t n,

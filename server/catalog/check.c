@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "catalog/access.h"
 #include "catalog/catalog_cache.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
@@ -40,6 +41,13 @@ struct catalog *catalog_open_readonly(const char *path, struct reel_error *err) 
         return NULL;
     }
     return c;
+}
+
+bool catalog_has_tokens(const char *path, bool *exist, struct reel_error *err) {
+    struct catalog c = {.db = db_open_readonly(path, err)};
+    bool good = c.db && db_check_version(c.db, err) && catalog_tokens_exist(&c, exist, err);
+    db_close(c.db);
+    return good;
 }
 
 /* ---- checking */

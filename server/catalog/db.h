@@ -75,6 +75,8 @@ bool db_single_file(struct db *db, struct reel_error *err);
 bool db_migrate(struct db *db, struct reel_error *err);
 /* Collects the statistics that PostgreSQL plans queries by, of tables with rows that have none. */
 void db_analyze(struct db *db);
+/* REEL_UNSUPPORTED: they were made by a newer program, or by another one. */
+bool db_check_version(struct db *db, struct reel_error *err);
 /* REEL_UNSUPPORTED: they are not of the newest version. */
 bool db_is_current(struct db *db, struct reel_error *err);
 

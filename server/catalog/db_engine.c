@@ -214,6 +214,12 @@ void db_analyze(struct db *db) {
     }
 }
 
+bool db_check_version(struct db *db, struct reel_error *err) {
+    uint64_t version;
+    AUTO(db_end) struct db_handle *h = db_read(db, err);
+    return h && read_version(h, &version, err);
+}
+
 bool db_is_current(struct db *db, struct reel_error *err) {
     size_t newest = *db->engine->n_migrations;
     uint64_t version;

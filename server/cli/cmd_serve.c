@@ -1,6 +1,5 @@
 /* reel serve: runs the server until SIGTERM or SIGINT. Both signals are blocked in every thread and waited for here:
  * stopping is an ordinary return that drains running requests and closes everything in order. */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
@@ -10,35 +9,20 @@
 #include <unistd.h>
 
 #include "access/access.h"
+#include "access/local.h"
 #include "api/routes.h"
 #include "api/service/service.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "catalog/location.h"
+#include "catalog/maintenance.h"
 #include "cli/cli.h"
 #include "cli/systemd.h"
 #include "imports/import.h"
 #include "log_queue.h"
+#include "store/tokens_record.h"
 
 enum { MB = 1000000 };
-
-static bool is_loopback(const char *listen) {
-    char host[64];
-    const char *colon = strrchr(listen, ':');
-    size_t n = colon ? (size_t)(colon - listen) : strlen(listen);
-    bool bracketed = n > 1 && listen[0] == '[' && listen[n - 1] == ']';
-    struct in_addr v4;
-    struct in6_addr v6;
-    if (n >= sizeof host) {
-        return false;
-    }
-    memcpy(host, listen + bracketed, n - 2 * bracketed);
-    host[n - 2 * bracketed] = '\0';
-    if (inet_pton(AF_INET, host, &v4) == 1) {
-        return ntohl(v4.s_addr) >> 24 == 127;
-    }
-    return inet_pton(AF_INET6, host, &v6) == 1 ? IN6_IS_ADDR_LOOPBACK(&v6) : strcmp(host, "localhost") == 0;
-}
 
 static void block_signals(sigset_t *stop) {
     sigemptyset(stop);
@@ -82,7 +66,7 @@ static void wait_for_stop(const struct app *app, const sigset_t *stop) {
 static bool report_first_token(const char *data, const char *token, struct reel_error *err) {
     char path[PATH_MAX];
     bool shown = isatty(STDOUT_FILENO);
-    printf("Other machines can reach this address, so requests need a token. ");
+    printf("Other machines can reach this server, so requests need a token. ");
     if (shown) {
         printf("Admin token (not shown again):\n%s\n", token);
         return true;
@@ -93,25 +77,60 @@ static bool report_first_token(const char *data, const char *token, struct reel_
     (void)unlink(path);
     AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 || dprintf(fd, "%s\n", token) < 0 || fsync(fd) != 0) {
-        return reel_fail_errno(err, "the first token could not be written to %s; run: reel token create --role admin",
-                               path);
+        return reel_fail_errno(
+            err, "the first token could not be written to %s; run: reel token create --role admin --name admin", path);
     }
     printf("The first admin token is in %s; delete the file once you have it.\n", path);
     return true;
 }
 
-/* On an address that others can reach, tokens are required: the first start creates one. */
+static void report_lost_tokens(const char *data) {
+    fprintf(
+        stderr,
+        "reel: this archive has had tokens, but its catalog has none: it was lost, rebuilt or replaced. Requests are "
+        "refused until you create one on this machine: reel token create --role admin --name admin --data %s\n",
+        data);
+}
+
+/* Where others can reach the server, tokens are required: the first start creates one. Not the first start after the
+ * tokens were lost: whoever runs the server has to know that they are. */
 static bool create_first_token(struct app *app, struct reel_error *err) {
     const struct app_config *c = &app->config;
+    const struct token_archive archive = {.data = c->data, .store = app->store, .catalog = app->catalog};
+    enum tokens_state state;
     char token[TOKEN_TEXT];
-    bool created;
-    if (c->insecure_open || is_loopback(c->listen)) {
+    if (c->insecure_open) {
         return true;
     }
-    if (!access_first_token(app->catalog, token, &created, err)) {
+    if (!tokens_state(&archive, &state, err)) {
         return false;
     }
-    return !created || report_first_token(c->data, token, err);
+    if (state == TOKENS_LOST) {
+        report_lost_tokens(c->data);
+    }
+    if (state != TOKENS_NEVER || local_is_server(c)) {
+        return true;
+    }
+    struct reel_error why = {0};
+    if (!access_first_token(&archive, token, &why)) {
+        return why.code == REEL_CONFLICT || reel_error_pass(err, &why); /* another server has just created it */
+    }
+    return report_first_token(c->data, token, err);
+}
+
+/* What --check-config knows without opening the store. A catalog that cannot be read is reported at the start. */
+static void check_tokens(const char *data) {
+    char path[PATH_MAX];
+    struct reel_error err = {0};
+    bool recorded = false, exist = false;
+    if (!tokens_record_exists(data, NULL, &recorded, &err) || !recorded || !catalog_location(data, path, &err)) {
+        return;
+    }
+    struct catalog *c = catalog_open_readonly(path, &err);
+    if (c ? catalog_tokens_exist(c, &exist, &err) && !exist : err.code == REEL_NOT_FOUND) {
+        report_lost_tokens(data);
+    }
+    catalog_close(c);
 }
 
 /* Each connection is a file descriptor, and the soft limit is often 1024. */
@@ -244,6 +263,7 @@ static int run_serve(int argc, char **argv) {
     }
     if (config.check_config) {
         cli_print_settings(&cli_serve, options, &sources);
+        check_tokens(config.data);
         return CLI_DONE;
     }
     return serve(&config);

@@ -43,17 +43,25 @@ bool http_caller_sees(const struct http_caller *caller, const char *collection) 
     return false;
 }
 
+static void add_challenge(struct http_request *r) {
+    http_add_header(r, "WWW-Authenticate", "Bearer realm=\"reel\"");
+    if (!http_header(r, "X-Requested-With")) { /* a script's request: Basic would make the browser open its own login
+                                                  prompt */
+        http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
+    }
+}
+
 static void caller_refuse(struct http_request *r, enum http_verdict verdict) {
     const char *detail = r->grant.detail ? r->grant.detail : "";
     char seconds[16];
     switch (verdict) {
     case HTTP_UNKNOWN:
-        http_add_header(r, "WWW-Authenticate", "Bearer realm=\"reel\"");
-        if (!http_header(r, "X-Requested-With")) { /* a script's request: Basic would make the browser open its own
-                                                      login prompt */
-            http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
-        }
+        add_challenge(r);
         http_reply_problem(r, 401, "unauthorized", "%s", detail);
+        return;
+    case HTTP_NO_TOKENS:
+        add_challenge(r);
+        http_reply_problem(r, 401, "no-tokens", "%s", detail);
         return;
     case HTTP_FORBIDDEN:
         http_reply_problem(r, 403, "forbidden", "%s", detail);

@@ -102,6 +102,7 @@ void *connection_on_target(void *context, const char *target, struct MHD_Connect
     if (!c) {
         return NULL;
     }
+    cancel_set(&c->server->cancel);
     deadline_phase(c, PHASE_HEADERS);
     request_close(&c->request);
     c->got_line = true;

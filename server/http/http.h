@@ -108,10 +108,11 @@ enum http_forwarding { HTTP_DIRECT, HTTP_FORWARDED, HTTP_FORGED };
 enum http_verdict {
     HTTP_GRANTED,
     HTTP_UNKNOWN,
+    HTTP_NO_TOKENS, /* the archive has lost its tokens */
     HTTP_FORBIDDEN,
     HTTP_TOO_OFTEN,
     HTTP_NOT_NOW
-}; /* otherwise 401, 403, 429, 503 */
+}; /* otherwise 401, 401, 403, 429, 503 */
 struct http_grant {
     struct http_caller caller; /* also for a refused request, as far as known */
     void *memory;              /* holds the caller's texts; freed with the request */

@@ -9,6 +9,7 @@
 
 #include <microhttpd.h>
 
+#include "base/cancel.h"
 #include "base/digest.h"
 #include "http/http.h"
 #include "http/tls.h"
@@ -88,6 +89,7 @@ struct http_server {
     bool any_address; /* listens on all addresses: accept any literal address in Host */
     bool any_origin;  /* may read */
     _Atomic bool draining, cutting;
+    struct cancel cancel;     /* of all requests: they go on until they are cut */
     _Atomic uint64_t running; /* requests whose headers have arrived and whose response is not complete */
     struct http_counters counters;
     struct http_watch watch;

@@ -177,6 +177,10 @@ static void server_free(struct http_server *server) {
 }
 REEL_DEFINE_AUTO(struct http_server, server_free);
 
+static bool requests_go_on(void *context) {
+    return !atomic_load_explicit(&((struct http_server *)context)->cutting, memory_order_relaxed);
+}
+
 struct http_server *http_server_start(const struct http_options *options, struct reel_error *err) {
     AUTO(server_free) struct http_server *server = calloc(1, sizeof *server);
     if (!server) {
@@ -184,6 +188,7 @@ struct http_server *http_server_start(const struct http_options *options, struct
         return NULL;
     }
     server->fd = -1;
+    server->cancel = (struct cancel){.goes_on = requests_go_on, .context = server};
     server->options = *options;
     server->options.prefix = options->prefix ? options->prefix : "";
     memory_open(&server->memory, options->memory_max);

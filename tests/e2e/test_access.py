@@ -11,7 +11,7 @@ import time
 import unittest
 
 import harness
-from harness import API, Case, Server, curl, eventually, files_below, reel
+from harness import API, Case, Server, create_token, curl, eventually, files_below, reel
 from samples import bag, lab_messages
 
 ROLES = ('none', 'read', 'upload', 'edit', 'admin')
@@ -20,11 +20,6 @@ DATA = bag(lab_messages(1))
 
 def bearer(token):
     return {'Authorization': 'Bearer ' + token}
-
-
-def made(server, role, name, *args):
-    """A token, created while the server runs."""
-    return reel('token', 'create', '--role', role, '--name', name, '--data', server.data, *args).stdout.decode().strip()
 
 
 def all_logged(server):
@@ -43,7 +38,7 @@ class Guarded(Case):
     def fill(cls):
         cls.lab = cls.server.added('a.bag', DATA, collection='lab')
         cls.secret = cls.server.added('b.bag', bag(lab_messages(1, salt=1)), collection='secret')
-        cls.tokens = {role: made(cls.server, role, role) for role in ROLES[1:]}
+        cls.tokens = {role: create_token(cls.server, role, role) for role in ROLES[1:]}
 
     def ask(self, method, path, token=None, body=None, **headers):
         return self.server.request(method, path, body, {**(bearer(token) if token else {}), **headers})
@@ -146,7 +141,7 @@ class Ways(Guarded):
         self.assertEqual(eventually(lambda: self.server.get(url).status == 401 and self.server.get(url).json()['detail'], 10).split()[-1], 'expired.')
 
     def test_a_link_ends_with_its_token(self):
-        token = made(self.server, 'read', 'leaver')
+        token = create_token(self.server, 'read', 'leaver')
         url = self.link('%s/recordings/%s' % (API, self.lab), token)
         self.assertEqual(self.server.get(url).status, 200)
         reel('token', 'revoke', 'leaver', '--data', self.server.data)
@@ -200,7 +195,7 @@ class Logins(Guarded):
         self.assertEqual(self.ask('DELETE', API + '/login', None, **self.PAGE).status, 204)
 
     def test_revocation_ends_it(self):
-        cookie = self.cookie(made(self.server, 'read', 'short-lived'))
+        cookie = self.cookie(create_token(self.server, 'read', 'short-lived'))
         self.assertEqual(self.status(cookie), 200)
         self.assertEqual(self.ask('DELETE', API + '/tokens/short-lived', self.tokens['admin']).status, 204)
         self.assertEqual(self.status(cookie), 401)
@@ -212,7 +207,7 @@ class Logins(Guarded):
             self.assertEqual(self.status(cookie, 'PUT', path, 'y', **headers), status, headers)
 
     def test_one_token_has_a_hundred(self):
-        token = made(self.server, 'read', 'busy')
+        token = create_token(self.server, 'read', 'busy')
         first = self.cookie(token)
         for _ in range(100):
             last = self.cookie(token)
@@ -270,7 +265,7 @@ class Tokens(Guarded):
             self.assertProblem(self.ask('POST', API + '/tokens', self.tokens['admin'], json.dumps(body)), 400)
 
     def test_the_command_line_counts_at_once(self):
-        token = made(self.server, 'read', 'quick', '--expires', '2s')
+        token = create_token(self.server, 'read', 'quick', '--expires', '2s')
         self.assertEqual(self.ask('GET', API + '/recordings', token).status, 200)
         self.assertTrue(eventually(lambda: self.ask('GET', API + '/recordings', token).status == 401, 10))  # by itself
         out = reel('token', 'list', '--data', self.server.data).stdout.decode()
@@ -285,8 +280,8 @@ class Collections(Guarded):
     @classmethod
     def fill(cls):
         super().fill()
-        cls.some = made(cls.server, 'edit', 'some', '--collection', 'l?b')
-        cls.boss = made(cls.server, 'admin', 'boss', '--collection', 'lab')
+        cls.some = create_token(cls.server, 'edit', 'some', '--collection', 'l?b')
+        cls.boss = create_token(cls.server, 'admin', 'boss', '--collection', 'lab')
 
     def test_others_are_not_there(self):
         missing = self.ask('GET', API + '/recordings/' + '0' * 32, self.some).json()['detail']
@@ -440,7 +435,7 @@ class Written(Guarded):
         self.assertEqual(self.audit('?path=%25'), [])  # no pattern, but a text
 
     def test_no_secret_is_written_down(self):
-        token = made(self.server, 'read', 'secretive')
+        token = create_token(self.server, 'read', 'secretive')
         url = self.link(API + '/recordings', token)
         self.get(url)
         self.server.request('GET', API + '/recordings', headers={'Authorization': 'Basic ' + base64.b64encode(b'x:' + token.encode()).decode()})
@@ -461,7 +456,7 @@ class Lasting(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder, True)
         server = Server(folder)
         self.addCleanup(lambda: server.stop(None))
-        token = made(server, 'admin', 'boss')
+        token = create_token(server, 'admin', 'boss')
 
         def audit():
             return server.request('GET', API + '/audit?limit=1000', headers=bearer(token)).json()['items']
@@ -479,7 +474,7 @@ class Guessing(unittest.TestCase):
     def test_failed_log_ins_are_slowed_down(self):
         server = Server()
         try:
-            token = made(server, 'admin', 'boss')
+            token = create_token(server, 'admin', 'boss')
             statuses = [server.get(API + '/recordings', Authorization='Bearer reel_' + 'A' * 43).status for _ in range(15)]
             self.assertEqual(statuses, [401] * 10 + [429] * 5)
             answer = server.get(API + '/recordings', Authorization='Basic abcd')
@@ -505,7 +500,7 @@ class Guessing(unittest.TestCase):
     def test_denials_cannot_wash_the_audit_away(self):
         server = Server()
         try:
-            token = made(server, 'admin', 'boss')
+            token = create_token(server, 'admin', 'boss')
             for _ in range(150):
                 server.get(API + '/recordings')
             time.sleep(0.5)
@@ -535,7 +530,7 @@ class Proxies(unittest.TestCase):
         self.assertEqual(server.request('GET', API + '/recordings').status, 401)  # without its header
         self.assertEqual(server.request('GET', API + '/recordings', headers={'X-Remote-User': ''}).status, 401)
         self.assertEqual(server.request('DELETE', API + '/recordings/x', headers=self.USER).status, 404)
-        token = made(server, 'admin', 'boss')
+        token = create_token(server, 'admin', 'boss')
         rows = lambda: [r for r in server.get(API + '/audit', **bearer(token)).json()['items'] if r['method'] == 'DELETE']
         self.assertTrue(eventually(rows))
         self.assertEqual((rows()[0]['caller'], rows()[0]['how'], rows()[0]['peer']), ('alice', 'proxy', '198.51.100.7'))
@@ -543,7 +538,7 @@ class Proxies(unittest.TestCase):
 
     def test_guesses_are_counted_by_whom_the_proxy_names(self):
         server = self.serve('--trust-proxy', '127.0.0.1')
-        made(server, 'admin', 'boss')
+        create_token(server, 'admin', 'boss')
         ask = lambda peer: server.get(API + '/recordings', Authorization='Bearer x', X_Forwarded_For=peer).status
         self.assertEqual([ask('198.51.100.7') for _ in range(11)], [401] * 10 + [429])
         self.assertEqual(ask('198.51.100.8'), 401)
@@ -623,7 +618,7 @@ class FirstStart(unittest.TestCase):
         server = Server()
         self.addCleanup(server.stop)
         self.assertEqual(server.get(API + '/tokens').status, 200)
-        made(server, 'read', 'first-one')
+        create_token(server, 'read', 'first-one')
         self.assertEqual(server.get(API + '/tokens').status, 401)
         reel('token', 'revoke', 'first-one', '--data', server.data)
         self.assertEqual(server.get(API + '/tokens').status, 401)  # and is not open again
@@ -631,7 +626,7 @@ class FirstStart(unittest.TestCase):
     def test_metrics_may_be_open(self):
         server = Server(None, '--metrics-open')
         self.addCleanup(server.stop)
-        made(server, 'read', 'a')
+        create_token(server, 'read', 'a')
         self.assertEqual(server.get('/metrics').status, 200)
         self.assertEqual(server.get(API + '/recordings').status, 401)
 

@@ -339,7 +339,8 @@ class Upkeep(unittest.TestCase):
         refused = subprocess.run([REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         self.assertEqual(refused.returncode, 1)
         made = self.fsck('--rebuild', code=1)
-        self.assertEqual([made['old_catalog'], made['recordings']], ['catalog.db.old-1', 2])
+        self.assertEqual([made['old_catalog'], made['recordings'], made['tokens_lost']], ['catalog.db.old-1', 2, True])
+        os.remove(os.path.join(self.data, 'tokens-required'))  # there were none, which a catalog that cannot be read does not say
         check()
 
     @in_a_folder

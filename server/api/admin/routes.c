@@ -73,7 +73,9 @@ const struct api_route api_routes_admin[] = {
      .id = "listTokens",
      .tag = "access",
      .answers = "200" ERRORS_LIST},
-    {.http = {"POST", BASE "/tokens", ROLE_ADMIN, api_no_params, "Creates a token; its secret is shown only once.",
+    {.http = {"POST", BASE "/tokens", ROLE_ADMIN, api_no_params,
+              "Creates a token; its secret is shown only once. The first one must have the role admin, for all "
+              "collections.",
               api_token_create, JSON_BODY},
      .id = "createToken",
      .policy = {.key = HTTP_KEY_REFUSED},

@@ -91,7 +91,9 @@ void api_token_create(struct http_request *r) {
             collections[options.n_collections++] = json_string_value(item); /* NULL is refused */
         }
     }
-    if (token_create(http_app(r)->catalog, &options, text, &token, &err)) {
+    const struct app *app = http_app(r);
+    const struct token_archive archive = {.data = app->config.data, .store = app->store, .catalog = app->catalog};
+    if (token_create(&archive, &options, text, &token, &err)) {
         reply_created(r, &token, text);
         OPENSSL_cleanse(text, sizeof text);
     } else {

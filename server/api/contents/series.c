@@ -4,6 +4,7 @@
 #include "api/contents/series.h"
 #include "api/job_reply.h"
 #include "api/recording.h"
+#include "api/reserve.h"
 #include "api/selection.h"
 
 #include <float.h>
@@ -119,8 +120,10 @@ static struct reel_column *get_column(struct http_request *r, const struct api_r
         return reel_column_new(a->recording, topic, path, q->start_ns, q->end_ns, NULL, &trouble->error);
     }
     int64_t left = q->wait_until_ns - reel_now_ns();
-    struct column_request *request = make_request(a->recording, topic, path);
-    return derived_get(http_app(r)->derived, &kind, key, subject, request, left > 0 ? left : 0, trouble->job,
+    char owner[API_PRINCIPAL_TEXT];
+    const struct derived_request derived = {
+        .key = key, .subject = subject, .owner = api_principal(r, owner), .wait_ns = left > 0 ? left : 0};
+    return derived_get(http_app(r)->derived, &kind, &derived, make_request(a->recording, topic, path), trouble->job,
                        &trouble->error);
 }
 

@@ -259,7 +259,8 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
 static void reply_planned(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {
     struct reel_error err = {0};
     char job[33] = "";
-    struct plan_request q = {.key = c->etag, .conversion = conversion};
+    char owner[API_PRINCIPAL_TEXT];
+    const struct plan_request q = {.key = c->etag, .owner = api_principal(r, owner), .conversion = conversion};
     if (c->split) {
         reply_parts(r, c, &q);
         return;
@@ -317,6 +318,7 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
 void api_convert_inputs(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
+    char owner[API_PRINCIPAL_TEXT];
     bool report = false, check = false;
     if (!read_conversion(r, in, &c) || !convert_reserve(r, in, c.writer)) {
         return;
@@ -337,7 +339,7 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
         bool leaves_out = stream->left_out || c.writer->leaves_out;
         bool counts = http_param_bool(r, "check", &check) && check && leaves_out && !streamed && !c.split;
         if (accepted && counts &&
-            !count_left_out(r, &(struct plan_request){.key = c.etag, .conversion = conversion}, loss)) {
+            !count_left_out(r, &(struct plan_request){c.etag, api_principal(r, owner), conversion}, loss)) {
             return;
         }
         reply_report(r, &c, accepted, loss, &err);
@@ -359,7 +361,7 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
     struct inputs inputs = {.items = &item, .recordings = &item.recording, .n = 1, .name = name}, *in = &inputs;
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error ignored = {0};
-    char job[33] = "";
+    char job[33] = "", owner[API_PRINCIPAL_TEXT];
     if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
         return false;
     }
@@ -369,7 +371,7 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
         !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
         return false;
     }
-    const struct plan_request q = {.key = c.etag, .conversion = conversion};
+    const struct plan_request q = {.key = c.etag, .owner = api_principal(r, owner), .conversion = conversion};
     bool costly = c.writer->is_costly && c.writer->is_costly(stream);
     AUTO(reel_plan_free)
     struct reel_plan *plan =

@@ -256,9 +256,13 @@ static void zip_reply(struct export *e) {
         return;
     }
     api_etag(e->all_text, etag);
+    char owner[API_PRINCIPAL_TEXT];
+    const struct derived_request request = {.key = etag,
+                                            .subject = "export.zip",
+                                            .owner = api_principal(e->r, owner),
+                                            .wait_ns = api_wait_ns(e->r, API_PLAN_WAIT_NS)};
     AUTO(zip_plan_free)
-    struct zip_plan *plan =
-        zip_plan_get(http_app(e->r)->derived, e->items, etag, api_wait_ns(e->r, API_PLAN_WAIT_NS), job, &err);
+    struct zip_plan *plan = zip_plan_get(http_app(e->r)->derived, e->items, &request, job, &err);
     if (!plan && job[0]) {
         api_reply_busy(e->r, job, "the archive is being planned; try again");
         return;
