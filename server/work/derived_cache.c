@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-
 struct computation { /* owned by the job */
     struct derived_cache *cache;
     const struct derived_kind *kind;

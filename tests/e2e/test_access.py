@@ -490,7 +490,7 @@ class Guessing(unittest.TestCase):
     def test_guessed_logins_are_slowed_down(self):
         server = Server()
         self.addCleanup(server.stop)
-        token = made(server, 'read', 'reader')
+        token = create_token(server, 'read', 'reader')
         cookie = lambda value: {'Cookie': 'reel_login_%d=%s' % (server.port, value)}
         own = server.request('POST', API + '/login', None, bearer(token)).headers['Set-Cookie'].split(';')[0]
         statuses = [server.request('GET', API + '/recordings', None, cookie('reel_' + 'A' * 43)).status for _ in range(15)]

@@ -15,7 +15,7 @@ import unittest
 
 import msgpack
 
-from harness import API, REEL, Case, Server, eventually, files_below, in_a_folder, reel
+from harness import API, REEL, Case, Server, create_token, eventually, files_below, in_a_folder, reel
 from samples import T0, bag, lab_messages
 
 
@@ -476,7 +476,7 @@ class Limits(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.data, ignore_errors=True)
         self.server = Server(self.data)
         self.addCleanup(lambda: self.server.stop(None))
-        self.tokens = [reel('token', 'create', '--role', 'upload', '--name', 'robot-%d' % i, '--data', self.data).stdout.decode().strip() for i in range(5)]
+        self.tokens = [create_token(self.server, 'upload', 'robot-%d' % i) for i in range(5)]
         self.n = 0
 
     def create(self, token):

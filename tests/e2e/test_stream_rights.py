@@ -6,9 +6,9 @@ import threading
 import time
 import urllib.parse
 
-from harness import API, Case, eventually, reel
+from harness import API, Case, create_token, eventually, reel
 from samples import bag, lab_messages
-from test_access import bearer, made
+from test_access import bearer
 from test_live import Live, row
 
 SOON = 30  # seconds: rights are checked twice in one, but the machine may be loaded; without a check they never end
@@ -52,7 +52,7 @@ class StreamRights(Case):
         cls.server.put('large.txt', os.urandom(20_000_000), '?keep=true', collection='open')  # what a slow integrity check takes long for
         cls.live = Live(cls.server, 'growing', collection='open')
         cls.live.appended([row('/a', 1)])
-        cls.root = made(cls.server, 'admin', 'root')
+        cls.root = create_token(cls.server, 'admin', 'root')
         cls.count = 0
 
     def call(self, method, path, body=None, **headers):
@@ -83,7 +83,7 @@ class StreamRights(Case):
     def token(self, *args):
         type(self).count += 1
         name = 'reader-%d' % self.count
-        return name, made(self.server, 'read', name, *args)
+        return name, create_token(self.server, 'read', name, *args)
 
     def opened(self, token=None, of_recordings=False, path=lambda path: path, headers=None):
         headers = headers if headers is not None else bearer(token)
