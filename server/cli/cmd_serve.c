@@ -19,6 +19,7 @@
 #include "cli/cli.h"
 #include "cli/systemd.h"
 #include "imports/import.h"
+#include "log_queue.h"
 #include "store/tokens_record.h"
 
 enum { MB = 1000000 };
@@ -35,7 +36,8 @@ static void block_signals(sigset_t *stop) {
 static void reload_certificate(const struct app *app) {
     struct reel_error err = {0};
     bool good = http_server_reload(app->http, &err);
-    fprintf(stderr, good ? "reel: read the certificate again\n" : "reel: the certificate in use stays: %s\n", err.text);
+    log_queue_printf(app->log, good ? "reel: read the certificate again" : "reel: the certificate in use stays: %s",
+                     err.text);
 }
 
 /* While waiting, systemd is notified as long as the catalog answers. SIGHUP stops a server without TLS, as a closed
