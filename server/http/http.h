@@ -39,7 +39,6 @@ struct http_param { /* tables end with {0} */
     const char *const *choices; /* HTTP_CHOICE, NULL-terminated */
     bool required;
     uint64_t min, max;    /* of HTTP_UINT; max of a parameter that repeats: how often; max 0: no limit */
-    bool clamps;          /* a number above max is taken as max */
     const char *help;     /* a sentence */
     const char *fallback; /* the default value, which the handler assumes itself; NULL: none */
     const struct http_param *(*more)(void); /* of the last row, without a name: the table goes on with this one */

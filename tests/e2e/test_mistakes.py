@@ -67,9 +67,9 @@ class Parameters(Case):
             self.assertProblem(answer, status, *words)
 
     def test_numbers_have_the_bounds_of_the_document(self):
-        for path, good, bad in (('/recordings?limit=%d', (1, 1000, 100000), (0,)), ('/recordings/{id}/messages?limit=%d', (1, 1000000), (0, 1000001)),
-                                ('/jobs?limit=%d', (1, 1000, 1001), (0,)), ('/changes?limit=%d', (1, 1000, 1001), (0,)),
-                                ('/recordings/{id}/topics?limit=%d', (1, 1000, 1001), (0,)), ('/recordings/{id}/coverage?bins=%d', (1, 2000), (0, 2001)),
+        for path, good, bad in (('/recordings?limit=%d', (1, 1000), (0, 1001, 100000)), ('/recordings/{id}/messages?limit=%d', (1, 1000000), (0, 1000001)),
+                                ('/jobs?limit=%d', (1, 1000), (0, 1001)), ('/changes?limit=%d', (1, 1000), (0, 1001)),
+                                ('/recordings/{id}/topics?limit=%d', (1, 1000), (0, 1001)), ('/recordings/{id}/coverage?bins=%d', (1, 2000), (0, 2001)),
                                 ('/search/values?where=/a.x>1&intervals=%d', (1, 1000), (0, 1001)), ('/recordings/{id}/as/a.mcap?chunk_size=%d', (), (0,))):
             for number in good:
                 self.asked(path % number, 200)
