@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/heap.h"
 
 /* A request for /api/v1 is one without the prefix. So that this is certain, no path of the server may begin as the
  * prefix does. */
@@ -65,5 +66,7 @@ void http_add_address(struct http_request *r, const char *name, const char *path
     AUTO_MEM char *text = NULL;
     if (asprintf(&text, "%s%s", r->server->options.prefix, path) >= 0) {
         http_add_header(r, name, text);
+    } else {
+        heap_failed();
     }
 }

@@ -19,9 +19,8 @@ enum { GZIP_LEVEL = 4 };
 
 void reply_header(struct MHD_Response *response, const char *name, const char *value) {
     errno = 0;
-    if (MHD_add_response_header(response, name, value) != MHD_YES && errno == ENOMEM) { /* else the library forbids it
-                                                                                         */
-        heap_failed();
+    if (MHD_add_response_header(response, name, value) != MHD_YES && errno == ENOMEM) {
+        heap_failed(); /* other headers are forbidden by the library */
     }
 }
 
@@ -30,7 +29,7 @@ void http_add_header(struct http_request *r, const char *name, const char *value
     if (r->caught || !guard_token(name) || strpbrk(value, "\r\n")) {
         return;
     }
-    struct http_extra_header *header = malloc(sizeof *header + name_size + value_size + 2);
+    struct http_extra_header *header = heap_malloc(sizeof *header + name_size + value_size + 2);
     if (!header) {
         return;
     }
@@ -75,6 +74,14 @@ static void add_timing(const struct http_request *r, struct MHD_Response *respon
     reply_header(response, "Server-Timing", text);
 }
 
+/* Has a header or JSON that was read or made been cut short? Afterwards it counts no more: the reply that says so has
+ * both, too. */
+static bool lacks_memory(struct http_request *r) {
+    bool lacks = heap_failures() != r->heap_failures;
+    r->heap_failures = heap_failures();
+    return lacks;
+}
+
 void reply_take(struct http_request *r, unsigned status, struct MHD_Response *response, uint64_t length) {
     if (r->replied) { /* only the first reply is sent */
         if (response) {
@@ -90,7 +97,6 @@ void reply_take(struct http_request *r, unsigned status, struct MHD_Response *re
         reply_note_error(r, "out of memory");
         return;
     }
-    uint64_t failures = heap_failures();
     reply_header(response, "X-Request-Id", r->id);
     reply_header(response, "X-Content-Type-Options", "nosniff");
     reply_header(response, "Referrer-Policy", "no-referrer");
@@ -107,7 +113,7 @@ void reply_take(struct http_request *r, unsigned status, struct MHD_Response *re
     for (const struct http_extra_header *h = r->extra_headers; h; h = h->next) {
         reply_header(response, h->name, h->value);
     }
-    if (heap_failures() != failures) { /* no answer is better than one without Location or the headers for safety */
+    if (lacks_memory(r)) { /* no answer is better than one without Location or the headers for safety */
         MHD_destroy_response(response);
         r->response = NULL;
         reply_note_error(r, "out of memory");
@@ -235,13 +241,6 @@ static void reply_json_text(struct http_request *r, unsigned status, struct text
     }
 }
 
-/* Has JSON that it read or made been cut short? Afterwards it counts no more: the reply that says so is JSON, too. */
-static bool lacks_memory(struct http_request *r) {
-    bool lacks = heap_failures() != r->heap_failures;
-    r->heap_failures = heap_failures();
-    return lacks;
-}
-
 /* Takes the text. */
 static void reply_reserved(struct http_request *r, unsigned status, struct text text) {
     if (lacks_memory(r)) {
@@ -323,7 +322,7 @@ bool http_catches_problems(const struct http_request *r) {
 void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
                              json_t *extra_members) {
     char type[256];
-    if (status >= 400 && status < 500 && lacks_memory(r)) { /* what it objects to may not be what was sent */
+    if (lacks_memory(r) && status < 500) { /* what it objects to may not be what was sent */
         json_decref(extra_members);
         http_reply_no_memory(r);
         return;
