@@ -246,7 +246,7 @@ class Retention:
 class Upgrade:
     """A server starts on a catalog of the first version: it is upgraded, or left alone with an error; the next start does it."""
     files = sorted(glob.glob(os.path.join(os.path.dirname(__file__), '..', '..', 'sql', 'migrations', '*.sql')))
-    apart = True  # a server of its own
+    apart = True  # a server of its own: not in the short form
 
     def prepare(self, w):
         self.data = os.path.join(w.folder, 'upgrade')
@@ -358,7 +358,7 @@ class Every(unittest.TestCase):
 
     def all_of(self, journey, kinds):
         row = [j for j, _ in JOURNEYS].index(journey)
-        if (row + DAY) % ROWS:
+        if (row + DAY) % ROWS or ROWS > 1 and getattr(journey, 'apart', False):  # a server's start has 12000 allocations
             return  # on another day
         w, broken, runs = self.world(), [], 0
         for kind in [k for k in kinds if k in KINDS_OF_THE_RUN]:
