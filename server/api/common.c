@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
+#include "base/hash_table.h"
 #include "base/hex.h"
 #include "base/limits.h"
 #include "base/number.h"
@@ -25,6 +26,8 @@ enum {
     WALK_MEMORY = 40,        /* of a channel, to list them */
     STREAM_MEMORY = 2 << 20, /* buffers of a stream and of its response */
     CHANNEL_MEMORY = 350,    /* of a channel of a stream and its writer */
+    DECODER_MEMORY = 6 << 10, /* of the decoder of a definition … */
+    DEFINITION_MEMORY = 16,   /* … and times the size of its text */
     SEGMENT_MEMORY = 100,    /* of an index segment of a stream */
     BLOCK_MEMORY = 8 << 20,  /* of a payload that is copied: at most this much is held at once */
     THREAD_MEMORY = 8 << 20, /* of a thread that renders ahead */
@@ -197,6 +200,29 @@ bool api_reserve_open(struct http_request *r, struct reel_recording *const *reco
     return http_reserve(r, bytes);
 }
 
+/* Of the decoders of all channels. Those of one definition share one (decode/decoder_set.h). */
+static uint64_t decoders_memory(const struct reel_index *index) {
+    AUTO_STRUCT(hash_table_free) struct hash_table known = {0};
+    const uint32_t n = reel_index_info(index)->n_channels;
+    const uint8_t *latest = NULL;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_channel *c = reel_index_channel(index, i);
+        const uint8_t *definition = c->n_schemas > 0 ? c->schemas[0].data.data : NULL;
+        struct hash_key key = hash_key_number((uintptr_t)definition);
+        if (definition == latest || (c->n_schemas == 1 && hash_table_get(&known, key) != 0)) {
+            continue;
+        }
+        latest = definition;
+        (void)hash_table_set(&known, key, 1, NULL); /* else it is counted again */
+        bytes += DECODER_MEMORY;
+        for (uint32_t k = 0; k < c->n_schemas; k++) {
+            bytes += c->schemas[k].data.size * DEFINITION_MEMORY;
+        }
+    }
+    return bytes;
+}
+
 static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t n, bool decodes) {
     uint64_t bytes = STREAM_MEMORY, payloads = 0, one = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -204,6 +230,7 @@ static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t
         uint64_t largest = info->largest_payload, most = decodes ? REEL_DECODED_MAX : BLOCK_MEMORY;
         largest = largest < most ? largest : most;
         bytes += info->n_channels * CHANNEL_MEMORY + info->messages / REEL_SEGMENT_ENTRIES * SEGMENT_MEMORY;
+        bytes += decodes ? decoders_memory(reel_recording_index(recordings[i])) : 0;
         payloads += largest;
         one = largest > one ? largest : one;
     }
