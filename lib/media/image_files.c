@@ -36,11 +36,16 @@ static void choose_size(int width, int height, uint32_t target_width, int *out_w
 
 /* A progressive JPEG may repeat its scans any number of times at little cost in bytes, so they are counted. Similar
  * bytes elsewhere are counted too. */
-static bool scans_fit(struct reel_bytes file, int width, int height, struct reel_error *err) {
+static uint64_t count_scans(struct reel_bytes file) {
     uint64_t scans = 0;
     for (size_t i = 1; i < file.size; i++) {
         scans += file.data[i - 1] == 0xff && file.data[i] == 0xda;
     }
+    return scans;
+}
+
+static bool scans_fit(struct reel_bytes file, int width, int height, struct reel_error *err) {
+    uint64_t scans = count_scans(file);
     return (uint64_t)width * (uint64_t)height <= PICTURE_SCANNED_MAX / (scans ? scans : 1) ||
            reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height,
                      (unsigned long long)scans);
@@ -172,6 +177,23 @@ bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *
     return image->form == REEL_PICTURE_JPEG  ? jpeg_size(image->data, width, height)
            : image->form == REEL_PICTURE_PNG ? png_size(image->data, width, height)
                                              : false;
+}
+
+uint64_t reel_picture_memory(const struct reel_image *image, uint32_t width) {
+    enum { PIXEL = 3, COEFFICIENTS = 6, FILE_PIXEL = 3 }; /* bytes for each pixel */
+    uint32_t w = 0, h = 0;
+    if (!reel_image_size(image, &w, &h) || w == 0 || h == 0) {
+        return 0; /* it is not drawn */
+    }
+    bool jpeg = image->compressed && image->form == REEL_PICTURE_JPEG;
+    int read_width = (int)w, read_height = (int)h;
+    if (jpeg) {
+        choose_size((int)w, (int)h, width, &read_width, &read_height);
+    }
+    uint64_t all = (uint64_t)w * h, read = (uint64_t)read_width * (uint64_t)read_height;
+    uint64_t made = width > 0 && width < w ? all * width / w * width / w : all;
+    return (image->compressed ? read * PIXEL : 0) + (jpeg && count_scans(image->data) > 1 ? all * COEFFICIENTS : 0) +
+           made * (PIXEL + FILE_PIXEL);
 }
 
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {

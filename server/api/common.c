@@ -28,7 +28,10 @@ enum {
     CHANNEL_MEMORY = 350,    /* of a channel of a stream and its writer */
     DECODER_MEMORY = 6 << 10, /* of the decoder of a definition … */
     DEFINITION_MEMORY = 16,   /* … and times the size of its text */
+    TRANSLATION_MEMORY = 4 << 10, /* of a channel that is translated … */
+    TRANSLATED_MEMORY = 6,        /* … and times the size of its definition */
     SEGMENT_MEMORY = 100,    /* of an index segment of a stream */
+    IDLE_MEMORY = 256 << 10, /* … while it waits for messages */
     BLOCK_MEMORY = 8 << 20,  /* of a payload that is copied: at most this much is held at once */
     THREAD_MEMORY = 8 << 20, /* of a thread that renders ahead */
     CLIENT_ROOM = 192,
@@ -223,23 +226,66 @@ static uint64_t decoders_memory(const struct reel_index *index) {
     return bytes;
 }
 
-static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t n, bool decodes) {
+/* Of the channels that another encoding or a view makes of these. */
+static uint64_t translation_memory(const struct reel_index *index) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
+        const struct reel_channel *c = reel_index_channel(index, i);
+        bytes += c->n_schemas > 0 ? TRANSLATION_MEMORY + c->schemas[0].data.size * TRANSLATED_MEMORY : 0;
+    }
+    return bytes;
+}
+
+/* Of the definitions of these, beyond that of the recording. */
+static uint64_t definitions_memory(struct reel_recording *const *recordings, uint32_t n, unsigned use) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_index *index = reel_recording_index(recordings[i]);
+        bytes += use & API_DECODES ? decoders_memory(index) : 0;
+        bytes += use & API_CONVERTS ? translation_memory(index) : 0;
+    }
+    return bytes;
+}
+
+unsigned api_stream_use(const struct reel_writer *writer, const struct reel_selection *selection) {
+    const char *encoding = selection->encoding ? selection->encoding : writer->encoding;
+    bool converts = selection->view || (encoding && encoding[0]);
+    return (writer->needs & (REEL_STREAMED | REEL_DECODES) ? API_DECODES : 0) | (converts ? API_CONVERTS : 0);
+}
+
+static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t n, unsigned use) {
+    const bool decodes = use & API_DECODES;
     uint64_t bytes = STREAM_MEMORY, payloads = 0, one = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
         uint64_t largest = info->largest_payload, most = decodes ? REEL_DECODED_MAX : BLOCK_MEMORY;
         largest = largest < most ? largest : most;
         bytes += info->n_channels * CHANNEL_MEMORY + info->messages / REEL_SEGMENT_ENTRIES * SEGMENT_MEMORY;
-        bytes += decodes ? decoders_memory(reel_recording_index(recordings[i])) : 0;
         payloads += largest;
         one = largest > one ? largest : one;
     }
     uint64_t held = REEL_STREAM_AWAKE * one; /* so many recordings of a stream hold payloads at a time */
-    return bytes + (payloads < held ? payloads : held) * (decodes ? DECODED_MEMORY : 1);
+    return bytes + definitions_memory(recordings, n, use) +
+           (payloads < held ? payloads : held) * (decodes ? DECODED_MEMORY : 1);
 }
 
-bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes) {
-    return http_reserve(r, stream_memory(recordings, n, decodes));
+uint64_t api_idle_memory(const struct reel_recording *recording, bool whole) {
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    uint64_t largest = info->largest_payload < REEL_DECODED_MAX ? info->largest_payload : REEL_DECODED_MAX;
+    return whole ? stream_memory((struct reel_recording *const[]){(struct reel_recording *)recording}, 1, API_DECODES)
+                 : STREAM_MEMORY - IDLE_MEMORY + largest * DECODED_MEMORY;
+}
+
+bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, unsigned use) {
+    uint64_t definitions = definitions_memory(recordings, n, use);
+    if (definitions > http_memory_max(r)) {
+        http_reply_problem(r, 413, "limit",
+                           "the definitions of all channels take %llu MiB here, more than one response may hold "
+                           "(--memory-mb); the file as it is needs no memory",
+                           (unsigned long long)(definitions >> 20));
+        return false;
+    }
+    return http_reserve(r, stream_memory(recordings, n, use));
 }
 
 struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,
@@ -252,10 +298,9 @@ struct reel_conversion *api_conversion(struct http_request *r, const struct reel
 }
 
 bool api_reserve_threads(struct http_request *r, struct reel_conversion *c) {
-    bool decodes = c->writer->needs & (REEL_STREAMED | REEL_DECODES),
-         table = decodes && !(c->writer->needs & REEL_STREAMED);
+    bool table = (c->writer->needs & REEL_DECODES) && !(c->writer->needs & REEL_STREAMED);
     uint64_t each =
-        stream_memory(c->recordings, c->n_recordings, decodes) + THREAD_MEMORY + (table ? 3 * REEL_ROW_GROUP_BYTES : 0);
+        stream_memory(c->recordings, c->n_recordings, api_stream_use(c->writer, &c->selection)) + THREAD_MEMORY + (table ? 3 * REEL_ROW_GROUP_BYTES : 0);
     uint64_t most = http_app(r)->config.memory_bytes / (table ? 2 : 8) / each; /* others need memory, too */
     unsigned threads = reel_conversion_threads(c);
     c->max_threads = threads < most ? threads : most > 1 ? (unsigned)most : 1;
@@ -266,7 +311,7 @@ bool api_open_messages(struct http_request *r, struct api_recording *out) {
     if (!api_open(r, out)) {
         return false;
     }
-    bool good = api_reserve_stream(r, &out->recording, 1, true);
+    bool good = api_reserve_stream(r, &out->recording, 1, API_DECODES);
     if (!good) {
         api_recording_done(out);
     }

@@ -30,9 +30,18 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
 bool api_open_messages(struct http_request *r, struct api_recording *out);
 /* Reserves the memory of these open recordings. False: replied. */
 bool api_reserve_open(struct http_request *r, struct reel_recording *const *recordings, uint32_t n);
-/* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values.
- * False: replied. */
-bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes);
+/* Reserves the memory of a stream of these recordings (http_reserve()). False: replied. */
+enum api_stream_use {
+    API_AS_STORED = 0,
+    API_DECODES = 1, /* also of their messages' values */
+    API_CONVERTS = 2 /* also of the translation of each channel, by a view or to another encoding */
+};
+bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, unsigned use);
+/* What a writer and a selection need of these. */
+unsigned api_stream_use(const struct reel_writer *writer, const struct reel_selection *selection);
+/* Bytes of these that a stream of this recording does not use while it waits for messages; api_open_messages() has
+ * reserved them. `whole`: when it is closed meanwhile. */
+uint64_t api_idle_memory(const struct reel_recording *recording, bool whole);
 /* A conversion on the server's threads, whose turns are those of the request's client. NULL with err. */
 struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,
                                        struct reel_recording *const *recordings, uint32_t n,

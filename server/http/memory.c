@@ -1,5 +1,6 @@
 /* The memory that responses hold together. A request reserves what it is about to allocate, and waits while there is
- * not enough left. What the requests of one client at one address hold together is limited, too. */
+ * not enough left. What the requests of one client hold together is limited, too: of a caller,
+ * or of an address where no tokens are required. */
 #include "base/thread.h"
 #include "http/http_internal.h"
 
@@ -49,8 +50,10 @@ static struct http_share *share_of(struct http_memory *m, struct http_request *r
     if (r->share) {
         return r->share;
     }
-    snprintf(client, sizeof client, "%.64s %lld %.80s", http_peer(r), (long long)http_caller(r)->token,
-             http_caller(r)->name);
+    const struct http_caller *caller = http_caller(r);
+    bool known = strcmp(caller->how, "open") != 0; /* wherever it asks from */
+    snprintf(client, sizeof client, "%s %lld %.120s", caller->how, (long long)caller->token,
+             known ? caller->name : http_peer(r));
     struct http_share *s = m->shares;
     while (s && strcmp(s->client, client) != 0) {
         s = s->next;

@@ -91,7 +91,7 @@ def large_pictures():
     return mcap(schema(1, 'sensor_msgs/CompressedImage', 'ros1msg', definition), channel(1, 1, '/camera', 'ros1'), *[message(1, i, image) for i in range(3)])
 
 
-HOSTILE = {'channels': (mcap_of_channels, '/t00000', ''), 'wide': (wide_schema, '/t00000', 'f00000'), 'deep': (deep_schema, '/t01000', 'a'),
+HOSTILE = {'channels': (mcap_of_channels, '/t00000', 'x'), 'wide': (wide_schema, '/t00000', 'f00000'), 'deep': (deep_schema, '/t01000', 'a'),
            'huge': (huge_message, '/huge', 'a.0'), 'chunks': (many_chunks, '/few', 'a'), 'attachments': (many_attachments, '/one', 'a'),
            'pictures': (large_pictures, '/camera', 'format')}
 EXPORTS = ('csv', 'ndjson', 'json', 'json-seq', 'msgpack', 'parquet', 'arrows', 'arrow', 'mcap', 'bag', 'db3', 'images.zip', 'clouds.zip', 'mp4', 'tide', 'nanover.zip')
