@@ -179,21 +179,29 @@ bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *
                                              : false;
 }
 
-uint64_t reel_picture_memory(const struct reel_image *image, uint32_t width) {
-    enum { PIXEL = 3, COEFFICIENTS = 6, FILE_PIXEL = 3 }; /* bytes for each pixel */
+/* Of one picture made of another, both in memory, then of it and its file. */
+static uint64_t memory_of(uint64_t read, uint64_t made, bool scaled, enum reel_picture_form form) {
+    enum { PIXEL = 3 };                                                         /* bytes */
+    const uint64_t file = form == REEL_PICTURE_JPEG ? made + made / 2 : made * PIXEL, /* as their writers allocate it */
+        reading = (read + (scaled ? made : 0)) * PIXEL, writing = (scaled ? made : read) * PIXEL + file;
+    return reading > writing ? reading : writing;
+}
+
+uint64_t reel_picture_memory(const struct reel_image *image, enum reel_picture_form form, uint32_t width) {
+    enum { COEFFICIENTS = 6 }; /* bytes for each pixel of a JPEG of several scans */
     uint32_t w = 0, h = 0;
-    if (!reel_image_size(image, &w, &h) || w == 0 || h == 0) {
+    if (!reel_image_size(image, &w, &h) || w == 0 || h == 0 || w > PICTURE_SIDE_MAX || h > PICTURE_SIDE_MAX) {
         return 0; /* it is not drawn */
     }
-    bool jpeg = image->compressed && image->form == REEL_PICTURE_JPEG;
+    bool jpeg = image->compressed && image->form == REEL_PICTURE_JPEG, scaled = width > 0 && width < w;
     int read_width = (int)w, read_height = (int)h;
     if (jpeg) {
         choose_size((int)w, (int)h, width, &read_width, &read_height);
     }
-    uint64_t all = (uint64_t)w * h, read = (uint64_t)read_width * (uint64_t)read_height;
-    uint64_t made = width > 0 && width < w ? all * width / w * width / w : all;
-    return (image->compressed ? read * PIXEL : 0) + (jpeg && count_scans(image->data) > 1 ? all * COEFFICIENTS : 0) +
-           made * (PIXEL + FILE_PIXEL);
+    uint64_t all = (uint64_t)w * h, made = scaled ? all * width / w * width / w : all,
+             read = image->compressed ? (uint64_t)read_width * (uint64_t)read_height : made;
+    return memory_of(read, made, scaled && image->compressed, form) +
+           (jpeg && count_scans(image->data) > 1 ? all * COEFFICIENTS : 0);
 }
 
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {

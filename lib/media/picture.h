@@ -44,7 +44,7 @@ bool reel_picture_make(const struct reel_image *image, enum reel_picture_form fo
                        struct reel_picture *out, struct reel_error *err);
 void reel_picture_done(struct reel_picture *picture);
 /* The bytes that this allocates at most, as far as the head of the image says. */
-uint64_t reel_picture_memory(const struct reel_image *image, uint32_t width);
+uint64_t reel_picture_memory(const struct reel_image *image, enum reel_picture_form form, uint32_t width);
 
 /* The same as rows of 8-bit values, without padding: 1 a pixel, grey, or 3, RGB. */
 struct reel_pixels {

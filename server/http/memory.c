@@ -89,14 +89,14 @@ static uint64_t most_of_large(const struct http_memory *m) {
 }
 
 /* Small requests may use the last eighth as well: they are answered even while large ones hold all the rest. A client
- * may hold three quarters by several requests, and half while others wait. */
+ * may hold three quarters by several requests, and half while others wait; beside little one may hold what it needs. */
 static bool has_room(const struct http_memory *m, const struct http_request *r, uint64_t bytes) {
     uint64_t large = most_of_large(m), mine = r->memory + bytes, others = r->share->held - r->memory;
     if (mine <= HTTP_MEMORY_SMALL) {
         return m->held + bytes <= m->max;
     }
     uint64_t share = m->waiting > r->share->waiting ? large / 2 : large / 4 * 3;
-    return m->held + bytes <= large && (others == 0 || others + mine <= share);
+    return m->held + bytes <= large && (others <= large / 8 || others + mine <= share);
 }
 
 /* The mutex is held. */

@@ -40,7 +40,7 @@ def message(n, i, payload):
     return record(5, struct.pack('<HIQQ', n, i, T0 + i * 10**6, T0 + i * 10**6) + payload)
 
 
-def wide_schema(fields=16000, channels=1000):
+def wide_schema(fields=16000, channels=200):
     """Each channel of one definition, and a few messages of it."""
     definition = '\n'.join('float64 f%05d' % i for i in range(fields))
     return mcap(schema(1, 'wide/msg/Wide', 'ros2msg', definition), *[channel(c, 1, '/t%05d' % c, 'cdr') for c in range(channels)],
@@ -100,7 +100,7 @@ EXPORTS = ('csv', 'ndjson', 'json', 'json-seq', 'msgpack', 'parquet', 'arrows', 
 def requests(paths, name, recording):
     """What can be asked for this recording: each route, with each of its outputs."""
     _, topic, field = HOSTILE[name]
-    values = {'topic': topic, 'field': topic + '.' + field, 'for': '1s', 'where': '%s.%s>0' % (topic, field), 'width': '', 'recording': recording, 'collection': name}
+    values = {'topic': topic, 'field': topic + '.' + field, 'for': '1s', 'where': '%s.%s>0' % (topic, field), 'recording': recording, 'collection': name}
     segments = {'id': [recording], 'name': [name], 'path': ['lab'], 'key': ['k'], 'actor': ['1'], 'n': ['0'], 'sid': ['0'], 'slug': ['busy']}
     for path, methods in sorted(paths.items()):
         if 'get' not in methods:
@@ -109,26 +109,28 @@ def requests(paths, name, recording):
         names = {p['name'] for p in parameters}
         needed = [p['name'] for p in parameters if p.get('required')]
         outputs = next((p['schema']['enum'] for p in parameters if p['name'] == 'output' and 'enum' in p['schema']), [None])
-        own = {'as': ['recording.' + e for e in EXPORTS]}
-        targets = own['as'] if '/as/{name}' in path else [name + '.mcap'] if '/file/{name}' in path else segments['name']
+        targets = ['recording.' + e for e in EXPORTS] if '/as/{name}' in path else [name + '.mcap'] if '/file/{name}' in path else segments['name']
         for target in targets:
             for output in outputs:
                 query = [(n, values[n]) for n in ('recording', 'collection') if n in names][:1]
-                query += [(n, values[n]) for n in values if n not in ('recording', 'collection', 'width') and (n in needed or n in ('where', 'for') and '/search/values' in path)]
+                query += [(n, values[n]) for n in values if n not in ('recording', 'collection') and (n in needed or n in ('where', 'for') and '/search/values' in path)]
                 query += [('topic', topic)] if path.endswith(('/frame', '/frames', '/message', '/topics/fields')) and 'topic' not in needed else []
                 query += [('field', values['field'])] if path.endswith(('/series', '/plot.svg', '/values')) and 'field' in names and 'field' not in needed else []
                 query += [('as', 'mcap')] if 'as' in names else []
                 query += [('output', output)] if output else []
+                views = [[]] + [[(p['name'], v)] for p in parameters if p['name'] in ('view', 'ros') for v in p['schema'].get('enum', ()) if target.endswith('.mcap')]
+                views += [[('width', w)] for w in ('100', '8000') if path.endswith(('/frame', '/frames'))]
                 filled = path.replace('{name}', target)
                 for segment, choices in segments.items():
                     filled = filled.replace('{%s}' % segment, choices[0])
-                yield filled.replace('{', '').replace('}', '') + ('?' + urllib.parse.urlencode(query) if query else '')
+                for view in views:
+                    yield filled.replace('{', '').replace('}', '') + ('?' + urllib.parse.urlencode(query + view) if query + view else '')
     yield '%s/recordings/%s/messages?limit=5&output=csv' % (API, recording)
 
 
 def ask(server, path):
     """Status, and whether the answer ended as HTTP says."""
-    connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=120)
+    connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=100)
     try:
         connection.request('GET', path, headers={'Prefer': 'wait=60'})
         response = connection.getresponse()
@@ -157,9 +159,9 @@ class Routes(Case):
 
     def pairs(self):
         every = [(name, path) for name, recording in self.recordings.items() for path in requests(document()['paths'], name, recording)]
-        only = os.environ.get('REEL_TESTS_MEMORY')  # "RECORDING WORD": those of this recording whose path holds the word
+        only = os.environ.get('REEL_TESTS_MEMORY')  # "RECORDING,… WORD …": those of these recordings whose path holds one of the words
         if only:
-            return [(n, p) for n, p in every if n == only.split()[0] and only.split()[1] in p]
+            return [(n, p) for n, p in every if n in only.split()[0].split(',') and any(word in p for word in only.split()[1:])]
         if LONG:
             return every
         day = datetime.date.today().isoformat()

@@ -86,10 +86,10 @@ bool frame_hold_bytes(struct http_request *r, uint64_t bytes, struct reel_error 
                : http_hold(r, bytes, err);
 }
 
-bool frame_hold(struct http_request *r, const struct reel_image *image, uint32_t width, uint64_t *bytes,
-                struct reel_error *err) {
+bool frame_hold(struct http_request *r, const struct reel_image *image, enum reel_picture_form form, uint32_t width,
+                uint64_t *bytes, struct reel_error *err) {
     const uint64_t held = http_held(r);
-    bool good = frame_hold_bytes(r, reel_picture_memory(image, width), err);
+    bool good = frame_hold_bytes(r, reel_picture_memory(image, form, width), err);
     *bytes = http_held(r) - held;
     return good;
 }
@@ -159,7 +159,7 @@ static void contents_frame_reply(struct http_request *r, const struct api_record
     struct reel_picture picture;
     uint64_t held = 0;
     bool as_it_is = image->compressed && image->form == form && width == 0;
-    bool drawn = (as_it_is || frame_hold(r, image, width, &held, &err)) && frame_make(image, form, width, &picture, &err);
+    bool drawn = (as_it_is || frame_hold(r, image, form, width, &held, &err)) && frame_make(image, form, width, &picture, &err);
     http_give_back(r, drawn && held > picture.size ? held - picture.size : held);
     if (!drawn) {
         frame_reply_not_drawn(r, &err);

@@ -16,8 +16,8 @@ bool frame_reserve(struct http_request *r, const struct api_recording *a, const 
 
 /* Reserves, beyond that, what drawing takes: a small file may hold 64 million pixels. False: REEL_BUSY, or REEL_LIMIT
  * where it is more than --memory-mb. *bytes are given back by http_give_back(). */
-bool frame_hold(struct http_request *r, const struct reel_image *image, uint32_t width, uint64_t *bytes,
-                struct reel_error *err);
+bool frame_hold(struct http_request *r, const struct reel_image *image, enum reel_picture_form form, uint32_t width,
+                uint64_t *bytes, struct reel_error *err);
 /* The same for a number of bytes. */
 bool frame_hold_bytes(struct http_request *r, uint64_t bytes, struct reel_error *err);
 /* Replies with why an image is not drawn. */

@@ -63,11 +63,12 @@ static bool make_body(struct frames *f, const struct reel_message *m, const char
     }
     bool png = image.compressed && image.form == REEL_PICTURE_PNG && f->width == 0;
     bool as_it_is = png || (image.compressed && image.form == REEL_PICTURE_JPEG && f->width == 0);
+    enum reel_picture_form form = png ? REEL_PICTURE_PNG : REEL_PICTURE_JPEG;
     *type = png ? "image/png" : "image/jpeg";
-    if (!as_it_is && !frame_hold(f->r, &image, f->width, &f->held, err)) {
+    if (!as_it_is && !frame_hold(f->r, &image, form, f->width, &f->held, err)) {
         return false;
     }
-    return frame_make(&image, png ? REEL_PICTURE_PNG : REEL_PICTURE_JPEG, f->width, &f->body, err);
+    return frame_make(&image, form, f->width, &f->body, err);
 }
 
 /* An image that cannot be shown does not end the response: its part says why. */
