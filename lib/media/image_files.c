@@ -181,7 +181,7 @@ bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *
 
 /* Of one picture made of another, both in memory, then of it and its file. */
 static uint64_t memory_of(uint64_t read, uint64_t made, bool scaled, enum reel_picture_form form) {
-    enum { PIXEL = 3 };                                                         /* bytes */
+    enum { PIXEL = 3 };                                                               /* bytes */
     const uint64_t file = form == REEL_PICTURE_JPEG ? made + made / 2 : made * PIXEL, /* as their writers allocate it */
         reading = (read + (scaled ? made : 0)) * PIXEL, writing = (scaled ? made : read) * PIXEL + file;
     return reading > writing ? reading : writing;

@@ -22,7 +22,7 @@ struct rows_source { /* properties of one recording */
 
 struct rows {
     struct rows_source *sources;
-    const char **callerids;         /* by channel; NULL: none */
+    const char **callerids; /* by channel; NULL: none */
     struct decoder_set opened;
     const struct reel_decoder **decoders; /* by channel; NULL: not opened yet, or cannot be decoded */
     bool *tried;

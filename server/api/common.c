@@ -23,17 +23,17 @@ enum { LINK_MAX = 4096, RENAME_MAX = 1000 }; /* a header of a response, which sh
 /* Bytes for which memory is reserved, as measured. */
 enum {
     REQUEST_MEMORY = 16 << 10,
-    WALK_MEMORY = 40,        /* of a channel, to list them */
-    STREAM_MEMORY = 2 << 20, /* buffers of a stream and of its response */
-    CHANNEL_MEMORY = 350,    /* of a channel of a stream and its writer */
-    DECODER_MEMORY = 6 << 10, /* of the decoder of a definition … */
-    DEFINITION_MEMORY = 16,   /* … and times the size of its text */
+    WALK_MEMORY = 40,             /* of a channel, to list them */
+    STREAM_MEMORY = 2 << 20,      /* buffers of a stream and of its response */
+    CHANNEL_MEMORY = 350,         /* of a channel of a stream and its writer */
+    DECODER_MEMORY = 6 << 10,     /* of the decoder of a definition … */
+    DEFINITION_MEMORY = 16,       /* … and times the size of its text */
     TRANSLATION_MEMORY = 4 << 10, /* of a channel that is translated … */
     TRANSLATED_MEMORY = 6,        /* … and times the size of its definition */
-    SEGMENT_MEMORY = 100,    /* of an index segment of a stream */
-    IDLE_MEMORY = 256 << 10, /* … while it waits for messages */
-    BLOCK_MEMORY = 8 << 20,  /* of a payload that is copied: at most this much is held at once */
-    THREAD_MEMORY = 8 << 20, /* of a thread that renders ahead */
+    SEGMENT_MEMORY = 100,         /* of an index segment of a stream */
+    IDLE_MEMORY = 256 << 10,      /* … while it waits for messages */
+    BLOCK_MEMORY = 8 << 20,       /* of a payload that is copied: at most this much is held at once */
+    THREAD_MEMORY = 8 << 20,      /* of a thread that renders ahead */
     CLIENT_ROOM = 192,
     DECODED_MEMORY = 4, /* times the size of a payload: its values or their text */
 };
@@ -250,7 +250,7 @@ static uint64_t definitions_memory(struct reel_recording *const *recordings, uin
 unsigned api_stream_use(const struct reel_writer *writer, const struct reel_selection *selection) {
     const char *encoding = selection->encoding ? selection->encoding : writer->encoding;
     bool converts = selection->view || (encoding && encoding[0]);
-    return (writer->needs & (REEL_STREAMED | REEL_DECODES) ? API_DECODES : 0) | (converts ? API_CONVERTS : 0);
+    return converts ? API_CONVERTS | API_DECODES : writer->needs & (REEL_STREAMED | REEL_DECODES) ? API_DECODES : 0;
 }
 
 static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t n, unsigned use) {
@@ -299,8 +299,8 @@ struct reel_conversion *api_conversion(struct http_request *r, const struct reel
 
 bool api_reserve_threads(struct http_request *r, struct reel_conversion *c) {
     bool table = (c->writer->needs & REEL_DECODES) && !(c->writer->needs & REEL_STREAMED);
-    uint64_t each =
-        stream_memory(c->recordings, c->n_recordings, api_stream_use(c->writer, &c->selection)) + THREAD_MEMORY + (table ? 3 * REEL_ROW_GROUP_BYTES : 0);
+    uint64_t each = stream_memory(c->recordings, c->n_recordings, api_stream_use(c->writer, &c->selection)) +
+                    THREAD_MEMORY + (table ? 3 * REEL_ROW_GROUP_BYTES : 0);
     uint64_t most = http_app(r)->config.memory_bytes / (table ? 2 : 8) / each; /* others need memory, too */
     unsigned threads = reel_conversion_threads(c);
     c->max_threads = threads < most ? threads : most > 1 ? (unsigned)most : 1;

@@ -152,7 +152,7 @@ struct http_request {
     bool sends_fd;         /* … from a file's descriptor, which deadline.c watches */
     bool close;            /* close the connection after this response */
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
-    uint64_t memory; /* reserved */
+    uint64_t memory;          /* reserved */
     struct http_share *share; /* of its client, NULL: it has not reserved anything */
     int64_t started_ms, started_ns;
     int64_t elapsed_ns[HTTP_ELAPSED_MAX]; /* by this thread, before this request */

@@ -20,7 +20,7 @@ MEMORY = 512  # --memory-mb
 BESIDES = 128  # of the process: catalog, index caches, stacks
 AT_ONCE = 8
 ENOUGH = 4 * MIB  # of an answer; a longer one is left
-SAMPLE = 40  # pairs of a request and a recording in one run
+SAMPLE = 16  # pairs of a request and a recording in one run
 T0 = 1700000000 * 10**9
 
 
@@ -40,7 +40,7 @@ def message(n, i, payload):
     return record(5, struct.pack('<HIQQ', n, i, T0 + i * 10**6, T0 + i * 10**6) + payload)
 
 
-def wide_schema(fields=16000, channels=200):
+def wide_schema(fields=16000, channels=200 if LONG else 50):
     """Each channel of one definition, and a few messages of it."""
     definition = '\n'.join('float64 f%05d' % i for i in range(fields))
     return mcap(schema(1, 'wide/msg/Wide', 'ros2msg', definition), *[channel(c, 1, '/t%05d' % c, 'cdr') for c in range(channels)],
@@ -58,7 +58,7 @@ def deep_schema(depth=100, channels=2000):
                 *[message(c, c, b'\0\1\0\0' + bytes(8 * depth)) for c in range(half)], *[message(c, c, json_text) for c in range(half, channels)])
 
 
-def huge_message(values=30 * MIB):
+def huge_message(values=(30 if LONG else 8) * MIB):
     """Numbers as JSON, which take many times more in memory."""
     return mcap(channel(1, 0, '/huge', 'json'), message(1, 0, b'{"a":[' + b'1,' * (values - 1) + b'1]}'))
 

@@ -81,7 +81,8 @@ bool frame_reserve(struct http_request *r, const struct api_recording *a, const 
 
 bool frame_hold_bytes(struct http_request *r, uint64_t bytes, struct reel_error *err) {
     return bytes > http_memory_max(r)
-               ? reel_fail(err, REEL_LIMIT, "drawing this image takes %llu MiB, more than responses may hold (--memory-mb)",
+               ? reel_fail(err, REEL_LIMIT,
+                           "drawing this image takes %llu MiB, more than responses may hold (--memory-mb)",
                            (unsigned long long)(bytes >> 20))
                : http_hold(r, bytes, err);
 }
@@ -159,7 +160,8 @@ static void contents_frame_reply(struct http_request *r, const struct api_record
     struct reel_picture picture;
     uint64_t held = 0;
     bool as_it_is = image->compressed && image->form == form && width == 0;
-    bool drawn = (as_it_is || frame_hold(r, image, form, width, &held, &err)) && frame_make(image, form, width, &picture, &err);
+    bool drawn =
+        (as_it_is || frame_hold(r, image, form, width, &held, &err)) && frame_make(image, form, width, &picture, &err);
     http_give_back(r, drawn && held > picture.size ? held - picture.size : held);
     if (!drawn) {
         frame_reply_not_drawn(r, &err);

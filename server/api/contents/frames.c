@@ -24,7 +24,7 @@ struct frames {
     struct reel_picture body;
     size_t head_size, at;
     uint64_t held; /* bytes reserved for the body */
-    bool ended; /* the part that is being sent is the last line */
+    bool ended;    /* the part that is being sent is the last line */
 };
 
 static void frames_free(void *context) {

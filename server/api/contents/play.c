@@ -22,7 +22,7 @@
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
-static const int64_t IDLE_NS = 100000000; /* after so long without a message it gives memory back */
+static const int64_t IDLE_NS = 100000000;        /* after so long without a message it gives memory back */
 static const int64_t LOOK_NS = 1000000000;       /* how often a silent playback looks after its client */
 static const int64_t HEARTBEAT_NS = 15000000000; /* after this silence a row tells where it is; proxies cut silent
                                                     connections */
@@ -47,9 +47,9 @@ struct player {
     char *row; /* one of our own, that is being sent */
     size_t row_size, row_at;
     bool began;
-    int64_t told_ns; /* when the last row of lateness was made */
-    int64_t sent_ns; /* when the last row of any kind was */
-    uint64_t unused; /* bytes that it gives back while it waits … */
+    int64_t told_ns;  /* when the last row of lateness was made */
+    int64_t sent_ns;  /* when the last row of any kind was */
+    uint64_t unused;  /* bytes that it gives back while it waits … */
     uint64_t lacking; /* … and has given back */
 };
 
