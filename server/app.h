@@ -15,7 +15,7 @@ struct feed;
 struct jobs;
 struct live;
 struct locks;
-struct answer_cache;
+struct log_queue;
 struct derived_cache;
 struct peers;
 struct plays;
@@ -37,14 +37,14 @@ struct app {
     struct live *live;             /* live/live.h: recordings that grow */
     struct sessions *sessions;     /* uploads/sessions.h: upload sessions */
     struct watches *watches;       /* imports/watch.h; while it serves */
-    struct answer_cache *answers;  /* views/answer_cache.h */
     struct plays *plays;           /* api/contents/plays.h: running playbacks */
     struct derived_cache *derived; /* work/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
     struct reel_threads *threads; /* that large exports are rendered on */
     struct access *access;        /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
-    char prefix[HTTP_PREFIX]; /* of --public-url, while it serves */
+    struct log_queue *_Atomic log; /* log_queue.h; while it serves */
+    char prefix[HTTP_PREFIX];      /* of --public-url, while it serves */
     int64_t started_ns;
     struct import_totals imports;
     _Atomic int64_t statistics_row; /* scans/statistics.h: recordings up to this row have them, or cannot */
@@ -55,14 +55,14 @@ struct app {
     } webhooks;
     bool shared; /* other servers may use this archive: its catalog is in PostgreSQL and its files are in a bucket */
     char id[RECORDING_ID_TEXT]; /* of this server's data folder; "" unless shared */
-    _Atomic bool logs;          /* log events on stderr (while it serves) */
     _Atomic bool swept;         /* the sweep after start has finished */
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);
 /* Starts http, returns at once. `hint`: see struct http_options. */
-bool app_serve(struct app *app, const struct http_route *routes, const char *(*hint)(const struct http_request *r),
-               bool (*unknown)(struct http_request *r), struct reel_error *err);
+bool app_serve(struct app *app, const struct http_route *routes, const struct http_policy *policies,
+               const char *(*hint)(const struct http_request *r), bool (*unknown)(struct http_request *r),
+               struct reel_error *err);
 void app_close(struct app *app); /* also if partly open */
 
 #endif

@@ -5,8 +5,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "access/access.h"
+#include "access/local.h"
 #include "api/contents/plays.h"
 #include "base/cleanup.h"
 #include "catalog/db.h"
@@ -20,6 +22,7 @@
 #include "imports/watch.h"
 #include "job_kinds.h"
 #include "live/live.h"
+#include "log_queue.h"
 #include "maintenance/rebuild.h"
 #include "maintenance/settings.h"
 #include "manifests/manifests.h"
@@ -30,13 +33,13 @@
 #include "store/reference.h"
 #include "store/roots.h"
 #include "uploads/sessions.h"
-#include "views/answer_cache.h"
 #include "work/derived_cache.h"
 #include "work/jobs.h"
+#include "work/keys.h"
 #include "work/locks.h"
 
 enum { LINE_BYTES = 2048 };
-static const int64_t MANIFESTS_WAIT_NS = 5000000000;
+static const int64_t MANIFESTS_WAIT_NS = 5000000000, LOG_WAIT_NS = 2000000000;
 
 static bool open_store(struct app *app, struct reel_error *err) {
     const struct app_config *c = &app->config;
@@ -98,13 +101,13 @@ static bool open_roots(struct app *app, struct reel_error *err) {
 }
 
 static void write_line(void *context, const char *line) {
-    (void)context;
-    fprintf(stderr, "%s\n", line);
+    const struct app *app = context;
+    log_queue_line(app->log, line);
 }
 
 static void job_ended(struct app *app, const struct catalog_job *job) {
     char line[LINE_BYTES], when[REEL_TIME_TEXT];
-    if (!app->logs) {
+    if (!app->log) {
         return;
     }
     reel_time_rfc3339(job->ended_ns, when);
@@ -116,7 +119,7 @@ static void job_ended(struct app *app, const struct catalog_job *job) {
                                         {.key = "ms", .number = (job->ended_ns - job->created_ns) / 1000000},
                                         {.key = "error", .text = job->state == JOB_DONE ? "" : job->error.text}};
     line_write(app->config.log_format == LOG_JSON, fields, sizeof fields / sizeof *fields, line, sizeof line);
-    write_line(NULL, line);
+    log_queue_line(app->log, line);
 }
 
 static void on_commit(void *context) {
@@ -164,9 +167,9 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
               rebuild_catalog(app, err) && open_feed(app, err) &&
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
               (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
-              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) &&
-              (app->plays = plays_new(err)) && (app->derived = open_derived(app, err)) &&
-              (app->threads = open_threads(config, err)) && settings_save(app, err) && ingest_resume(app, err);
+              (app->sessions = sessions_open(app, err)) && (app->plays = plays_new(err)) &&
+              (app->derived = open_derived(app, err)) && (app->threads = open_threads(config, err)) &&
+              settings_save(app, err) && ingest_resume(app, err);
     if (!ok) {
         app_close(app);
     }
@@ -192,14 +195,17 @@ static bool serve_jobs(struct app *app, struct reel_error *err) {
 static const struct http_elapsed elapsed[] = {
     {"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
 
-bool app_serve(struct app *app, const struct http_route *routes, const char *(*hint)(const struct http_request *r),
-               bool (*unknown)(struct http_request *r), struct reel_error *err) {
-    app->logs = true;
+bool app_serve(struct app *app, const struct http_route *routes, const struct http_policy *policies,
+               const char *(*hint)(const struct http_request *r), bool (*unknown)(struct http_request *r),
+               struct reel_error *err) {
     const struct app_config *c = &app->config;
-    if (!http_prefix_read(c->public_url, routes, app->prefix, err)) {
+    if (!(app->log = log_queue_open(STDERR_FILENO, c->log_format == LOG_JSON, err)) ||
+        !http_prefix_read(c->public_url, routes, app->prefix, err)) {
         return false;
     }
     const struct access_options access = {.data = c->data,
+                                          .store = app->store,
+                                          .local = local_is_server(c),
                                           .catalog = app->catalog,
                                           .shared = app->shared,
                                           .insecure_open = c->insecure_open,
@@ -216,6 +222,8 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .tls_cert = c->tls_cert,
         .tls_key = c->tls_key,
         .routes = routes,
+        .policies = policies,
+        .keys = &key_store,
         .hosts = c->hosts.items,
         .origins = c->origins.items,
         .viewer = c->viewer,
@@ -233,6 +241,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .elapsed = elapsed,
         .everywhere = access_params,
         .authorize = access_authorize,
+        .still_granted = access_still_granted,
         .is_proxy = access_is_proxy,
         .forwarded = peers_forwarded,
         .hint = hint,
@@ -250,7 +259,8 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
 static void stop_jobs(struct app *app) {
     const int64_t wait_ns = (int64_t)(app->config.drain_s > 0 ? app->config.drain_s : 1) * 1000000000;
     if (app->jobs && !jobs_stop(app->jobs, wait_ns)) {
-        fprintf(stderr, "reel: some work did not stop in time; it continues at the next start\n");
+        log_queue_line(app->log, "reel: some work did not stop in time; it continues at the next start");
+        log_queue_close(app->log, LOG_WAIT_NS);
         _exit(EXIT_SUCCESS);
     }
 }
@@ -283,7 +293,6 @@ void app_close(struct app *app) {
     derived_cache_free(app->derived);
     reel_threads_free(app->threads);
     plays_free(app->plays);
-    answer_cache_free(app->answers);
     recordings_free(app->recordings);
     jobs_free(app->jobs);
     peers_free(app->peers);
@@ -292,5 +301,6 @@ void app_close(struct app *app) {
     catalog_close(app->catalog);
     store_close(app->store);
     roots_close(app->roots);
+    log_queue_close(app->log, LOG_WAIT_NS);
     *app = (struct app){0};
 }

@@ -4,10 +4,8 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 
-static const struct cli_command *const commands[] = {
-    &cli_serve, &cli_info,   &cli_cat,   &cli_play,    &cli_record,  &cli_convert, &cli_check,  &cli_import,
-    &cli_demo,  &cli_health, &cli_carla, &cli_nanover, &cli_bag,     &cli_tide,    &cli_token,  &cli_push,
-    &cli_get,   &cli_fsck,   &cli_scrub, &cli_backup,  &cli_migrate, &cli_rescan,  &cli_routes, NULL};
+#define LIST(name) &cli_##name,
+static const struct cli_command *const commands[] = {CLI_COMMANDS(LIST) NULL};
 
 static void print_commands(FILE *to) {
     fputs("usage: reel COMMAND [ARGUMENT]…\n\nReads, converts and archives recordings of robots and simulators.\n\n",
@@ -30,15 +28,16 @@ static const struct cli_command *command_named(const char *name) {
 }
 
 static void suggest(const char *name) {
-    struct near near = {0};
+    struct suggestions suggestions = {0};
     char list[256];
     for (size_t i = 0; commands[i]; i++) {
         if (commands[i]->summary[0]) {
-            near_add(&near, name, commands[i]->name);
+            suggest_add(&suggestions, name, commands[i]->name);
         }
     }
-    fprintf(stderr, "reel: unknown command \"%s\"%s%s\n", name, near_text(&near, "; did you mean ", list, sizeof list),
-            near.n ? "?" : "; reel --help lists the commands");
+    fprintf(stderr, "reel: unknown command \"%s\"%s%s\n", name,
+            suggest_text(&suggestions, "; did you mean ", list, sizeof list),
+            suggestions.n ? "?" : "; reel --help lists the commands");
 }
 
 int main(int argc, char **argv) {

@@ -15,5 +15,5 @@ SELECT value FROM maintenance WHERE key = :key;
 SELECT user_version FROM pragma_user_version;
 
 -- name: data_version
--- Another number after each commit of another connection, of any process.
-PRAGMA data_version;
+-- Of PostgreSQL (sql/postgres/). SQLite's is read from shared memory, without a statement.
+SELECT 0;

@@ -1,15 +1,21 @@
 -- name: response_get
-SELECT request, status, header, address, body FROM responses
-WHERE owner = :owner AND idempotency_key = :key AND expires_ns >= :now;
+SELECT request, status, headers, body FROM responses WHERE key = :key AND expires_ns >= :now;
 
 -- name: response_put
 -- The first response stays until it expires.
-INSERT INTO responses (owner, idempotency_key, request, status, header, address, body, expires_ns)
-VALUES (:owner, :key, :request, :status, :header, :address, :body, :expires)
-ON CONFLICT (owner, idempotency_key) DO UPDATE SET
-    request = excluded.request, status = excluded.status, header = excluded.header, address = excluded.address,
+INSERT INTO responses (key, owner, request, status, headers, body, expires_ns)
+VALUES (:key, :owner, :request, :status, :headers, :body, :expires)
+ON CONFLICT (key) DO UPDATE SET
+    owner = excluded.owner, request = excluded.request, status = excluded.status, headers = excluded.headers,
     body = excluded.body, expires_ns = excluded.expires_ns
 WHERE responses.expires_ns < :now;
+
+-- name: responses_bound
+-- A principal has the newest :most.
+DELETE FROM responses
+WHERE owner = :owner AND expires_ns <= (
+    SELECT expires_ns FROM responses WHERE owner = :owner ORDER BY expires_ns DESC LIMIT 1 OFFSET :most
+);
 
 -- name: responses_expire
 DELETE FROM responses WHERE expires_ns < :now;

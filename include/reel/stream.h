@@ -89,7 +89,7 @@ struct reel_selection {
                                                  of the stream are shifted; globs match a topic with its prefix or
                                                  without */
     enum reel_prefixing prefixing;            /* when prefixes are used */
-    const struct reel_view *view;             /* NULL: messages as they are */
+    const struct reel_view *view;             /* of conversions; NULL: messages as they are */
     const char *encoding; /* "cdr", "ros1": messages are converted to it where possible; "": none are; NULL: to the
                              encoding that suits the output format best */
 

@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "reel/cleanup.h"
 
 enum { COPY_BYTES = 8 << 20 };
@@ -16,6 +19,22 @@ enum { COPY_BYTES = 8 << 20 };
 bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err) {
     int n = snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
     return (n > 0 && n < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the path is too long");
+}
+
+char *disk_adjacent(const char *path, const char *suffix) {
+    enum { DIGITS = 16 };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t size = strlen(name), room = NAME_MAX - strlen(suffix), keep = room - 1 - DIGITS;
+    char hex[SHA256_HEX] = "", *out = NULL;
+    if (size > room) {
+        digest_hex(DIGEST_SHA256, bytes_text(name), hex);
+        while (keep > 0 && ((unsigned char)name[keep] & 0xc0) == 0x80) { /* between characters */
+            keep--;
+        }
+    }
+    int n = size > room ? asprintf(&out, "%.*s~%.*s%s", (int)((size_t)(name - path) + keep), path, DIGITS, hex, suffix)
+                        : asprintf(&out, "%s%s", path, suffix);
+    return n < 0 ? NULL : out;
 }
 
 bool disk_folder_of(const char *path, char out[PATH_MAX]) {
@@ -104,10 +123,12 @@ bool disk_sync_folder_of(const char *path, struct reel_error *err) {
 static bool copy_bytes(int from, int to, struct reel_error *err) {
     ssize_t n;
     AUTO_MEM char *buffer = NULL;
-    while ((n = copy_file_range(from, NULL, to, NULL, COPY_BYTES, 0)) > 0) {
+    bool wanted = true;
+    while (wanted && (n = copy_file_range(from, NULL, to, NULL, COPY_BYTES, 0)) > 0) {
+        wanted = cancel_check(err);
     }
-    if (n == 0) {
-        return true;
+    if (!wanted || n == 0) {
+        return wanted;
     }
     if (errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) {
         return reel_fail_errno(err, "a file cannot be copied");
@@ -116,6 +137,9 @@ static bool copy_bytes(int from, int to, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     while ((n = read(from, buffer, COPY_BYTES)) > 0) {
+        if (!cancel_check(err)) {
+            return false;
+        }
         if (!disk_write_all(to, buffer, (size_t)n)) {
             break;
         }

@@ -32,9 +32,12 @@ enum {
     REEL_CONNECTION_MAX = 32 << 20,   /* description of one connection of a ROS bag 2.0, with all schemas */
     REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
     REEL_DEFINITION_FIELDS_MAX = 16384,
-    REEL_ROW_METADATA_MAX = 255, /* texts of one channel that a row defines */
+    REEL_FIELD_VISITS_MAX = 1 << 16, /* fields of one definition, and types on the way to them, when it is listed */
+    REEL_ROW_METADATA_MAX = 255,     /* texts of one channel that a row defines */
     /* nodes of a table's columns, nested ones too; a message with more is one column of JSON */
     REEL_COLUMNS_MAX = 2048,
+    /* parts of the shapes of all schemas of a table that are visited; with more a message is one column of JSON */
+    REEL_SHAPE_PARTS_MAX = 1 << 20,
     REEL_COLUMN_KEYS_MAX = 1024,     /* members of one struct in a table; an object with more is one column of JSON */
     REEL_COLUMN_DEPTH_MAX = 16,      /* nesting of structs and lists in a table; deeper values are JSON */
     REEL_ROW_VALUES_MAX = 96 << 20,  /* values of one row of a table, decoded; a payload with more is a cell of bytes */

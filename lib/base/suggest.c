@@ -15,7 +15,7 @@ static uint8_t lower(char c) {
 }
 
 /* Letters and digits alone: "rosbag1" is the beginning of "rosbag-1.2". Returns their number. */
-static size_t squeeze(const char *text, char out[NEAR_TEXT_MAX + 1]) {
+static size_t squeeze(const char *text, char out[SUGGEST_TEXT_MAX + 1]) {
     size_t n = 0;
     for (; *text; text++) {
         unsigned char c = lower(*text);
@@ -30,7 +30,7 @@ static size_t squeeze(const char *text, char out[NEAR_TEXT_MAX + 1]) {
 /* The edit distance of Damerau and Levenshtein (insert, delete, replace, swap neighbours), in three rows of its table.
  */
 static unsigned edits(const char *a, size_t m, const char *b, size_t n) {
-    unsigned rows[3][NEAR_TEXT_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];
+    unsigned rows[3][SUGGEST_TEXT_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];
     for (size_t k = 0; k <= n; k++) {
         last[k] = (unsigned)k;
     }
@@ -51,46 +51,46 @@ static unsigned edits(const char *a, size_t m, const char *b, size_t n) {
     return last[n];
 }
 
-unsigned near_distance(const char *given, const char *name) {
-    size_t m = strnlen(given, NEAR_TEXT_MAX + 1), n = strnlen(name, NEAR_TEXT_MAX + 1), shorter = m < n ? m : n;
-    char part[NEAR_TEXT_MAX + 1], whole[NEAR_TEXT_MAX + 1];
-    if (m > NEAR_TEXT_MAX || n > NEAR_TEXT_MAX) {
-        return NEAR_NONE;
+unsigned suggest_distance(const char *given, const char *name) {
+    size_t m = strnlen(given, SUGGEST_TEXT_MAX + 1), n = strnlen(name, SUGGEST_TEXT_MAX + 1), shorter = m < n ? m : n;
+    char part[SUGGEST_TEXT_MAX + 1], whole[SUGGEST_TEXT_MAX + 1];
+    if (m > SUGGEST_TEXT_MAX || n > SUGGEST_TEXT_MAX) {
+        return SUGGEST_NONE;
     }
     if (squeeze(given, part) >= 3 && squeeze(name, whole) > 0 && strstr(whole, part)) {
         return 0;
     }
     unsigned distance = edits(given, m, name, n);
-    return distance < shorter && distance <= shorter / 3 + 1 ? distance : NEAR_NONE;
+    return distance < shorter && distance <= shorter / 3 + 1 ? distance : SUGGEST_NONE;
 }
 
-void near_add(struct near *near, const char *given, const char *name) {
-    unsigned distance = near_distance(given, name), at = near->n;
-    for (unsigned i = 0; i < near->n; i++) {
-        if (strcmp(near->names[i], name) == 0) {
+void suggest_add(struct suggestions *suggestions, const char *given, const char *name) {
+    unsigned distance = suggest_distance(given, name), at = suggestions->n;
+    for (unsigned i = 0; i < suggestions->n; i++) {
+        if (strcmp(suggestions->names[i], name) == 0) {
             return;
         }
     }
-    while (at > 0 && near->distances[at - 1] > distance) {
+    while (at > 0 && suggestions->distances[at - 1] > distance) {
         at--;
     }
-    if (distance == NEAR_NONE || at == NEAR_MAX) {
+    if (distance == SUGGEST_NONE || at == SUGGESTIONS_MAX) {
         return;
     }
-    near->n += near->n < NEAR_MAX;
-    for (unsigned i = near->n - 1; i > at; i--) {
-        near->names[i] = near->names[i - 1];
-        near->distances[i] = near->distances[i - 1];
+    suggestions->n += suggestions->n < SUGGESTIONS_MAX;
+    for (unsigned i = suggestions->n - 1; i > at; i--) {
+        suggestions->names[i] = suggestions->names[i - 1];
+        suggestions->distances[i] = suggestions->distances[i - 1];
     }
-    near->names[at] = name;
-    near->distances[at] = distance;
+    suggestions->names[at] = name;
+    suggestions->distances[at] = distance;
 }
 
-const char *near_text(const struct near *near, const char *before, char *out, size_t size) {
+const char *suggest_text(const struct suggestions *suggestions, const char *before, char *out, size_t size) {
     out[0] = '\0';
-    for (unsigned i = 0; i < near->n && near->distances[i] == near->distances[0]; i++) {
+    for (unsigned i = 0; i < suggestions->n && suggestions->distances[i] == suggestions->distances[0]; i++) {
         size_t used = strlen(out);
-        snprintf(out + used, size - used, "%s%s", i ? ", " : before, near->names[i]);
+        snprintf(out + used, size - used, "%s%s", i ? ", " : before, suggestions->names[i]);
     }
     return out;
 }

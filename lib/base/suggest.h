@@ -5,19 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { NEAR_TEXT_MAX = 128, NEAR_MAX = 3, NEAR_NONE = 1000 };
+enum { SUGGEST_TEXT_MAX = 128, SUGGESTIONS_MAX = 3, SUGGEST_NONE = 1000 };
 
-/* Number of edits from `given` to `name`; 0 if `name` contains it; NEAR_NONE if it is too far. Ignores case. */
-unsigned near_distance(const char *given, const char *name);
+/* Number of edits from `given` to `name`; 0 if `name` contains it; SUGGEST_NONE if it is too far. Ignores case. */
+unsigned suggest_distance(const char *given, const char *name);
 
 /* The nearest names seen so far, nearest first. */
-struct near {
+struct suggestions {
     unsigned n;
-    const char *names[NEAR_MAX]; /* borrowed */
-    unsigned distances[NEAR_MAX];
+    const char *names[SUGGESTIONS_MAX]; /* borrowed */
+    unsigned distances[SUGGESTIONS_MAX];
 };
-void near_add(struct near *near, const char *given, const char *name);
+void suggest_add(struct suggestions *suggestions, const char *given, const char *name);
 /* "" or `before` and the names that are nearest, separated by commas. */
-const char *near_text(const struct near *near, const char *before, char *out, size_t size);
+const char *suggest_text(const struct suggestions *suggestions, const char *before, char *out, size_t size);
 
 #endif

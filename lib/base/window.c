@@ -1,6 +1,8 @@
 /* A moving window on a source. Bytes already held are kept, so a walk from front to back reads every byte once. */
 #include "base/window.h"
 
+#include "base/cancel.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,9 @@ void window_close(struct window *w) {
 
 bool window_fill(struct window *w, uint64_t offset, size_t size, struct reel_error *err) {
     uint64_t end = w->source->size;
+    if (!cancel_check(err)) {
+        return false;
+    }
     if (offset > end || size > end - offset) {
         return reel_source_read(w->source, offset, w->buffer, size, err); /* fails with the right error */
     }

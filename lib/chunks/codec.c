@@ -1,273 +1,20 @@
 /* Decompression. A single loop (decoder_run) feeds every codec from the source and bounds the output; decoding to
  * memory, to a descriptor and measuring differ only in where full buffers go. */
-#include "chunks/codec.h"
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
-#include "chunks/json_bytes.h"
+#include "chunks/codec_internal.h"
 
-#include <bzlib.h>
 #include <inttypes.h>
-#include <lz4frame.h>
-#include <zlib.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
-enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, ROOM_MAX = 1 << 30, MAGIC_MAX = 4, PIECE = 64 };
-
-enum step {
-    STEP_MORE,        /* made progress */
-    STEP_END,         /* the end of a frame (stream, member) */
-    STEP_DAMAGED,     /* run->why may hold details */
-    STEP_UNSUPPORTED, /* run->why holds the reason */
-    STEP_MEMORY,
-};
-
-/* Input and output of one step, which advances both. Neither pointer is NULL and `room` is never 0. */
-struct run {
-    const uint8_t *in;
-    size_t left;
-    uint8_t *out;
-    size_t room;
-    bool stable; /* earlier output must stay at its address until the end */
-    const char *why;
-};
-
-union state {
-    struct json_bytes json;
-    z_stream z;
-    bz_stream bz;
-    LZ4F_dctx *lz4;
-    ZSTD_DStream *zstd;
-};
-
-struct codec {
-    const char *name;
-    enum step (*open)(union state *state); /* STEP_MORE on success; may be NULL, and so may close() */
-    enum step (*step)(union state *state, struct run *run);
-    bool (*reset)(union state *state); /* called before a following frame; may be NULL */
-    void (*close)(union state *state);
-    /* Do these at most MAGIC_MAX bytes begin another frame? Otherwise they are ignored as padding. NULL: nothing may
-     * follow the end. */
-    bool (*follows)(const uint8_t *p, size_t size);
-    bool unframed; /* the compressed data have no end marker: they end with the stored bytes */
-};
-
-/* --- plain
- * -------------------------------------------------------------------------------------------------------------------
- */
-
-static enum step none_step(union state *state, struct run *run) {
-    (void)state;
-    size_t size = run->left < run->room ? run->left : run->room;
-    memcpy(run->out, run->in, size);
-    run->in += size;
-    run->left -= size;
-    run->out += size;
-    run->room -= size;
-    return STEP_MORE;
-}
-
-static enum step json_bytes_step(union state *state, struct run *run) {
-    json_bytes_decode(&state->json, &run->in, &run->left, &run->out, &run->room);
-    return STEP_MORE;
-}
-
-/* --- zlib, gzip, deflate
- * ----------------------------------------------------------------------------------------------------- */
-
-static enum step inflate_open(union state *state, int window_bits) {
-    return inflateInit2(&state->z, window_bits) == Z_OK ? STEP_MORE : STEP_MEMORY;
-}
-static enum step zlib_open(union state *state) {
-    return inflate_open(state, 15);
-}
-static enum step gzip_open(union state *state) {
-    return inflate_open(state, 15 + 16);
-}
-static enum step deflate_open(union state *state) {
-    return inflate_open(state, -15);
-}
-static enum step inflate_step(union state *state, struct run *run) {
-    z_stream *z = &state->z;
-    z->next_in = (z_const Bytef *)run->in;
-    z->avail_in = (uInt)run->left;
-    z->next_out = run->out;
-    z->avail_out = (uInt)run->room;
-    int result = inflate(z, Z_NO_FLUSH);
-    run->in = z->next_in;
-    run->left = z->avail_in;
-    run->out = z->next_out;
-    run->room = z->avail_out;
-    run->why = z->msg;
-    switch (result) {
-    case Z_OK:
-    case Z_BUF_ERROR: /* nothing to do yet */
-        return STEP_MORE;
-    case Z_STREAM_END:
-        return STEP_END;
-    case Z_MEM_ERROR:
-        return STEP_MEMORY;
-    case Z_NEED_DICT:
-        run->why = "it needs a preset dictionary";
-        return STEP_UNSUPPORTED;
-    default:
-        return STEP_DAMAGED;
-    }
-}
-static bool inflate_again(union state *state) {
-    return inflateReset(&state->z) == Z_OK;
-}
-static void inflate_close(union state *state) {
-    inflateEnd(&state->z);
-}
-static bool gzip_follows(const uint8_t *p, size_t size) {
-    return size >= 2 && p[0] == 0x1f && p[1] == 0x8b;
-}
-
-/* --- bzip2
- * -------------------------------------------------------------------------------------------------------------------
- */
-
-static enum step bzip2_open(union state *state) {
-    return BZ2_bzDecompressInit(&state->bz, 0, 0) == BZ_OK ? STEP_MORE : STEP_MEMORY;
-}
-static enum step bzip2_step(union state *state, struct run *run) {
-    bz_stream *bz = &state->bz;
-    bz->next_in = (char *)run->in; /* not written to, but the library's parameter is not const */
-    bz->avail_in = (unsigned)run->left;
-    bz->next_out = (char *)run->out;
-    bz->avail_out = (unsigned)run->room;
-    int result = BZ2_bzDecompress(bz);
-    run->in = (const uint8_t *)bz->next_in;
-    run->left = bz->avail_in;
-    run->out = (uint8_t *)bz->next_out;
-    run->room = bz->avail_out;
-    switch (result) {
-    case BZ_OK:
-        return STEP_MORE;
-    case BZ_STREAM_END:
-        return STEP_END;
-    case BZ_MEM_ERROR:
-        return STEP_MEMORY;
-    case BZ_DATA_ERROR_MAGIC:
-        run->why = "wrong magic";
-        return STEP_DAMAGED;
-    default:
-        run->why = "wrong data or checksum";
-        return STEP_DAMAGED;
-    }
-}
-static void bzip2_close(union state *state) {
-    BZ2_bzDecompressEnd(&state->bz);
-}
-static bool bzip2_again(union state *state) {
-    bzip2_close(state);
-    state->bz = (bz_stream){0};
-    return bzip2_open(state) == STEP_MORE;
-}
-static bool bzip2_follows(const uint8_t *p, size_t size) {
-    return size >= 3 && memcmp(p, "BZh", 3) == 0;
-}
-
-/* --- lz4 frame
- * --------------------------------------------------------------------------------------------------------------- */
-
-static enum step lz4_open(union state *state) {
-    return LZ4F_isError(LZ4F_createDecompressionContext(&state->lz4, LZ4F_VERSION)) ? STEP_MEMORY : STEP_MORE;
-}
-static enum step lz4_step(union state *state, struct run *run) {
-    size_t taken = run->left;
-    size_t written = run->room;
-    const LZ4F_decompressOptions_t options = {.stableDst = run->stable}; /* lets the library skip an internal copy */
-    size_t result = LZ4F_decompress(state->lz4, run->out, &written, run->in, &taken, &options);
-    if (LZ4F_isError(result)) {
-        run->why = LZ4F_getErrorName(result);
-        return strcmp(run->why, "ERROR_allocation_failed") == 0 ? STEP_MEMORY : STEP_DAMAGED; /* the error codes are not
-                                                                                                 in the public header */
-    }
-    run->in += taken;
-    run->left -= taken;
-    run->out += written;
-    run->room -= written;
-    return result == 0 ? STEP_END : STEP_MORE;
-}
-static void lz4_close(union state *state) {
-    LZ4F_freeDecompressionContext(state->lz4);
-}
-/* lz4 and zstd both have skippable frames, with the same magic numbers. */
-static bool frame_follows(const uint8_t *p, size_t size, uint32_t magic) {
-    return size >= 4 && (load_u32le(p) == magic || (load_u32le(p) & 0xfffffff0U) == 0x184d2a50U);
-}
-static bool lz4_follows(const uint8_t *p, size_t size) {
-    return frame_follows(p, size, 0x184d2204U);
-}
-
-/* --- zstd
- * --------------------------------------------------------------------------------------------------------------------
- */
-
-static enum step zstd_open(union state *state) {
-    state->zstd = ZSTD_createDStream();
-    return state->zstd ? STEP_MORE : STEP_MEMORY;
-}
-static enum step zstd_step(union state *state, struct run *run) {
-    ZSTD_inBuffer in = {.src = run->in, .size = run->left};
-    ZSTD_outBuffer out = {.dst = run->out, .size = run->room};
-    size_t result = ZSTD_decompressStream(state->zstd, &out, &in);
-    if (ZSTD_isError(result)) {
-        run->why = ZSTD_getErrorName(result);
-        switch (ZSTD_getErrorCode(result)) {
-        case ZSTD_error_memory_allocation:
-            return STEP_MEMORY;
-        case ZSTD_error_frameParameter_windowTooLarge: /* above the library's default maximum of 128 MiB */
-        case ZSTD_error_dictionary_wrong:
-            return STEP_UNSUPPORTED;
-        default:
-            return STEP_DAMAGED;
-        }
-    }
-    run->in += in.pos;
-    run->left -= in.pos;
-    run->out += out.pos;
-    run->room -= out.pos;
-    return result == 0 ? STEP_END : STEP_MORE;
-}
-static void zstd_close(union state *state) {
-    ZSTD_freeDStream(state->zstd);
-}
-static bool zstd_follows(const uint8_t *p, size_t size) {
-    return frame_follows(p, size, ZSTD_MAGICNUMBER);
-}
-
-static const struct codec codecs[] = {
-    [REEL_CODEC_NONE] = {"none", NULL, none_step, NULL, NULL, NULL, true},
-    [REEL_CODEC_ZLIB] = {"zlib", zlib_open, inflate_step, NULL, inflate_close, NULL, false},
-    [REEL_CODEC_GZIP] = {"gzip", gzip_open, inflate_step, inflate_again, inflate_close, gzip_follows, false},
-    [REEL_CODEC_DEFLATE] = {"deflate", deflate_open, inflate_step, NULL, inflate_close, NULL, false},
-    [REEL_CODEC_BZIP2] = {"bzip2", bzip2_open, bzip2_step, bzip2_again, bzip2_close, bzip2_follows, false},
-    [REEL_CODEC_LZ4] = {"lz4", lz4_open, lz4_step, NULL, lz4_close, lz4_follows, false},
-    [REEL_CODEC_ZSTD] = {"zstd", zstd_open, zstd_step, NULL, zstd_close, zstd_follows, false},
-    [REEL_CODEC_JSON_BYTES] = {"base64", NULL, json_bytes_step, NULL, NULL, NULL, true},
-};
-
-static const struct codec *codec_codec_of(enum reel_codec codec) {
-    return (size_t)codec < sizeof codecs / sizeof codecs[0] ? &codecs[codec] : NULL;
-}
-
-const char *codec_name(enum reel_codec codec) {
-    const struct codec *c = codec_codec_of(codec);
-    return c ? c->name : "unknown";
-}
-
-/* --- the loop
- * ---------------------------------------------------------------------------------------------------------------- */
+enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, ROOM_MAX = 1 << 30, PIECE = 64 };
 
 struct decoder {
     const struct codec *codec;
-    union state state;
-    struct run run;
+    union codec_state state;
+    struct codec_run run;
 
     struct reel_source *source;
     uint64_t offset, stored; /* of the whole run, for error messages */
@@ -320,7 +67,7 @@ static bool decoder_flush(struct decoder *d, struct reel_error *err) {
 
 /* One step into the buffer, or into one spare byte once the limit is reached: the codec still has to find its end (and
  * check its checksum), and any byte written to the spare one exceeds the limit. */
-static enum step decoder_step(struct decoder *d) {
+static enum codec_step decoder_step(struct decoder *d) {
     uint8_t spare = 0;
     uint64_t allowed = d->limit - d->decoded;
     size_t room = d->out_size - d->out_used;
@@ -334,7 +81,7 @@ static enum step decoder_step(struct decoder *d) {
         hidden = d->run.left > piece ? d->run.left - piece : 0;
         d->run.left -= hidden;
     }
-    enum step step = d->codec->step(&d->state, &d->run);
+    enum codec_step step = d->codec->step(&d->state, &d->run);
     bool whole = d->run.left == 0;
     d->run.left += hidden;
     size_t written = before - d->run.room;
@@ -349,7 +96,7 @@ static enum step decoder_step(struct decoder *d) {
 /* After the end of a frame: sets *more when another one follows. */
 static bool decoder_again(struct decoder *d, bool *more, struct reel_error *err) {
     *more = false;
-    if (d->run.left < MAGIC_MAX && d->unread > 0 && !decoder_fill(d, err)) {
+    if (d->run.left < CODEC_MAGIC_MAX && d->unread > 0 && !decoder_fill(d, err)) {
         return false;
     }
     if (!d->codec->follows) {
@@ -361,7 +108,7 @@ static bool decoder_again(struct decoder *d, bool *more, struct reel_error *err)
 
 static bool decoder_run(struct decoder *d, struct reel_error *err) {
     for (bool more = true; more;) {
-        if ((d->run.left == 0 && d->unread > 0 && !decoder_fill(d, err)) ||
+        if (!cancel_check(err) || (d->run.left == 0 && d->unread > 0 && !decoder_fill(d, err)) ||
             (d->out_used == d->out_size && d->decoded < d->limit && !decoder_flush(d, err))) {
             return false;
         }
@@ -405,13 +152,13 @@ static bool decoder_decode(struct decoder *d, struct reel_error *err) {
     }
     d->next = d->offset;
     d->unread = d->stored;
-    d->in_size = d->stored < IN_BYTES ? (size_t)d->stored + MAGIC_MAX : IN_BYTES;
+    d->in_size = d->stored < IN_BYTES ? (size_t)d->stored + CODEC_MAGIC_MAX : IN_BYTES;
     AUTO_MEM uint8_t *in = (uint8_t *)malloc(d->in_size);
     if (!in || (d->codec->open && d->codec->open(&d->state) != STEP_MORE)) {
         return reel_fail_memory(err);
     }
     d->in = in;
-    d->run = (struct run){.in = in, .stable = d->out_size == d->limit};
+    d->run = (struct codec_run){.in = in, .stable = d->out_size == d->limit};
     bool ok = decoder_run(d, err);
     if (d->codec->close) {
         d->codec->close(&d->state);
@@ -431,7 +178,7 @@ static bool decoder_exact(const struct decoder *d, struct reel_error *err) {
 static bool decoder_init(struct decoder *d, enum reel_codec codec, struct reel_source *source, uint64_t offset,
                          uint64_t stored, uint64_t limit, struct reel_error *err) {
     *d = (struct decoder){
-        .codec = codec_codec_of(codec), .source = source, .offset = offset, .stored = stored, .fd = -1, .limit = limit};
+        .codec = codec_of(codec), .source = source, .offset = offset, .stored = stored, .fd = -1, .limit = limit};
     return d->codec || reel_fail(err, REEL_ARGUMENT, "unknown codec %d", (int)codec);
 }
 

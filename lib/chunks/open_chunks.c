@@ -3,19 +3,20 @@
 
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/limits.h"
+#include "base/thread.h"
+
+enum { CHECK_NS = 50000000 }; /* who waits looks whether it was cancelled */
 
 bool open_chunks_init(struct open_chunks *set, struct reel_error *err) {
     *set = (struct open_chunks){0};
     if (pthread_mutex_init(&set->lock, NULL) != 0) {
         return reel_fail_memory(err);
     }
-    if (pthread_cond_init(&set->changed, NULL) != 0) {
-        pthread_mutex_destroy(&set->lock);
-        return reel_fail_memory(err);
-    }
+    condition_init(&set->changed);
     return true;
 }
 
@@ -130,23 +131,39 @@ static struct open_chunk *open_chunks_answer(struct open_chunks *set, struct ope
     return NULL;
 }
 
+/* Waits while another thread opens it. *again: that was cancelled, which is none of this thread's business. False:
+ * this thread's work was. Caller holds the lock. */
+static bool wait_opened(struct open_chunks *set, struct open_chunk *o, bool *again, struct reel_error *err) {
+    bool wanted = true;
+    o->pins++;
+    while (o->state == OPEN_CHUNK_BUSY && wanted) {
+        wanted = condition_wait(&set->changed, &set->lock, clock_deadline(CHECK_NS)) || cancel_check(err);
+    }
+    *again = wanted && o->state == OPEN_CHUNK_FAILED && o->why.code == REEL_CANCELLED;
+    if ((!wanted || *again) && --o->pins == 0 && o->state == OPEN_CHUNK_FAILED) {
+        opened_free(o);
+    }
+    return wanted;
+}
+
 struct open_chunk *open_chunk_pin(struct open_chunks *set, uint32_t id,
                                   bool (*open)(void *context, struct open_chunk *o, struct reel_error *err),
                                   void *context, struct reel_error *err) {
+    struct open_chunk *o = NULL;
+    bool wanted = true;
     pthread_mutex_lock(&set->lock);
-    struct open_chunk *o = open_chunks_find(set, id);
-    if (o) {
-        o->pins++;
-        while (o->state == OPEN_CHUNK_BUSY) {
-            pthread_cond_wait(&set->changed, &set->lock);
-        }
-    } else if ((o = open_chunks_add(set, id, err))) {
+    for (bool again = true; again && wanted;) {
+        again = false;
+        o = open_chunks_find(set, id);
+        wanted = !o || wait_opened(set, o, &again, err);
+    }
+    if (!o && (o = open_chunks_add(set, id, err))) {
         pthread_mutex_unlock(&set->lock);
         bool good = open(context, o, &o->why);
         pthread_mutex_lock(&set->lock);
         open_chunks_finish(set, o, good);
     }
-    o = o ? open_chunks_answer(set, o, err) : NULL;
+    o = o && wanted ? open_chunks_answer(set, o, err) : NULL;
     open_chunks_trim(set);
     pthread_mutex_unlock(&set->lock);
     return o;

@@ -5,18 +5,22 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
+#include "base/thread.h"
 
 enum {
     PIECE_BYTES = 4 << 20, /* intended size of a piece: less with many threads … */
     PIECE_BYTES_MIN = 1 << 20,
     PIPELINE_BYTES = 64 << 20, /* … so that all pieces together have about this size */
+    CHECK_NS = 50000000,       /* a reader that waits looks whether it was cancelled */
 };
 
 struct pipeline {
     const struct pipeline_ops *ops;
     void *context;
     struct thread_client *client; /* NULL: the reader renders */
+    const struct cancel *cancel;  /* of who made the pipeline */
     pthread_mutex_t mutex;
     pthread_cond_t done;
     uint64_t failed; /* number of the first piece that failed; UINT64_MAX: none. Under the mutex, as the workers are */
@@ -50,8 +54,9 @@ struct pipeline *pipeline_new(struct thread_client *client, unsigned threads, co
     p->depth = depth;
     p->pieces = pieces;
     p->idle = idle;
+    p->cancel = cancel_current();
     pthread_mutex_init(&p->mutex, NULL);
-    pthread_cond_init(&p->done, NULL);
+    condition_init(&p->done);
     return p;
 }
 
@@ -66,6 +71,20 @@ static void pipeline_wait_for(struct pipeline *p, const struct pipeline_piece *p
         pthread_cond_wait(&p->done, &p->mutex);
     }
     pthread_mutex_unlock(&p->mutex);
+}
+
+/* The same, unless the reader is cancelled first. */
+static bool wait_while_wanted(struct pipeline *p, const struct pipeline_piece *piece, struct reel_error *err) {
+    bool good = true;
+    pthread_mutex_lock(&p->mutex);
+    while (!piece->done && good) {
+        if (!condition_wait(&p->done, &p->mutex, clock_deadline(CHECK_NS))) {
+            good = cancel_check(err);
+        }
+    }
+    good = piece->done;
+    pthread_mutex_unlock(&p->mutex);
+    return good;
 }
 
 static void free_pieces(struct pipeline *p) {
@@ -143,7 +162,9 @@ static void render(struct pipeline *p, struct pipeline_piece *piece) {
 
 static void run_task(struct thread_task *task) {
     struct pipeline_piece *piece = (struct pipeline_piece *)task;
+    const struct cancel *before = cancel_set(piece->pipeline->cancel);
     render(piece->pipeline, piece);
+    cancel_set(before);
 }
 
 /* ---- the reader */
@@ -179,7 +200,10 @@ struct pipeline_piece *pipeline_take(struct pipeline *p, struct reel_error *err)
         return NULL;
     }
     struct pipeline_piece *piece = piece_at(p, p->taken);
-    pipeline_wait_for(p, piece);
+    if (!wait_while_wanted(p, piece, err)) {
+        p->ended = true;
+        return NULL;
+    }
     return piece;
 }
 

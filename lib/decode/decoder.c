@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "syntax/visitor.h"
 
@@ -57,6 +58,9 @@ struct reel_decoder *reel_decoder_open(const struct reel_channel *channel, struc
     const struct reel_encoding *how = reel_encoding_of(channel);
     if (!how) {
         reel_fail(err, REEL_UNSUPPORTED, "%s: the encoding \"%.64s\" is not decoded", channel->name, channel->encoding);
+        return NULL;
+    }
+    if (!cancel_check(err)) { /* a recording may have 65,535 definitions */
         return NULL;
     }
     struct reel_decoder *d = calloc(1, sizeof *d);

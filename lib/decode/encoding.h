@@ -25,7 +25,12 @@ struct reel_shape {
     enum reel_number number; /* of a number */
     bool optional;           /* a member that a payload may lack */
 };
-typedef bool (*reel_shape_visit)(void *context, const struct reel_shape *part); /* false ends it */
+enum reel_shape_next {
+    REEL_SHAPE_STOP,
+    REEL_SHAPE_ENTER, /* go on; of a struct or a list: with what is in it */
+    REEL_SHAPE_SKIP,  /* go on after this struct and its end, or after this list and its element */
+};
+typedef enum reel_shape_next (*reel_shape_visit)(void *context, const struct reel_shape *part);
 
 struct reel_reader;
 struct reel_initial_state;
@@ -51,7 +56,8 @@ struct reel_encoding {
     /* Optional: the fields that the schema gives every message. An array of any length is one field. */
     bool (*fields)(const void *state, reel_field_visit visit, void *context);
 
-    /* Optional: the nested shape of every payload, by the schema. */
+    /* Optional: the nested shape of every payload, by the schema. Types in types multiply it beyond any size: the
+     * visitor counts. False: it stopped. */
     bool (*shape)(const void *state, reel_shape_visit visit, void *context);
 
     /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages

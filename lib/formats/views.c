@@ -2,8 +2,20 @@
 #include "formats/foxglove/view.h"
 #include "media/video.h"
 
-extern const struct view_transform view_carla, view_nanover, view_cloud;
+#define VIEWS(X) X(foxglove)
 
-const struct reel_view *const reel_views[] = {&reel_view_foxglove, NULL};
-const struct view_transform *const view_transforms[] = {&view_carla, &view_nanover, &view_cloud, NULL};
+#define TRANSFORMS(X)                                                                                                  \
+    X(carla)                                                                                                           \
+    X(nanover)                                                                                                         \
+    X(cloud)
+
+#define DECLARE_VIEW(name) extern const struct reel_view reel_view_##name;
+#define DECLARE_TRANSFORM(name) extern const struct view_transform view_##name;
+VIEWS(DECLARE_VIEW)
+TRANSFORMS(DECLARE_TRANSFORM)
+
+#define LIST_VIEW(name) &reel_view_##name,
+#define LIST_TRANSFORM(name) &view_##name,
+const struct reel_view *const reel_views[] = {VIEWS(LIST_VIEW) NULL};
+const struct view_transform *const view_transforms[] = {TRANSFORMS(LIST_TRANSFORM) NULL};
 const struct reel_cut_rule *const reel_cut_rules[] = {&reel_cut_rule_video, NULL};

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "chunks/codec.h"
@@ -20,6 +21,8 @@ enum {
     DIRECT = 64 << 10,      /* larger reads go directly to the caller's buffer */
     WINDOW_KEPT = 64 << 20, /* a window grown beyond this for one huge message is freed afterwards */
     OWN_CACHE = 48 << 20,   /* for a recording opened without a cache */
+    CHECK_BYTES = 64 << 10, /* read between two looks whether the work was cancelled, … */
+    CHECK_EACH = 1 << 10,   /* … where a message counts as so many more */
 };
 
 struct reel_reader {
@@ -32,6 +35,7 @@ struct reel_reader {
     uint8_t *window;
     uint64_t window_offset;
     size_t window_size, window_capacity, ahead;
+    uint64_t unchecked;     /* bytes since the work was last seen not to be cancelled */
     struct reader_set *set; /* NULL: none */
     struct reel_reader *newer, *older;
     bool awake; /* in the set's list */
@@ -411,6 +415,16 @@ static bool in_window(const struct reel_reader *r, const struct reel_source *sou
            size <= r->window_size - (size_t)(at - r->window_offset);
 }
 
+/* Reading is where work can be cancelled: looks after some messages, or one that is large. */
+static inline bool may_read(struct reel_reader *r, size_t size, struct reel_error *err) {
+    r->unchecked += size + CHECK_EACH;
+    if (r->unchecked < CHECK_BYTES) {
+        return true;
+    }
+    r->unchecked = 0;
+    return cancel_check(err);
+}
+
 bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, size_t size, struct reel_bytes *out,
                       struct reel_error *err) {
     if (size > REEL_MESSAGE_MEMORY_MAX) {
@@ -420,7 +434,7 @@ bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, si
     const uint8_t *direct;
     struct reel_source *source;
     uint64_t at;
-    if (!locate(r, chunk, offset, size, &direct, &source, &at, err)) {
+    if (!may_read(r, size, err) || !locate(r, chunk, offset, size, &direct, &source, &at, err)) {
         return false;
     }
     if (direct) {
@@ -443,7 +457,7 @@ bool reel_reader_copy(struct reel_reader *r, uint32_t chunk, uint64_t offset, vo
     const uint8_t *direct;
     struct reel_source *source;
     uint64_t at;
-    if (!locate(r, chunk, offset, size, &direct, &source, &at, err)) {
+    if (!may_read(r, size, err) || !locate(r, chunk, offset, size, &direct, &source, &at, err)) {
         return false;
     }
     if (size == 0) {

@@ -16,7 +16,8 @@ static bool is_name(const char *glob) {
 }
 
 /* False: a channel has this topic. */
-static bool is_unknown(struct reel_recording *const *recordings, uint32_t n, const char *topic, struct near *near) {
+static bool is_unknown(struct reel_recording *const *recordings, uint32_t n, const char *topic,
+                       struct suggestions *suggestions) {
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index *index = reel_recording_index(recordings[i]);
         uint32_t n_channels = reel_index_info(index)->n_channels;
@@ -27,7 +28,7 @@ static bool is_unknown(struct reel_recording *const *recordings, uint32_t n, con
                     return false;
                 }
                 if (k < CHANNELS_MAX) {
-                    near_add(near, topic, channel->topics[t]);
+                    suggest_add(suggestions, topic, channel->topics[t]);
                 }
             }
         }
@@ -48,10 +49,10 @@ bool selection_matches(const struct opened_selection *o, struct reel_stream *str
     }
     snprintf(why, REEL_MATCHES_TEXT, "nothing is selected");
     for (uint32_t i = 0; i < q->n_topics; i++) {
-        struct near near = {0};
-        if (is_name(q->topics[i]) && is_unknown(o->recordings, o->n_recordings, q->topics[i], &near)) {
+        struct suggestions suggestions = {0};
+        if (is_name(q->topics[i]) && is_unknown(o->recordings, o->n_recordings, q->topics[i], &suggestions)) {
             snprintf(why, REEL_MATCHES_TEXT, "there is no topic %.100s%s", q->topics[i],
-                     near_text(&near, "; similar ones are ", list, sizeof list));
+                     suggest_text(&suggestions, "; similar ones are ", list, sizeof list));
             break;
         }
     }

@@ -2,6 +2,7 @@
  * are open as there are channels. */
 #include "stream/merge.h"
 #include "base/bytes.h"
+#include "base/cancel.h"
 
 #include <stdlib.h>
 
@@ -19,7 +20,10 @@ struct slot {
     struct lane *lane;
 };
 
+enum { CHECK_EACH = 256 }; /* entries, until it is looked whether the work was cancelled */
+
 struct merge {
+    uint32_t until_check;
     const struct merge_segments *all;
     size_t n, next; /* how many there are, and the first one that has not been reached */
     struct merge_position from;
@@ -261,6 +265,12 @@ static bool open_reached(struct merge *m, struct reel_error *err) {
 
 enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel,
                           struct reel_error *err) {
+    if (m->until_check-- == 0) {
+        m->until_check = CHECK_EACH;
+        if (!cancel_check(err)) {
+            return REEL_STEP_ERROR;
+        }
+    }
     if (m->next < m->n && !open_reached(m, err)) {
         return REEL_STEP_ERROR;
     }
@@ -299,7 +309,7 @@ static bool merge_count_in(struct merge *m, const struct merge_segment *s, const
     if (!lane) {
         return false;
     }
-    bool good = merge_load(lane, s, err);
+    bool good = cancel_check(err) && merge_load(lane, s, err);
     while (good && lane_next(lane)) {
         struct pack_key key = pack_key_of(&lane->entry);
         *count += merge_compare_positions(&key, s->source, &from->key, from->source) >= 0 &&

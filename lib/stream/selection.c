@@ -151,12 +151,12 @@ static bool add_source(struct opened_selection *o, uint32_t source, struct reel_
         if (!add_segments(o, index, id, source, err)) {
             return false;
         }
-        if (!GROW_ARRAY(o->unnamed, o->n_selected, o->cap_unnamed) ||
-            !GROW_ARRAY(o->unnamed_source, o->n_selected, o->cap_sources)) {
+        if (!GROW_ARRAY(o->selected, o->n_selected, o->cap_selected) ||
+            !GROW_ARRAY(o->selected_source, o->n_selected, o->cap_sources)) {
             return reel_fail_memory(err);
         }
-        o->unnamed[o->n_selected] = shown;
-        o->unnamed_source[o->n_selected++] = source;
+        o->selected[o->n_selected] = shown;
+        o->selected_source[o->n_selected++] = source;
     }
     return true;
 }
@@ -172,8 +172,8 @@ static bool name_channels(struct opened_selection *o, const struct reel_initial_
         return reel_fail_memory(err);
     }
     for (size_t i = 0; i < all; i++) {
-        const struct reel_channel *c = i < n ? o->unnamed[i] : initial->channels[i - n];
-        sources[i] = i < n ? o->unnamed_source[i] : initial->channel_source[i - n];
+        const struct reel_channel *c = i < n ? o->selected[i] : initial->channels[i - n];
+        sources[i] = i < n ? o->selected_source[i] : initial->channel_source[i - n];
         if (!(c = naming_apply(&o->naming, &o->arena, c, sources[i])) ||
             !(channels[i] = naming_rename(&o->selection, &o->arena, c))) {
             return reel_fail_memory(err);
@@ -257,8 +257,8 @@ void selection_free(struct opened_selection *o) {
     }
     naming_close(&o->naming);
     merge_segments_done(&o->segments);
-    free(o->unnamed);
-    free(o->unnamed_source);
+    free(o->selected);
+    free(o->selected_source);
     reel_initial_state_free(o->initial);
     arena_free(&o->arena);
     free(o);
@@ -273,8 +273,8 @@ bool selection_wants_initial_state(const struct reel_selection *q) {
 /* Makes them from the channels under the names of the formats. */
 static struct reel_initial_state *make_initial_state(const struct opened_selection *o, struct reel_error *err) {
     AUTO_MEM struct reel_reader **readers = calloc((size_t)o->n_recordings + 1, sizeof *readers);
-    const struct reel_stream stream = {.channels = o->unnamed,
-                                       .channel_source = o->unnamed_source,
+    const struct reel_stream stream = {.channels = o->selected,
+                                       .channel_source = o->selected_source,
                                        .n_channels = o->n_selected,
                                        .n_sources = o->n_recordings,
                                        .readers = readers,

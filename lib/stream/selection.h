@@ -20,9 +20,9 @@ struct opened_selection {
     struct reel_recording **recordings;
     uint32_t n_recordings;
     struct naming naming;
-    const struct reel_channel **unnamed; /* the selected channels before they are prefixed and renamed */
-    uint32_t *unnamed_source, n_selected;
-    size_t cap_unnamed, cap_sources;
+    const struct reel_channel **selected; /* the selected channels before they are prefixed and renamed */
+    uint32_t *selected_source, n_selected;
+    size_t cap_selected, cap_sources;
     /* Tables of streams: the selected channels, then those that only the initial state has. */
     const struct reel_channel **channels;
     uint32_t *channel_source, n_channels;

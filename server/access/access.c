@@ -1,14 +1,17 @@
 /* See access.h. Unauthenticated callers get 401 without details; for authenticated ones the 403 names what is missing.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "access/access_internal.h"
 #include "access/audit.h"
 #include "access/limiter.h"
+#include "access/local.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "reel/time.h"
+#include "store/tokens_record.h"
 
 enum {
     FAILURES_AT_ONCE = 10, /* failed log-ins of one address */
@@ -50,8 +53,32 @@ static bool access_read_options(struct access *a, struct reel_error *err) {
            reel_fail(err, REEL_ARGUMENT, "--proxy-role must be read, upload, edit or admin");
 }
 
+/* An archive of an earlier version has no record of its tokens yet, and one whose store is another one now needs it
+ * there. */
+static void restore_record(const struct access_options *o) {
+    struct reel_error err = {0};
+    if (!tokens_record_restore(o->data, o->store, &err)) {
+        fprintf(stderr, "reel: warning: that the archive has tokens cannot be recorded beside its data: %s\n",
+                err.text);
+    }
+}
+
+static bool read_state(struct access *a, struct reel_error *err) {
+    const struct access_options *o = &a->options;
+    const struct token_archive archive = {.data = o->data, .store = o->store, .catalog = o->catalog};
+    enum tokens_state state;
+    if (!tokens_state(&archive, &state, err)) {
+        return false;
+    }
+    if (state != TOKENS_NEVER) {
+        restore_record(o);
+    }
+    atomic_store(&a->closed, state != TOKENS_NEVER || o->user_header || !o->local);
+    atomic_store(&a->lost, state == TOKENS_LOST);
+    return true;
+}
+
 struct access *access_open(const struct access_options *options, struct reel_error *err) {
-    bool closed;
     AUTO(access_close) struct access *a = calloc(1, sizeof *a);
     if (!a) {
         reel_fail_memory(err);
@@ -63,11 +90,9 @@ struct access *access_open(const struct access_options *options, struct reel_err
         (options->shared && !links_share(a->links, a->catalog, err)) || !(a->audit = audit_open(a->catalog, err)) ||
         !(a->failures = limiter_new(FAILURES_AT_ONCE, FAILURES_EVERY_MS, err)) ||
         !(a->denials = limiter_new(DENIALS_AT_ONCE, DENIALS_EVERY_MS, err)) ||
-        !(a->openings = limiter_new(OPENINGS_AT_ONCE, OPENINGS_EVERY_MS, err)) ||
-        !catalog_tokens_exist(a->catalog, &closed, err)) {
+        !(a->openings = limiter_new(OPENINGS_AT_ONCE, OPENINGS_EVERY_MS, err)) || !read_state(a, err)) {
         return NULL;
     }
-    atomic_store(&a->closed, closed || options->user_header);
     return TAKE(a);
 }
 
@@ -82,23 +107,15 @@ void access_close(struct access *a) {
     }
 }
 
-bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *created, struct reel_error *err) {
+bool access_first_token(const struct token_archive *archive, char text[TOKEN_TEXT], struct reel_error *err) {
     struct token token;
-    bool exist;
-    *created = false;
-    if (!catalog_tokens_exist(c, &exist, err)) {
-        return false;
-    }
-    if (exist) {
-        return true;
-    }
-    *created = token_create(c, &(struct token_options){.name = "first", .role = "admin"}, text, &token, err);
+    bool good = token_create(archive, &(struct token_options){.name = "first", .role = "admin"}, text, &token, err);
     token_done(&token);
-    return *created;
+    return good;
 }
 
-bool access_is_open(struct access *a) {
-    return a->options.insecure_open || !atomic_load(&a->closed);
+bool access_is_open(struct access *a, const struct http_request *r) {
+    return a->options.insecure_open || (!atomic_load(&a->closed) && local_is_request(r));
 }
 
 bool access_is_proxy(const struct app *app, const char *text) {
@@ -131,12 +148,47 @@ enum http_verdict access_authorize(const struct http_request *r, enum http_role 
     struct access *a = http_app(r)->access;
     bool open = role == ROLE_NONE || (a->options.metrics_open && strcmp(http_path(r), "/metrics") == 0);
     if (open) { /* without the catalog: health checks must work when it is unavailable */
-        out->caller = access_is_open(a) ? (struct http_caller){.name = "anonymous", .how = "open", .role = ROLE_ADMIN}
-                                        : (struct http_caller){.name = "", .how = "", .role = ROLE_NONE};
+        out->caller = access_is_open(a, r)
+                          ? (struct http_caller){.name = "anonymous", .how = "open", .role = ROLE_ADMIN}
+                          : (struct http_caller){.name = "", .how = "", .role = ROLE_NONE};
         return HTTP_GRANTED;
     }
     enum http_verdict verdict = access_identify(a, r, out);
     return verdict == HTTP_GRANTED ? check_role(&out->caller, role, out) : verdict;
+}
+
+const char *access_recording(const struct http_request *r) {
+    static const char base[] = "/api/v1/recordings/";
+    return strncmp(http_path(r), base, sizeof base - 1) == 0 ? http_segment(r, "id") : NULL;
+}
+
+bool access_sees(const struct http_caller *caller, const struct catalog_recording *row) {
+    bool linked = !caller->recording[0] || (strcmp(caller->recording, row->id) == 0 && row->state != STATE_TRASHED);
+    return linked && http_caller_sees(caller, row->collection);
+}
+
+/* The recording may have left the collections of its caller, or the catalog. */
+static bool still_sees(const struct http_request *r, const struct http_caller *caller) {
+    const char *key = access_recording(r);
+    struct catalog_recording row;
+    struct reel_error err = {0};
+    if (!key) {
+        return true;
+    }
+    if (!catalog_get(http_app(r)->catalog, key, &row, &err)) {
+        return err.code != REEL_NOT_FOUND;
+    }
+    bool sees = access_sees(caller, &row);
+    catalog_recording_done(&row);
+    return sees;
+}
+
+bool access_still_granted(const struct http_request *r) {
+    struct http_grant grant = {.again = true};
+    enum http_verdict verdict = access_authorize(r, http_role_needed(r), &grant);
+    bool granted = verdict == HTTP_GRANTED ? still_sees(r, &grant.caller) : verdict == HTTP_NOT_NOW;
+    free(grant.memory);
+    return granted;
 }
 
 /* ---- audit log */

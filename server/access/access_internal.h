@@ -20,11 +20,13 @@ struct access {
     struct links *links;
     struct audit *audit;
     struct limiter *failures, *denials, *openings;
-    atomic_bool closed; /* a token was created at some time: from then on one is required */
+    atomic_bool closed; /* a token was created at some time, or others can reach the server: a token is required */
+    atomic_bool lost;   /* … but the catalog had none when this was last asked */
 };
 
-/* Whether requests without credentials are admitted, as of the last check. */
-bool access_is_open(struct access *a);
+/* Whether this request is admitted without credentials, as of the last check of the catalog. */
+bool access_is_open(struct access *a, const struct http_request *r);
+const char *access_recording(const struct http_request *r); /* the key of the recording in its path; NULL: none */
 enum http_verdict access_identify(struct access *a, const struct http_request *r, struct http_grant *out);
 
 static inline enum http_verdict access_refuse(struct http_grant *out, enum http_verdict verdict, const char *detail) {

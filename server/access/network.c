@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 static const uint8_t v4_mapped[12] = {[10] = 0xff, [11] = 0xff};
 
 bool address_parse(const char *text, struct address *out) {
@@ -106,4 +108,71 @@ bool forwarded_for(const char *header, const struct network *trusted, size_t n, 
     }
     out[0] = '\0';
     return false;
+}
+
+/* The first of some entries with a separator between them, without spaces around it; *text moves on, to NULL after the
+ * last one. */
+static const char *network_next(const char **text, char separator, size_t *size) {
+    const char *first = *text, *end = strchrnul(first, separator);
+    *text = *end ? end + 1 : NULL;
+    while (first < end && (*first == ' ' || *first == '\t')) {
+        first++;
+    }
+    while (end > first && (end[-1] == ' ' || end[-1] == '\t')) {
+        end--;
+    }
+    *size = (size_t)(end - first);
+    return first;
+}
+
+static bool entry_is_within(const char *entry, size_t size, const struct network *networks, size_t n) {
+    char text[ADDRESS_TEXT];
+    struct address address;
+    return network_read_entry(entry, size, text, &address) && network_holds(networks, n, &address);
+}
+
+bool forwarded_for_is_within(const char *header, const struct network *networks, size_t n) {
+    bool within = true;
+    while (within && header) {
+        size_t size;
+        const char *entry = network_next(&header, ',', &size);
+        within = entry_is_within(entry, size, networks, n);
+    }
+    return within;
+}
+
+/* The pairs of one entry of Forwarded: false as well when none of them names the client. */
+static bool pairs_are_within(const char *pairs, const struct network *networks, size_t n) {
+    bool named = false;
+    while (pairs) {
+        size_t size;
+        const char *pair = network_next(&pairs, ';', &size);
+        if (size < 4 || ascii_ncasecmp(pair, "for=", 4) != 0) {
+            continue;
+        }
+        bool quoted = size >= 6 && pair[4] == '"' && pair[size - 1] == '"';
+        named = entry_is_within(pair + 4 + quoted, size - 4 - 2 * quoted, networks, n);
+        if (!named) {
+            return false;
+        }
+    }
+    return named;
+}
+
+/* for=192.0.2.43;proto=http, for="[2001:db8::17]:4711". A separator in a quoted string ends an entry, which then cannot
+ * be read. */
+bool forwarded_is_within(const char *header, const struct network *networks, size_t n) {
+    bool within = true;
+    while (within && header) {
+        size_t size;
+        char pairs[256];
+        const char *entry = network_next(&header, ',', &size);
+        within = size < sizeof pairs;
+        if (within) {
+            memcpy(pairs, entry, size);
+            pairs[size] = '\0';
+            within = pairs_are_within(pairs, networks, n);
+        }
+    }
+    return within;
 }

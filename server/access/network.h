@@ -26,4 +26,9 @@ struct address address_prefix(const struct address *a); /* for limits per client
 /* The client's address in X-Forwarded-For: the last one that is not a trusted proxy. False: none, or malformed. */
 bool forwarded_for(const char *header, const struct network *trusted, size_t n, char out[ADDRESS_TEXT]);
 
+/* Whether every client that these headers name is in the networks: X-Forwarded-For (RFC 7239: Forwarded). False: one is
+ * not, or cannot be read. */
+bool forwarded_for_is_within(const char *header, const struct network *networks, size_t n);
+bool forwarded_is_within(const char *header, const struct network *networks, size_t n);
+
 #endif

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "reel/time.h"
+#include "store/tokens_record.h"
 #include "syntax/base64.h"
 
 #define PREFIX "reel_"
@@ -117,19 +118,43 @@ bool token_generate(char text[TOKEN_TEXT], struct reel_error *err) {
     return true;
 }
 
-bool token_create(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out,
-                  struct reel_error *err) {
+bool tokens_state(const struct token_archive *archive, enum tokens_state *out, struct reel_error *err) {
+    bool exist, recorded = false;
+    if (!catalog_tokens_exist(archive->catalog, &exist, err) ||
+        (!exist && !tokens_record_exists(archive->data, archive->store, &recorded, err))) {
+        return false;
+    }
+    *out = exist ? TOKENS_EXIST : recorded ? TOKENS_LOST : TOKENS_NEVER;
+    return true;
+}
+
+/* From the first token on every request needs one, so somebody must be able to create others. Tokens stay in the
+ * catalog, also those that are revoked: once there is one, no other process makes another the first. */
+static bool check_first(struct catalog *c, const struct token *t, struct reel_error *err) {
+    bool exist;
+    if (!catalog_tokens_exist(c, &exist, err)) {
+        return false;
+    }
+    return exist || (t->role == ROLE_ADMIN && strcmp(t->collections, "[]") == 0) ||
+           reel_fail(err, REEL_ARGUMENT,
+                     "the first token must have the role admin, for all collections, because every request needs a "
+                     "token from then on: create an admin token first (reel token create --role admin --name admin)");
+}
+
+bool token_create(const struct token_archive *archive, const struct token_options *options, char text[TOKEN_TEXT],
+                  struct token *out, struct reel_error *err) {
     uint8_t hash[TOKEN_HASH];
     *out = (struct token){0};
     if (!check_name(options->name, err) || !read_role(options->role, &out->role, err) ||
         !read_expires(options->expires, reel_now_ns(), &out->expires_ns, err) ||
-        !write_collections(options, &out->collections, err) || !token_generate(text, err)) {
+        !write_collections(options, &out->collections, err) || !check_first(archive->catalog, out, err) ||
+        !token_generate(text, err) || !tokens_record_write(archive->data, archive->store, err)) {
         token_done(out);
         return false;
     }
     token_hash(text, hash);
     out->name = strdup(options->name);
-    bool good = out->name ? catalog_token_add(c, out, hash, err) : reel_fail_memory(err);
+    bool good = out->name ? catalog_token_add(archive->catalog, out, hash, err) : reel_fail_memory(err);
     if (!good) {
         OPENSSL_cleanse(text, TOKEN_TEXT);
         token_done(out);

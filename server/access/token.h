@@ -6,6 +6,8 @@
 #include "catalog/access.h"
 #include "http/http.h"
 
+struct store;
+
 enum { TOKEN_TEXT = 49 }; /* with its NUL */
 
 const char *token_role_name(int role); /* enum http_role: "none", "read" … */
@@ -23,9 +25,20 @@ struct token_options {
     uint32_t n_collections;
     const char *expires; /* "30d", or a time; NULL: never */
 };
-/* Creates and stores a token; `text` is the only copy of the secret. REEL_ARGUMENT, REEL_CONFLICT, REEL_LIMIT. */
-bool token_create(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out,
-                  struct reel_error *err);
+struct token_archive {
+    const char *data;
+    struct store *store; /* with a bucket the record of tokens is also there; NULL: no store, or it is recorded */
+    struct catalog *catalog;
+};
+/* Creates and stores a token; `text` is the only copy of the secret. The first one must be of an admin of all
+ * collections, and is recorded beside the data before (store/tokens_record.h). REEL_ARGUMENT, REEL_CONFLICT,
+ * REEL_LIMIT. */
+bool token_create(const struct token_archive *archive, const struct token_options *options, char text[TOKEN_TEXT],
+                  struct token *out, struct reel_error *err);
+
+/* NEVER: the archive has had no token. LOST: it has had some, and its catalog has none. */
+enum tokens_state { TOKENS_NEVER, TOKENS_EXIST, TOKENS_LOST };
+bool tokens_state(const struct token_archive *archive, enum tokens_state *out, struct reel_error *err);
 
 enum token_state { TOKEN_GOOD, TOKEN_EXPIRED, TOKEN_REVOKED };
 enum token_state token_state(const struct token *t, int64_t now_ns);

@@ -2,7 +2,7 @@
 #ifndef SERVER_API_CHANGE_H
 #define SERVER_API_CHANGE_H
 
-#include "api/common.h"
+#include "app.h"
 #include "catalog/notes.h"
 
 enum { CHANGE_ETAG = 64 };

@@ -1,11 +1,11 @@
 /* See paging.h. Cursors are hex, so they need no escaping in URLs. */
 #include "api/paging.h"
+#include "http/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/rows.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
@@ -13,16 +13,32 @@
 #include "http/json_text.h"
 #include "tables/table.h"
 
-enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000, CURSOR_MAX = 2048 };
+enum { LIMIT_DEFAULT = 100, CURSOR_MAX = 2048 };
+enum { LINK_MAX = 4096 }; /* a header of a response, which shares 32 KiB with the request's */
 
-bool paging_limit(struct http_request *r, uint32_t *limit) {
-    uint64_t given = LIMIT_DEFAULT;
-    if (http_param_u64(r, "limit", &given) && given == 0) {
-        http_reply_bad_param(r, "limit", "1 to %d", LIMIT_MAX);
-        return false;
+void api_add_next_link(struct http_request *r, const char *cursor) {
+    char link[LINK_MAX];
+    http_add_header(r, "X-Next-Cursor", cursor); /* a link with all parameters may be too long */
+    const char *target = http_target(r), *query = strchr(target, '?');
+    size_t used = (size_t)snprintf(link, sizeof link, "<%s%.*s?", http_prefix(r), (int)strcspn(target, "?"), target);
+    for (const char *p = query ? query + 1 : ""; *p && used < sizeof link;) {
+        size_t n = strcspn(p, "&");
+        if (n > 0 && strncmp(p, "cursor=", 7) != 0 && strncmp(p, "offset=", 7) != 0 && strncmp(p, "sig=", 4) != 0 &&
+            strncmp(p, "exp=", 4) != 0) { /* a signature is valid for one page only */
+            used += (size_t)snprintf(link + used, sizeof link - used, "%.*s&", (int)n, p);
+        }
+        p += n + (p[n] == '&');
     }
-    *limit = given > LIMIT_MAX ? LIMIT_MAX : (uint32_t)given;
-    return true;
+    if (used < sizeof link &&
+        (size_t)snprintf(link + used, sizeof link - used, "cursor=%s>; rel=\"next\"", cursor) < sizeof link - used) {
+        http_add_header(r, "Link", link);
+    }
+}
+
+uint32_t paging_limit(const struct http_request *r) {
+    uint64_t limit = LIMIT_DEFAULT;
+    http_param_u64(r, "limit", &limit);
+    return (uint32_t)limit;
 }
 
 static bool refuse_cursor(struct http_request *r) {
@@ -66,15 +82,11 @@ static void paging_write_cursor(const char *next, size_t size, char cursor[CURSO
 bool paging_slice(struct http_request *r, struct view_slice *slice) {
     int64_t from = 0;
     uint64_t limit = VIEW_ITEMS_MAX;
-    if (http_param_u64(r, "limit", &limit) && limit == 0) {
-        http_reply_bad_param(r, "limit", "1 to %d", VIEW_ITEMS_MAX);
-        return false;
-    }
+    http_param_u64(r, "limit", &limit);
     if (!paging_after_row(r, &from)) {
         return false;
     }
-    *slice =
-        (struct view_slice){.from = (size_t)from, .limit = limit < VIEW_ITEMS_MAX ? (size_t)limit : VIEW_ITEMS_MAX};
+    *slice = (struct view_slice){.from = (size_t)from, .limit = (size_t)limit};
     return from >= 0 || refuse_cursor(r);
 }
 

@@ -7,8 +7,10 @@
 #include "http/http.h"
 #include "views/views.h"
 
-/* limit: 1 to 1000, default 100. False: replied. */
-bool paging_limit(struct http_request *r, uint32_t *limit);
+/* Adds Link: rel="next": the same request with another cursor. */
+void api_add_next_link(struct http_request *r, const char *cursor);
+/* limit: 1 to 1000, default 100. */
+uint32_t paging_limit(const struct http_request *r);
 /* The `next` of the previous page, as paging_reply() got it; NULL on the first page; malloc'd. False: replied. */
 bool paging_after(struct http_request *r, char **after);
 /* The same for a cursor that is a row number; *after is unchanged on the first page. */
@@ -41,7 +43,7 @@ extern const char *const paging_outputs[];
      .min = 1,                                                                                                         \
      .max = 1000,                                                                                                      \
      .fallback = "100",                                                                                                \
-     .help = "The number of items of a page; more than 1000 is taken as 1000."},                                       \
+     .help = "The number of items of a page."},                                                                        \
     {                                                                                                                  \
         .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                           \
     }

@@ -1,35 +1,40 @@
-/* Joins the tables of routes of the folders. */
+/* Joins the tables of routes: a new one is one line here. */
 #include "api/routes.h"
 
 #include <pthread.h>
 #include <string.h>
 
-extern const struct api_route api_routes_service[], api_routes_recordings[], api_routes_uploads[],
-    api_routes_annotations[], api_routes_contents[], api_routes_export[], api_routes_reports[], api_routes_admin[],
-    api_routes_saved[], api_routes_grafana[];
+#define TABLES(X)                                                                                                      \
+    X(service)                                                                                                         \
+    X(recordings)                                                                                                      \
+    X(uploads)                                                                                                         \
+    X(annotations)                                                                                                     \
+    X(contents)                                                                                                        \
+    X(export)                                                                                                          \
+    X(carla)                                                                                                           \
+    X(bag)                                                                                                             \
+    X(tide)                                                                                                            \
+    X(nanover)                                                                                                         \
+    X(admin)                                                                                                           \
+    X(saved)                                                                                                           \
+    X(grafana)
+
+#define DECLARE(name) extern const struct api_route api_routes_##name[];
+TABLES(DECLARE)
 extern const struct http_route api_routes_dav[]; /* whose methods an OpenAPI document cannot describe */
 
-const struct api_route *const api_tables[] = {
-    api_routes_service,
-    api_routes_recordings,
-    api_routes_uploads,
-    api_routes_annotations,
-    api_routes_contents,
-    api_routes_export,
-    api_routes_reports,
-    api_routes_admin,
-    api_routes_saved,
-    api_routes_grafana,
-    NULL,
-};
+#define LIST(name) api_routes_##name,
+const struct api_route *const api_tables[] = {TABLES(LIST) NULL};
 
 enum { ROUTES_MAX = 256 };
 static struct http_route joined[ROUTES_MAX + 1];
+static struct http_policy policies[ROUTES_MAX + 1];
 
 static void routes_join(void) {
     size_t n = 0;
     for (size_t i = 0; api_tables[i]; i++) {
         for (const struct api_route *row = api_tables[i]; row->id && n < ROUTES_MAX; row++) {
+            policies[n] = row->policy;
             joined[n++] = row->http;
         }
     }
@@ -67,17 +72,25 @@ const char *api_hint(const struct http_request *r) {
                                     : NULL;
 }
 
-const struct http_route *api_routes(void) {
+static void join_once(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, routes_join);
+}
+
+const struct http_route *api_routes(void) {
+    join_once();
     return joined;
+}
+
+const struct http_policy *api_policies(void) {
+    join_once();
+    return policies;
 }
 
 #define RECORDING_ID "The recording: its id, sha256:HEX of its content, or name:COLLECTION/NAME."
 #define EXPORT_NAME                                                                                                    \
-    "Any name with the extension of the target (.mcap .bag .tide .tape .log .nanover.zip .ndjson .json .json-seq "     \
-    ".events .csv .msgpack "                                                                                           \
-    ".parquet .arrows .mp4 .images.zip .clouds.zip .ply), followed by .tar with split."
+    "Any name with the extension of a target of the service document (.mcap, .bag, .csv, …), followed by .tar with " \
+    "split."
 
 static const struct {
     const char *segment;

@@ -21,12 +21,14 @@ struct api_route {
      * "404:NotFound" by that of this name. */
     const char *answers;
     const struct api_head *head;
+    struct http_policy policy; /* of POST, PUT, PATCH and DELETE */
 };
 
 extern const struct api_route *const api_tables[]; /* by resource, each ends with a row without id; ends with NULL */
 
 /* The rows as the HTTP server takes them; ends with {0}. */
 const struct http_route *api_routes(void);
+const struct http_policy *api_policies(void);       /* of each, by its index */
 const char *api_hint(const struct http_request *r); /* for struct http_options */
 /* What a {name} in a path is, by the literal segment before it ("recordings" of /recordings/{id}); NULL: nothing is
  * known. */

@@ -1,5 +1,5 @@
-/* See access.h. Nothing is cached: a token that `reel token` revokes in the same file is refused from the next request
- * on. */
+/* See access.h. Tokens are cached for one version of the catalog (catalog_cache.h): one that `reel token` or another
+ * server revokes is refused from the next request on. */
 #include "catalog/access.h"
 
 #include <stdio.h>
@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "catalog/catalog_cache.h"
 #include "catalog/catalog_internal.h"
 #include "reel/time.h"
 
@@ -17,7 +18,36 @@ void token_done(struct token *t) {
     *t = (struct token){0};
 }
 
+/* ---- the cache */
+
+static size_t token_bytes(const void *value) {
+    const struct token *t = value;
+    return strlen(t->name) + strlen(t->collections) + 2;
+}
+
+static bool token_copy(const void *source, void *target) {
+    const struct token *from = source;
+    struct token *to = target;
+    *to = *from;
+    to->name = strdup(from->name);
+    to->collections = strdup(from->collections);
+    bool good = to->name && to->collections;
+    if (!good) {
+        token_done(to);
+    }
+    return good;
+}
+
+static void token_free(void *value) {
+    token_done(value);
+}
+
+static const struct catalog_cache_kind token_kind = {
+    CACHE_TOKEN, sizeof(struct token), token_bytes, token_copy, token_free, NULL /* no answers are made of tokens */};
+
 /* ---- finding */
+
+static const char no_such_token[] = "no such token";
 
 static bool access_load(struct db_statement *s, struct token *out, struct reel_error *err) {
     *out = (struct token){.row = db_int(s, 0),
@@ -39,41 +69,62 @@ static bool access_load(struct db_statement *s, struct token *out, struct reel_e
 static bool load_one(struct db_statement *s, struct token *out, struct reel_error *err) {
     *out = (struct token){0};
     enum db_step step = db_next(s, err);
-    return step == DB_ROW ? access_load(s, out, err)
-                          : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no such token");
+    return step == DB_ROW ? access_load(s, out, err) : step == DB_END && reel_fail(err, REEL_NOT_FOUND, no_such_token);
 }
 
-bool catalog_token_by_hash(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out,
-                           struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "token_by_hash", err) : NULL;
-    if (!s) {
-        return false;
-    }
-    db_set_blob(s, ":hash", hash, TOKEN_HASH);
-    return load_one(s, out, err);
-}
-
-bool catalog_token_by_row(struct catalog *c, int64_t row, struct token *out, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "token_by_row", err) : NULL;
+/* By the statement, a token by its row or by a hash (NULL: by the row). */
+static bool access_query(struct catalog *c, const char *statement, const uint8_t *hash, int64_t row, struct token *out,
+                         struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read_reserved(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
     if (!s) {
         return false;
     }
     db_set_int(s, ":row", row);
+    if (hash) {
+        db_set_blob(s, ":hash", hash, TOKEN_HASH);
+    }
     return load_one(s, out, err);
+}
+
+/* The same through the cache, which also knows what is not there: clients repeat wrong tokens. */
+static bool access_find(struct catalog *c, const char *statement, const uint8_t *hash, int64_t row, struct token *out,
+                        struct reel_error *err) {
+    const struct catalog_cache_key key = {.kind = &token_kind,
+                                          .prefix = statement,
+                                          .data = hash ? (const void *)hash : &row,
+                                          .size = hash ? TOKEN_HASH : sizeof row};
+    struct reel_error why = {0};
+    uint64_t version = db_version(c->db);
+    *out = (struct token){0};
+    if (catalog_cache_find(c->cache, &key, version, out)) {
+        return true;
+    }
+    if (catalog_cache_find(c->cache, &key, version, NULL)) {
+        return reel_fail(err, REEL_NOT_FOUND, no_such_token);
+    }
+    bool good = access_query(c, statement, hash, row, out, &why);
+    if (good || why.code == REEL_NOT_FOUND) {
+        catalog_cache_keep(c->cache, &key, version, good ? out : NULL);
+    }
+    if (!good && err) {
+        reel_error_pass(err, &why);
+    }
+    return good;
+}
+
+bool catalog_token_by_hash(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out,
+                           struct reel_error *err) {
+    return access_find(c, "token_by_hash", hash, 0, out, err);
+}
+
+bool catalog_token_by_row(struct catalog *c, int64_t row, struct token *out, struct reel_error *err) {
+    return access_find(c, "token_by_row", NULL, row, out, err);
 }
 
 bool catalog_token_by_login(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out,
                             struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "token_by_login", err) : NULL;
-    if (!s) {
-        return false;
-    }
-    db_set_blob(s, ":hash", hash, TOKEN_HASH);
-    db_set_int(s, ":now", reel_now_ns());
-    return load_one(s, out, err);
+    return access_find(c, "token_by_login", hash, 0, out, err);
 }
 
 static bool access_by_name(struct catalog *c, const char *name, struct token *out, struct reel_error *err) {
@@ -111,12 +162,21 @@ static bool access_read_number(struct db_handle *h, const char *statement, int64
 }
 
 bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err) {
-    int64_t n;
-    AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
+    const struct catalog_cache_key any = {.kind = &token_kind, .prefix = "tokens_exist", .data = ""};
+    uint64_t version = db_version(c->db);
+    int64_t n = 0;
+    *exist = false;
+    if (catalog_cache_find(c->cache, &any, version, NULL)) {
+        return true;
+    }
+    AUTO(db_end) struct db_handle *h = db_read_reserved(c->db, err);
     if (!h || !access_read_number(h, "tokens_exist", &n, err)) {
         return false;
     }
     *exist = n;
+    if (!*exist) {
+        catalog_cache_keep(c->cache, &any, version, NULL);
+    }
     return true;
 }
 

@@ -45,7 +45,7 @@ bool catalog_login_add(struct catalog *c, const uint8_t hash[TOKEN_HASH], int64_
                        struct reel_error *err);
 bool catalog_login_remove(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct reel_error *err); /* also if there
                                                                                                          is none */
-/* REEL_NOT_FOUND: no such login, or it has expired. */
+/* REEL_NOT_FOUND: no such login. expires_ns is the token's or the login's, whichever is earlier. */
 bool catalog_token_by_login(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out,
                             struct reel_error *err);
 

@@ -5,20 +5,14 @@
 #include "catalog/catalog.h"
 #include "catalog/db.h"
 
-struct rows;
+struct catalog_cache;
 struct catalog_note;
 struct catalog_event;
 
 struct catalog {
     struct db *db;
-    struct rows *rows;
+    struct catalog_cache *cache; /* catalog_cache.h */
 };
-
-/* rows.c: rows by id as they were at a version of the database (db_version). */
-struct rows *rows_new(struct reel_error *err);
-void rows_free(struct rows *rows);
-bool rows_find(struct rows *rows, const char *id, uint64_t version, struct catalog_recording *out); /* a copy */
-void rows_keep(struct rows *rows, uint64_t version, const struct catalog_recording *r);             /* copies */
 
 /* The recording of that row with its parts and tags; REEL_NOT_FOUND. */
 bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
@@ -67,6 +61,7 @@ static inline uint32_t annotations_page_limit(uint32_t limit) {
 }
 
 /* retention_rules.c: rules and quotas of a collection that gets another name. */
+bool collections_describe(struct db_handle *h, const char *name, const char *description, struct reel_error *err);
 bool retention_rename(struct db_handle *h, const char *from, const char *to, struct reel_error *err);
 
 /* allowed.c: the names of collections that such globs (catalog_query.allowed) mean, as a JSON array for json_each();

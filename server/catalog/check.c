@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "catalog/access.h"
+#include "catalog/catalog_cache.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
 #include "catalog/sql.h"
@@ -33,12 +35,20 @@ struct catalog *catalog_open_readonly(const char *path, struct reel_error *err) 
         return NULL;
     }
     c->db = db_open_readonly(path, err);
-    c->rows = rows_new(err);
-    if (!c->db || !c->rows || !db_is_current(c->db, err)) {
+    c->cache = catalog_cache_new(err);
+    if (!c->db || !c->cache || !db_is_current(c->db, err)) {
         catalog_close(c);
         return NULL;
     }
     return c;
+}
+
+bool catalog_has_tokens(const char *path, bool *exist, struct reel_error *err) {
+    struct catalog c = {.db = db_open_readonly(path, err), .cache = catalog_cache_new(err)};
+    bool good = c.db && c.cache && db_check_version(c.db, err) && catalog_tokens_exist(&c, exist, err);
+    db_close(c.db);
+    catalog_cache_free(c.cache);
+    return good;
 }
 
 /* ---- checking */
@@ -74,7 +84,10 @@ static bool run_checks(struct db_handle *h, const struct catalog_check *check, s
 /* Writes nothing, but counts as a write to SQLite. */
 static bool check_words(struct catalog *c, const struct catalog_check *check, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    for (size_t i = 0; h && i < sizeof word_checks / sizeof *word_checks; i++) {
+    if (!h || !db_patient(h, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof word_checks / sizeof *word_checks; i++) {
         AUTO(db_done) struct db_statement *s = db_statement(h, word_checks[i], err);
         struct reel_error why = {0};
         if (!s) {

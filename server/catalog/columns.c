@@ -226,3 +226,12 @@ void columns_free_texts(struct catalog_recording *r) {
         }
     }
 }
+
+size_t columns_texts_size(const struct catalog_recording *r) {
+    size_t size = 0;
+    for (const struct column *c = recording_columns; c->name; c++) {
+        const char *text = c->kind == COLUMN_TEXT ? *(char *const *)((const char *)r + c->offset) : NULL;
+        size += text ? strlen(text) + 1 : 0;
+    }
+    return size;
+}

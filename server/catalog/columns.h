@@ -50,5 +50,6 @@ void columns_bind(struct db_statement *s, const struct catalog_recording *r);
 /* Replaces all texts of *r by copies; false: no memory, some are NULL. */
 bool columns_copy_texts(struct catalog_recording *r);
 void columns_free_texts(struct catalog_recording *r);
+size_t columns_texts_size(const struct catalog_recording *r); /* with their NULs */
 
 #endif

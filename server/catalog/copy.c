@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/hex.h"
@@ -41,6 +42,9 @@ static bool copy_hash_file(int fd, struct catalog_copy *out, struct reel_error *
     }
     digest_start(&hash, DIGEST_SHA256);
     while ((got = read(fd, buffer, READ_BYTES)) > 0) {
+        if (!cancel_check(err)) {
+            return false;
+        }
         out->bytes += (uint64_t)got;
         digest_add(&hash, buffer, (size_t)got);
     }

@@ -13,7 +13,12 @@ struct db;
 struct db_handle;    /* a connection inside a transaction, borrowed by one thread */
 struct db_statement; /* bound and stepped by that thread; given back before the handle */
 
-enum { DB_READERS_MAX = 16 };
+enum {
+    DB_READERS_MAX = 16,
+    DB_RESERVED_MAX = 8,   /* besides these, for db_read_reserved() */
+    DB_STATEMENT_S = 10,   /* the time a statement may take */
+    DB_READER_WAIT_S = 10, /* … and the wait for a reader */
+};
 
 /* `where`: the path of a file of SQLite, or the address of a PostgreSQL server (postgresql://…). */
 bool db_is_server(const char *where);
@@ -28,21 +33,24 @@ void db_close(struct db *db);
 REEL_DEFINE_AUTO(struct db, db_close);
 
 struct db_handle *db_read(struct db *db, struct reel_error *err); /* one unchanging picture; waits when all readers are
-                                                                     out */
+                                                                     in use, then REEL_BUSY */
 /* As db_read(), for one statement, which is a transaction by itself: half the cost for the first query of each request.
  */
 struct db_handle *db_read_once(struct db *db, struct reel_error *err);
+/* As db_read_once(), with connections that no other reads use: for authentication and readiness, which slow queries
+ * must not delay. */
+struct db_handle *db_read_reserved(struct db *db, struct reel_error *err);
 struct db_handle *db_write(struct db *db, struct reel_error *err); /* waits its turn */
 bool db_commit(struct db_handle *h, struct reel_error *err);
-/* Another number after each commit of this process, and 0.1 s after one of another. What a read transaction begun after
- * asking has seen is as good as new while it stays. */
+/* Another number after each commit, of this process or another. What a read transaction begun after asking has seen is
+ * as good as new while it stays. */
 uint64_t db_version(struct db *db);
 /* Called after each commit, on the committing thread (SQLite), or on one of the database's own, also after commits of
  * other processes (PostgreSQL); it must not block. Set while no thread writes; NULL: none. */
 void db_on_commit(struct db *db, void (*on_commit)(void *context), void *context);
 int64_t db_elapsed_ns(void); /* how long this thread has held connections in total */
-/* The statements of this transaction may take long: checks of everything, copies. On a server others are ended after
- * ten seconds. */
+/* The statements of this transaction may take long: checks of everything, copies. Others are ended after
+ * DB_STATEMENT_S: REEL_BUSY. */
 bool db_patient(struct db_handle *h, struct reel_error *err);
 void db_end(struct db_handle *h); /* returns the connection; uncommitted changes are rolled back */
 REEL_DEFINE_AUTO(struct db_handle, db_end);
@@ -67,6 +75,8 @@ bool db_single_file(struct db *db, struct reel_error *err);
 bool db_migrate(struct db *db, struct reel_error *err);
 /* Collects the statistics that PostgreSQL plans queries by, of tables with rows that have none. */
 void db_analyze(struct db *db);
+/* REEL_UNSUPPORTED: they were made by a newer program, or by another one. */
+bool db_check_version(struct db *db, struct reel_error *err);
 /* REEL_UNSUPPORTED: they are not of the newest version. */
 bool db_is_current(struct db *db, struct reel_error *err);
 

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hex.h"
+#include "base/thread.h"
 #include "catalog/db_engine.h"
 
 static _Thread_local int64_t elapsed_ns;
@@ -50,6 +51,59 @@ void db_close(struct db *db) {
     }
 }
 
+/* ---- readers */
+
+void pool_init(struct db_pool *pool) {
+    pthread_mutex_init(&pool->mutex, NULL);
+    condition_init(&pool->returned[false]);
+    condition_init(&pool->returned[true]);
+}
+
+void pool_destroy(struct db_pool *pool) {
+    pthread_cond_destroy(&pool->returned[true]);
+    pthread_cond_destroy(&pool->returned[false]);
+    pthread_mutex_destroy(&pool->mutex);
+}
+
+static struct db_handle *remove_idle(struct db_pool *pool) {
+    struct db_handle *h = pool->idle;
+    pool->idle = h ? h->next : NULL;
+    return h;
+}
+
+bool pool_take(struct db_pool *pool, bool reserved, struct db_handle **h, struct reel_error *err) {
+    const unsigned max = reserved ? DB_RESERVED_MAX : DB_READERS_MAX;
+    struct timespec until = clock_deadline(INT64_C(1000000000) * DB_READER_WAIT_S);
+    bool in_time = true;
+    pthread_mutex_lock(&pool->mutex);
+    while (pool->in_use[reserved] == max && in_time) {
+        in_time = condition_wait(&pool->returned[reserved], &pool->mutex, until);
+    }
+    bool free = pool->in_use[reserved] < max;
+    pool->in_use[reserved] += free;
+    *h = free ? remove_idle(pool) : NULL;
+    pthread_mutex_unlock(&pool->mutex);
+    return free || reel_fail(err, REEL_BUSY, "catalog: all %u connections are in use by slow queries; try again", max);
+}
+
+void pool_return(struct db_pool *pool, bool reserved, struct db_handle *h) {
+    pthread_mutex_lock(&pool->mutex);
+    pool->in_use[reserved]--;
+    if (h) {
+        h->next = pool->idle;
+        pool->idle = h;
+    }
+    pthread_cond_signal(&pool->returned[reserved]);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+struct db_handle *pool_remove_idle(struct db_pool *pool) {
+    pthread_mutex_lock(&pool->mutex);
+    struct db_handle *h = remove_idle(pool);
+    pthread_mutex_unlock(&pool->mutex);
+    return h;
+}
+
 /* ---- shared locks of this thread */
 
 static _Thread_local unsigned held, missing;
@@ -93,6 +147,9 @@ struct db_handle *db_read(struct db *db, struct reel_error *err) {
 struct db_handle *db_read_once(struct db *db, struct reel_error *err) {
     return db_engine_begin(db, DB_READING_ONCE, err);
 }
+struct db_handle *db_read_reserved(struct db *db, struct reel_error *err) {
+    return db_engine_begin(db, DB_READING_RESERVED, err);
+}
 struct db_handle *db_write(struct db *db, struct reel_error *err) {
     return db_engine_begin(db, DB_WRITING, err);
 }
@@ -107,7 +164,7 @@ void db_end(struct db_handle *h) {
 }
 
 bool db_patient(struct db_handle *h, struct reel_error *err) {
-    return !h->db->engine->patient || h->db->engine->patient(h, err);
+    return h->db->engine->patient(h, err);
 }
 
 uint64_t db_version(struct db *db) {
@@ -155,6 +212,12 @@ void db_analyze(struct db *db) {
     if (db->engine->analyze) {
         db->engine->analyze(db);
     }
+}
+
+bool db_check_version(struct db *db, struct reel_error *err) {
+    uint64_t version;
+    AUTO(db_end) struct db_handle *h = db_read(db, err);
+    return h && read_version(h, &version, err);
 }
 
 bool db_is_current(struct db *db, struct reel_error *err) {

@@ -3,19 +3,39 @@
 #ifndef SERVER_CATALOG_DB_ENGINE_H
 #define SERVER_CATALOG_DB_ENGINE_H
 
+#include <pthread.h>
+
 #include "catalog/db.h"
 #include "catalog/sql.h"
 
 enum { DB_HEX_BYTES_MAX = 32 };
-enum db_use { DB_READING, DB_READING_ONCE, DB_WRITING };
+enum db_use { DB_READING, DB_READING_ONCE, DB_READING_RESERVED, DB_WRITING };
 
 struct db {
     const struct db_engine *engine;
 };
 struct db_handle {
     struct db *db;
-    int64_t begun_ns; /* set by begin() as soon as the connection is there */
+    int64_t begun_ns;       /* set by begin() as soon as the connection is there */
+    bool reserved;          /* of the reserved readers */
+    struct db_handle *next; /* while idle */
 };
+
+/* The readers of a database: connections that are idle, and how many are in use. */
+struct db_pool {
+    pthread_mutex_t mutex;      /* guards what follows */
+    pthread_cond_t returned[2]; /* of others, of the reserved ones; the same below */
+    unsigned in_use[2];
+    struct db_handle *idle;
+};
+void pool_init(struct db_pool *pool);
+void pool_destroy(struct db_pool *pool);
+/* Waits for the right to use one. *h: one that is idle; NULL: open another. REEL_BUSY. */
+bool pool_take(struct db_pool *pool, bool reserved, struct db_handle **h, struct reel_error *err);
+/* NULL: it was lost, or could not be opened. */
+void pool_return(struct db_pool *pool, bool reserved, struct db_handle *h);
+struct db_handle *pool_remove_idle(struct db_pool *pool); /* to close it; NULL: none is idle */
+
 struct db_statement {
     struct db_handle *handle;
     uint8_t raw[4][DB_HEX_BYTES_MAX]; /* what db_set_hex() decoded */
@@ -47,8 +67,8 @@ struct db_engine {
     bool (*tables)(struct db_handle *h, uint64_t *version, struct reel_error *err);
     bool (*set_tables)(struct db_handle *h, uint64_t version, struct reel_error *err);
     bool (*script)(struct db_handle *h, const char *sql, struct reel_error *err);
-    bool (*patient)(struct db_handle *h, struct reel_error *err); /* NULL: its statements may take long anyway */
-    void (*analyze)(struct db *db);                               /* as db_analyze(); NULL: nothing */
+    bool (*patient)(struct db_handle *h, struct reel_error *err);
+    void (*analyze)(struct db *db); /* as db_analyze(); NULL: nothing */
     /* COPY … FROM STDIN (FORMAT binary). NULL: rows are inserted one by one. */
     bool (*copy_in)(struct db_handle *h, const char *sql, struct reel_error *err);
     bool (*copy_put)(struct db_handle *h, const void *data, size_t size, struct reel_error *err);

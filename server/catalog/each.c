@@ -98,7 +98,7 @@ bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struc
 
 bool catalog_ready(struct catalog *c) {
     struct reel_error err;
-    AUTO(db_end) struct db_handle *h = db_read(c->db, &err);
+    AUTO(db_end) struct db_handle *h = db_read_reserved(c->db, &err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "schema_version", &err) : NULL;
     return s && db_next(s, &err) == DB_ROW;
 }

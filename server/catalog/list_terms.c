@@ -30,15 +30,15 @@ static void add_once(json_t *names, const char *name) {
 
 /* ": did you mean a, b?" of the names nearest to `text`, or "". Written to `out` and returned. */
 static const char *suggestion(const char *text, const json_t *names, char *out, size_t size) {
-    struct near near = {0};
+    struct suggestions suggestions = {0};
     json_t *name;
     size_t i;
     json_array_foreach((json_t *)names, i, name) {
-        near_add(&near, text, json_string_value(name));
+        suggest_add(&suggestions, text, json_string_value(name));
     }
-    near_text(&near, ": did you mean ", out, size);
+    suggest_text(&suggestions, ": did you mean ", out, size);
     size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s", near.n > 0 ? "?" : "");
+    snprintf(out + used, size - used, "%s", suggestions.n > 0 ? "?" : "");
     return out;
 }
 

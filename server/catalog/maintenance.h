@@ -12,6 +12,9 @@
 /* Opens an existing catalog for reading only; a server may be running. REEL_NOT_FOUND; REEL_UNSUPPORTED: another
  * version. */
 struct catalog *catalog_open_readonly(const char *path, struct reel_error *err);
+/* Whether a catalog of any version has a token, before it is put aside. REEL_NOT_FOUND; REEL_UNSUPPORTED: it is another
+ * program's, or of a newer version, and must stay. */
+bool catalog_has_tokens(const char *path, bool *exist, struct reel_error *err);
 uint32_t catalog_version(void); /* of a catalog that this program creates */
 
 /* ---- checks (check.c) */

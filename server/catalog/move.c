@@ -42,7 +42,7 @@ static const struct table {
               {"logins", "hash"},
               {"audit", "row"},
               {"uploads", "row"},
-              {"responses", "owner, idempotency_key"},
+              {"responses", "key"},
               {"failures", "row"},
               {"imports", "folder, name"},
               {"jobs", "row"},

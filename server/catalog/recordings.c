@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "catalog/catalog_cache.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 #include "catalog/jobs.h"
@@ -53,8 +54,8 @@ struct catalog *catalog_open(const char *path, struct reel_error *err) {
         return NULL;
     }
     c->db = db_open(path, err);
-    c->rows = rows_new(err);
-    if (!c->db || !c->rows || !db_migrate(c->db, err)) {
+    c->cache = catalog_cache_new(err);
+    if (!c->db || !c->cache || !db_migrate(c->db, err)) {
         return NULL;
     }
     db_analyze(c->db);
@@ -64,7 +65,7 @@ struct catalog *catalog_open(const char *path, struct reel_error *err) {
 void catalog_close(struct catalog *c) {
     if (c) {
         db_close(c->db);
-        rows_free(c->rows);
+        catalog_cache_free(c->cache);
         free(c);
     }
 }
@@ -106,36 +107,97 @@ const char *catalog_not_found(const char *key) {
                                            : "no recording has that id";
 }
 
+/* ---- the cache */
+
+static size_t recording_bytes(const void *value) {
+    const struct catalog_recording *r = value;
+    size_t bytes = columns_texts_size(r) + r->n_parts * sizeof *r->parts;
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        bytes += strlen(r->parts[i].file_name) + 1;
+    }
+    bytes += r->annotations.n_tags * sizeof *r->annotations.tags;
+    for (uint32_t i = 0; i < r->annotations.n_tags; i++) {
+        bytes += strlen(r->annotations.tags[i].key) + strlen(r->annotations.tags[i].value) + 2;
+    }
+    return bytes;
+}
+
+static bool recording_copy(const void *source, void *target) {
+    const struct catalog_recording *from = source;
+    struct catalog_recording *to = target;
+    *to = *from;
+    bool good = columns_copy_texts(to);
+    to->parts = calloc(from->n_parts ? from->n_parts : 1, sizeof *to->parts);
+    to->n_parts = to->parts ? from->n_parts : 0;
+    good = good && to->parts;
+    for (uint32_t i = 0; i < to->n_parts; i++) {
+        to->parts[i] = from->parts[i];
+        to->parts[i].file_name = strdup(from->parts[i].file_name);
+        good = good && to->parts[i].file_name;
+    }
+    good = annotations_copy_tags(&from->annotations, &to->annotations) && good;
+    if (!good) {
+        catalog_recording_done(to);
+    }
+    return good;
+}
+
+static bool recording_same(const void *one, const void *other) {
+    const struct catalog_recording *a = one, *b = other;
+    return a->updated_ns == b->updated_ns && a->state == b->state && strcmp(a->id, b->id) == 0;
+}
+
+static void recording_done(void *value) {
+    catalog_recording_done(value);
+}
+
+static const struct catalog_cache_kind recording_kind = {
+    CACHE_RECORDING, sizeof(struct catalog_recording), recording_bytes, recording_copy, recording_done, recording_same};
+
+static struct catalog_cache_key recording_key(const char *key) {
+    return (struct catalog_cache_key){.kind = &recording_kind, .prefix = "", .data = key, .size = strlen(key)};
+}
+
+static bool find_by_key(struct db_handle *h, const char *key, int64_t *row, struct reel_error *err) {
+    if (strncmp(key, "sha256:", 7) == 0) {
+        return row_by_hex(h, "row_by_content", ":content", key + 7, catalog_not_found(key), row, err);
+    }
+    if (strncmp(key, "name:", 5) != 0) {
+        return row_by_hex(h, "row_by_id", ":id", key, catalog_not_found(key), row, err);
+    }
+    const char *slash = strchr(key + 5, '/');
+    AUTO_MEM char *collection = strndup(key + 5, slash ? (size_t)(slash - key - 5) : 0);
+    if (!collection) {
+        return reel_fail_memory(err);
+    }
+    return slash ? row_by_name(h, collection, slash + 1, row, err)
+                 : reel_fail(err, REEL_NOT_FOUND, "a name is written name:collection/name");
+}
+
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err) {
     *out = (struct catalog_recording){0};
+    const struct catalog_cache_key cached = recording_key(key);
     uint64_t version = db_version(c->db);
-    if (rows_find(c->rows, key, version, out)) {
+    if (catalog_cache_find(c->cache, &cached, version, out)) {
         return true;
     }
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     int64_t row = 0;
-    bool found;
-    if (!h) {
+    if (!h || !find_by_key(h, key, &row, err) || !catalog_load(h, row, out, err)) {
         return false;
     }
-    if (strncmp(key, "sha256:", 7) == 0) {
-        found = row_by_hex(h, "row_by_content", ":content", key + 7, catalog_not_found(key), &row, err);
-    } else if (strncmp(key, "name:", 5) == 0) {
-        const char *slash = strchr(key + 5, '/');
-        AUTO_MEM char *collection = strndup(key + 5, slash ? (size_t)(slash - key - 5) : 0);
-        if (!collection) {
-            return reel_fail_memory(err);
-        }
-        found = slash ? row_by_name(h, collection, slash + 1, &row, err)
-                      : reel_fail(err, REEL_NOT_FOUND, "a name is written name:collection/name");
-    } else {
-        found = row_by_hex(h, "row_by_id", ":id", key, catalog_not_found(key), &row, err);
-    }
-    if (!found || !catalog_load(h, row, out, err)) {
-        return false;
-    }
-    rows_keep(c->rows, version, out);
+    catalog_cache_keep(c->cache, &cached, version, out);
     return true;
+}
+
+char *catalog_answer(struct catalog *c, const char *key, const struct catalog_recording *row) {
+    const struct catalog_cache_key cached = recording_key(key);
+    return catalog_cache_find_answer(c->cache, &cached, row);
+}
+
+void catalog_keep_answer(struct catalog *c, const char *key, const struct catalog_recording *row, const char *text) {
+    const struct catalog_cache_key cached = recording_key(key);
+    catalog_cache_keep_answer(c->cache, &cached, row, text);
 }
 
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out,

@@ -17,13 +17,6 @@ void catalog_upload_done(struct catalog_upload *u) {
     *u = (struct catalog_upload){0};
 }
 
-void catalog_response_done(struct catalog_response *a) {
-    free(a->header);
-    free(a->address);
-    free(a->body);
-    *a = (struct catalog_response){0};
-}
-
 static char *uploads_keep(struct db_statement *s, int column, bool *ok) {
     char *text = strdup(db_text(s, column));
     *ok = *ok && text;
@@ -233,16 +226,14 @@ bool catalog_uploads_count(struct catalog *c, uint64_t *count, struct reel_error
 
 /* ---- first answers */
 
-bool catalog_response_get(struct catalog *c, const char *owner, const char *key, struct catalog_response *out,
-                          struct reel_error *err) {
+bool catalog_response_get(struct catalog *c, const char *key, struct catalog_response *out, struct reel_error *err) {
     *out = (struct catalog_response){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "response_get", err) : NULL;
     if (!s) {
         return false;
     }
-    db_set_text(s, ":owner", owner);
-    db_set_text(s, ":key", key);
+    db_set_hex(s, ":key", key);
     db_set_int(s, ":now", reel_now_ns());
     enum db_step step = db_next(s, err);
     if (step != DB_ROW) {
@@ -251,28 +242,38 @@ bool catalog_response_get(struct catalog *c, const char *owner, const char *key,
     bool ok = true;
     db_hex(s, 0, out->request, sizeof out->request);
     out->status = (unsigned)db_int(s, 1);
-    out->header = uploads_keep(s, 2, &ok);
-    out->address = uploads_keep(s, 3, &ok);
-    out->body = uploads_keep(s, 4, &ok);
+    out->headers = uploads_keep(s, 2, &ok);
+    out->body = uploads_keep(s, 3, &ok);
     if (!ok) {
-        catalog_response_done(out);
+        free(out->headers);
+        free(out->body);
+        *out = (struct catalog_response){0};
     }
     return ok || reel_fail_memory(err);
 }
 
+static bool bound_responses(struct db_handle *h, const char *owner, unsigned most, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "responses_bound", err);
+    if (!s) {
+        return false;
+    }
+    db_set_text(s, ":owner", owner);
+    db_set_int(s, ":most", most);
+    return db_run(s, err);
+}
+
 bool catalog_response_put(struct catalog *c, const char *owner, const char *key, const struct catalog_response *a,
-                          int64_t expires_ns, struct reel_error *err) {
+                          int64_t expires_ns, unsigned most, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "response_put", err) : NULL;
     if (!s) {
         return false;
     }
+    db_set_hex(s, ":key", key);
     db_set_text(s, ":owner", owner);
-    db_set_text(s, ":key", key);
     db_set_hex(s, ":request", a->request);
     db_set_int(s, ":status", a->status);
-    db_set_text(s, ":header", a->header);
-    db_set_text(s, ":address", a->address);
+    db_set_text(s, ":headers", a->headers);
     db_set_text(s, ":body", a->body);
     db_set_int(s, ":now", reel_now_ns());
     db_set_int(s, ":expires", expires_ns);
@@ -280,7 +281,7 @@ bool catalog_response_put(struct catalog *c, const char *owner, const char *key,
         return false;
     }
     db_done(TAKE(s));
-    return db_commit(h, err);
+    return bound_responses(h, owner, most, err) && db_commit(h, err);
 }
 
 bool catalog_responses_expire(struct catalog *c, struct reel_error *err) {

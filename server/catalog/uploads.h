@@ -41,16 +41,17 @@ bool catalog_upload_extend(struct catalog *c, const char *id, int64_t expires_ns
 bool catalog_upload_remove(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_uploads_count(struct catalog *c, uint64_t *count, struct reel_error *err);
 
+/* The first response to an Idempotency-Key; see sql/migrations. */
 struct catalog_response {
-    char request[SHA256_HEX]; /* SHA-256 of the request */
+    char request[SHA256_HEX];
     unsigned status;
-    char *header, *address, *body;
+    char *headers, *body;
 };
-void catalog_response_done(struct catalog_response *a);
-bool catalog_response_get(struct catalog *c, const char *owner, const char *key, struct catalog_response *out,
+bool catalog_response_get(struct catalog *c, const char *key, struct catalog_response *out,
                           struct reel_error *err); /* REEL_NOT_FOUND */
+/* The owner's oldest beyond `most` are removed. */
 bool catalog_response_put(struct catalog *c, const char *owner, const char *key, const struct catalog_response *a,
-                          int64_t expires_ns, struct reel_error *err);
+                          int64_t expires_ns, unsigned most, struct reel_error *err);
 bool catalog_responses_expire(struct catalog *c, struct reel_error *err);
 
 #endif

@@ -25,9 +25,33 @@ struct cli_command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct cli_command cli_serve, cli_info, cli_cat, cli_play, cli_record, cli_convert, cli_check, cli_import,
-    cli_demo, cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_get, cli_fsck, cli_scrub,
-    cli_backup, cli_migrate, cli_rescan, cli_routes;
+/* The commands, as --help lists them: a new one is one line here. */
+#define CLI_COMMANDS(X)                                                                                                \
+    X(serve)                                                                                                           \
+    X(info)                                                                                                            \
+    X(cat)                                                                                                             \
+    X(play)                                                                                                            \
+    X(record)                                                                                                          \
+    X(convert)                                                                                                         \
+    X(check)                                                                                                           \
+    X(import)                                                                                                          \
+    X(demo)                                                                                                            \
+    X(health)                                                                                                          \
+    X(carla)                                                                                                           \
+    X(nanover)                                                                                                         \
+    X(bag)                                                                                                             \
+    X(tide)                                                                                                            \
+    X(token)                                                                                                           \
+    X(push)                                                                                                            \
+    X(get)                                                                                                             \
+    X(fsck)                                                                                                            \
+    X(scrub)                                                                                                           \
+    X(backup)                                                                                                          \
+    X(migrate)                                                                                                         \
+    X(rescan)                                                                                                          \
+    X(routes)
+#define CLI_DECLARE(name) extern const struct cli_command cli_##name;
+CLI_COMMANDS(CLI_DECLARE)
 
 /* ---- options.c: parsing and --help, both from one table */
 
@@ -93,17 +117,21 @@ const char *cli_write_variant(const struct cli_write *write);
 bool cli_write_values(const struct cli_write *write, const struct reel_writer *writer, struct reel_write_values *values,
                       struct reel_error *err);
 
-/* ---- environment.c: the same table read from the environment: --cache-mb from REEL_CACHE_MB, or from the file that
- * REEL_CACHE_MB_FILE names; lists separated by commas, flags as true or false. */
+/* ---- settings.c: the same table read from the environment (--cache-mb from REEL_CACHE_MB, or from the file that
+ * REEL_CACHE_MB_FILE names) and from a configuration file; lists separated by commas, flags as true or false. */
 enum { CLI_OPTIONS_MAX = 64 };
-enum cli_from { CLI_FROM_DEFAULT, CLI_FROM_ARGUMENT, CLI_FROM_ENVIRONMENT, CLI_FROM_FILE };
-struct cli_sources { /* where each option's value came from; owns the values from the environment */
-    enum cli_from from[CLI_OPTIONS_MAX];
-    char *texts[CLI_OPTIONS_MAX];
+enum cli_from { CLI_FROM_DEFAULT, CLI_FROM_ARGUMENT, CLI_FROM_ENVIRONMENT, CLI_FROM_FILE, CLI_FROM_CONFIG };
+struct cli_setting {
+    enum cli_from from; /* where the option's value came from */
+    char *text;         /* what it points into; NULL: default or argument */
+};
+struct cli_sources {
+    const char **config; /* the target of the option that names the configuration file */
+    struct cli_setting items[CLI_OPTIONS_MAX];
 };
 void cli_sources_done(struct cli_sources *s);
-bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options,
-                                 struct cli_sources *s, int argc, char **argv, int *first, int *exit_code);
+bool cli_settings(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc,
+                  char **argv, int *first, int *exit_code);
 /* One line for each option: its value and where it came from. */
 void cli_print_settings(const struct cli_command *command, const struct cli_option *options,
                         const struct cli_sources *s);

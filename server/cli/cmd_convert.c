@@ -129,10 +129,9 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
         return false;
     }
     c->selection.prefixing = (enum reel_prefixing)c->prefixing;
-    if (c->view && !(c->selection.view = reel_view_named(c->view, err))) {
+    if (c->view && !(c->selection.view = view_named(c->view, c->raw, err))) {
         return false;
     }
-    c->selection.view = c->view && c->raw ? c->selection.view->raw : c->selection.view;
     if (c->ros >= 0 && c->wrap) {
         return reel_fail(err, REEL_ARGUMENT,
                          "--ros converts messages and --wrap keeps them as they are; use one of them");
@@ -293,14 +292,15 @@ static int run_convert(int argc, char **argv) {
     AUTO(conversion_done) struct conversion c = {.run = NO_RUN, .ros = -1};
     struct reel_error err = {0};
     int first, code;
+    char views[VIEWS_HELP_ROOM];
     /* clang-format off */
     struct cli_option options[CLI_OPTIONS_MAX + 1] = {
         CLI_SELECT_OPTIONS(c.select),
         {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "version of the output format: 1.2 or 2.0 (default) for .bag, 0.0 (default) or 2.0 for .tide"},
-        {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output: zstd or lz4 for .mcap, bz2 or lz4 for .bag 2.0, zlib for .tape, gzip or bz2 for .tide 2.0, zstd (default), lz4_raw or none for .parquet"},
+        {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output, such as zstd for .mcap or bz2 for .bag; one that the format does not have is refused with a list of those that it has"},
         {.name = "split", .kind = CLI_TEXT, .to = &c.split, .value = "RULE", .help = "write several files, OUT_0000 and so on, of duration:60s or about size:1GB each"},
-        {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = "foxglove: what Foxglove-compatible viewers display"},
+        {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = views_help(views)},
         {.name = "ros", .kind = CLI_CHOICE, .to = &c.ros, .value = "N", .help = "convert messages of ROS 1 to those of ROS 2 (2), or back (1); bags get those of ROS 1 without it", .choices = dialects},
         {.name = "wrap", .kind = CLI_FLAG, .to = &c.wrap, .help = "ROS bags: keep messages of ROS 2 as they are, in std_msgs/UInt8MultiArray"},
         {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "maintenance/fsck.h"
+#include "store/tokens_record.h"
 
 enum { SHOWN_MAX = 10000 }; /* findings listed by --json; the count includes all */
 
@@ -33,6 +34,9 @@ static bool fsck_print_json(const struct findings *t, const struct fsck_report *
     if (r->old_catalog[0]) {
         json_object_set_new(all, "old_catalog", json_string(r->old_catalog));
     }
+    if (r->tokens_lost) {
+        json_object_set_new(all, "tokens_lost", json_true());
+    }
     char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
     json_decref(all);
     bool good = text ? puts(text) >= 0 && cli_flush(err) : reel_fail_memory(err);
@@ -40,12 +44,20 @@ static bool fsck_print_json(const struct findings *t, const struct fsck_report *
     return good;
 }
 
-static void print_text(const struct fsck_report *r) {
+static void print_text(const struct fsck_report *r, const char *data) {
     if (r->old_catalog[0]) {
         printf("The catalog was rebuilt from the manifests; the old one is now %s. Manifests hold no tokens and no "
-               "audit log: "
-               "create the tokens again.\n",
+               "audit log.\n",
                r->old_catalog);
+    }
+    if (r->tokens_lost) {
+        printf("%s: requests are refused until you create one: reel token create --role admin --name admin --data %s\n",
+               r->tokens_unknown ? "The old catalog cannot be read, so the archive may have had tokens"
+                                 : "The archive has had tokens, and its catalog has none",
+               data);
+    }
+    if (r->tokens_unknown) {
+        printf("If it never had tokens, delete the file " TOKENS_RECORD " in %s instead.\n", data);
     }
     printf("%llu recordings, %llu stored files: ", (unsigned long long)r->recordings, (unsigned long long)r->files);
     if (r->elsewhere > 0) {
@@ -122,7 +134,7 @@ static int run_fsck(int argc, char **argv) {
     if (done && json) {
         done = fsck_print_json(&findings, &report, &err);
     } else if (done) {
-        print_text(&report);
+        print_text(&report, o.data);
     }
     json_decref(findings.items);
     if (!done) {

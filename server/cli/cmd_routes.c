@@ -28,16 +28,26 @@ static json_t *view_params(const struct http_param *params) {
     return out;
 }
 
-static json_t *view_route(const struct http_route *r) {
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "method", r->method, "path", r->path, "role",
-                     token_role_name(r->role), "summary", r->summary, "body", r->piece != NULL, "params",
-                     view_params(r->params));
+static json_t *view_route(const struct http_route *r, const struct http_policy *policy) {
+    static const char *const keys[] = {[HTTP_KEY_STORED] = "stored",
+                                       [HTTP_KEY_RESOURCE] = "resource",
+                                       [HTTP_KEY_NATURAL] = "natural",
+                                       [HTTP_KEY_REFUSED] = "refused"};
+    json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "method", r->method, "path", r->path, "role",
+                            token_role_name(r->role), "summary", r->summary, "body", r->piece != NULL, "params",
+                            view_params(r->params));
+    if (http_changes(r->method)) {
+        json_object_set_new(out, "idempotency_key", json_string(keys[policy->key]));
+        json_object_set_new(out, "if_match", json_boolean(policy->if_match));
+    }
+    return out;
 }
 
 static json_t *view_routes(void) {
     json_t *routes = json_array();
-    for (const struct http_route *r = api_routes(); r->path; r++) {
-        json_array_append_new(routes, view_route(r));
+    const struct http_policy *policy = api_policies();
+    for (const struct http_route *r = api_routes(); r->path; r++, policy++) {
+        json_array_append_new(routes, view_route(r, policy));
     }
     return json_pack("{s:o, s:o}", "routes", routes, "everywhere", view_params(access_params));
 }

@@ -1,6 +1,5 @@
 /* reel serve: runs the server until SIGTERM or SIGINT. Both signals are blocked in every thread and waited for here:
  * stopping is an ordinary return that drains running requests and closes everything in order. */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
@@ -10,34 +9,20 @@
 #include <unistd.h>
 
 #include "access/access.h"
+#include "access/local.h"
 #include "api/routes.h"
 #include "api/service/service.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "catalog/location.h"
+#include "catalog/maintenance.h"
 #include "cli/cli.h"
 #include "cli/systemd.h"
 #include "imports/import.h"
+#include "log_queue.h"
+#include "store/tokens_record.h"
 
 enum { MB = 1000000 };
-
-static bool is_loopback(const char *listen) {
-    char host[64];
-    const char *colon = strrchr(listen, ':');
-    size_t n = colon ? (size_t)(colon - listen) : strlen(listen);
-    bool bracketed = n > 1 && listen[0] == '[' && listen[n - 1] == ']';
-    struct in_addr v4;
-    struct in6_addr v6;
-    if (n >= sizeof host) {
-        return false;
-    }
-    memcpy(host, listen + bracketed, n - 2 * bracketed);
-    host[n - 2 * bracketed] = '\0';
-    if (inet_pton(AF_INET, host, &v4) == 1) {
-        return ntohl(v4.s_addr) >> 24 == 127;
-    }
-    return inet_pton(AF_INET6, host, &v6) == 1 ? IN6_IS_ADDR_LOOPBACK(&v6) : strcmp(host, "localhost") == 0;
-}
 
 static void block_signals(sigset_t *stop) {
     sigemptyset(stop);
@@ -51,7 +36,8 @@ static void block_signals(sigset_t *stop) {
 static void reload_certificate(const struct app *app) {
     struct reel_error err = {0};
     bool good = http_server_reload(app->http, &err);
-    fprintf(stderr, good ? "reel: read the certificate again\n" : "reel: the certificate in use stays: %s\n", err.text);
+    log_queue_printf(app->log, good ? "reel: read the certificate again" : "reel: the certificate in use stays: %s",
+                     err.text);
 }
 
 /* While waiting, systemd is notified as long as the catalog answers. SIGHUP stops a server without TLS, as a closed
@@ -80,7 +66,7 @@ static void wait_for_stop(const struct app *app, const sigset_t *stop) {
 static bool report_first_token(const char *data, const char *token, struct reel_error *err) {
     char path[PATH_MAX];
     bool shown = isatty(STDOUT_FILENO);
-    printf("Other machines can reach this address, so requests need a token. ");
+    printf("Other machines can reach this server, so requests need a token. ");
     if (shown) {
         printf("Admin token (not shown again):\n%s\n", token);
         return true;
@@ -91,25 +77,60 @@ static bool report_first_token(const char *data, const char *token, struct reel_
     (void)unlink(path);
     AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 || dprintf(fd, "%s\n", token) < 0 || fsync(fd) != 0) {
-        return reel_fail_errno(err, "the first token could not be written to %s; run: reel token create --role admin",
-                               path);
+        return reel_fail_errno(
+            err, "the first token could not be written to %s; run: reel token create --role admin --name admin", path);
     }
     printf("The first admin token is in %s; delete the file once you have it.\n", path);
     return true;
 }
 
-/* On an address that others can reach, tokens are required: the first start creates one. */
+static void report_lost_tokens(const char *data) {
+    fprintf(
+        stderr,
+        "reel: this archive has had tokens, but its catalog has none: it was lost, rebuilt or replaced. Requests are "
+        "refused until you create one on this machine: reel token create --role admin --name admin --data %s\n",
+        data);
+}
+
+/* Where others can reach the server, tokens are required: the first start creates one. Not the first start after the
+ * tokens were lost: whoever runs the server has to know that they are. */
 static bool create_first_token(struct app *app, struct reel_error *err) {
     const struct app_config *c = &app->config;
+    const struct token_archive archive = {.data = c->data, .store = app->store, .catalog = app->catalog};
+    enum tokens_state state;
     char token[TOKEN_TEXT];
-    bool created;
-    if (c->insecure_open || is_loopback(c->listen)) {
+    if (c->insecure_open) {
         return true;
     }
-    if (!access_first_token(app->catalog, token, &created, err)) {
+    if (!tokens_state(&archive, &state, err)) {
         return false;
     }
-    return !created || report_first_token(c->data, token, err);
+    if (state == TOKENS_LOST) {
+        report_lost_tokens(c->data);
+    }
+    if (state != TOKENS_NEVER || local_is_server(c)) {
+        return true;
+    }
+    struct reel_error why = {0};
+    if (!access_first_token(&archive, token, &why)) {
+        return why.code == REEL_CONFLICT || reel_error_pass(err, &why); /* another server has just created it */
+    }
+    return report_first_token(c->data, token, err);
+}
+
+/* What --check-config knows without opening the store. A catalog that cannot be read is reported at the start. */
+static void check_tokens(const char *data) {
+    char path[PATH_MAX];
+    struct reel_error err = {0};
+    bool recorded = false, exist = false;
+    if (!tokens_record_exists(data, NULL, &recorded, &err) || !recorded || !catalog_location(data, path, &err)) {
+        return;
+    }
+    struct catalog *c = catalog_open_readonly(path, &err);
+    if (c ? catalog_tokens_exist(c, &exist, &err) && !exist : err.code == REEL_NOT_FOUND) {
+        report_lost_tokens(data);
+    }
+    catalog_close(c);
 }
 
 /* Each connection is a file descriptor, and the soft limit is often 1024. */
@@ -143,7 +164,8 @@ static int serve(struct app_config *config) {
     return_large_blocks();
     int code = CLI_FAILED;
     if (catalog_set_location(config->data, config->catalog, &err) && app_open(&app, config, &err) &&
-        create_first_token(&app, &err) && app_serve(&app, api_routes(), api_hint, api_page_unknown, &err)) {
+        create_first_token(&app, &err) &&
+        app_serve(&app, api_routes(), api_policies(), api_hint, api_page_unknown, &err)) {
         printf("listening on %s\n", http_server_url(app.http));
         fflush(stdout);
         systemd_ready();
@@ -206,7 +228,7 @@ static bool is_tile_address(const char *text) {
 
 static int run_serve(int argc, char **argv) {
     AUTO_STRUCT(config_done) struct app_config config = {0};
-    AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {0};
+    AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {.config = &config.config};
     struct reel_error err = {0};
     char prefix[HTTP_PREFIX];
     int first, code;
@@ -214,7 +236,7 @@ static int run_serve(int argc, char **argv) {
 #include "serve_options.inc"
         {0},
     };
-    if (!cli_options_and_environment(&cli_serve, options, &sources, argc, argv, &first, &code)) {
+    if (!cli_settings(&cli_serve, options, &sources, argc, argv, &first, &code)) {
         return code;
     }
     if (first < argc) {
@@ -241,6 +263,7 @@ static int run_serve(int argc, char **argv) {
     }
     if (config.check_config) {
         cli_print_settings(&cli_serve, options, &sources);
+        check_tokens(config.data);
         return CLI_DONE;
     }
     return serve(&config);
@@ -250,12 +273,14 @@ const struct cli_command cli_serve = {
     .name = "serve",
     .arguments = "[OPTION]…",
     .summary = "run the archive as a web server",
-    .details = "Every option can also be set in the environment: --cache-mb as REEL_CACHE_MB, lists separated by "
-               "commas, flags as true or\n"
-               "false. REEL_CACHE_MB_FILE names a file with the value. The command line overrides the environment; "
-               "--check-config prints\n"
-               "the result. Prints \"listening on http://…\" when ready. SIGTERM or Ctrl-C lets running requests "
-               "finish, then the server\n"
-               "exits with status 0. SIGHUP reads the certificate of --tls-cert again.",
+    .details =
+        "Every option can also be set in the environment: --cache-mb as REEL_CACHE_MB, lists separated by commas, "
+        "flags\n"
+        "as true or false. REEL_CACHE_MB_FILE names a file with the value. --config FILE names a file with lines like\n"
+        "\"cache-mb = 256\". The command line overrides the environment, which overrides that file; --check-config "
+        "prints\n"
+        "the result, which is such a file. Prints \"listening on http://…\" when ready. SIGTERM or Ctrl-C lets "
+        "running\n"
+        "requests finish, then the server exits with status 0. SIGHUP reads the certificate of --tls-cert again.",
     .run = run_serve,
 };

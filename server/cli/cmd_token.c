@@ -8,10 +8,13 @@
 #include "access/links.h"
 #include "access/token.h"
 #include "base/cleanup.h"
+#include "catalog/attach.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "cli/cli.h"
 #include "reel/cleanup.h"
+#include "store/inspect.h"
+#include "store/tokens_record.h"
 
 struct arguments {
     const char *data, *role, *name, *expires;
@@ -22,6 +25,7 @@ static inline void reel_auto_arguments_done(struct arguments *w) {
     reel_auto_option_list_done(&w->collections);
 }
 REEL_DEFINE_AUTO(struct catalog, catalog_close);
+REEL_DEFINE_AUTO(struct store, store_close);
 
 static struct catalog *open_archive(const char *data, bool create, struct reel_error *err) {
     char path[PATH_MAX];
@@ -38,6 +42,17 @@ static struct catalog *open_archive(const char *data, bool create, struct reel_e
     return catalog_open(path, err);
 }
 
+/* With a bucket, the record that the archive has tokens is in it before the first one is given out. */
+static bool open_bucket(const char *data, struct catalog *c, struct store **store, struct reel_error *err) {
+    bool recorded = false, alone;
+    struct reel_error why = {0};
+    if (!tokens_record_exists(data, NULL, &recorded, err) || recorded) {
+        return recorded;
+    }
+    *store = store_open_readonly(data, &alone, &why);
+    return *store ? catalog_attach(c, *store, err) : why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
+}
+
 static bool cmd_token_create(const struct arguments *w, struct reel_error *err) {
     char text[TOKEN_TEXT];
     AUTO_STRUCT(token_done) struct token token = {0};
@@ -47,7 +62,10 @@ static bool cmd_token_create(const struct arguments *w, struct reel_error *err) 
                                           .collections = w->collections.items,
                                           .n_collections = w->collections.count};
     AUTO(catalog_close) struct catalog *c = open_archive(w->data, true, err);
-    if (!c || !token_create(c, &options, text, &token, err)) {
+    AUTO(store_close) struct store *store = NULL;
+    if (!c || !open_bucket(w->data, c, &store, err) ||
+        !token_create(&(struct token_archive){.data = w->data, .store = store, .catalog = c}, &options, text, &token,
+                      err)) {
         return false;
     }
     puts(text);

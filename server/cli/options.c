@@ -175,16 +175,6 @@ bool cli_options(const struct cli_command *command, const struct cli_option *opt
            cli_options_given(command, options, required, argc, argv, first, exit_code, NULL);
 }
 
-/* A list on the command line replaces the one in the environment. */
-static void note_given(const struct cli_option *o, bool *given) {
-    if (given && !*given && o->kind == CLI_LIST) {
-        ((struct option_list *)o->to)->count = 0;
-    }
-    if (given) {
-        *given = true;
-    }
-}
-
 bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int required, int argc,
                        char **argv, int *first, int *exit_code, bool *given) {
     struct option table[OPTIONS_MAX + 2] = {0};
@@ -213,7 +203,9 @@ bool cli_options_given(const struct cli_command *command, const struct cli_optio
             cli_misused(command, found == ':' ? "option %s needs a value" : "unknown option %s", argv[optind - 1]);
             return false;
         }
-        note_given(&options[found - 1], given ? &given[found - 1] : NULL);
+        if (given) {
+            given[found - 1] = true;
+        }
         if (!cli_read_value(&options[found - 1], optarg, argc, &err)) {
             cli_misused(command, "--%s: %s", options[found - 1].name, err.text);
             return false;

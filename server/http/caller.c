@@ -1,6 +1,7 @@
 /* The caller of a request. This layer only knows roles and verdicts; tokens are the business of authorize(). */
 #include "http/http_internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/glob.h"
@@ -14,6 +15,16 @@ const struct http_caller *http_caller(const struct http_request *r) {
         return &anonymous;
     }
     return r->grant.caller.name ? &r->grant.caller : &unidentified;
+}
+
+const char *http_principal(const struct http_request *r, char out[HTTP_PRINCIPAL]) {
+    const struct http_caller *caller = http_caller(r);
+    if (caller->token) {
+        snprintf(out, HTTP_PRINCIPAL, "token:%" PRId64, caller->token);
+    } else {
+        snprintf(out, HTTP_PRINCIPAL, "%s:%s", caller->how, caller->name ? caller->name : "");
+    }
+    return out;
 }
 
 const char *http_peer(const struct http_request *r) {
@@ -32,17 +43,25 @@ bool http_caller_sees(const struct http_caller *caller, const char *collection) 
     return false;
 }
 
+static void add_challenge(struct http_request *r) {
+    http_add_header(r, "WWW-Authenticate", "Bearer realm=\"reel\"");
+    if (!http_header(r, "X-Requested-With")) { /* a script's request: Basic would make the browser open its own login
+                                                  prompt */
+        http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
+    }
+}
+
 static void caller_refuse(struct http_request *r, enum http_verdict verdict) {
     const char *detail = r->grant.detail ? r->grant.detail : "";
     char seconds[16];
     switch (verdict) {
     case HTTP_UNKNOWN:
-        http_add_header(r, "WWW-Authenticate", "Bearer realm=\"reel\"");
-        if (!http_header(r, "X-Requested-With")) { /* a script's request: Basic would make the browser open its own
-                                                      login prompt */
-            http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
-        }
+        add_challenge(r);
         http_reply_problem(r, 401, "unauthorized", "%s", detail);
+        return;
+    case HTTP_NO_TOKENS:
+        add_challenge(r);
+        http_reply_problem(r, 401, "no-tokens", "%s", detail);
         return;
     case HTTP_FORBIDDEN:
         http_reply_problem(r, 403, "forbidden", "%s", detail);
@@ -61,7 +80,7 @@ static void caller_refuse(struct http_request *r, enum http_verdict verdict) {
     }
 }
 
-bool caller_admit(struct http_request *r) {
+bool caller_authorize(struct http_request *r) {
     if (!r->server->options.authorize) {
         return true;
     }

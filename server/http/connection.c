@@ -90,7 +90,7 @@ void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot
  * in its buffer. */
 static void hide_query(const char *target) {
     char *query = strchr(target, '?');
-    if (query && strcmp(MHD_get_version(), "0.9.75") == 0) {
+    if (query && library_parses_in_place()) {
         query[1] = '\0';
     }
 }
@@ -102,6 +102,7 @@ void *connection_on_target(void *context, const char *target, struct MHD_Connect
     if (!c) {
         return NULL;
     }
+    cancel_set(&c->server->cancel);
     deadline_phase(c, PHASE_HEADERS);
     request_close(&c->request);
     c->got_line = true;
@@ -166,16 +167,13 @@ static bool find_route(struct http_request *r) {
 }
 
 /* Names in the path, then parameters; returns their problems, or NULL. */
-static json_t *take_arguments(struct http_request *r) {
+static json_t *read_arguments(struct http_request *r) {
     size_t target_size = strlen(r->target);
     size_t path_size = request_raw_path_size(r);
     char *captures = r->target + target_size + 1 + path_size + 1;
     char *decoded = captures + path_size + 1;
     const char *query = r->target + path_size + (r->target[path_size] == '?');
     r->captured_count = router_capture(r->route, &r->path, captures, r->captured, r->captured_values);
-    if (*query == '\0') {
-        return NULL;
-    }
     json_t *errors = json_array();
     if (params_parse(query, decoded, r->route->params, r->server->options.everywhere, &r->query, errors)) {
         json_decref(errors);
@@ -184,14 +182,14 @@ static json_t *take_arguments(struct http_request *r) {
     return errors;
 }
 
-/* An unauthorized caller does not learn about invalid parameters. */
-static bool let_in(struct http_request *r) {
+/* Checks the caller, then the parameters: an unauthorized caller does not learn which are invalid. */
+static bool check_caller(struct http_request *r) {
     if (params_count(r->target + request_raw_path_size(r)) > HTTP_PARAMS_MAX) {
         http_reply_problem(r, 414, "too-many-parameters", "A request may have at most %d parameters.", HTTP_PARAMS_MAX);
         return false;
     }
-    json_t *errors = take_arguments(r);
-    if (!caller_admit(r)) {
+    json_t *errors = read_arguments(r);
+    if (!caller_authorize(r)) {
         json_decref(errors);
         return false;
     }
@@ -209,7 +207,7 @@ static bool body_is_wanted(struct http_request *r) {
     return false;
 }
 
-static void admit(struct http_request *r, const char *method, const char *version) {
+static void begin_request(struct http_request *r, const char *method, const char *version) {
     take_body_length(r);
     if (!guard_request(r, method, version) || !forwarded_check(r) || !(r->forwarded || guard_host(r))) {
         return;
@@ -218,10 +216,11 @@ static void admit(struct http_request *r, const char *method, const char *versio
         http_reply_empty(r, 204);
         return;
     }
-    if (!request_split_target(r) || !find_route(r) || !guard_origin(r) || !let_in(r) || !body_is_wanted(r)) {
+    if (!request_split_target(r) || !find_route(r) || !guard_origin(r) || !check_caller(r) || !body_is_wanted(r) ||
+        !key_admit(r)) {
         return;
     }
-    if (r->route->begin) {
+    if (r->route->begin && !r->key.first.status) {
         r->began = true;
         r->route->begin(r);
     }
@@ -249,7 +248,7 @@ static enum MHD_Result on_headers(struct http_request *r, const char *method, co
     deadline_phase(r->connection, PHASE_BUSY);
     take_method(r, method);
     request_take_id(r);
-    admit(r, method, version);
+    begin_request(r, method, version);
     connection_worked(r, begun_ms);
     if (r->has_body && !r->replied) {
         deadline_phase(r->connection, PHASE_BODY);
@@ -275,6 +274,10 @@ static enum MHD_Result on_piece(struct http_request *r, const char *data, size_t
     struct http_connection *c = r->connection;
     r->body_bytes += size;
     atomic_fetch_add_explicit(&c->window_bytes, size, memory_order_relaxed);
+    key_piece(r, data, size);
+    if (r->key.first.status && r->route->begin) {
+        return MHD_YES;
+    }
     if (!r->route->piece || r->gave_up) {
         return connection_drop(r, size) ? MHD_YES : MHD_NO;
     }
@@ -292,7 +295,7 @@ static enum MHD_Result connection_on_end(struct http_request *r) {
     r->body_ended = true;
     deadline_phase(r->connection, PHASE_BUSY);
     if (!r->replied) {
-        r->route->handle(r);
+        (r->key.first.status ? key_repeat : r->route->handle)(r);
         connection_worked(r, begun_ms);
     }
     if (!r->replied) {

@@ -37,11 +37,10 @@ struct http_param { /* tables end with {0} */
     enum http_type type; /* checked before the handler runs: 400 naming the parameter */
     bool repeats;
     const char *const *choices; /* HTTP_CHOICE, NULL-terminated */
-    /* For the OpenAPI document; what a handler checks and assumes itself. */
-    const char *help; /* a sentence */
     bool required;
-    const char *fallback; /* the default value; NULL: none */
-    uint64_t min, max;    /* of a number; max of a parameter that repeats: how often; max 0: no limit */
+    uint64_t min, max;    /* of HTTP_UINT; max of a parameter that repeats: how often; max 0: no limit */
+    const char *help;     /* a sentence */
+    const char *fallback; /* the default value, which the handler assumes itself; NULL: none */
     const struct http_param *(*more)(void); /* of the last row, without a name: the table goes on with this one */
 };
 /* `param` if it has a name, else the first row of the table that follows. NULL: the table ends. */
@@ -65,6 +64,20 @@ struct http_route {
     void (*aborted)(struct http_request *r);
 };
 
+/* What a write (POST, PUT, PATCH, DELETE) does with Idempotency-Key and If-Match; a route without a row here has {0}.
+ */
+enum http_key {
+    HTTP_KEY_STORED,   /* the answer is stored, and sent again to a repeated request */
+    HTTP_KEY_RESOURCE, /* what the request changes stores the key: http_key() */
+    HTTP_KEY_NATURAL,  /* nothing to do: repeating the request has no further effect */
+    HTTP_KEY_REFUSED   /* 400: the answer contains a secret, which is not stored */
+};
+struct http_policy {
+    enum http_key key;
+    bool if_match; /* the handler compares it with the entity tag of the resource; else 400 */
+};
+bool http_changes(const char *method); /* whether it is one of the four */
+
 struct http_server;
 
 /* ---- the caller */
@@ -84,21 +97,28 @@ const struct http_caller *http_caller(const struct http_request *r); /* never NU
 bool http_caller_sees(const struct http_caller *caller, const char *collection); /* a NULL caller is the server itself,
                                                                                     and sees all */
 
+/* Who owns upload sessions and idempotency keys: "token:7", "proxy:ann", "open:anonymous". A token's name may be given
+ * again, its number not. */
+enum { HTTP_PRINCIPAL = 160 };
+const char *http_principal(const struct http_request *r, char out[HTTP_PRINCIPAL]);
+
 enum { HTTP_REMOTE = 64 };
 enum http_forwarding { HTTP_DIRECT, HTTP_FORWARDED, HTTP_FORGED };
 enum http_verdict {
     HTTP_GRANTED,
     HTTP_UNKNOWN,
+    HTTP_NO_TOKENS, /* the archive has lost its tokens */
     HTTP_FORBIDDEN,
     HTTP_TOO_OFTEN,
     HTTP_NOT_NOW
-}; /* otherwise 401, 403, 429, 503 */
+}; /* otherwise 401, 401, 403, 429, 503 */
 struct http_grant {
     struct http_caller caller; /* also for a refused request, as far as known */
     void *memory;              /* holds the caller's texts; freed with the request */
     char peer[64];             /* the client behind a trusted proxy; "": the peer itself */
     const char *detail;        /* the reason for a refusal; a literal */
     unsigned retry_after_s;
+    bool again; /* set by who asks: the request was granted before, so a refusal is no failed log-in */
 };
 
 /* Percent escapes (and "+" of queries and forms), in place, NUL at the end; false: invalid escape, NUL or invalid
@@ -141,6 +161,31 @@ void http_set_state(struct http_request *r, void *state, void (*free_state)(void
                                                                                          the request ends */
 void *http_state(const struct http_request *r);
 
+/* ---- Idempotency-Key (key.c) */
+enum { HTTP_KEY_TEXT = 65 }; /* SHA-256 as hex digits */
+/* On a route with HTTP_KEY_RESOURCE: the key, hashed with the principal, the method and the path; "": none was sent. */
+const char *http_key(const struct http_request *r);
+/* The hash of the request: its target, the headers that say what the body is, and the body as far as it has arrived.
+ * Without a key zeros. */
+void http_key_request(const struct http_request *r, char out[HTTP_KEY_TEXT]);
+void http_reply_key_reused(struct http_request *r); /* 422: the key was used with another such hash */
+void http_key_leave(struct http_request *r);        /* another server answers the request, and stores the answer */
+
+struct http_answer { /* as it is stored; texts from malloc */
+    char request[HTTP_KEY_TEXT];
+    unsigned status; /* HTTP_ANSWER_LOST: it was too long */
+    char *headers;   /* the media type, then lines "NAME: VALUE" */
+    char *body;
+};
+enum { HTTP_ANSWER_LOST = 1, HTTP_ANSWER_MAX = 256 << 10 /* bytes of the body */ };
+struct http_keys {
+    /* Reserves the key for this request, and waits while another request holds it. If it was answered before, *out is
+     * the answer, and nothing is reserved (*hold NULL). False: replied. */
+    bool (*take)(struct http_request *r, const char *key, void **hold, struct http_answer *out);
+    void (*store)(struct http_request *r, const char *key, const struct http_answer *answer);
+    void (*release)(void *hold);
+};
+
 /* ---- requests that one server of an archive forwards to another (forwarded.c) */
 /* The address that the connection came from; of a forwarded request, the one that the first server saw. */
 const char *http_remote(const struct http_request *r);
@@ -154,9 +199,8 @@ void http_keep_body(struct http_request *r, const void *data, size_t size);
 const void *http_kept_body(const struct http_request *r, size_t *size);
 
 const char *http_param(const struct http_request *r, const char *name); /* first value, NULL when absent */
-size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max); /* all values; returns
-                                                                                                     how many there are
-                                                                                                   */
+/* The first `max` values; returns how many there are of them. More than the row's `max` are refused before. */
+size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max);
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out); /* these: false when absent, *out
                                                                                        untouched */
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out);
@@ -228,6 +272,7 @@ struct http_problem {
     char detail[1024];
 };
 void http_catch_problems(struct http_request *r, struct http_problem *out);
+bool http_catches_problems(const struct http_request *r);
 
 /* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416
  * are handled here.
@@ -259,7 +304,16 @@ struct http_stream {
     bool (*next)(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err);
     void (*free)(void *context);
     void *context;
+    /* It goes on for as long as the client stays: it ends when the caller may no longer read it, which is checked
+     * before each next() and by http_stream_ending(). */
+    bool lasts;
+    /* What it then ends with; NULL: the connection is cut. */
+    size_t (*revoked)(void *context, void *buffer, size_t size);
 };
+/* Why a stream that lasts has to end. What waits inside next() checks at least twice a second, and returns without
+ * bytes. Whether the caller may still read is looked up twice a second, or `now`. */
+enum http_ending { HTTP_GOES_ON, HTTP_REVOKED, HTTP_STOPPING, HTTP_GONE };
+enum http_ending http_stream_ending(struct http_request *r, bool now);
 void http_reply_stream(struct http_request *r, const struct http_stream *stream);
 /* The answer of another server, which has set its headers by http_add_header(): those that each answer gets are set
  * here, and the ones added for them ignored. media_type NULL: it has none. `length`: of the body; UINT64_MAX: not
@@ -282,6 +336,8 @@ struct http_options {
     int listen_fd;                       /* a listening socket, taken over; 0: none, `listen` is used */
     const char *tls_cert, *tls_key;      /* PEM files: TLS instead of plain HTTP; NULL: none */
     const struct http_route *routes;     /* ends with {0} */
+    const struct http_policy *policies;  /* of the route with the same index; NULL: {0} for all */
+    const struct http_keys *keys;        /* NULL: Idempotency-Key is ignored */
     const struct http_param *everywhere; /* parameters of every route; may be NULL */
     const char *const *hosts;   /* further Host names to serve, NULL-terminated; the listener's addresses and localhost
                                    always are */
@@ -303,6 +359,8 @@ struct http_options {
     /* Identifies the caller and checks the role, before the body is read. NULL: everyone may do everything. `out` is
      * zeroed. */
     enum http_verdict (*authorize)(const struct http_request *r, enum http_role role, struct http_grant *out);
+    /* Whether a request that was granted would be again, as of now; NULL: always. */
+    bool (*still_granted)(const struct http_request *r);
     /* What a request to an unknown path, or by a method that it has not, was meant to be: "…", a sentence; NULL: not
      * known. */
     const char *(*hint)(const struct http_request *r);

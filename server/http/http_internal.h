@@ -9,6 +9,8 @@
 
 #include <microhttpd.h>
 
+#include "base/cancel.h"
+#include "base/digest.h"
 #include "http/http.h"
 #include "http/tls.h"
 #include "reel/bytes.h"
@@ -34,6 +36,7 @@ enum {
     HTTP_RATE_WINDOW_MS = 30000,      /* for measuring the rate of an upload */
     HTTP_READER_WINDOW_MS = 60000,    /* … and of a download */
     HTTP_CONNECTIONS_LEAVING = 256,   /* above the limit, for connections being closed to make room */
+    HTTP_GRANT_MS = 500,              /* interval of checks whether a stream that lasts is still granted */
     HTTP_WATCH_MS = 200,              /* interval of the watchdog */
     HTTP_MEMORY_WAIT_S = 10,          /* for memory that other responses hold */
     HTTP_MEMORY_SMALL = 1 << 20,      /* a request that holds no more may use the last eighth of the memory */
@@ -88,6 +91,7 @@ struct http_server {
     bool any_address; /* listens on all addresses: accept any literal address in Host */
     bool any_origin;  /* may read */
     _Atomic bool draining, cutting;
+    struct cancel cancel;     /* of all requests: they go on until they are cut */
     _Atomic uint64_t running; /* requests whose headers have arrived and whose response is not complete */
     struct http_counters counters;
     struct http_watch watch;
@@ -117,6 +121,15 @@ struct http_extra_header {
     char name[];
 };
 
+/* The Idempotency-Key of a request (key.c). */
+struct key_state {
+    char name[HTTP_KEY_TEXT]; /* "": none, or it is not needed */
+    struct digest hash;       /* of the request */
+    struct http_form *form; /* the body is a form, of which the fields are hashed: each client makes its own boundary */
+    void *hold;             /* of http_keys.take(); NULL: not held */
+    struct http_answer first; /* status 0: none; else it is the answer to this request, if the hash is the same */
+};
+
 struct http_request {
     struct http_server *server;
     struct http_connection *connection;
@@ -132,6 +145,7 @@ struct http_request {
     struct http_grant grant;
     struct http_extra_header *extra_headers, **extra_headers_end;
     struct http_problem *caught; /* the caller's, http_catch_problems() */
+    struct key_state key;
     char method[HTTP_METHOD_MAX + 1];
     char id[HTTP_ID_MAX + 1];
     void *state;
@@ -151,6 +165,8 @@ struct http_request {
     bool by_library;       /* the library sends the body itself; only its length is known */
     bool sends_fd;         /* … from a file's descriptor, which deadline.c watches */
     bool close;            /* close the connection after this response */
+    bool revoked;          /* a stream that lasts is not granted any more, as of: */
+    int64_t granted_ms;
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
     uint64_t memory;          /* reserved */
     struct http_share *share; /* of its client, NULL: it has not reserved anything */
@@ -211,8 +227,21 @@ void connection_on_change(void *server, struct MHD_Connection *mhd, void **conte
 void connection_worked(struct http_request *r, int64_t begun_ms); /* the server's own work does not count as the client
                                                                      being idle */
 
+/* key.c */
+bool key_admit(struct http_request *r); /* checks and applies Idempotency-Key and If-Match; false: replied */
+void key_piece(struct http_request *r, const void *data, size_t size); /* of the body */
+void key_repeat(struct http_request *r);                               /* replies with the stored answer, or 422 */
+/* Stores the answer before it is sent. media_type "": it has no body. */
+void key_answered(struct http_request *r, unsigned status, const char *media_type, const void *data, size_t size);
+void key_close(struct http_request *r);
+
 /* caller.c */
-bool caller_admit(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
+bool caller_authorize(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
+
+/* library.c */
+bool library_parses_in_place(void);                    /* version 0.9.75 */
+bool library_strictness(struct MHD_OptionItem *out);   /* the option for MHD_start_daemon(); false: it has none */
+void library_report(const struct http_server *server); /* logs what is off with this version */
 
 /* metrics.c */
 void metrics_count(struct http_request *r);

@@ -39,6 +39,7 @@ static void quote(const char *text, char out[VALUE_MAX]) {
 }
 
 void line_write(bool json, const struct line_field *fields, size_t n, char *out, size_t size) {
+    static const char *const before_key[2][2] = {{" ", ""}, {",\"", "\""}};
     char value[VALUE_MAX], field[VALUE_MAX + 64];
     size_t used = json ? (size_t)snprintf(out, size, "{") : 0;
     bool first = true;
@@ -48,19 +49,19 @@ void line_write(bool json, const struct line_field *fields, size_t n, char *out,
         if (f->text && !f->text[0]) {
             continue;
         }
+        bool plain = !json && f->text && line_is_plain(f->text) && strlen(f->text) < sizeof value;
         if (!f->text) {
             snprintf(value, sizeof value, "%lld", (long long)f->number);
-        } else if (!json && line_is_plain(f->text) && strlen(f->text) < sizeof value) {
-            snprintf(value, sizeof value, "%s", f->text);
-        } else {
+        } else if (!plain) {
             quote(f->text, value);
         }
-        const char *between = first ? "" : json ? "," : " ";
-        int length = json ? snprintf(field, sizeof field, "%s\"%s\":%s", between, f->key, value)
-                          : snprintf(field, sizeof field, "%s%s=%s", between, f->key, value);
-        if (length > 0 && used + (size_t)length + 2 < size) {
-            memcpy(out + used, field, (size_t)length + 1);
-            used += (size_t)length;
+        char *end = stpcpy(stpcpy(field, before_key[json][first]), f->key); /* each request has a line: no snprintf() */
+        end = stpcpy(end, json ? "\":" : "=");
+        end = stpcpy(end, plain ? f->text : value);
+        size_t length = (size_t)(end - field);
+        if (used + length + 2 < size) {
+            memcpy(out + used, field, length + 1);
+            used += length;
             first = false;
         }
     }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct line_field {
-    const char *key;
+    const char *key;  /* of at most 32 bytes */
     const char *text; /* NULL: `number` is used; "": the field is left out */
     int64_t number;
 };

@@ -13,7 +13,6 @@
 #include <time.h>
 
 enum {
-    CLIENT_MAX = 160,
     TRIM_BYTES = 64 << 20,      /* given back … */
     TRIM_BYTES_LARGE = 8 << 20, /* … by responses of so many */
 };
@@ -23,7 +22,7 @@ struct http_share {
     struct http_share *next;
     uint64_t held, waiting; /* bytes, requests */
     uint64_t users;         /* requests */
-    char client[CLIENT_MAX];
+    char client[HTTP_PRINCIPAL];
 };
 
 void memory_open(struct http_memory *m, uint64_t max) {
@@ -46,14 +45,15 @@ void memory_free(struct http_memory *m) {
 
 /* The share of the request's client, which has it until memory_release(). NULL: no memory. The mutex is held. */
 static struct http_share *share_of(struct http_memory *m, struct http_request *r) {
-    char client[CLIENT_MAX];
+    char client[HTTP_PRINCIPAL];
     if (r->share) {
         return r->share;
     }
-    const struct http_caller *caller = http_caller(r);
-    bool known = strcmp(caller->how, "open") != 0; /* wherever it asks from */
-    snprintf(client, sizeof client, "%s %lld %.120s", caller->how, (long long)caller->token,
-             known ? caller->name : http_peer(r));
+    if (strcmp(http_caller(r)->how, "open") == 0) {
+        snprintf(client, sizeof client, "%s", http_peer(r));
+    } else {
+        http_principal(r, client);
+    }
     struct http_share *s = m->shares;
     while (s && strcmp(s->client, client) != 0) {
         s = s->next;

@@ -79,6 +79,11 @@ static void check_choice(const struct http_param *param, const char *value, json
     add_error(errors, param->name, "must be one of %s", list);
 }
 
+/* The largest number that it may be. */
+static uint64_t most_of(const struct http_param *param) {
+    return param->max > 0 && !param->repeats ? param->max : UINT64_MAX;
+}
+
 static void check_value(const struct http_param *param, const char *value, json_t *errors) {
     uint64_t u;
     int64_t i;
@@ -90,9 +95,9 @@ static void check_value(const struct http_param *param, const char *value, json_
     case HTTP_GLOB:
         return;
     case HTTP_UINT:
-        if (!number_u64(value, &u)) {
+        if (!number_u64(value, &u) || u < param->min || u > most_of(param)) {
             add_error(errors, param->name, "must be an integer from %llu to %llu", (unsigned long long)param->min,
-                      (unsigned long long)(param->max > 0 ? param->max : UINT64_MAX));
+                      (unsigned long long)most_of(param));
         }
         return;
     case HTTP_INT:
@@ -179,6 +184,26 @@ size_t params_count(const char *raw) {
     return count;
 }
 
+static size_t count_values(const struct http_query *query, const char *name) {
+    size_t count = 0;
+    for (size_t i = 0; i < query->count; i++) {
+        count += strcmp(query->values[i].name, name) == 0;
+    }
+    return count;
+}
+
+/* How often each parameter was sent. */
+static void check_counts(const struct http_param *table, const struct http_query *query, json_t *errors) {
+    for (const struct http_param *p = http_param_row(table); p; p = http_param_row(p + 1)) {
+        size_t count = p->required || (p->repeats && p->max > 0) ? count_values(query, p->name) : 0;
+        if (p->required && count == 0) {
+            add_error(errors, p->name, "is missing. %s", p->help);
+        } else if (p->repeats && p->max > 0 && count > p->max) {
+            add_error(errors, p->name, "may be sent at most %llu times", (unsigned long long)p->max);
+        }
+    }
+}
+
 /* Decodes text into *buffer, NUL-terminated. NULL: invalid. */
 static char *decode_to(char **buffer, const char *text, size_t size) {
     char *at = *buffer;
@@ -193,12 +218,7 @@ static char *decode_to(char **buffer, const char *text, size_t size) {
 
 bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere,
                   struct http_query *out, json_t *errors) {
-    *out = (struct http_query){0};
-    size_t count = params_count(raw);
-    if (count == 0) {
-        return true;
-    }
-    out->values = calloc(count, sizeof out->values[0]);
+    *out = (struct http_query){.values = calloc(params_count(raw) + 1, sizeof out->values[0])};
     if (!out->values) {
         add_error(errors, "?", "out of memory");
         return false;
@@ -222,6 +242,7 @@ bool params_parse(const char *raw, char *buffer, const struct http_param *table,
         }
         raw += size + (raw[size] == '&');
     }
+    check_counts(table, out, errors);
     return json_array_size(errors) == 0;
 }
 
@@ -231,12 +252,9 @@ const char *http_param(const struct http_request *r, const char *name) {
 
 size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max) {
     size_t count = 0;
-    for (size_t i = 0; i < r->query.count; i++) {
+    for (size_t i = 0; i < r->query.count && count < max; i++) {
         if (strcmp(r->query.values[i].name, name) == 0) {
-            if (count < max) {
-                out[count] = r->query.values[i].value;
-            }
-            count++;
+            out[count++] = r->query.values[i].value;
         }
     }
     return count;

@@ -12,7 +12,8 @@ enum { BLOCKS = 3 };
 
 struct read_ahead {
     struct http_file file;
-    uint64_t next, end; /* the range still to be read */
+    const struct cancel *cancel; /* of the request */
+    uint64_t next, end;          /* the range still to be read */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -38,6 +39,7 @@ static bool wait_for_room(struct read_ahead *a) {
 static void *read_ahead_run(void *context) {
     struct read_ahead *a = context;
     bool good = true;
+    cancel_set(a->cancel);
     while (good && a->next < a->end && wait_for_room(a)) {
         unsigned at = a->read % BLOCKS;
         a->sizes[at] = a->end - a->next < HTTP_BLOCK_BYTES ? (size_t)(a->end - a->next) : HTTP_BLOCK_BYTES;
@@ -59,6 +61,7 @@ struct read_ahead *read_ahead_start(const struct http_file *file, uint64_t offse
     }
     memset(a, 0, offsetof(struct read_ahead, blocks));
     a->file = *file;
+    a->cancel = cancel_current();
     a->next = offset;
     a->end = end;
     pthread_mutex_init(&a->mutex, NULL);

@@ -150,6 +150,7 @@ static bool text_gzip(struct text *text) {
 /* Takes ownership of text->data. */
 static void reply_body(struct http_request *r, unsigned status, const char *media_type, struct text *text,
                        bool packable) {
+    key_answered(r, status, media_type, text->data, text->size);
     bool large = packable && text->size >= HTTP_GZIP_MIN;
     bool packed = large && accept_coding(http_header(r, "Accept-Encoding"), "gzip") && text_gzip(text);
     struct MHD_Response *response = MHD_create_response_from_buffer(text->size, text->data, MHD_RESPMEM_MUST_FREE);
@@ -257,6 +258,7 @@ void http_reply_text(struct http_request *r, unsigned status, const char *media_
 }
 
 void http_reply_empty(struct http_request *r, unsigned status) {
+    key_answered(r, status, "", "", 0);
     reply_take(r, status, MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT), 0);
 }
 
@@ -290,6 +292,10 @@ void http_catch_problems(struct http_request *r, struct http_problem *out) {
         *out = (struct http_problem){0};
     }
     r->caught = out;
+}
+
+bool http_catches_problems(const struct http_request *r) {
+    return r->caught;
 }
 
 void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,

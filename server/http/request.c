@@ -2,13 +2,14 @@
 #include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/hex.h"
+#include "base/mix.h"
 #include "http/http_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 int64_t http_clock_ms(void) {
     return clock_ns() / 1000000;
@@ -57,11 +58,11 @@ void request_take_id(struct http_request *r) {
         memcpy(r->id, given, strlen(given) + 1);
         return;
     }
-    uint8_t random[8] = {0};
-    if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0) {
-        store_u64le(random, (uint64_t)reel_now_ns());
-    }
-    hex_write(random, sizeof random, r->id);
+    static _Thread_local uint64_t seed, count; /* no secret: another number for each request is enough */
+    uint8_t number[8];
+    seed = count++ == 0 ? hash_seed() : seed;
+    store_u64le(number, mix_step(seed, count));
+    hex_write(number, sizeof number, r->id);
 }
 
 size_t request_raw_path_size(const struct http_request *r) {
@@ -103,6 +104,7 @@ void request_close(struct http_request *r) {
         MHD_destroy_response(r->response);
     }
     request_drop_headers(r);
+    key_close(r);
     free(r->grant.memory);
     free(r->query.values);
     free(r->buffer);

@@ -11,7 +11,12 @@
 #include "read/reader.h"
 #include "work/jobs.h"
 
-enum { LIVE_MAX = 64 /* recordings that grow at a time */, LIVE_BODY_MAX = 16 << 20, LIVE_KEY_MAX = 255 };
+enum {
+    LIVE_MAX = 256,    /* recordings that grow at a time on one server; after a restart there may be more */
+    LIVE_OWN_MAX = 64, /* … that one owner has created */
+    LIVE_OWNER_TEXT = 160,
+    LIVE_BODY_MAX = 16 << 20
+};
 
 struct live *live_new(struct app *app, struct reel_error *err);
 /* Those that the catalog has are opened again, by jobs; a thread syncs what was appended with durable=false, keeps the
@@ -23,11 +28,13 @@ void live_free(struct live *live); /* NULL is fine */
 
 struct live_request {
     const char *collection, *name;
+    const char *owner;                             /* who creates it: upload_owner() */
     const char *group;                             /* NULL: none */
     const struct catalog_annotations *annotations; /* NULL: none */
     bool replace;                                  /* a name that is taken gets a new revision */
 };
-/* `out` is the new row. REEL_CONFLICT: the name is taken; REEL_LIMIT: too many grow already. */
+/* `out` is the new row. REEL_CONFLICT: the name is taken; REEL_LIMIT: LIVE_OWN_MAX of the owner grow already;
+ * REEL_BUSY: LIVE_MAX do. */
 bool live_create(struct live *live, const struct live_request *q, struct catalog_recording *out,
                  struct reel_error *err);
 
@@ -35,13 +42,15 @@ enum live_media { LIVE_JSON, LIVE_MSGPACK, LIVE_MCAP };
 struct live_batch {
     enum live_media media;
     struct reel_bytes body;
-    const char *key; /* Idempotency-Key; "": none */
-    bool durable;    /* wait until it is on the disk */
+    const char *key;          /* hex digits of http_key(); "": none */
+    char request[SHA256_HEX]; /* what the key stands for */
+    bool durable;             /* wait until it is on the disk */
 };
 struct live_appended {
     uint64_t messages;
     int64_t last_ns; /* time of the last message; 0: none */
     bool repeated;   /* it was appended before, with this key */
+    bool other;      /* REEL_CONFLICT: another batch was appended with this key */
 };
 /* A batch is appended whole or not at all. REEL_CONFLICT: the recording is finished, or a topic has another type;
  * REEL_BUSY: it is being opened after a restart. */

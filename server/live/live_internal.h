@@ -15,11 +15,12 @@
 #define LIVE_MCAP_SUFFIX ".mcap"
 #define LIVE_PACK_SUFFIX ".reel"
 #define LIVE_KEYS_SUFFIX ".keys"
+#define LIVE_OWNER_SUFFIX ".owner"
 
 struct live_key {
     struct live_key *next;
     struct live_appended appended;
-    char text[];
+    char key[SHA256_HEX], request[SHA256_HEX];
 };
 
 struct live_item {
@@ -54,6 +55,7 @@ struct live {
     pthread_cond_t changed;
     struct live_item *items;
     unsigned n_items;
+    struct live_slot *slots;
     pthread_t thread;
     bool has_thread, stopping;
 };
@@ -71,6 +73,16 @@ struct reel_recording *live_item_show(struct live *live, struct live_item *item,
 /* The list's mutex is held. */
 void live_wait_for_change(struct live *live, int64_t until_ns);
 
+/* slots.c */
+/* Within the limits. */
+bool live_slot_take(struct live *live, const char *id, const char *owner, struct reel_error *err);
+/* Of one that grows already. */
+bool live_slot_keep(struct live *live, const char *id, struct reel_error *err);
+/* Fine without one. */
+void live_slot_release(struct live *live, const char *id);
+void live_slots_free(struct live *live);
+bool live_owner_write(struct app *app, const char *id, const char *owner, struct reel_error *err);
+
 /* home.c */
 bool live_home_start(struct live *live, struct reel_error *err); /* opens those of this server, by jobs */
 /* The row of a recording that is open here; other servers may have given it up, or purged it. False: there is none now.
@@ -87,12 +99,11 @@ void live_item_free(struct live_item *item);
 bool live_item_open(struct app *app, struct live_item *item, bool resume, const struct reel_progress *progress,
                     struct reel_error *err);
 /* Keys of batches. The item's mutex is held. */
-const struct live_appended *live_key_find(const struct live_item *item, const char *key);
-bool live_key_begin(struct app *app, struct live_item *item, const char *key, struct reel_error *err); /* before
-                                                                                                          anything is
-                                                                                                          written */
+const struct live_key *live_key_find(const struct live_item *item, const char *key);
+/* Before anything is written. */
+bool live_key_begin(struct app *app, struct live_item *item, struct reel_error *err);
 /* After it: `appended` NULL: nothing was. */
-bool live_key_end(struct live_item *item, const char *key, const struct live_appended *appended,
+bool live_key_end(struct live_item *item, const struct live_batch *b, const struct live_appended *appended,
                   struct reel_error *err);
 void live_remove_leftovers(struct app *app); /* at the start */
 void live_remove_files(struct app *app, const char *id);

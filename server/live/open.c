@@ -1,6 +1,6 @@
 /* The files of live recordings, and the keys of their batches. A batch with a key is a line of live/<id>.keys before
- * it is written, "b BYTES KEY" with the size of the file, and one after it, "e MESSAGES LAST KEY". When the second is
- * missing the process was killed in between: the file is cut back to that size, and the client, which has had no
+ * it is written, "b BYTES" with the size of the file, and one after it, "e MESSAGES LAST KEY REQUEST". When the second
+ * is missing the process was killed in between: the file is cut back to that size, and the client, which has had no
  * answer, sends the batch again. */
 #include "base/clock.h"
 #include "live/live_internal.h"
@@ -79,21 +79,17 @@ void live_item_free(struct live_item *item) {
 
 /* ---- keys */
 
-const struct live_appended *live_key_find(const struct live_item *item, const char *key) {
-    const struct live_key *k = (const struct live_key *)hash_table_get(&item->keys, hash_key_bytes(bytes_text(key)));
-    return k ? &k->appended : NULL;
+const struct live_key *live_key_find(const struct live_item *item, const char *key) {
+    return (const struct live_key *)hash_table_get(&item->keys, hash_key_bytes(bytes_text(key)));
 }
 
-static bool open_remember(struct live_item *item, const char *key, const struct live_appended *appended,
-                          struct reel_error *err) {
-    size_t size = strlen(key) + 1;
-    struct live_key *k = malloc(sizeof *k + size);
+static bool open_remember(struct live_item *item, const struct live_key *key, struct reel_error *err) {
+    struct live_key *k = malloc(sizeof *k);
     if (!k) {
         return reel_fail_memory(err);
     }
-    memcpy(k->text, key, size);
-    k->appended = *appended;
-    if (!hash_table_set(&item->keys, hash_key_bytes(bytes_text(k->text)), (uintptr_t)k, err)) {
+    *k = *key;
+    if (!hash_table_set(&item->keys, hash_key_bytes(bytes_text(k->key)), (uintptr_t)k, err)) {
         free(k);
         return false;
     }
@@ -130,7 +126,7 @@ static bool open_put_line(struct live_item *item, char *line, int size, struct r
     return true;
 }
 
-bool live_key_begin(struct app *app, struct live_item *item, const char *key, struct reel_error *err) {
+bool live_key_begin(struct app *app, struct live_item *item, struct reel_error *err) {
     char *line = NULL;
     if (item->n_keys >= KEYS_KEPT) {
         return reel_fail(err, REEL_LIMIT, "at most %d batches of one recording may have an Idempotency-Key", KEYS_KEPT);
@@ -139,11 +135,11 @@ bool live_key_begin(struct app *app, struct live_item *item, const char *key, st
         return false;
     }
     item->keys_begun = item->keys_bytes;
-    int size = asprintf(&line, "b %" PRIu64 " %s\n", reel_recorder_bytes(item->recorder), key);
+    int size = asprintf(&line, "b %" PRIu64 "\n", reel_recorder_bytes(item->recorder));
     return open_put_line(item, line, size, err);
 }
 
-bool live_key_end(struct live_item *item, const char *key, const struct live_appended *appended,
+bool live_key_end(struct live_item *item, const struct live_batch *b, const struct live_appended *appended,
                   struct reel_error *err) {
     char *line = NULL;
     if (!appended) {
@@ -151,12 +147,16 @@ bool live_key_end(struct live_item *item, const char *key, const struct live_app
         return ftruncate(item->keys_fd, (off_t)item->keys_bytes) == 0 ||
                reel_fail_errno(err, "the keys of this recording cannot be kept");
     }
-    int size = asprintf(&line, "e %" PRIu64 " %" PRId64 " %s\n", appended->messages, appended->last_ns, key);
+    struct live_key key = {.appended = *appended};
+    snprintf(key.key, sizeof key.key, "%s", b->key);
+    snprintf(key.request, sizeof key.request, "%s", b->request);
+    int size = asprintf(&line, "e %" PRIu64 " %" PRId64 " %s %s\n", appended->messages, appended->last_ns, key.key,
+                        key.request);
     if (!open_put_line(item, line, size, err)) {
         return false;
     }
     return (fdatasync(item->keys_fd) == 0 || reel_fail_errno(err, "the keys of this recording cannot be kept")) &&
-           open_remember(item, key, appended, err);
+           open_remember(item, &key, err);
 }
 
 /* Reads the keys, and cuts a batch off the file that was being written. */
@@ -172,15 +172,14 @@ static bool load_keys(struct app *app, struct live_item *item, const char *mcap,
     }
     FILE *f = fopen(path, "re");
     while (f && good && (n = getline(&line, &room, f)) > 0 && line[n - 1] == '\n') {
-        struct live_appended a = {0};
-        int key = 0;
-        line[n - 1] = '\0';
-        if (sscanf(line, "e %" SCNu64 " %" SCNd64 " %n", &a.messages, &a.last_ns, &key) == 2 && line[key]) {
-            good = live_key_find(item, line + key) || open_remember(item, line + key, &a, err);
+        struct live_key k = {0};
+        if (sscanf(line, "e %" SCNu64 " %" SCNd64 " %64s %64s", &k.appended.messages, &k.appended.last_ns, k.key,
+                   k.request) >= 3) {
+            good = live_key_find(item, k.key) || open_remember(item, &k, err);
             begun = UINT64_MAX;
             at += (uint64_t)n;
             item->keys_bytes = at;
-        } else if (sscanf(line, "b %" SCNu64 " %n", &begun, &key) == 1) {
+        } else if (sscanf(line, "b %" SCNu64, &begun) == 1) {
             at += (uint64_t)n;
         } else {
             break;
@@ -243,7 +242,7 @@ bool live_item_open(struct app *app, struct live_item *item, bool resume, const 
 }
 
 void live_remove_files(struct app *app, const char *id) {
-    static const char *const suffixes[] = {LIVE_MCAP_SUFFIX, LIVE_PACK_SUFFIX, LIVE_KEYS_SUFFIX};
+    static const char *const suffixes[] = {LIVE_MCAP_SUFFIX, LIVE_PACK_SUFFIX, LIVE_KEYS_SUFFIX, LIVE_OWNER_SUFFIX};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         if (live_path(app, id, suffixes[i], path, NULL)) {
@@ -288,6 +287,7 @@ bool live_open_run(struct app *app, const struct job_call *call, struct reel_err
     bool grows = r.state == STATE_RECORDING;
     catalog_recording_done(&r);
     if (!grows) {
+        live_slot_release(live, call->key);
         return true;
     }
     struct live_item *item = live_item_new(call->key, err);
@@ -300,6 +300,7 @@ bool live_open_run(struct app *app, const struct job_call *call, struct reel_err
         return true;
     }
     live_item_free(item);
+    live_slot_release(live, call->key);
     if (why.code == REEL_CONFLICT) { /* the file is complete: the server was stopped while it finished */
         return jobs_add(app->jobs, &(struct job_spec){.kind = "finish", .key = call->key, .subject = call->key}, NULL,
                         err);

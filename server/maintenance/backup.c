@@ -11,10 +11,12 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "catalog/access.h"
 #include "catalog/maintenance.h"
 #include "maintenance/backup_files.h"
 #include "reel/time.h"
 #include "store/inspect.h"
+#include "store/tokens_record.h"
 
 const char *const backup_blobs_names[] = {"none", "link", "copy", NULL};
 
@@ -65,6 +67,14 @@ static json_t *manifest_of(const struct catalog_copy *copy, const struct backup_
                      "recordings", (json_int_t)copy->recordings, "catalog", catalog, "files", stored);
 }
 
+/* What is restored from the backup is closed as the archive is, also without its catalog. */
+static bool copy_record(struct app *app, struct catalog *copied, const char *folder, struct reel_error *err) {
+    bool exist, recorded;
+    return catalog_tokens_exist(copied, &exist, err) &&
+           tokens_record_exists(store_folder(app->store), app->store, &recorded, err) &&
+           ((!exist && !recorded) || tokens_record_write(folder, NULL, err));
+}
+
 static bool backup_make(struct app *app, const char *folder, enum backup_blobs blobs,
                         const struct reel_progress *progress, json_t **manifest, struct reel_error *err) {
     char path[PATH_MAX];
@@ -75,8 +85,8 @@ static bool backup_make(struct app *app, const char *folder, enum backup_blobs b
     bool good = to && (alone || reel_fail(err, REEL_CONFLICT, "a server runs on that folder")) &&
                 disk_join(path, folder, "catalog.db", err) && catalog_copy(app->catalog, path, progress, &copy, err);
     AUTO(catalog_close) struct catalog *copied = good ? catalog_open_readonly(path, err) : NULL;
-    good = copied && backup_files(&files, copied, folder, err) && (*manifest = manifest_of(&copy, &files, blobs)) &&
-           backup_write_json(folder, *manifest, err);
+    good = copied && copy_record(app, copied, folder, err) && backup_files(&files, copied, folder, err) &&
+           (*manifest = manifest_of(&copy, &files, blobs)) && backup_write_json(folder, *manifest, err);
     store_close(to);
     return good;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalog/access.h"
 #include "catalog/attach.h"
 #include "catalog/location.h"
 #include "catalog/maintenance.h"
@@ -16,6 +17,7 @@
 #include "store/inspect.h"
 #include "store/reference.h"
 #include "store/roots.h"
+#include "store/tokens_record.h"
 
 const char *fsck_kind_name(enum fsck_kind kind) {
     static const char *const names[] = {"catalog",  "totals",  "search", "file",    "index",
@@ -105,6 +107,33 @@ static void drop_incoming(void *context, const char *name, const char *id) {
     }
 }
 
+/* A catalog that is put aside takes its tokens with it: that the archive has had some is recorded beside the data, also
+ * when the catalog cannot be read. One of a newer version stays. */
+static bool put_catalog_aside(struct fsck *f, const char *path, struct reel_error *err) {
+    const char *data = f->options->data;
+    struct reel_error why = {0};
+    bool exist = false, known = catalog_has_tokens(path, &exist, &why) || why.code == REEL_NOT_FOUND, recorded;
+    if (why.code == REEL_UNSUPPORTED || why.code == REEL_BUSY || why.code == REEL_NO_MEMORY) {
+        return reel_error_pass(err, &why);
+    }
+    if (!tokens_record_exists(data, NULL, &recorded, err)) {
+        return false;
+    }
+    f->report->tokens_unknown = !known && !recorded;
+    return ((known && !exist) || tokens_record_write(data, NULL, err)) &&
+           rebuild_set_catalog_aside(path, f->report->old_catalog, err);
+}
+
+/* The record in the data folder may be new: also into the bucket, if there is one. */
+static bool check_record(struct fsck *f, struct reel_error *err) {
+    const char *data = f->options->data;
+    bool exist;
+    return tokens_record_exists(data, f->app.store, &f->report->tokens_lost, err) &&
+           (!f->report->tokens_lost ||
+            (tokens_record_restore(data, f->app.store, err) && catalog_tokens_exist(f->app.catalog, &exist, err) &&
+             ((f->report->tokens_lost = !exist), true)));
+}
+
 /* Opening it sweeps incoming/, which is reported first. */
 static bool open_for_repair(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
@@ -120,11 +149,11 @@ static bool open_for_repair(struct fsck *f, struct reel_error *err) {
     if (!good || !(f->app.store = store_open(f->options->data, err))) {
         return false;
     }
-    if (f->options->rebuild && !rebuild_set_catalog_aside(path, f->report->old_catalog, err)) {
+    if (f->options->rebuild && !put_catalog_aside(f, path, err)) {
         return false;
     }
     return (f->app.catalog = catalog_open(path, err)) && catalog_attach(f->app.catalog, f->app.store, err) &&
-           catalog_is_new(f->app.catalog, &f->fresh, err) &&
+           check_record(f, err) && catalog_is_new(f->app.catalog, &f->fresh, err) &&
            (!f->fresh || catalog_claim_again(f->app.catalog, f->app.store, err));
 }
 

@@ -35,6 +35,8 @@ struct fsck_report {
     uint64_t elsewhere;                    /* referenced files below none of the roots: not checked */
     uint64_t under_way;                    /* in the bucket, of uploads that may go on: not checked */
     bool alone;                            /* no server was running, so everything was checked */
+    bool tokens_lost;                      /* the archive has had tokens, and the new catalog has none */
+    bool tokens_unknown;                   /* … or may have had: the old catalog cannot be read */
     char old_catalog[64];                  /* after a rebuild, where it is; "": there was none */
 };
 /* False: the check could not run (REEL_CONFLICT: a server is running, and a repair was requested). */

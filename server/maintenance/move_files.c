@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "catalog/access.h"
 #include "catalog/attach.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
@@ -17,6 +18,7 @@
 #include "store/inspect.h"
 #include "store/manifest.h"
 #include "store/switch.h"
+#include "store/tokens_record.h"
 
 REEL_DEFINE_AUTO(struct store, store_close);
 REEL_DEFINE_AUTO(struct catalog, catalog_close);
@@ -252,6 +254,14 @@ static bool move_notes(struct move *m, struct reel_error *err) {
            (!settings || store_write_settings(m->to, settings, err));
 }
 
+/* That the archive has tokens has to be known in the new place before it is used. */
+static bool move_record(struct move *m, struct reel_error *err) {
+    const char *data = store_folder(m->from);
+    bool exist, recorded;
+    return catalog_tokens_exist(m->catalog, &exist, err) && tokens_record_exists(data, m->from, &recorded, err) &&
+           ((!exist && !recorded) || tokens_record_restore(data, m->to, err));
+}
+
 /* ---- whose bucket it is */
 
 /* A bucket that another archive uses is refused. The id that this one is about to have there is kept until the switch.
@@ -276,7 +286,7 @@ static bool claim(struct catalog *c, struct store *to, char id[RECORDING_ID_TEXT
 static bool move_files_run(struct move *m, struct reel_error *err) {
     uint64_t files;
     return catalog_parts_total(m->catalog, &files, &m->total, err) && move_all(m, err) && move_contents(m, err) &&
-           move_notes(m, err) &&
+           move_notes(m, err) && move_record(m, err) &&
            (disk_sync_all(store_folder(m->to)) || reel_fail_errno(err, "the files cannot be written to disk"));
 }
 

@@ -308,6 +308,7 @@ bool peers_forward(struct http_request *r, const char *home, bool needed, int64_
     } else if (!server.address[0]) {
         forward_refuse(r, &server, "it has no --peer-address");
     } else {
+        http_key_leave(r);
         pass(r, &server, wait_ns);
     }
     return true;

@@ -160,7 +160,8 @@ static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_erro
     if (!upload_scan_start(&scan, in->app, &q, err)) {
         return ingest_refuse(in);
     }
-    switch (job_wait(scan.job, wait_ns) ? SCAN_OVER : upload_scan_leave(&scan, &in->r, &entry, in->out->job, err)) {
+    switch (job_wait_for_request(scan.job, wait_ns) ? SCAN_OVER
+                                                    : upload_scan_leave(&scan, &in->r, &entry, in->out->job, err)) {
     case SCAN_LEFT:
         return succeed(in, INGEST_SCANNING);
     case SCAN_REFUSED:

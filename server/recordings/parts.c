@@ -168,7 +168,7 @@ static bool scan_together(struct joining *j, struct reel_error *err) {
         return false;
     }
     enum upload_scan_left left =
-        job_wait(scan.job, j->wait_ns) ? SCAN_OVER : upload_scan_leave(&scan, &j->r, &entry, j->job, err);
+        job_wait_for_request(scan.job, j->wait_ns) ? SCAN_OVER : upload_scan_leave(&scan, &j->r, &entry, j->job, err);
     j->outcome = left == SCAN_LEFT ? INGEST_SCANNING : INGEST_JOINED;
     if (left != SCAN_OVER) {
         return left == SCAN_LEFT;

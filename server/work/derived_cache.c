@@ -173,7 +173,7 @@ static bool derived_cache_run(void *context, const struct reel_progress *progres
 
 struct lookup {
     const struct derived_kind *kind;
-    const char *key, *subject;
+    const char *key, *subject, *owner;
     void *context; /* NULL once a job owns it */
 };
 
@@ -194,6 +194,7 @@ static struct job *derived_cache_start(struct derived_cache *cache, struct looku
     q->context = NULL;
     const struct job_work work = {.kind = q->kind->job,
                                   .lane = LANE_PLANS,
+                                  .owner = q->owner,
                                   .subject = q->subject,
                                   .run = derived_cache_run,
                                   .free = free_computation,
@@ -251,9 +252,10 @@ static void *derived_cache_collect(struct derived_cache *cache, const struct loo
     return object;
 }
 
-void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const char *key, const char *subject,
-                  void *context, int64_t wait_ns, char job_id[33], struct reel_error *err) {
-    struct lookup q = {.kind = kind, .key = key, .subject = subject, .context = context};
+void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const struct derived_request *request,
+                  void *context, char job_id[33], struct reel_error *err) {
+    struct lookup q = {
+        .kind = kind, .key = request->key, .subject = request->subject, .owner = request->owner, .context = context};
     void *object = NULL;
     struct job *job = NULL;
     job_id[0] = '\0';
@@ -264,8 +266,8 @@ void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, 
     if (!good || object) {
         return object;
     }
-    const struct job_spec spec = {.key = key, .subject = subject};
-    bool left = !job_wait(job, wait_ns) && job_leave(job, &spec, job_id, err);
+    const struct job_spec spec = {.key = request->key, .subject = request->subject};
+    bool left = !job_wait_for_request(job, request->wait_ns) && job_leave(job, &spec, job_id, err);
     if (!left && err->code == REEL_OK) {
         object = derived_cache_collect(cache, &q, job, err);
     }

@@ -34,10 +34,16 @@ void derived_cache_free(struct derived_cache *cache); /* after the jobs have end
 /* Where an object may keep bytes on disk, while there is room. */
 struct reel_keep derived_keep(struct derived_cache *cache);
 
+struct derived_request {
+    const char *key;
+    const char *subject; /* is shown with the job */
+    const char *owner;   /* who asked: never has all threads that compute */
+    int64_t wait_ns;
+};
 /* A new reference to the object. Owns `context` from then on (NULL: no memory). NULL with job[0] set: not ready after
- * wait_ns (503, Retry-After). NULL with err: it failed. `subject` is shown with the job. */
-void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const char *key, const char *subject,
-                  void *context, int64_t wait_ns, char job[33], struct reel_error *err);
+ * wait_ns (503, Retry-After). NULL with err: it failed. */
+void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const struct derived_request *request,
+                  void *context, char job[33], struct reel_error *err);
 /* A new reference to the object if it is there; NULL: it is not, and nothing is started. */
 void *derived_find(struct derived_cache *cache, const char *key);
 

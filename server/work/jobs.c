@@ -11,7 +11,10 @@
 #include "base/clock.h"
 #include "reel/time.h"
 
-enum { WAIT_SLICE_NS = 250000000 };
+enum {
+    WAIT_SLICE_NS = 250000000,
+    LEAVE_NS = 1000000000, /* a request that waits at a stop leaves its job after so long */
+};
 
 /* ---- one job */
 
@@ -111,6 +114,20 @@ bool job_wait(struct job *job, int64_t timeout_ns) {
     bool over = job->over;
     pthread_mutex_unlock(&job->mutex);
     waited_ns += clock_ns() - began_ns;
+    return over;
+}
+
+static bool is_time_to_leave(const struct jobs *jobs) {
+    return atomic_load(&jobs->closing) && clock_ns() - atomic_load(&jobs->closed_ns) > LEAVE_NS;
+}
+
+bool job_wait_for_request(struct job *job, int64_t timeout_ns) {
+    int64_t began_ns = clock_ns(), left = timeout_ns;
+    bool over;
+    while (!(over = job_wait(job, left < WAIT_SLICE_NS ? left : WAIT_SLICE_NS)) && left > 0 &&
+           (timeout_ns == INT64_MAX || !is_time_to_leave(job->jobs))) {
+        left = timeout_ns - (clock_ns() - began_ns);
+    }
     return over;
 }
 
@@ -346,12 +363,13 @@ bool jobs_statistics(struct jobs *jobs, unsigned i, struct job_statistics *out) 
 
 static void open_lanes(struct jobs *jobs, unsigned n) {
     const unsigned threads[LANES] = {
-        [LANE_SMALL] = n, [LANE_SCANS] = n,  [LANE_PLANS] = 2,       [LANE_IMPORTS] = 2,   [LANE_WATCHES] = 2,
+        [LANE_SMALL] = n, [LANE_SCANS] = n,  [LANE_PLANS] = 3,       [LANE_IMPORTS] = 2,   [LANE_WATCHES] = 2,
         [LANE_FILES] = n, [LANE_UPKEEP] = 2, [LANE_MAINTENANCE] = 4, [LANE_WEBHOOKS] = 16, [LANE_STATISTICS] = 1};
     for (unsigned i = 0; i < LANES; i++) {
         bool at_open = i == LANE_SMALL || i == LANE_SCANS || i == LANE_UPKEEP || i == LANE_MAINTENANCE;
         struct lane *lane = &jobs->lanes[i];
         *lane = (struct lane){.jobs = jobs, .number = (enum job_lane)i, .threads_max = threads[i], .claims = at_open};
+        lane->owner_max = i == LANE_PLANS ? threads[i] - 1 : threads[i];
         lane->queue_end = &lane->queue;
         pthread_cond_init(&lane->wake, NULL);
     }
@@ -410,6 +428,7 @@ bool jobs_stopping(const struct jobs *jobs) {
 
 void jobs_close(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
+    atomic_store(&jobs->closed_ns, clock_ns());
     atomic_store(&jobs->closing, true);
     pthread_cond_signal(&jobs->heartbeat_wake);
     pthread_cond_broadcast(&jobs->changed);

@@ -123,7 +123,9 @@ struct job_work {
 };
 struct job *job_start(struct jobs *jobs, const struct job_work *work, struct reel_error *err); /* a reference for the
                                                                                                   caller */
-bool job_wait(struct job *job, int64_t timeout_ns);       /* true when it has ended */
+bool job_wait(struct job *job, int64_t timeout_ns); /* true when it has ended */
+/* As job_wait(). A second after jobs_close() a request that does not wait for ever (INT64_MAX) is to leave. */
+bool job_wait_for_request(struct job *job, int64_t timeout_ns);
 bool job_result(struct job *job, struct reel_error *err); /* after its end: whether it succeeded, or its error */
 int64_t job_waited_ns(void); /* how long this thread has spent in job_wait() and jobs_wait() in total */
 struct job *job_ref(struct job *job);

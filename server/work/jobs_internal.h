@@ -41,8 +41,9 @@ struct lane {
     pthread_cond_t wake;
     struct job *queue, **queue_end; /* started by job_start() */
     unsigned queued, threads, idle, threads_max;
-    bool claims; /* rows are claimed */
-    bool due;    /* there may be a row to claim */
+    unsigned owner_max; /* threads that run work of one owner: the others are for everybody else */
+    bool claims;        /* rows are claimed */
+    bool due;           /* there may be a row to claim */
     bool row_next;
 };
 
@@ -55,8 +56,9 @@ struct jobs {
     char home[JOB_HOME_TEXT];                           /* "": the only server */
     _Atomic uint64_t ends[KINDS_MAX][3], ms[KINDS_MAX]; /* done, failed, cancelled */
     atomic_bool closing, stopping;
-    pthread_mutex_t mutex;  /* guards what follows */
-    pthread_cond_t changed; /* a job has ended: changes was counted up */
+    atomic_int_least64_t closed_ns; /* when `closing` was set */
+    pthread_mutex_t mutex;          /* guards what follows */
+    pthread_cond_t changed;         /* a job has ended: changes was counted up */
     uint64_t changes;
     struct lane lanes[LANES];
     struct job *newest; /* all that are queued in memory or run */

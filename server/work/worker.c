@@ -1,10 +1,13 @@
 /* The threads of the lanes. A thread is started when there is work and none is idle. */
+#include <limits.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "app.h"
+#include "base/cancel.h"
+#include "log_queue.h"
 #include "reel/time.h"
 #include "work/jobs_internal.h"
 
@@ -14,12 +17,19 @@ enum { PAUSE_STEPS = 12, WRITE_PAUSE_NS = 250000000 }; /* pauses double up to an
 
 /* ---- running one */
 
+/* Plans live in memory: at a stop one that no request waits for is of no use. */
+static bool worker_goes_on(void *context) {
+    const struct job *job = context;
+    bool leaves = job->claimed || (job->lane == LANE_PLANS && atomic_load(&job->has_row));
+    return !atomic_load(&job->cancelled) && !atomic_load(&job->jobs->stopping) &&
+           !(leaves && atomic_load(&job->jobs->closing));
+}
+
 static bool worker_report(void *context, uint64_t done, uint64_t total) {
     struct job *job = context;
     atomic_store(&job->done, done);
     atomic_store(&job->total, total);
-    return !atomic_load(&job->cancelled) && !atomic_load(&job->jobs->stopping) &&
-           !(job->claimed && atomic_load(&job->jobs->closing));
+    return worker_goes_on(job);
 }
 
 void job_report(const struct reel_progress *progress, const char *outcome) {
@@ -80,12 +90,14 @@ static enum job_state state_of(struct job *job, bool good, const struct reel_err
  * it is left to the next start, which runs the job again. */
 static void write_end(struct job *job, const struct catalog_job_ending *ending) {
     struct catalog_job *row = &job->row;
+    const struct app *app = job->jobs->app;
     struct reel_error why = {0};
     bool written = atomic_load(&job->lost), told = false;
     while (!written && !catalog_job_end(job->jobs->catalog, row, ending, &why) && why.code != REEL_CHANGED &&
            !jobs_stopping(job->jobs)) {
         if (!told) {
-            fprintf(stderr, "reel: the end of job %s (%s) cannot be written now: %s\n", row->id, row->kind, why.text);
+            log_queue_printf(app ? app->log : NULL, "reel: the end of job %s (%s) cannot be written now: %s", row->id,
+                             row->kind, why.text);
         }
         told = true;
         nanosleep(&(struct timespec){.tv_nsec = WRITE_PAUSE_NS}, NULL);
@@ -121,7 +133,10 @@ static void worker_run(struct job *job) {
     struct reel_error err = {0};
     int64_t come_back_ns = 0;
     bool over = false;
+    const struct cancel cancel = {.goes_on = worker_goes_on, .context = job};
+    cancel_set(&cancel);
     bool good = job->claimed ? run_claimed(job, &come_back_ns, &err) : run_started(job, &over, &err);
+    cancel_set(NULL);
     struct catalog_job *row = &job->row;
     if (!over) {
         job_end(job, good, &err);
@@ -150,14 +165,20 @@ static unsigned running_of(const struct lane *lane, const char *owner) {
 }
 
 /* The oldest job of the owner with the fewest running jobs, so that an owner of many files does not delay the others.
- */
+ * NULL: those that wait are of owners who have all the threads that they may have. */
 static struct job *pop_fair(struct lane *lane) {
-    struct job **best = &lane->queue;
-    unsigned fewest = lane->queue ? running_of(lane, lane->queue->owner) : 0;
-    for (struct job **at = &lane->queue; *at && fewest > 0; at = &(*at)->next_queued) {
-        unsigned n = strcmp((*at)->owner, (*best)->owner) != 0 ? running_of(lane, (*at)->owner) : fewest;
+    struct job **best = NULL;
+    const char *owner = NULL; /* who was counted last */
+    unsigned fewest = atomic_load(&lane->jobs->stopping) ? UINT_MAX : lane->owner_max, n = 0;
+    fewest = fewest > 0 ? fewest : 1;
+    for (struct job **at = &lane->queue; *at && (!best || fewest > 0); at = &(*at)->next_queued) {
+        n = owner && strcmp((*at)->owner, owner) == 0 ? n : running_of(lane, (*at)->owner);
+        owner = (*at)->owner;
         best = n < fewest ? at : best;
         fewest = n < fewest ? n : fewest;
+    }
+    if (!best) {
+        return NULL;
     }
     struct job *job = *best;
     *best = job->next_queued;
@@ -211,10 +232,11 @@ static struct job *claim(struct lane *lane) {
 /* Wakes a thread, or starts one when too few are idle. False: the lane has no thread at all. */
 static bool employ(struct lane *lane) {
     struct jobs *jobs = lane->jobs;
-    if (lane->idle > lane->queued) {
+    if (lane->idle > 0) { /* also one that was spared for another owner */
         pthread_cond_signal(&lane->wake);
-    } else if (lane->threads < lane->threads_max && jobs->n_threads < THREADS_MAX && !atomic_load(&jobs->stopping) &&
-               pthread_create(&jobs->threads[jobs->n_threads], NULL, worker, lane) == 0) {
+    }
+    if (lane->idle <= lane->queued && lane->threads < lane->threads_max && jobs->n_threads < THREADS_MAX &&
+        !atomic_load(&jobs->stopping) && pthread_create(&jobs->threads[jobs->n_threads], NULL, worker, lane) == 0) {
         jobs->n_threads++;
         lane->threads++;
     }
@@ -238,9 +260,10 @@ static struct job *worker_next(struct lane *lane) {
                 list_in(jobs, job);
                 (void)employ(lane);
             }
-        } else if (lane->queue) {
-            job = pop_fair(lane);
+        } else if ((job = pop_fair(lane))) {
             lane->row_next = true;
+        } else if (may_claim) {
+            lane->row_next = true; /* what is queued must wait */
         } else if (atomic_load(&jobs->stopping)) {
             break;
         } else {

@@ -6,7 +6,7 @@ import struct
 import threading
 from functools import lru_cache
 
-from harness import API, Case, eventually, files_below, in_a_folder, reel
+from harness import API, Case, create_token, eventually, files_below, in_a_folder
 from samples import bag, lab_messages
 
 PIECE = 45 << 20
@@ -15,8 +15,7 @@ PIECES = 90  # some 4 GB for each chunk
 
 
 def token(server, name):
-    made = reel('token', 'create', '--data', server.data, '--role', 'upload', '--name', name).stdout.decode()
-    return {'Authorization': 'Bearer ' + re.search(r'reel_\S+', made).group(0)}
+    return {'Authorization': 'Bearer ' + create_token(server, 'upload', name)}
 
 
 def field(name, value):

@@ -60,7 +60,7 @@ class OneAddress(Case):
 
 
 class TrustedProxy(OneAddress):
-    server_args = ('--connections', str(4 * LIMIT), '--trust-proxy', '127.0.0.2')
+    server_args = ('--insecure-open', '--connections', str(4 * LIMIT), '--trust-proxy', '127.0.0.2')
     test_idle_ones_make_room_for_their_own_address = None
 
     def test_busy_ones_are_limited(self):

@@ -1,8 +1,7 @@
 """Upload sessions belong to a principal: not to whoever later gets a token of the same name, nor to an admin of other collections."""
 import json
-import re
 
-from harness import API, Case, Server, in_a_folder, reel
+from harness import API, Case, Server, create_token, in_a_folder, reel
 from samples import bag, lab_messages
 
 FILE = bag(lab_messages(1))
@@ -11,8 +10,7 @@ TUS = {'Tus-Resumable': '1.0.0'}
 
 def token(server, role, name, *collections):
     more = [arg for collection in collections for arg in ('--collection', collection)]
-    made = reel('token', 'create', '--data', server.data, '--role', role, '--name', name, *more).stdout.decode()
-    return {'Authorization': 'Bearer ' + re.search(r'reel_\S+', made).group(0)}
+    return {'Authorization': 'Bearer ' + create_token(server, role, name, *more)}
 
 
 class RemadeToken(Case):

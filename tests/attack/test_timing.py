@@ -1,8 +1,7 @@
 """Server-Timing of an upload shows whether its bytes had to be scanned: whether some collection has them already."""
-import re
 import unittest
 
-from harness import API, Server, reel
+from harness import API, Server, create_token
 from samples import bag, lab_messages
 
 
@@ -12,8 +11,7 @@ class Timing(unittest.TestCase):
         self.addCleanup(server.stop)
         self.assertIn('total;dur=', server.get(API + '/recordings').headers['Server-Timing'])  # open: everybody is an admin
         for role, collections, seen in (('read', [], False), ('upload', [], False), ('edit', [], True), ('edit', ['--collection', 'lab'], False), ('admin', [], True)):
-            made = reel('token', 'create', '--data', server.data, '--role', role, '--name', role + ''.join(collections), *collections).stdout.decode()
-            token = {'Authorization': 'Bearer ' + re.search(r'reel_\S+', made).group(0)}
+            token = {'Authorization': 'Bearer ' + create_token(server, role, role + ''.join(collections), *collections)}
             answers = [server.request('GET', API + '/recordings', headers=token), server.request('GET', API + '/nothing', headers=token)]
             if role != 'read':
                 answers.append(server.request('PUT', API + '/recordings/by-name/lab/a.bag', bag(lab_messages(1)), token))

@@ -16,7 +16,7 @@ from lab import BenchError, Lab, machine  # noqa: E402
 from row import Row  # noqa: E402
 from rows import all_rows  # noqa: E402
 
-NEEDED = ('cmake', 'curl', 'openssl', 'sync', 'wrk')
+NEEDED = ('cmake', 'curl', 'openssl', 'sync', 'time', 'wrk')
 HEADS = ('what | against', 'ours', 'peer', 'ratio', 'target', 'ok')
 
 

@@ -55,16 +55,15 @@ def timed(*command, **options):
 
 
 def measured(*command):
-    """(seconds, peak bytes) of a program. The peak is never below that of this one, from which it came: some 30 MB."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    words = process.stderr.read().decode(errors='replace')
-    process.stderr.close()
-    _, status, used = os.wait4(process.pid, 0)
-    seconds, process.returncode = time.perf_counter() - start, os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise BenchError('%s ended with %d: %s' % (' '.join(command[:2]), process.returncode, words[-400:]))
-    return seconds, used.ru_maxrss << 10
+    """(seconds, peak bytes) of a program. It is a child of the small program time: the kernel counts what a process was before it
+    became another program, and this one has held whole recordings."""
+    with tempfile.NamedTemporaryFile('r') as peak:
+        start = time.perf_counter()
+        done = subprocess.run(['time', '-q', '-f', '%M', '-o', peak.name, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        seconds = time.perf_counter() - start
+        if done.returncode != 0:
+            raise BenchError('%s ended with %d: %s' % (' '.join(command[:2]), done.returncode, done.stderr.decode(errors='replace')[-400:]))
+        return seconds, int(peak.read()) << 10
 
 
 def in_turn(rounds, *measures):

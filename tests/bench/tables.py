@@ -27,7 +27,7 @@ def converting(lab, path):
 def column(lab, reel, path, messages):
     """hyparquet adds one column up; DuckDB reads the same ranges, but its HTTP is an extension that cannot be installed here."""
     if not shutil.which('node') or not os.path.isdir(os.path.join(PEERS, 'node_modules', 'hyparquet')):
-        raise BenchError('node or the readers of tests/peers are not there: run ./dev test peers once')
+        raise BenchError('node or the readers of tests/peers are not there: ./dev bench installs them, see build/peers-npm.log')
     _, recording = reel.put(path, 'state.mcap')
     address = '%s/%s/as/state.parquet?topic=/state' % (API, recording)
     length, _ = reel.planned(address)

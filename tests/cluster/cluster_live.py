@@ -4,10 +4,11 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from http.client import HTTPConnection, HTTPException
 
-from cluster_store import Cluster
+from cluster_store import BIG, Cluster
 from harness import API, REEL, eventually
 from samples import bag, lab_messages
 from test_live import Following, Live, row
@@ -149,6 +150,34 @@ class Everywhere(Elsewhere):
         self.assertTrue(eventually(lambda: os.listdir(os.path.join(servers[0].data, 'live')) == []))  # the thread that looks after it may have it open
         for server in servers:
             self.assertEqual(server.get(live.path()).status, 404)
+
+
+    def test_idempotency_keys_hold_everywhere(self):
+        servers = self.start_several(2)
+        key = {'Idempotency-Key': '1'}
+        one = servers[0].added('keys.bag', bag(lab_messages(2, salt=19)))
+        notes = '%s/recordings/%s/notes' % (API, one)
+        for i, repeated in (0, None), (1, 'true'), (0, 'true'):
+            answer = servers[i].request('POST', notes, '{"text": "seen"}', key)
+            self.assertEqual((answer.status, answer.headers['Idempotent-Replayed']), (201, repeated))
+        self.assertEqual(servers[1].request('POST', notes, '{"text": "other"}', key).status, 422)
+        answers = []  # at the same time, at both
+
+        def put(server):
+            answers.append(server.request('PUT', API + '/recordings/by-name/lab/both.bag', BIG, key))
+        threads = [threading.Thread(target=put, args=(s,)) for s in servers]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(sorted((a.status, a.headers['Idempotent-Replayed'] or '') for a in answers), [(201, ''), (201, 'true')])
+        self.assertEqual(answers[0].body, answers[1].body)
+        live = Live(servers[0])  # forwarded by the other, which looks the key up and does not store it
+        live.appended([row('/a', 1)])
+        finish = live.path('/finish')
+        for i, repeated in (1, None), (0, 'true'), (1, 'true'):
+            answer = servers[i].request('POST', finish, headers=key)
+            self.assertEqual((answer.status, answer.headers['Idempotent-Replayed']), (200, repeated), answer)
 
 
 class Away(Elsewhere):

@@ -1,4 +1,5 @@
 """The tests of a cluster that every run has: an upload that goes from server to server, servers that are killed, everything read at each."""
+import json
 import signal
 import threading
 from http.client import HTTPConnection
@@ -48,3 +49,19 @@ class Smoke(Cluster):
             at = int(found)
         for server in servers:
             self.check_file(server, 'big.bag', BIG)
+
+    def test_a_revoked_token_ends_at_every_server(self):
+        servers = [self.start() for _ in range(2)]
+        boss = {'Content-Type': 'application/json'}
+        for turn in range(10):
+            made = servers[turn % 2].request('POST', API + '/tokens', json.dumps({'name': 'robot%d' % turn, 'role': 'read' if turn else 'admin'}), boss)
+            self.assertEqual(made.status, 201, made)
+            token = {'Authorization': 'Bearer ' + made.json()['token']}
+            if turn == 0:
+                boss.update(token)  # from now on one is needed
+                continue
+            for server in servers * 2:
+                self.assertEqual(server.request('GET', API + '/recordings', headers=token).status, 200)
+            self.assertEqual(servers[turn // 2 % 2].request('DELETE', API + '/tokens/robot%d' % turn, headers=boss).status, 204)
+            for server in servers:
+                self.assertEqual(server.request('GET', API + '/recordings', headers=token).status, 401)

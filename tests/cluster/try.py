@@ -36,7 +36,7 @@ def main():
         from harness import Server
         servers = []
         for i in range(args.servers):
-            options = ['--catalog', database.address + '/reel', '--store', 's3://reel/archive', '--host', '127.0.0.1:%d' % args.port]
+            options = ['--catalog', database.address + '/reel', '--store', 's3://reel/archive', '--host', '127.0.0.1:%d' % args.port, '--insecure-open']  # all of it is on loopback
             servers.append(Server(os.path.join(folder, 'server%d' % (i + 1)), *options))
             running.append(lambda s=servers[-1]: s.stop(None))
         nginx = proxy.start_nginx(folder, args.port, servers)

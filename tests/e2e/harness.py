@@ -241,6 +241,13 @@ def reel(*args, stdin=None, check=True):
     return done
 
 
+def create_token(server, role, name, *args):
+    """A token, created while the server runs. The first one of an archive has to be an admin's: one is created before."""
+    if not os.path.exists(os.path.join(server.data, 'tokens-required')):
+        reel('token', 'create', '--role', 'admin', '--name', 'first', '--data', server.data)
+    return reel('token', 'create', '--role', role, '--name', name, '--data', server.data, *args).stdout.decode().strip()
+
+
 def digest_header(data, name='sha-256'):
     return '%s=:%s:' % (name, base64.b64encode(hashlib.new(name.replace('-', ''), data).digest()).decode())
 

@@ -10,7 +10,8 @@ import unittest
 from harness import PATIENCE, REEL, Server, in_a_file, reel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NEWEST = len(glob.glob(os.path.join(HERE, '..', '..', 'sql', 'migrations', '*.sql')))
+MIGRATIONS = glob.glob(os.path.join(HERE, '..', '..', 'sql', 'migrations', '*.sql'))
+NEWEST = len(MIGRATIONS)
 APPLICATION = 0x5265656c  # "Reel"
 
 
@@ -70,3 +71,21 @@ class CatalogVersion(unittest.TestCase):
         self.execute('DROP TABLE webhooks')
         Server(self.data).stop()
         self.assertEqual(self.execute('PRAGMA user_version'), [(NEWEST,)])
+
+    def test_an_older_catalog_is_upgraded(self):
+        for version in range(1, NEWEST):
+            with self.subTest(version=version):
+                if os.path.exists(self.catalog):
+                    os.unlink(self.catalog)
+                db = sqlite3.connect(self.catalog)
+                for older in sorted(MIGRATIONS)[:version]:
+                    with open(older, encoding='utf-8') as f:
+                        db.executescript(f.read())
+                db.executescript('PRAGMA application_id = %d; PRAGMA user_version = %d' % (APPLICATION, version))
+                db.close()
+                Server(self.data).stop()
+                upgraded = self.execute('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
+                self.assertEqual(self.execute('PRAGMA user_version'), [(NEWEST,)])
+                os.unlink(self.catalog)
+                Server(self.data).stop()
+                self.assertEqual(self.execute('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name'), upgraded)

@@ -1,6 +1,7 @@
 """The command line does over files what the server does over HTTP."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -159,7 +160,10 @@ class CommandLine(unittest.TestCase):
         self.assertIn(b'serve', reel('--help').stdout)
         for command in ('serve', 'info', 'cat', 'convert', 'check', 'import'):
             with self.subTest(command):
-                self.assertIn(command.encode(), reel(command, '--help').stdout)
+                text = reel(command, '--help').stdout
+                self.assertIn(command.encode(), text)
+                options = re.findall(rb'^  (?:-\w, )?--([\w-]+)', text, re.M)
+                self.assertEqual(len(options), len(set(options)))  # an option of a writer may not hide another one
 
     def test_import(self):
         data = tempfile.mkdtemp(prefix='reel-e2e-')

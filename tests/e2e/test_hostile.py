@@ -4,7 +4,7 @@ import re
 import time
 import unittest
 
-from harness import API, Server, eventually, reel, stored_below
+from harness import API, Server, create_token, eventually, stored_below
 from samples import bag, lab_messages
 
 HOST = b'Host: 127.0.0.1\r\n'
@@ -123,7 +123,7 @@ class Hostile(unittest.TestCase):
         cls.server = Server()
         cls.kept = cls.server.added('kept.bag', bag(lab_messages(1)))
         if cls.closed:
-            cls.token = reel('token', 'create', '--role', 'read', '--name', 'a', '--data', cls.server.data).stdout.decode().strip()
+            cls.token = create_token(cls.server, 'read', 'a')
         cls.before = cls.seen()
         eventually(lambda: [line for line in cls.lines() if ' method=PUT ' in line or ' method=POST ' in line], 5)
 

@@ -154,7 +154,7 @@ class Upkeep(unittest.TestCase):
     def test_without_a_folder_there_is_no_backup(self):
         server = self.start()
         self.assertEqual(server.request('POST', API + '/admin/backup').status, 422)
-        self.assertEqual(server.get(API + '/admin/backup/last').status, 404)
+        self.assertEqual(server.get(API + '/admin/backup/last').json(), {'state': 'none'})
 
     @in_a_folder
     def test_scrub_finds_a_flipped_byte(self):
@@ -339,7 +339,8 @@ class Upkeep(unittest.TestCase):
         refused = subprocess.run([REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         self.assertEqual(refused.returncode, 1)
         made = self.fsck('--rebuild', code=1)
-        self.assertEqual([made['old_catalog'], made['recordings']], ['catalog.db.old-1', 2])
+        self.assertEqual([made['old_catalog'], made['recordings'], made['tokens_lost']], ['catalog.db.old-1', 2, True])
+        os.remove(os.path.join(self.data, 'tokens-required'))  # there were none, which a catalog that cannot be read does not say
         check()
 
     @in_a_folder
@@ -451,6 +452,34 @@ class Configuration(unittest.TestCase):
         self.assertEqual(got['origin'], ('http://x,http://y', 'environment REEL_ORIGIN'))
         self.assertEqual(got['metrics-open'], ('true', 'environment REEL_METRICS_OPEN'))
         self.assertEqual(got['log-format'], ('json', 'environment REEL_LOG_FORMAT'))
+
+    def test_a_file_of_settings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'reel.conf')
+
+            def written(text):
+                with open(path, 'w') as f:
+                    f.write(text)
+                return path
+            written('# a lab\n\n  cache-mb=64 # less\nhost = a, b#c\n metrics-open = yes\nlog-format = json\r\npublic-url =\ntrash-days = 3\nviewer = x\n')
+            got = self.settings('--config', path, '--trash-days', '5', env={'REEL_VIEWER': 'http://viewer'})
+            self.assertEqual(got['cache-mb'], ('64', path))
+            self.assertEqual(got['host'], ('a,b#c', path))
+            self.assertEqual(got['metrics-open'], ('true', path))
+            self.assertEqual(got['log-format'], ('json', path))
+            self.assertEqual(got['public-url'], ('', 'default'))
+            self.assertEqual(got['trash-days'], ('5', 'command line'))
+            self.assertEqual(got['viewer'], ('http://viewer', 'environment REEL_VIEWER'))
+            self.assertEqual(self.settings(env={'REEL_CONFIG': path, 'REEL_VIEWER': 'http://viewer'})['cache-mb'], ('64', path))
+            printed = reel('serve', '--check-config', '--cache-mb', '7', '--host', 'a', '--host', 'b').stdout.decode()
+            again = self.settings('--config', written(printed))
+            self.assertEqual({k: v for k, (v, _) in again.items() if k not in ('config', 'check-config')},
+                             {k: v for k, v in re.findall(r'(?m)^([a-z-]+) = (.*?)  # ', printed) if k not in ('config', 'check-config')})
+            for text, problem in (('cache-mb = 64\ncash-mb = 3\n', ':2: "cash-mb" is no option; did you mean cache-mb'), ('cache-mb = much\n', ':1: cache-mb: '),
+                                  ('host = a\nhost = b\n', ':2: host is set twice'), ('config = other\n', ':1: a configuration file names no other'),
+                                  ('cache-mb\n', ':1: "cache-mb" has no value'), ('csv-raw = maybe\n', ':1: csv-raw: "maybe" is not true or false')):
+                self.assertIn(path + problem, self.settings('--config', written(text), code=2))
+            self.assertIn('/nowhere', self.settings('--config', '/nowhere/reel.conf', code=2))
 
     def test_every_option_is_documented_by_its_table(self):
         text = reel('serve', '--help').stdout.decode()

@@ -12,7 +12,7 @@ from samples import bag, lab_messages
 
 
 class Monitoring(Case):
-    server_args = ('--host', 'archive')
+    server_args = ('--insecure-open', '--host', 'archive')
 
     @classmethod
     def fill(cls):

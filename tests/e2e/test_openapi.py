@@ -75,6 +75,7 @@ class OpenApi(unittest.TestCase):
             route = self.routes.get(key) or self.routes['GET', key[1]]
             query = [p for p in operation['parameters'] if p['in'] == 'query']
             self.assertEqual([p['name'] for p in route['params'] if p['name'] != '*'], [p['name'] for p in query], key)
+            self.assertEqual(len(query), len({p['name'] for p in query}), key)  # an option of a writer may not hide another parameter
             self.assertEqual(re.findall(r'\{(\w+)\}', key[1]), [p['name'] for p in operation['parameters'] if p['in'] == 'path'], key)
             for given, p in zip([p for p in route['params'] if p['name'] != '*'], query):
                 self.assertEqual(given['repeats'], p['schema'].get('type') == 'array', (key, p['name']))

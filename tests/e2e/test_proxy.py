@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import API, PATIENCE, Server, curl, eventually, files_below, reel
+from harness import API, PATIENCE, Server, curl, eventually, files_below
 from samples import bag, lab_messages
 
 DOCKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docker')
@@ -22,9 +22,9 @@ def free_port():
         return s.getsockname()[1]
 
 
-class Behind:
-    """What holds behind any of them; the classes below say how one is started."""
-    server_args = ('--host', NAME, '--trust-proxy', '127.0.0.1', '--proxy-user-header', 'X-Remote-User', '--proxy-role', 'admin')
+class Proxy:
+    """A server and a proxy; the classes below say how one is started."""
+    server_args, bind = ('--host', NAME, '--trust-proxy', '127.0.0.1', '--proxy-user-header', 'X-Remote-User', '--proxy-role', 'admin'), '127.0.0.1'
 
     @classmethod
     def setUpClass(cls):
@@ -35,7 +35,8 @@ class Behind:
                         'subjectAltName=DNS:' + NAME, '-keyout', cls.key, '-out', cls.certificate], check=True, stderr=subprocess.DEVNULL)
         cls.server = Server(None, *cls.server_args)
         cls.addClassCleanup(cls.server.stop, None)
-        cls.token = reel('token', 'create', '--role', 'admin', '--name', 'all', '--data', cls.server.data).stdout.decode().strip()
+        with open(os.path.join(cls.server.data, 'first-token')) as f:
+            cls.token = f.read().strip()
         cls.port, cls.plain = free_port(), free_port()
         cls.log = open(os.path.join(cls.folder, 'log'), 'wb')
         cls.addClassCleanup(cls.log.close)
@@ -54,11 +55,33 @@ class Behind:
         with open(os.path.join(DOCKER, name)) as f:
             return f.read().replace('127.0.0.1:8040', '127.0.0.1:%d' % cls.server.port)
 
-    def write(self, name, text):
-        path = os.path.join(self.folder, name)
+    @classmethod
+    def write(cls, name, text):
+        path = os.path.join(cls.folder, name)
         with open(path, 'w') as f:
             f.write(text)
         return path
+
+class NginxProxy(Proxy):
+    @classmethod
+    def command(cls):
+        text = cls.example('nginx.conf').replace('/etc/ssl/private/archive.pem', cls.certificate).replace('/etc/ssl/private/archive.key', cls.key)
+        text = text.replace('listen 443', 'listen %s:%d' % (cls.bind, cls.port)).replace('listen 80', 'listen %s:%d' % (cls.bind, cls.plain))
+        temporary = ''.join('%s_temp_path %s/%s; ' % (kind, cls.folder, kind) for kind in ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'))
+        main = 'daemon off; worker_processes 1; error_log stderr; pid %s/pid; events {} http { access_log off; %s\n%s}\n' % (cls.folder, temporary, text)
+        return ['nginx', '-p', cls.folder, '-e', 'stderr', '-c', cls.write('nginx.conf', main)]
+
+
+class CaddyProxy(Proxy):
+    @classmethod
+    def command(cls):
+        text = cls.example('Caddyfile').replace(NAME + ' {', NAME + ' {\n\ttls %s %s' % (cls.certificate, cls.key), 1)
+        options = '{\n\tadmin off\n\tgrace_period 1s\n\thttp_port %d\n\thttps_port %d\n\tdefault_bind %s\n}\n' % (cls.plain, cls.port, cls.bind)
+        return ['caddy', 'run', '--adapter', 'caddyfile', '--config', cls.write('Caddyfile', options + text)]
+
+
+class Behind:
+    """What holds behind any of them."""
 
     def connect(self):
         context = ssl.create_default_context(cafile=self.certificate)
@@ -159,25 +182,15 @@ class Behind:
         self.assertNotIn('/smuggled', self.server.log_text())
 
 
-@unittest.skipUnless(shutil.which('nginx') and shutil.which('openssl'), 'nginx or openssl is not installed')
-class Nginx(Behind, unittest.TestCase):
+has_nginx = unittest.skipUnless(shutil.which('nginx') and shutil.which('openssl'), 'nginx or openssl is not installed')
+has_caddy = unittest.skipUnless(shutil.which('caddy') and shutil.which('openssl'), 'caddy or openssl is not installed')
+
+
+@has_nginx
+class Nginx(Behind, NginxProxy, unittest.TestCase):
     refused = ('no name', 'NUL', 'both', 'two lengths', 'blank', 'unknown coding')
 
-    @classmethod
-    def command(cls):
-        text = cls.example('nginx.conf').replace('/etc/ssl/private/archive.pem', cls.certificate).replace('/etc/ssl/private/archive.key', cls.key)
-        text = text.replace('listen 443', 'listen 127.0.0.1:%d' % cls.port).replace('listen 80', 'listen 127.0.0.1:%d' % cls.plain)
-        temporary = ''.join('%s_temp_path %s/%s; ' % (kind, cls.folder, kind) for kind in ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'))
-        main = 'daemon off; worker_processes 1; error_log stderr; pid %s/pid; events {} http { access_log off; %s\n%s}\n' % (cls.folder, temporary, text)
-        return ['nginx', '-p', cls.folder, '-e', 'stderr', '-c', cls.write(cls, 'nginx.conf', main)]
 
-
-@unittest.skipUnless(shutil.which('caddy') and shutil.which('openssl'), 'caddy or openssl is not installed')
-class Caddy(Behind, unittest.TestCase):
+@has_caddy
+class Caddy(Behind, CaddyProxy, unittest.TestCase):
     refused = ('NUL', 'two lengths', 'blank', 'unknown coding')
-
-    @classmethod
-    def command(cls):
-        text = cls.example('Caddyfile').replace(NAME + ' {', NAME + ' {\n\ttls %s %s' % (cls.certificate, cls.key), 1)
-        options = '{\n\tadmin off\n\tgrace_period 1s\n\thttp_port %d\n\thttps_port %d\n\tdefault_bind 127.0.0.1\n}\n' % (cls.plain, cls.port)
-        return ['caddy', 'run', '--adapter', 'caddyfile', '--config', cls.write(cls, 'Caddyfile', options + text)]

@@ -42,7 +42,7 @@ class Links(Case):
 
 
 class PublicUrl(Links):
-    server_args = ('--public-url', 'https://archive.example/reel/', '--viewer', 'https://viewer.example/')
+    server_args = ('--insecure-open', '--public-url', 'https://archive.example/reel/', '--viewer', 'https://viewer.example/')
     base = 'https://archive.example/reel'
 
     def test_its_host_is_ours(self):
@@ -66,7 +66,7 @@ class PublicUrl(Links):
 
 class Prefix(Case):
     """Behind a proxy that removes the path of --public-url from requests, and behind one that leaves it there."""
-    server_args = ('--public-url', 'https://archive.example/lab/reel/')
+    server_args = ('--insecure-open', '--public-url', 'https://archive.example/lab/reel/')
     prefix = '/lab/reel'
 
     def test_both_are_the_same_request(self):

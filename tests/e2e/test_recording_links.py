@@ -3,9 +3,9 @@ import json
 import re
 import unittest
 
-from harness import API, Server, eventually, reel
+from harness import API, Server, create_token, eventually, reel
 from samples import bag, lab_messages
-from test_access import DATA, Guarded, made, routes
+from test_access import DATA, Guarded, routes
 
 DENIED = (401, 403, 404)
 
@@ -87,13 +87,13 @@ class RecordingLinks(Guarded):
         self.assertProblem(self.server.get(self.own('?link=' + key)), 401)
 
     def test_it_ends_with_its_token(self):
-        key = self.key(made(self.server, 'read', 'sharer'))
+        key = self.key(create_token(self.server, 'read', 'sharer'))
         self.assertEqual(self.by(key, self.own()).status, 200)
         reel('token', 'revoke', 'sharer', '--data', self.server.data)
         self.assertProblem(self.by(key, self.own()), 401)
 
     def test_it_has_the_rights_of_its_token(self):
-        limited = made(self.server, 'read', 'limited', '--collection', 'lab')
+        limited = create_token(self.server, 'read', 'limited', '--collection', 'lab')
         self.assertProblem(self.ask('POST', '%s/recordings/%s/links' % (API, self.secret), limited, '{}'), 404)
         moved = self.added('d.bag', 3)
         key = self.key(limited, moved)
@@ -140,7 +140,7 @@ class RecordingLinks(Guarded):
         self.assertNotIn(key, self.server.log_text())
 
     def test_the_audit_log_is_not_flooded(self):
-        token = made(self.server, 'read', 'visitors')
+        token = create_token(self.server, 'read', 'visitors')
         key = self.key(token)
         for _ in range(200):
             self.assertEqual(self.by(key, self.own()).status, 200)

@@ -1,7 +1,7 @@
 """Layouts of collections and searches that users save by name."""
 import json
 
-from harness import API, Case, reel
+from harness import API, Case, create_token
 from samples import bag, lab_messages
 
 
@@ -15,7 +15,7 @@ class Saved(Case):
 
     @classmethod
     def token(cls, role, name, *args):
-        return reel('token', 'create', '--data', cls.server.data, '--role', role, '--name', name, *args).stdout.decode().split()[0]
+        return create_token(cls.server, role, name, *args)
 
     def ask(self, method, path, body=None, role='edit', **headers):
         return self.server.request(method, API + path, json.dumps(body) if body is not None else None,

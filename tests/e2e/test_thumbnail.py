@@ -3,7 +3,7 @@ import os
 import struct
 import zlib
 
-from harness import API, Case, files_below, reel
+from harness import API, Case, create_token, files_below
 from samples import Message, T0, SECOND, bag, lab_messages
 from test_frame import header, image, png, read_png, sides_of_jpeg, text
 
@@ -127,5 +127,5 @@ class Previews(Case):
         self.assertProblem(self.server.get(API + '/previews?' + '&'.join(['recording=' + self.plain] * 101)), 400, 'recording')
 
     def test_those_of_other_collections_are_left_out(self):
-        token = reel('token', 'create', '--data', self.server.data, '--role', 'read', '--name', 'limited', '--collection', 'lab').stdout.decode().split()[0]
+        token = create_token(self.server, 'read', 'limited', '--collection', 'lab')
         self.assertEqual([one['recording'] for one in self.ask(self.other, self.plain, Authorization='Bearer ' + token)], [self.plain])

@@ -29,7 +29,7 @@ class Tls(unittest.TestCase):
         self.first, self.second = make_certificate(self.folder, 'first.lab'), make_certificate(self.folder, 'second.lab')
         self.cert, self.key = os.path.join(self.folder, 'cert.pem'), os.path.join(self.folder, 'key.pem')
         self.use(self.first)
-        self.server = Server(None, '--host', 'first.lab', '--host', 'second.lab', '--tls-cert', self.cert, '--tls-key', self.key)
+        self.server = Server(None, '--insecure-open', '--host', 'first.lab', '--host', 'second.lab', '--tls-cert', self.cert, '--tls-key', self.key)
         self.addCleanup(self.server.stop)
 
     def use(self, pair):

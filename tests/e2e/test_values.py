@@ -12,9 +12,9 @@ import unittest
 import urllib.parse
 
 import samples
-from harness import API, STORE, Case, Server, eventually, in_a_folder, reel, stored, time_ns
+from harness import API, STORE, Case, Server, create_token, eventually, in_a_folder, reel, stored, time_ns
 from samples import T0, Message, bag
-from test_access import bearer, made
+from test_access import bearer
 
 samples.TYPES['lab_msgs/State'] = (hashlib.md5(b'State').hexdigest(), 'float64 voltage\nbool ok\ntime at\nint32 n\nstring mode\nfloat64[] list\n')
 samples.TYPES['lab_msgs/Speed'] = (hashlib.md5(b'Speed').hexdigest(), 'float32 x\n')
@@ -174,6 +174,7 @@ class Values(Case):
             self.assertProblem(self.server.get('%s/search/values?%s' % (API, query(where=where))), 400)
         self.assertProblem(self.server.get(API + '/search/values'), 400)
         self.assertProblem(self.server.get(API + '/search/values?where=/a.b=1&state=trashed'), 400, 'ready')
+        self.assertProblem(self.server.get(API + '/search/values?where=/a.b=1&intervals=1001'), 400, 'intervals', '1000')
 
     def test_infinity_has_no_number_in_json(self):
         values = [struct.pack('<f', x) for x in (1, math.inf, 3, -math.inf)]
@@ -249,7 +250,7 @@ class Later(unittest.TestCase):
             two = server.added('b.bag', recording(2), collection='two')
             content = hashlib.sha256(recording(1)).hexdigest()
             self.assertTrue(eventually(lambda: has_statistics(data, content), 40))
-            tokens = {'all': made(server, 'edit', 'all'), 'one': made(server, 'edit', 'one', '--collection', 'one'), 'read': made(server, 'read', 'r')}
+            tokens = {'all': create_token(server, 'edit', 'all'), 'one': create_token(server, 'edit', 'one', '--collection', 'one'), 'read': create_token(server, 'read', 'r')}
 
             def found(who, method='GET', more=''):
                 answer = server.request(method, '%s/search/values?where=/battery.n=1%s' % (API, more), headers=bearer(tokens[who]))

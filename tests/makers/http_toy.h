@@ -57,14 +57,14 @@ static inline uint8_t toy_byte(uint64_t i) {
 }
 
 static void toy_hello(struct http_request *r) {
-    const char *tags[4] = {"", "", "", ""};
+    const char *tags[HTTP_PARAMS_MAX] = {""};
     uint64_t n = 0;
     bool report = false;
     struct reel_time at = {0};
     http_param_u64(r, "n", &n);
     http_param_bool(r, "report", &report);
     http_param_time(r, "at", &at);
-    size_t count = http_params(r, "tag", tags, 4);
+    size_t count = http_params(r, "tag", tags, HTTP_PARAMS_MAX);
     http_reply_json(r, 200,
                     json_pack("{s:s, s:I, s:b, s:I, s:i, s:s, s:s}", "hello", "world", "n", (json_int_t)n, "report",
                               (int)report, "at", (json_int_t)at.ns, "tags", (int)count, "first", tags[0], "id",

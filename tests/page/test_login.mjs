@@ -1,5 +1,7 @@
 // Logging in by a token, for all tabs of a browser; logging out; a revoked token.
-import { Server, assert, checkAxeInBothThemes, checkView, withPage } from './harness.mjs';
+import fs from 'node:fs';
+import path from 'node:path';
+import { Server, assert, checkAxeInBothThemes, checkView, runReel, withPage } from './harness.mjs';
 
 let server;
 
@@ -51,4 +53,22 @@ async function requiresAToken() {
     await checkView(server, '/', 'login', (page) => page.getByLabel('Token').waitFor(), { allow });
 }
 
-export const tests = { requires_a_token: requiresAToken };
+/** Instead of asking for a token that nobody can have. */
+async function saysThatTheTokensWereLost() {
+    await server.stop();
+    for (const file of ['catalog.db', 'catalog.db-wal', 'catalog.db-shm']) {
+        fs.rmSync(path.join(server.data, file), { force: true });
+    }
+    await server.restart();
+    await withPage(server, '/?q=demo', { allow: [/status of 401/] }, async (page) => {
+        await page.getByText('reel token create --role admin').waitFor();
+        const token = (
+            await runReel(['token', 'create', '--role', 'admin', '--name', 'eve', '--data', server.data])
+        ).trim();
+        await page.getByLabel('Token').fill(token);
+        await page.getByRole('button', { name: 'Log in' }).click();
+        await sees(page);
+    });
+}
+
+export const tests = { requires_a_token: requiresAToken, says_that_the_tokens_were_lost: saysThatTheTokensWereLost };

@@ -37,7 +37,7 @@ const base = (proxy) => `http://127.0.0.1:${proxy.address().port}${PREFIX}`;
 export async function setUp() {
     proxies.stripping = await startProxy(true);
     proxies.passing = await startProxy(false);
-    server = await Server.start('--public-url', base(proxies.stripping) + '/');
+    server = await Server.start('--insecure-open', '--public-url', base(proxies.stripping) + '/');
     recordings = await server.uploadDemo();
 }
 export async function tearDown() {

@@ -13,7 +13,7 @@ from openapi_document import document
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What any answer may carry (info.description), and what is HTTP's own.
 EVERYWHERE = {'date', 'connection', 'content-type', 'content-length', 'transfer-encoding', 'content-encoding', 'vary', 'cache-control', 'server-timing',
-              'x-request-id', 'x-content-type-options', 'x-frame-options', 'x-accel-buffering', 'referrer-policy', 'content-security-policy',
+              'x-request-id', 'idempotent-replayed', 'x-content-type-options', 'x-frame-options', 'x-accel-buffering', 'referrer-policy', 'content-security-policy',
               'cross-origin-opener-policy', 'permissions-policy', 'keep-alive'}
 
 

@@ -199,7 +199,7 @@ class Package(unittest.TestCase):
 
     def test_4_upgrades_and_keeps_everything(self):
         with open(self.debian.path('etc/reel/reel.conf'), 'a') as f:
-            f.write('REEL_TRASH_DAYS=7\n')
+            f.write('trash-days = 7\n')
         before, pid = self.seen(), self.show('MainPID')
         self.debian.inside('dpkg', '-i', self.debian.deb(2))
         self.assertTrue(eventually(self.ready))
@@ -207,8 +207,9 @@ class Package(unittest.TestCase):
         self.assertEqual(self.seen(), before)
         self.assertTrue(self.debian.inside('dpkg-query', '-W', '-f', '${Version}', 'reel').stdout.endswith('-2'))
         with open(self.debian.path('etc/reel/reel.conf')) as f:
-            self.assertIn('REEL_TRASH_DAYS=7', f.read())
-        self.assertIn(b'REEL_TRASH_DAYS=7', self.debian.inside('cat', '/proc/%s/environ' % self.show('MainPID')).stdout.encode())
+            self.assertIn('trash-days = 7', f.read())
+        settings = self.debian.inside('reel', 'serve', '--check-config', '--config', '/etc/reel/reel.conf').stdout
+        self.assertIn('trash-days = 7  # /etc/reel/reel.conf', settings)
 
     def test_5_is_started_by_who_asks(self):
         before = self.seen()

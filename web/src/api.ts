@@ -23,22 +23,26 @@ export class ApiError extends Error {
 // ---- session
 
 const KEY = 'reel.loggedIn'; // only a note for new tabs: the cookie itself cannot be read here
-/** needed: the server requires a login, or the one there was has ended. */
-export const session = new Store<{ loggedIn: boolean; needed: boolean }>({
+/**
+ * needed: the server requires a login, or the one there was has ended. notice: why nobody can log in: the archive has
+ * lost its tokens.
+ */
+export const session = new Store<{ loggedIn: boolean; needed: boolean; notice: string | null }>({
     loggedIn: !linkKey && localStorage.getItem(KEY) !== null,
     needed: false,
+    notice: null,
 });
 
 /** Exchanges the token for a cookie, which the browser sends from then on. */
 export async function logIn(token: string): Promise<void> {
     await request('POST', '/login', { headers: { Authorization: 'Bearer ' + token } });
     localStorage.setItem(KEY, 'yes');
-    session.set({ loggedIn: true, needed: false });
+    session.set({ loggedIn: true, needed: false, notice: null });
 }
 export async function logOut(): Promise<void> {
     await request('DELETE', '/login');
     localStorage.removeItem(KEY);
-    session.set({ loggedIn: false, needed: false });
+    session.set({ loggedIn: false, needed: false, notice: null });
 }
 /**
  * Headers of every request. X-Requested-With keeps the server from offering Basic authentication, for which the browser
@@ -112,14 +116,16 @@ export async function request(method: string, path: string, options: RequestOpti
                 : new ApiError(0, null, text.noAnswer);
         },
     );
-    if (response.status === 401 && before === session.get()) {
-        session.set({ ...before, needed: true });
+    const failure = response.ok || response.status === 304 ? null : await errorOf(response);
+    if (failure?.status === 401 && before === session.get()) {
+        const lost = failure.problem?.type?.endsWith('/problems/no-tokens');
+        session.set({ ...before, needed: true, notice: lost ? failure.message : before.notice });
     }
     if (response.status === 202) {
         jobsStarted.set(jobsStarted.get() + 1);
     }
-    if (!response.ok && response.status !== 304) {
-        throw await errorOf(response);
+    if (failure) {
+        throw failure;
     }
     return response;
 }

@@ -74,6 +74,16 @@ void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data); /* o
 bool carla_report_header(struct carla_scan *s, struct reel_error *err);
 bool carla_report_file(struct carla_scan *s, struct reel_error *err); /* channels and metadata, at the end */
 
+/* --- scan.c --- */
+enum { CARLA_WALKED_MAX = 64 << 20 /* bytes of one packet whose records are walked */ };
+bool carla_is_wide(enum carla_kind kind, const uint8_t *data, uint32_t size);
+
+/* --- scan_damage.c --- */
+/* What is wrong with the packet at s->at; "": nothing. `p`: its head, NULL where the file ends in it. */
+bool carla_check_head(struct carla_scan *s, const uint8_t *p, uint64_t left, char why[160], struct reel_error *err);
+/* The packet at s->at is incomplete: reports it and continues at the end of the next frame, or of the file. */
+bool carla_resume(struct carla_scan *s, const char *why, struct reel_error *err);
+
 /* --- join.c --- */
 /* Joins a list of the state before a cut with the same list of the first frame: records of `initial` whose key is not
  * in `own`, then all of `own`. *out must be freed. *joined false: they do not fit in one packet. */

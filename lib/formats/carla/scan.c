@@ -14,9 +14,6 @@
 enum {
     REPORTED_EACH = 20, /* findings of one kind that are reported individually */
     PROGRESS_STEP = 4 << 20,
-    WALKED_MAX = 64 << 20, /* bytes of one packet whose records are walked */
-
-    FRAMES_AHEAD_MAX = 1 << 24, /* after damage: how far the frame number may be */
 };
 
 static const int64_t SECONDS_1900 = 2208988800; /* from 1900 to 1970 */
@@ -141,7 +138,7 @@ static void misfit(struct carla_scan *s, uint8_t id, uint32_t size) {
 }
 
 /* The total of 32 bits that a document shows. */
-static bool is_wide(enum carla_kind kind, const uint8_t *data, uint32_t size) {
+bool carla_is_wide(enum carla_kind kind, const uint8_t *data, uint32_t size) {
     return kind == CARLA_EVENT_DEL && size >= 4 && size % 4 == 0 && load_u32le(data) == (size - 4) / 4;
 }
 
@@ -183,7 +180,7 @@ static bool fits_physics(struct carla_scan *s, struct reel_bytes data) {
 /* Walks a list of variable-size records to its end. */
 static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint32_t size,
                          struct reel_error *err) {
-    if (size > WALKED_MAX) {
+    if (size > CARLA_WALKED_MAX) {
         carla_report(s, CARLA_UNWALKED, s->at, "packet %u at %llu: with %u bytes too large to be checked", id,
                      long_of(s->at), size);
         return true;
@@ -231,7 +228,7 @@ static bool check_packet(struct carla_scan *s, uint8_t id, enum carla_kind kind,
     if (!p) {
         return false;
     }
-    if (is_wide(kind, p + CARLA_PACKET_HEAD, size)) {
+    if (carla_is_wide(kind, p + CARLA_PACKET_HEAD, size)) {
         s->wide++;
         return true;
     }
@@ -296,109 +293,6 @@ static bool carla_scan_take_packet(struct carla_scan *s, uint8_t id, uint32_t si
     return reel_scan_entry(s->scan, &entry, err);
 }
 
-/* --- after damage --- */
-
-/* *is: a packet may begin at `at`, or the file ends there. Used only after a packet whose size may never have been
- * patched. */
-static bool plausible(struct carla_scan *s, uint64_t at, bool *is, struct reel_error *err) {
-    uint64_t left = s->source->size - at;
-    *is = true;
-    if (left < CARLA_PACKET_HEAD) {
-        return true;
-    }
-    const uint8_t *p = window_at(&s->window, at, CARLA_PACKET_HEAD, err);
-    if (!p) {
-        return false;
-    }
-    enum carla_kind kind = (enum carla_kind)s->kinds[p[0]];
-    uint8_t id = p[0];
-    uint32_t size = load_u32le(p + 1);
-    if (size > left - CARLA_PACKET_HEAD || size > WALKED_MAX) {
-        *is = false;
-    } else if (kind == CARLA_UNKNOWN) {
-        *is = id >= CARLA_USER_ID;
-    } else if (!carla_is_list(kind) || size == 0) {
-        *is = size == 0 ? kind != CARLA_FRAME_START : size == carla_facts[kind].fixed;
-    } else if (carla_facts[kind].body != CARLA_LIST || size < 2) {
-        *is = size >= 2;
-    } else {
-        p = window_at(&s->window, at, CARLA_PACKET_HEAD + (size < 4 ? 2 : 4), err);
-        *is = p && (is_wide(kind, p + CARLA_PACKET_HEAD, size) ||
-                    size == 2 + (uint64_t)load_u16le(p + CARLA_PACKET_HEAD) * carla_record_size(kind, &s->layout));
-    }
-    return p;
-}
-
-/* *found: the next frame end that a plausible frame start follows; the size of the file if there is none. */
-static bool next_frame_end(struct carla_scan *s, uint64_t from, uint64_t *found, struct reel_error *err) {
-    static const uint8_t sign[] = {1, 0, 0, 0, 0, 0, CARLA_START_SIZE, 0, 0, 0};
-    enum { SEEN = sizeof sign + 8 }; /* up to the number of the frame */
-    uint64_t size = s->source->size;
-    *found = size;
-    while (from < size && size - from >= SEEN) {
-        size_t n = size - from < REEL_WINDOW_BYTES ? (size_t)(size - from) : REEL_WINDOW_BYTES;
-        const uint8_t *p = window_at(&s->window, from, n, err);
-        if (!p || !reel_scan_progress(s->scan, from, size, err)) {
-            return false;
-        }
-        for (const uint8_t *at = p;
-             (at = memmem(at, n - (size_t)(at - p), sign, sizeof sign)) && (size_t)(at - p) + SEEN <= n; at++) {
-            if (load_u64le(at + sizeof sign) - s->frame.id - 1 < FRAMES_AHEAD_MAX) {
-                *found = from + (uint64_t)(at - p);
-                return true;
-            }
-        }
-        from += n - (SEEN - 1);
-    }
-    return true;
-}
-
-/* What is wrong with the packet at s->at; "": nothing. `p`: its head, NULL where the file ends in it. */
-static bool check_head(struct carla_scan *s, const uint8_t *p, uint64_t left, char why[160], struct reel_error *err) {
-    uint8_t id = p ? p[0] : 0;
-    uint32_t size = p ? load_u32le(p + 1) : 0;
-    why[0] = '\0';
-    if (!p) {
-        snprintf(why, 160, "at %llu, %llu bytes are not a packet", long_of(s->at), long_of(left));
-        return true;
-    }
-    if (size > left - CARLA_PACKET_HEAD) {
-        snprintf(why, 160, "packet %u at %llu: %u bytes exceed the remaining %llu", id, long_of(s->at), size,
-                 long_of(left - CARLA_PACKET_HEAD));
-        return true;
-    }
-    bool unpatched = size == 0 && carla_is_patched((enum carla_kind)s->kinds[id]), follows = true,
-         odd_start =
-             s->frames > 0 && s->kinds[id] == CARLA_FRAME_START && (size == 0 || size > CARLA_START_SIZE); /* shorter
-                                                                                                              ones
-                                                                                                              exist
-                                                                                                            */
-    if ((unpatched || odd_start) && !plausible(s, s->at + CARLA_PACKET_HEAD + size, &follows, err)) {
-        return false;
-    }
-    if (!follows && unpatched) {
-        snprintf(why, 160, "packet %u at %llu has size 0 but data follow: its size was never written", id,
-                 long_of(s->at));
-    } else if (!follows) {
-        snprintf(why, 160, "packet %u at %llu of %u bytes is not the start of a frame, and no packet follows", id,
-                 long_of(s->at), size);
-    }
-    return true;
-}
-
-/* The packet at s->at is incomplete: reports it and continues at the end of the next frame, or of the file. */
-static bool resume(struct carla_scan *s, const char *why, struct reel_error *err) {
-    uint64_t found;
-    if (!next_frame_end(s, s->at + 1, &found, err)) {
-        return false;
-    }
-    s->cut = found == s->source->size;
-    reel_scan_finding(s->scan, REEL_LOSS, 0, s->at, found - s->at,
-                      s->cut ? "%s: the file is truncated there" : "%s: continued at the end of a frame", why);
-    s->at = found;
-    return true;
-}
-
 static bool carla_scan_walk(struct carla_scan *s, struct reel_error *err) {
     char why[160];
     while (s->at < s->source->size) {
@@ -415,8 +309,8 @@ static bool carla_scan_walk(struct carla_scan *s, struct reel_error *err) {
         }
         uint8_t id = p ? p[0] : 0;
         uint32_t size = p ? load_u32le(p + 1) : 0;
-        if (!check_head(s, p, left, why, err) ||
-            !(why[0] != '\0' ? resume(s, why, err) : carla_scan_take_packet(s, id, size, err))) {
+        if (!carla_check_head(s, p, left, why, err) ||
+            !(why[0] != '\0' ? carla_resume(s, why, err) : carla_scan_take_packet(s, id, size, err))) {
             return false;
         }
     }

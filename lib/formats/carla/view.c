@@ -8,24 +8,7 @@
 #include "base/bytes.h"
 #include "formats/carla/view.h"
 
-enum { SCENE_ACTORS_MAX = 4096, SAME_MAX = 256 /* collisions kept of the previous frame */ };
-
-struct packets { /* a copy of the last packet of a kind */
-    struct grow data;
-    int64_t time_ns;
-    bool has;
-};
-
-struct carla {
-    uint32_t scene, frames, log, paths, ego;
-    struct carla_actors actors;
-    struct packets position, before, collision;
-    struct carla_layout layout; /* from the position packets */
-    bool changed;               /* the scene changed in this frame */
-    bool placed, driven;        /* `position`, `control` belong to this frame */
-    uint32_t driver;
-    uint8_t control[17];
-};
+enum { SCENE_ACTORS_MAX = 4096 };
 
 static bool carla_of(const struct reel_channel *c, enum carla_kind *kind, struct carla_layout *layout) {
     uint8_t id;
@@ -55,7 +38,7 @@ static unsigned carla_role(const struct reel_channel *c) {
 }
 
 static bool carla_view_open_channel(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err) {
-    struct carla *s = m->state;
+    struct carla_view *s = m->state;
     (void)channel;
     return view_topic(m, "/view/scene", &view_schema_scene, &s->scene, err) &&
            view_topic(m, "/view/tf", &view_schema_transforms, &s->frames, err) &&
@@ -65,170 +48,25 @@ static bool carla_view_open_channel(struct view_maker *m, const struct reel_chan
 }
 
 static void carla_view_forget(void *state) {
-    struct carla *s = state;
+    struct carla_view *s = state;
     carla_actors_free(&s->actors);
     s->position.has = s->before.has = s->collision.has = s->changed = s->placed = s->driven = false;
 }
 static void carla_close_state(void *state) {
-    struct carla *s = state;
+    struct carla_view *s = state;
     carla_view_forget(s);
     free(s->position.data.data);
     free(s->before.data.data);
     free(s->collision.data.data);
 }
 
-static bool carla_view_keep(struct packets *p, const struct reel_message *message, struct reel_bytes payload,
+static bool carla_view_keep(struct carla_last_packet *p, const struct reel_message *message, struct reel_bytes payload,
                             struct reel_error *err) {
     p->data.size = 0;
     grow_put(&p->data, payload.data, payload.size);
     p->time_ns = message->time_ns;
     p->has = true;
     return !p->data.failed || reel_fail_memory(err);
-}
-
-/* --- log --- */
-
-static bool write_log(struct view_maker *m, const struct reel_message *message, int level, const char *name,
-                      struct grow *text, struct reel_error *err) {
-    struct carla *s = m->state;
-    struct grow *g = view_begin(m, s->log);
-    if (g && !text->failed) {
-        fg_log(g, message->time_ns, level, name, bytes_of(text->data, text->size));
-    }
-    bool good = !text->failed || reel_fail_memory(err);
-    text->size = 0;
-    return good && (!g || view_end(m, err));
-}
-
-static void say_actor(const struct carla *s, struct grow *text, uint32_t id) {
-    const struct carla_actor *a = carla_actor_of(&s->actors, id);
-    carla_print_number(text, id);
-    if (a && a->name.size > 0) {
-        carla_print(text, " ");
-        grow_put(text, a->name.data, a->name.size);
-    }
-}
-
-static bool log_actor(struct view_maker *m, const struct reel_message *message, const char *before, uint32_t id,
-                      const char *after, struct reel_error *err) {
-    struct grow text = {0};
-    carla_print(&text, before);
-    say_actor(m->state, &text, id);
-    carla_print(&text, after);
-    bool good = write_log(m, message, FG_INFO, "carla.actors", &text, err);
-    free(text.data);
-    return good;
-}
-
-static bool log_pair(struct view_maker *m, const struct reel_message *message, uint32_t one, const char *between,
-                     uint32_t two, int level, const char *name, struct reel_error *err) {
-    struct grow text = {0};
-    say_actor(m->state, &text, one);
-    carla_print(&text, between);
-    say_actor(m->state, &text, two);
-    bool good = write_log(m, message, level, name, &text, err);
-    free(text.data);
-    return good;
-}
-
-/* --- events --- */
-
-static bool take_add(struct view_maker *m, const struct carla_layout *layout, const struct reel_message *message,
-                     struct reel_bytes record, struct reel_error *err) {
-    struct carla *s = m->state;
-    struct carla_added added;
-    struct carla_actor *a;
-    if (!carla_added_read(record, layout, &added)) {
-        return true;
-    }
-    if (!carla_actor_add(&s->actors, &added, &a, err)) {
-        return false;
-    }
-    s->changed |= a && carla_drawn(a);
-    return m->silent || log_actor(m, message, "created ", added.id, "", err);
-}
-
-static bool take_del(struct view_maker *m, const struct reel_message *message, struct reel_bytes record,
-                     struct reel_error *err) {
-    struct carla *s = m->state;
-    uint32_t id = load_u32le(record.data);
-    if (!m->silent && !log_actor(m, message, "destroyed ", id, "", err)) {
-        return false;
-    }
-    struct carla_actor *a = carla_actor_of(&s->actors, id);
-    if (a) {
-        s->changed |= carla_drawn(a);
-        carla_actor_remove(&s->actors, a);
-    }
-    return true;
-}
-
-static bool take_parent(struct view_maker *m, const struct reel_message *message, struct reel_bytes record,
-                        struct reel_error *err) {
-    struct carla *s = m->state;
-    struct carla_actor *child = carla_actor_of(&s->actors, load_u32le(record.data));
-    if (child) {
-        s->changed |= carla_drawn(child);
-        child->child = true;
-    }
-    return m->silent || log_pair(m, message, load_u32le(record.data), " attached to ", load_u32le(record.data + 4),
-                                 FG_DEBUG, "carla.actors", err);
-}
-
-static void take_box(struct carla *s, const struct carla_layout *layout, struct reel_bytes record) {
-    struct carla_actor *a = carla_actor_of(&s->actors, load_u32le(record.data));
-    double origin[3], half[3];
-    carla_vec_read(record.data + 4, layout, origin);
-    carla_vec_read(record.data + 4 + layout->vec, layout, half);
-    double sum = fabs(origin[0]) + fabs(origin[1]) + fabs(origin[2]) + half[0] + half[1] + half[2];
-    if (a && isfinite(sum) && half[0] > 0 && half[1] > 0 && half[2] > 0) { /* sensors have values that are not finite */
-        a->origin = (struct view_vec){origin[0] / 100, -origin[1] / 100 + 0, origin[2] / 100};
-        a->size = (struct view_vec){half[0] / 50, half[1] / 50, half[2] / 50};
-        s->changed |= carla_drawn(a);
-    }
-}
-
-/* CARLA repeats a collision in each frame while it lasts: only the first is logged. */
-static bool is_new(const struct carla *s, struct reel_bytes record) {
-    struct carla_layout layout = {.vec = CARLA_VEC_FLOAT};
-    struct cursor c = cursor_of(bytes_of(s->collision.data.data, s->collision.has ? s->collision.data.size : 0));
-    struct reel_bytes before;
-    cursor_take(&c, 2);
-    for (int i = 0; i < SAME_MAX && carla_record(CARLA_COLLISION, &layout, &c, &before); i++) {
-        if (memcmp(before.data + 4, record.data + 4, 8) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool take_collision(struct view_maker *m, const struct reel_message *message, struct reel_bytes record,
-                           struct reel_error *err) {
-    int level = record.data[12] || record.data[13] ? FG_ERROR : FG_WARNING; /* true when one of them is the hero */
-    return m->silent || !is_new(m->state, record) ||
-           log_pair(m, message, load_u32le(record.data + 4), " hit ", load_u32le(record.data + 8), level,
-                    "carla.collisions", err);
-}
-
-static bool take_records(struct view_maker *m, enum carla_kind kind, const struct carla_layout *layout,
-                         const struct reel_message *message, struct reel_bytes payload, struct reel_error *err) {
-    uint32_t count = 0;
-    struct cursor c = carla_records(kind, payload);
-    struct reel_bytes record;
-    if (!carla_count(kind, layout, payload, &count)) {
-        return true;
-    }
-    for (uint32_t i = 0; i < count && carla_record(kind, layout, &c, &record); i++) {
-        bool good = kind == CARLA_EVENT_ADD      ? take_add(m, layout, message, record, err)
-                    : kind == CARLA_EVENT_DEL    ? take_del(m, message, record, err)
-                    : kind == CARLA_EVENT_PARENT ? take_parent(m, message, record, err)
-                    : kind == CARLA_COLLISION    ? take_collision(m, message, record, err)
-                                                 : (take_box(m->state, layout, record), true);
-        if (!good) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* --- positions --- */
@@ -238,7 +76,7 @@ struct walk { /* iterates over the records of a position packet */
     struct carla_layout layout;
     uint32_t left;
 };
-static struct walk walk_of(const struct packets *p, const struct carla_layout *layout) {
+static struct walk walk_of(const struct carla_last_packet *p, const struct carla_layout *layout) {
     struct reel_bytes data = bytes_of(p->data.data, p->has ? p->data.size : 0);
     struct walk w = {.c = cursor_of(data), .layout = *layout};
     w.left = p->has && carla_count(CARLA_POSITION, layout, data, &w.left) ? w.left : 0;
@@ -256,7 +94,7 @@ static struct carla_pose pose_in(const struct carla_layout *layout, struct reel_
 }
 
 /* True when the set of actors differs from the previous packet, or an actor drawn in "map" has moved. */
-static bool scene_differs(const struct carla *s) {
+static bool scene_differs(const struct carla_view *s) {
     struct walk now = walk_of(&s->position, &s->layout), before = walk_of(&s->before, &s->layout);
     struct reel_bytes a, b;
     bool differs = now.left != before.left;
@@ -284,7 +122,7 @@ static const struct carla_actor *ego_of(const struct carla_actors *actors) {
 }
 
 static bool show_frames(struct view_maker *m, const struct reel_message *message, struct reel_error *err) {
-    const struct carla *s = m->state;
+    const struct carla_view *s = m->state;
     struct grow *g = view_begin(m, s->frames);
     if (!g) {
         return true;
@@ -311,8 +149,8 @@ static bool show_frames(struct view_maker *m, const struct reel_message *message
 
 static bool take_position(struct view_maker *m, const struct carla_layout *layout, const struct reel_message *message,
                           struct reel_bytes payload, struct reel_error *err) {
-    struct carla *s = m->state;
-    struct packets free_one = s->before;
+    struct carla_view *s = m->state;
+    struct carla_last_packet free_one = s->before;
     s->before = s->position;
     s->position = free_one;
     s->layout = *layout;
@@ -371,7 +209,7 @@ static void show_actor(struct grow *g, const struct carla_actors *actors, const 
 }
 
 static bool show_scene(struct view_maker *m, const struct reel_message *message, struct reel_error *err) {
-    const struct carla *s = m->state;
+    const struct carla_view *s = m->state;
     struct grow *g = view_begin(m, s->scene);
     if (!g) {
         return true;
@@ -392,7 +230,7 @@ static void carla_put_member(struct grow *g, const char *name, double value) {
 }
 
 /* Metres per second, from the change since the previous packet. */
-static void put_speed(struct grow *g, const struct carla *s, const struct carla_actor *ego) {
+static void put_speed(struct grow *g, const struct carla_view *s, const struct carla_actor *ego) {
     struct walk w = walk_of(&s->before, &s->layout);
     struct reel_bytes record;
     double step = (double)(s->position.time_ns - s->before.time_ns) / CARLA_NS_PER_SEC;
@@ -409,7 +247,7 @@ static void put_speed(struct grow *g, const struct carla *s, const struct carla_
 }
 
 static bool show_ego(struct view_maker *m, struct reel_error *err) {
-    const struct carla *s = m->state;
+    const struct carla_view *s = m->state;
     const struct carla_actor *ego = ego_of(&s->actors);
     struct grow *g = ego && s->placed ? view_begin(m, s->ego) : NULL;
     if (!g) {
@@ -437,7 +275,7 @@ static bool show_ego(struct view_maker *m, struct reel_error *err) {
     return view_end(m, err);
 }
 
-static void take_control(struct carla *s, const struct carla_layout *layout, struct reel_bytes payload) {
+static void take_control(struct carla_view *s, const struct carla_layout *layout, struct reel_bytes payload) {
     const struct carla_actor *ego = ego_of(&s->actors);
     uint32_t count;
     struct cursor c = cursor_of(payload);
@@ -456,7 +294,7 @@ static void take_control(struct carla *s, const struct carla_layout *layout, str
 }
 
 static bool end_frame(struct view_maker *m, const struct reel_message *message, struct reel_error *err) {
-    struct carla *s = m->state;
+    struct carla_view *s = m->state;
     bool changed = s->changed;
     s->changed = false;
     if (m->silent) {
@@ -471,7 +309,7 @@ static bool end_frame(struct view_maker *m, const struct reel_message *message, 
 
 static bool carla_view_take(struct view_maker *m, const struct reel_channel *channel,
                             const struct reel_message *message, struct reel_bytes payload, struct reel_error *err) {
-    struct carla *s = m->state;
+    struct carla_view *s = m->state;
     struct carla_layout layout;
     enum carla_kind kind;
     if (!carla_of(channel, &kind, &layout)) {
@@ -489,10 +327,10 @@ static bool carla_view_take(struct view_maker *m, const struct reel_channel *cha
     case CARLA_FRAME_END:
         return end_frame(m, message, err);
     case CARLA_COLLISION:
-        return take_records(m, kind, &layout, message, payload, err) &&
+        return carla_view_take_records(m, kind, &layout, message, payload, err) &&
                carla_view_keep(&s->collision, message, payload, err);
     default:
-        return take_records(m, kind, &layout, message, payload, err);
+        return carla_view_take_records(m, kind, &layout, message, payload, err);
     }
 }
 
@@ -500,7 +338,7 @@ const struct view_transform view_carla = {
     .encoding = &reel_encoding_carla,
     .role = carla_role,
     .nothing = 2,
-    .state_size = sizeof(struct carla),
+    .state_size = sizeof(struct carla_view),
     .open = carla_view_open_channel,
     .close = carla_close_state,
     .forget = carla_view_forget,

@@ -1,5 +1,5 @@
-/* Shared by the parts of the CARLA transform. foxglove_carla_actors: the actors that exist · foxglove_carla: output ·
- * foxglove_carla_paths: their paths. */
+/* Shared by the parts of the CARLA transform. view_actors.c: the actors that exist · view_events.c: what changes them ·
+ * view.c: output · view_paths.c: their paths. */
 #ifndef REEL_FORMATS_CARLA_VIEW_H
 #define REEL_FORMATS_CARLA_VIEW_H
 
@@ -51,6 +51,29 @@ bool carla_drawn(const struct carla_actor *a);
 /* The name of its frame. */
 enum { CARLA_FRAME_ROOM = 24 };
 void carla_frame_name(const struct carla_actor *a, char out[CARLA_FRAME_ROOM]);
+
+/* --- the state of the transform --- */
+
+struct carla_last_packet { /* a copy of the last packet of a kind */
+    struct grow data;
+    int64_t time_ns;
+    bool has;
+};
+
+struct carla_view {
+    uint32_t scene, frames, log, paths, ego;
+    struct carla_actors actors;
+    struct carla_last_packet position, before, collision;
+    struct carla_layout layout; /* from the position packets */
+    bool changed;               /* the scene changed in this frame */
+    bool placed, driven;        /* `position`, `control` belong to this frame */
+    uint32_t driver;
+    uint8_t control[17];
+};
+
+/* The records of a packet of events, boxes or collisions (view_events.c). Logs them unless m->silent. */
+bool carla_view_take_records(struct view_maker *m, enum carla_kind kind, const struct carla_layout *layout,
+                             const struct reel_message *message, struct reel_bytes payload, struct reel_error *err);
 
 /* The paths of vehicles and walkers over the whole selection, as one scene. */
 bool carla_paths_make(struct view_maker *m, const struct carla_actors *now, int64_t time_ns, struct grow *out,

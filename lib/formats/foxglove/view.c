@@ -328,8 +328,8 @@ static const struct reel_view_camera *view_camera(const struct reel_channel *cha
 
 const struct reel_view reel_view_foxglove = {
     .name = "foxglove",
-    .help = "what Foxglove and compatible viewers display: scenes, frames, logs, plots, and channels as JSON",
-    .version = VIEW_VERSION,
+    .help = "adds what Foxglove-compatible viewers draw (scenes, transforms, logs and plots); channels that they "
+            "cannot read are JSON, or are left out",
     .open = view_open,
     .camera = view_camera,
     .raw = &reel_view_foxglove_raw,
@@ -337,7 +337,6 @@ const struct reel_view reel_view_foxglove = {
 const struct reel_view reel_view_foxglove_raw = {
     .name = "foxglove+raw",
     .help = "the same, beside all channels as they were recorded",
-    .version = VIEW_VERSION,
     .open = open_raw,
     .camera = view_camera,
     .raw = &reel_view_foxglove_raw,

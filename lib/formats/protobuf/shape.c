@@ -12,9 +12,13 @@ struct shaping {
 
 static bool protobuf_put_message(struct shaping *s, const struct pb_message *m, struct reel_shape part);
 
-static bool protobuf_put(struct shaping *s, enum reel_shape_kind kind, struct reel_shape part) {
+static enum reel_shape_next put_open(struct shaping *s, enum reel_shape_kind kind, struct reel_shape part) {
     part.kind = kind;
     return s->visit(s->context, &part);
+}
+
+static bool protobuf_put(struct shaping *s, enum reel_shape_kind kind, struct reel_shape part) {
+    return put_open(s, kind, part) != REEL_SHAPE_STOP;
 }
 
 static bool protobuf_shape_put_number(struct shaping *s, enum pb_type type, struct reel_shape part) {
@@ -51,7 +55,8 @@ static bool protobuf_put_field(struct shaping *s, const struct pb_field *f) {
     if (!f->repeated || (f->message && f->message->form == PB_ENTRY)) {
         return protobuf_put_value(s, f, part);
     }
-    return protobuf_put(s, REEL_SHAPE_LIST, part) && protobuf_put_value(s, f, (struct reel_shape){0});
+    enum reel_shape_next next = put_open(s, REEL_SHAPE_LIST, part);
+    return next == REEL_SHAPE_ENTER ? protobuf_put_value(s, f, (struct reel_shape){0}) : next != REEL_SHAPE_STOP;
 }
 
 static bool protobuf_put_message(struct shaping *s, const struct pb_message *m, struct reel_shape part) {
@@ -65,8 +70,12 @@ static bool protobuf_put_message(struct shaping *s, const struct pb_message *m, 
     if (any) {
         return protobuf_put(s, REEL_SHAPE_ANY, part);
     }
+    enum reel_shape_next next = put_open(s, REEL_SHAPE_STRUCT, part);
+    if (next != REEL_SHAPE_ENTER) {
+        return next != REEL_SHAPE_STOP;
+    }
     s->inside[s->depth++] = m;
-    bool more = protobuf_put(s, REEL_SHAPE_STRUCT, part);
+    bool more = true;
     for (uint32_t i = 0; more && i < m->n; i++) {
         more = protobuf_put_field(s, &m->fields[i]);
     }

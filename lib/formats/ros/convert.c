@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/grow.h"
@@ -341,6 +342,9 @@ static bool convert_channel(struct converted *v, uint32_t i, const struct ros_de
     v->channels[i] = c;
     if (strcmp(c->encoding, v->to == ROS_2 ? "ros1" : "cdr") != 0) {
         return true;
+    }
+    if (!cancel_check(err)) {
+        return false;
     }
     if (!ros_translate(&v->arena, c, v->to, standard, &t, &why)) {
         reel_loss_add(v->losses, REEL_CHANGES, c,

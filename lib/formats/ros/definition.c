@@ -73,8 +73,7 @@ struct ros_definition *ros_definition_open(const struct reel_channel *channel, e
 /* ---- fields */
 
 enum {
-    SPREAD_MAX = 64,       /* arrays up to this length are listed item by item */
-    VISITED_MAX = 1 << 16, /* most fields, and types on the way to them, that are visited */
+    SPREAD_MAX = 64, /* arrays up to this length are listed item by item */
     PATH_ROOM = 1024,
 };
 struct listing {
@@ -125,7 +124,7 @@ static bool list_step(struct listing *l, const struct ros_definition_step *s, si
     if (!spread) {
         return s->many == ROS_ONE && inside ? list_type(l, s->type, length) : list_field(l, s, false);
     }
-    for (uint32_t i = 0; i < s->count && l->visited < VISITED_MAX; i++) {
+    for (uint32_t i = 0; i < s->count && l->visited < REEL_FIELD_VISITS_MAX; i++) {
         size_t end = length + (size_t)sprintf(l->path + length, ".%u", i);
         l->visited++;
         if (!(inside ? list_type(l, s->type, end) : list_field(l, s, true))) {
@@ -137,7 +136,7 @@ static bool list_step(struct listing *l, const struct ros_definition_step *s, si
 
 static bool list_type(struct listing *l, uint32_t type, size_t length) {
     const struct ros_definition_type *of = &l->def->types[type];
-    for (uint32_t i = 0; i < of->count && l->visited < VISITED_MAX; i++) {
+    for (uint32_t i = 0; i < of->count && l->visited < REEL_FIELD_VISITS_MAX; i++) {
         const struct ros_definition_step *s = &l->def->steps[of->first + i];
         l->visited++;
         if (!s->hidden && !list_step(l, s, length)) {

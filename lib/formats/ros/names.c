@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/hash_table.h"
 
 static bool is_upper(uint8_t c) {
     return c >= 'A' && c <= 'Z';
@@ -95,43 +96,39 @@ const char *ros2_type_name(struct arena *arena, const char *name) {
     return arena_text(arena, out);
 }
 
-/* ---- fields */
-
-static bool ros_names_is_taken(const char *const *names, uint32_t count, uint32_t but, const char *name) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (i != but && names[i] && strcmp(names[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The name that follows from `base` and that no other field has. */
-static const char *free_name(struct arena *arena, const char *const *names, uint32_t count, uint32_t self,
-                             const char *base) {
-    char name[ROS_NAME_ROOM + 32];
+/* Names that are taken are in the table with the last number that was tried for them. */
+const char *ros_free_name(struct arena *arena, struct hash_table *taken, const char *base, const char *separator) {
+    char name[3 * ROS_NAME_ROOM];
+    uintptr_t number = hash_table_get(taken, hash_key_bytes(bytes_text(base)));
     snprintf(name, sizeof name, "%s", base);
-    for (unsigned number = 2; ros_names_is_taken(names, count, self, name); number++) {
-        snprintf(name, sizeof name, "%s_%u", base, number);
+    bool again = number > 0;
+    while (again) {
+        snprintf(name, sizeof name, "%s%s%u", base, separator, (unsigned)++number);
+        again = hash_table_get(taken, hash_key_bytes(bytes_text(name))) > 0;
     }
-    return arena_text(arena, name);
+    const char *kept = arena_text(arena, name);
+    bool good = kept && hash_table_set(taken, hash_key_bytes(bytes_text(kept)), 1, NULL) &&
+                (number == 0 || hash_table_set(taken, hash_key_bytes(bytes_text(base)), number, NULL));
+    return good ? kept : NULL;
 }
+
+/* ---- fields */
 
 const char *const *ros2_field_names(struct arena *arena, const struct ros_definition *def, uint32_t type) {
     const struct ros_definition_type *t = &def->types[type];
     const char **names = arena_alloc(arena, (t->count + 1) * sizeof *names);
+    struct hash_table taken = {0};
     char name[ROS_NAME_ROOM + 8];
-    for (int legal = 1; names && legal >= 0; legal--) {
-        for (uint32_t i = 0; i < t->count; i++) {
+    bool good = names;
+    for (int legal = 1; good && legal >= 0; legal--) {
+        for (uint32_t i = 0; good && i < t->count; i++) {
             struct reel_bytes key = def->steps[t->first + i].key;
             ros_names_put_name(key, to_lower, "f_", name, sizeof name);
-            if (names[i] || (legal && !bytes_is(key, name))) {
-                continue;
-            }
-            if (!(names[i] = free_name(arena, names, t->count, i, name))) {
-                return NULL;
+            if (!names[i] && (!legal || bytes_is(key, name))) {
+                good = (names[i] = ros_free_name(arena, &taken, name, "_"));
             }
         }
     }
-    return names;
+    hash_table_free(&taken);
+    return good ? names : NULL;
 }

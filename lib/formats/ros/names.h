@@ -3,9 +3,14 @@
 #ifndef REEL_FORMATS_ROS_NAMES_H
 #define REEL_FORMATS_ROS_NAMES_H
 
+#include "base/hash_table.h"
 #include "formats/ros/definition_tree.h"
 
 enum { ROS_TYPE_FIELDS_MAX = 1024 }; /* of a type that is translated: names are compared with each other */
+
+/* The first of "base", "base" separator "2", "3" … that is not in `taken`, which has it then. Keys in `taken` are names
+ * in the arena, their values the last number that was tried: 1 at first. NULL: no memory. */
+const char *ros_free_name(struct arena *arena, struct hash_table *taken, const char *base, const char *separator);
 
 /* "pkg/Type" of any name of a type ("pkg/msg/Type", "pkg::msg::Type"); NULL with err. */
 const char *ros_short_name(struct arena *arena, const char *name, struct reel_error *err);

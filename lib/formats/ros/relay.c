@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "base/hash_table.h"
 #include "base/limits.h"
 #include "formats/ros/names.h"
 #include "formats/ros/relay_fields.h"
@@ -14,22 +15,26 @@
 
 enum { NO_BODY = UINT32_MAX, MOVES_MAX = 4 * REEL_DEFINITION_FIELDS_MAX };
 
-/* The body of a type of the input, for one type of the output. */
-struct known {
-    uint32_t to, body;
-};
-
 struct compiling {
     struct ros_relay *relay;
     const struct ros_definition *from, *to;
     struct arena arena;
-    struct known *paired;           /* by type of the input */
+    struct hash_table paired;       /* from (type of the input, type of the output) to 1 + body */
     uint32_t *alone_in, *alone_out; /* bodies by type, where the other side has none */
+    uint32_t fields;                /* that were listed */
     struct reel_error *err;
 };
 
 static bool to_ros2(const struct compiling *c) {
     return c->from->dialect == ROS_1;
+}
+
+/* Two definitions whose types are paired in many ways have more pairs than types. */
+static bool list_fields(struct compiling *c, const struct ros_definition *def, uint32_t type,
+                        struct relay_fields *fields) {
+    c->fields += def->types[type].count;
+    return c->fields <= MOVES_MAX ? relay_list_fields(&c->arena, def, type, fields, c->err)
+                                  : reel_fail(c->err, REEL_LIMIT, "definitions of more than %d fields", MOVES_MAX);
 }
 
 /* ---- moves */
@@ -228,7 +233,7 @@ static bool compile_alone(struct compiling *c, const struct ros_definition *def,
     if (*known != NO_BODY) {
         return true;
     }
-    if (!relay_list_fields(&c->arena, def, type, &fields, c->err)) {
+    if (!list_fields(c, def, type, &fields)) {
         return false;
     }
     for (uint32_t i = 0; i < fields.count; i++) {
@@ -247,7 +252,7 @@ static bool compile_stamp(struct compiling *c, uint32_t ros1_type, enum ros_stam
     struct relay_fields fields;
     AUTO_STRUCT(list_done) struct list moves = {0};
     unsigned found = 0;
-    if (!relay_list_fields(&c->arena, def, ros1_type, &fields, c->err)) {
+    if (!list_fields(c, def, ros1_type, &fields)) {
         return false;
     }
     for (uint32_t i = 0; i < fields.count; i++) {
@@ -374,8 +379,7 @@ static bool pair_disordered(struct compiling *c, struct pairing *p) {
 static bool compile_fields(struct compiling *c, uint32_t from, uint32_t to, uint32_t *body) {
     AUTO_STRUCT(pairing_done) struct pairing p = {0};
     p.type = ros_short_name(&c->arena, to_ros2(c) ? c->to->types[to].name : c->from->types[from].name, c->err);
-    if (!p.type || !relay_list_fields(&c->arena, c->from, from, &p.in, c->err) ||
-        !relay_list_fields(&c->arena, c->to, to, &p.out, c->err) ||
+    if (!p.type || !list_fields(c, c->from, from, &p.in) || !list_fields(c, c->to, to, &p.out) ||
         !(to_ros2(c) ? relay_rename_old(&c->arena, p.type, c->from, &p.in, c->to, &p.out, c->err)
                      : relay_rename_old(&c->arena, p.type, c->to, &p.out, c->from, &p.in, c->err))) {
         return false;
@@ -390,32 +394,29 @@ static bool compile_fields(struct compiling *c, uint32_t from, uint32_t to, uint
 }
 
 static bool compile_pair(struct compiling *c, uint32_t from, uint32_t to, uint32_t *body) {
-    struct known *known = &c->paired[from];
+    const struct hash_key pair = hash_key_number((uint64_t)from << 32 | to);
+    uintptr_t known = hash_table_get(&c->paired, pair);
     const struct ros_definition_type *ros2 = to_ros2(c) ? &c->to->types[to] : &c->from->types[from];
-    if (known->body != NO_BODY && known->to == to) {
-        *body = known->body;
+    if (known) {
+        *body = (uint32_t)(known - 1);
         return true;
     }
     bool good = ros2->stamp != ROS_NO_STAMP
                     ? compile_stamp(c, to_ros2(c) ? from : to, (enum ros_stamp)ros2->stamp, body)
                     : compile_fields(c, from, to, body);
-    if (good) {
-        *known = (struct known){.to = to, .body = *body};
-    }
-    return good;
+    return good && hash_table_set(&c->paired, pair, (uintptr_t)*body + 1, c->err);
 }
 
 /* ---- opening */
 
 static bool compile(struct compiling *c, uint32_t from_type, uint32_t to_type) {
-    c->paired = arena_alloc(&c->arena, c->from->n_types * sizeof *c->paired);
     c->alone_in = arena_alloc(&c->arena, c->from->n_types * sizeof *c->alone_in);
     c->alone_out = arena_alloc(&c->arena, c->to->n_types * sizeof *c->alone_out);
-    if (!c->paired || !c->alone_in || !c->alone_out) {
+    if (!c->alone_in || !c->alone_out) {
         return reel_fail_memory(c->err);
     }
     for (size_t i = 0; i < c->from->n_types; i++) {
-        c->paired[i].body = c->alone_in[i] = NO_BODY;
+        c->alone_in[i] = NO_BODY;
     }
     for (size_t i = 0; i < c->to->n_types; i++) {
         c->alone_out[i] = NO_BODY;
@@ -434,6 +435,7 @@ struct ros_relay *ros_relay_new(const struct ros_definition *from, uint32_t from
     struct compiling c = {.relay = relay, .from = from, .to = to, .err = err};
     bool good = compile(&c, from_type, to_type);
     arena_free(&c.arena);
+    hash_table_free(&c.paired);
     return good ? TAKE(relay) : NULL;
 }
 

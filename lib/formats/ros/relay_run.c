@@ -13,6 +13,7 @@ enum {
     SPARE_OUT = 64 << 10, /* a payload may grow by this much, … */
     GROWTH_OUT = 16,      /* … and to so many times its size */
     CDR_END_PADDING = 3,  /* zeros that some writers append */
+    MOVES_PER_VALUE = 16, /* so many of a value without bytes count as one */
     NS_PER_SEC = 1000000000,
 };
 
@@ -282,15 +283,16 @@ static bool move_wide_text(struct relay_run *r, bool writes) {
 
 static bool run_body(struct relay_run *r, uint32_t body, bool reads, bool writes);
 
-/* Values that take no bytes of the input are not bounded by its size, so they are counted. */
+/* Values that take no bytes of the input are not bounded by its size, so they are counted, with the moves of each. */
 static bool afford(struct relay_run *r, const struct relay_move *m, bool reads, uint64_t n) {
     if (m->kind != RELAY_GROUP || (reads && m->least > 0)) {
         return true;
     }
-    if (n > r->budget) {
+    uint64_t each = 1 + r->relay->bodies[m->body].count / MOVES_PER_VALUE;
+    if (n > r->budget / each) {
         return reel_fail(r->err, REEL_LIMIT, "too many values that take no bytes");
     }
-    r->budget -= n;
+    r->budget -= n * each;
     return true;
 }
 

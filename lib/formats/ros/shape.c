@@ -1,5 +1,4 @@
-/* The nested shape of a message (decode/encoding.h). A definition cannot contain itself, but types in types can
- * multiply: the visitor ends that by its own ceiling. */
+/* The nested shape of a message (decode/encoding.h). A definition cannot contain itself. */
 #include "formats/ros/definition.h"
 
 struct shaping {
@@ -8,27 +7,26 @@ struct shaping {
     void *context;
 };
 
-static bool ros_shape_put(const struct shaping *s, enum reel_shape_kind kind, struct reel_bytes name) {
+static enum reel_shape_next ros_shape_put(const struct shaping *s, enum reel_shape_kind kind, struct reel_bytes name) {
     return s->visit(s->context, &(struct reel_shape){.kind = kind, .name = name});
 }
 
 static bool ros_shape_put_type(const struct shaping *s, uint32_t type, struct reel_bytes name);
 
 static bool put_one(const struct shaping *s, const struct ros_definition_step *step, struct reel_bytes name) {
+    const struct reel_shape number = {.kind = REEL_SHAPE_NUMBER, .name = name, .number = (enum reel_number)step->kind};
     switch (step->kind) {
     case ROS_VALUE_TEXT:
     case ROS_VALUE_WIDE_TEXT:
-        return ros_shape_put(s, REEL_SHAPE_TEXT, name);
+        return ros_shape_put(s, REEL_SHAPE_TEXT, name) != REEL_SHAPE_STOP;
     case ROS_VALUE_TIME:
-        return ros_shape_put(s, REEL_SHAPE_TIME, name);
+        return ros_shape_put(s, REEL_SHAPE_TIME, name) != REEL_SHAPE_STOP;
     case ROS_VALUE_DURATION:
-        return ros_shape_put(s, REEL_SHAPE_DURATION, name);
+        return ros_shape_put(s, REEL_SHAPE_DURATION, name) != REEL_SHAPE_STOP;
     case ROS_VALUE_TYPE:
         return ros_shape_put_type(s, step->type, name);
     default:
-        return s->visit(
-            s->context,
-            &(struct reel_shape){.kind = REEL_SHAPE_NUMBER, .name = name, .number = (enum reel_number)step->kind});
+        return s->visit(s->context, &number) != REEL_SHAPE_STOP;
     }
 }
 
@@ -36,22 +34,26 @@ static bool put_step(const struct shaping *s, const struct ros_definition_step *
     if (step->many == ROS_ONE) {
         return put_one(s, step, step->key);
     }
-    return step->kind == REEL_U8
-               ? ros_shape_put(s, REEL_SHAPE_BYTES, step->key)
-               : ros_shape_put(s, REEL_SHAPE_LIST, step->key) && put_one(s, step, (struct reel_bytes){0});
+    bool bytes = step->kind == REEL_U8;
+    enum reel_shape_next next = ros_shape_put(s, bytes ? REEL_SHAPE_BYTES : REEL_SHAPE_LIST, step->key);
+    return bytes || next != REEL_SHAPE_ENTER ? next != REEL_SHAPE_STOP : put_one(s, step, (struct reel_bytes){0});
 }
 
 static bool ros_shape_put_type(const struct shaping *s, uint32_t type, struct reel_bytes name) {
     const struct ros_definition_type *t = &s->def->types[type];
     if (t->stamp != ROS_NO_STAMP) {
-        return ros_shape_put(s, t->stamp == ROS_TIME ? REEL_SHAPE_TIME : REEL_SHAPE_DURATION, name);
+        return ros_shape_put(s, t->stamp == ROS_TIME ? REEL_SHAPE_TIME : REEL_SHAPE_DURATION, name) != REEL_SHAPE_STOP;
     }
-    bool more = ros_shape_put(s, REEL_SHAPE_STRUCT, name);
+    enum reel_shape_next next = ros_shape_put(s, REEL_SHAPE_STRUCT, name);
+    if (next != REEL_SHAPE_ENTER) {
+        return next != REEL_SHAPE_STOP;
+    }
+    bool more = true;
     for (uint32_t i = 0; more && i < t->count; i++) {
         const struct ros_definition_step *step = &s->def->steps[t->first + i];
         more = step->hidden || put_step(s, step);
     }
-    return more && ros_shape_put(s, REEL_SHAPE_END, name);
+    return more && ros_shape_put(s, REEL_SHAPE_END, name) != REEL_SHAPE_STOP;
 }
 
 bool ros_definition_shape(const void *state, reel_shape_visit visit, void *context) {

@@ -17,9 +17,10 @@
 
 struct renaming {
     struct ros_translating *t;
-    const char **names; /* in ROS 2, by type of the definition */
-    bool *standard;     /* it is a standard type there */
-    bool *texted;       /* its text is added */
+    const char **names;      /* in ROS 2, by type of the definition */
+    bool *standard;          /* it is a standard type there */
+    bool *texted;            /* its text is added */
+    struct hash_table taken; /* the names: see ros_free_name() */
 };
 
 /* ---- names of types */
@@ -35,15 +36,6 @@ static bool fits_standard(struct ros_translating *t, uint32_t type, const char *
     return relay || (why.code == REEL_NO_MEMORY ? reel_fail_memory(t->err) : false);
 }
 
-static bool ros_translate_to_ros2_is_taken(const struct renaming *r, uint32_t but, const char *name) {
-    for (uint32_t i = 0; i < r->t->def->n_types; i++) {
-        if (i != but && r->names[i] && strcmp(r->names[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The name of a type that ROS 2 has not: by the rules, and in another package where ROS 2 has a type of that name. */
 static const char *own_name(struct renaming *r, uint32_t type) {
     struct ros_translating *t = r->t;
@@ -53,12 +45,12 @@ static const char *own_name(struct renaming *r, uint32_t type) {
         by_rules = ros2_type_name(t->arena, slash ? slash + 1 : name); /* "ros1_compat/Type" */
         t->out->custom = arena_text(t->arena, name);                   /* which the definition has only for a while */
     }
-    for (unsigned number = 2; by_rules && ros_translate_to_ros2_is_taken(r, type, by_rules); number++) {
-        char numbered[3 * ROS_NAME_ROOM];
-        snprintf(numbered, sizeof numbered, "%s%u", by_rules, number);
-        by_rules = arena_text(t->arena, numbered);
-    }
-    return by_rules;
+    return by_rules ? ros_free_name(t->arena, &r->taken, by_rules, "") : NULL;
+}
+
+static const char *standard_name(struct renaming *r, const char *name) {
+    struct hash_key key = hash_key_bytes(bytes_text(name));
+    return hash_table_get(&r->taken, key) || hash_table_set(&r->taken, key, 1, NULL) ? name : NULL;
 }
 
 static bool name_type(struct renaming *r, uint32_t type) {
@@ -69,7 +61,7 @@ static bool name_type(struct renaming *r, uint32_t type) {
     }
     const char *standard = ros2_standard_name(of->name);
     r->standard[type] = standard && fits_standard(t, type, standard);
-    r->names[type] = r->standard[type] ? standard : own_name(r, type);
+    r->names[type] = r->standard[type] ? standard_name(r, standard) : own_name(r, type);
     if (t->err->code != REEL_OK || !r->names[type]) {
         return t->err->code != REEL_OK ? false : reel_fail_memory(t->err);
     }
@@ -229,5 +221,7 @@ bool ros_texts_to_ros2(struct ros_translating *t) {
     if (!r.names || !r.standard || !r.texted) {
         return reel_fail_memory(t->err);
     }
-    return name_type(&r, t->def->top) && ros_translate_to_ros2_add_text(&r, t->def->top);
+    bool good = name_type(&r, t->def->top) && ros_translate_to_ros2_add_text(&r, t->def->top);
+    hash_table_free(&r.taken);
+    return good;
 }

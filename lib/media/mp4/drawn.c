@@ -1,6 +1,7 @@
 /* See mp4.h: an MP4 file of images. Its frames have no size until they are encoded, so their boxes come last; players
  * read the end first.
  */
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "media/mp4/encode.h"
@@ -154,7 +155,7 @@ bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w
         if (comes_soon(&pace, m.time_ns)) {
             continue;
         }
-        if (!read_pixels(w, rows, &m, &pixels, &read, err) ||
+        if (!cancel_check(err) || !read_pixels(w, rows, &m, &pixels, &read, err) ||
             (read && !drawn_put_frame(v, encoder, &pixels, out, &note, err)) ||
             !reel_write_note(w, &note, sizeof note, err)) {
             return false;

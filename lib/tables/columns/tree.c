@@ -137,8 +137,6 @@ struct shaping {
     struct columns *c;
     struct column *at[REEL_COLUMN_DEPTH_MAX + 2]; /* the structs and lists that are open */
     uint32_t depth;
-    uint32_t skipped; /* structs that are open below one that is JSON */
-    bool skips_element;
 };
 
 static uint32_t seen_of(const struct reel_shape *part) {
@@ -156,41 +154,34 @@ static void close_lists(struct shaping *s) {
     }
 }
 
-/* The parts below a column that is JSON are not wanted. */
-static bool skip_part(struct shaping *s, const struct reel_shape *part) {
-    if (part->kind == REEL_SHAPE_STRUCT) {
-        s->skipped++;
-    } else if (part->kind == REEL_SHAPE_END) {
-        s->skipped--;
-    }
-    s->skips_element = s->skipped == 0 && part->kind == REEL_SHAPE_LIST;
-    if (s->skipped == 0 && !s->skips_element) {
-        close_lists(s);
-    }
-    return true;
-}
-
-static bool shape_part(void *context, const struct reel_shape *part) {
-    struct shaping *s = context;
-    if (column_is_any(s->c->payload)) {
-        return false; /* beyond the ceiling: all of it is JSON */
-    }
-    if (s->skipped > 0 || s->skips_element) {
-        return skip_part(s, part);
-    }
-    if (part->kind == REEL_SHAPE_END) {
-        s->depth--;
-        close_lists(s);
-        return true;
-    }
+/* The column of a part; NULL: it lies below one that is JSON. */
+static struct column *column_of_part(struct shaping *s, const struct reel_shape *part) {
     struct column *outer = s->depth > 0 ? s->at[s->depth - 1] : NULL;
     uint32_t hint = outer ? outer->n_children : 0;
     struct column *column = !outer                      ? s->c->payload
                             : column_is_any(outer)      ? NULL
                             : (outer->seen & SEEN_LIST) ? columns_element(s->c, outer)
                                                         : columns_child(s->c, outer, part->name, &hint);
-    if (!column || column_is_any(column)) {
-        return skip_part(s, part);
+    return column && !column_is_any(column) ? column : NULL;
+}
+
+static enum reel_shape_next shape_part(void *context, const struct reel_shape *part) {
+    struct shaping *s = context;
+    if (++s->c->parts > REEL_SHAPE_PARTS_MAX) {
+        column_collapse(s->c->payload);
+    }
+    if (column_is_any(s->c->payload)) {
+        return REEL_SHAPE_STOP; /* beyond a ceiling: all of it is JSON */
+    }
+    if (part->kind == REEL_SHAPE_END) {
+        s->depth--;
+        close_lists(s);
+        return REEL_SHAPE_ENTER;
+    }
+    struct column *column = column_of_part(s, part);
+    if (!column) {
+        close_lists(s);
+        return REEL_SHAPE_SKIP;
     }
     column->seen |= seen_of(part);
     column->declared = true;
@@ -200,7 +191,7 @@ static bool shape_part(void *context, const struct reel_shape *part) {
     } else {
         close_lists(s);
     }
-    return true;
+    return REEL_SHAPE_ENTER;
 }
 
 void columns_shape(struct columns *c, const struct reel_decoder *decoder, bool *exact) {

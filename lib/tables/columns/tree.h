@@ -71,6 +71,7 @@ struct columns {
     struct column *log_time, *publish_time, *sequence, *recording, *topic, *data; /* NULL: not in this table */
     struct column **all;                                                          /* by index */
     uint32_t n, created;
+    uint32_t parts; /* of shapes that were visited */
     bool exact;     /* all payloads are what the schema says: nothing was counted */
     bool no_memory; /* an allocation failed */
     uint64_t rows;  /* surveyed */

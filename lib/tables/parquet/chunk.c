@@ -4,6 +4,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/hash_table.h"
 #include "tables/parquet/thrift.h"
@@ -277,7 +278,7 @@ bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *lea
                        struct reel_error *err) {
     e->pages.size = 0;
     for (uint32_t i = 0; i < n_leaves; i++) {
-        if (!chunk_put_chunk(e, &leaves[i], fill->data, fill->rows, &chunks[i], out, err)) {
+        if (!cancel_check(err) || !chunk_put_chunk(e, &leaves[i], fill->data, fill->rows, &chunks[i], out, err)) {
             return false;
         }
         /* what is encoded need not be held twice */

@@ -5,8 +5,8 @@
 
 #include "access/access.h"
 #include "api/admin/admin.h"
-#include "api/common.h"
 #include "api/paging.h"
+#include "app.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "reel/time.h"
@@ -68,10 +68,10 @@ void api_audit(struct http_request *r) {
     static const char *const columns[] = {"time", "caller", "how",        "peer", "method",
                                           "path", "status", "request_id", NULL};
     struct reel_error err = {0};
-    uint32_t limit, n = 0;
+    uint32_t limit = paging_limit(r), n = 0;
     int64_t before = INT64_MAX;
     struct audit_filter filter;
-    if (!read_filter(r, &filter) || !paging_limit(r, &limit) || !paging_after_row(r, &before)) {
+    if (!read_filter(r, &filter) || !paging_after_row(r, &before)) {
         return;
     }
     AUTO_MEM struct audit_row *rows = calloc((size_t)limit + 1, sizeof *rows); /* one more, to see if there is a next

@@ -13,10 +13,10 @@ void api_job_results(struct http_request *r) {
     AUTO_STRUCT(catalog_job_done) struct catalog_job job = {0};
     struct catalog_batch_items page;
     struct reel_error err = {0};
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     int64_t after = 0;
     char next[24] = "";
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &after) || !jobs_find_shown(r, &job)) {
+    if (!paging_after_row(r, &after) || !jobs_find_shown(r, &job)) {
         return;
     }
     if (!catalog_batch_after(http_app(r)->catalog, job.key, after, limit, &page, &err)) {

@@ -4,7 +4,7 @@
 #include "access/access.h"
 #include "api/admin/admin.h"
 #include "api/body.h"
-#include "api/common.h"
+#include "api/recording.h"
 #include "base/cleanup.h"
 #include "views/addresses.h"
 #include "views/views.h"

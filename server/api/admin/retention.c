@@ -1,5 +1,6 @@
 /* /admin/retention: the rules and quotas, a preview of what they would remove, and a run of them. */
 #include "maintenance/retention.h"
+#include "app.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "api/admin/admin.h"
 #include "api/body.h"
-#include "api/common.h"
+#include "api/job_reply.h"
 #include "api/paging.h"
 #include "base/cleanup.h"
 #include "maintenance/settings.h"
@@ -104,9 +105,9 @@ static void reply_dry(struct http_request *r, json_t *given) {
                                           "revision", "size", "created",   NULL};
     struct retention_walk w = {0};
     struct reel_error err = {0};
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     AUTO_MEM char *after = NULL;
-    if (!paging_limit(r, &limit) || !paging_after(r, &after)) {
+    if (!paging_after(r, &after)) {
         return;
     }
     if (after && !retention_walk_parse(after, &w)) {

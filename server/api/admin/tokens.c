@@ -6,8 +6,8 @@
 #include "access/access.h"
 #include "api/admin/admin.h"
 #include "api/body.h"
-#include "api/common.h"
 #include "api/paging.h"
+#include "app.h"
 #include "views/views.h"
 
 enum { PAGE = 256 };
@@ -29,9 +29,9 @@ void api_tokens_list(struct http_request *r) {
                                           "created", "expires", "last_used", NULL};
     struct reel_error err = {0};
     struct token page[PAGE];
-    uint32_t limit, n = 0;
+    uint32_t limit = paging_limit(r), n = 0;
     int64_t after = 0;
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &after)) {
+    if (!paging_after_row(r, &after)) {
         return;
     }
     json_t *items = json_array();
@@ -91,7 +91,9 @@ void api_token_create(struct http_request *r) {
             collections[options.n_collections++] = json_string_value(item); /* NULL is refused */
         }
     }
-    if (token_create(http_app(r)->catalog, &options, text, &token, &err)) {
+    const struct app *app = http_app(r);
+    const struct token_archive archive = {.data = app->config.data, .store = app->store, .catalog = app->catalog};
+    if (token_create(&archive, &options, text, &token, &err)) {
         reply_created(r, &token, text);
         OPENSSL_cleanse(text, sizeof text);
     } else {

@@ -1,6 +1,7 @@
 /* /events: marked intervals of recordings. Events are stored in the recording's own time, so they keep their position
  * when its epoch changes. */
 #include "api/annotations/events.h"
+#include "api/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +124,8 @@ void api_events_list(struct http_request *r) {
     struct catalog_event_query q = {.sees = events_caller_sees, .context = http_caller(r)};
     struct api_recording a = {0};
     char *after = NULL;
-    if (!paging_limit(r, &q.limit) || !paging_after(r, &after)) {
+    q.limit = paging_limit(r);
+    if (!paging_after(r, &after)) {
         return;
     }
     q.cursor = after;

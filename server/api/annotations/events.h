@@ -2,7 +2,7 @@
 #ifndef SERVER_API_ANNOTATIONS_EVENTS_H
 #define SERVER_API_ANNOTATIONS_EVENTS_H
 
-#include "api/common.h"
+#include "app.h"
 #include "catalog/notes.h"
 
 /* For catalog_event_query.sees, with http_caller(r) as its context. */

@@ -4,8 +4,8 @@
 
 #include "api/annotations/annotations.h"
 #include "api/body.h"
-#include "api/common.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "catalog/notes.h"
 #include "manifests/manifests.h"
 #include "views/annotations.h"
@@ -15,10 +15,10 @@ void api_notes_list(struct http_request *r) {
     static const char *const columns[] = {"id", "author", "text", "created", "updated", NULL};
     struct catalog_notes notes;
     struct reel_error err = {0};
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     int64_t after = 0;
     char next[24];
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &after) || !api_find(r, &a)) {
+    if (!paging_after_row(r, &after) || !api_find(r, &a)) {
         return;
     }
     if (!catalog_notes_list(http_app(r)->catalog, a.row.id, after, limit, &notes, &err)) {

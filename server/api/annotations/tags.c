@@ -6,6 +6,7 @@
 #include "api/body.h"
 #include "api/change.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "base/ascii.h"
 #include "catalog/notes.h"
 #include "manifests/manifests.h"
@@ -172,9 +173,9 @@ void api_tags_list(struct http_request *r) {
     const char *key = http_segment(r, "key"), *prefix = http_param(r, "prefix");
     struct catalog_counts counts;
     struct reel_error err = {0};
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     char *after = NULL;
-    if (!sees_all(r) || !paging_limit(r, &limit) || !paging_after(r, &after)) {
+    if (!sees_all(r) || !paging_after(r, &after)) {
         return;
     }
     bool good = key ? catalog_tag_values(http_app(r)->catalog, key, prefix, after, limit, &counts, &err)

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/contents/contents.h"
+#include "api/digests.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "base/number.h"
 #include "views/views.h"
 

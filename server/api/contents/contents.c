@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/contents/contents.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "api/rows.h"
 #include "base/number.h"
 #include "tables/table.h"

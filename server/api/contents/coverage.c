@@ -2,16 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/contents/contents.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "api/rows.h"
+#include "api/selection.h"
 #include "base/glob.h"
 #include "stream/stream.h"
 #include "tables/table.h"
 #include "views/views.h"
 
-enum { BINS_DEFAULT = 100, BINS_MAX = 2000, SPANS_MAX = 20000 /* of a page, and those of its last topic */ };
+enum { BINS_DEFAULT = 100, SPANS_MAX = 20000 /* of a page, and those of its last topic */ };
 
 struct coverage {
     const struct reel_index *index;
@@ -138,11 +139,6 @@ static bool read_params(struct http_request *r, struct coverage *c, const struct
     int64_t tolerance;
     http_param_u64(r, "bins", &bins);
     c->n_globs = http_params(r, "topic", c->globs, API_GLOBS_MAX);
-    if (bins < 1 || bins > BINS_MAX || c->n_globs > API_GLOBS_MAX) {
-        http_reply_bad_param(r, c->n_globs > API_GLOBS_MAX ? "topic" : "bins",
-                             c->n_globs > API_GLOBS_MAX ? "at most 64 of them" : "1 to 2000");
-        return false;
-    }
     c->n_bins = (uint32_t)bins;
     c->width_ns = ((uint64_t)info->end_ns - (uint64_t)info->start_ns) / bins + 1;
     c->tolerance_ns = c->width_ns;

@@ -2,6 +2,9 @@
  * client leaves. Each round is a stream over the recording as it is then, of the messages in chunks that the rounds
  * before had not. */
 #include "api/contents/follow.h"
+#include "api/recording.h"
+#include "api/reserve.h"
+#include "api/selection.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,7 @@
 #include "work/jobs.h"
 
 enum { AGAIN_NS = 20000000 };
-static const int64_t LOOK_NS = 1000000000, HEARTBEAT_NS = INT64_C(15000000000);
+static const int64_t LOOK_NS = 500000000, HEARTBEAT_NS = INT64_C(15000000000);
 
 struct follower {
     struct http_request *r;
@@ -105,7 +108,7 @@ static bool follow_next_rows(void *context, void *buffer, size_t size, size_t *g
             reel_row_output_free(TAKE(f->rows));
             http_give_back(f->r, f->held);
         }
-        if (f->ended || http_is_gone(f->r) || http_is_stopping(f->r)) {
+        if (f->ended || http_stream_ending(f->r, false) != HTTP_GOES_ON) {
             return true;
         }
         live_wait(f->app->live, f->id, f->messages, LOOK_NS, &more, &growing);
@@ -126,7 +129,13 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
         http_reply_no_memory(r);
         return;
     }
-    if (!api_select(r, info->start_ns, info->end_ns, &f->q) || !api_read_text(r, &f->text, &f->options)) {
+    const struct reel_writer *writer = reel_writer_named(extension, NULL, &err);
+    if (!writer) {
+        http_reply_error(r, &err);
+        free_follower(f);
+        return;
+    }
+    if (!api_select(r, info->start_ns, info->end_ns, &f->q) || !api_read_text(r, writer, &f->text, &f->options)) {
         free_follower(f);
         return;
     }
@@ -148,6 +157,7 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
         return;
     }
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(r, &(struct http_stream){
-                             .media_type = media_type, .next = follow_next_rows, .free = free_follower, .context = f});
+    http_reply_stream(
+        r, &(struct http_stream){
+               .media_type = media_type, .next = follow_next_rows, .free = free_follower, .context = f, .lasts = true});
 }

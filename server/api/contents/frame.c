@@ -5,10 +5,12 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/frame.h"
+#include "api/digests.h"
+#include "api/recording.h"
+#include "api/reserve.h"
 #include "base/cleanup.h"
 
 enum {
-    WIDTH_MAX = 16384,
     IMAGE_MEMORY = 3, /* times the size of a payload: it and a JPEG, or a PNG of a mosaic, which has three values for
                          each of its bytes */
 };
@@ -19,15 +21,11 @@ static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [R
 static bool frame_find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream,
                        struct reel_message *m) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
-    const char *topics[1];
+    const char *topic = http_param(r, "topic");
     struct reel_selection q = selection_all;
     struct reel_time at;
     struct reel_error err = {0};
-    if (http_params(r, "topic", topics, 1) == 0) {
-        http_reply_bad_param(r, "topic", "the topic of the images is missing; see /topics");
-        return false;
-    }
-    q.topics = topics;
+    q.topics = &topic;
     q.n_topics = 1;
     if (http_param_time(r, "at", &at)) {
         int64_t at_ns;
@@ -60,14 +58,10 @@ static bool choose_form(struct http_request *r, const struct reel_image *image, 
     return true;
 }
 
-bool frame_read_width(struct http_request *r, uint32_t *width) {
+uint32_t frame_width(const struct http_request *r) {
     uint64_t value = 0;
-    if (http_param_u64(r, "width", &value) && (value == 0 || value > WIDTH_MAX)) {
-        http_reply_bad_param(r, "width", "1 to %d pixels", WIDTH_MAX);
-        return false;
-    }
-    *width = (uint32_t)value;
-    return true;
+    http_param_u64(r, "width", &value);
+    return (uint32_t)value;
 }
 
 bool frame_reserve(struct http_request *r, const struct api_recording *a, const struct reel_stream *stream) {
@@ -200,8 +194,8 @@ void api_frame(struct http_request *r) {
     struct api_recording a;
     struct reel_stream *stream;
     struct reel_message m;
-    uint32_t width;
-    if (!frame_read_width(r, &width) || !api_open(r, &a)) {
+    uint32_t width = frame_width(r);
+    if (!api_open(r, &a)) {
         return;
     }
     if (api_reserve_stream(r, &a.recording, 1, API_AS_STORED) && frame_find(r, &a, &stream, &m)) {

@@ -2,13 +2,13 @@
 #ifndef SERVER_API_CONTENTS_FRAME_H
 #define SERVER_API_CONTENTS_FRAME_H
 
-#include "api/common.h"
+#include "api/recording.h"
 #include "media/picture.h"
 
 enum { FRAME_PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and the fields around them */ };
 
-/* ?width; 0: none. False: replied. */
-bool frame_read_width(struct http_request *r, uint32_t *width);
+/* ?width; 0: none. */
+uint32_t frame_width(const struct http_request *r);
 
 /* Reserves the memory of the largest image of the stream's channels: its payload, and the file that is sent. False:
  * replied. */

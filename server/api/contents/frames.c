@@ -6,6 +6,9 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/frame.h"
+#include "api/recording.h"
+#include "api/reserve.h"
+#include "api/selection.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 
@@ -151,10 +154,6 @@ static bool frames_open_stream(struct http_request *r, const struct api_recordin
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     struct api_selection q;
     bool latch = false;
-    if (!http_param(r, "topic")) {
-        http_reply_bad_param(r, "topic", "the topic of the images is missing; see /topics");
-        return false;
-    }
     if (!api_reserve_stream(r, &a->recording, 1, API_AS_STORED) || !api_select(r, info->start_ns, info->end_ns, &q) ||
         !api_note_matches(r, &a->recording, 1, &q.selection)) {
         return false;
@@ -177,7 +176,8 @@ void api_frames(struct http_request *r) {
         http_reply_no_memory(r);
         return;
     }
-    if (!frame_read_width(r, &f->width) || !api_open(r, &a)) {
+    f->width = frame_width(r);
+    if (!api_open(r, &a)) {
         frames_free(f);
         return;
     }

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/contents/contents.h"
+#include "api/digests.h"
+#include "api/recording.h"
+#include "api/selection.h"
 #include "base/cleanup.h"
 #include "reel/values.h"
 
@@ -56,7 +58,7 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
     AUTO_STRUCT(api_text_done) struct api_text texts = {0};
     const struct reel_writer *writer = reel_writer_named(".ndjson", NULL, &err);
     AUTO(reel_stream_free) struct reel_stream *owned = stream;
-    if (!api_read_text(r, &texts, &options)) {
+    if (writer && !api_read_text(r, writer, &texts, &options)) {
         return;
     }
     if (!writer || !stream_seek(stream, &mark, &err)) {
@@ -103,12 +105,10 @@ static bool message_find(struct http_request *r, const struct api_recording *a, 
         http_reply_problem(r, 400, "bad-parameter", "either at or index is required");
         return false;
     }
-    if (!api_read_channels(r, channels, &q.n_channels)) {
-        return false;
-    }
+    q.n_channels = api_read_channels(r, channels);
     q.channels = channels;
     q.topics = topics;
-    q.n_topics = (uint32_t)(n < API_GLOBS_MAX ? n : API_GLOBS_MAX);
+    q.n_topics = (uint32_t)n;
     bool good;
     int64_t at_ns;
     if (has_at) {
@@ -130,11 +130,11 @@ static bool message_find(struct http_request *r, const struct api_recording *a, 
 /* X-Index: where the message is among those of the topic, for a list that follows a time. Counted from the index alone.
  */
 static void add_index(struct http_request *r, const struct api_recording *a, const struct reel_message *m) {
-    const char *topic;
+    const char *topics[2];
     char text[32];
     uint64_t upto;
-    if (http_params(r, "topic", &topic, 1) != 1 || http_param(r, "channel") || m->time_ns == INT64_MAX ||
-        !reel_series_count(a->recording, topic, REEL_TIME_MIN, m->time_ns + 1, &upto, NULL) || upto == 0) {
+    if (http_params(r, "topic", topics, 2) != 1 || http_param(r, "channel") || m->time_ns == INT64_MAX ||
+        !reel_series_count(a->recording, topics[0], REEL_TIME_MIN, m->time_ns + 1, &upto, NULL) || upto == 0) {
         return;
     }
     snprintf(text, sizeof text, "%llu", (unsigned long long)upto - 1); /* `at` selects the last one of its time */
@@ -149,6 +149,13 @@ void api_message(struct http_request *r) {
         http_reply_problem(r, 406, "not-acceptable",
                            "a message is available as application/json or application/octet-stream");
         return;
+    }
+    static const char *const of_rows[] = {"fields", "time_format"};
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) {
+        if (strcmp(media, offers[2]) == 0 && http_param(r, of_rows[i])) {
+            http_reply_bad_param(r, of_rows[i], "means nothing for %s", media);
+            return;
+        }
     }
     if (!api_open_messages(r, &a)) {
         return;

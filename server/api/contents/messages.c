@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
 #include "api/contents/contents.h"
 #include "api/contents/follow.h"
 #include "api/export/export.h"
+#include "api/paging.h"
+#include "api/recording.h"
+#include "api/reserve.h"
+#include "api/selection.h"
 #include "base/cleanup.h"
-
-enum { LIMIT_MAX = 1000000 };
 
 #define PARQUET "application/vnd.apache.parquet"
 #define ARROW "application/vnd.apache.arrow.stream"
@@ -123,10 +124,6 @@ static bool messages_position(struct http_request *r, struct reel_stream *stream
         return false;
     }
     bool limited = http_param_u64(r, "limit", &options->limit);
-    if (limited && (options->limit == 0 || options->limit > LIMIT_MAX)) {
-        http_reply_bad_param(r, "limit", "1 to %d; without it all messages are streamed", LIMIT_MAX);
-        return false;
-    }
     if ((moved && !stream_seek(stream, &mark, &err)) ||
         (limited && !add_next(r, stream, options->limit, moved ? &mark : NULL, &err))) {
         http_reply_error(r, &err);
@@ -183,7 +180,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
     struct reel_write_options options = {.is_cut = q.has_start,
                                          .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
     AUTO_STRUCT(api_text_done) struct api_text text = {0};
-    if (!api_read_text(r, &text, &options)) {
+    if (!api_read_text(r, writer, &text, &options)) {
         return;
     }
     bool paged = http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset");

@@ -7,11 +7,13 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/series.h"
+#include "api/digests.h"
+#include "api/recording.h"
 #include "base/c_locale.h"
 #include "syntax/json_out.h"
 #include "syntax/utf8.h"
 
-enum { PLOT_FIELDS_MAX = 8, WIDTH_MIN = 200, WIDTH_DEFAULT = 800, HEIGHT_DEFAULT = 300, SIDE_MAX = 4000 };
+enum { PLOT_FIELDS_MAX = 8, WIDTH_DEFAULT = 800, HEIGHT_DEFAULT = 300 };
 enum { LEFT = 74, RIGHT = 12, TOP = 28, TIMES = 26 }; /* pixels around the lines */
 enum { CHARACTER = 6, DATE = 11 };                    /* the width of one; the number of them before the time of day */
 enum { LEGEND = 16, AREA_MIN = 40 };                  /* height of a row of the legend; least height of the lines */
@@ -214,27 +216,16 @@ static void plot_reply(struct http_request *r, struct plot *p, const char *title
                                            .context = text});
 }
 
-static bool read_side(struct http_request *r, const char *name, unsigned low, unsigned *out) {
-    uint64_t value;
-    if (http_param_u64(r, name, &value)) {
-        if (value < low || value > SIDE_MAX) {
-            http_reply_bad_param(r, name, "%u to %d", low, SIDE_MAX);
-            return false;
-        }
-        *out = (unsigned)value;
-    }
-    return true;
-}
-
 static bool read_plot(struct http_request *r, const char **fields, struct plot *out) {
-    *out = (struct plot){
-        .width = WIDTH_DEFAULT, .height = HEIGHT_DEFAULT, .n = http_params(r, "field", fields, PLOT_FIELDS_MAX)};
-    if (out->n == 0 || out->n > PLOT_FIELDS_MAX) {
-        http_reply_bad_param(r, "field", "1 to %d of them, as /topic.field", PLOT_FIELDS_MAX);
+    size_t n = http_params(r, "field", fields, PLOT_FIELDS_MAX);
+    uint64_t width = WIDTH_DEFAULT, height = HEIGHT_DEFAULT, least = TOP + AREA_MIN + TIMES + LEGEND * n;
+    http_param_u64(r, "width", &width);
+    if (http_param_u64(r, "height", &height) && height < least) {
+        http_reply_bad_param(r, "height", "at least %llu for %zu fields", (unsigned long long)least, n);
         return false;
     }
-    return read_side(r, "width", WIDTH_MIN, &out->width) &&
-           read_side(r, "height", TOP + AREA_MIN + TIMES + LEGEND * (unsigned)out->n, &out->height);
+    *out = (struct plot){.width = (unsigned)width, .height = (unsigned)height, .n = n};
+    return true;
 }
 
 void api_plot(struct http_request *r) {

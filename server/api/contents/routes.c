@@ -72,13 +72,13 @@ static const struct http_param message_params[] = {
     PARAM_DECODING,
     {0},
 };
-#define SERIES_FIELD                                                                                                   \
+#define SERIES_FIELD(at_most)                                                                                          \
     {                                                                                                                  \
-        .name = "field", .type = HTTP_TEXT, .repeats = true, .max = 16, .required = true,                              \
+        .name = "field", .type = HTTP_TEXT, .repeats = true, .max = at_most, .required = true,                         \
         .help = "A numeric field: /gps_odom.pose.pose.position.x, /scan.ranges[0]."                                    \
     }
 #define SERIES_PARAMS                                                                                                  \
-    SERIES_FIELD, PARAM_SPAN,                                                                                          \
+    SERIES_FIELD(16), PARAM_SPAN,                                                                                      \
         {.name = "max_points",                                                                                         \
          .type = HTTP_UINT,                                                                                            \
          .min = 2,                                                                                                     \
@@ -106,7 +106,7 @@ static const struct http_param series_across_params[] = {
     {0},
 };
 static const struct http_param plot_params[] = {
-    SERIES_FIELD,
+    SERIES_FIELD(8),
     PARAM_SPAN,
     {.name = "width", .type = HTTP_UINT, .min = 200, .max = 4000, .fallback = "800", .help = "The width in pixels."},
     {.name = "height",
@@ -119,7 +119,7 @@ static const struct http_param plot_params[] = {
 static const struct http_param fields_params[] = {
     {.name = "topic", .type = HTTP_TEXT, .required = true, .help = "The topic."}, PARAM_ROW_OUTPUT, {0}};
 static const struct http_param frame_params[] = {
-    {.name = "topic", .type = HTTP_GLOB, .required = true, .help = "The topic of the images."},
+    {.name = "topic", .type = HTTP_GLOB, .required = true, .help = "The topic of the images; see /topics."},
     {.name = "at", .type = HTTP_TIME, .help = "Selects the last image at or before this time; without it, the first."},
     {.name = "width",
      .type = HTTP_UINT,
@@ -129,7 +129,7 @@ static const struct http_param frame_params[] = {
     {0},
 };
 static const struct http_param frames_params[] = {
-    {.name = "topic", .type = HTTP_GLOB, .required = true, .help = "The topic of the images."},
+    {.name = "topic", .type = HTTP_GLOB, .required = true, .help = "The topic of the images; see /topics."},
     PARAM_SPAN,
     {.name = "every",
      .type = HTTP_TEXT,
@@ -163,7 +163,12 @@ static const struct http_param previews_params[] = {
     {0},
 };
 static const struct http_param manifest_params[] = {
-    {.name = "recording", .type = HTTP_TEXT, .repeats = true, .max = 64, .help = "The ids of the recordings."},
+    {.name = "recording",
+     .type = HTTP_TEXT,
+     .repeats = true,
+     .max = 64,
+     .required = true,
+     .help = "The ids of the recordings, as recording=ID&recording=ID."},
     {0},
 };
 
@@ -234,6 +239,7 @@ const struct api_route api_routes_contents[] = {
     {.http = {"PATCH", BASE "/plays/{id}", ROLE_READ, api_no_params,
               "Pauses a running playback, or changes its speed or position.", api_play_patch, JSON_BODY},
      .id = "controlPlay",
+     .policy = {.key = HTTP_KEY_NATURAL},
      .tag = "contents",
      .answers = "200" ERRORS_WRITE},
     {.http = {"GET", BASE "/recordings/{id}/series", ROLE_READ, series_params,

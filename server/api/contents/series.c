@@ -2,6 +2,10 @@
  * fields. The values of a field are kept as a column in the derived cache, so the next request, for any time range,
  * reads no messages. */
 #include "api/contents/series.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
+#include "api/reserve.h"
+#include "api/selection.h"
 
 #include <float.h>
 #include <math.h>
@@ -116,8 +120,10 @@ static struct reel_column *get_column(struct http_request *r, const struct api_r
         return reel_column_new(a->recording, topic, path, q->start_ns, q->end_ns, NULL, &trouble->error);
     }
     int64_t left = q->wait_until_ns - reel_now_ns();
-    struct column_request *request = make_request(a->recording, topic, path);
-    return derived_get(http_app(r)->derived, &kind, key, subject, request, left > 0 ? left : 0, trouble->job,
+    char owner[API_PRINCIPAL_TEXT];
+    const struct derived_request derived = {
+        .key = key, .subject = subject, .owner = api_principal(r, owner), .wait_ns = left > 0 ? left : 0};
+    return derived_get(http_app(r)->derived, &kind, &derived, make_request(a->recording, topic, path), trouble->job,
                        &trouble->error);
 }
 
@@ -194,21 +200,8 @@ bool series_query(struct http_request *r, const struct reel_index *index, struct
     if (how) {
         series_how(how, &out->how); /* valid: the route table has checked it */
     }
-    if (http_param_u64(r, "max_points", &out->max_points) && (out->max_points < 2 || out->max_points > POINTS_MAX)) {
-        http_reply_bad_param(r, "max_points", "2 to %d", POINTS_MAX);
-        return false;
-    }
+    http_param_u64(r, "max_points", &out->max_points);
     return true;
-}
-
-/* 0: replied. */
-static size_t series_read_fields(struct http_request *r, const char **fields) {
-    size_t n = http_params(r, "field", fields, FIELDS_MAX);
-    if (n == 0 || n > FIELDS_MAX) {
-        http_reply_bad_param(r, "field", "1 to %d of them, as /topic.field", FIELDS_MAX);
-        return 0;
-    }
-    return n;
 }
 
 static struct series *new_series(struct http_request *r, size_t n) {
@@ -222,7 +215,7 @@ static struct series *new_series(struct http_request *r, size_t n) {
 void api_series(struct http_request *r) {
     const char *fields[FIELDS_MAX];
     struct rows_form form;
-    size_t n = rows_form(r, &form) ? series_read_fields(r, fields) : 0, done = 0;
+    size_t n = rows_form(r, &form) ? http_params(r, "field", fields, FIELDS_MAX) : 0, done = 0;
     struct api_recording a;
     struct series_request q;
     struct series_error trouble;
@@ -260,10 +253,6 @@ static bool find_listed(struct http_request *r, struct across *x) {
     const char *topics[API_GLOBS_MAX];
     size_t n_topics = http_params(r, "topic", topics, API_GLOBS_MAX);
     struct reel_error err = {0};
-    if (n_topics > API_GLOBS_MAX) {
-        http_reply_bad_param(r, "topic", "at most %d of them", API_GLOBS_MAX);
-        return false;
-    }
     const struct catalog_query q = {.words = http_param(r, "q"),
                                     .format = http_param(r, "format"),
                                     .collection = http_param(r, "collection"),
@@ -300,10 +289,6 @@ static bool find_recordings(struct http_request *r, struct across *x) {
             http_reply_bad_param(r, list[i], "recordings are either named or searched for");
             return false;
         }
-    }
-    if (x->n_keys > ACROSS_MAX) {
-        http_reply_bad_param(r, "recording", "at most %d of them", ACROSS_MAX);
-        return false;
     }
     return x->n_keys > 0 || find_listed(r, x);
 }
@@ -343,8 +328,8 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
 void api_series_across(struct http_request *r) {
     struct across x = {0};
     struct rows_form form;
-    bool good = rows_form(r, &form) && (x.n_fields = series_read_fields(r, x.fields)) > 0 && find_recordings(r, &x) &&
-                (x.all = new_series(r, x.n_fields * x.n_keys));
+    bool good = rows_form(r, &form) && (x.n_fields = http_params(r, "field", x.fields, FIELDS_MAX)) > 0 &&
+                find_recordings(r, &x) && (x.all = new_series(r, x.n_fields * x.n_keys));
     for (size_t i = 0; good && i < x.n_keys; i++) {
         struct api_recording a;
         good = api_open_key(r, x.keys[i], &a);

@@ -2,7 +2,7 @@
 #ifndef SERVER_API_CONTENTS_SERIES_H
 #define SERVER_API_CONTENTS_SERIES_H
 
-#include "api/common.h"
+#include "api/recording.h"
 #include "api/rows.h"
 #include "reel/values.h"
 #include "syntax/json_out.h"

@@ -6,7 +6,9 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/frame.h"
+#include "api/digests.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "base/cleanup.h"
 #include "scans/scanning.h"
 #include "work/locks.h"
@@ -134,10 +136,6 @@ void api_previews(struct http_request *r) {
     static const char *const columns[] = {"recording", "picture", "rate", NULL};
     const char *ids[PREVIEWS_MAX];
     size_t n = http_params(r, "recording", ids, PREVIEWS_MAX);
-    if (n > PREVIEWS_MAX) {
-        http_reply_bad_param(r, "recording", "at most %d of them", PREVIEWS_MAX);
-        return;
-    }
     json_t *items = json_array();
     for (size_t i = 0; i < n; i++) {
         struct catalog_recording row;

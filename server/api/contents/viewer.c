@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "access/access.h"
-#include "api/common.h"
 #include "api/contents/contents.h"
 #include "api/contents/viewer_fit.h"
+#include "api/recording.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "decode/encoding.h"
@@ -296,11 +296,6 @@ void api_layout(struct http_request *r) {
 void api_manifest(struct http_request *r) {
     const char *keys[SOURCES_MAX];
     size_t n = http_params(r, "recording", keys, SOURCES_MAX);
-    if (n == 0 || n > SOURCES_MAX) {
-        http_reply_bad_param(r, "recording", n == 0 ? "a recording is missing: use recording=ID" : "at most %d of them",
-                             SOURCES_MAX);
-        return;
-    }
     json_t *sources = json_array(), *name = NULL;
     for (size_t i = 0; i < n; i++) {
         struct api_recording a;

@@ -3,6 +3,7 @@
 #define SERVER_API_EXPORT_CONVERSION_H
 
 #include "api/export/inputs.h"
+#include "api/selection.h"
 #include "convert/split.h"
 #include "convert/writer.h"
 

@@ -1,4 +1,5 @@
 /* See conversion.h. */
+#include "api/digests.h"
 #include "api/export/conversion.h"
 
 #include <stdio.h>

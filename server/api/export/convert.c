@@ -7,14 +7,16 @@
 #include "api/export/conversion.h"
 #include "api/export/export.h"
 #include "api/export/plans.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
+#include "api/reserve.h"
+#include "api/selection.h"
 #include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "formats/nanover/question.h"
 #include "stream/view.h"
 #include "views/views.h"
-
-static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 
 static void conversion_done(struct conversion *c) {
     api_text_done(&c->text);
@@ -71,11 +73,15 @@ static bool convert_read_options(struct http_request *r, struct conversion *c) {
 }
 
 /* ros and wrap. False: replied. */
-static bool read_encoding(struct http_request *r, struct reel_selection *s) {
+static bool read_encoding(struct http_request *r, const struct reel_writer *writer, struct reel_selection *s) {
     const char *ros = http_param(r, "ros");
     bool wrap = false;
     if (http_param_bool(r, "wrap", &wrap) && wrap && ros) {
         http_reply_bad_param(r, "wrap", "with ros the messages are converted, not wrapped");
+        return false;
+    }
+    if (wrap && !writer->encoding) {
+        http_reply_bad_param(r, "wrap", "means nothing for %s files", writer->name);
         return false;
     }
     s->encoding = ros ? (strcmp(ros, "2") == 0 ? "cdr" : "ros1") : wrap ? "" : NULL;
@@ -147,16 +153,19 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
     http_param_bool(r, "raw", &raw);
-    c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
-    c->q.selection.view = c->q.selection.view && raw ? c->q.selection.view->raw : c->q.selection.view;
-    if (!read_encoding(r, &c->q.selection)) {
+    if (raw && !(view && strcmp(view, "raw") != 0)) {
+        http_reply_bad_param(r, "raw", "goes with view=foxglove");
+        return false;
+    }
+    c->q.selection.view = view && strcmp(view, "raw") != 0 ? view_named(view, raw, &err) : NULL;
+    if (!read_encoding(r, c->writer, &c->q.selection)) {
         return false;
     }
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
     c->options.source_ids = in->merged ? in->ids : NULL;
-    return convert_read_options(r, c) && convert_read_run(r, c) && api_read_text(r, &c->text, &c->options);
+    return convert_read_options(r, c) && convert_read_run(r, c) && api_read_text(r, c->writer, &c->text, &c->options);
 }
 
 /* The memory that the response takes. False: replied. */
@@ -223,7 +232,7 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
     struct reel_error err = {0};
     char job[33] = "";
     AUTO(parts_free)
-    struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, API_PLAN_WAIT_NS), job, &err);
     if (!parts && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
@@ -251,13 +260,14 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
 static void reply_planned(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {
     struct reel_error err = {0};
     char job[33] = "";
-    struct plan_request q = {.key = c->etag, .conversion = conversion};
+    char owner[API_PRINCIPAL_TEXT];
+    const struct plan_request q = {.key = c->etag, .owner = api_principal(r, owner), .conversion = conversion};
     if (c->split) {
         reply_parts(r, c, &q);
         return;
     }
     AUTO(reel_plan_free)
-    struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, API_PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
@@ -285,7 +295,7 @@ static bool count_left_out(struct http_request *r, const struct plan_request *q,
     struct reel_error err = {0};
     char job[33] = "";
     AUTO(reel_plan_free)
-    struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, API_PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "the messages are being checked; try again");
     } else if (!plan) {
@@ -309,6 +319,7 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
 void api_convert_inputs(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
+    char owner[API_PRINCIPAL_TEXT];
     bool report = false, check = false;
     if (!read_conversion(r, in, &c) || !convert_reserve(r, in, &c)) {
         return;
@@ -329,7 +340,7 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
         bool leaves_out = stream->left_out || c.writer->leaves_out;
         bool counts = http_param_bool(r, "check", &check) && check && leaves_out && !streamed && !c.split;
         if (accepted && counts &&
-            !count_left_out(r, &(struct plan_request){.key = c.etag, .conversion = conversion}, loss)) {
+            !count_left_out(r, &(struct plan_request){c.etag, api_principal(r, owner), conversion}, loss)) {
             return;
         }
         reply_report(r, &c, accepted, loss, &err);
@@ -351,7 +362,7 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
     struct inputs inputs = {.items = &item, .recordings = &item.recording, .n = 1, .name = name}, *in = &inputs;
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error ignored = {0};
-    char job[33] = "";
+    char job[33] = "", owner[API_PRINCIPAL_TEXT];
     if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
         return false;
     }
@@ -361,7 +372,7 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
         !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
         return false;
     }
-    const struct plan_request q = {.key = c.etag, .conversion = conversion};
+    const struct plan_request q = {.key = c.etag, .owner = api_principal(r, owner), .conversion = conversion};
     bool costly = c.writer->is_costly && c.writer->is_costly(stream);
     AUTO(reel_plan_free)
     struct reel_plan *plan =

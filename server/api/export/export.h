@@ -2,7 +2,7 @@
 #ifndef SERVER_API_EXPORT_EXPORT_H
 #define SERVER_API_EXPORT_EXPORT_H
 
-#include "api/common.h"
+#include "api/recording.h"
 #include "convert/writer.h"
 
 /* file.c: replies with an original file. */

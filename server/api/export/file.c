@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/digests.h"
 #include "api/export/export.h"
+#include "api/recording.h"
 #include "base/cleanup.h"
 #include "recordings/names.h"
 #include "scans/references.h"

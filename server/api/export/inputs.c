@@ -6,7 +6,10 @@
 
 #include "api/export/export.h"
 #include "api/export/inputs.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
 #include "api/recordings/query.h"
+#include "api/reserve.h"
 #include "base/cleanup.h"
 #include "scans/open_recordings.h"
 
@@ -92,14 +95,6 @@ static enum reel_align align_of(const struct http_request *r) {
 struct inputs *inputs_named(struct http_request *r, const char *name) {
     const char *keys[MERGE_MAX];
     size_t n = http_params(r, "recording", keys, MERGE_MAX);
-    if (n == 0) {
-        http_reply_bad_param(r, "recording", "recordings are missing: use recording=ID&recording=ID");
-        return NULL;
-    }
-    if (n > MERGE_MAX) {
-        http_reply_bad_param(r, "recording", "at most %d of them", MERGE_MAX);
-        return NULL;
-    }
     AUTO(inputs_free) struct inputs *in = inputs_new(r, name, MERGE_MAX);
     for (size_t i = 0; in && i < n; i++) {
         if (!add_input(r, in, keys[i])) {
@@ -118,8 +113,7 @@ void api_merge(struct http_request *r) {
         return;
     }
     http_params(r, "recording", keys, MERGE_MAX);
-    if (n > 0 &&
-        !reel_merge_shift(in->recordings, in->n, keys, shifts, n < MERGE_MAX ? n : MERGE_MAX, in->sources, &err)) {
+    if (n > 0 && !reel_merge_shift(in->recordings, in->n, keys, shifts, n, in->sources, &err)) {
         http_reply_bad_param(r, "shift", "%s", err.text);
         return;
     }

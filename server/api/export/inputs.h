@@ -2,7 +2,7 @@
 #ifndef SERVER_API_EXPORT_INPUTS_H
 #define SERVER_API_EXPORT_INPUTS_H
 
-#include "api/common.h"
+#include "api/recording.h"
 
 struct inputs {
     struct api_recording *items;

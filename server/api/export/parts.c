@@ -116,7 +116,9 @@ struct parts *parts_get(struct derived_cache *cache, const struct plan_request *
         request->conversion = reel_conversion_ref(q->conversion);
         request->rule = *rule;
     }
-    return derived_get(cache, &kind, q->key, q->conversion->writer->name, request, wait_ns, job, err);
+    const struct derived_request derived = {
+        .key = q->key, .subject = q->conversion->writer->name, .owner = q->owner, .wait_ns = wait_ns};
+    return derived_get(cache, &kind, &derived, request, job, err);
 }
 
 /* ---- the archive */

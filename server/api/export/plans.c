@@ -54,7 +54,9 @@ struct reel_plan *plans_get(struct derived_cache *cache, const struct plan_reque
         request->conversion = reel_conversion_ref(q->conversion);
         request->keep = derived_keep(cache);
     }
-    return derived_get(cache, &kind, q->key, q->conversion->writer->name, request, wait_ns, job, err);
+    const struct derived_request derived = {
+        .key = q->key, .subject = q->conversion->writer->name, .owner = q->owner, .wait_ns = wait_ns};
+    return derived_get(cache, &kind, &derived, request, job, err);
 }
 
 struct reel_plan *plans_find(struct derived_cache *cache, const char *key) {

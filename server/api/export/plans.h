@@ -9,7 +9,8 @@
 #include "work/derived_cache.h"
 
 struct plan_request {
-    const char *key; /* the ETag's text: same key, same bytes */
+    const char *key;   /* the ETag's text: same key, same bytes */
+    const char *owner; /* who asked: api_principal() */
     struct reel_conversion *conversion;
 };
 

@@ -28,7 +28,7 @@ static const struct http_param tar_params[] = {
                 "ROS 1 and ROS 2, or "                                                                                 \
                 "shown in a video."                                                                                    \
     }
-/* A selection of messages and what more than one target takes; the options of single ones follow by
+/* A selection of messages and what more than one target takes; the views and the options of single targets follow by
  * api_write_params(). */
 #define PARAM_TARGET                                                                                                   \
     PARAM_SELECTION,                                                                                                   \
@@ -39,14 +39,7 @@ static const struct http_param tar_params[] = {
          .type = HTTP_TEXT,                                                                                            \
          .help = "The compression of the target format: zstd, lz4, bz2, … The service document lists those of each " \
                  "target."},                                                                                           \
-        {.name = "view",                                                                                               \
-         .type = HTTP_CHOICE,                                                                                          \
-         .choices = CHOICES("raw", "foxglove"),                                                                        \
-         .fallback = "raw",                                                                                            \
-         .help = "foxglove adds topics that viewers draw: scenes, transforms, logs and plots. Channels that viewers "  \
-                 "cannot read are JSON, or "                                                                           \
-                 "are left out."},                                                                                     \
-        {.name = "raw", .type = HTTP_BOOL, .help = "With view=foxglove: keeps all channels as they were recorded."},   \
+        {.name = "raw", .type = HTTP_BOOL, .help = "With view: keeps all channels as they were recorded."},            \
         {.name = "ros",                                                                                                \
          .type = HTTP_CHOICE,                                                                                          \
          .choices = CHOICES("1", "2"),                                                                                 \
@@ -147,7 +140,8 @@ const struct api_route api_routes_export[] = {
      .tag = "export",
      .detail = "Binary targets are planned first: they have a length, an entity tag and ranges, and nothing is stored. "
                "Text targets are "
-               "streamed. While a large plan is being computed, the response is 503 with the address of the job.",
+               "streamed. Planning a large one is waited for, up to 50 seconds, then 503; with Prefer: respond-async "
+               "the response is 202 with the job at once.",
      .headers = "range ifRange prefer",
      .answers = "200 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headConversion", "Returns length and entity tag of an export.",
@@ -158,7 +152,8 @@ const struct api_route api_routes_export[] = {
      .tag = "export",
      .detail = "Binary targets are planned first: they have a length, an entity tag and ranges, and nothing is stored. "
                "Text targets are "
-               "streamed. While a large plan is being computed, the response is 503 with the address of the job.",
+               "streamed. Planning a large one is waited for, up to 50 seconds, then 503; with Prefer: respond-async "
+               "the response is 202 with the job at once.",
      .headers = "range ifRange prefer",
      .answers = "200 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headMerge", "Returns length and entity tag of an export of several recordings.",
@@ -168,11 +163,12 @@ const struct api_route api_routes_export[] = {
               NULL},
      .id = "exportSearch",
      .tag = "export",
-     .detail = "At most 1000 recordings; topic, start and end select both recordings and their messages. The entity "
-               "tag changes with what "
-               "the search finds. Recordings that are not ready are left out and counted in X-Left-Out. While a large "
-               "plan is being "
-               "computed, the response is 503 with the address of the job.",
+     .detail =
+         "At most 1000 recordings; topic, start and end select both recordings and their messages. The entity "
+         "tag changes with what "
+         "the search finds. Recordings that are not ready are left out and counted in X-Left-Out. Planning a large "
+         "one is waited for, up to 50 seconds, then 503; with Prefer: respond-async the response is 202 with the job "
+         "at once.",
      .headers = "range ifRange prefer",
      .answers = "200:mergeRecordings 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headSearch", "Returns length and entity tag of an export of a search.",
@@ -187,8 +183,8 @@ const struct api_route api_routes_export[] = {
                "it has a length, an "
                "entity tag and ranges, and nothing is stored. What cannot be had in the format is listed in the member "
                "LEFT-OUT.txt and "
-               "counted in X-Left-Out. While a large plan is being computed, the response is 503 with the address of "
-               "the job.",
+               "counted in X-Left-Out. Planning a large one is waited for, up to 50 seconds, then 503; with "
+               "Prefer: respond-async the response is 202 with the job at once.",
      .headers = "range ifRange prefer",
      .answers = "200 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headSearchZip",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/digests.h"
 #include "api/export/export.h"
 #include "api/recordings/query.h"
 #include "base/cleanup.h"

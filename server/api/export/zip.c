@@ -4,17 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/digests.h"
 #include "api/export/export.h"
 #include "api/export/inputs.h"
 #include "api/export/plans.h"
 #include "api/export/zip_archive.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
+#include "api/reserve.h"
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "catalog/notes.h"
 #include "stream/merge_names.h"
 #include "syntax/ustar.h"
-
-static const int64_t PLAN_WAIT_NS = 2000000000;
 
 enum { MEMBERS_MAX = 1000, AS_MAX = 32, TITLE_MAX = 60 };
 
@@ -254,9 +256,13 @@ static void zip_reply(struct export *e) {
         return;
     }
     api_etag(e->all_text, etag);
+    char owner[API_PRINCIPAL_TEXT];
+    const struct derived_request request = {.key = etag,
+                                            .subject = "export.zip",
+                                            .owner = api_principal(e->r, owner),
+                                            .wait_ns = api_wait_ns(e->r, API_PLAN_WAIT_NS)};
     AUTO(zip_plan_free)
-    struct zip_plan *plan =
-        zip_plan_get(http_app(e->r)->derived, e->items, etag, api_wait_ns(e->r, PLAN_WAIT_NS), job, &err);
+    struct zip_plan *plan = zip_plan_get(http_app(e->r)->derived, e->items, &request, job, &err);
     if (!plan && job[0]) {
         api_reply_busy(e->r, job, "the archive is being planned; try again");
         return;

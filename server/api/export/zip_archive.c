@@ -150,8 +150,8 @@ static void unref_plan(void *plan) {
     zip_plan_free(plan);
 }
 
-struct zip_plan *zip_plan_get(struct derived_cache *cache, struct zip_items *items, const char *key, int64_t wait_ns,
-                              char job[33], struct reel_error *err) {
+struct zip_plan *zip_plan_get(struct derived_cache *cache, struct zip_items *items,
+                              const struct derived_request *request, char job[33], struct reel_error *err) {
     static const struct derived_kind kind = {.job = "plan",
                                              .make = make_plan,
                                              .free_context = zip_archive_free_request,
@@ -161,7 +161,7 @@ struct zip_plan *zip_plan_get(struct derived_cache *cache, struct zip_items *ite
     if (q) {
         q->items = ref_items(items);
     }
-    return derived_get(cache, &kind, key, "export.zip", q, wait_ns, job, err);
+    return derived_get(cache, &kind, request, q, job, err);
 }
 
 /* ---- the archive */

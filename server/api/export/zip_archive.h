@@ -25,8 +25,8 @@ REEL_DEFINE_AUTO(struct zip_items, zip_items_free);
 struct zip_plan;
 void zip_plan_free(struct zip_plan *plan);
 REEL_DEFINE_AUTO(struct zip_plan, zip_plan_free);
-struct zip_plan *zip_plan_get(struct derived_cache *cache, struct zip_items *items, const char *key, int64_t wait_ns,
-                              char job[33], struct reel_error *err);
+struct zip_plan *zip_plan_get(struct derived_cache *cache, struct zip_items *items,
+                              const struct derived_request *request, char job[33], struct reel_error *err);
 
 /* Owned by the response. */
 struct zip_archive;

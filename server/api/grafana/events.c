@@ -5,6 +5,7 @@
 #include "api/annotations/events.h"
 #include "api/body.h"
 #include "api/grafana/grafana.h"
+#include "api/recording.h"
 #include "catalog/notes.h"
 
 enum { ANNOTATIONS_MAX = 1000 };

@@ -1,5 +1,7 @@
 /* /grafana: time series for Grafana's panels, read and downsampled by the code of /series. */
 #include "api/grafana/grafana.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef SERVER_API_GRAFANA_GRAFANA_H
 #define SERVER_API_GRAFANA_GRAFANA_H
 
-#include <stdio.h>
+#include "http/http.h"
 
-#include "api/common.h"
+#include <stdio.h>
 
 #define GRAFANA_EVENTS "events"
 enum { GRAFANA_TEXT_MAX = 2048, GRAFANA_VALUES_MAX = 64 };

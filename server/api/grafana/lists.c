@@ -6,6 +6,7 @@
 
 #include "api/body.h"
 #include "api/grafana/grafana.h"
+#include "api/recording.h"
 #include "base/glob.h"
 #include "base/order.h"
 #include "reel/values.h"

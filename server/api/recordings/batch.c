@@ -7,7 +7,9 @@
 
 #include "api/body.h"
 #include "api/change.h"
+#include "api/job_reply.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
 #include "catalog/batches.h"

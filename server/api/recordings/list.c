@@ -1,6 +1,7 @@
 /* /recordings: the list. */
 #include <stdio.h>
 
+#include "api/paging.h"
 #include "api/recordings/recordings.h"
 #include "api/recordings/search_values.h"
 #include "views/viewer_links.h"

@@ -4,6 +4,7 @@
 
 #include "api/body.h"
 #include "api/change.h"
+#include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
 #include "catalog/notes.h"

@@ -1,5 +1,6 @@
 /* See query.h. */
 #include "api/recordings/query.h"
+#include "api/selection.h"
 
 /* False: replied. */
 static bool query_read_time(struct http_request *r, const char *name, bool *has, int64_t *ns) {
@@ -26,15 +27,6 @@ static bool read_times(struct http_request *r, struct catalog_query *q) {
     return good;
 }
 
-static bool read_list(struct http_request *r, const char *name, const char **out, uint32_t *n) {
-    size_t given = http_params(r, name, out, API_GLOBS_MAX);
-    *n = (uint32_t)given;
-    if (given > API_GLOBS_MAX) {
-        http_reply_bad_param(r, name, "at most %d of them", API_GLOBS_MAX);
-    }
-    return given <= API_GLOBS_MAX;
-}
-
 static void read_range(struct http_request *r, const char *min, const char *max, struct catalog_range *out) {
     uint64_t value;
     out->has_min = http_param_u64(r, min, &value);
@@ -46,10 +38,7 @@ static void read_range(struct http_request *r, const char *min, const char *max,
 bool recordings_read_query(struct http_request *r, struct recordings_query *out) {
     uint64_t limit = 100;
     struct catalog_query *q = &out->q;
-    if (http_param_u64(r, "limit", &limit) && limit == 0) {
-        http_reply_bad_param(r, "limit", "1 to 1000");
-        return false;
-    }
+    http_param_u64(r, "limit", &limit);
     *q = (struct catalog_query){.words = http_param(r, "q"),
                                 .format = http_param(r, "format"),
                                 .collection = http_param(r, "collection"),
@@ -62,14 +51,13 @@ bool recordings_read_query(struct http_request *r, struct recordings_query *out)
                                 .tags = out->tags,
                                 .match_any = http_param(r, "match") && strcmp(http_param(r, "match"), "any") == 0,
                                 .sort = http_param(r, "sort"),
-                                .limit = limit > 1000 ? 1000 : (uint32_t)limit,
+                                .limit = (uint32_t)limit,
                                 .cursor = http_param(r, "cursor")};
-    if (!read_list(r, "topic", out->topics, &q->n_topics) || !read_list(r, "type", out->types, &q->n_types) ||
-        !read_list(r, "topic_re", out->topic_patterns, &q->n_topic_patterns) ||
-        !read_list(r, "type_re", out->type_patterns, &q->n_type_patterns) ||
-        !read_list(r, "tag", out->tags, &q->n_tags)) {
-        return false;
-    }
+    q->n_topics = (uint32_t)http_params(r, "topic", out->topics, API_GLOBS_MAX);
+    q->n_types = (uint32_t)http_params(r, "type", out->types, API_GLOBS_MAX);
+    q->n_topic_patterns = (uint32_t)http_params(r, "topic_re", out->topic_patterns, API_GLOBS_MAX);
+    q->n_type_patterns = (uint32_t)http_params(r, "type_re", out->type_patterns, API_GLOBS_MAX);
+    q->n_tags = (uint32_t)http_params(r, "tag", out->tags, API_GLOBS_MAX);
     read_range(r, "min_size", "max_size", &q->size);
     read_range(r, "min_messages", "max_messages", &q->messages);
     q->duration.has_min = http_param_duration(r, "min_duration", &q->duration.min);

@@ -2,7 +2,8 @@
 #ifndef SERVER_API_RECORDINGS_QUERY_H
 #define SERVER_API_RECORDINGS_QUERY_H
 
-#include "api/common.h"
+#include "api/selection.h"
+#include "app.h"
 
 /* The query of LIST_FILTERS. Its texts are owned by the request, its lists by this struct. */
 struct recordings_query {

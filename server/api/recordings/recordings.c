@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "api/change.h"
+#include "api/job_reply.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
 #include "http/json_text.h"
@@ -12,7 +14,6 @@
 #include "recordings/ingest.h"
 #include "scans/open_recordings.h"
 #include "scans/scanning.h"
-#include "views/answer_cache.h"
 #include "views/viewer_links.h"
 #include "views/views.h"
 
@@ -34,7 +35,7 @@ void api_recording_get(struct http_request *r) {
         http_audit(r);
     }
     bool keeps = a.row.state == STATE_READY && !app->config.viewer; /* links to the viewer hang on the request's host */
-    char *kept = keeps ? answer_cache_find(app->answers, &a.row) : NULL;
+    char *kept = keeps ? catalog_answer(app->catalog, http_segment(r, "id"), &a.row) : NULL;
     if (kept) {
         change_etag(&a.row, true, etag);
         http_add_header(r, "ETag", etag);
@@ -56,7 +57,7 @@ void api_recording_get(struct http_request *r) {
     struct view_slice slice = {.limit = VIEW_ITEMS_MAX};
     char *text = index ? paging_topics(r, body, index, &slice) : json_line(body);
     if (text && keeps && a.recording) {
-        answer_cache_keep(app->answers, &a.row, text);
+        catalog_keep_answer(app->catalog, http_segment(r, "id"), &a.row, text);
     }
     if (text) {
         http_reply_json_text(r, 200, text);

@@ -1,5 +1,6 @@
 /* Scans a recording again, as a job. */
-#include "api/common.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "scans/scan_job.h"
 

@@ -1,5 +1,6 @@
 /* /collections/{name}/layouts and /searches: what users save by name (catalog/saved.h). */
 #include "catalog/saved.h"
+#include "api/recording.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,8 @@
  * time is over. A recording whose statistics are not there yet is read within that time if it is small; else it is
  * pending, and a job makes them. */
 #include "api/recordings/search_values.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -371,10 +373,6 @@ void api_search_values_save(struct http_request *r) {
                        .intervals_max = INTERVALS_DEFAULT,
                        .found = add_events,
                        .title = title ? title : http_param(r, "where")};
-    if (!http_param(r, "save_as")) {
-        http_reply_bad_param(r, "save_as", "is needed: event");
-        return;
-    }
     http_param_u64(r, "intervals", &s.intervals_max);
     if (rows_form(r, &form) && recordings_read_query(r, &query)) {
         search_values_answer(&s, &form, columns);

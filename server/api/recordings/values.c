@@ -72,8 +72,8 @@ void api_values(struct http_request *r) {
     struct values_counts found;
     struct reel_error err = {0};
     char *after = NULL;
-    if (!values_read_field(r, &q) || !recordings_read_query(r, &query) || !paging_limit(r, &q.limit) ||
-        !paging_after(r, &after)) {
+    q.limit = paging_limit(r);
+    if (!values_read_field(r, &q) || !recordings_read_query(r, &query) || !paging_after(r, &after)) {
         return;
     }
     q.after = after;

@@ -2,12 +2,12 @@
 #include <stdlib.h>
 
 #include "api/answer.h"
-#include "api/common.h"
-#include "api/reports/reports.h"
+#include "api/params.h"
+#include "api/recording.h"
 #include "api/table.h"
 #include "formats/rosbag/info.h"
 
-void api_bag_info(struct http_request *r) {
+static void api_bag_info(struct http_request *r) {
     struct api_recording a;
     struct reel_error err = {0};
     struct reel_bag_question q = {0};
@@ -33,3 +33,22 @@ void api_bag_info(struct http_request *r) {
     free(text);
     api_recording_done(&a);
 }
+
+/* ---- the endpoints */
+
+static const struct http_param bag_info_params[] = {
+    {.name = "yaml", .type = HTTP_BOOL, .help = "Returns the output of rosbag info --yaml."},
+    {.name = "freq", .type = HTTP_BOOL, .help = "Also returns the message rates, as rosbag info --freq."},
+    PARAM_OUTPUT("text", "json", "csv", "ndjson", "parquet", "arrows"),
+    {0},
+};
+
+const struct api_route api_routes_bag[] = {
+    {.http = {"GET", BASE "/recordings/{id}/bag/info", ROLE_READ, bag_info_params, "Returns the output of rosbag info.",
+              api_bag_info, NULL, NULL, NULL},
+     .id = "getBagInfo",
+     .tag = "ros and rsb",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.id = NULL},
+};

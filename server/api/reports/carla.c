@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "api/answer.h"
-#include "api/common.h"
-#include "api/reports/reports.h"
+#include "api/params.h"
+#include "api/recording.h"
 #include "api/table.h"
 #include "base/cleanup.h"
 #include "base/number.h"
@@ -86,24 +86,24 @@ static void carla_reply(struct http_request *r, struct reel_carla_question q) {
     api_recording_done(&a);
 }
 
-void api_carla_info(struct http_request *r) {
+static void api_carla_info(struct http_request *r) {
     carla_reply(r, reel_carla_question(REEL_CARLA_INFO));
 }
-void api_carla_collisions(struct http_request *r) {
+static void api_carla_collisions(struct http_request *r) {
     carla_reply(r, reel_carla_question(REEL_CARLA_COLLISIONS));
 }
-void api_carla_blocked(struct http_request *r) {
+static void api_carla_blocked(struct http_request *r) {
     carla_reply(r, reel_carla_question(REEL_CARLA_BLOCKED));
 }
-void api_carla_actors(struct http_request *r) {
+static void api_carla_actors(struct http_request *r) {
     carla_reply(r, reel_carla_question(REEL_CARLA_ACTORS));
 }
 
-void api_carla_state(struct http_request *r) {
+static void api_carla_state(struct http_request *r) {
     carla_reply(r, reel_carla_question(REEL_CARLA_STATE));
 }
 
-void api_carla_trajectory(struct http_request *r) {
+static void api_carla_trajectory(struct http_request *r) {
     struct reel_carla_question q = reel_carla_question(REEL_CARLA_TRAJECTORY);
     uint64_t actor = 0;
     if (!number_u64(http_segment(r, "actor"), &actor) || actor > UINT32_MAX) {
@@ -113,3 +113,100 @@ void api_carla_trajectory(struct http_request *r) {
     q.actor = (uint32_t)actor;
     carla_reply(r, q);
 }
+
+/* ---- the endpoints */
+
+static const struct http_param carla_info_params[] = {
+    {.name = "all", .type = HTTP_BOOL, .help = "Also returns the states of every frame."},
+    {.name = "dialect",
+     .type = HTTP_TEXT,
+     .fallback = "0.9.15",
+     .help = "The CARLA version whose wording the text has: 0.9.4 … 0.9.16, 0.10, dev2026."},
+    PARAM_TABLE_OUTPUT,
+    {0},
+};
+#define COLLISION_TYPE(type_name, text)                                                                                \
+    {                                                                                                                  \
+        .name = type_name, .type = HTTP_CHOICE, .choices = CHOICES("h", "v", "w", "t", "o", "a"), .fallback = "a",     \
+        .help = text                                                                                                   \
+    }
+static const struct http_param carla_collisions_params[] = {
+    COLLISION_TYPE("type1",
+                   "The type of the first actor: h hero, v vehicle, w walker, t traffic light, o other, a any."),
+    COLLISION_TYPE("type2", "The type of the second actor, as type1."),
+    PARAM_TABLE_OUTPUT,
+    {0},
+};
+static const struct http_param carla_blocked_params[] = {
+    {.name = "min_time",
+     .type = HTTP_TEXT,
+     .fallback = "30",
+     .help = "The minimum time of standing still, in seconds."},
+    {.name = "min_distance",
+     .type = HTTP_TEXT,
+     .fallback = "10",
+     .help = "An actor that moves less than this, in centimetres, stands still."},
+    PARAM_TABLE_OUTPUT,
+    {0},
+};
+static const struct http_param carla_actors_params[] = {PARAM_TABLE_OUTPUT, {0}};
+static const struct http_param carla_trajectory_params[] = {
+    {.name = "frame",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("carla", "ros"),
+     .fallback = "carla",
+     .help = "The coordinate system. carla: left-handed; ros: right-handed, with y, pitch and yaw negated."},
+    PARAM_TABLE_OUTPUT,
+    {0},
+};
+static const struct http_param carla_state_params[] = {
+    {.name = "at", .type = HTTP_TIME, .help = "The time. Without it, the end of the recording."},
+    {.name = "frame",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("carla", "ros"),
+     .fallback = "carla",
+     .help = "The coordinate system. carla: left-handed; ros: right-handed, with y, pitch and yaw negated."},
+    PARAM_TABLE_OUTPUT,
+    {0},
+};
+
+const struct api_route api_routes_carla[] = {
+    {.http = {"GET", BASE "/recordings/{id}/carla/info", ROLE_READ, carla_info_params,
+              "Returns the output of CARLA's show_recorder_file_info.", api_carla_info, NULL, NULL, NULL},
+     .id = "getCarlaInfo",
+     .tag = "carla",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/carla/collisions", ROLE_READ, carla_collisions_params,
+              "Returns the output of CARLA's show_recorder_collisions.", api_carla_collisions, NULL, NULL, NULL},
+     .id = "getCarlaCollisions",
+     .tag = "carla",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/carla/blocked", ROLE_READ, carla_blocked_params,
+              "Returns the output of CARLA's show_recorder_actors_blocked.", api_carla_blocked, NULL, NULL, NULL},
+     .id = "getCarlaBlocked",
+     .tag = "carla",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/carla/actors", ROLE_READ, carla_actors_params,
+              "Lists the actors of a CARLA log.", api_carla_actors, NULL, NULL, NULL},
+     .id = "listCarlaActors",
+     .tag = "carla",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/carla/state", ROLE_READ, carla_state_params,
+              "Returns the actors that live at a time, with interpolated positions.", api_carla_state, NULL, NULL,
+              NULL},
+     .id = "getCarlaState",
+     .tag = "carla",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/carla/actors/{actor}/trajectory", ROLE_READ, carla_trajectory_params,
+              "Returns the trajectory of an actor, frame by frame.", api_carla_trajectory, NULL, NULL, NULL},
+     .id = "getCarlaTrajectory",
+     .tag = "carla",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.id = NULL},
+};

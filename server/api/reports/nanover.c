@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "api/answer.h"
-#include "api/common.h"
-#include "api/reports/reports.h"
+#include "api/digests.h"
+#include "api/params.h"
+#include "api/recording.h"
+#include "api/selection.h"
 #include "api/table.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -99,10 +101,10 @@ static void reply_moment(struct http_request *r, enum reel_nanover_part part) {
     api_recording_done(&a);
 }
 
-void api_nanover_frame(struct http_request *r) {
+static void api_nanover_frame(struct http_request *r) {
     reply_moment(r, REEL_NANOVER_FRAME);
 }
-void api_nanover_state(struct http_request *r) {
+static void api_nanover_state(struct http_request *r) {
     reply_moment(r, REEL_NANOVER_STATE);
 }
 
@@ -138,10 +140,6 @@ static void nanover_answer(struct http_request *r, enum reel_nanover_topic topic
     const char *keys[KEYS_MAX];
     size_t n = http_params(r, "key", keys, KEYS_MAX);
     int form;
-    if (n > KEYS_MAX) {
-        http_reply_bad_param(r, "key", "at most %d of them", KEYS_MAX);
-        return;
-    }
     const char *media = table_form(r, topic, &form);
     if (!media || !api_open_messages(r, &a)) {
         return;
@@ -155,15 +153,86 @@ static void nanover_answer(struct http_request *r, enum reel_nanover_topic topic
     api_recording_done(&a);
 }
 
-void api_nanover_resets(struct http_request *r) {
+static void api_nanover_resets(struct http_request *r) {
     nanover_answer(r, REEL_NANOVER_RESETS);
 }
-void api_nanover_changes(struct http_request *r) {
+static void api_nanover_changes(struct http_request *r) {
     nanover_answer(r, REEL_NANOVER_CHANGES);
 }
-void api_nanover_energies(struct http_request *r) {
+static void api_nanover_energies(struct http_request *r) {
     nanover_answer(r, REEL_NANOVER_ENERGIES);
 }
-void api_nanover_frames(struct http_request *r) {
+static void api_nanover_frames(struct http_request *r) {
     nanover_answer(r, REEL_NANOVER_FRAMES);
 }
+
+/* ---- the endpoints */
+
+static const struct http_param nanover_moment_params[] = {
+    {.name = "at",
+     .type = HTTP_TIME,
+     .help = "The time; all messages up to it are merged. Without it, the end of the recording."},
+    PARAM_OUTPUT("json", "msgpack"),
+    {0},
+};
+static const struct http_param nanover_resets_params[] = {PARAM_ROW_OUTPUT, {0}};
+static const struct http_param nanover_changes_params[] = {
+    {.name = "key",
+     .type = HTTP_GLOB,
+     .repeats = true,
+     .max = 64,
+     .help = "Only keys that match one of these globs: avatar.*"},
+    PARAM_SPAN,
+    PARAM_ROW_OUTPUT,
+    {0},
+};
+static const struct http_param nanover_rows_params[] = {
+    PARAM_SPAN,
+    {.name = "every",
+     .type = HTTP_TEXT,
+     .help = "Fewer frames: 10 selects every tenth frame, 100ms the first in each interval."},
+    PARAM_ROW_OUTPUT,
+    {0},
+};
+
+const struct api_route api_routes_nanover[] = {
+    {.http = {"GET", BASE "/recordings/{id}/nanover/frame", ROLE_READ, nanover_moment_params,
+              "Returns the complete NanoVer frame at a time.", api_nanover_frame, NULL, NULL, NULL},
+     .id = "getNanoverFrame",
+     .tag = "nanover",
+     .headers = "range prefer",
+     .answers = "200 206:Partial" ERRORS_FILE},
+    {.http = {"GET", BASE "/recordings/{id}/nanover/state", ROLE_READ, nanover_moment_params,
+              "Returns the complete NanoVer shared state at a time.", api_nanover_state, NULL, NULL, NULL},
+     .id = "getNanoverState",
+     .tag = "nanover",
+     .headers = "range prefer",
+     .answers = "200 206:Partial" ERRORS_FILE},
+    {.http = {"GET", BASE "/recordings/{id}/nanover/state/changes", ROLE_READ, nanover_changes_params,
+              "Lists the changes of the NanoVer shared state, key by key.", api_nanover_changes, NULL, NULL, NULL},
+     .id = "listNanoverChanges",
+     .tag = "nanover",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/nanover/resets", ROLE_READ, nanover_resets_params,
+              "Lists the simulation runs of a NanoVer recording, each of which begins with a reset.",
+              api_nanover_resets, NULL, NULL, NULL},
+     .id = "listNanoverResets",
+     .tag = "nanover",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/nanover/frames", ROLE_READ, nanover_rows_params,
+              "Lists the NanoVer frames with index, keys, particle count and energies.", api_nanover_frames, NULL, NULL,
+              NULL},
+     .id = "listNanoverFrames",
+     .tag = "nanover",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/nanover/energies", ROLE_READ, nanover_rows_params,
+              "Lists the energies of a NanoVer recording, frame by frame.", api_nanover_energies, NULL, NULL, NULL},
+     .id = "listNanoverEnergies",
+     .tag = "nanover",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.id = NULL},
+};

@@ -1,8 +1,9 @@
 /* /tide/channels and /tide/introspection: the queries of RSBag's own tools. */
 #include "api/answer.h"
-#include "api/common.h"
-#include "api/reports/reports.h"
+#include "api/params.h"
+#include "api/recording.h"
 #include "api/rows.h"
+#include "api/selection.h"
 #include "formats/tide/report.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@ static bool channels(struct reel_recording *recording, const struct reel_table *
     return reel_tide_channels(reel_recording_index(recording), to, err);
 }
 
-void api_tide_channels(struct http_request *r) {
+static void api_tide_channels(struct http_request *r) {
     struct api_recording a;
     struct rows_form form;
     if (rows_form(r, &form) && api_open(r, &a)) {
@@ -64,7 +65,7 @@ static void reply_introspection(struct http_request *r, const struct rows_form *
     free(text);
 }
 
-void api_tide_introspection(struct http_request *r) {
+static void api_tide_introspection(struct http_request *r) {
     struct api_recording a;
     struct api_selection selection;
     struct rows_form form;
@@ -83,3 +84,26 @@ void api_tide_introspection(struct http_request *r) {
     }
     api_recording_done(&a);
 }
+
+/* ---- the endpoints */
+
+static const struct http_param tide_channels_params[] = {PARAM_ROW_OUTPUT, {0}};
+static const struct http_param tide_introspection_params[] = {PARAM_SPAN, PARAM_ROW_OUTPUT, {0}};
+
+const struct api_route api_routes_tide[] = {
+    {.http = {"GET", BASE "/recordings/{id}/tide/channels", ROLE_READ, tide_channels_params,
+              "Lists the channels of a TIDE log with scope, source, types and rates.", api_tide_channels, NULL, NULL,
+              NULL},
+     .id = "listTideChannels",
+     .tag = "ros and rsb",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/tide/introspection", ROLE_READ, tide_introspection_params,
+              "Returns the hosts, processes and participants that RSB introspection reported.", api_tide_introspection,
+              NULL, NULL, NULL},
+     .id = "getTideIntrospection",
+     .tag = "ros and rsb",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.id = NULL},
+};

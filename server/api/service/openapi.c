@@ -114,8 +114,7 @@ static void add_headers(json_t *parameters, const char *headers, bool head) {
     }
 }
 
-static json_t *responses(const char *answers, const char *id) {
-    json_t *out = json_object();
+static void add_responses(json_t *out, const char *answers, const char *id) {
     for (const char *at = answers; *at; at += strspn(at, " ")) {
         char status[4] = "";
         memcpy(status, at, strnlen(at, 3));
@@ -124,7 +123,22 @@ static json_t *responses(const char *answers, const char *id) {
             out, status, size > 4 ? reference("responses", at + 4, size - 4) : reference("responses", id, strlen(id)));
         at += size;
     }
-    return out;
+}
+
+/* Headers and answers that come from the row's policy. */
+static void add_policy(json_t *parameters, json_t *responses, const struct api_route *row) {
+    enum http_key key = row->policy.key;
+    if (!http_changes(row->http.method)) {
+        return;
+    }
+    if (key == HTTP_KEY_STORED || key == HTTP_KEY_RESOURCE) {
+        add_headers(parameters, "idempotencyKey", false);
+        add_responses(responses, "409:Conflict 422:Unprocessable", row->id);
+    }
+    if (row->policy.if_match) {
+        add_headers(parameters, "ifMatch", false);
+        add_responses(responses, "412:PreconditionFailed", row->id);
+    }
 }
 
 /* The detail of the row, if it has one, and who may call it. */
@@ -144,11 +158,13 @@ static json_t *operation(const struct api_route *row, const struct api_head *hea
             json_array_append_new(parameters, parameter(p, "query"));
         }
     }
+    json_t *responses = json_object();
     add_headers(parameters, row->headers, head != NULL);
+    add_responses(responses, head ? head->answers : row->answers, id);
+    add_policy(parameters, responses, row);
     json_t *out = json_pack("{s:s, s:[s], s:s, s:o, s:s, s:o, s:o}", "operationId", id, "tags", row->tag, "summary",
                             head ? head->summary : row->http.summary, "description", description(row), "x-role",
-                            token_role_name(row->http.role), "parameters", parameters, "responses",
-                            responses(head ? head->answers : row->answers, id));
+                            token_role_name(row->http.role), "parameters", parameters, "responses", responses);
     if (row->http.piece) {
         json_object_set_new(out, "requestBody", reference("requestBodies", id, strlen(id)));
     }

@@ -2,16 +2,18 @@
  * need no token; the requests that the page then sends do. */
 #include "api/service/page.h"
 
+#include <libdeflate.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/digests.h"
 #include "api/service/openapi.h"
 #include "api/service/service.h"
 #include "app.h"
 #include "base/cleanup.h"
+#include "http/json_text.h"
 
 static const char not_built[] =
     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><base href=\"/\"><title>Reel</title><h1>Reel</h1><p>The "
@@ -57,13 +59,13 @@ static void add_guards(struct http_request *r, const char *name) {
     http_add_header(r, "X-Frame-Options", "DENY");
 }
 
-static void page_reply(struct http_request *r, const struct page_file *f) {
+static void page_reply(struct http_request *r, const struct page_file *f, const char *cache_control) {
     bool packed = f->gzip && http_accepts_coding(r, "gzip");
     const unsigned char *begin = packed ? f->gzip : f->plain, *end = packed ? f->gzip_end : f->plain_end;
     char etag[80];
     snprintf(etag, sizeof etag, "\"%s%s\"", f->hash, packed ? "-gzip" : "");
     add_guards(r, f->name);
-    http_add_header(r, "Cache-Control", "public, max-age=31536000, immutable"); /* its name holds its hash */
+    http_add_header(r, "Cache-Control", cache_control);
     http_add_header(r, "Vary", "Accept-Encoding");
     if (packed) {
         http_add_header(r, "Content-Encoding", "gzip");
@@ -137,18 +139,47 @@ void api_root(struct http_request *r) {
 /* ---- the OpenAPI document */
 
 static json_t *document;
-static char document_etag[64];
+static struct page_file document_file; /* the same as bytes */
+
+static void pack_document(struct page_file *f) {
+    enum { LEVEL = 9 };
+    size_t size = (size_t)(f->plain_end - f->plain);
+    unsigned char *packed = malloc(size);
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
+    size_t n = compressor && packed ? libdeflate_gzip_compress(compressor, f->plain, size, packed, size) : 0;
+    libdeflate_free_compressor(compressor);
+    if (n == 0) {
+        free(packed);
+        return;
+    }
+    f->gzip = packed;
+    f->gzip_end = packed + n;
+}
+
+static void write_document(void) {
+    static char tag[64];
+    AUTO_MEM char *text = json_text(document);
+    char *line = NULL;
+    int size = text ? asprintf(&line, "%s\n", text) : -1;
+    if (size < 0) {
+        return;
+    }
+    api_etag(line, tag);
+    tag[strlen(tag) - 1] = '\0'; /* without its quotes */
+    document_file = (struct page_file){.name = "",
+                                       .media_type = "application/json",
+                                       .hash = tag + 1,
+                                       .plain = (unsigned char *)line,
+                                       .plain_end = (unsigned char *)line + size};
+    pack_document(&document_file);
+}
 
 static void make_document(void) {
     const struct page_file *f = page_find("openapi.json");
     struct reel_error err = {0};
     json_auto_t *components = f ? json_loadb((const char *)f->plain, (size_t)(f->plain_end - f->plain), 0, NULL) : NULL;
     document = components ? openapi_document(components, &err) : NULL;
-    char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
-    if (text) {
-        api_etag(text, document_etag);
-    }
-    free(text);
+    write_document();
 }
 
 json_t *page_openapi(void) {
@@ -158,16 +189,14 @@ json_t *page_openapi(void) {
 }
 
 void api_openapi(struct http_request *r) {
-    json_t *whole = page_openapi();
-    if (whole) {
-        add_guards(r, "");
-        http_add_header(r, "Cache-Control", "no-cache");
-        http_add_header(r, "ETag", document_etag);
-        http_reply_json(r, 200, json_incref(whole));
-    } else {
+    if (!page_openapi()) {
         http_reply_problem(r, 404, "not-found",
                            "This server was built without its page, and the document's components come with it "
                            "(server/api/openapi.yaml in the source).");
+    } else if (document_file.plain) {
+        page_reply(r, &document_file, "no-cache");
+    } else {
+        http_reply_no_memory(r);
     }
 }
 
@@ -176,7 +205,7 @@ void api_page_asset(struct http_request *r) {
     int n = snprintf(name, sizeof name, "assets/%s", http_segment(r, "name"));
     const struct page_file *f = n > 0 && (size_t)n < sizeof name ? page_find(name) : NULL;
     if (f) {
-        page_reply(r, f);
+        page_reply(r, f, "public, max-age=31536000, immutable"); /* its name holds its hash */
     } else {
         http_reply_problem(r, 404, "not-found", "The page has no such file: load it again.");
     }

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "access/token.h"
-#include "api/common.h"
 #include "api/service/service.h"
+#include "app.h"
+#include "stream/view.h"
 #include "views/views.h"
 #include "work/jobs.h"
 
@@ -45,6 +46,14 @@ static json_t *view_targets(void) {
             json_object_set_new(o, "version", json_string(w->variant));
         }
         json_array_append_new(out, o);
+    }
+    return out;
+}
+
+static json_t *view_views(void) {
+    json_t *out = json_array();
+    for (size_t i = 0; reel_views[i]; i++) {
+        json_array_append_new(out, json_pack("{s:s, s:s}", "name", reel_views[i]->name, "help", reel_views[i]->help));
     }
     return out;
 }
@@ -96,10 +105,10 @@ void api_service(struct http_request *r) {
     uint64_t free_bytes = 0;
     store_free_bytes(http_app(r)->store, &free_bytes);
     http_reply_json(r, 200,
-                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "service", "reel", "version",
+                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "service", "reel", "version",
                               REEL_VERSION, "caller", view_caller(http_caller(r)), "formats", view_formats(), "targets",
-                              view_targets(), "links", view_links(r), "free_bytes", view_u64(free_bytes), "interval",
-                              "[)", "map", view_map(&http_app(r)->config)));
+                              view_targets(), "views", view_views(), "links", view_links(r), "free_bytes",
+                              view_u64(free_bytes), "interval", "[)", "map", view_map(&http_app(r)->config)));
 }
 
 void api_health(struct http_request *r) {
@@ -215,9 +224,12 @@ static const struct problem_type {
      "Find the request in the server's log by its X-Request-Id, and report it."},
     {"io", "A disk operation of the server failed.", "The disk is failing, was removed or has lost its connection.",
      "Find the request in the server's log by its X-Request-Id, and check the disk."},
+    {"key-in-use", "A request with this Idempotency-Key is being carried out.",
+     "The client has sent it twice, or a connection that broke has not ended yet.", "Send it again after Retry-After."},
     {"key-reused", "The Idempotency-Key belongs to another request.",
-     "It was used for a request with other contents in the last 24 hours.",
-     "Use a new key for each upload, and the same only to repeat it."},
+     "It was used for the same operation with another body in the last 24 hours, or by another client with the same "
+     "credentials.",
+     "Use a new key for each request, and the same only to repeat it."},
     {"limit", "The request exceeds a limit.",
      "It selects more than the server handles at once; `detail` names the limit.",
      "Select less: fewer recordings, topics or fields, or a shorter time range."},
@@ -240,6 +252,9 @@ static const struct problem_type {
      "Try again later; lower --memory-mb and --cache-mb if it lasts."},
     {"no-space", "The disk or a quota is full.", "Nothing was stored.",
      "Delete recordings, empty the trash or raise the quota, then try again."},
+    {"no-tokens", "The archive requires a token and has none.",
+     "It has had tokens, but they were lost with its catalog, which was rebuilt or replaced.",
+     "On the machine of the server run reel token create --role admin --name admin --data FOLDER."},
     {"not-acceptable", "None of the requested media types is available.",
      "Accept names only types that this path does not have; `detail` lists those that it has.",
      "Request one of them with Accept, or with output=."},
@@ -272,6 +287,8 @@ static const struct problem_type {
     {"too-many-failures", "Too many failed log-ins came from this address.",
      "Someone guesses tokens, or a program repeats an invalid one. Requests with a valid token are still accepted.",
      "Correct the token, and wait for Retry-After."},
+    {"too-many-live", "Too many live recordings of one owner grow at a time.", "`detail` has the limit.",
+     "Finish one of them: POST /api/v1/recordings/{id}/finish."},
     {"too-many-parameters", "The request has more query parameters than the server reads.", "`detail` has the limit.",
      "Send fewer parameters: globs and lists select several things with one."},
     {"trashed", "The recording is in the trash.", "It was deleted, and is kept until the trash is emptied.",
@@ -282,6 +299,9 @@ static const struct problem_type {
     {"unauthorized", "The request is not authenticated.",
      "It has no token, or one that is unknown, expired or revoked, or the signature of its link is invalid.",
      "Send a token as Authorization: Bearer TOKEN or as the password of any user name, or use a signed link."},
+    {"unsupported-header", "The operation does not support a header of the request.",
+     "Idempotency-Key is not supported where the answer contains a secret, If-Match where no entity tag is compared.",
+     "Send the request without that header."},
     {"unexpected-body", "The path accepts no request body.", "The client sent one.",
      "Leave out the body, and Content-Length and Transfer-Encoding with it."},
     {"unknown-format", "The file is in no format that Reel can read.",

@@ -2,7 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/digests.h"
 #include "api/export/export.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
 #include "api/tree/dav.h"
 #include "api/tree/tree.h"
 #include "base/ascii.h"

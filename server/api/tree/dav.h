@@ -7,9 +7,9 @@
 #ifndef SERVER_API_TREE_DAV_H
 #define SERVER_API_TREE_DAV_H
 
-#include <stdio.h>
+#include "app.h"
 
-#include "api/common.h"
+#include <stdio.h>
 
 enum dav_kind {
     DAV_ROOT,       /* of collections */

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/job_reply.h"
 #include "api/paging.h"
 #include "api/uploads/uploads.h"
+#include "app.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "imports/import.h"
@@ -76,9 +77,9 @@ static bool failures_fill(struct http_request *r, json_t *items, int64_t after, 
 
 void api_failures(struct http_request *r) {
     struct reel_error err = {0};
-    uint32_t limit;
+    uint32_t limit = paging_limit(r);
     int64_t after = 0, more = 0;
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &after)) {
+    if (!paging_after_row(r, &after)) {
         return;
     }
     json_t *items = json_array();

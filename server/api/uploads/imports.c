@@ -6,8 +6,9 @@
 
 #include "api/body.h"
 #include "api/change.h"
-#include "api/common.h"
+#include "api/job_reply.h"
 #include "api/paging.h"
+#include "api/recording.h"
 #include "api/uploads/uploads.h"
 #include "base/cleanup.h"
 #include "imports/import.h"
@@ -212,7 +213,8 @@ static void reply_dry(struct http_request *r, const struct import_request *q) {
     l.options.dry = true;
     l.options.on_report = add_item;
     l.options.context = &l;
-    if (!paging_limit(r, &l.options.limit) || !paging_after(r, &after)) {
+    l.options.limit = paging_limit(r);
+    if (!paging_after(r, &after)) {
         json_decref(l.items);
         return;
     }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/job_reply.h"
+#include "api/recording.h"
 #include "api/uploads/upload.h"
 #include "api/uploads/uploads.h"
 #include "base/ascii.h"
@@ -127,18 +128,22 @@ void api_append(struct http_request *r) {
     struct api_recording a;
     struct live_appended done;
     struct reel_error err = {0};
-    bool durable = true;
-    const char *key = upload_key(r);
-    if (!key || !api_find_growing(r, &a)) {
+    struct live_batch batch = {
+        .media = b->media, .body = {.data = b->bytes, .size = b->size}, .key = http_key(r), .durable = true};
+    http_key_request(r, batch.request);
+    if (!api_find_growing(r, &a)) {
         return;
     }
-    http_param_bool(r, "durable", &durable);
-    const struct live_batch batch = {
-        .media = b->media, .body = {.data = b->bytes, .size = b->size}, .key = key, .durable = durable};
+    http_param_bool(r, "durable", &batch.durable);
     if (!http_caller_sees(http_caller(r), a.row.collection)) {
         http_reply_problem(r, 404, "not-found", "there is no such recording");
     } else if (live_append(http_app(r)->live, &a.row, &batch, &done, &err)) {
+        if (done.repeated) {
+            http_add_header(r, "Idempotent-Replayed", "true");
+        }
         http_reply_json(r, 200, view_appended(&done));
+    } else if (done.other) {
+        http_reply_key_reused(r);
     } else {
         refuse_batch(r, b, &err);
     }
@@ -185,8 +190,12 @@ void api_live_create(struct http_request *r, const struct ingest_request *q, str
         reel_fail(err, REEL_ARGUMENT, "format, part_of and keep mean nothing for a live recording");
         return;
     }
+    /* Without tokens all are anonymous: their addresses tell them apart. */
+    char address[LIVE_OWNER_TEXT];
+    snprintf(address, sizeof address, "address:%s", http_peer(r));
     const struct live_request request = {.collection = q->collection,
                                          .name = q->name,
+                                         .owner = strcmp(http_caller(r)->how, "open") == 0 ? address : q->owner,
                                          .group = q->group,
                                          .annotations = q->annotations,
                                          .replace = q->replace};

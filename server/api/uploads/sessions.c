@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/digests.h"
+#include "api/job_reply.h"
 #include "api/uploads/sessions.h"
 #include "api/uploads/uploads.h"
 #include "base/ascii.h"
@@ -222,7 +224,7 @@ bool uploads_read_length(struct http_request *r, const struct call *c, uint64_t 
 }
 
 bool uploads_begin_bytes(struct http_request *r, struct call *c, const char *id, uint64_t offset) {
-    char owner[UPLOAD_OWNER_TEXT];
+    char owner[HTTP_PRINCIPAL];
     struct session_piece piece = {.offset = offset, .checked = c->checksum.size > 0};
     struct reel_error err = {0};
     if (!uploads_read_length(r, c, offset, &piece.length)) {
@@ -230,7 +232,7 @@ bool uploads_begin_bytes(struct http_request *r, struct call *c, const char *id,
     }
     catalog_upload_done(&c->now);
     enum session_answer answer =
-        session_begin(http_app(r), upload_owner(r, owner), id, &piece, &c->writer, &c->now, &err);
+        session_begin(http_app(r), http_principal(r, owner), id, &piece, &c->writer, &c->now, &err);
     if (answer != SESSION_OK) {
         reply_begin(r, c, answer, offset, &err);
     }

@@ -86,14 +86,6 @@ static bool may_upload(struct http_request *r, const struct call *c, const struc
     return true;
 }
 
-static void name_request(struct session_request *request) {
-    char length[24];
-    snprintf(length, sizeof length, "%" PRId64, request->length);
-    upload_fingerprint((const char *const[]){request->options, request->metadata, request->concat, length,
-                                             request->draft ? "draft" : "tus"},
-                       5, request->request);
-}
-
 static void add_location(struct http_request *r, const char *id) {
     char address[96];
     snprintf(address, sizeof address, "/api/v1/uploads/%s", id);
@@ -106,7 +98,7 @@ static bool sessions_create_create(struct http_request *r, struct call *c, const
     bool again;
     if (!session_create(http_app(r), request, &c->now, &again, &err)) {
         if (err.code == REEL_CONFLICT) {
-            http_reply_problem(r, 422, "key-reused", "%s", err.text);
+            http_reply_key_reused(r);
         } else {
             http_reply_error(r, &err);
         }
@@ -114,6 +106,7 @@ static bool sessions_create_create(struct http_request *r, struct call *c, const
     }
     add_location(r, c->now.id);
     if (again) {
+        http_add_header(r, "Idempotent-Replayed", "true");
         uploads_add_state(r, c, &c->now);
         http_reply_empty(r, 201);
     }
@@ -136,17 +129,18 @@ static bool check_first_bytes(struct http_request *r, const struct call *c) {
 }
 
 void api_uploads_create_begin(struct http_request *r) {
-    char owner[UPLOAD_OWNER_TEXT];
+    char owner[HTTP_PRINCIPAL];
     struct call *c = uploads_new_call(r);
-    AUTO_STRUCT(creation_done) struct creation n = {.request = {.owner = upload_owner(r, owner), .length = -1}};
+    AUTO_STRUCT(creation_done) struct creation n = {.request = {.owner = http_principal(r, owner), .length = -1}};
     if (!c || !uploads_read_sender(r, c) || !sessions_create_read_options(r, c, &n) ||
-        !sessions_create_read_total(r, c, &n.request) || !check_first_bytes(r, c) || !(n.request.key = upload_key(r)) ||
-        !may_upload(r, c, &n) || !uploads_read_checksum(r, c)) {
+        !sessions_create_read_total(r, c, &n.request) || !check_first_bytes(r, c) || !may_upload(r, c, &n) ||
+        !uploads_read_checksum(r, c)) {
         return;
     }
     c->creates = true;
     n.request.draft = c->draft;
-    name_request(&n.request);
+    n.request.key = http_key(r);
+    http_key_request(r, n.request.request);
     if (!sessions_create_create(r, c, &n.request)) {
         return;
     }
@@ -213,9 +207,9 @@ static json_t *view_upload(const struct catalog_upload *u) {
 
 /* Its own sessions; an admin's are those of its collections. */
 static bool may_see(const struct http_request *r, const struct catalog_upload *u) {
-    char owner[UPLOAD_OWNER_TEXT];
+    char owner[HTTP_PRINCIPAL];
     const struct http_caller *caller = http_caller(r);
-    if (strcmp(upload_owner(r, owner), u->owner) == 0 || (caller->role == ROLE_ADMIN && !caller->collections)) {
+    if (strcmp(http_principal(r, owner), u->owner) == 0 || (caller->role == ROLE_ADMIN && !caller->collections)) {
         return true;
     }
     json_auto_t *options = json_loads(u->options, 0, NULL);

@@ -1,9 +1,10 @@
 /* Uploads in one request: PUT by name, POST, forms. The body is hashed while it is written to the store; all checks
- * that do not need it are made before. With an Idempotency-Key the first answer is repeated; only answers that stored
- * the file are remembered. */
+ * that do not need it are made before. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/digests.h"
+#include "api/job_reply.h"
 #include "api/uploads/upload.h"
 #include "api/uploads/uploads.h"
 #include "base/ascii.h"
@@ -12,12 +13,11 @@
 #include "http/json_text.h"
 #include "recordings/names.h"
 
-static const int64_t ANSWER_LIVES_NS = INT64_C(86400) * 1000000000;
+#define LIVE_RETRY_S "60" /* for others to finish a live recording */
 
 struct upload {
     struct store_upload *file;
     struct upload_options options;
-    const char *key; /* Idempotency-Key, "" = none */
     bool has_digest;
     uint8_t digest[32];
     uint64_t size, size_max;
@@ -218,7 +218,7 @@ void api_upload_begin(struct http_request *r) {
     }
     http_set_state(r, u, free_upload);
     if (!check_type(r, u) || !upload_read_names(r, u) || !read_digest(r, "Content-Digest", u) ||
-        !read_digest(r, "Repr-Digest", u) || !(u->key = upload_key(r))) {
+        !read_digest(r, "Repr-Digest", u)) {
         return;
     }
     const char *type = http_header(r, "Content-Type");
@@ -291,38 +291,9 @@ static bool digest_holds(struct http_request *r, const struct upload *u, const c
     return false;
 }
 
-/* Repeats the first answer, or replies that the key was used for another request. False: the key is new. */
-static bool answer_again(struct http_request *r, const struct upload *u, const char *request, struct reel_error *err) {
-    char owner[UPLOAD_OWNER_TEXT];
-    AUTO_STRUCT(catalog_response_done) struct catalog_response first = {0};
-    if (!u->key[0] || !catalog_response_get(http_app(r)->catalog, upload_owner(r, owner), u->key, &first, err)) {
-        return false;
-    }
-    if (strcmp(first.request, request) != 0) {
-        http_reply_problem(r, 422, "key-reused",
-                           "this Idempotency-Key was used for another request within the last 24 hours");
-        return true;
-    }
-    http_add_header(r, first.header, first.address);
-    http_reply_json(r, first.status, json_loads(first.body, 0, NULL));
-    return true;
-}
-
-/* Stores the answer before it is sent. A failure to store it is ignored, as the upload has succeeded. */
-static void uploads_upload_answer(struct http_request *r, const struct upload *u, const char *request,
-                                  const struct ingest_result *result) {
+static void reply_stored(struct http_request *r, const struct ingest_result *result) {
     struct upload_answer a;
     json_t *body = upload_view(r, result, &a);
-    AUTO_MEM char *text = u->key[0] ? json_text(body) : NULL;
-    if (text) {
-        struct reel_error ignored;
-        char owner[UPLOAD_OWNER_TEXT];
-        struct catalog_response first = {
-            .status = a.status, .header = (char *)a.header, .address = a.address, .body = text};
-        memcpy(first.request, request, sizeof first.request);
-        catalog_response_put(http_app(r)->catalog, upload_owner(r, owner), u->key, &first,
-                             reel_now_ns() + ANSWER_LIVES_NS, &ignored);
-    }
     http_add_header(r, a.header, a.address);
     http_reply_json(r, a.status, body);
 }
@@ -330,7 +301,7 @@ static void uploads_upload_answer(struct http_request *r, const struct upload *u
 void api_upload_end(struct http_request *r) {
     struct upload *u = http_state(r);
     struct reel_error err = {0};
-    char sha256[SHA256_HEX], request[SHA256_HEX];
+    char sha256[SHA256_HEX] = "";
     uint64_t size;
     if (u->form && !end_form(r, u)) {
         return;
@@ -345,31 +316,27 @@ void api_upload_end(struct http_request *r) {
                            "--data-binary @FILE, or -T FILE");
         return;
     }
-    AUTO_MEM char *options = upload_options_print(&u->options, &err);
-    snprintf(sha256, sizeof sha256, "live");
-    if (!options || (!u->live && !store_upload_finish(u->file, sha256, &size, &err))) {
+    if (!u->live && !store_upload_finish(u->file, sha256, &size, &err)) {
         http_reply_error(r, &err);
         return;
     }
     if (!u->live && !digest_holds(r, u, sha256)) {
         return;
     }
-    upload_fingerprint((const char *const[]){options, sha256}, 2, request);
-    if (answer_again(r, u, request, &err)) {
-        return;
-    }
     struct ingest_result result = {0};
-    char owner[UPLOAD_OWNER_TEXT];
+    char owner[HTTP_PRINCIPAL];
     struct ingest_request q = upload_options_request(&u->options);
-    q.owner = upload_owner(r, owner);
-    err = (struct reel_error){0};
+    q.owner = http_principal(r, owner);
     if (u->live) {
         api_live_create(r, &q, &result, &err);
     } else {
         ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
     }
-    if (upload_is_stored(&result)) {
-        uploads_upload_answer(r, u, request, &result);
+    if (u->live && err.code == REEL_LIMIT) {
+        http_add_header(r, "Retry-After", LIVE_RETRY_S);
+        http_reply_problem(r, 429, "too-many-live", "%s", err.text);
+    } else if (upload_is_stored(&result)) {
+        reply_stored(r, &result);
     } else {
         upload_refuse(r, &result, &err);
     }

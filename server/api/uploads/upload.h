@@ -2,7 +2,7 @@
 #ifndef SERVER_API_UPLOADS_UPLOAD_H
 #define SERVER_API_UPLOADS_UPLOAD_H
 
-#include "api/common.h"
+#include "http/http.h"
 #include "uploads/upload_options.h"
 
 enum { UPLOAD_TAG_PARAMS_MAX = 64 };
@@ -12,15 +12,6 @@ static const int64_t UPLOAD_SCAN_WAIT_NS = 20000000000; /* then the scan continu
 bool upload_read_query(struct http_request *r, struct upload_options *w);
 /* Whether the caller may upload this, and there is room for `length` bytes (0: unknown). False: replied. */
 bool upload_may(struct http_request *r, const struct upload_options *w, uint64_t length);
-/* Idempotency-Key; "" when there is none. NULL: replied, it is too long. */
-const char *upload_key(struct http_request *r);
-/* SHA-256 in hex of texts, each with its length. */
-void upload_fingerprint(const char *const *texts, size_t n, char out[SHA256_HEX]);
-/* The principal that owns sessions and idempotency keys: "token:7", "proxy:ann", "open:anonymous". A token's name may
- * be given again. */
-enum { UPLOAD_OWNER_TEXT = 160 };
-const char *upload_owner(const struct http_request *r, char out[UPLOAD_OWNER_TEXT]);
-
 /* The answer to a stored upload: 201, 202 or 200, a header with the recording's URL, and the recording with links. */
 struct upload_answer {
     unsigned status;

@@ -1,4 +1,6 @@
 /* See upload.h. */
+#include "api/job_reply.h"
+#include "api/recording.h"
 #include "api/uploads/upload.h"
 
 #include <inttypes.h>
@@ -6,12 +8,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/digest.h"
 #include "views/addresses.h"
 #include "views/viewer_links.h"
 #include "views/views.h"
-
-enum { KEY_MAX = 255 };
 
 bool upload_read_query(struct http_request *r, struct upload_options *w) {
     static const char *const names[] = {"name", "collection", "format", "part_of", "group", "replace", "keep"};
@@ -32,7 +31,7 @@ bool upload_read_query(struct http_request *r, struct upload_options *w) {
     }
     const char *tags[UPLOAD_TAG_PARAMS_MAX];
     size_t n = http_params(r, "tag", tags, UPLOAD_TAG_PARAMS_MAX);
-    for (size_t i = 0; i < n && i < UPLOAD_TAG_PARAMS_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *equals = strchr(tags[i], '=');
         AUTO_MEM char *key = strndup(tags[i], equals ? (size_t)(equals - tags[i]) : strlen(tags[i]));
         if (!key || !equals || !catalog_tag_check(key, equals + 1, &err) ||
@@ -41,10 +40,7 @@ bool upload_read_query(struct http_request *r, struct upload_options *w) {
             return false;
         }
     }
-    if (n > UPLOAD_TAG_PARAMS_MAX) {
-        http_reply_bad_param(r, "tag", "at most %d of them", UPLOAD_TAG_PARAMS_MAX);
-    }
-    return n <= UPLOAD_TAG_PARAMS_MAX;
+    return true;
 }
 
 bool upload_may(struct http_request *r, const struct upload_options *w, uint64_t length) {
@@ -58,36 +54,6 @@ bool upload_may(struct http_request *r, const struct upload_options *w, uint64_t
         return false;
     }
     return true;
-}
-
-const char *upload_key(struct http_request *r) {
-    const char *key = http_header(r, "Idempotency-Key");
-    if (key && (!*key || strlen(key) > KEY_MAX)) {
-        http_reply_problem(r, 400, "bad-request", "Idempotency-Key must have 1 to %d bytes", KEY_MAX);
-        return NULL;
-    }
-    return key ? key : "";
-}
-
-const char *upload_owner(const struct http_request *r, char out[UPLOAD_OWNER_TEXT]) {
-    const struct http_caller *caller = http_caller(r);
-    if (caller->token) {
-        snprintf(out, UPLOAD_OWNER_TEXT, "token:%" PRId64, caller->token);
-    } else {
-        snprintf(out, UPLOAD_OWNER_TEXT, "%s:%s", caller->how, caller->name ? caller->name : "");
-    }
-    return out;
-}
-
-void upload_fingerprint(const char *const *texts, size_t n, char out[SHA256_HEX]) {
-    struct digest hash;
-    digest_start(&hash, DIGEST_SHA256);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t size = strlen(texts[i]);
-        digest_add(&hash, &size, sizeof size);
-        digest_add(&hash, texts[i], size);
-    }
-    digest_end_hex(&hash, out);
 }
 
 json_t *upload_view(const struct http_request *r, const struct ingest_result *result, struct upload_answer *out) {

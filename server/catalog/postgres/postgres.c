@@ -16,7 +16,7 @@
 #include "catalog/postgres/postgres.h"
 #include "catalog/text.h"
 
-enum { WAIT_FOR_READER_S = 10, LISTEN_MS = 200, LISTEN_AGAIN_MS = 2000 };
+enum { LISTEN_MS = 200, LISTEN_AGAIN_MS = 2000 };
 
 /* A server whose network was cut must not keep the others from writing for long. The lock's number is "Reel". */
 #define BEGIN_WRITING                                                                                                  \
@@ -33,10 +33,7 @@ struct pg_db {
     _Atomic bool has_tables;
     pthread_mutex_t writing; /* held while the writer is in use */
     struct pg_handle *writer;
-    pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t returned;
-    struct pg_handle *idle;
-    unsigned readers;
+    struct db_pool readers;
     atomic_uint_least64_t failures; /* of asking for the version */
     pthread_t listener;
     bool listens;
@@ -95,35 +92,19 @@ bool pg_reconnect(struct pg_handle *h, struct reel_error *err) {
     return link;
 }
 
-static void count_reader_out(struct pg_db *db) {
-    pthread_mutex_lock(&db->mutex);
-    db->readers--;
-    pthread_cond_signal(&db->returned);
-    pthread_mutex_unlock(&db->mutex);
-}
-
 /* An idle reader, a new one, or the next one returned. */
-static struct pg_handle *take_reader(struct pg_db *db, struct reel_error *err) {
-    if (pg_is_silent(err)) {
+static struct pg_handle *take_reader(struct pg_db *db, bool reserved, struct reel_error *err) {
+    struct db_handle *h;
+    if (pg_is_silent(err) || !pool_take(&db->readers, reserved, &h, err)) {
         return NULL;
     }
-    struct timespec until = clock_deadline(INT64_C(1000000000) * WAIT_FOR_READER_S);
-    bool in_time = true;
-    pthread_mutex_lock(&db->mutex);
-    while (!db->idle && db->readers == DB_READERS_MAX && in_time) {
-        in_time = condition_wait(&db->returned, &db->mutex, until);
+    struct pg_handle *own = h ? (struct pg_handle *)h : handle_open(db, err);
+    if (own) {
+        own->base.reserved = reserved;
+    } else {
+        pool_return(&db->readers, reserved, NULL);
     }
-    struct pg_handle *h = db->idle;
-    bool makes = !h && db->readers < DB_READERS_MAX;
-    db->idle = h ? h->next : NULL;
-    db->readers += makes;
-    pthread_mutex_unlock(&db->mutex);
-    if (!h && !makes) {
-        reel_fail(err, REEL_BUSY, "catalog: all %d connections to PostgreSQL are in use", DB_READERS_MAX);
-    } else if (!h && !(h = handle_open(db, err))) {
-        count_reader_out(db);
-    }
-    return h;
+    return own;
 }
 
 static struct pg_handle *take_writer(struct pg_db *db, struct reel_error *err) {
@@ -170,15 +151,16 @@ static bool begin_transaction(const struct pg_handle *h, struct reel_error *err)
 }
 
 static struct db_handle *pg_begin(struct db *db, enum db_use use, struct reel_error *err) {
-    struct pg_handle *h = use == DB_WRITING ? take_writer(postgres_own(db), err) : take_reader(postgres_own(db), err);
+    struct pg_handle *h = use == DB_WRITING ? take_writer(postgres_own(db), err)
+                                            : take_reader(postgres_own(db), use == DB_READING_RESERVED, err);
     if (!h) {
         return NULL;
     }
     h->base.begun_ns = clock_ns();
-    h->use = use;
+    h->use = use == DB_READING_RESERVED ? DB_READING_ONCE : use;
     h->statements = 0;
     h->wait_ms = PG_WAIT_MS;
-    h->open = use != DB_READING_ONCE;
+    h->open = h->use != DB_READING_ONCE;
     struct reel_error why = {0};
     bool good = !h->open || begin_transaction(h, &why);
     if (!good && is_lost(h)) { /* while it was idle */
@@ -218,22 +200,19 @@ static void pg_end(struct db_handle *handle) {
             handle_close(TAKE(db->writer));
         }
         pthread_mutex_unlock(&db->writing);
-    } else if (lost) {
-        handle_close(h);
-        count_reader_out(db);
     } else {
-        pthread_mutex_lock(&db->mutex);
-        h->next = db->idle;
-        db->idle = h;
-        pthread_cond_signal(&db->returned);
-        pthread_mutex_unlock(&db->mutex);
+        bool reserved = handle->reserved;
+        if (lost) {
+            handle_close(h);
+        }
+        pool_return(&db->readers, reserved, lost ? NULL : handle);
     }
 }
 
 /* The number of the last commit, of whatever replica. One that cannot be asked for is unlike all others. */
 static uint64_t pg_version(struct db *db) {
     struct reel_error none = {0};
-    AUTO(db_end) struct db_handle *h = db_read_once(db, &none);
+    AUTO(db_end) struct db_handle *h = db_read_reserved(db, &none);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "data_version", &none) : NULL;
     return s && db_next(s, &none) == DB_ROW ? db_size(s, 0)
                                             : UINT64_MAX - atomic_fetch_add(&postgres_own(db)->failures, 1);
@@ -299,17 +278,14 @@ static void pg_watch(struct db *base, void (*on_commit)(void *context), void *co
 static void pg_close(struct db *base) {
     struct pg_db *db = postgres_own(base);
     pg_watch(base, NULL, NULL);
-    while (db->idle) {
-        struct pg_handle *h = db->idle;
-        db->idle = h->next;
-        handle_close(h);
+    for (struct db_handle *h; (h = pool_remove_idle(&db->readers));) {
+        handle_close((struct pg_handle *)h);
     }
     handle_close(db->writer);
     sqlite3_close(db->words);
     pg_locks_free(db->locks);
-    pthread_cond_destroy(&db->returned);
+    pool_destroy(&db->readers);
     pthread_mutex_destroy(&db->words_mutex);
-    pthread_mutex_destroy(&db->mutex);
     pthread_mutex_destroy(&db->writing);
     free(db->where);
     free(db);
@@ -325,9 +301,8 @@ static struct db *pg_open(const char *where, bool readonly, struct reel_error *e
     db->base.engine = &db_postgres;
     db->readonly = readonly;
     pthread_mutex_init(&db->writing, NULL);
-    pthread_mutex_init(&db->mutex, NULL);
+    pool_init(&db->readers);
     pthread_mutex_init(&db->words_mutex, NULL);
-    condition_init(&db->returned);
     struct db_handle *h = NULL;
     if (sqlite3_open(":memory:", &db->words) != SQLITE_OK || text_register(db->words) != SQLITE_OK) {
         reel_fail_memory(err);

@@ -83,7 +83,6 @@ struct pg_statement {
 struct pg_handle {
     struct db_handle base;
     PGconn *link;
-    struct pg_handle *next; /* while idle */
     enum db_use use;
     bool open; /* inside a transaction */
     int wait_ms;

@@ -9,13 +9,14 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/mix.h"
 #include "base/ownership.h"
 #include "catalog/sqlite/sqlite.h"
 #include "catalog/text.h"
 
 /* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with
  * SQLite's 2 MB, more gives nothing. */
-enum { APPLICATION_ID = 0x5265656c /* "Reel" */, BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, OTHERS_NS = 100000000 };
+enum { APPLICATION_ID = 0x5265656c /* "Reel" */, BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, PROGRESS_OPS = 1000 };
 
 struct sqlite_db {
     struct db base;
@@ -24,15 +25,9 @@ struct sqlite_db {
     struct sqlite_handle *writer;
     void (*on_commit)(void *context); /* of a commit */
     void *report_context;
-    pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t returned;
-    struct sqlite_handle *idle;
-    unsigned readers;
-    atomic_uint_least64_t commits;
-    atomic_int_least64_t poll_ns;  /* when to check for commits of other processes */
-    pthread_mutex_t watching;      /* guards what follows */
-    struct sqlite_handle *watcher; /* opened at first use */
-    int64_t watched;               /* the version it saw last */
+    struct db_pool readers;
+    _Atomic(const volatile uint32_t *) wal_index; /* its header; NULL: there is none */
+    atomic_uint_least64_t unknown;                /* versions that could not be read */
 };
 
 bool sqlite_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
@@ -52,6 +47,9 @@ bool sqlite_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return reel_fail(err, REEL_BUSY, "catalog: another process is writing to it");
+    case SQLITE_INTERRUPT:
+        return reel_fail(err, REEL_BUSY, "catalog: a query took longer than %d s and was ended; ask for less",
+                         DB_STATEMENT_S);
     case SQLITE_READONLY:
         code = REEL_READ_ONLY;
         break;
@@ -85,6 +83,12 @@ static void handle_close(struct sqlite_handle *h) {
 }
 REEL_DEFINE_AUTO(struct sqlite_handle, handle_close);
 
+/* Not 0: the statement ends with SQLITE_INTERRUPT. */
+static int on_progress(void *context) {
+    const struct sqlite_handle *h = context;
+    return clock_ns() > h->deadline_ns;
+}
+
 static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, struct reel_error *err) {
     AUTO(handle_close) struct sqlite_handle *h = calloc(1, sizeof *h);
     if (!h || !(h->statements = calloc(sql_statements_count, sizeof *h->statements))) {
@@ -93,11 +97,13 @@ static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, stru
     }
     h->base.db = &db->base;
     h->writes = writes;
+    h->deadline_ns = INT64_MAX;
     int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_EXRESCODE;
     int rc = sqlite3_open_v2(db->path, &h->sqlite, flags, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(h->sqlite, BUSY_TIMEOUT_MS);
+        sqlite3_progress_handler(h->sqlite, PROGRESS_OPS, on_progress, h);
         rc =
             sqlite3_exec(h->sqlite,
                          writes ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; "
@@ -114,18 +120,17 @@ static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, stru
     return TAKE(h);
 }
 
+static void close_readers(struct sqlite_db *db) {
+    for (struct db_handle *h; (h = pool_remove_idle(&db->readers));) {
+        handle_close((struct sqlite_handle *)h);
+    }
+}
+
 static void sqlite_close_db(struct db *base) {
     struct sqlite_db *db = sqlite_own(base);
-    while (db->idle) {
-        struct sqlite_handle *h = db->idle;
-        db->idle = h->next;
-        handle_close(h);
-    }
-    handle_close(db->watcher);
+    close_readers(db);
     handle_close(db->writer); /* the last one: it folds the log into the file */
-    pthread_cond_destroy(&db->returned);
-    pthread_mutex_destroy(&db->watching);
-    pthread_mutex_destroy(&db->mutex);
+    pool_destroy(&db->readers);
     pthread_mutex_destroy(&db->writing);
     free(db->path);
     free(db);
@@ -144,6 +149,28 @@ static bool is_database(struct db *db, struct reel_error *err) {
     return h;
 }
 
+/* The header of the WAL index, in the memory that all processes with this database share: part of SQLite's file format
+ * (sqlite.org/walformat.html). Each commit changes it. It stays mapped while the writer is open. */
+static const volatile uint32_t *map_wal_index(sqlite3 *writer) {
+    enum { REGION_BYTES = 32768 };
+    sqlite3_file *file = NULL;
+    void volatile *region = NULL;
+    if (sqlite3_exec(writer, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) != SQLITE_OK || /* opens the log */
+        sqlite3_file_control(writer, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file->pMethods ||
+        file->pMethods->iVersion < 2 || file->pMethods->xShmMap(file, 0, REGION_BYTES, 0, &region) != SQLITE_OK) {
+        return NULL;
+    }
+    return region;
+}
+
+static bool open_writer(struct sqlite_db *db, struct reel_error *err) {
+    db->writer = handle_open(db, true, err);
+    if (db->writer) {
+        atomic_store(&db->wal_index, map_wal_index(db->writer->sqlite));
+    }
+    return db->writer;
+}
+
 static struct db *sqlite_open_db(const char *path, bool readonly, struct reel_error *err) {
     if (readonly && access(path, F_OK) != 0) {
         reel_fail(err, REEL_NOT_FOUND, "there is no catalog");
@@ -152,6 +179,8 @@ static struct db *sqlite_open_db(const char *path, bool readonly, struct reel_er
     if (!readonly) {
         make_file(path);
     }
+    /* Without counting memory, for which all threads would share a lock. Does nothing once SQLite is in use. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     struct sqlite_db *db = calloc(1, sizeof *db);
     if (!db) {
         reel_fail_memory(err);
@@ -159,12 +188,10 @@ static struct db *sqlite_open_db(const char *path, bool readonly, struct reel_er
     }
     db->base.engine = &db_sqlite;
     pthread_mutex_init(&db->writing, NULL);
-    pthread_mutex_init(&db->mutex, NULL);
-    pthread_mutex_init(&db->watching, NULL);
-    pthread_cond_init(&db->returned, NULL);
+    pool_init(&db->readers);
     db->path = strdup(path);
     bool good = db->path || reel_fail_memory(err);
-    good = good && (readonly ? is_database(&db->base, err) : (db->writer = handle_open(db, true, err)) != NULL);
+    good = good && (readonly ? is_database(&db->base, err) : open_writer(db, err));
     if (!good) {
         sqlite_close_db(&db->base);
         return NULL;
@@ -172,39 +199,19 @@ static struct db *sqlite_open_db(const char *path, bool readonly, struct reel_er
     return &db->base;
 }
 
-static void release(struct sqlite_handle *h) {
-    struct sqlite_db *db = sqlite_own(h->base.db);
-    pthread_mutex_lock(&db->mutex);
-    h->next = db->idle;
-    db->idle = h;
-    pthread_cond_signal(&db->returned);
-    pthread_mutex_unlock(&db->mutex);
-}
-
 /* An idle reader, a new one, or the next one returned. */
-static struct sqlite_handle *take_reader(struct sqlite_db *db, struct reel_error *err) {
-    pthread_mutex_lock(&db->mutex);
-    while (!db->idle && db->readers == DB_READERS_MAX) {
-        pthread_cond_wait(&db->returned, &db->mutex);
+static struct sqlite_handle *take_reader(struct sqlite_db *db, bool reserved, struct reel_error *err) {
+    struct db_handle *h;
+    if (!pool_take(&db->readers, reserved, &h, err)) {
+        return NULL;
     }
-    struct sqlite_handle *h = db->idle;
-    if (h) {
-        db->idle = h->next;
+    struct sqlite_handle *own = h ? (struct sqlite_handle *)h : handle_open(db, false, err);
+    if (own) {
+        own->base.reserved = reserved;
     } else {
-        db->readers++;
+        pool_return(&db->readers, reserved, NULL);
     }
-    pthread_mutex_unlock(&db->mutex);
-    if (h) {
-        return h;
-    }
-    h = handle_open(db, false, err);
-    if (!h) {
-        pthread_mutex_lock(&db->mutex);
-        db->readers--;
-        pthread_cond_signal(&db->returned);
-        pthread_mutex_unlock(&db->mutex);
-    }
-    return h;
+    return own;
 }
 
 /* SQLite's code. To prepare them for each transaction would be a third of what a small one costs. */
@@ -229,19 +236,27 @@ static struct sqlite_handle *take_writer(struct sqlite_db *db, struct reel_error
 }
 
 static struct db_handle *sqlite_begin(struct db *db, enum db_use use, struct reel_error *err) {
-    struct sqlite_handle *h = use == DB_WRITING ? take_writer(sqlite_own(db), err) : take_reader(sqlite_own(db), err);
+    struct sqlite_handle *h = use == DB_WRITING ? take_writer(sqlite_own(db), err)
+                                                : take_reader(sqlite_own(db), use == DB_READING_RESERVED, err);
     if (!h) {
         return NULL;
     }
     h->base.begun_ns = clock_ns();
-    int rc = use == DB_READING_ONCE ? SQLITE_OK : control(h, use == DB_WRITING ? CONTROL_BEGIN_WRITING : CONTROL_BEGIN);
+    h->patient = false;
+    h->open = use == DB_READING || use == DB_WRITING;
+    int rc = h->open ? control(h, use == DB_WRITING ? CONTROL_BEGIN_WRITING : CONTROL_BEGIN) : SQLITE_OK;
     if (rc != SQLITE_OK) {
         sqlite_fail(h->sqlite, rc, err);
         db_end(&h->base);
         return NULL;
     }
-    h->open = use != DB_READING_ONCE;
     return &h->base;
+}
+
+static bool sqlite_patient(struct db_handle *h, struct reel_error *err) {
+    (void)err;
+    ((struct sqlite_handle *)h)->patient = true;
+    return true;
 }
 
 static bool sqlite_commit(struct db_handle *handle, struct reel_error *err) {
@@ -253,7 +268,6 @@ static bool sqlite_commit(struct db_handle *handle, struct reel_error *err) {
         return sqlite_fail(h->sqlite, rc, err);
     }
     h->open = false;
-    atomic_fetch_add(&db->commits, 1);
     if (db->on_commit) {
         db->on_commit(db->report_context);
     }
@@ -268,28 +282,20 @@ static void sqlite_watch(struct db *base, void (*on_commit)(void *context), void
     pthread_mutex_unlock(&db->writing);
 }
 
-/* What others have committed is asked for by one thread at a time, and not by each request: it would take a tenth of
- * what answering a small one takes. */
-static void find_others(struct sqlite_db *db) {
-    struct reel_error none = {0};
-    db->watcher = db->watcher ? db->watcher : handle_open(db, false, &none);
-    AUTO(db_done) struct db_statement *s = db->watcher ? db_statement(&db->watcher->base, "data_version", &none) : NULL;
-    int64_t version = s && db_next(s, &none) == DB_ROW ? db_int(s, 0) : -1;
-    if (version < 0 || version != db->watched) {
-        atomic_fetch_add(&db->commits, 1);
-    }
-    db->watched = version;
-}
-
+/* A number that follows from the last commit. One that cannot be read (a file system without shared memory, where
+ * SQLite has no log) is unlike all others. */
 static uint64_t sqlite_version(struct db *base) {
+    enum { FORMAT = 3007000, FORMAT_AT = 0, COMMITS_AT = 2, FRAMES_AT = 4, CHECKSUM_AT = 6 };
     struct sqlite_db *db = sqlite_own(base);
-    int64_t now = clock_ns(), due = atomic_load(&db->poll_ns);
-    if (now >= due && pthread_mutex_trylock(&db->watching) == 0) {
-        find_others(db);
-        atomic_store(&db->poll_ns, now + OTHERS_NS);
-        pthread_mutex_unlock(&db->watching);
+    const volatile uint32_t *header = atomic_load(&db->wal_index);
+    if (!header || __atomic_load_n(&header[FORMAT_AT], __ATOMIC_ACQUIRE) != FORMAT) {
+        return UINT64_MAX - atomic_fetch_add(&db->unknown, 1);
     }
-    return atomic_load(&db->commits);
+    uint64_t version = __atomic_load_n(&header[COMMITS_AT], __ATOMIC_ACQUIRE);
+    for (int i = FRAMES_AT; i < CHECKSUM_AT + 2; i++) { /* the count begins anew when a log is recovered */
+        version = mix_step(version, __atomic_load_n(&header[i], __ATOMIC_ACQUIRE));
+    }
+    return version;
 }
 
 static void sqlite_end(struct db_handle *handle) {
@@ -301,7 +307,7 @@ static void sqlite_end(struct db_handle *handle) {
     if (h->writes) {
         pthread_mutex_unlock(&sqlite_own(handle->db)->writing);
     } else {
-        release(h);
+        pool_return(&sqlite_own(handle->db)->readers, handle->reserved, handle);
     }
 }
 
@@ -347,12 +353,8 @@ static bool sqlite_copy(struct db *db, const char *path, const struct reel_progr
 static bool sqlite_single_file(struct db *base, struct reel_error *err) {
     struct sqlite_db *db = sqlite_own(base);
     pthread_mutex_lock(&db->writing);
-    while (db->idle) { /* only readers of this process: no other knows the file */
-        struct sqlite_handle *h = db->idle;
-        db->idle = h->next;
-        db->readers--;
-        handle_close(h);
-    }
+    close_readers(db); /* only those of this process: no other knows the file */
+    atomic_store(&db->wal_index, NULL);
     int rc = sqlite3_exec(db->writer->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     pthread_mutex_unlock(&db->writing);
     return rc == SQLITE_OK || sqlite_fail(db->writer->sqlite, rc, err);
@@ -402,6 +404,7 @@ const struct db_engine db_sqlite = {.migrations = sql_migrations,
                                     .tables = sqlite_tables,
                                     .set_tables = sqlite_set_tables,
                                     .script = sqlite_script,
+                                    .patient = sqlite_patient,
                                     .statement = sqlite_statement,
                                     .compose = sqlite_compose,
                                     .done = sqlite_done,

@@ -13,15 +13,17 @@ enum sqlite_control { CONTROL_BEGIN, CONTROL_BEGIN_WRITING, CONTROL_COMMIT, CONT
 struct sqlite_statement {
     struct db_statement base;
     sqlite3_stmt *stmt;
-    int failed; /* first bind that failed */
+    int failed;         /* first bind that failed */
+    int64_t elapsed_ns; /* in steps of this run */
     bool composed;
 };
 
 struct sqlite_handle {
     struct db_handle base;
     sqlite3 *sqlite;
-    struct sqlite_handle *next; /* while idle */
-    bool writes, open;          /* open: inside a transaction */
+    bool writes, open;   /* open: inside a transaction */
+    bool patient;        /* as db_patient() */
+    int64_t deadline_ns; /* of the statement that is being stepped */
     struct sqlite_statement *statements;
     sqlite3_stmt *control[CONTROLS]; /* prepared when first used */
 };

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "catalog/columns.h"
 #include "catalog/sqlite/sqlite.h"
+
+static const int64_t STATEMENT_NS = INT64_C(1000000000) * DB_STATEMENT_S;
 
 const struct columns_array sqlite_arrays[COLUMNS_ARRAYS] = {{"{ints ", "json_each(", ")"},
                                                             {"{texts ", "json_each(", ")"},
@@ -67,7 +70,7 @@ void sqlite_done(struct db_statement *base) {
         free(s);
         return;
     }
-    sqlite3_reset(s->stmt);
+    sqlite_reset(base);
     sqlite3_clear_bindings(s->stmt);
 }
 
@@ -100,9 +103,19 @@ void sqlite_set_blob(struct db_statement *s, const char *name, const void *data,
     note(s, at ? sqlite3_bind_blob64(sqlite_statement_own(s)->stmt, at, data, size, SQLITE_STATIC) : SQLITE_OK);
 }
 
+/* Within what is left of the time of this run: the time that the caller takes between rows does not count. */
+static int step(struct sqlite_statement *s) {
+    struct sqlite_handle *h = (struct sqlite_handle *)s->base.handle;
+    int64_t begun_ns = clock_ns();
+    h->deadline_ns = h->patient ? INT64_MAX : begun_ns + STATEMENT_NS - s->elapsed_ns;
+    int rc = sqlite3_step(s->stmt);
+    h->deadline_ns = INT64_MAX;
+    s->elapsed_ns += clock_ns() - begun_ns;
+    return rc;
+}
+
 enum db_step sqlite_next(struct db_statement *s, struct reel_error *err) {
-    int failed = sqlite_statement_own(s)->failed,
-        rc = failed != SQLITE_OK ? failed : sqlite3_step(sqlite_statement_own(s)->stmt);
+    int failed = sqlite_statement_own(s)->failed, rc = failed != SQLITE_OK ? failed : step(sqlite_statement_own(s));
     if (rc == SQLITE_ROW) {
         return DB_ROW;
     }
@@ -114,6 +127,7 @@ enum db_step sqlite_next(struct db_statement *s, struct reel_error *err) {
 }
 
 void sqlite_reset(struct db_statement *s) {
+    sqlite_statement_own(s)->elapsed_ns = 0;
     sqlite3_reset(sqlite_statement_own(s)->stmt);
 }
 

@@ -9,12 +9,12 @@
 #include "base/suggest.h"
 
 static void check(const char *given, const char *const *names, const char *expected) {
-    struct near near = {0};
+    struct suggestions suggestions = {0};
     char text[256];
     for (; *names; names++) {
-        near_add(&near, given, *names);
+        suggest_add(&suggestions, given, *names);
     }
-    assert_string_equal(near_text(&near, "", text, sizeof text), expected);
+    assert_string_equal(suggest_text(&suggestions, "", text, sizeof text), expected);
 }
 
 static void only_the_nearest_names_are_suggested(void **state) {

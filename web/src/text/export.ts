@@ -22,7 +22,7 @@ export const exportText = {
     noCompression: 'None',
     view: 'Content',
     asRecorded: 'Messages as recorded',
-    foxglove: 'Messages plus Foxglove visualization topics',
+    views: { foxglove: 'Messages plus Foxglove visualization topics' } as Record<string, string>,
     range: 'Time range',
     fullRange: (all: string) => `Full recording (${all})`,
     selectedRange: (from: string, to: string) => `Selection (${from} – ${to})`,

@@ -1,4 +1,4 @@
-/* The doors: tokens and their rows, the Authorization header, signed links, addresses, the limiter. */
+/* Access control: tokens and their rows, the Authorization header, signed links, addresses, the limiter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,21 +22,42 @@
 #include "base/cleanup.h"
 #include "makers/catalog_fixture.h"
 #include "reel/time.h"
+#include "store/tokens_record.h"
 
 #define DATA REEL_SCRATCH
 #define KEYS DATA "/link-keys"
 
+#define RECORD DATA "/" TOKENS_RECORD
+
 static int fresh(void **state) {
     remove(KEYS);
+    remove(RECORD);
     return set_up(state);
+}
+
+static bool create(const struct token_options *options, char text[TOKEN_TEXT], struct token *t) {
+    return token_create(&(struct token_archive){.data = DATA, .catalog = c}, options, text, t, &err);
+}
+
+/* The first token has to be an admin's. */
+static void create_boss(void) {
+    char text[TOKEN_TEXT];
+    struct token t;
+    assert_true(create(&(struct token_options){.name = "boss", .role = "admin"}, text, &t));
+    token_done(&t);
 }
 
 /* ---- tokens */
 
 static struct token made(const char *name, const char *role, char text[TOKEN_TEXT]) {
     struct token t;
+    bool exist = false;
     const struct token_options options = {.name = name, .role = role};
-    assert_true(token_create(c, &options, text, &t, &err));
+    assert_true(catalog_tokens_exist(c, &exist, &err));
+    if (!exist) {
+        create_boss();
+    }
+    assert_true(create(&options, text, &t));
     return t;
 }
 
@@ -99,7 +120,7 @@ static void wishes_that_make_no_sense_are_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         err = (struct reel_error){0};
-        assert_false(token_create(c, &options[i], text, &t, &err));
+        assert_false(create(&options[i], text, &t));
         assert_int_equal(err.code, REEL_ARGUMENT);
         assert_null(t.name);
     }
@@ -112,7 +133,7 @@ static void names_are_free_again_after_revoking(void **state) {
     (void)state;
     char text[TOKEN_TEXT], key[24];
     struct token t = made("robot", "read", text), again, found;
-    assert_false(token_create(c, &(struct token_options){.name = "robot", .role = "read"}, text, &again, &err));
+    assert_false(create(&(struct token_options){.name = "robot", .role = "read"}, text, &again));
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_true(catalog_token_revoke(c, t.row, &err));
     assert_false(catalog_token_revoke(c, t.row, &err));
@@ -139,8 +160,8 @@ static void a_token_ends_at_its_time(void **state) {
     (void)state;
     char text[TOKEN_TEXT];
     struct token t;
-    assert_true(
-        token_create(c, &(struct token_options){.name = "a", .role = "read", .expires = "30d"}, text, &t, &err));
+    create_boss();
+    assert_true(create(&(struct token_options){.name = "a", .role = "read", .expires = "30d"}, text, &t));
     int64_t days = (t.expires_ns - t.created_ns) / 86400000000000;
     assert_true(days == 30 || days == 29);
     assert_int_equal(token_state(&t, t.expires_ns - 1), TOKEN_GOOD);
@@ -155,9 +176,9 @@ static void a_caller_sees_its_collections(void **state) {
     struct token t;
     struct http_caller caller;
     const char *globs[] = {"lab", "sim-*"};
-    assert_true(
-        token_create(c, &(struct token_options){.name = "a", .role = "read", .collections = globs, .n_collections = 2},
-                     text, &t, &err));
+    create_boss();
+    assert_true(create(&(struct token_options){.name = "a", .role = "read", .collections = globs, .n_collections = 2},
+                       text, &t));
     assert_true(token_caller(&t, "bearer", &caller, &memory));
     assert_true(http_caller_sees(&caller, "lab"));
     assert_true(http_caller_sees(&caller, "sim-1"));
@@ -175,14 +196,51 @@ static void a_caller_sees_its_collections(void **state) {
     assert_true(http_caller_sees(NULL, "lab"));
 }
 
-static void the_first_token_is_made_once(void **state) {
+static void the_first_token_is_an_admins(void **state) {
     (void)state;
     char text[TOKEN_TEXT] = "";
-    bool was_made;
-    assert_true(access_first_token(c, text, &was_made, &err));
-    assert_true(was_made && token_well_formed(text, strlen(text)));
-    assert_true(access_first_token(c, text, &was_made, &err));
-    assert_false(was_made);
+    struct token t;
+    const char *globs[] = {"lab"};
+    const struct token_archive archive = {.data = DATA, .catalog = c};
+    const struct token_options refused[] = {
+        {.name = "a", .role = "read"},
+        {.name = "a", .role = "edit"},
+        {.name = "a", .role = "admin", .collections = globs, .n_collections = 1},
+    };
+    enum tokens_state is;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_false(create(&refused[i], text, &t));
+        assert_int_equal(err.code, REEL_ARGUMENT);
+        assert_non_null(strstr(err.text, "reel token create --role admin"));
+        assert_true(tokens_state(&archive, &is, &err));
+        assert_int_equal(is, TOKENS_NEVER);
+    }
+    assert_true(access_first_token(&archive, text, &err));
+    assert_true(token_well_formed(text, strlen(text)));
+    assert_true(tokens_state(&archive, &is, &err));
+    assert_int_equal(is, TOKENS_EXIST);
+    assert_true(create(&refused[0], text, &t));
+    token_done(&t);
+}
+
+static void a_lost_catalog_does_not_open_the_archive(void **state) {
+    char text[TOKEN_TEXT];
+    struct token t;
+    enum tokens_state is;
+    create_boss();
+    tear_down(state);
+    assert_int_equal(set_up(state), 0); /* a new catalog */
+    const struct token_archive archive = {.data = DATA, .catalog = c};
+    const struct access_options options = {.data = DATA, .catalog = c, .local = true};
+    assert_true(tokens_state(&archive, &is, &err));
+    assert_int_equal(is, TOKENS_LOST);
+    assert_false(create(&(struct token_options){.name = "a", .role = "read"}, text, &t));
+    create_boss();
+    assert_int_equal(remove(RECORD), 0); /* as in an archive of an earlier version: the next start records it */
+    struct access *a = access_open(&options, &err);
+    assert_non_null(a);
+    access_close(a);
+    assert_int_equal(access(RECORD, F_OK), 0);
 }
 
 static void lists_show_only_what_is_allowed(void **state) {
@@ -498,6 +556,40 @@ static void threads_share_the_limiter(void **state) {
     assert_int_equal(total, 100);
 }
 
+static void every_forwarded_client_is_within(void **state) {
+    (void)state;
+    struct network here[2];
+    static const struct {
+        const char *text;
+        bool within;
+    } lists[] = {
+        {"127.0.0.1", true},     {"127.0.0.1, 127.3.2.1:99 ,[::1]:8", true}, {"::1", true}, {"::ffff:127.0.0.1", true},
+        {"198.51.100.7", false}, {"198.51.100.7, 127.0.0.1", false},         {"", false},   {"127.0.0.1,", false},
+        {"unknown", false},      {"127.0.0.1 198.51.100.7", false}};
+    static const struct {
+        const char *text;
+        bool within;
+    } pairs[] = {{"for=127.0.0.1", true},
+                 {"proto=https;For=\"[::1]:4711\";by=10.0.0.1, for=127.0.0.2", true},
+                 {"for=198.51.100.7", false},
+                 {"for=127.0.0.1, for=198.51.100.7", false},
+                 {"for=127.0.0.1;for=198.51.100.7", false},
+                 {"for=198.51.100.7;for=127.0.0.1", false},
+                 {"for=\"127.0.0.1", false},
+                 {"for=_hidden", false},
+                 {"for=\"\"", false},
+                 {"for=", false},
+                 {"proto=http", false},
+                 {"", false}};
+    assert_true(network_parse("127.0.0.0/8", &here[0], &err) && network_parse("::1", &here[1], &err));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        assert_int_equal(forwarded_for_is_within(lists[i].text, here, 2), lists[i].within);
+    }
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        assert_int_equal(forwarded_is_within(pairs[i].text, here, 2), pairs[i].within);
+    }
+}
+
 /* ---- the audit */
 
 static void *write_rows(void *context) {
@@ -596,7 +688,8 @@ int main(void) {
         T(names_are_free_again_after_revoking),
         T(a_token_ends_at_its_time),
         T(a_caller_sees_its_collections),
-        T(the_first_token_is_made_once),
+        T(the_first_token_is_an_admins),
+        T(a_lost_catalog_does_not_open_the_archive),
         T(lists_show_only_what_is_allowed),
         T(the_header_is_read),
         T(a_link_is_of_its_path_and_parameters),
@@ -605,6 +698,7 @@ int main(void) {
         T(a_key_is_of_its_recording),
         T(keys_change_under_a_running_server),
         T(networks_hold_addresses),
+        T(every_forwarded_client_is_within),
         T(a_proxy_is_believed_as_far_as_it_is_trusted),
         T(the_limiter_lets_so_many_pass),
         T(threads_share_the_limiter),

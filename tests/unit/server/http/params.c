@@ -113,6 +113,33 @@ static void refused(void **state) {
     assert_string_equal(parse_with(open_table, "u=x"), "!u");
 }
 
+/* The bounds of a row are checked before the handler runs. */
+static void bounds(void **state) {
+    (void)state;
+    static const struct http_param bounded[] = {
+        {.name = "n", .type = HTTP_UINT, .min = 2, .max = 9, .required = true, .help = "How many."},
+        {.name = "limit", .type = HTTP_UINT, .min = 1, .max = 9},
+        {.name = "id", .type = HTTP_UINT, .repeats = true, .max = 2},
+        {0}};
+    static const struct {
+        const char *raw, *answer;
+    } cases[] = {
+        {"n=2", "n=2"},
+        {"n=9", "n=9"},
+        {"n=1", "!n"},
+        {"n=10", "!n"},
+        {"", "!n"},
+        {"id=1", "!n"},
+        {"n=2&limit=0", "!limit"},
+        {"n=2&limit=10", "!limit"},
+        {"n=2&id=70&id=3", "n=2|id=70|id=3"}, /* max is how often */
+        {"n=2&id=1&id=2&id=3", "!id"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(parse_with(bounded, cases[i].raw), cases[i].answer);
+    }
+}
+
 static void too_many(void **state) {
     (void)state;
     char raw[4096] = "";
@@ -134,14 +161,15 @@ static void values_by_type(void **state) {
     int64_t i = 0, d = 0;
     bool b = false;
     struct reel_time t = {0};
-    const char *topics[1] = {0};
+    const char *topics[2] = {0};
     assert_true(http_param_u64(&r, "u", &u) && u == 7);
     assert_true(http_param_i64(&r, "i", &i) && i == -7);
     assert_true(http_param_bool(&r, "b", &b) && b);
     assert_true(http_param_time(&r, "from", &t) && t.ns == 1500000000);
     assert_true(http_param_time(&r, "t", &t) && t.ns == 1500);
     assert_true(http_param_duration(&r, "d", &d) && d == 120000000000);
-    assert_int_equal(http_params(&r, "topic", topics, 1), 2);
+    assert_int_equal(http_params(&r, "topic", topics, 1), 1);
+    assert_int_equal(http_params(&r, "topic", topics, 2), 2);
     assert_string_equal(topics[0], "a");
     assert_null(http_param(&r, "text"));
     assert_false(http_param_u64(&r, "text", &u));
@@ -183,8 +211,8 @@ static void whole_numbers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(taken),          cmocka_unit_test(refused),       cmocka_unit_test(too_many),
-        cmocka_unit_test(values_by_type), cmocka_unit_test(whole_numbers),
+        cmocka_unit_test(taken),  cmocka_unit_test(refused),        cmocka_unit_test(too_many),
+        cmocka_unit_test(bounds), cmocka_unit_test(values_by_type), cmocka_unit_test(whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -422,6 +422,60 @@ static void owners_take_turns(void **state) {
     }
 }
 
+/* Whoever queues many plans leaves a thread of the lane to everybody else, and it is not woken for nothing: what is
+ * queued goes on when one of that owner's ends. */
+static void one_owner_never_has_all_threads(void **state) {
+    (void)state;
+    enum { MANY = 7, ALL = MANY + 1 };
+    struct numbered numbers[ALL] = {0};
+    struct job *all[ALL];
+    atomic_store(&n_order, 0);
+    for (int i = 0; i < ALL; i++) {
+        numbers[i].number = i;
+        atomic_store(&numbers[i].go, i == MANY);
+        const struct job_work work = {.kind = "slow",
+                                      .lane = LANE_PLANS,
+                                      .owner = i == MANY ? "few" : "many",
+                                      .run = note_order,
+                                      .context = &numbers[i]};
+        all[i] = job_start(jobs, &work, &err);
+        assert_non_null(all[i]);
+    }
+    assert_true(job_wait(all[MANY], FOREVER)); /* while as many of "many" run as may */
+    assert_int_equal(atomic_load(&n_order), 1);
+    for (int i = 0; i < MANY; i++) {
+        atomic_store(&numbers[i].go, true);
+    }
+    for (int i = 0; i < ALL; i++) {
+        assert_true(job_wait(all[i], FOREVER));
+        job_unref(all[i]);
+    }
+    assert_int_equal(atomic_load(&n_order), ALL);
+}
+
+static bool wait_slowly(void *context, const struct reel_progress *progress, struct reel_error *e) {
+    (void)context;
+    return wait_for_gate(progress, e);
+}
+
+/* A request that waits leaves soon after the stop has begun; a plan that nobody waits for any more ends. */
+static void requests_leave_at_a_stop(void **state) {
+    (void)state;
+    char id[JOB_ID_TEXT];
+    const struct job_work work = {.kind = "slow", .lane = LANE_PLANS, .subject = "day", .run = wait_slowly};
+    struct job *job = job_start(jobs, &work, &err);
+    assert_non_null(job);
+    until(&began, 1);
+    jobs_close(jobs);
+    assert_false(job_wait_for_request(job, FOREVER - 1));
+    assert_true(job_leave(job, &(struct job_spec){.key = "a"}, id, &err));
+    assert_true(job_wait(job, FOREVER));
+    struct reel_error why = {0};
+    assert_false(job_result(job, &why));
+    assert_int_equal(why.code, REEL_CANCELLED);
+    job_unref(job);
+}
+
 /* ---- schedule */
 
 static atomic_int due_calls;
@@ -524,6 +578,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_a_request_waits_for_needs_no_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_outlives_the_request_becomes_a_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(owners_take_turns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_owner_never_has_all_threads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(requests_leave_at_a_stop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_schedule_is_followed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_crowd_is_served, set_up, tear_down),
         cmocka_unit_test(a_lock_has_one_holder),

@@ -1,6 +1,7 @@
 // The login form, shown instead of the view after a 401. The URL does not change, so the view appears after login.
 import { useRef, useState } from 'preact/hooks';
 import { ApiError, logIn, session } from '../../api';
+import { useStore } from '../../store';
 import { text } from '../../text/common';
 import { Button, Field, Spinner } from '../../ui';
 
@@ -27,7 +28,7 @@ export function LogIn() {
     return (
         <form class="login card" ref={form} onSubmit={(event) => void submit(event)}>
             <h1>{text.login.title}</h1>
-            <p class="muted">{text.login.help}</p>
+            <p class="muted">{useStore(session).notice ?? text.login.help}</p>
             <Field
                 label={text.login.token}
                 name="token"

@@ -265,7 +265,7 @@ function Form({
                             value={choice.view}
                             options={[
                                 ['', exportText.asRecorded],
-                                ['foxglove', exportText.foxglove],
+                                ...service.views.map((v): [string, string] => [v.name, exportText.views[v.name] ?? v.name]),
                             ]}
                             onChange={(view) => set({ view })}
                         />

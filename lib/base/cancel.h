@@ -1,0 +1,21 @@
+/* Whether the work of this thread was cancelled. Who runs work says how that is found out; what may take long asks: the
+ * merge of an index, reading a payload, decoding a chunk, moving a window. Work that is passed to other threads takes
+ * it along (convert/pipeline.c). */
+#ifndef REEL_BASE_CANCEL_H
+#define REEL_BASE_CANCEL_H
+
+#include "reel/error.h"
+
+struct cancel {
+    bool (*goes_on)(void *context); /* false: the work was cancelled. Any thread calls it, often */
+    void *context;
+};
+
+/* Sets what holds for this thread from now on (NULL: nothing cancels it), and returns what held before. `cancel` must
+ * outlive the work. */
+const struct cancel *cancel_set(const struct cancel *cancel);
+const struct cancel *cancel_current(void);
+/* False: REEL_CANCELLED. */
+bool cancel_check(struct reel_error *err);
+
+#endif

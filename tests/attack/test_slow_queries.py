@@ -1,0 +1,65 @@
+"""Queries that never end hold every reader of the catalog, again and again: whoever logs in does not wait for them, and each is ended."""
+import re
+import threading
+import unittest
+
+from harness import API, Server, catalog_sql, eventually, in_a_file, reel
+
+ENDLESS = '''CREATE VIEW saved AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n)
+SELECT 'search' AS kind, '' AS collection, 'a' AS name, '{}' AS value, '' AS author, 0 AS created_ns, 0 AS updated_ns FROM n WHERE i < 0'''
+CLIENTS = 24  # more than there are readers
+ROUNDS = 20
+
+
+@in_a_file
+class SlowQueries(unittest.TestCase):
+    def setUp(self):
+        server = Server()
+        self.addCleanup(server.stop)
+        catalog_sql(server.data, 'DROP TABLE saved')  # of what is saved there is nothing; a list of it now takes for ever
+        catalog_sql(server.data, ENDLESS)
+        made = reel('token', 'create', '--data', server.data, '--role', 'read', '--name', 'reader').stdout.decode()
+        self.token = {'Authorization': 'Bearer ' + re.search(r'reel_\S+', made).group(0)}
+        self.server, self.answers, self.stopped = server, [], threading.Event()
+
+    def ask_for_ever(self):
+        while not self.stopped.is_set():
+            self.answers.append(self.server.request('GET', API + '/searches', headers=self.token))
+
+    def readers_are_held(self):
+        try:
+            self.server.request('GET', API + '/recordings', headers=self.token, timeout=1)
+        except TimeoutError:
+            return True
+        return False
+
+    def enter(self):
+        """A login, the start of the page with its cookie, and what a load balancer asks."""
+        login = self.server.request('POST', API + '/login', headers=self.token)
+        self.assertEqual(login.status, 204, login)
+        cookie = {'Cookie': login.headers['Set-Cookie'].split(';')[0], 'Sec-Fetch-Site': 'same-origin'}
+        self.assertEqual(self.server.get(API, **cookie).json()['caller']['name'], 'reader')
+        self.assertEqual(self.server.get(API, Authorization='Bearer reel_' + 43 * 'A').status, 401)
+        for path in ('/readyz', '/healthz'):
+            self.assertEqual(self.server.get(path).status, 200)
+
+    def enter_while_no_query_ends(self):
+        """Without connections of its own a login needs one that such a query gives back."""
+        before = len(self.answers)
+        self.enter()
+        return len(self.answers) == before
+
+    def test_logins_do_not_wait(self):
+        clients = [threading.Thread(target=self.ask_for_ever) for _ in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        try:
+            self.assertTrue(eventually(self.readers_are_held))
+            self.assertTrue(any(self.enter_while_no_query_ends() for _ in range(ROUNDS)))
+        finally:
+            self.stopped.set()
+            for client in clients:
+                client.join()
+        self.assertTrue(all(answer.status == 503 and answer.headers['Retry-After'] for answer in self.answers), self.answers)
+        self.assertTrue(any('took longer than 10 s' in answer.json()['detail'] for answer in self.answers), self.answers)
+        self.assertEqual(self.server.get(API + '/recordings', **self.token).status, 200)

@@ -1,0 +1,92 @@
+/* Every kind of job ends when it is cancelled: as soon as it looks, or because there is nothing left to do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <sys/stat.h>
+
+#include "base/cancel.h"
+#include "makers/ingest_trial.h"
+
+static bool never(void *context, uint64_t done, uint64_t total) {
+    (void)context, (void)done, (void)total;
+    return false;
+}
+static bool stopped(void *context) {
+    (void)context;
+    return false;
+}
+
+static bool run_cancelled(const char *name, const char *key, const char *options, struct reel_error *why) {
+    const struct job_kind *kind = jobs_kind(app.jobs, name);
+    const struct reel_progress progress = {.report = never};
+    const struct cancel cancel = {.goes_on = stopped};
+    int64_t come_back_ns = 0;
+    const struct job_call call = {.id = "00000000000000000000000000000000",
+                                  .key = key,
+                                  .options = options,
+                                  .attempts = 1,
+                                  .progress = &progress,
+                                  .come_back_ns = &come_back_ns};
+    *why = (struct reel_error){0};
+    cancel_set(&cancel);
+    bool good = kind->run(&app, &call, why);
+    cancel_set(NULL);
+    return good;
+}
+
+static void kinds_end_when_they_are_cancelled(void **state) {
+    (void)state;
+    struct ingest_result made;
+    struct reel_error why;
+    app.config.backup_dir = REEL_SCRATCH "/backup";
+    (void)mkdir(app.config.backup_dir, 0700);
+    assert_int_equal(send_text("a", "TRIALabc", &made), INGEST_CREATED);
+    const struct {
+        const char *name, *key, *options;
+        bool works; /* there is something to do, so it is cancelled */
+    } all[] = {{"plan", "", "", true},
+               {"scrub", "", "{}", true},
+               {"backup", "", "copy", true},
+               {"statistics", "", "", true},
+               {"statistics", made.recording.content, "", true},
+               {"sweep", "", "", true},
+               {"retention", "", "{}", false},
+               {"references", "", "", false},
+               {"files", "", "", false},
+               {"manifests", "", "", false}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        bool good = run_cancelled(all[i].name, all[i].key, all[i].options, &why);
+        if ((good && all[i].works) || (!good && why.code != REEL_CANCELLED)) {
+            fail_msg("%s %s: %s (%d)", all[i].name, all[i].key, why.text, why.code);
+        }
+    }
+    ingest_result_done(&made);
+}
+
+/* A scan that waits for ever, until it is cancelled. */
+static void a_scan_ends(void **state) {
+    (void)state;
+    struct ingest_result made;
+    struct reel_error why = {0};
+    char id[JOB_ID_TEXT];
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "s"}, "TRIALs", 0, &made, &why),
+                     INGEST_SCANNING);
+    memcpy(id, made.job, sizeof id);
+    while (atomic_load(&trial_waiting) == 0) {
+        usleep(500);
+    }
+    assert_true(jobs_cancel(app.jobs, id, &why));
+    wait_until_idle();
+    assert_int_equal(job_state(id), JOB_CANCELLED);
+    ingest_result_done(&made);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(kinds_end_when_they_are_cancelled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_scan_ends, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
