@@ -15,6 +15,7 @@ from run_tests import release_only
 from samples import T0, Message, bag, lab_messages
 from test_bombs import token
 from test_frame import header, text
+from test_live import Following, Live, row
 
 CHANNELS = 65535
 MIB = 1 << 20
@@ -281,3 +282,20 @@ class Callers(Case):
         finally:
             readers.close()
         self.assertTrue(eventually(lambda: memory_metric(self, 'bytes') == 0))
+
+
+class Followers(Case):
+    """Who follows a recording of many topics holds little while nothing comes."""
+    server_args = ('--memory-mb', '64')
+    FOLLOWERS, TOPICS = 12, 2000
+
+    def test_hold_little_while_they_wait(self):
+        live = Live(self.server, 'wide')
+        live.appended([row('/t%04d' % t, t) for t in range(self.TOPICS)])
+        following = [Following(self.server, live.path('/messages?follow=true')) for _ in range(self.FOLLOWERS)]
+        self.assertTrue(eventually(lambda: all(len(f.numbers()) == self.TOPICS for f in following)))
+        self.assertTrue(eventually(lambda: memory_metric(self, 'bytes') < self.FOLLOWERS * MIB / 4))
+        live.appended([row('/t0000', 9999)])
+        self.assertTrue(eventually(lambda: all(f.numbers()[-1] == 9999 for f in following)))
+        live.finish()
+        self.assertTrue(eventually(lambda: all(f.ended for f in following)))

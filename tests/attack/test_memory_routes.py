@@ -14,7 +14,7 @@ from harness import API, LONG, Case
 from openapi_document import document
 from run_tests import release_only
 from test_mcap import MAGIC, attachment, pairs, record, text
-from test_memory import MIB, mcap_of_channels, resident
+from test_memory import MIB, resident
 
 MEMORY = 512  # --memory-mb
 BESIDES = 128  # of the process: catalog, index caches, stacks
@@ -38,6 +38,13 @@ def channel(n, of, topic, encoding):
 
 def message(n, i, payload):
     return record(5, struct.pack('<HIQQ', n, i, T0 + i * 10**6, T0 + i * 10**6) + payload)
+
+
+def many_channels(count=65534):
+    """Half of one definition, half JSON without one."""
+    payloads = b'\0\1\0\0' + bytes(8), b'{"x":1}'
+    return mcap(schema(1, 'many/msg/Many', 'ros2msg', 'float64 x'), *[channel(c, (c + 1) % 2, '/t%05d' % c, 'json' if c % 2 else 'cdr') for c in range(count)],
+                *[message(c, c, payloads[c % 2]) for c in range(count)])
 
 
 def wide_schema(fields=16000, channels=200 if LONG else 50):
@@ -91,7 +98,7 @@ def large_pictures():
     return mcap(schema(1, 'sensor_msgs/CompressedImage', 'ros1msg', definition), channel(1, 1, '/camera', 'ros1'), *[message(1, i, image) for i in range(3)])
 
 
-HOSTILE = {'channels': (mcap_of_channels, '/t00000', 'x'), 'wide': (wide_schema, '/t00000', 'f00000'), 'deep': (deep_schema, '/t01000', 'a'),
+HOSTILE = {'channels': (many_channels, '/t00000', 'x'), 'wide': (wide_schema, '/t00000', 'f00000'), 'deep': (deep_schema, '/t01000', 'a'),
            'huge': (huge_message, '/huge', 'a.0'), 'chunks': (many_chunks, '/few', 'a'), 'attachments': (many_attachments, '/one', 'a'),
            'pictures': (large_pictures, '/camera', 'format')}
 EXPORTS = ('csv', 'ndjson', 'json', 'json-seq', 'msgpack', 'parquet', 'arrows', 'arrow', 'mcap', 'bag', 'db3', 'images.zip', 'clouds.zip', 'mp4', 'tide', 'nanover.zip')
