@@ -49,7 +49,7 @@ static bool open_store(struct app *app, struct reel_error *err) {
 static bool open_catalog(struct app *app, struct reel_error *err) {
     char path[PATH_MAX];
     const char *data = app->config.data;
-    app->catalog = catalog_location(data, path, err) ? catalog_open(path, err) : NULL;
+    app->catalog = catalog_location(data, path, err) ? catalog_open_upgrading(path, err) : NULL;
     if (app->catalog) {
         const struct store_directory directory = catalog_directory(app->catalog);
         store_set_directory(app->store, &directory);
