@@ -351,5 +351,5 @@ const struct reel_format reel_format_rosbag2 = {
     .open_rows = rosbag2_open_rows,
     .joins = rosbag2_joins,
     .is_folder = true,
-    .version = 4 + MCAP_SCAN_VERSION,
+    .version = 5 + MCAP_SCAN_VERSION,
 };
