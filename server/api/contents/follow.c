@@ -14,7 +14,7 @@
 #include "work/jobs.h"
 
 enum { AGAIN_NS = 20000000 };
-static const int64_t LOOK_NS = 1000000000, HEARTBEAT_NS = INT64_C(15000000000);
+static const int64_t LOOK_NS = 500000000, HEARTBEAT_NS = INT64_C(15000000000);
 
 struct follower {
     struct http_request *r;
@@ -101,7 +101,7 @@ static bool follow_next_rows(void *context, void *buffer, size_t size, size_t *g
             }
             reel_row_output_free(TAKE(f->rows));
         }
-        if (f->ended || http_is_gone(f->r) || http_is_stopping(f->r)) {
+        if (f->ended || http_stream_ending(f->r, false) != HTTP_GOES_ON) {
             return true;
         }
         live_wait(f->app->live, f->id, f->messages, LOOK_NS, &more, &growing);
@@ -122,7 +122,13 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
         http_reply_no_memory(r);
         return;
     }
-    if (!api_select(r, info->start_ns, info->end_ns, &f->q) || !api_read_text(r, &f->text, &f->options)) {
+    const struct reel_writer *writer = reel_writer_named(extension, NULL, &err);
+    if (!writer) {
+        http_reply_error(r, &err);
+        free_follower(f);
+        return;
+    }
+    if (!api_select(r, info->start_ns, info->end_ns, &f->q) || !api_read_text(r, writer, &f->text, &f->options)) {
         free_follower(f);
         return;
     }
@@ -143,6 +149,7 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
         return;
     }
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(r, &(struct http_stream){
-                             .media_type = media_type, .next = follow_next_rows, .free = free_follower, .context = f});
+    http_reply_stream(
+        r, &(struct http_stream){
+               .media_type = media_type, .next = follow_next_rows, .free = free_follower, .context = f, .lasts = true});
 }

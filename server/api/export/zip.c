@@ -18,8 +18,6 @@
 #include "stream/merge_names.h"
 #include "syntax/ustar.h"
 
-static const int64_t PLAN_WAIT_NS = 2000000000;
-
 enum { MEMBERS_MAX = 1000, AS_MAX = 32, TITLE_MAX = 60 };
 
 struct export { /* of one request */
@@ -262,7 +260,7 @@ static void zip_reply(struct export *e) {
     const struct derived_request request = {.key = etag,
                                             .subject = "export.zip",
                                             .owner = api_principal(e->r, owner),
-                                            .wait_ns = api_wait_ns(e->r, PLAN_WAIT_NS)};
+                                            .wait_ns = api_wait_ns(e->r, API_PLAN_WAIT_NS)};
     AUTO(zip_plan_free)
     struct zip_plan *plan = zip_plan_get(http_app(e->r)->derived, e->items, &request, job, &err);
     if (!plan && job[0]) {
