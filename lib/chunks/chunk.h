@@ -16,6 +16,9 @@ enum reel_codec {
     REEL_CODEC_ROWS,
     /* JSON text; in the raw bytes the digits of each {"$base64": "…"} are its bytes, then zeros */
     REEL_CODEC_JSON_BYTES,
+    /* a database with the changes in its log: the chunk with the id before this one, plain; by the format's
+       open_logged() */
+    REEL_CODEC_LOGGED,
 };
 
 #define REEL_CHUNK_PART UINT32_C(0x80000000) /* reel_chunk.part refers to a chunk instead of a part */

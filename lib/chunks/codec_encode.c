@@ -35,6 +35,7 @@ size_t codec_encode_bound(enum reel_codec codec, size_t size) {
         return ZSTD_compressBound(size);
     case REEL_CODEC_ROWS:
     case REEL_CODEC_JSON_BYTES:
+    case REEL_CODEC_LOGGED:
         return 0;
     }
     return 0;
@@ -90,6 +91,7 @@ static bool encode_run(enum reel_codec codec, struct reel_bytes raw, uint8_t *ou
         return !ZSTD_isError(written);
     case REEL_CODEC_ROWS:
     case REEL_CODEC_JSON_BYTES:
+    case REEL_CODEC_LOGGED:
         return false;
     }
     return false;

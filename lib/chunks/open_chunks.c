@@ -38,13 +38,16 @@ static void remove_item(struct open_chunks *set, const struct open_chunk *o) {
     }
 }
 
-/* Removes the item from the set and returns its pin on the base. Caller holds the lock. */
+/* Removes the item from the set and returns its pins. Caller holds the lock. */
 static void take_out(struct open_chunks *set, struct open_chunk *o) {
     remove_item(set, o);
     set->spooled -= o->spooled;
     set->n_spooled -= o->spooled > 0;
     if (o->base) {
         o->base->pins--;
+    }
+    if (o->log) {
+        o->log->pins--;
     }
 }
 

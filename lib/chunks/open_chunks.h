@@ -13,6 +13,7 @@ struct open_chunk {
     uint32_t chunk;
     struct reel_source *source; /* NULL while it is being opened, or when that failed */
     struct open_chunk *base;    /* pinned: the source that contains its bytes; NULL: a part */
+    struct open_chunk *log;     /* pinned: the log of a database; NULL: none */
     uint64_t spooled;           /* size of the file it was decoded to; 0: none */
     uint32_t pins;
     uint64_t used; /* time of the last pin */

@@ -271,5 +271,7 @@ REEL_DEFINE_AUTO(struct reel_row_output, reel_row_output_free);
 /* The next at most `size` bytes; *got 0: it is complete. */
 bool reel_row_output_next(struct reel_row_output *output, void *buffer, size_t size, size_t *got,
                           struct reel_error *err);
+/* Of an output that waits for messages: gives back what the next call gets again. */
+void reel_row_output_rest(struct reel_row_output *output);
 
 #endif

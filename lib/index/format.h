@@ -43,6 +43,12 @@ struct reel_format {
      * UINT64_MAX bytes. `damaged` is that of the chunk. `base` outlives the rows. */
     struct reel_source *(*open_rows)(struct reel_source *base, bool damaged, struct reel_error *err);
 
+    /* Optional, for chunks of REEL_CODEC_LOGGED: the database `base` with the changes in `log`, which both outlive it.
+     */
+    struct reel_source *(*open_logged)(struct reel_source *base, struct reel_source *log, struct reel_error *err);
+
+    const char *beside; /* optional: what the name of a further part adds to that of its file ("-wal") */
+
     /* Optional: is `b` a further part of the recording that `a` is a part of (a .traj and its .state)? Goes by names
      * and content; reads little. Without it a recording of this format is one file. */
     bool (*joins)(struct reel_source *a, struct reel_source *b);

@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "base/options.h"
 #include "base/source.h"
+#include "index/format.h"
 #include "index/index.h"
 #include "index/scan.h"
 #include "read/reader.h"
@@ -27,8 +28,9 @@ enum { KEPT_DAYS = 30, PACK_DIGITS = SHA1_HEX - 1 };
 #define PACK_SUFFIX ".reel"
 
 struct files {
-    const char *const *paths;
-    uint32_t n;
+    const char **paths;           /* the caller's, then those in `beside` */
+    uint32_t n, named;            /* files; of the caller */
+    char **beside;                /* those found beside the caller's, one or none each */
     struct stat *st;              /* one each, from before the scan */
     struct reel_source **sources; /* one each; NULL: not opened yet, or taken over */
     char *folder, *pack;
@@ -45,6 +47,11 @@ static void reel_auto_files_done(struct files *f) {
     if (f->temporary && f->folder) {
         rmdir(f->folder);
     }
+    for (uint32_t i = 0; i < f->named && f->beside; i++) {
+        free(f->beside[i]);
+    }
+    free(f->beside);
+    free(f->paths);
     free(f->sources);
     free(f->st);
     free(f->folder);
@@ -108,18 +115,66 @@ static bool choose_pack(struct files *f, const char *cache_folder, struct reel_e
     return true;
 }
 
+/* What the name of a part beside the file adds to its own; NULL: there is no such part. */
+static const char *ending_beside(const char *path) {
+    for (size_t i = 0; reel_formats[i]; i++) {
+        size_t size = strlen(path), end = strlen(reel_formats[i]->suffixes[0]);
+        if (reel_formats[i]->beside && size > end && strcmp(path + size - end, reel_formats[i]->suffixes[0]) == 0) {
+            return reel_formats[i]->beside;
+        }
+    }
+    return NULL;
+}
+
+static bool has_file(const struct files *f, const struct stat *file) {
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct stat st;
+        if (stat(f->paths[i], &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds the log that lies beside a database, unless the caller names it. */
+static bool add_beside(struct files *f, struct reel_error *err) {
+    for (uint32_t i = 0; i < f->named; i++) {
+        const char *ending = ending_beside(f->paths[i]);
+        char *path = NULL;
+        struct stat st;
+        if (ending && asprintf(&path, "%s%s", f->paths[i], ending) < 0) {
+            return reel_fail_memory(err);
+        }
+        if (path && f->n < REEL_PARTS_MAX && stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+            !has_file(f, &st)) {
+            f->paths[f->n++] = f->beside[i] = path;
+        } else {
+            free(path);
+        }
+    }
+    return true;
+}
+
 static bool open_files(struct files *f, const char *const *paths, uint32_t n, const char *cache_folder,
                        struct reel_error *err) {
     if (n == 0 || n > REEL_PARTS_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "a recording has 1 to %d files", REEL_PARTS_MAX);
     }
-    *f = (struct files){
-        .paths = paths, .n = n, .st = calloc(n, sizeof *f->st), .sources = calloc(n, sizeof(struct reel_source *))};
-    if (!f->st || !f->sources) {
+    *f = (struct files){.n = n,
+                        .named = n,
+                        .paths = calloc(2 * (size_t)n, sizeof(const char *)),
+                        .beside = calloc(n, sizeof(char *)),
+                        .st = calloc(2 * (size_t)n, sizeof *f->st),
+                        .sources = calloc(2 * (size_t)n, sizeof(struct reel_source *))};
+    if (!f->paths || !f->beside || !f->st || !f->sources) {
         return reel_fail_memory(err);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        if (!(f->sources[i] = reel_source_open(paths[i], NULL, err))) {
+    memcpy(f->paths, paths, n * sizeof *paths);
+    if (!add_beside(f, err)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (!(f->sources[i] = reel_source_open(f->paths[i], NULL, err))) {
             return false;
         }
     }
@@ -201,7 +256,7 @@ struct reel_recording *reel_recording_open_files(const char *const *paths, uint3
         return NULL;
     }
     struct reel_source **sources = TAKE(f.sources); /* taken over, also on failure */
-    struct reel_recording *recording = reel_recording_from_index(index, sources, n, &defaults, err);
+    struct reel_recording *recording = reel_recording_from_index(index, sources, f.n, &defaults, err);
     free(sources);
     return recording;
 }
@@ -225,7 +280,7 @@ struct reel_index *reel_summary_open(const char *const *paths, uint32_t n, const
     if (index) {
         return index;
     }
-    if (reel_scan_summary(f.sources, n, NULL, f.pack, o.progress, &own)) {
+    if (reel_scan_summary(f.sources, f.n, NULL, f.pack, o.progress, &own)) {
         return reel_index_open(f.pack, err);
     }
     if (own.code == REEL_UNSUPPORTED) {

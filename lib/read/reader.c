@@ -185,6 +185,28 @@ static struct reel_source *open_source(struct reel_recording *r, uint32_t id, co
     return spool_file(row, base, path, err);
 }
 
+/* Pins the log of a database as o->log. */
+static struct reel_source *open_logged(struct reel_recording *r, struct open_chunk *o, const struct reel_chunk *row,
+                                       struct reel_source *base, struct reel_error *err) {
+    const struct reel_format *format = reel_index_info(r->index)->format;
+    if (!format->open_logged || o->chunk == 0 || row->offset != 0 || row->stored != base->size) {
+        reel_fail(err, REEL_CHANGED, "the index knows no log of %s", base->name);
+        return NULL;
+    }
+    o->log = open_chunk_pin(&r->open_chunk, o->chunk - 1, open_chunk, &(struct opening){.recording = r}, err);
+    struct reel_source *source = o->log ? format->open_logged(base, o->log->source, err) : NULL;
+    if (source && source->size != row->raw) {
+        reel_source_free(source);
+        reel_fail(err, REEL_CHANGED, "the log of %s is another one", base->name);
+        return NULL;
+    }
+    return source;
+}
+
+static bool is_spooled(enum reel_codec codec) {
+    return codec != REEL_CODEC_NONE && codec != REEL_CODEC_ROWS && codec != REEL_CODEC_LOGGED;
+}
+
 /* For open_chunk_pin(). Reads the chunk's row when the caller does not have it. */
 static bool open_chunk(void *context, struct open_chunk *o, struct reel_error *err) {
     struct reel_recording *r = ((struct opening *)context)->recording;
@@ -199,8 +221,10 @@ static bool open_chunk(void *context, struct open_chunk *o, struct reel_error *e
     }
     row = row ? row : &rows[o->chunk - first];
     struct reel_source *base = base_of(r, o->chunk, row, &o->base, err);
-    o->source = base ? open_source(r, o->chunk, row, base, err) : NULL;
-    o->spooled = o->source && row->codec != REEL_CODEC_NONE && row->codec != REEL_CODEC_ROWS ? row->raw : 0;
+    o->source = !base                             ? NULL
+                : row->codec == REEL_CODEC_LOGGED ? open_logged(r, o, row, base, err)
+                                                  : open_source(r, o->chunk, row, base, err);
+    o->spooled = o->source && is_spooled(row->codec) ? row->raw : 0;
     return o->source != NULL;
 }
 
@@ -231,8 +255,7 @@ static void reader_leave(struct reel_reader *r) {
 
 static void hold(struct reel_reader *r, struct open_chunk *o);
 
-/* Gives back what a next read gets again. */
-static void reader_rest(struct reel_reader *r) {
+void reader_rest(struct reel_reader *r) {
     cache_unpin(r->recording->cache, TAKE(r->block));
     hold(r, NULL);
     free(TAKE(r->rows));

@@ -84,7 +84,7 @@ void zip_put_central(struct reel_sink *out, const char *name, uint32_t crc, uint
 
 void zip_put_end(struct reel_sink *out, uint64_t directory_at, uint64_t count) {
     uint64_t size = out->pos - directory_at, end64_at = out->pos;
-    bool wide = count > UINT16_MAX || directory_at > ZIP_PLAIN_MAX || size > ZIP_PLAIN_MAX;
+    bool wide = count >= UINT16_MAX || directory_at > ZIP_PLAIN_MAX || size > ZIP_PLAIN_MAX;
     if (wide) {
         reel_sink_u32le(out, ZIP_END64_MAGIC);
         reel_sink_u64le(out, ZIP_END64_SIZE - 12);

@@ -124,10 +124,14 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
 }
 
 bool api_open_messages(struct http_request *r, struct api_recording *out) {
-    if (!api_open(r, out)) {
+    return api_open_messages_key(r, http_segment(r, "id"), out);
+}
+
+bool api_open_messages_key(struct http_request *r, const char *key, struct api_recording *out) {
+    if (!api_open_key(r, key, out)) {
         return false;
     }
-    bool good = api_reserve_stream(r, &out->recording, 1, true);
+    bool good = api_reserve_stream(r, &out->recording, 1, API_DECODES);
     if (!good) {
         api_recording_done(out);
     }

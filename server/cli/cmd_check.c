@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "http/json_text.h"
+#include "index/format.h"
 #include "views/views.h"
 
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
@@ -36,6 +37,19 @@ static void print_report(const char *path, const struct reel_index *index, const
                                info->format->name, "messages", view_u64(info->messages), "channels",
                                (int)info->n_channels, "lost_bytes", view_u64(info->lost_bytes), "findings_total",
                                view_u64(info->n_findings_total), "findings", list, "error"));
+}
+
+/* The log of a database that is checked, too. */
+static bool is_read_with_another(char *const *paths, int n, const char *path) {
+    for (int i = 0; i < n; i++) {
+        size_t size = strlen(paths[i]);
+        for (size_t f = 0; strncmp(paths[i], path, size) == 0 && reel_formats[f]; f++) {
+            if (reel_formats[f]->beside && strcmp(path + size, reel_formats[f]->beside) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static int check_json(const char *path, struct reel_error *err) {
@@ -91,6 +105,9 @@ static int cmd_check_run(int argc, char **argv) {
     cli_catch_interrupt();
     for (int i = first; i < argc; i++) {
         struct reel_error err = {0};
+        if (is_read_with_another(argv + first, argc - first, argv[i])) {
+            continue;
+        }
         code = json ? check_json(argv[i], &err) : check_check(argv[i], &err);
         if (code == CHECK_UNREADABLE && !json) {
             cli_fail(&cli_check, cli_file_name(argv[i]), &err);

@@ -232,6 +232,11 @@ bool http_form_free(struct http_form *form); /* false: incomplete; NULL is allow
 /* Reserves memory of --memory-mb for this request, until its response is complete. Waits up to ten seconds for other
  * responses to end. False: replied (503 with Retry-After). More than there is in total counts as all of it. */
 bool http_reserve(struct http_request *r, uint64_t bytes);
+/* The same for what a response needs while it is sent. False: REEL_BUSY, nothing was replied. */
+bool http_hold(struct http_request *r, uint64_t bytes, struct reel_error *err);
+void http_give_back(struct http_request *r, uint64_t bytes); /* of what it has reserved; also before it ends */
+uint64_t http_held(const struct http_request *r);            /* bytes that it has reserved */
+uint64_t http_memory_max(const struct http_request *r);      /* bytes that one request can reserve */
 
 /* ---- replies: exactly one per request. All set X-Request-Id, CORS and security headers. */
 void http_add_header(struct http_request *r, const char *name, const char *value); /* before the reply; CR/LF in value

@@ -74,6 +74,8 @@ struct http_memory {
     uint64_t max;                      /* bytes */
     _Atomic uint64_t held;             /* bytes; changed under the mutex, like these: */
     _Atomic uint64_t waiting, refused; /* requests; refused: since the start */
+    uint64_t untrimmed;                /* bytes given back since memory was given back to the system */
+    struct http_share *shares;         /* of clients */
     bool closed;                       /* the server is stopping: nothing waits */
 };
 
@@ -167,7 +169,8 @@ struct http_request {
     bool revoked;          /* a stream that lasts is not granted any more, as of: */
     int64_t granted_ms;
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
-    uint64_t memory; /* reserved */
+    uint64_t memory;          /* reserved */
+    struct http_share *share; /* of its client, NULL: it has not reserved anything */
     int64_t started_ms, started_ns;
     int64_t elapsed_ns[HTTP_ELAPSED_MAX]; /* by this thread, before this request */
     const void *kept_body;                /* http_keep_body() */

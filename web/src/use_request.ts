@@ -12,29 +12,30 @@ interface State<T> {
     value: T | null;
     error: unknown;
     loading: boolean;
-    deps: readonly unknown[]; // the dependencies that `value` was loaded for
+    key: readonly unknown[]; // the dependencies that `value` was loaded for, and the number of reloads before it
 }
 const same = (a: readonly unknown[], b: readonly unknown[]) =>
     a.length === b.length && a.every((one, i) => Object.is(one, b[i]));
 
 /**
  * Loads on mount, when `deps` change, and on reload(). The previous value stays until the next one arrives; `loading`
- * is true from the first render with new `deps`.
+ * is true from the first render with new `deps` or after reload().
  */
 export function useRequest<T>(load: (signal: AbortSignal) => Promise<T>, deps: readonly unknown[]): RequestState<T> {
-    const [state, setState] = useState<State<T>>({ value: null, error: null, loading: true, deps });
     const [count, setCount] = useState(0);
+    const key = [...deps, count];
+    const [state, setState] = useState<State<T>>({ value: null, error: null, loading: true, key });
     useEffect(() => {
         const abort = new AbortController();
-        setState((previous) => ({ ...previous, loading: true, deps }));
+        setState((previous) => ({ ...previous, loading: true, key }));
         load(abort.signal).then(
-            (value) => !abort.signal.aborted && setState({ value, error: null, loading: false, deps }),
+            (value) => !abort.signal.aborted && setState({ value, error: null, loading: false, key }),
             (error: unknown) =>
                 !abort.signal.aborted &&
-                setState((previous) => ({ value: previous.value, error, loading: false, deps })),
+                setState((previous) => ({ value: previous.value, error, loading: false, key })),
         );
         return () => abort.abort();
-    }, [...deps, count]);
+    }, key);
     const reload = useCallback(() => setCount((n) => n + 1), []);
-    return { value: state.value, error: state.error, loading: state.loading || !same(state.deps, deps), reload };
+    return { value: state.value, error: state.error, loading: state.loading || !same(state.key, key), reload };
 }

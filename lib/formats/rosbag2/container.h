@@ -115,6 +115,7 @@ enum rosbag2_kind {
     ROSBAG2_DATABASE,
     ROSBAG2_MCAP,
     ROSBAG2_YAML,
+    ROSBAG2_LOG, /* by its name */
     ROSBAG2_ZSTD,
     ROSBAG2_GZIP,
     ROSBAG2_ZIP,
@@ -126,7 +127,8 @@ struct rosbag2_file { /* a file of the bag, unpacked */
     struct reel_source *source;
     bool own; /* `source` belongs to this struct, not to the scan */
     struct reel_location location;
-    const char *name;
+    const char *name, *path; /* path: with its folders in an archive */
+    bool has_log;            /* a database: a log of it is there, be it good or not */
 };
 struct rosbag2_files {
     struct rosbag2_file *items; /* files inside others come after them */
@@ -143,6 +145,7 @@ bool rosbag2_files_find(struct rosbag2_files *files, struct reel_scan *scan, str
                         struct reel_error *err);
 void rosbag2_files_free(struct rosbag2_files *files);
 bool rosbag2_names_data(const char *name); /* a data file, by its ending */
+bool rosbag2_names_log(const char *name);  /* the log of a database */
 const char *rosbag2_last_part(const char *path);
 
 /* --- topics.c, walk.c: one database --- */

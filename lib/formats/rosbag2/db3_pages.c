@@ -67,7 +67,7 @@ static void put_cells(const struct db3_leaf *leaf, uint8_t type, const uint64_t 
     }
     put_page_head(out, type, leaf->cells, content);
     if (last) {
-        put_u32(out, *last);
+        put_u32(out, db3_number(*last));
     }
     reel_sink_put(out, at, pointers);
     reel_sink_fill(out, 0, leaf->room - head - pointers - leaf->used);
@@ -117,10 +117,11 @@ uint64_t db3_spill_next(struct db3_spill *s, struct reel_sink *out) {
         s->run = s->local;
     } else {
         if (s->begun == 0) {
-            put_u32(out, s->first);
+            put_u32(out, db3_number(s->first));
         }
+        db3_put_unused(s->first + s->begun, out);
         s->begun++;
-        put_u32(out, s->begun < s->pages ? s->first + s->begun : 0);
+        put_u32(out, s->begun < s->pages ? db3_number(s->first + s->begun) : 0);
         s->run = s->left < DB3_OVERFLOW_BYTES ? s->left : DB3_OVERFLOW_BYTES;
     }
     s->left -= s->run;
@@ -192,13 +193,14 @@ void db3_put_inner(const struct db3_tree *t, uint64_t index, struct reel_sink *o
     uint64_t to = first_child(l.children, t->children, node + 1), child = 0;
     struct db3_leaf cells;
     db3_leaf_clear(&cells);
+    db3_put_unused(t->first + index, out);
     for (uint64_t i = from; i < to; i++) {
         child = l.height == 1 && t->page ? t->page(t->context, i) : l.below + i;
         if (i + 1 < to) {
             uint8_t key[INNER_KEY_MAX];
             size_t size = t->key(t->context, last_leaf(t, l.height - 1, i), key);
             uint8_t *cell = db3_leaf_add(&cells, PAGE_NUMBER + size);
-            db3_u32(cell, child);
+            db3_u32(cell, db3_number(child));
             memcpy(cell + PAGE_NUMBER, key, size);
         }
     }

@@ -21,6 +21,22 @@ enum {
     DB3_TABLE_CHILDREN = (DB3_PAGE - 12) / (2 + 4 + DB3_VARINT_MAX) + 1,
 };
 
+/* SQLite locks byte 2^30 of a file and never uses the page with it. Pages are counted without that one; the number that
+ * stands in the file for page `page` of this count: */
+#ifndef DB3_LOCK_BYTE /* a test has it earlier */
+#define DB3_LOCK_BYTE (UINT64_C(1) << 30)
+#endif
+#define DB3_LOCK_PAGE (DB3_LOCK_BYTE / DB3_PAGE + 1)
+static inline uint64_t db3_number(uint64_t page) {
+    return page + (page >= DB3_LOCK_PAGE);
+}
+/* Appends the unused page if it comes before `page`. */
+static inline void db3_put_unused(uint64_t page, struct reel_sink *out) {
+    if (page == DB3_LOCK_PAGE) {
+        reel_sink_fill(out, 0, DB3_PAGE);
+    }
+}
+
 size_t db3_varint(uint8_t out[DB3_VARINT_MAX], uint64_t value); /* the size */
 static inline void db3_u16(uint8_t *p, uint32_t v) {
     p[0] = (uint8_t)(v >> 8);
@@ -53,7 +69,7 @@ size_t db3_cell_size(uint64_t record, uint64_t rowid);
 size_t db3_put_cell_head(uint8_t *cell, uint64_t record, uint64_t rowid);
 
 /* A record that overflows has a leaf to itself, which the overflow pages follow. db3_spill_begin() appends the leaf up
- * to the record. `page`: its number. */
+ * to the record. `page`: its page. */
 struct db3_spill {
     uint64_t left;         /* bytes of the record that are still to come */
     uint64_t run;          /* bytes that came last */

@@ -107,13 +107,13 @@ void db3_put_first_page(const struct db3_roots *roots, struct reel_sink *out) {
         const struct value row[] = {rosbag2_db3_tables_text_of(schema[i].type),
                                     rosbag2_db3_tables_text_of(schema[i].name),
                                     rosbag2_db3_tables_text_of(schema[i].table),
-                                    {.kind = NUMBER, .number = (uint32_t)roots->of[i]},
+                                    {.kind = NUMBER, .number = (uint32_t)db3_number(roots->of[i])},
                                     rosbag2_db3_tables_text_of(schema[i].sql)};
         if (roots->of[i] > 0) {
             rosbag2_add_row(&leaf, ++rowid, record_size(row, 5), row, 5);
         }
     }
-    rosbag2_put_header(roots->pages, out);
+    rosbag2_put_header(db3_number(roots->pages), out);
     db3_leaf_put(&leaf, ROSBAG2_PAGE_LEAF, out);
 }
 
@@ -144,6 +144,7 @@ static bool leaf_ends(struct tables *t, uint64_t pages, struct reel_error *err) 
 }
 
 static bool rosbag2_db3_tables_put_leaf(struct tables *t, struct reel_error *err) {
+    db3_put_unused(t->page, t->out);
     db3_leaf_put(&t->leaf, ROSBAG2_PAGE_LEAF, t->out);
     db3_leaf_clear(&t->leaf);
     return leaf_ends(t, 1, err);
@@ -158,6 +159,7 @@ static bool put_spilled(struct tables *t, uint64_t size, const struct value *val
     struct reel_sink whole = {.hi = size, .buffer = record};
     rosbag2_put_record(&whole, values, n);
     struct db3_spill spill = db3_spill(size, t->page);
+    db3_put_unused(t->page, t->out);
     db3_spill_begin(&spill, t->rows, t->out);
     for (uint64_t run; (run = db3_spill_next(&spill, t->out)) > 0; record += run) {
         reel_sink_put(t->out, record, run);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "chunks/codec.h"
 #include "chunks/spool.h"
-#include "formats/rosbag2/container.h"
+#include "formats/rosbag2/log.h"
 #include "syntax/tar.h"
 #include "syntax/zip.h"
 
@@ -68,8 +68,18 @@ bool rosbag2_names_data(const char *name) {
     return ends_with(name, ".db3") || ends_with(name, ".mcap") || ends_with(name, ".db3.zstd") ||
            ends_with(name, ".mcap.zstd");
 }
+bool rosbag2_names_log(const char *name) {
+    return ends_with(name, ".db3" ROSBAG2_LOG_ENDING);
+}
+/* SQLite rebuilds it from the log. */
+static bool names_log_index(const char *name) {
+    return ends_with(name, ".db3-shm");
+}
 static bool names_yaml(const char *name) {
     return ends_with(name, ".yaml") || ends_with(name, ".yml");
+}
+static bool names_file_of_bag(const char *name) {
+    return rosbag2_names_data(name) || rosbag2_names_log(name) || names_yaml(name);
 }
 const char *rosbag2_last_part(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -154,11 +164,12 @@ static uint64_t unpacked_max(uint64_t stored) {
 }
 
 /* Adds bytes of `outer` as a file of their own. run.raw is UINT64_MAX when the unpacked size is unknown. */
-static bool add_inner(struct finder *f, const struct rosbag2_file *outer, const char *name, struct reel_chunk run,
+static bool add_inner(struct finder *f, const struct rosbag2_file *outer, const char *path, struct reel_chunk run,
                       unsigned depth, struct reel_error *err) {
+    const char *name = rosbag2_last_part(path);
     run.part =
         outer->location.chunk < f->scan->n_parts ? outer->location.chunk : REEL_CHUNK_PART | outer->location.chunk;
-    struct rosbag2_file inner = {.own = true, .name = name, .location = outer->location};
+    struct rosbag2_file inner = {.own = true, .name = name, .path = path, .location = outer->location};
     inner.location.offset = position_in(outer, run.offset);
     inner.location.packed |= run.codec != REEL_CODEC_NONE;
     bool unmeasured = run.raw == UINT64_MAX;
@@ -183,10 +194,10 @@ static bool add_inner(struct finder *f, const struct rosbag2_file *outer, const 
 }
 
 /* Reports a file that cannot be opened as a finding and goes on with the others. */
-static bool add_or_report(struct finder *f, const struct rosbag2_file *outer, const char *name, struct reel_chunk run,
+static bool add_or_report(struct finder *f, const struct rosbag2_file *outer, const char *path, struct reel_chunk run,
                           unsigned depth, struct reel_error *err) {
     struct reel_error why = {0};
-    if (add_inner(f, outer, name, run, depth, &why)) {
+    if (add_inner(f, outer, path, run, depth, &why)) {
         return true;
     }
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT) {
@@ -222,8 +233,8 @@ static bool add_unpacked(struct finder *f, const struct rosbag2_file *outer, uns
     if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR && stated <= unpacked_max(run.stored)) {
         run.raw = stated;
     }
-    const char *name = unpacked_name(f->arena, outer->name);
-    return name ? add_or_report(f, outer, name, run, depth + 1, err) : arena_fail(f->arena, err);
+    const char *path = unpacked_name(f->arena, outer->path);
+    return path ? add_or_report(f, outer, path, run, depth + 1, err) : arena_fail(f->arena, err);
 }
 
 static bool check_crc(struct finder *f, const struct rosbag2_file *outer, const char *name, const struct zip_member *m,
@@ -259,8 +270,8 @@ static bool add_zip(struct finder *f, const struct rosbag2_file *outer, unsigned
         if (!name) {
             return arena_fail(f->arena, err);
         }
-        if (!rosbag2_names_data(name) && !names_yaml(name)) {
-            f->others += *name != '\0'; /* folders have no name of their own */
+        if (!names_file_of_bag(name)) {
+            f->others += *name != '\0' && !names_log_index(name); /* folders have no name of their own */
             continue;
         }
         if (m->problem) {
@@ -270,7 +281,7 @@ static bool add_zip(struct finder *f, const struct rosbag2_file *outer, unsigned
         }
         size_t before = f->files->count;
         struct reel_chunk run = {.codec = m->codec, .offset = m->offset, .stored = m->stored, .raw = m->raw};
-        if (!add_or_report(f, outer, name, run, depth + 1, err) ||
+        if (!add_or_report(f, outer, path, run, depth + 1, err) ||
             (m->crc_known && f->files->count > before &&
              !check_crc(f, outer, name, m, f->files->items[before].source, err))) {
             return false;
@@ -301,9 +312,9 @@ static bool add_tar(struct finder *f, const struct rosbag2_file *outer, unsigned
                               "member %s: the archive is truncated, %llu bytes are missing", name,
                               (unsigned long long)m.missing);
         }
-        if (!rosbag2_names_data(name) && !names_yaml(name)) {
-            f->others++;
-        } else if (!add_or_report(f, outer, name,
+        if (!names_file_of_bag(name)) {
+            f->others += !names_log_index(name);
+        } else if (!add_or_report(f, outer, m.name,
                                   (struct reel_chunk){.offset = m.offset, .stored = m.size, .raw = m.size}, depth + 1,
                                   err)) {
             return false;
@@ -340,7 +351,7 @@ static bool add_file(struct finder *f, const struct rosbag2_file *file, unsigned
     if (!reel_source_read(kept->source, 0, head, size, err)) {
         return false;
     }
-    kept->kind = rosbag2_kind_of(bytes_of(head, size));
+    kept->kind = rosbag2_names_log(kept->name) ? ROSBAG2_LOG : rosbag2_kind_of(bytes_of(head, size));
     const struct rosbag2_file outer = *kept; /* the table may move */
     set_packed(files, outer.kind, depth);
     if (rosbag2_codec_of(outer.kind) != REEL_CODEC_NONE && depth < NESTED_MAX) {
@@ -363,8 +374,10 @@ bool rosbag2_files_find(struct rosbag2_files *files, struct reel_scan *scan, str
                         struct reel_error *err) {
     struct finder f = {.files = files, .scan = scan, .arena = arena};
     for (uint32_t i = 0; i < scan->n_parts; i++) {
-        const struct rosbag2_file file = {
-            .source = scan->parts[i], .name = scan->parts[i]->name, .location = {.chunk = i, .part = i}};
+        const struct rosbag2_file file = {.source = scan->parts[i],
+                                          .name = scan->parts[i]->name,
+                                          .path = scan->parts[i]->name,
+                                          .location = {.chunk = i, .part = i}};
         if (!add_file(&f, &file, 0, err)) {
             return false;
         }
@@ -374,7 +387,7 @@ bool rosbag2_files_find(struct rosbag2_files *files, struct reel_scan *scan, str
                           "%llu further members of the archive are not files of a bag: ignored",
                           (unsigned long long)f.others);
     }
-    return true;
+    return rosbag2_logs_join(files, scan, err);
 }
 
 void rosbag2_files_free(struct rosbag2_files *files) {

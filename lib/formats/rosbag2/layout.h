@@ -26,7 +26,10 @@
  *   20  1    bytes reserved at the end of each page
  *   24  4    change counter
  *   28  4    pages of the database, good when the change counter is that of 92
+ *   32  4    first trunk page of the list of free pages; 0: none
+ *   36  4    number of free pages
  *   92  4    change counter when 28 was written
+ *   trunk page: u32 next trunk page or 0, u32 number of leaves n, n times u32 page of the list's leaf
  */
 #ifndef REEL_FORMATS_ROSBAG2_LAYOUT_H
 #define REEL_FORMATS_ROSBAG2_LAYOUT_H
@@ -35,6 +38,7 @@
 
 #define SQLITE_MAGIC "SQLite format 3" /* with its NUL */
 #define ZSTD_MAGIC_LE UINT32_C(0xfd2fb528)
+#define ROSBAG2_LOG_ENDING "-wal" /* after the name of its database */
 #define ROSBAG2_YAML_ROOT "rosbag2_bagfile_information"
 
 enum {
@@ -45,6 +49,7 @@ enum {
     SQLITE_RESERVED_AT = 20,
     SQLITE_CHANGES_AT = 24,
     SQLITE_PAGES_AT = 28,
+    SQLITE_FREE_AT = 32,
     SQLITE_PAGES_GOOD_AT = 92,
     SQLITE_PAGE_MIN = 512,
 };

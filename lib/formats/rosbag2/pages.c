@@ -201,7 +201,7 @@ static bool count_levels(struct tree_walk *w, uint32_t root, struct reel_error *
     return false;
 }
 
-static bool add_page(struct rosbag2_page_list *list, uint32_t page, struct reel_error *err) {
+bool rosbag2_page_add(struct rosbag2_page_list *list, uint32_t page, struct reel_error *err) {
     if (!GROW_ARRAY(list->items, list->count, list->capacity)) {
         return reel_fail_memory(err);
     }
@@ -225,7 +225,7 @@ static bool visit_leaf(struct tree_walk *w, const struct child *child, struct re
         return true;
     }
     if (!fits) {
-        return p->damaged.count >= LEAVES_MAX || add_page(&p->damaged, child->page, err);
+        return p->damaged.count >= LEAVES_MAX || rosbag2_page_add(&p->damaged, child->page, err);
     }
     w->above = leaf.last > w->above ? leaf.last : w->above;
     if (!GROW_ARRAY(p->leaves, p->count, p->capacity)) {
@@ -233,6 +233,25 @@ static bool visit_leaf(struct tree_walk *w, const struct child *child, struct re
     }
     p->leaves[p->count++] = leaf;
     return true;
+}
+
+/* One child of the page at `depth`: lists the children of an inner page, visits a leaf. *down: it is an inner page. */
+static bool visit_child(struct tree_walk *w, const struct child *child, unsigned depth, bool *down,
+                        struct reel_error *err) {
+    bool there = child->page >= 2 && child->page <= w->pages->whole && ++w->visited <= w->pages->whole;
+    *down = there && depth + 1 < w->levels;
+    w->whole &= there;
+    if (*down) {
+        w->whole &= list_children(w, child->page, child->upto, &w->stack[depth + 1], err);
+        return err->code == REEL_OK;
+    }
+    return !there || visit_leaf(w, child, err);
+}
+
+/* The child of the level that was visited last is done: what lies to its right has larger ids. */
+static void child_done(struct tree_walk *w, const struct level *l) {
+    int64_t upto = l->children[l->at - 1].upto;
+    w->above = upto > w->above ? upto : w->above;
 }
 
 /* Visits every inner page and every leaf in the order of ids. Without `collect` it stops at the first damage. */
@@ -246,24 +265,20 @@ static bool walk_tree(struct tree_walk *w, uint32_t root, struct reel_error *err
     w->whole &= list_children(w, root, INT64_MAX, &w->stack[0], err);
     while (err->code == REEL_OK && (w->whole || w->collect)) {
         struct level *l = &w->stack[depth];
+        bool down;
         if (l->at == l->count) {
-            if (depth-- == 0) {
+            if (depth == 0) {
                 return true;
             }
+            child_done(w, &w->stack[--depth]);
             continue;
         }
-        const struct child child = l->children[l->at++];
-        bool there = child.page >= 2 && child.page <= w->pages->whole && ++w->visited <= w->pages->whole;
-        if (!there) {
-            w->whole = false;
-        } else if (depth + 1 < w->levels) {
-            depth++;
-            w->whole &= list_children(w, child.page, child.upto, &w->stack[depth], err);
-        } else if (!visit_leaf(w, &child, err)) {
+        if (!visit_child(w, &l->children[l->at++], depth, &down, err)) {
             return false;
         }
-        if (depth + 1 == w->levels) {
-            w->above = there && child.upto > w->above ? child.upto : w->above;
+        depth += down;
+        if (!down) {
+            child_done(w, l);
         }
     }
     return err->code == REEL_OK;

@@ -29,6 +29,19 @@ struct rosbag2_pages {
     struct rosbag2_page_list damaged; /* pages that the tree uses as leaves but that cannot be read as leaves */
 };
 
+/* --- other_pages.c --- */
+
+/* Adds the pages that belong to something else than the messages: free pages, whose messages were deleted, and leaves
+ * of other tables. Uses the lists of `p`, and leaves them empty. */
+bool rosbag2_other_pages(struct rosbag2 *db, struct rosbag2_pages *p, struct rosbag2_page_list *out,
+                         struct reel_error *err);
+/* Page number of a table's root; 0: there is none that can be used. */
+uint32_t rosbag2_root_of(sqlite3_stmt *row);
+
+/* --- pages.c --- */
+
+bool rosbag2_page_add(struct rosbag2_page_list *list, uint32_t page, struct reel_error *err);
+
 /* *usable = false: the header's page size is invalid. Call rosbag2_pages_close() in any case. */
 bool rosbag2_pages_open(struct rosbag2_pages *p, struct reel_source *source, bool *usable, struct reel_error *err);
 void rosbag2_pages_close(struct rosbag2_pages *p);

@@ -11,12 +11,16 @@ enum { HEAD_BYTES = 4096, DIGITS_MAX = 3 }; /* digits of a split's number: more 
 
 /* --- names --- */
 
-/* The name without the ending that compression adds. */
+static struct reel_bytes without(struct reel_bytes text, const char *ending) {
+    size_t size = strlen(ending);
+    bool ends = text.size > size && memcmp(text.data + text.size - size, ending, size) == 0;
+    return bytes_of(text.data, text.size - (ends ? size : 0));
+}
+
+/* The name without the ending that compression adds; of a log, that of its database. */
 static struct reel_bytes plain(const char *name) {
-    struct reel_bytes text = bytes_text(rosbag2_last_part(name)), packed = bytes_text(".zstd");
-    bool is_packed =
-        text.size > packed.size && memcmp(text.data + text.size - packed.size, packed.data, packed.size) == 0;
-    return bytes_of(text.data, text.size - (is_packed ? packed.size : 0));
+    struct reel_bytes text = bytes_text(rosbag2_last_part(name));
+    return without(rosbag2_names_log(name) ? without(text, ROSBAG2_LOG_ENDING) : text, ".zstd");
 }
 
 /* run_12.db3.zstd: "run", 12, ".db3". */
@@ -27,7 +31,7 @@ struct split {
 static bool split_of(const char *name, struct split *out) {
     struct reel_bytes text = plain(name);
     const uint8_t *line = memrchr(text.data, '_', text.size);
-    if (!line || !rosbag2_names_data(name)) {
+    if (!line || (!rosbag2_names_data(name) && !rosbag2_names_log(name))) {
         return false;
     }
     const char *digits = (const char *)line + 1;
@@ -72,17 +76,27 @@ static bool yaml_names(struct reel_source *yaml, const char *name) {
 }
 
 static enum rosbag2_kind rosbag2_parts_kind_of(struct reel_source *source) {
+    if (rosbag2_names_log(source->name)) {
+        return ROSBAG2_LOG;
+    }
     uint8_t head[HEAD_BYTES];
     size_t size = source->size < sizeof head ? (size_t)source->size : sizeof head;
     struct reel_error ignored;
     return reel_source_read(source, 0, head, size, &ignored) ? rosbag2_kind_of(bytes_of(head, size)) : ROSBAG2_OTHER;
 }
 static bool is_data(enum rosbag2_kind kind) {
-    return kind == ROSBAG2_DATABASE || kind == ROSBAG2_MCAP || kind == ROSBAG2_ZSTD;
+    return kind == ROSBAG2_DATABASE || kind == ROSBAG2_MCAP || kind == ROSBAG2_ZSTD || kind == ROSBAG2_LOG;
+}
+
+static bool is_log_of(enum rosbag2_kind log, struct reel_source *a, enum rosbag2_kind base, struct reel_source *b) {
+    return log == ROSBAG2_LOG && base == ROSBAG2_DATABASE && bytes_equal(plain(a->name), plain(b->name));
 }
 
 bool rosbag2_joins(struct reel_source *a, struct reel_source *b) {
     enum rosbag2_kind x = rosbag2_parts_kind_of(a), y = rosbag2_parts_kind_of(b);
+    if (is_log_of(x, a, y, b) || is_log_of(y, b, x, a)) {
+        return true;
+    }
     return x == ROSBAG2_YAML   ? is_data(y) && yaml_names(a, b->name)
            : y == ROSBAG2_YAML ? is_data(x) && yaml_names(b, a->name)
                                : is_data(x) && is_data(y) && are_splits(a->name, b->name);

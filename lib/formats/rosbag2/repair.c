@@ -67,15 +67,7 @@ static size_t find_leaf(const struct rosbag2_leaf *leaves, size_t count, int64_t
 }
 
 static bool suspect(struct repair_run *r, uint32_t page, struct reel_error *err) {
-    struct rosbag2_page_list *list = &r->suspects;
-    if (list->count >= LEAVES_MAX) {
-        return true;
-    }
-    if (!GROW_ARRAY(list->items, list->count, list->capacity)) {
-        return reel_fail_memory(err);
-    }
-    list->items[list->count++] = page;
-    return true;
+    return r->suspects.count >= LEAVES_MAX || rosbag2_page_add(&r->suspects, page, err);
 }
 
 /* Adds the leaves that no page leads to. The known pages are sorted by number. */
@@ -149,37 +141,39 @@ static bool drop_overlaps(struct repair_run *r, struct reel_error *err) {
     return true;
 }
 
-static bool find_leaves(struct repair_run *r, uint32_t root, struct reel_error *err) {
+/* Adds the pages that the tree leads to. A damaged one that is a leaf of messages is complete, but not where the tree
+ * states: find_others() finds it. */
+static bool find_in_tree(struct repair_run *r, uint32_t root, struct rosbag2_page_list *known, struct reel_error *err) {
     struct rosbag2_pages *p = &r->pages;
     bool whole;
     if (!rosbag2_pages_check(p, root, true, &whole, err)) {
         return false;
     }
-    AUTO_MEM uint32_t *numbers = malloc((p->count + p->damaged.count + 1) * sizeof *numbers);
-    if (!numbers) {
-        return reel_fail_memory(err);
-    }
-    struct rosbag2_page_list known = {.items = numbers};
     for (size_t i = 0; i < p->count; i++) {
-        numbers[known.count++] = p->leaves[i].page;
+        if (!rosbag2_page_add(known, p->leaves[i].page, err)) {
+            return false;
+        }
     }
     for (size_t i = 0; i < p->damaged.count; i++) {
         struct rosbag2_leaf leaf = {.page = p->damaged.items[i]};
         const uint8_t *page = rosbag2_page_at(p, leaf.page, err);
-        if (!page) {
-            return false;
-        }
-        if (rosbag2_message_leaf(p, page, &leaf)) {
-            continue; /* complete, but not where the tree states: found below */
-        }
-        numbers[known.count++] = leaf.page;
-        if (!suspect(r, leaf.page, err)) {
+        if (!page || (!rosbag2_message_leaf(p, page, &leaf) &&
+                      (!rosbag2_page_add(known, leaf.page, err) || !suspect(r, leaf.page, err)))) {
             return false;
         }
     }
     r->in_tree = r->suspects.count;
-    sort(numbers, known.count, sizeof *numbers, compare_pages);
-    return find_others(r, &known, err) && (p->count == 0 || drop_overlaps(r, err));
+    return true;
+}
+
+static bool find_leaves(struct repair_run *r, struct rosbag2 *db, uint32_t root, struct reel_error *err) {
+    struct rosbag2_pages *p = &r->pages;
+    struct rosbag2_page_list known = {0};
+    bool good = rosbag2_other_pages(db, p, &known, err) && find_in_tree(r, root, &known, err);
+    sort(known.items, known.count, sizeof *known.items, compare_pages);
+    good = good && find_others(r, &known, err) && (p->count == 0 || drop_overlaps(r, err));
+    free(known.items);
+    return good;
 }
 
 /* --- damaged leaves --- */
@@ -393,19 +387,18 @@ static bool find_root(struct rosbag2 *db, uint32_t *root, struct reel_error *err
         return false;
     }
     int rc = sqlite3_step(rows);
-    int64_t page = rc == SQLITE_ROW ? sqlite3_column_int64(rows, 0) : 0;
-    *root = page > 1 && page < UINT32_MAX ? (uint32_t)page : 0;
+    *root = rc == SQLITE_ROW ? rosbag2_root_of(rows) : 0;
     return rc == SQLITE_ROW || rc == SQLITE_DONE || rosbag2_is_damage(rc) ||
            rosbag2_fail(db, rc, "the schema cannot be read", err);
 }
 
-static bool repair_with(struct repair_run *r, struct reel_source *source, uint32_t root, struct rosbag2_repair **out,
-                        struct reel_error *err) {
+static bool repair_with(struct repair_run *r, struct rosbag2 *db, struct reel_source *source, uint32_t root,
+                        struct rosbag2_repair **out, struct reel_error *err) {
     bool usable, whole = true;
     struct reel_error why = {0};
     bool good = rosbag2_pages_open(&r->pages, source, &usable, &why) &&
                 (!usable || rosbag2_pages_check(&r->pages, root, false, &whole, &why)) &&
-                (whole || find_leaves(r, root, &why));
+                (whole || find_leaves(r, db, root, &why));
     *out = good && !whole ? make_pages(r, root, &why) : NULL;
     return why.code == REEL_OK || reel_error_pass(err, &why);
 }
@@ -418,7 +411,7 @@ bool rosbag2_repair_new(struct rosbag2 *db, struct reel_source *source, struct r
         return false;
     }
     struct repair_run r = {0};
-    bool good = root == 0 || repair_with(&r, source, root, out, err);
+    bool good = root == 0 || repair_with(&r, db, source, root, out, err);
     rosbag2_pages_close(&r.pages);
     free(r.suspects.items);
     free(r.new_pages.data);

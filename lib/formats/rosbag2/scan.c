@@ -8,10 +8,11 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "formats/mcap/message.h"
-#include "formats/rosbag2/container.h"
+#include "formats/rosbag2/log.h"
 
 enum {
     PROBE_YAML_BITS = 8 * 28,
+    PROBE_LOG_BITS = 1, /* its name only: a damaged log is reported, too */
     PROBE_ARCHIVE_BITS = 8 * 16,
     UNPACK_RATIO = 256, /* compressed messages of one recording may unpack to this multiple of its size while scanning,
                            … */
@@ -184,7 +185,7 @@ static bool open_base(struct rosbag2_scan *s, struct rosbag2_base *b, const stru
     if (!reel_source_read(file->source, 0, head, sizeof head, err)) {
         return false;
     }
-    if (head[SQLITE_READ_VERSION_AT] == 2) {
+    if (head[SQLITE_READ_VERSION_AT] == 2 && !file->has_log) {
         rosbag2_finding(b, REEL_NOTE,
                         "the database is in WAL mode: messages in a file %s-wal, if there was one, are missing",
                         file->name);
@@ -306,6 +307,10 @@ static bool rosbag2_scan(struct reel_scan *scan, struct reel_error *err) {
     }
     s.total = stored;
     s.unpack_left = UNPACK_BASE + (stored < UINT64_MAX / 2 / UNPACK_RATIO ? stored * UNPACK_RATIO : 0);
+    if (s.files.count == 1 && s.files.items[0].kind == ROSBAG2_LOG) {
+        return reel_fail(err, REEL_DAMAGED, "a write-ahead log alone: it is read together with its database, %.*s",
+                         (int)(strlen(s.files.items[0].name) - strlen(ROSBAG2_LOG_ENDING)), s.files.items[0].name);
+    }
     size_t databases = count_kind(&s.files, ROSBAG2_DATABASE), mcaps = count_kind(&s.files, ROSBAG2_MCAP);
     if (databases + mcaps == 0) {
         return s.meta.present
@@ -321,13 +326,15 @@ static bool rosbag2_scan(struct reel_scan *scan, struct reel_error *err) {
 }
 
 static int rosbag2_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
-    enum rosbag2_kind kind = rosbag2_kind_of(head);
+    enum rosbag2_kind kind = rosbag2_names_log(source->name) ? ROSBAG2_LOG : rosbag2_kind_of(head);
     bool holds;
     switch (kind) {
     case ROSBAG2_DATABASE:
         return 8 * SQLITE_MAGIC_SIZE;
     case ROSBAG2_YAML:
         return PROBE_YAML_BITS;
+    case ROSBAG2_LOG:
+        return PROBE_LOG_BITS;
     case ROSBAG2_ZSTD:
     case ROSBAG2_GZIP:
     case ROSBAG2_ZIP:
@@ -349,7 +356,9 @@ const struct reel_format reel_format_rosbag2 = {
     .scan = rosbag2_scan,
     .describe = mcap_describe, /* rows have no header */
     .open_rows = rosbag2_open_rows,
+    .open_logged = rosbag2_open_logged,
+    .beside = ROSBAG2_LOG_ENDING,
     .joins = rosbag2_joins,
     .is_folder = true,
-    .version = 4 + MCAP_SCAN_VERSION,
+    .version = 6 + MCAP_SCAN_VERSION,
 };

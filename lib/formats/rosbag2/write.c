@@ -246,15 +246,16 @@ static const struct reel_write_option options[] = {
     {0},
 };
 
-#define ROSBAG2_WRITER(variant_text, storage, more_needs, all_fn, compression_names, view_fn)                          \
+#define ROSBAG2_WRITER(variant_text, storage, number, more_needs, all_fn, compression_names, view_fn)                  \
     {                                                                                                                  \
         .name = "rosbag2", .extension = ".rosbag2.zip", .variant = variant_text, .media_type = "application/zip",      \
         .options = options, .compressions = compression_names,                                                         \
-        .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NAMES_FOLDER | (more_needs), .version = 1, .encoding = "cdr",       \
+        .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NAMES_FOLDER | (more_needs), .version = number, .encoding = "cdr",  \
         .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn,                         \
         .accepts = accepts_##storage, .accepts_all = all_fn, .open = rosbag2_open_run, .close = rosbag2_close_run,     \
         .head = head, .messages = rosbag2_messages, .tail_parts = rosbag2_tail_parts, .tail = tail                     \
     }
 const struct reel_writer reel_writer_rosbag2 =
-    ROSBAG2_WRITER(NULL, mcap, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
-const struct reel_writer reel_writer_rosbag2_sqlite3 = ROSBAG2_WRITER("sqlite3", db3, 0, ros_accepts_all, NULL, NULL);
+    ROSBAG2_WRITER(NULL, mcap, 1, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
+const struct reel_writer reel_writer_rosbag2_sqlite3 =
+    ROSBAG2_WRITER("sqlite3", db3, 2, 0, ros_accepts_all, NULL, NULL);

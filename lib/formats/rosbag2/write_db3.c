@@ -47,8 +47,10 @@ struct run {
     uint8_t piece[PIECE];
 };
 
+/* The page that is written at a position; behind the unused page, that is the one it stands before. */
 static uint64_t page_at(const struct reel_write *w, uint64_t position) {
-    return (position - w->base) / DB3_PAGE + 1;
+    uint64_t number = (position - w->base) / DB3_PAGE + 1;
+    return number - (number > DB3_LOCK_PAGE);
 }
 
 static bool db3_open(struct reel_write *w, struct reel_error *err) {
@@ -196,6 +198,9 @@ static bool rosbag2_put_message(struct reel_write *w, const struct reel_message 
     *full = run->leaf.cells == 0 && rosbag2_is_full(run, out->pos - begin);
     if (*full) {
         return true;
+    }
+    if (run->leaf.cells == 0 && out->pos - w->base == DB3_LOCK_BYTE) {
+        reel_sink_fill(out, 0, DB3_PAGE);
     }
     bool good = spills ? put_spilled(w, m, rowid, head, head_size, out, err)
                        : rosbag2_add_message(w, m, rowid, head, head_size, out, err);
@@ -362,6 +367,7 @@ struct index_part { /* leaves being filled, from a walk through the messages */
     struct reel_sink *out;
     struct db3_leaf *cells;
     uint64_t item, leaf, end; /* the next item, the leaf being filled, the end of the leaves */
+    uint64_t first;           /* page of the first leaf */
 };
 
 static bool rosbag2_visit(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err) {
@@ -376,6 +382,7 @@ static bool rosbag2_visit(struct reel_write *w, const struct reel_message *m, vo
         put_item(db3_leaf_add(p->cells, INDEX_CELL), reel_write_time(w, m), item + 1);
     }
     if (item + 1 >= items_end(t, p->leaf) && p->cells->cells > 0) {
+        db3_put_unused(p->first + p->leaf, p->out);
         db3_leaf_put(p->cells, INDEX_LEAF, p->out);
         db3_leaf_clear(p->cells);
         p->leaf++;
@@ -395,8 +402,12 @@ static bool put_index(struct reel_write *w, const struct layout *l, uint64_t par
         return true;
     }
     uint64_t group = group_of(w, first_message, first_item(t, from));
-    struct index_part p = {
-        .out = out, .cells = &run->leaf, .leaf = from, .end = to, .item = reel_write_group(w, group)->first};
+    struct index_part p = {.out = out,
+                           .cells = &run->leaf,
+                           .leaf = from,
+                           .end = to,
+                           .first = l->index.first_leaf,
+                           .item = reel_write_group(w, group)->first};
     for (; p.leaf < p.end; group++) {
         if (!reel_write_walk(w, group, rosbag2_visit, &p, err)) {
             return false;

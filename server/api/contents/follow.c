@@ -3,6 +3,7 @@
  * before had not. */
 #include "api/contents/follow.h"
 #include "api/recording.h"
+#include "api/reserve.h"
 #include "api/selection.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct follower {
     uint32_t channels;            /* of the stream then */
     bool wants_channels;
     int64_t sent_ns;
+    uint64_t held; /* bytes reserved for the latest round */
     bool ended;
 };
 
@@ -71,7 +73,11 @@ static bool look(struct follower *f, struct reel_error *err) {
         return err->code == REEL_BUSY || reel_is_transient(err->code);
     }
     f->ended = !growing;
-    return reel_index_info(reel_recording_index(recording))->messages <= f->messages || begin_round(f, recording, err);
+    if (reel_index_info(reel_recording_index(recording))->messages <= f->messages) {
+        return true;
+    }
+    f->held = api_idle_memory(recording, true);
+    return http_hold(f->r, f->held, err) && begin_round(f, recording, err);
 }
 
 /* A sign of life, which readers of the format skip. */
@@ -100,6 +106,7 @@ static bool follow_next_rows(void *context, void *buffer, size_t size, size_t *g
                 return true;
             }
             reel_row_output_free(TAKE(f->rows));
+            http_give_back(f->r, f->held);
         }
         if (f->ended || http_stream_ending(f->r, false) != HTTP_GOES_ON) {
             return true;
@@ -143,6 +150,7 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
     f->options.start_ns = f->q.has_start ? f->q.selection.start_ns : info->start_ns;
     f->sent_ns = reel_now_ns();
     f->ended = a->row.state != STATE_RECORDING;
+    f->held = api_idle_memory(a->recording, true);
     if (!begin_round(f, a->recording, &err)) {
         http_reply_error(r, &err);
         free_follower(f);

@@ -169,7 +169,8 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
 }
 
 /* The memory that the response takes. False: replied. */
-static bool convert_reserve(struct http_request *r, const struct inputs *in, const struct reel_writer *writer) {
+static bool convert_reserve(struct http_request *r, const struct inputs *in, const struct conversion *c) {
+    const struct reel_writer *writer = c->writer;
     uint64_t payloads = 0;
     for (uint32_t i = 0; i < in->n; i++) {
         payloads += reel_index_info(reel_recording_index(in->recordings[i]))->payload_bytes;
@@ -177,7 +178,7 @@ static bool convert_reserve(struct http_request *r, const struct inputs *in, con
     uint64_t group = payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many
                                                                                            encoded bytes */
     bool table = (writer->needs & REEL_DECODES) && !(writer->needs & REEL_STREAMED);
-    return api_reserve_stream(r, in->recordings, in->n, writer->needs & (REEL_STREAMED | REEL_DECODES)) &&
+    return api_reserve_stream(r, in->recordings, in->n, api_stream_use(writer, &c->q.selection)) &&
            (!table || http_reserve(r, 2 * group));
 }
 
@@ -320,7 +321,7 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     struct reel_error err = {0};
     char owner[API_PRINCIPAL_TEXT];
     bool report = false, check = false;
-    if (!read_conversion(r, in, &c) || !convert_reserve(r, in, c.writer)) {
+    if (!read_conversion(r, in, &c) || !convert_reserve(r, in, &c)) {
         return;
     }
     bool streamed = c.writer->needs & REEL_STREAMED;

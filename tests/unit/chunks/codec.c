@@ -86,6 +86,7 @@ static size_t pack(enum reel_codec codec, const uint8_t *data, size_t size, uint
         return pack_zstd(data, size, to);
     case REEL_CODEC_ROWS:
     case REEL_CODEC_JSON_BYTES:
+    case REEL_CODEC_LOGGED:
         break; /* no codecs of all bytes */
     }
     return 0;

@@ -79,7 +79,7 @@ static void metadata_that_disagrees(void **state) {
 static void version_rises_with_that_of_mcap(void **state) {
     (void)state;
     assert_int_equal(reel_format_mcap.version, MCAP_SCAN_VERSION);
-    assert_int_equal(reel_format_rosbag2.version - reel_format_mcap.version, 4);
+    assert_int_equal(reel_format_rosbag2.version - reel_format_mcap.version, 6);
 }
 
 static void metadata_alone(void **state) {
@@ -130,6 +130,12 @@ static void what_files_are_one_bag(void **state) {
     }
     assert_true(joins("run_0.mcap", mcap, "run_1.mcap", mcap));
     assert_true(joins("metadata.yaml", yaml, "odd name.db3", db));
+    assert_true(joins("metadata.yaml", yaml, "odd name.db3-wal", bytes_text("damaged")));
+    assert_true(joins("odd name.db3", db, "odd name.db3-wal", bytes_text("")));
+    assert_true(joins("run_0.db3", db, "run_1.db3-wal", bytes_text("")));
+    assert_true(joins("run_0.db3-wal", bytes_text(""), "run_1.db3-wal", bytes_text("")));
+    assert_false(joins("odd name.db3", db, "odd.db3-wal", bytes_text("")));
+    assert_false(joins("run.mcap", mcap, "run.db3-wal", bytes_text("")));
     assert_true(joins("metadata.yaml", yaml, "run_1.db3", db)); /* unpacked meanwhile */
     assert_true(joins("metadata.yaml", yaml, "run_1.db3.zstd", zstd));
     assert_false(joins("metadata.yaml", yaml, "run_0.db3", db)); /* not named */
