@@ -15,6 +15,7 @@ struct feed;
 struct jobs;
 struct live;
 struct locks;
+struct log_queue;
 struct derived_cache;
 struct peers;
 struct plays;
@@ -42,7 +43,8 @@ struct app {
     struct reel_threads *threads; /* that large exports are rendered on */
     struct access *access;        /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
-    char prefix[HTTP_PREFIX]; /* of --public-url, while it serves */
+    struct log_queue *_Atomic log; /* log_queue.h; while it serves */
+    char prefix[HTTP_PREFIX];      /* of --public-url, while it serves */
     int64_t started_ns;
     struct import_totals imports;
     _Atomic int64_t statistics_row; /* scans/statistics.h: recordings up to this row have them, or cannot */
@@ -53,7 +55,6 @@ struct app {
     } webhooks;
     bool shared; /* other servers may use this archive: its catalog is in PostgreSQL and its files are in a bucket */
     char id[RECORDING_ID_TEXT]; /* of this server's data folder; "" unless shared */
-    _Atomic bool logs;          /* log events on stderr (while it serves) */
     _Atomic bool swept;         /* the sweep after start has finished */
 };
 

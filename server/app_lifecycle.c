@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "access/access.h"
@@ -23,6 +22,7 @@
 #include "imports/watch.h"
 #include "job_kinds.h"
 #include "live/live.h"
+#include "log_queue.h"
 #include "maintenance/rebuild.h"
 #include "maintenance/settings.h"
 #include "manifests/manifests.h"
@@ -39,7 +39,7 @@
 #include "work/locks.h"
 
 enum { LINE_BYTES = 2048 };
-static const int64_t MANIFESTS_WAIT_NS = 5000000000;
+static const int64_t MANIFESTS_WAIT_NS = 5000000000, LOG_WAIT_NS = 2000000000;
 
 static bool open_store(struct app *app, struct reel_error *err) {
     const struct app_config *c = &app->config;
@@ -49,7 +49,7 @@ static bool open_store(struct app *app, struct reel_error *err) {
 static bool open_catalog(struct app *app, struct reel_error *err) {
     char path[PATH_MAX];
     const char *data = app->config.data;
-    app->catalog = catalog_location(data, path, err) ? catalog_open(path, err) : NULL;
+    app->catalog = catalog_location(data, path, err) ? catalog_open_upgrading(path, err) : NULL;
     if (app->catalog) {
         const struct store_directory directory = catalog_directory(app->catalog);
         store_set_directory(app->store, &directory);
@@ -101,16 +101,13 @@ static bool open_roots(struct app *app, struct reel_error *err) {
 }
 
 static void write_line(void *context, const char *line) {
-    (void)context;
-    /* At once, without the lock of stderr: requests of all threads end here. */
-    const struct iovec parts[] = {{.iov_base = (char *)line, .iov_len = strlen(line)},
-                                  {.iov_base = (char[]){'\n'}, .iov_len = 1}};
-    (void)!writev(STDERR_FILENO, parts, 2);
+    const struct app *app = context;
+    log_queue_line(app->log, line);
 }
 
 static void job_ended(struct app *app, const struct catalog_job *job) {
     char line[LINE_BYTES], when[REEL_TIME_TEXT];
-    if (!app->logs) {
+    if (!app->log) {
         return;
     }
     reel_time_rfc3339(job->ended_ns, when);
@@ -122,7 +119,7 @@ static void job_ended(struct app *app, const struct catalog_job *job) {
                                         {.key = "ms", .number = (job->ended_ns - job->created_ns) / 1000000},
                                         {.key = "error", .text = job->state == JOB_DONE ? "" : job->error.text}};
     line_write(app->config.log_format == LOG_JSON, fields, sizeof fields / sizeof *fields, line, sizeof line);
-    write_line(NULL, line);
+    log_queue_line(app->log, line);
 }
 
 static void on_commit(void *context) {
@@ -201,9 +198,9 @@ static const struct http_elapsed elapsed[] = {
 bool app_serve(struct app *app, const struct http_route *routes, const struct http_policy *policies,
                const char *(*hint)(const struct http_request *r), bool (*unknown)(struct http_request *r),
                struct reel_error *err) {
-    app->logs = true;
     const struct app_config *c = &app->config;
-    if (!http_prefix_read(c->public_url, routes, app->prefix, err)) {
+    if (!(app->log = log_queue_open(STDERR_FILENO, c->log_format == LOG_JSON, err)) ||
+        !http_prefix_read(c->public_url, routes, app->prefix, err)) {
         return false;
     }
     const struct access_options access = {.data = c->data,
@@ -244,6 +241,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const struct ht
         .elapsed = elapsed,
         .everywhere = access_params,
         .authorize = access_authorize,
+        .still_granted = access_still_granted,
         .is_proxy = access_is_proxy,
         .forwarded = peers_forwarded,
         .hint = hint,
@@ -261,7 +259,8 @@ bool app_serve(struct app *app, const struct http_route *routes, const struct ht
 static void stop_jobs(struct app *app) {
     const int64_t wait_ns = (int64_t)(app->config.drain_s > 0 ? app->config.drain_s : 1) * 1000000000;
     if (app->jobs && !jobs_stop(app->jobs, wait_ns)) {
-        fprintf(stderr, "reel: some work did not stop in time; it continues at the next start\n");
+        log_queue_line(app->log, "reel: some work did not stop in time; it continues at the next start");
+        log_queue_close(app->log, LOG_WAIT_NS);
         _exit(EXIT_SUCCESS);
     }
 }
@@ -302,5 +301,6 @@ void app_close(struct app *app) {
     catalog_close(app->catalog);
     store_close(app->store);
     roots_close(app->roots);
+    log_queue_close(app->log, LOG_WAIT_NS);
     *app = (struct app){0};
 }

@@ -15,7 +15,7 @@ struct arena_block {
     alignas(16) uint8_t data[];
 };
 
-enum { BLOCK_MIN = 4 << 10, BLOCK_MAX = 1 << 20 }; /* each is as large as all before it together */
+enum { BLOCK_MIN = 4 << 10, BLOCK_MAX = 1 << 20 };
 
 static struct arena_block *arena_block_new(struct arena *a, size_t size) {
     if (size > SIZE_MAX - sizeof(struct arena_block)) {

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cancel.h"
 #include "base/cleanup.h"
+#include "base/digest.h"
 #include "reel/cleanup.h"
 
 enum { COPY_BYTES = 8 << 20 };
@@ -17,6 +19,22 @@ enum { COPY_BYTES = 8 << 20 };
 bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err) {
     int n = snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
     return (n > 0 && n < PATH_MAX) || reel_fail(err, REEL_ARGUMENT, "the path is too long");
+}
+
+char *disk_adjacent(const char *path, const char *suffix) {
+    enum { DIGITS = 16 };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t size = strlen(name), room = NAME_MAX - strlen(suffix), keep = room - 1 - DIGITS;
+    char hex[SHA256_HEX] = "", *out = NULL;
+    if (size > room) {
+        digest_hex(DIGEST_SHA256, bytes_text(name), hex);
+        while (keep > 0 && ((unsigned char)name[keep] & 0xc0) == 0x80) { /* between characters */
+            keep--;
+        }
+    }
+    int n = size > room ? asprintf(&out, "%.*s~%.*s%s", (int)((size_t)(name - path) + keep), path, DIGITS, hex, suffix)
+                        : asprintf(&out, "%s%s", path, suffix);
+    return n < 0 ? NULL : out;
 }
 
 bool disk_folder_of(const char *path, char out[PATH_MAX]) {

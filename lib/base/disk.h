@@ -11,6 +11,9 @@
 bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err); /* folder/name;
                                                                                                      REEL_ARGUMENT: too
                                                                                                      long */
+/* `path` with `suffix` at its end, from malloc, always the same; a name that would be too long for a file system is cut
+ * and gets digits of its hash. NULL: no memory. */
+char *disk_adjacent(const char *path, const char *suffix);
 /* the folder that holds `path`; false: its path is too long */
 bool disk_folder_of(const char *path, char out[PATH_MAX]);
 /* Writes all of it, in several calls if the system needs them; false with errno. */

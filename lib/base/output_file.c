@@ -32,8 +32,9 @@ bool output_file_open(struct output_file *o, const char *path, bool replace, str
     if (exists && !replace) {
         return fail_taken(path, err);
     }
-    if (asprintf(&o->temporary, "%s.tmp-%ld", path, (long)getpid()) < 0) {
-        o->temporary = NULL;
+    char suffix[32];
+    snprintf(suffix, sizeof suffix, ".tmp-%ld", (long)getpid());
+    if (!(o->temporary = disk_adjacent(path, suffix))) {
         return reel_fail_memory(err);
     }
     if ((o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE)) < 0) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/disk.h"
 #include "base/limits.h"
 #include "base/ownership.h"
 #include "chunks/codec.h"
@@ -110,9 +111,8 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
     if (there >= 0 && fstat(there, &st) == 0 && (uint64_t)st.st_size == chunk->raw) {
         return source_of_fd(&there, part->name, err);
     }
-    AUTO_MEM char *temporary = NULL;
-    if (asprintf(&temporary, "%s.tmp-XXXXXX", path) < 0) {
-        temporary = NULL;
+    AUTO_MEM char *temporary = disk_adjacent(path, ".tmp-XXXXXX");
+    if (!temporary) {
         reel_fail_memory(err);
         return NULL;
     }

@@ -403,3 +403,14 @@ bool reel_row_output_next(struct reel_row_output *o, void *buffer, size_t size, 
     }
     return true;
 }
+
+void reel_row_output_rest(struct reel_row_output *o) {
+    if (o->returned < o->group_size || o->sections) {
+        return;
+    }
+    free(TAKE(o->buffer));
+    o->capacity = 0;
+    for (uint32_t i = 0; i < o->run.w.stream->n_sources; i++) {
+        reader_rest(o->run.w.stream->readers[i]);
+    }
+}

@@ -29,6 +29,12 @@ enum {
                               rewritten */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
+/* Which options that several writers have this one takes; for the others they mean nothing. */
+enum {
+    REEL_TAKES_VALUES = 1,   /* raw, fields, time_format */
+    REEL_TAKES_CHANNELS = 2, /* channels */
+    REEL_TAKES_END = 4,      /* separated */
+};
 
 __attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind,
                                                          const struct reel_channel *channel, const char *text,
@@ -75,6 +81,7 @@ struct reel_writer {
     const struct reel_write_option *options; /* its own; NULL: none */
     const char *compressions; /* values of options.compression besides "", separated by spaces; NULL: none */
     unsigned needs;
+    unsigned takes;
     unsigned version;   /* part of every ETag: raise it when one output byte changes */
     size_t totals_size; /* zeroed struct of what is known after planning (write->totals) */
     size_t run_size;    /* zeroed struct of one run (write->run) */
@@ -264,5 +271,7 @@ REEL_DEFINE_AUTO(struct reel_row_output, reel_row_output_free);
 /* The next at most `size` bytes; *got 0: it is complete. */
 bool reel_row_output_next(struct reel_row_output *output, void *buffer, size_t size, size_t *got,
                           struct reel_error *err);
+/* Of an output that waits for messages: gives back what the next call gets again. */
+void reel_row_output_rest(struct reel_row_output *output);
 
 #endif

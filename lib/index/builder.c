@@ -26,8 +26,7 @@ static bool write_bytes(struct reel_builder *b, const void *data, size_t size, s
 }
 
 static int create_beside(struct reel_builder *b, const char *pack_path, struct reel_error *err) {
-    if (!(b->path = strdup(pack_path)) || asprintf(&b->temporary, "%s.tmp-XXXXXX", pack_path) < 0) {
-        b->temporary = NULL;
+    if (!(b->path = strdup(pack_path)) || !(b->temporary = disk_adjacent(pack_path, ".tmp-XXXXXX"))) {
         reel_fail_memory(err);
         return -1;
     }

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cursor.h"
+#include "base/hash_table.h"
 #include "base/limits.h"
 
 void pack_model_free(struct pack_model *m) {
@@ -244,7 +245,21 @@ static void get_pairs(struct cursor *c, struct arena *arena, struct reel_pairs *
     }
 }
 
-static void get_schemas(struct cursor *c, struct arena *arena, struct reel_channel *channel) {
+/* A definition. Equal ones of many channels are one, in `known`. */
+static struct reel_bytes get_definition(struct cursor *c, struct arena *arena, struct hash_table *known) {
+    struct reel_bytes data = cursor_string32(c);
+    const uint8_t *copy = (const uint8_t *)hash_table_get(known, hash_key_bytes(data));
+    if (!copy) {
+        copy = arena_copy(arena, data.data, data.size);
+        c->failed |= copy == NULL;
+        if (copy && !hash_table_set(known, hash_key_bytes(bytes_of(copy, data.size)), (uintptr_t)copy, NULL)) {
+            arena->no_memory = c->failed = true;
+        }
+    }
+    return bytes_of(copy, data.size);
+}
+
+static void get_schemas(struct cursor *c, struct arena *arena, struct hash_table *known, struct reel_channel *channel) {
     uint32_t n = get_count(c, 16);
     struct reel_schema *schemas = arena_alloc(arena, (n ? n : 1) * sizeof *schemas);
     if (!schemas) {
@@ -255,15 +270,13 @@ static void get_schemas(struct cursor *c, struct arena *arena, struct reel_chann
         schemas[i].name = get_text(c, arena);
         schemas[i].encoding = get_text(c, arena);
         schemas[i].hash = get_text(c, arena);
-        struct reel_bytes data = cursor_string32(c);
-        schemas[i].data = bytes_of(arena_copy(arena, data.data, data.size), data.size);
-        c->failed |= schemas[i].data.data == NULL;
+        schemas[i].data = get_definition(c, arena, known);
     }
     channel->schemas = schemas;
     channel->n_schemas = n;
 }
 
-static void get_channel(struct cursor *c, struct arena *arena, struct reel_channel *channel,
+static void get_channel(struct cursor *c, struct arena *arena, struct hash_table *known, struct reel_channel *channel,
                         struct reel_channel_stats *s) {
     channel->name = get_text(c, arena);
     channel->type = get_text(c, arena);
@@ -280,7 +293,7 @@ static void get_channel(struct cursor *c, struct arena *arena, struct reel_chann
     }
     channel->topics = topics;
     channel->n_topics = n;
-    get_schemas(c, arena, channel);
+    get_schemas(c, arena, known, channel);
     get_pairs(c, arena, &channel->metadata, true);
     s->count = cursor_u64le(c);
     s->bytes = cursor_u64le(c);
@@ -349,6 +362,18 @@ static void get_segments(struct cursor *c, struct pack_model *m) {
     }
 }
 
+static void get_channels(struct cursor *c, struct pack_model *m) {
+    struct hash_table definitions = {0};
+    m->n_channels = get_count(c, 32);
+    m->channels = get_array(c, &m->arena, (uint32_t)m->n_channels, sizeof *m->channels);
+    m->stats = get_array(c, &m->arena, (uint32_t)m->n_channels, sizeof *m->stats);
+    for (uint32_t i = 0; i < m->n_channels && !c->failed; i++) {
+        m->channels[i].id = i;
+        get_channel(c, &m->arena, &definitions, &m->channels[i], &m->stats[i]);
+    }
+    hash_table_free(&definitions);
+}
+
 bool pack_model_read(struct reel_bytes data, struct pack_model *m, struct reel_error *err) {
     struct cursor c = cursor_of(data);
     m->format = get_text(&c, &m->arena);
@@ -366,13 +391,7 @@ bool pack_model_read(struct reel_bytes data, struct pack_model *m, struct reel_e
     for (uint32_t i = 0; i < m->n_parts && !c.failed; i++) {
         m->part_sizes[i] = cursor_u64le(&c);
     }
-    m->n_channels = get_count(&c, 32);
-    m->channels = get_array(&c, &m->arena, (uint32_t)m->n_channels, sizeof *m->channels);
-    m->stats = get_array(&c, &m->arena, (uint32_t)m->n_channels, sizeof *m->stats);
-    for (uint32_t i = 0; i < m->n_channels && !c.failed; i++) {
-        m->channels[i].id = i;
-        get_channel(&c, &m->arena, &m->channels[i], &m->stats[i]);
-    }
+    get_channels(&c, m);
     if (!c.failed) {
         get_tables(&c, m);
     }

@@ -36,11 +36,16 @@ static void choose_size(int width, int height, uint32_t target_width, int *out_w
 
 /* A progressive JPEG may repeat its scans any number of times at little cost in bytes, so they are counted. Similar
  * bytes elsewhere are counted too. */
-static bool scans_fit(struct reel_bytes file, int width, int height, struct reel_error *err) {
+static uint64_t count_scans(struct reel_bytes file) {
     uint64_t scans = 0;
     for (size_t i = 1; i < file.size; i++) {
         scans += file.data[i - 1] == 0xff && file.data[i] == 0xda;
     }
+    return scans;
+}
+
+static bool scans_fit(struct reel_bytes file, int width, int height, struct reel_error *err) {
+    uint64_t scans = count_scans(file);
     return (uint64_t)width * (uint64_t)height <= PICTURE_SCANNED_MAX / (scans ? scans : 1) ||
            reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height,
                      (unsigned long long)scans);
@@ -172,6 +177,31 @@ bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *
     return image->form == REEL_PICTURE_JPEG  ? jpeg_size(image->data, width, height)
            : image->form == REEL_PICTURE_PNG ? png_size(image->data, width, height)
                                              : false;
+}
+
+/* Of one picture made of another, both in memory, then of it and its file. */
+static uint64_t memory_of(uint64_t read, uint64_t made, bool scaled, enum reel_picture_form form) {
+    enum { PIXEL = 3 };                                                               /* bytes */
+    const uint64_t file = form == REEL_PICTURE_JPEG ? made + made / 2 : made * PIXEL, /* as their writers allocate it */
+        reading = (read + (scaled ? made : 0)) * PIXEL, writing = (scaled ? made : read) * PIXEL + file;
+    return reading > writing ? reading : writing;
+}
+
+uint64_t reel_picture_memory(const struct reel_image *image, enum reel_picture_form form, uint32_t width) {
+    enum { COEFFICIENTS = 6 }; /* bytes for each pixel of a JPEG of several scans */
+    uint32_t w = 0, h = 0;
+    if (!reel_image_size(image, &w, &h) || w == 0 || h == 0 || w > PICTURE_SIDE_MAX || h > PICTURE_SIDE_MAX) {
+        return 0; /* it is not drawn */
+    }
+    bool jpeg = image->compressed && image->form == REEL_PICTURE_JPEG, scaled = width > 0 && width < w;
+    int read_width = (int)w, read_height = (int)h;
+    if (jpeg) {
+        choose_size((int)w, (int)h, width, &read_width, &read_height);
+    }
+    uint64_t all = (uint64_t)w * h, made = scaled ? all * width / w * width / w : all,
+             read = image->compressed ? (uint64_t)read_width * (uint64_t)read_height : made;
+    return memory_of(read, made, scaled && image->compressed, form) +
+           (jpeg && count_scans(image->data) > 1 ? all * COEFFICIENTS : 0);
 }
 
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {

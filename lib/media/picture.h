@@ -43,6 +43,8 @@ struct reel_picture {
 bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width,
                        struct reel_picture *out, struct reel_error *err);
 void reel_picture_done(struct reel_picture *picture);
+/* The bytes that this allocates at most, as far as the head of the image says. */
+uint64_t reel_picture_memory(const struct reel_image *image, enum reel_picture_form form, uint32_t width);
 
 /* The same as rows of 8-bit values, without padding: 1 a pixel, grey, or 3, RGB. */
 struct reel_pixels {
@@ -60,6 +62,9 @@ void reel_pixels_done(struct reel_pixels *pixels);
 struct reel_thumbnail {
     uint32_t frames;        /* at least 1; REEL_LIMIT: side by side they are too wide for a picture */
     uint32_t width, height; /* of each, at most */
+    /* Optional: before each of them is decoded; `bytes` are needed together until the next call. False: not drawn. */
+    bool (*reserve)(void *context, uint64_t bytes, struct reel_error *err);
+    void *context;
 };
 bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thumbnail *options,
                          struct reel_picture *out, struct reel_error *err);

@@ -99,6 +99,9 @@ static bool thumbnail_read_frame(const struct strip *s, uint32_t channel, int64_
     AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(stream->channels[m.channel], err);
     return decoder && reel_stream_payload(stream, &m, &payload, err) &&
            reel_image_read(decoder, payload, &image, err) && choose_width(&image, s->options, &width, err) &&
+           (!s->options->reserve ||
+            s->options->reserve(s->options->context,
+                                payload.size + reel_picture_memory(&image, REEL_PICTURE_JPEG, width), err)) &&
            reel_picture_pixels(&image, width, out, err);
 }
 

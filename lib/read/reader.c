@@ -231,8 +231,7 @@ static void reader_leave(struct reel_reader *r) {
 
 static void hold(struct reel_reader *r, struct open_chunk *o);
 
-/* Gives back what a next read gets again. */
-static void reader_rest(struct reel_reader *r) {
+void reader_rest(struct reel_reader *r) {
     cache_unpin(r->recording->cache, TAKE(r->block));
     hold(r, NULL);
     free(TAKE(r->rows));

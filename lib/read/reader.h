@@ -70,5 +70,7 @@ struct reader_set {
     uint32_t awake;
 };
 void reader_join(struct reel_reader *reader, struct reader_set *set); /* the set must outlive it */
+/* Gives back what a next read gets again; what it showed is no longer valid. */
+void reader_rest(struct reel_reader *reader);
 
 #endif

@@ -335,6 +335,7 @@ const struct reel_writer reel_writer_csv = {
     .extension = ".csv",
     .media_type = "text/csv",
     .needs = REEL_STREAMED,
+    .takes = REEL_TAKES_VALUES,
     .version = 2,
     .run_size = sizeof(struct csv_run),
     .accepts = rows_accept,

@@ -289,9 +289,9 @@ static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out
 }
 
 #define ROWS_WRITER                                                                                                    \
-    .needs = REEL_STREAMED, .version = 4, .run_size = sizeof(struct rows_run), .accepts = rows_accept,                 \
-    .open = rows_write_open, .close = rows_write_close, .head = rows_head, .messages = rows_messages,                  \
-    .tail = rows_tail
+    .needs = REEL_STREAMED, .takes = REEL_TAKES_VALUES | REEL_TAKES_CHANNELS | REEL_TAKES_END, .version = 4,           \
+    .run_size = sizeof(struct rows_run), .accepts = rows_accept, .open = rows_write_open, .close = rows_write_close,   \
+    .head = rows_head, .messages = rows_messages, .tail = rows_tail
 
 const struct reel_writer reel_writer_ndjson = {
     .name = "ndjson", .extension = ".ndjson", .media_type = "application/x-ndjson", ROWS_WRITER};

@@ -359,6 +359,7 @@ const struct reel_writer reel_writer_msgpack = {
     .extension = ".msgpack",
     .media_type = "application/msgpack",
     .needs = REEL_STREAMED,
+    .takes = REEL_TAKES_VALUES | REEL_TAKES_CHANNELS,
     .version = 1,
     .run_size = sizeof(struct msgpack_run),
     .accepts = rows_accept,

@@ -44,9 +44,7 @@ bool rows_open_packed(struct rows *rows, const struct reel_write *w, struct reel
 }
 
 void rows_close(struct rows *rows) {
-    for (uint32_t i = 0; i < rows->n_channels && rows->decoders; i++) {
-        reel_decoder_free(rows->decoders[i]);
-    }
+    decoder_set_free(&rows->opened);
     free(rows->sources);
     free(rows->callerids);
     free(rows->decoders);
@@ -56,7 +54,7 @@ void rows_close(struct rows *rows) {
 bool rows_decoder(struct rows *rows, const struct reel_write *w, uint32_t channel, const struct reel_decoder **out,
                   struct reel_error *err) {
     bool good = rows->tried[channel] || w->options->raw ||
-                decoder_try(w->stream->channels[channel], &rows->decoders[channel], err);
+                decoder_set_try(&rows->opened, w->stream->channels[channel], &rows->decoders[channel], err);
     rows->tried[channel] = good;
     *out = rows->decoders[channel];
     return good;

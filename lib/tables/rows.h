@@ -5,6 +5,7 @@
 
 #include "base/grow.h"
 #include "convert/writer.h"
+#include "decode/decoder_set.h"
 #include "decode/fields.h"
 #include "index/format.h"
 
@@ -21,8 +22,9 @@ struct rows_source { /* properties of one recording */
 
 struct rows {
     struct rows_source *sources;
-    const char **callerids;         /* by channel; NULL: none */
-    struct reel_decoder **decoders; /* by channel; NULL: not opened yet, or cannot be decoded */
+    const char **callerids; /* by channel; NULL: none */
+    struct decoder_set opened;
+    const struct reel_decoder **decoders; /* by channel; NULL: not opened yet, or cannot be decoded */
     bool *tried;
     uint32_t n_channels;
     uint64_t count; /* messages before the one that is being written */

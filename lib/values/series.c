@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "base/limits.h"
 #include "decode/decoder.h"
+#include "decode/decoder_set.h"
 #include "decode/fields.h"
 #include "stream/stream.h"
 
@@ -138,7 +139,8 @@ static bool close_catch(void *context, uint32_t column) {
 
 struct reading {
     struct reel_stream *stream;
-    struct reel_decoder **decoders; /* by channel */
+    struct decoder_set opened;
+    const struct reel_decoder **decoders; /* by channel */
     struct field_set *path;
     struct field_picker picker;
     struct catch catch;
@@ -146,9 +148,7 @@ struct reading {
 };
 
 static void reel_auto_reading_done(struct reading *r) {
-    for (uint32_t i = 0; r->decoders && i < r->stream->n_channels; i++) {
-        reel_decoder_free(r->decoders[i]);
-    }
+    decoder_set_free(&r->opened);
     free(r->decoders);
     field_set_free(r->path);
     reel_stream_free(r->stream);
@@ -179,7 +179,7 @@ static bool start_reading(struct reading *r, struct reel_recording *recording, c
     }
     bool any = false;
     for (uint32_t i = 0; i < r->stream->n_channels; i++) {
-        r->decoders[i] = reel_decoder_open(r->stream->channels[i], &why);
+        r->decoders[i] = decoder_set_open(&r->opened, r->stream->channels[i], &why);
         if (!r->decoders[i] && !reel_error_ignore(err, &why)) {
             return false;
         }

@@ -157,6 +157,40 @@ enum http_verdict access_authorize(const struct http_request *r, enum http_role 
     return verdict == HTTP_GRANTED ? check_role(&out->caller, role, out) : verdict;
 }
 
+const char *access_recording(const struct http_request *r) {
+    static const char base[] = "/api/v1/recordings/";
+    return strncmp(http_path(r), base, sizeof base - 1) == 0 ? http_segment(r, "id") : NULL;
+}
+
+bool access_sees(const struct http_caller *caller, const struct catalog_recording *row) {
+    bool linked = !caller->recording[0] || (strcmp(caller->recording, row->id) == 0 && row->state != STATE_TRASHED);
+    return linked && http_caller_sees(caller, row->collection);
+}
+
+/* The recording may have left the collections of its caller, or the catalog. */
+static bool still_sees(const struct http_request *r, const struct http_caller *caller) {
+    const char *key = access_recording(r);
+    struct catalog_recording row;
+    struct reel_error err = {0};
+    if (!key) {
+        return true;
+    }
+    if (!catalog_get(http_app(r)->catalog, key, &row, &err)) {
+        return err.code != REEL_NOT_FOUND;
+    }
+    bool sees = access_sees(caller, &row);
+    catalog_recording_done(&row);
+    return sees;
+}
+
+bool access_still_granted(const struct http_request *r) {
+    struct http_grant grant = {.again = true};
+    enum http_verdict verdict = access_authorize(r, http_role_needed(r), &grant);
+    bool granted = verdict == HTTP_GRANTED ? still_sees(r, &grant.caller) : verdict == HTTP_NOT_NOW;
+    free(grant.memory);
+    return granted;
+}
+
 /* ---- audit log */
 
 void access_finished(const struct http_request *r) {

@@ -5,6 +5,7 @@
 
 #include "access/link_text.h"
 #include "access/token.h"
+#include "catalog/catalog.h"
 #include "http/http.h"
 
 struct access;
@@ -25,12 +26,17 @@ struct access *access_open(const struct access_options *options, struct reel_err
 void access_close(struct access *a);
 REEL_DEFINE_AUTO(struct access, access_close);
 
+/* What the caller may not see is not found, so that its existence is not disclosed. A link does not reach a recording
+ * in the trash. */
+bool access_sees(const struct http_caller *caller, const struct catalog_recording *row);
+
 /* Creates an admin token for an archive that never had a token. */
 bool access_first_token(const struct token_archive *archive, char text[TOKEN_TEXT], struct reel_error *err);
 
 /* For struct http_options. */
 extern const struct http_param access_params[];
 enum http_verdict access_authorize(const struct http_request *r, enum http_role role, struct http_grant *out);
+bool access_still_granted(const struct http_request *r);
 bool access_is_proxy(const struct app *app, const char *address); /* of --trust-proxy */
 void access_finished(const struct http_request *r);
 

@@ -26,6 +26,7 @@ struct access {
 
 /* Whether this request is admitted without credentials, as of the last check of the catalog. */
 bool access_is_open(struct access *a, const struct http_request *r);
+const char *access_recording(const struct http_request *r); /* the key of the recording in its path; NULL: none */
 enum http_verdict access_identify(struct access *a, const struct http_request *r, struct http_grant *out);
 
 static inline enum http_verdict access_refuse(struct http_grant *out, enum http_verdict verdict, const char *detail) {

@@ -32,6 +32,9 @@ static const char *login_cookie(const struct http_request *r) {
  * lock out a caller with a valid token. */
 static enum http_verdict failed(struct access *a, const struct address *peer, struct http_grant *out,
                                 const char *detail) {
+    if (out->again) {
+        return access_refuse(out, HTTP_UNKNOWN, detail);
+    }
     out->retry_after_s = limiter_take(a->failures, peer, reel_now_ns() / 1000000);
     return out->retry_after_s ? access_refuse(out, HTTP_TOO_OFTEN, "Too many failed log-ins from this address.")
                               : access_refuse(out, HTTP_UNKNOWN, detail);
@@ -69,7 +72,8 @@ static enum http_verdict by_credentials(struct access *a, const char *header, co
 /* SameSite keeps the cookie from other sites, http/guard.c refuses writes of other origins; a write without either
  * header comes from no browser of today. */
 static enum http_verdict by_login(struct access *a, const struct http_request *r, const char *cookie,
-                                  struct http_grant *out) {
+                                  const struct address *peer, struct http_grant *out) {
+    static const char ended[] = "The login has ended. Log in again.";
     struct reel_error err = {0};
     AUTO_STRUCT(token_done) struct token token = {0};
     uint8_t hash[TOKEN_HASH];
@@ -80,8 +84,11 @@ static enum http_verdict by_login(struct access *a, const struct http_request *r
     if (!catalog_token_by_login(a->catalog, hash, &token, &err) && err.code != REEL_NOT_FOUND) {
         return access_refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
     }
-    if (err.code == REEL_NOT_FOUND || token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
-        return access_refuse(out, HTTP_UNKNOWN, "The login has ended. Log in again.");
+    if (err.code == REEL_NOT_FOUND) { /* or a guess */
+        return failed(a, peer, out, ended);
+    }
+    if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
+        return access_refuse(out, HTTP_UNKNOWN, ended);
     }
     audit_token_used(a->audit, token.row, token.used_ns);
     return by_token(&token, "login", out);
@@ -135,10 +142,8 @@ static enum http_verdict by_link(struct access *a, const struct http_request *r,
 
 /* What is below the recording, and the service document, which the page needs. */
 static bool is_of_recording(const struct http_request *r, const char *recording) {
-    static const char base[] = "/api/v1/recordings/";
-    const char *path = http_path(r), *id = http_segment(r, "id");
-    return strcmp(path, "/api/v1") == 0 ||
-           (strncmp(path, base, sizeof base - 1) == 0 && id && strcmp(id, recording) == 0);
+    const char *id = access_recording(r);
+    return strcmp(http_path(r), "/api/v1") == 0 || (id && strcmp(id, recording) == 0);
 }
 
 static enum http_verdict by_link_key(struct access *a, const struct http_request *r, const char *key,
@@ -251,7 +256,7 @@ enum http_verdict access_identify(struct access *a, const struct http_request *r
     }
     const char *cookie = login_cookie(r);
     enum http_verdict verdict = without_credentials(a, r, out);
-    return verdict == HTTP_UNKNOWN && cookie ? by_login(a, r, cookie, out) : verdict;
+    return verdict == HTTP_UNKNOWN && cookie ? by_login(a, r, cookie, &peer, out) : verdict;
 }
 
 /* ---- logins */

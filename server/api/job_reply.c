@@ -20,8 +20,18 @@ void api_reply_job(struct http_request *r, const char *id) {
     http_reply_json(r, 202, json_pack("{s:o}", "job", api_view_job(r, id)));
 }
 
+static bool responds_async(const struct http_request *r) {
+    const char *prefer = http_header(r, "Prefer");
+    return prefer && strstr(prefer, "respond-async") && !http_catches_problems(r);
+}
+
 void api_reply_busy(struct http_request *r, const char *job, const char *what) {
     http_add_header(r, "Retry-After", "2");
+    if (job && job[0] && responds_async(r)) {
+        http_add_header(r, "Preference-Applied", "respond-async");
+        api_reply_job(r, job);
+        return;
+    }
     if (job && job[0]) {
         add_job_location(r, job);
         http_reply_problem_with(r, 503, "busy", what, json_pack("{s:o}", "job", api_view_job(r, job)));

@@ -42,9 +42,8 @@ extern const char *const paging_outputs[];
      .type = HTTP_UINT,                                                                                                \
      .min = 1,                                                                                                         \
      .max = 1000,                                                                                                      \
-     .clamps = true,                                                                                                   \
      .fallback = "100",                                                                                                \
-     .help = "The number of items of a page; more than 1000 is taken as 1000."},                                       \
+     .help = "The number of items of a page."},                                                                        \
     {                                                                                                                  \
         .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                           \
     }
@@ -53,7 +52,6 @@ extern const char *const paging_outputs[];
      .type = HTTP_UINT,                                                                                                \
      .min = 1,                                                                                                         \
      .max = 1000,                                                                                                      \
-     .clamps = true,                                                                                                   \
      .fallback = "1000",                                                                                               \
      .help = "The maximum number of items; a page of long items has fewer."},                                          \
     {                                                                                                                  \

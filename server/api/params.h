@@ -14,11 +14,12 @@
     }
 #define JSON_BODY body_begin, body_piece, NULL
 
-/* Error responses: STATUS:NAME in components/responses of server/api/openapi.yaml. */
+/* Error responses, and that the answer is not there yet: STATUS:NAME in components/responses of
+ * server/api/openapi.yaml. */
 #define ERRORS " 400:BadRequest 401:Unauthorized 403:Forbidden 429:TooManyFailures 500:Failed 503:Unavailable"
 #define ERRORS_LIST ERRORS " 406:NotAcceptable"
 #define ERRORS_ONE ERRORS " 404:NotFound"
-#define ERRORS_CONTENTS ERRORS_ONE " 406:NotAcceptable 410:Gone 413:TooLarge 422:Unprocessable"
+#define ERRORS_CONTENTS ERRORS_ONE " 202:InProgress 406:NotAcceptable 410:Gone 413:TooLarge 422:Unprocessable"
 #define ERRORS_FILE ERRORS_CONTENTS " 304:NotModified 412:PreconditionFailed 416:RangeNotSatisfiable"
 #define ERRORS_WRITE ERRORS_ONE " 409:Conflict 413:TooLarge"
 #define ERRORS_UPLOAD ERRORS_WRITE " 415:UnknownFormat 422:Unprocessable 507:NoSpace"

@@ -1,5 +1,6 @@
 /* See recording.h. */
 #include "api/recording.h"
+#include "access/access.h"
 
 #include "api/job_reply.h"
 #include "api/reserve.h"
@@ -16,13 +17,6 @@ void api_recording_done(struct api_recording *a) {
     *a = (struct api_recording){0};
 }
 
-/* What the caller may not see is not found, so that its existence is not disclosed. A link does not reach a recording
- * in the trash. */
-static bool is_visible(const struct http_caller *caller, const struct catalog_recording *row) {
-    bool linked = !caller->recording[0] || (strcmp(caller->recording, row->id) == 0 && row->state != STATE_TRASHED);
-    return linked && http_caller_sees(caller, row->collection);
-}
-
 /* `needs_file`: without the server that has the file of a live recording there is no answer. */
 static bool find_key(struct http_request *r, const char *key, bool needs_file, struct api_recording *out) {
     struct reel_error err = {0};
@@ -31,7 +25,7 @@ static bool find_key(struct http_request *r, const char *key, bool needs_file, s
         http_reply_error(r, &err);
         return false;
     }
-    if (!is_visible(http_caller(r), &out->row)) {
+    if (!access_sees(http_caller(r), &out->row)) {
         api_recording_done(out);
         http_reply_problem(r, 404, "not-found", "%s", catalog_not_found(key));
         return false;
@@ -130,10 +124,14 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
 }
 
 bool api_open_messages(struct http_request *r, struct api_recording *out) {
-    if (!api_open(r, out)) {
+    return api_open_messages_key(r, http_segment(r, "id"), out);
+}
+
+bool api_open_messages_key(struct http_request *r, const char *key, struct api_recording *out) {
+    if (!api_open_key(r, key, out)) {
         return false;
     }
-    bool good = api_reserve_stream(r, &out->recording, 1, true);
+    bool good = api_reserve_stream(r, &out->recording, 1, API_DECODES);
     if (!good) {
         api_recording_done(out);
     }

@@ -26,6 +26,7 @@ bool api_open(struct http_request *r, struct api_recording *out);
 bool api_open_key(struct http_request *r, const char *key, struct api_recording *out);
 /* The same as api_open(), with the memory to decode its messages. */
 bool api_open_messages(struct http_request *r, struct api_recording *out);
+bool api_open_messages_key(struct http_request *r, const char *key, struct api_recording *out);
 
 /* Whether the caller may write to this collection, which need not exist. False: replied (403). Every route that reads a
  * collection's name from a request calls this before ingest_check(); lists use catalog_query.allowed. */

@@ -7,9 +7,19 @@
 
 /* Reserves the memory of these open recordings. False: replied. */
 bool api_reserve_open(struct http_request *r, struct reel_recording *const *recordings, uint32_t n);
-/* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values.
- * False: replied. */
-bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes);
+/* Reserves the memory of a stream of these recordings (http_reserve()). False: replied. */
+enum api_stream_use {
+    API_AS_STORED = 0,
+    API_DECODES = 1, /* also of their messages' values */
+    API_CONVERTS = 2 /* also of the translation of each channel, by a view or to another encoding */
+};
+bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, unsigned use);
+/* What a writer and a selection need of these. */
+unsigned api_stream_use(const struct reel_writer *writer, const struct reel_selection *selection);
+/* Bytes of these that a stream of this recording does not use while it waits for messages; api_open_messages() has
+ * reserved them. `whole`: when it is closed meanwhile. */
+uint64_t api_idle_memory(const struct reel_recording *recording, bool whole);
+
 enum { API_PRINCIPAL_TEXT = 64 };
 /* Who asked, for what is fair among principals: the token or the user of a proxy, else the address. Returns `out`. */
 const char *api_principal(const struct http_request *r, char out[API_PRINCIPAL_TEXT]);

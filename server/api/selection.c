@@ -92,6 +92,10 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
     s->where = out->where;
     s->last_per_topic = http_param(r, "last") != NULL;
     http_param_duration(r, "lookback", &s->lookback_ns);
+    if (http_param(r, "lookback") && !s->last_per_topic && !http_param(r, "latch")) {
+        http_reply_bad_param(r, "lookback", "goes with last=per_topic");
+        return false;
+    }
     if (s->last_per_topic && !out->has_start) {
         http_reply_bad_param(r, "last", "it needs start");
         return false;
@@ -172,9 +176,31 @@ static bool read_fields(struct http_request *r, struct api_text *text, uint32_t 
     return true;
 }
 
-bool api_read_text(struct http_request *r, struct api_text *text, struct reel_write_options *out) {
+static bool takes_params(struct http_request *r, const struct reel_writer *writer) {
+    static const struct {
+        const char *name;
+        unsigned flag;
+    } params[] = {{"decode", REEL_TAKES_VALUES},
+                  {"fields", REEL_TAKES_VALUES},
+                  {"time_format", REEL_TAKES_VALUES},
+                  {"channels", REEL_TAKES_CHANNELS},
+                  {"end_record", REEL_TAKES_END}};
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        if (http_param(r, params[i].name) && !(writer->takes & params[i].flag)) {
+            http_reply_bad_param(r, params[i].name, "means nothing for %s files", writer->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool api_read_text(struct http_request *r, const struct reel_writer *writer, struct api_text *text,
+                   struct reel_write_options *out) {
     const char *decode = http_param(r, "decode");
     text->memory = NULL;
+    if (!takes_params(r, writer)) {
+        return false;
+    }
     out->time_format = time_format(r);
     out->raw = decode && strcmp(decode, "none") == 0;
     out->fields = text->fields;

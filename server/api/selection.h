@@ -31,7 +31,8 @@ struct api_text {
     const char *fields[API_FIELDS_MAX];
     char *memory;
 };
-bool api_read_text(struct http_request *r, struct api_text *text, struct reel_write_options *out);
+bool api_read_text(struct http_request *r, const struct reel_writer *writer, struct api_text *text,
+                   struct reel_write_options *out);
 void api_text_done(struct api_text *text);
 
 #endif

@@ -63,8 +63,11 @@ struct catalog_recording {
 bool catalog_on_calendar(const struct catalog_recording *r, int64_t own_ns, int64_t *ns);
 void catalog_recording_done(struct catalog_recording *r); /* empties; fine on a zeroed one */
 
-/* Opens or creates `path`, migrates it; REEL_UNSUPPORTED when it was made by a newer program. */
+/* Opens or creates `path`. REEL_UNSUPPORTED: another version, or other tables than this program's. */
 struct catalog *catalog_open(const char *path, struct reel_error *err);
+/* The same; an older version is upgraded, which is reported on standard error. Only while no other process uses a file:
+ * a server that runs on it would not notice. */
+struct catalog *catalog_open_upgrading(const char *path, struct reel_error *err);
 void catalog_close(struct catalog *catalog);
 
 bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err); /* random, for a manifest that is written

@@ -61,6 +61,7 @@ static inline uint32_t annotations_page_limit(uint32_t limit) {
 }
 
 /* retention_rules.c: rules and quotas of a collection that gets another name. */
+bool collections_describe(struct db_handle *h, const char *name, const char *description, struct reel_error *err);
 bool retention_rename(struct db_handle *h, const char *from, const char *to, struct reel_error *err);
 
 /* allowed.c: the names of collections that such globs (catalog_query.allowed) mean, as a JSON array for json_each();

@@ -28,6 +28,15 @@ uint32_t catalog_version(void) {
     return (uint32_t)sql_migrations_count;
 }
 
+bool catalog_pending(const char *path, struct catalog_pending *out, struct reel_error *err) {
+    AUTO(db_close) struct db *db = db_open_readonly(path, err);
+    return db && db_versions(db, &out->version, &out->newest, err);
+}
+
+const char *catalog_migration(uint64_t version) {
+    return version < sql_migrations_count ? sql_migrations[version].name : "";
+}
+
 struct catalog *catalog_open_readonly(const char *path, struct reel_error *err) {
     struct catalog *c = calloc(1, sizeof *c);
     if (!c) {

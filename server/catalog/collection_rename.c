@@ -153,15 +153,14 @@ static bool rename_globs(const struct rename *q, const char *list, const char *s
     return step == DB_END;
 }
 
-bool catalog_collection_rename(struct catalog *c, const char *from, const char *to, struct reel_error *err) {
+static bool collection_rename_run(struct db_handle *h, const char *from, const char *to, struct reel_error *err) {
+    const struct rename q = {.h = h, .from = from, .to = to, .now_ns = reel_now_ns()};
+    bool there, taken;
     if (strpbrk(to, "*?")) {
         return reel_fail(err, REEL_ARGUMENT,
                          "a name with * or ? would be a glob in the rules that name the collection");
     }
-    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    const struct rename q = {.h = h, .from = from, .to = to, .now_ns = reel_now_ns()};
-    bool there, taken;
-    if (!h || !collection_rename_is_taken(&q, from, &there, err) || !collection_rename_is_taken(&q, to, &taken, err)) {
+    if (!collection_rename_is_taken(&q, from, &there, err) || !collection_rename_is_taken(&q, to, &taken, err)) {
         return false;
     }
     if (!there || taken) {
@@ -172,5 +171,12 @@ bool catalog_collection_rename(struct catalog *c, const char *from, const char *
     return move_recordings(&q, err) && run_on_name(&q, "collection_rename", err) &&
            run_on_name(&q, "saved_clear", err) && run_on_name(&q, "saved_rename", err) &&
            retention_rename(h, from, to, err) && rename_globs(&q, "tokens_after", "token_set_collections", err) &&
-           rename_globs(&q, "webhooks_after", "webhook_set_collections", err) && db_commit(h, err);
+           rename_globs(&q, "webhooks_after", "webhook_set_collections", err);
+}
+
+bool catalog_collection_change(struct catalog *c, const char *name, const char *description, const char *to,
+                               struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    return h && (!description || collections_describe(h, name, description, err)) &&
+           (!to || collection_rename_run(h, name, to, err)) && db_commit(h, err);
 }

@@ -79,8 +79,10 @@ bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_
     return step == DB_ROW ? read_collection(s, out, err) : step == DB_END ? collections_fail_unknown(err) : false;
 }
 
-static bool collections_describe(struct db_handle *h, const char *name, const char *description,
-                                 struct reel_error *err) {
+bool collections_describe(struct db_handle *h, const char *name, const char *description, struct reel_error *err) {
+    if (!catalog_text_check("description", description, COLLECTION_DESCRIPTION_MAX, err)) {
+        return false;
+    }
     AUTO(db_done)
     struct db_statement *s = db_statement(h, description[0] ? "collection_describe" : "collection_drop", err);
     if (!s) {
@@ -93,9 +95,6 @@ static bool collections_describe(struct db_handle *h, const char *name, const ch
 }
 
 bool catalog_collection_describe(struct catalog *c, const char *name, const char *description, struct reel_error *err) {
-    if (!catalog_text_check("description", description, COLLECTION_DESCRIPTION_MAX, err)) {
-        return false;
-    }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     return h && collections_describe(h, name, description, err) && db_commit(h, err);
 }

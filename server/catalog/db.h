@@ -70,9 +70,20 @@ bool db_copy(struct db *db, const char *path, const struct reel_progress *progre
 /* Merges the write-ahead log into the file, which then is complete by itself until it is opened for writing again. */
 bool db_single_file(struct db *db, struct reel_error *err);
 
-/* Brings the tables to the newest version, in one transaction; refuses those that a newer program, or another one, has
- * made. */
-bool db_migrate(struct db *db, struct reel_error *err);
+/* migrate.c: the tables of an empty database are created, and those of an older version upgraded by sql/migrations,
+ * each in a transaction of its own. Tables of a newer program, of another one or of another history are refused. */
+struct db_upgrade {
+    bool allowed;                                    /* an older version is upgraded, else refused */
+    void (*report)(void *context, const char *line); /* what an upgrade does, before it does it */
+    void *context;
+};
+bool db_migrate(struct db *db, const struct db_upgrade *upgrade, struct reel_error *err);
+/* What db_migrate() would start from and end with; equal: it has nothing to do. */
+bool db_versions(struct db *db, uint64_t *version, uint64_t *newest, struct reel_error *err);
+/* Creates the tables in an empty database, in the caller's transaction, which db_record() has to follow. */
+bool db_create(struct db_handle *h, struct reel_error *err);
+/* Records that the tables are those of this version, with checksums. */
+bool db_record(struct db_handle *h, uint64_t version, struct reel_error *err);
 /* Collects the statistics that PostgreSQL plans queries by, of tables with rows that have none. */
 void db_analyze(struct db *db);
 /* REEL_UNSUPPORTED: they were made by a newer program, or by another one. */

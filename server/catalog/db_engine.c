@@ -39,11 +39,21 @@ bool db_is_postgres(const struct db_handle *h) {
     return h->db->engine == &db_postgres;
 }
 
+static struct db *db_engine_open(const char *where, bool readonly, struct reel_error *err) {
+    struct db *db = engine_of(where)->open(where, readonly, err);
+    if (db) {
+        db->migrations = db->engine->migrations;
+        db->n_migrations = *db->engine->n_migrations;
+        db->readonly = readonly;
+    }
+    return db;
+}
+
 struct db *db_open(const char *where, struct reel_error *err) {
-    return engine_of(where)->open(where, false, err);
+    return db_engine_open(where, false, err);
 }
 struct db *db_open_readonly(const char *where, struct reel_error *err) {
-    return engine_of(where)->open(where, true, err);
+    return db_engine_open(where, true, err);
 }
 void db_close(struct db *db) {
     if (db) {
@@ -180,55 +190,10 @@ bool db_single_file(struct db *db, struct reel_error *err) {
     return db->engine->single_file(db, err);
 }
 
-/* ---- migrations */
-
-static bool read_version(struct db_handle *h, uint64_t *version, struct reel_error *err) {
-    size_t newest = *h->db->engine->n_migrations;
-    return h->db->engine->tables(h, version, err) &&
-           (*version <= newest ||
-            reel_fail(
-                err, REEL_UNSUPPORTED,
-                "the catalog has version %llu and was made by a newer program; this one supports versions up to %zu",
-                (unsigned long long)*version, newest));
-}
-
-bool db_migrate(struct db *db, struct reel_error *err) {
-    const struct db_engine *engine = db->engine;
-    size_t newest = *engine->n_migrations;
-    uint64_t version;
-    AUTO(db_end) struct db_handle *h = db_write(db, err);
-    if (!h || !read_version(h, &version, err)) {
-        return false;
-    }
-    for (uint64_t i = version; i < newest; i++) {
-        if (!engine->script(h, engine->migrations[i].text, err)) {
-            return reel_error_at(err, "migration %s", engine->migrations[i].name);
-        }
-    }
-    return version == newest || (engine->set_tables(h, newest, err) && db_commit(h, err));
-}
-
 void db_analyze(struct db *db) {
     if (db->engine->analyze) {
         db->engine->analyze(db);
     }
-}
-
-bool db_check_version(struct db *db, struct reel_error *err) {
-    uint64_t version;
-    AUTO(db_end) struct db_handle *h = db_read(db, err);
-    return h && read_version(h, &version, err);
-}
-
-bool db_is_current(struct db *db, struct reel_error *err) {
-    size_t newest = *db->engine->n_migrations;
-    uint64_t version;
-    AUTO(db_end) struct db_handle *h = db_read(db, err);
-    return h && read_version(h, &version, err) &&
-           (version == newest ||
-            reel_fail(err, REEL_UNSUPPORTED,
-                      "the catalog has version %llu, this program uses version %zu; starting the server upgrades it",
-                      (unsigned long long)version, newest));
 }
 
 /* ---- statements */

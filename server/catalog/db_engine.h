@@ -3,6 +3,7 @@
 #ifndef SERVER_CATALOG_DB_ENGINE_H
 #define SERVER_CATALOG_DB_ENGINE_H
 
+#include <limits.h>
 #include <pthread.h>
 
 #include "catalog/db.h"
@@ -13,6 +14,9 @@ enum db_use { DB_READING, DB_READING_ONCE, DB_READING_RESERVED, DB_WRITING };
 
 struct db {
     const struct db_engine *engine;
+    const struct sql_text *migrations; /* the engine's; a test may set others after db_open() */
+    size_t n_migrations;
+    bool readonly;
 };
 struct db_handle {
     struct db *db;
@@ -67,6 +71,16 @@ struct db_engine {
     bool (*tables)(struct db_handle *h, uint64_t *version, struct reel_error *err);
     bool (*set_tables)(struct db_handle *h, uint64_t version, struct reel_error *err);
     bool (*script)(struct db_handle *h, const char *sql, struct reel_error *err);
+    /* For upgrades (migrate.c). A query whose rows, one text each, describe all tables in a fixed order. */
+    const char *schema;
+    /* A statement after which the transaction creates tables in a place of its own, beside those of the catalog. NULL:
+     * ":memory:" opens an empty database. */
+    const char *scratch;
+    /* Whether foreign keys are enforced in the transactions that follow; a table that is replaced takes the rows that
+     * refer to it along, if they are. NULL: the engine can alter a table without replacing it. */
+    bool (*enforce)(struct db *db, bool on, struct reel_error *err);
+    /* Copies the database of that version before an upgrade; `path` is filled in. NULL: it makes none. */
+    bool (*keep)(struct db *db, uint64_t version, char path[PATH_MAX], struct reel_error *err);
     bool (*patient)(struct db_handle *h, struct reel_error *err);
     void (*analyze)(struct db *db); /* as db_analyze(); NULL: nothing */
     /* COPY … FROM STDIN (FORMAT binary). NULL: rows are inserted one by one. */

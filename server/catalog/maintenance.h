@@ -16,6 +16,13 @@ struct catalog *catalog_open_readonly(const char *path, struct reel_error *err);
  * program's, or of a newer version, and must stay. */
 bool catalog_has_tokens(const char *path, bool *exist, struct reel_error *err);
 uint32_t catalog_version(void); /* of a catalog that this program creates */
+/* What the next start would do to an existing catalog: nothing when both versions are equal. REEL_NOT_FOUND: there is
+ * none; REEL_UNSUPPORTED: this program cannot use it. */
+struct catalog_pending {
+    uint64_t version, newest;
+};
+bool catalog_pending(const char *path, struct catalog_pending *out, struct reel_error *err);
+const char *catalog_migration(uint64_t version); /* the name of the one that leads from it to the next */
 
 /* ---- checks (check.c) */
 

@@ -350,15 +350,12 @@ static bool run_each_text(struct db_handle *h, const char *sql, struct reel_erro
 }
 
 static bool move_create(struct db_handle *h, struct reel_error *err) {
-    const struct db_engine *engine = h->db->engine;
     uint64_t version;
-    if (!engine->tables(h, &version, err) || version > 0) {
+    if (!h->db->engine->tables(h, &version, err) || version > 0) {
         return version > 0 && reel_fail(err, REEL_CONFLICT, "there is a catalog already");
     }
-    for (size_t i = 0; i < *engine->n_migrations; i++) {
-        if (!engine->script(h, engine->migrations[i].text, err)) {
-            return false;
-        }
+    if (!db_create(h, err)) {
+        return false;
     }
     return db_is_postgres(h)
                ? run_sql(h, triggers_off, err)
@@ -368,11 +365,10 @@ static bool move_create(struct db_handle *h, struct reel_error *err) {
 }
 
 static bool create_end(struct db_handle *h, struct reel_error *err) {
-    const struct db_engine *engine = h->db->engine;
     return (db_is_postgres(h)
                 ? run_sql(h, triggers_on, err)
                 : run_each_text(h, "SELECT sql FROM moved", err) && run_sql(h, "DROP TABLE temp.moved", err)) &&
-           engine->set_tables(h, *engine->n_migrations, err);
+           db_record(h, h->db->n_migrations, err);
 }
 
 /* ---- numbers that are given once */

@@ -155,9 +155,10 @@ bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_
                             struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_collection_describe(struct catalog *c, const char *name, const char *description,
                                  struct reel_error *err); /* the same */
-/* In one transaction with all that names it: rules, quotas, tokens and webhooks. REEL_NOT_FOUND; REEL_CONFLICT: `to` is
- * taken. */
-bool catalog_collection_rename(struct catalog *c, const char *from, const char *to, struct reel_error *err);
+/* Its description and its name, which NULL leaves as they are: both change, or neither. The name in one transaction
+ * with all that names it: rules, quotas, tokens and webhooks. REEL_NOT_FOUND; REEL_CONFLICT: `to` is taken. */
+bool catalog_collection_change(struct catalog *c, const char *name, const char *description, const char *to,
+                               struct reel_error *err);
 /* Every description, {"name": "text"}, for the manifest of collections. malloc'd. */
 char *catalog_collection_descriptions(struct catalog *c, struct reel_error *err);
 

@@ -47,7 +47,13 @@ bool catalog_on_calendar(const struct catalog_recording *r, int64_t own_ns, int6
 
 REEL_DEFINE_AUTO(struct catalog, catalog_close);
 
-struct catalog *catalog_open(const char *path, struct reel_error *err) {
+static void print_upgrade(void *context, const char *line) {
+    (void)context;
+    fprintf(stderr, "reel: %s\n", line);
+}
+
+static struct catalog *recordings_open(const char *path, bool upgrades, struct reel_error *err) {
+    const struct db_upgrade upgrade = {.allowed = upgrades, .report = print_upgrade};
     AUTO(catalog_close) struct catalog *c = calloc(1, sizeof *c);
     if (!c) {
         reel_fail_memory(err);
@@ -55,11 +61,18 @@ struct catalog *catalog_open(const char *path, struct reel_error *err) {
     }
     c->db = db_open(path, err);
     c->cache = catalog_cache_new(err);
-    if (!c->db || !c->cache || !db_migrate(c->db, err)) {
+    if (!c->db || !c->cache || !db_migrate(c->db, &upgrade, err)) {
         return NULL;
     }
     db_analyze(c->db);
     return TAKE(c);
+}
+
+struct catalog *catalog_open(const char *path, struct reel_error *err) {
+    return recordings_open(path, false, err);
+}
+struct catalog *catalog_open_upgrading(const char *path, struct reel_error *err) {
+    return recordings_open(path, true, err);
 }
 
 void catalog_close(struct catalog *c) {

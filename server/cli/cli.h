@@ -47,11 +47,15 @@ struct cli_command {
     X(fsck)                                                                                                            \
     X(scrub)                                                                                                           \
     X(backup)                                                                                                          \
+    X(upgrade)                                                                                                         \
     X(migrate)                                                                                                         \
     X(rescan)                                                                                                          \
     X(routes)
 #define CLI_DECLARE(name) extern const struct cli_command cli_##name;
 CLI_COMMANDS(CLI_DECLARE)
+
+/* cmd_upgrade.c: prints what the next start would do to the catalog of this folder; each line begins with `prefix`. */
+bool cli_print_pending(const char *data, const char *prefix, struct reel_error *err);
 
 /* ---- options.c: parsing and --help, both from one table */
 

@@ -140,14 +140,13 @@ static bool receive_rest(struct get *g, int fd, const char *url, const char *sha
 /* Receives a file as NAME.part, checks its digest and gives it its name. */
 static bool get_file(struct get *g, char *path, const char *url, const char *sha256, uint64_t size,
                      struct reel_error *err) {
-    AUTO_MEM char *part = NULL;
+    AUTO_MEM char *part = disk_adjacent(path, ".part");
     char hex[65];
     if (get_is_there(path, sha256, size, err)) {
         g->skipped++;
         return true;
     }
-    if (asprintf(&part, "%s.part", path) < 0) {
-        part = NULL;
+    if (!part) {
         return reel_fail_memory(err);
     }
     AUTO_FD int fd = get_make_folders(path, strlen(g->folder) + 1, err)

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/grow.h"
 #include "cli/cli.h"
 #include "cli/record_follow.h"
@@ -123,15 +124,14 @@ static bool record_input(struct recording *r, enum reel_row_media medium, struct
 /* Formats that cannot be written message by message are recorded as MCAP, beside the file, and converted at the end. */
 static bool record_file(const struct request *q, const struct reel_writer *writer, struct reel_error *err) {
     AUTO_STRUCT(recording_done) struct recording r = {0};
-    AUTO_MEM char *beside = NULL;
+    AUTO_MEM char *adjacent = disk_adjacent(q->target, ".recording.mcap");
     const struct reel_recorder_options options = {.size = sizeof options, .compression = q->compression};
     bool direct = writer->recorder;
-    if (asprintf(&beside, "%s.recording.mcap", q->target) < 0) {
-        beside = NULL;
+    if (!adjacent) {
         return reel_fail_memory(err);
     }
     const struct reel_writer *own = direct ? writer : reel_writer_named(".mcap", NULL, err);
-    const char *path = direct ? q->target : beside;
+    const char *path = direct ? q->target : adjacent;
     if (!own || !(r.recorder = reel_recorder_open(path, own, direct ? &options : NULL, err)) ||
         !(r.rows = reel_rows_new(r.recorder, err))) {
         return false;
@@ -144,11 +144,11 @@ static bool record_file(const struct request *q, const struct reel_writer *write
     }
     if (!direct) {
         const struct reel_convert_options to = {.size = sizeof to, .compression = q->compression};
-        AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(beside, NULL, err);
+        AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(adjacent, NULL, err);
         if (!recording || !reel_convert(recording, NULL, q->target, &to, NULL, err)) {
-            return reel_error_at(err, "what was recorded is in %.200s", beside);
+            return reel_error_at(err, "what was recorded is in %.200s", adjacent);
         }
-        unlink(beside);
+        unlink(adjacent);
     }
     fprintf(stderr, "reel record: %llu messages\n", (unsigned long long)r.messages);
     return good || reel_error_pass(err, &why);

@@ -19,6 +19,7 @@
 #include "cli/cli.h"
 #include "cli/systemd.h"
 #include "imports/import.h"
+#include "log_queue.h"
 #include "store/tokens_record.h"
 
 enum { MB = 1000000 };
@@ -35,7 +36,8 @@ static void block_signals(sigset_t *stop) {
 static void reload_certificate(const struct app *app) {
     struct reel_error err = {0};
     bool good = http_server_reload(app->http, &err);
-    fprintf(stderr, good ? "reel: read the certificate again\n" : "reel: the certificate in use stays: %s\n", err.text);
+    log_queue_printf(app->log, good ? "reel: read the certificate again" : "reel: the certificate in use stays: %s",
+                     err.text);
 }
 
 /* While waiting, systemd is notified as long as the catalog answers. SIGHUP stops a server without TLS, as a closed
@@ -261,6 +263,9 @@ static int run_serve(int argc, char **argv) {
     }
     if (config.check_config) {
         cli_print_settings(&cli_serve, options, &sources);
+        if (!cli_print_pending(config.data, "# ", &err)) {
+            printf("# catalog: %s\n", err.text);
+        }
         check_tokens(config.data);
         return CLI_DONE;
     }
@@ -277,7 +282,8 @@ const struct cli_command cli_serve = {
         "as true or false. REEL_CACHE_MB_FILE names a file with the value. --config FILE names a file with lines like\n"
         "\"cache-mb = 256\". The command line overrides the environment, which overrides that file; --check-config "
         "prints\n"
-        "the result, which is such a file. Prints \"listening on http://…\" when ready. SIGTERM or Ctrl-C lets "
+        "the result, which is such a file, with what the start would change in the catalog as comments. Prints "
+        "\"listening on http://…\" when ready. SIGTERM or Ctrl-C lets "
         "running\n"
         "requests finish, then the server exits with status 0. SIGHUP reads the certificate of --tls-cert again.",
     .run = run_serve,

@@ -90,7 +90,7 @@ void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot
  * in its buffer. */
 static void hide_query(const char *target) {
     char *query = strchr(target, '?');
-    if (query && strcmp(MHD_get_version(), "0.9.75") == 0) {
+    if (query && library_parses_in_place()) {
         query[1] = '\0';
     }
 }

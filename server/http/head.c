@@ -48,7 +48,7 @@ static bool line_is_whole(const struct head *h, const char *method, const char *
 
 bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *target, const char *version) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    if (strcmp(MHD_get_version(), "0.9.75") != 0 || !info) {
+    if (!library_parses_in_place() || !info) {
         return true; /* other versions may not parse in place */
     }
     struct head h = {.at = method, .end = method + info->header_size, .good = true};

@@ -39,7 +39,6 @@ struct http_param { /* tables end with {0} */
     const char *const *choices; /* HTTP_CHOICE, NULL-terminated */
     bool required;
     uint64_t min, max;    /* of HTTP_UINT; max of a parameter that repeats: how often; max 0: no limit */
-    bool clamps;          /* a number above max is taken as max */
     const char *help;     /* a sentence */
     const char *fallback; /* the default value, which the handler assumes itself; NULL: none */
     const struct http_param *(*more)(void); /* of the last row, without a name: the table goes on with this one */
@@ -119,6 +118,7 @@ struct http_grant {
     char peer[64];             /* the client behind a trusted proxy; "": the peer itself */
     const char *detail;        /* the reason for a refusal; a literal */
     unsigned retry_after_s;
+    bool again; /* set by who asks: the request was granted before, so a refusal is no failed log-in */
 };
 
 /* Percent escapes (and "+" of queries and forms), in place, NUL at the end; false: invalid escape, NUL or invalid
@@ -232,6 +232,11 @@ bool http_form_free(struct http_form *form); /* false: incomplete; NULL is allow
 /* Reserves memory of --memory-mb for this request, until its response is complete. Waits up to ten seconds for other
  * responses to end. False: replied (503 with Retry-After). More than there is in total counts as all of it. */
 bool http_reserve(struct http_request *r, uint64_t bytes);
+/* The same for what a response needs while it is sent. False: REEL_BUSY, nothing was replied. */
+bool http_hold(struct http_request *r, uint64_t bytes, struct reel_error *err);
+void http_give_back(struct http_request *r, uint64_t bytes); /* of what it has reserved; also before it ends */
+uint64_t http_held(const struct http_request *r);            /* bytes that it has reserved */
+uint64_t http_memory_max(const struct http_request *r);      /* bytes that one request can reserve */
 
 /* ---- replies: exactly one per request. All set X-Request-Id, CORS and security headers. */
 void http_add_header(struct http_request *r, const char *name, const char *value); /* before the reply; CR/LF in value
@@ -267,6 +272,7 @@ struct http_problem {
     char detail[1024];
 };
 void http_catch_problems(struct http_request *r, struct http_problem *out);
+bool http_catches_problems(const struct http_request *r);
 
 /* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416
  * are handled here.
@@ -298,7 +304,16 @@ struct http_stream {
     bool (*next)(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err);
     void (*free)(void *context);
     void *context;
+    /* It goes on for as long as the client stays: it ends when the caller may no longer read it, which is checked
+     * before each next() and by http_stream_ending(). */
+    bool lasts;
+    /* What it then ends with; NULL: the connection is cut. */
+    size_t (*revoked)(void *context, void *buffer, size_t size);
 };
+/* Why a stream that lasts has to end. What waits inside next() checks at least twice a second, and returns without
+ * bytes. Whether the caller may still read is looked up twice a second, or `now`. */
+enum http_ending { HTTP_GOES_ON, HTTP_REVOKED, HTTP_STOPPING, HTTP_GONE };
+enum http_ending http_stream_ending(struct http_request *r, bool now);
 void http_reply_stream(struct http_request *r, const struct http_stream *stream);
 /* The answer of another server, which has set its headers by http_add_header(): those that each answer gets are set
  * here, and the ones added for them ignored. media_type NULL: it has none. `length`: of the body; UINT64_MAX: not
@@ -344,6 +359,8 @@ struct http_options {
     /* Identifies the caller and checks the role, before the body is read. NULL: everyone may do everything. `out` is
      * zeroed. */
     enum http_verdict (*authorize)(const struct http_request *r, enum http_role role, struct http_grant *out);
+    /* Whether a request that was granted would be again, as of now; NULL: always. */
+    bool (*still_granted)(const struct http_request *r);
     /* What a request to an unknown path, or by a method that it has not, was meant to be: "…", a sentence; NULL: not
      * known. */
     const char *(*hint)(const struct http_request *r);

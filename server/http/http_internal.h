@@ -36,6 +36,7 @@ enum {
     HTTP_RATE_WINDOW_MS = 30000,      /* for measuring the rate of an upload */
     HTTP_READER_WINDOW_MS = 60000,    /* … and of a download */
     HTTP_CONNECTIONS_LEAVING = 256,   /* above the limit, for connections being closed to make room */
+    HTTP_GRANT_MS = 500,              /* interval of checks whether a stream that lasts is still granted */
     HTTP_WATCH_MS = 200,              /* interval of the watchdog */
     HTTP_MEMORY_WAIT_S = 10,          /* for memory that other responses hold */
     HTTP_MEMORY_SMALL = 1 << 20,      /* a request that holds no more may use the last eighth of the memory */
@@ -73,6 +74,8 @@ struct http_memory {
     uint64_t max;                      /* bytes */
     _Atomic uint64_t held;             /* bytes; changed under the mutex, like these: */
     _Atomic uint64_t waiting, refused; /* requests; refused: since the start */
+    uint64_t untrimmed;                /* bytes given back since memory was given back to the system */
+    struct http_share *shares;         /* of clients */
     bool closed;                       /* the server is stopping: nothing waits */
 };
 
@@ -162,8 +165,11 @@ struct http_request {
     bool by_library;       /* the library sends the body itself; only its length is known */
     bool sends_fd;         /* … from a file's descriptor, which deadline.c watches */
     bool close;            /* close the connection after this response */
+    bool revoked;          /* a stream that lasts is not granted any more, as of: */
+    int64_t granted_ms;
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
-    uint64_t memory; /* reserved */
+    uint64_t memory;          /* reserved */
+    struct http_share *share; /* of its client, NULL: it has not reserved anything */
     int64_t started_ms, started_ns;
     int64_t elapsed_ns[HTTP_ELAPSED_MAX]; /* by this thread, before this request */
     const void *kept_body;                /* http_keep_body() */
@@ -231,6 +237,11 @@ void key_close(struct http_request *r);
 
 /* caller.c */
 bool caller_authorize(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
+
+/* library.c */
+bool library_parses_in_place(void);                    /* version 0.9.75 */
+bool library_strictness(struct MHD_OptionItem *out);   /* the option for MHD_start_daemon(); false: it has none */
+void library_report(const struct http_server *server); /* logs what is off with this version */
 
 /* metrics.c */
 void metrics_count(struct http_request *r);

@@ -95,7 +95,7 @@ static void check_value(const struct http_param *param, const char *value, json_
     case HTTP_GLOB:
         return;
     case HTTP_UINT:
-        if (!number_u64(value, &u) || u < param->min || (u > most_of(param) && !param->clamps)) {
+        if (!number_u64(value, &u) || u < param->min || u > most_of(param)) {
             add_error(errors, param->name, "must be an integer from %llu to %llu", (unsigned long long)param->min,
                       (unsigned long long)most_of(param));
         }
@@ -262,12 +262,7 @@ size_t http_params(const struct http_request *r, const char *name, const char **
 
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out) {
     const char *value = http_param(r, name);
-    const struct http_param *param = value ? find_param(r->route->params, name) : NULL;
-    if (!param || !number_u64(value, out)) {
-        return false;
-    }
-    *out = *out < most_of(param) ? *out : most_of(param);
-    return true;
+    return value && number_u64(value, out);
 }
 
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out) {

@@ -294,6 +294,10 @@ void http_catch_problems(struct http_request *r, struct http_problem *out) {
     r->caught = out;
 }
 
+bool http_catches_problems(const struct http_request *r) {
+    return r->caught;
+}
+
 void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
                              json_t *extra_members) {
     char type[256];

@@ -123,13 +123,15 @@ static int present_certificate(gnutls_session_t session, const gnutls_datum_t *a
 static bool start_daemon(struct http_server *server, struct reel_error *err) {
     unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
                      MHD_USE_ERROR_LOG;
-    struct MHD_OptionItem tls_options[] = {
-        {.option = MHD_OPTION_HTTPS_CERT_CALLBACK, .ptr_value = (void *)present_certificate},
-        {.option = MHD_OPTION_HTTPS_PRIORITIES,
-         .ptr_value = (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"},
-        {.option = MHD_OPTION_END},
-    };
+    struct MHD_OptionItem strictness,
+        tls_options[] = {
+            {.option = MHD_OPTION_HTTPS_CERT_CALLBACK, .ptr_value = (void *)present_certificate},
+            {.option = MHD_OPTION_HTTPS_PRIORITIES,
+             .ptr_value = (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"},
+            {.option = MHD_OPTION_END},
+        };
     flags |= server->tls ? MHD_USE_TLS : 0;
+    library_strictness(&strictness);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* its threads inherit the mask: only the main thread handles signals */
@@ -148,6 +150,7 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
                              MHD_OPTION_URI_LOG_CALLBACK, connection_on_target, server,                               //
                              MHD_OPTION_NOTIFY_CONNECTION, connection_on_change, server,                              //
                              MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, server,                            //
+                             strictness.option, (int)strictness.value,                                                //
                              MHD_OPTION_END);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -202,6 +205,7 @@ struct http_server *http_server_start(const struct http_options *options, struct
     if (!server->router || !listen_on(server, err) || !start_daemon(server, err)) {
         return NULL;
     }
+    library_report(server);
     return TAKE(server);
 }
 

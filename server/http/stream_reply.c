@@ -10,6 +10,7 @@
 struct stream_body {
     struct http_request *request;
     struct http_stream stream;
+    bool over;       /* nothing more comes */
     size_t at, size; /* position in the buffer, and bytes in it */
     char buffer[HTTP_STREAM_BYTES];
 };
@@ -27,6 +28,27 @@ static ssize_t stream_cut(struct http_request *r, const char *why) {
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
+/* The last bytes of a stream whose caller may no longer read it. */
+static bool stream_revoke(struct stream_body *body, struct reel_error *err) {
+    const struct http_stream *s = &body->stream;
+    body->over = true;
+    body->size = s->revoked ? s->revoked(s->context, body->buffer, sizeof body->buffer) : 0;
+    return body->size > 0 || reel_fail(err, REEL_CANCELLED, "the token or the link is not valid any more");
+}
+
+static bool stream_next(struct stream_body *body, struct reel_error *err) {
+    const struct http_stream *s = &body->stream;
+    body->at = body->size = 0;
+    if (body->over) {
+        return true;
+    }
+    if (s->lasts && http_stream_ending(body->request, false) == HTTP_REVOKED) {
+        return stream_revoke(body, err);
+    }
+    bool good = s->next(s->context, body->buffer, sizeof body->buffer, &body->size, err);
+    return s->lasts && body->request->revoked ? stream_revoke(body, err) : good;
+}
+
 static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t size) {
     struct stream_body *body = context;
     struct http_request *r = body->request;
@@ -37,8 +59,7 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
         if (atomic_load_explicit(&r->server->cutting, memory_order_relaxed)) {
             return stream_cut(r, "the server is stopping");
         }
-        body->at = body->size = 0;
-        if (!body->stream.next(body->stream.context, body->buffer, sizeof body->buffer, &body->size, &err)) {
+        if (!stream_next(body, &err)) {
             return stream_cut(r, err.text);
         }
         connection_worked(r, begun_ms);
@@ -62,6 +83,16 @@ bool http_is_gone(const struct http_request *r) {
     return poll(&connection, 1, 0) > 0 && (connection.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
+enum http_ending http_stream_ending(struct http_request *r, bool now) {
+    const struct http_options *options = &r->server->options;
+    int64_t now_ms = http_clock_ms();
+    if (options->still_granted && !r->revoked && (now || now_ms - r->granted_ms >= HTTP_GRANT_MS)) {
+        r->granted_ms = now_ms;
+        r->revoked = !options->still_granted(r);
+    }
+    return r->revoked ? HTTP_REVOKED : http_is_stopping(r) ? HTTP_STOPPING : http_is_gone(r) ? HTTP_GONE : HTTP_GOES_ON;
+}
+
 struct MHD_Response *stream_response(struct http_request *r, uint64_t length, const struct http_stream *stream) {
     AUTO_MEM char *media_type = stream->media_type ? strdup(stream->media_type) : NULL; /* the context may own it */
     struct stream_body *body = r->replied ? NULL : malloc(sizeof *body);
@@ -73,6 +104,7 @@ struct MHD_Response *stream_response(struct http_request *r, uint64_t length, co
     } else {
         body->request = r;
         body->stream = *stream;
+        body->over = false;
         body->at = body->size = 0;
         response = MHD_create_response_from_callback(length, HTTP_STREAM_BYTES, stream_read, body, stream_free);
         if (!response) {

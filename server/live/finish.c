@@ -197,5 +197,6 @@ void live_drop(struct live *live, const char *id) {
         live_item_remove(live, item);
         live_item_release(live, item);
     }
+    live_slot_release(live, id);
     live_remove_files(live->app, id);
 }

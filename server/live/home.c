@@ -54,6 +54,7 @@ static bool open_again(void *context, const struct catalog_recording *r) {
     struct live *live = context;
     struct reel_error ignored;
     if (!live->app->shared || strcmp(r->home, live->app->id) == 0) {
+        live_slot_keep(live, r->id, &ignored);
         jobs_add(live->app->jobs,
                  &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name},
                  NULL, &ignored);

@@ -44,6 +44,7 @@ void live_free(struct live *live) {
             struct live_item *item = live->items;
             live_item_remove(live, item);
         }
+        live_slots_free(live);
         pthread_cond_destroy(&live->changed);
         pthread_mutex_destroy(&live->mutex);
         free(live);
@@ -77,6 +78,8 @@ void live_item_release(struct live *live, struct live_item *item) {
 }
 
 void live_item_add(struct live *live, struct live_item *item) {
+    struct reel_error ignored; /* without memory it does not count */
+    live_slot_keep(live, item->id, &ignored);
     pthread_mutex_lock(&live->mutex);
     item->next = live->items;
     live->items = item;
@@ -98,6 +101,7 @@ void live_item_remove(struct live *live, struct live_item *item) {
     pthread_cond_broadcast(&live->changed);
     pthread_mutex_unlock(&live->mutex);
     if (was) {
+        live_slot_release(live, item->id);
         live_item_release(live, item);
     }
 }
@@ -194,25 +198,19 @@ static bool live_add_row(struct live *live, const struct live_request *q, struct
 
 bool live_create(struct live *live, const struct live_request *q, struct catalog_recording *out,
                  struct reel_error *err) {
-    pthread_mutex_lock(&live->mutex);
-    bool full = live->n_items >= LIVE_MAX;
-    pthread_mutex_unlock(&live->mutex);
     *out = (struct catalog_recording){0};
-    if (full) {
-        return reel_fail(err, REEL_LIMIT, "%d recordings grow already: finish one of them first", LIVE_MAX);
-    }
-    if (!live_name_is_free(live, q, err) || !live_fill_row(live->app, q, out, err)) {
+    if (!live_name_is_free(live, q, err) || !live_fill_row(live->app, q, out, err) ||
+        !live_slot_take(live, out->id, q->owner, err)) {
         return false;
     }
     struct live_item *item = live_item_new(out->id, err);
-    if (!item) {
-        return false;
-    }
-    if (!live_item_open(live->app, item, false, NULL, err) || !live_sync(item, err) ||
+    if (!item || !live_owner_write(live->app, out->id, q->owner, err) ||
+        !live_item_open(live->app, item, false, NULL, err) || !live_sync(item, err) ||
         !live_add_row(live, q, out, err)) {
         manifests_forget(live->app, out->content, out->id);
-        live_remove_files(live->app, item->id);
+        live_remove_files(live->app, out->id);
         live_item_free(item);
+        live_slot_release(live, out->id);
         return false;
     }
     live_item_add(live, item);

@@ -11,7 +11,12 @@
 #include "read/reader.h"
 #include "work/jobs.h"
 
-enum { LIVE_MAX = 64 /* recordings that grow at a time */, LIVE_BODY_MAX = 16 << 20 };
+enum {
+    LIVE_MAX = 256,    /* recordings that grow at a time on one server; after a restart there may be more */
+    LIVE_OWN_MAX = 64, /* … that one owner has created */
+    LIVE_OWNER_TEXT = 160,
+    LIVE_BODY_MAX = 16 << 20
+};
 
 struct live *live_new(struct app *app, struct reel_error *err);
 /* Those that the catalog has are opened again, by jobs; a thread syncs what was appended with durable=false, keeps the
@@ -23,11 +28,13 @@ void live_free(struct live *live); /* NULL is fine */
 
 struct live_request {
     const char *collection, *name;
+    const char *owner;                             /* who creates it: upload_owner() */
     const char *group;                             /* NULL: none */
     const struct catalog_annotations *annotations; /* NULL: none */
     bool replace;                                  /* a name that is taken gets a new revision */
 };
-/* `out` is the new row. REEL_CONFLICT: the name is taken; REEL_LIMIT: too many grow already. */
+/* `out` is the new row. REEL_CONFLICT: the name is taken; REEL_LIMIT: LIVE_OWN_MAX of the owner grow already;
+ * REEL_BUSY: LIVE_MAX do. */
 bool live_create(struct live *live, const struct live_request *q, struct catalog_recording *out,
                  struct reel_error *err);
 

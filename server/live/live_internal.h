@@ -15,6 +15,7 @@
 #define LIVE_MCAP_SUFFIX ".mcap"
 #define LIVE_PACK_SUFFIX ".reel"
 #define LIVE_KEYS_SUFFIX ".keys"
+#define LIVE_OWNER_SUFFIX ".owner"
 
 struct live_key {
     struct live_key *next;
@@ -54,6 +55,7 @@ struct live {
     pthread_cond_t changed;
     struct live_item *items;
     unsigned n_items;
+    struct live_slot *slots;
     pthread_t thread;
     bool has_thread, stopping;
 };
@@ -70,6 +72,16 @@ bool live_sync(struct live_item *item, struct reel_error *err);
 struct reel_recording *live_item_show(struct live *live, struct live_item *item, struct reel_error *err);
 /* The list's mutex is held. */
 void live_wait_for_change(struct live *live, int64_t until_ns);
+
+/* slots.c */
+/* Within the limits. */
+bool live_slot_take(struct live *live, const char *id, const char *owner, struct reel_error *err);
+/* Of one that grows already. */
+bool live_slot_keep(struct live *live, const char *id, struct reel_error *err);
+/* Fine without one. */
+void live_slot_release(struct live *live, const char *id);
+void live_slots_free(struct live *live);
+bool live_owner_write(struct app *app, const char *id, const char *owner, struct reel_error *err);
 
 /* home.c */
 bool live_home_start(struct live *live, struct reel_error *err); /* opens those of this server, by jobs */

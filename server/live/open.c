@@ -242,7 +242,7 @@ bool live_item_open(struct app *app, struct live_item *item, bool resume, const 
 }
 
 void live_remove_files(struct app *app, const char *id) {
-    static const char *const suffixes[] = {LIVE_MCAP_SUFFIX, LIVE_PACK_SUFFIX, LIVE_KEYS_SUFFIX};
+    static const char *const suffixes[] = {LIVE_MCAP_SUFFIX, LIVE_PACK_SUFFIX, LIVE_KEYS_SUFFIX, LIVE_OWNER_SUFFIX};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         if (live_path(app, id, suffixes[i], path, NULL)) {
@@ -287,6 +287,7 @@ bool live_open_run(struct app *app, const struct job_call *call, struct reel_err
     bool grows = r.state == STATE_RECORDING;
     catalog_recording_done(&r);
     if (!grows) {
+        live_slot_release(live, call->key);
         return true;
     }
     struct live_item *item = live_item_new(call->key, err);
@@ -299,6 +300,7 @@ bool live_open_run(struct app *app, const struct job_call *call, struct reel_err
         return true;
     }
     live_item_free(item);
+    live_slot_release(live, call->key);
     if (why.code == REEL_CONFLICT) { /* the file is complete: the server was stopped while it finished */
         return jobs_add(app->jobs, &(struct job_spec){.kind = "finish", .key = call->key, .subject = call->key}, NULL,
                         err);

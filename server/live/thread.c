@@ -1,5 +1,7 @@
 /* Looks after live recordings: syncs what was appended with durable=false, keeps the catalog's rows up to date,
  * finishes what is silent. */
+#include <stdlib.h>
+
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "live/live_internal.h"
@@ -59,22 +61,23 @@ static void look_after(struct live *live, struct live_item *item) {
     }
 }
 
-/* References to all that are open. The list's mutex is held. */
-static unsigned take_all(struct live *live, struct live_item *items[LIVE_MAX]) {
-    unsigned n = 0;
-    for (struct live_item *i = live->items; i && n < LIVE_MAX; i = i->next) {
+/* References to all that are open, from malloc; without memory to none. The list's mutex is held. */
+static struct live_item **take_all(struct live *live, unsigned *n) {
+    struct live_item **items = calloc(live->n_items + 1, sizeof *items);
+    *n = 0;
+    for (struct live_item *i = live->items; i && items; i = i->next) {
         i->users++;
-        items[n++] = i;
+        items[(*n)++] = i;
     }
-    return n;
+    return items;
 }
 
 static void *thread_run(void *context) {
     struct live *live = context;
     pthread_mutex_lock(&live->mutex);
     while (!live->stopping) {
-        struct live_item *items[LIVE_MAX];
-        unsigned n = take_all(live, items);
+        unsigned n;
+        AUTO_MEM struct live_item **items = take_all(live, &n);
         pthread_mutex_unlock(&live->mutex);
         for (unsigned i = 0; i < n; i++) {
             look_after(live, items[i]);
@@ -114,10 +117,10 @@ void live_stop(struct live *live) {
     live_wake(live);
     pthread_join(live->thread, NULL);
     live->has_thread = false;
-    struct live_item *items[LIVE_MAX];
+    unsigned n;
     struct reel_error ignored;
     pthread_mutex_lock(&live->mutex);
-    unsigned n = take_all(live, items);
+    AUTO_MEM struct live_item **items = take_all(live, &n);
     pthread_mutex_unlock(&live->mutex);
     for (unsigned i = 0; i < n; i++) {
         live_sync(items[i], &ignored);

@@ -34,6 +34,12 @@ static bool is_empty(const char *folder) {
     return d && n == 0;
 }
 
+static bool make_folder(const char *folder, const char *name, struct reel_error *err) {
+    char path[PATH_MAX];
+    return disk_join(path, folder, name, err) &&
+           (mkdir(path, 0700) == 0 || errno == EEXIST || reel_fail_errno(err, "the backup folder cannot be created"));
+}
+
 /* Creates the folder; checks that it is empty or holds a backup. */
 static bool backup_prepare(const char *folder, struct reel_error *err) {
     char path[PATH_MAX];
@@ -50,8 +56,8 @@ static bool backup_prepare(const char *folder, struct reel_error *err) {
     if (!empty && unlink(path) != 0) {
         return reel_fail_errno(err, "the earlier backup cannot be replaced");
     }
-    return disk_join(path, folder, "blobs", err) &&
-           (mkdir(path, 0700) == 0 || errno == EEXIST || reel_fail_errno(err, "the backup folder cannot be created"));
+    return make_folder(folder, "blobs", err) && make_folder(folder, "incoming", err) && /* where files are written */
+           make_folder(folder, "live", err);
 }
 
 static json_t *manifest_of(const struct catalog_copy *copy, const struct backup_files *files, enum backup_blobs blobs) {
@@ -59,10 +65,10 @@ static json_t *manifest_of(const struct catalog_copy *copy, const struct backup_
     reel_time_rfc3339(reel_now_ns(), when);
     json_t *catalog = json_pack("{s:s, s:i, s:I, s:s}", "file", "catalog.db", "version", (int)catalog_version(), "size",
                                 (json_int_t)copy->bytes, "sha256", copy->sha256);
-    json_t *stored =
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I}", "list", "blobs.txt", "sha256", files->list_sha256, "count",
-                  (json_int_t)files->count, "size", (json_int_t)files->bytes, "elsewhere", (json_int_t)files->elsewhere,
-                  "kept", backup_blobs_names[blobs], "gone", (json_int_t)files->gone);
+    json_t *stored = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I, s:I}", "list", "blobs.txt", "sha256",
+                               files->list_sha256, "count", (json_int_t)files->count, "size", (json_int_t)files->bytes,
+                               "elsewhere", (json_int_t)files->elsewhere, "kept", backup_blobs_names[blobs], "gone",
+                               (json_int_t)files->gone, "live", (json_int_t)files->live);
     return json_pack("{s:i, s:s, s:s, s:I, s:o, s:o}", "reel_backup", 1, "version", REEL_VERSION, "time", when,
                      "recordings", (json_int_t)copy->recordings, "catalog", catalog, "files", stored);
 }
@@ -81,7 +87,8 @@ static bool backup_make(struct app *app, const char *folder, enum backup_blobs b
     struct catalog_copy copy;
     bool alone = false;
     struct store *to = backup_prepare(folder, err) ? store_open_readonly(folder, &alone, err) : NULL;
-    struct backup_files files = {.from = app->store, .to = to, .blobs = blobs, .progress = progress};
+    struct backup_files files = {
+        .from = app->store, .to = to, .now = app->catalog, .blobs = blobs, .progress = progress};
     bool good = to && (alone || reel_fail(err, REEL_CONFLICT, "a server runs on that folder")) &&
                 disk_join(path, folder, "catalog.db", err) && catalog_copy(app->catalog, path, progress, &copy, err);
     AUTO(catalog_close) struct catalog *copied = good ? catalog_open_readonly(path, err) : NULL;

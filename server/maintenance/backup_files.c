@@ -13,6 +13,7 @@
 #include "base/hex.h"
 #include "catalog/maintenance.h"
 #include "maintenance/backup_files.h"
+#include "manifests/manifests.h"
 #include "reel/cleanup.h"
 #include "store/inspect.h"
 
@@ -114,6 +115,32 @@ static bool copy_content(void *context, const struct catalog_recording *r) {
            copy_stored(c->f, r->content, ".reel", &gone, &c->error);
 }
 
+struct newer_manifests {
+    struct backup_files *f;
+    struct app copy; /* the backup */
+    struct reel_error error;
+};
+
+/* A manifest was copied after the catalog: that of a row which was changed meanwhile is newer, and written as the row
+ * was. */
+static bool write_older(void *context, const struct catalog_recording *r) {
+    struct newer_manifests *m = context;
+    struct catalog_recording now;
+    struct reel_error why = {0};
+    if (!catalog_get(m->f->now, r->id, &now, &why)) {
+        return why.code == REEL_NOT_FOUND ? manifests_write_row(&m->copy, r, &m->error)
+                                          : reel_error_pass(&m->error, &why);
+    }
+    bool same = now.updated_ns == r->updated_ns;
+    catalog_recording_done(&now);
+    return same || manifests_write_row(&m->copy, r, &m->error);
+}
+
+static bool write_older_manifests(struct backup_files *f, struct catalog *copied, struct reel_error *err) {
+    struct newer_manifests m = {.f = f, .copy = {.store = f->to, .catalog = copied}};
+    return catalog_each(copied, write_older, &m, err) && (m.error.code == REEL_OK || reel_error_pass(err, &m.error));
+}
+
 /* A file of the data folder itself, which need not be there. */
 static bool copy_side_files(const struct backup_files *f, const char *folder, const char *name,
                             struct reel_error *err) {
@@ -127,7 +154,7 @@ static bool copy_contents(struct backup_files *f, struct catalog *copied, const 
     struct contents c = {.f = f};
     return catalog_each(copied, copy_content, &c, err) &&
            (c.error.code == REEL_OK || reel_fail(err, c.error.code, "%s", c.error.text)) &&
-           copy_side_files(f, folder, "collections.json", err);
+           write_older_manifests(f, copied, err) && copy_side_files(f, folder, "collections.json", err);
 }
 
 /* ---- files of an earlier backup */
@@ -159,7 +186,8 @@ static bool sync_all(const char *folder, struct reel_error *err) {
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     struct pruning p = {.f = f, .copied = copied};
     return write_list(f, copied, folder, err) &&
-           (f->blobs == BACKUP_NO_BLOBS || copy_contents(f, copied, folder, err)) &&
+           (f->blobs == BACKUP_NO_BLOBS ||
+            (copy_contents(f, copied, folder, err) && backup_live(f, copied, folder, err))) &&
            copy_side_files(f, folder, "settings.json", err) && store_each(f->to, prune_one, &p, err) &&
            (p.error.code == REEL_OK || reel_fail(err, p.error.code, "%s", p.error.text)) && sync_all(folder, err);
 }

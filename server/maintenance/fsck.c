@@ -94,7 +94,8 @@ static bool open_for_reading(struct fsck *f, struct reel_error *err) {
         return catalog_attach(f->app.catalog, f->app.store, err);
     }
     if (why.code == REEL_CATALOG || why.code == REEL_NOT_FOUND) {
-        fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild restores it from the stored files", why.text);
+        fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s%s", why.text,
+                   strstr(why.text, "--rebuild") ? "" : "; --rebuild restores it from the stored files");
         return true;
     }
     return reel_error_pass(err, &why);
@@ -152,7 +153,7 @@ static bool open_for_repair(struct fsck *f, struct reel_error *err) {
     if (f->options->rebuild && !put_catalog_aside(f, path, err)) {
         return false;
     }
-    return (f->app.catalog = catalog_open(path, err)) && catalog_attach(f->app.catalog, f->app.store, err) &&
+    return (f->app.catalog = catalog_open_upgrading(path, err)) && catalog_attach(f->app.catalog, f->app.store, err) &&
            check_record(f, err) && catalog_is_new(f->app.catalog, &f->fresh, err) &&
            (!f->fresh || catalog_claim_again(f->app.catalog, f->app.store, err));
 }

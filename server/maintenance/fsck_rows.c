@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/disk.h"
 #include "catalog/maintenance.h"
+#include "index/pack.h"
 #include "maintenance/fsck_internal.h"
 #include "manifests/manifests.h"
 #include "scans/scanning.h"
@@ -128,11 +131,21 @@ static const char *repair_index(struct fsck *f, const struct catalog_recording *
     return scanned ? "rebuilt" : "the recording is now marked as failed";
 }
 
+/* After an upgrade: it is made again when the recording is opened. */
+static bool is_pack_of_another_version(struct fsck *f, const char *content) {
+    struct reel_error ignored;
+    char path[PATH_MAX];
+    uint8_t head[PACK_HEADER_BYTES];
+    AUTO_FD int fd = store_open_file(f->app.store, content, STORE_PACK, false, path, sizeof path, &ignored);
+    return fd >= 0 && disk_read_at(fd, head, sizeof head, 0) && memcmp(head, PACK_MAGIC, 8) == 0 &&
+           load_u64le(head + 8) != PACK_VERSION;
+}
+
 static void check_index(struct fsck *f, const struct catalog_recording *r, const char *subject) {
     struct reel_error why = {0};
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(&f->app, r->content, &why);
     bool broken = !index || !reel_index_verify(index, &why);
-    if (broken && is_as_it_was(f, r)) {
+    if (broken && !is_pack_of_another_version(f, r->content) && is_as_it_was(f, r)) {
         fsck_found(f, FSCK_INDEX, subject, repair_index(f, r), "its index: %s",
                    why.code == REEL_NOT_FOUND ? "it is gone" : why.text);
     }

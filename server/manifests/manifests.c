@@ -65,7 +65,7 @@ static bool collect_events(struct app *app, const char *id, struct catalog_event
     return true;
 }
 
-static bool write_row(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
+bool manifests_write_row(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
     struct catalog_notes notes = {0};
     struct catalog_events events = {0};
     bool good = (r->annotations.notes == 0 || collect_notes(app, r->id, &notes, err)) &&
@@ -100,7 +100,7 @@ static bool write_locked(struct app *app, const char *id, const char *content, s
         return false;
     }
     *moved = strcmp(r.content, content) != 0;
-    bool good = *moved || write_row(app, &r, err);
+    bool good = *moved || manifests_write_row(app, &r, err);
     if (good && !*moved) {
         memcpy(b->written[b->n].id, r.id, sizeof r.id);
         b->written[b->n++].updated_ns = r.updated_ns;

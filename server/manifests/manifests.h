@@ -16,6 +16,8 @@ bool manifests_run(struct app *app, const struct job_call *call, struct reel_err
 /* Writes all that are due. Stops early when progress returns false, or at `until_ns` of reel_now_ns() (0: never). */
 bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress,
                          struct reel_error *err);
+/* Writes the entry of one recording as the catalog has it, notes and events too. Needs store and catalog only. */
+bool manifests_write_row(struct app *app, const struct catalog_recording *r, struct reel_error *err);
 /* Removes the entry of a recording that has left this content. */
 void manifests_forget(struct app *app, const char *content, const char *id);
 /* After a change of a collection's description. */

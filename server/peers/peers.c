@@ -8,6 +8,7 @@
 #include "app.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "log_queue.h"
 #include "reel/time.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -67,8 +68,8 @@ bool peers_serve(struct app *app, struct reel_error *err) {
     }
     memcpy(peers->self.address, address, size + 1);
     if (!address[0]) {
-        fprintf(stderr,
-                "reel: the other servers cannot reach live recordings and playbacks of this one: set --peer-address\n");
+        log_queue_line(app->log, "reel: the other servers cannot reach live recordings and playbacks of this one: set "
+                                 "--peer-address");
     }
     if (!heartbeat(app, err) || !catalog_servers_trim(app->catalog, reel_now_ns() - FORGOTTEN_NS, err)) {
         return false;

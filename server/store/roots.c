@@ -181,6 +181,8 @@ static int open_at(const struct root *root, const char *below, int flags, struct
         reel_fail(err, REEL_NOT_FOUND, "there is no such file");
     } else if (errno == ELOOP || errno == EXDEV) {
         reel_fail(err, REEL_ARGUMENT, "the path contains a symbolic link: use the path of its target");
+    } else if (errno == ENXIO) { /* a socket, or a device that is not there */
+        reel_fail(err, REEL_ARGUMENT, "it is not a regular file");
     } else {
         reel_fail_errno(err, "the file cannot be opened");
     }

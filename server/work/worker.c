@@ -1,12 +1,13 @@
 /* The threads of the lanes. A thread is started when there is work and none is idle. */
 #include <limits.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "app.h"
 #include "base/cancel.h"
+#include "log_queue.h"
 #include "reel/time.h"
 #include "work/jobs_internal.h"
 
@@ -89,12 +90,14 @@ static enum job_state state_of(struct job *job, bool good, const struct reel_err
  * it is left to the next start, which runs the job again. */
 static void write_end(struct job *job, const struct catalog_job_ending *ending) {
     struct catalog_job *row = &job->row;
+    const struct app *app = job->jobs->app;
     struct reel_error why = {0};
     bool written = atomic_load(&job->lost), told = false;
     while (!written && !catalog_job_end(job->jobs->catalog, row, ending, &why) && why.code != REEL_CHANGED &&
            !jobs_stopping(job->jobs)) {
         if (!told) {
-            fprintf(stderr, "reel: the end of job %s (%s) cannot be written now: %s\n", row->id, row->kind, why.text);
+            log_queue_printf(app ? app->log : NULL, "reel: the end of job %s (%s) cannot be written now: %s", row->id,
+                             row->kind, why.text);
         }
         told = true;
         nanosleep(&(struct timespec){.tv_nsec = WRITE_PAUSE_NS}, NULL);

@@ -13,7 +13,9 @@ import msgpack
 from harness import API, Case, eventually
 from run_tests import release_only
 from samples import T0, Message, bag, lab_messages
+from test_bombs import token
 from test_frame import header, text
+from test_live import Following, Live, row
 
 CHANNELS = 65535
 MIB = 1 << 20
@@ -72,12 +74,12 @@ class Peak:
 class Readers:
     """Clients that each send one request and then read `rate` bytes a second."""
 
-    def __init__(self, server, paths, rate=20000):
+    def __init__(self, server, paths, rate=20000, headers=''):
         self.sockets = []
         for number, path in enumerate(paths):
             s = socket.create_connection(('127.0.0.1', server.port), timeout=60, source_address=('127.0.0.%d' % (2 + number % 20), 0))
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            s.sendall(b'GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n' % path.encode())
+            s.sendall(('GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n' % (path, headers)).encode())
             s.setblocking(False)
             self.sockets.append(s)
         self.rate, self.answers, self.ended = rate, [b''] * len(self.sockets), False
@@ -105,7 +107,7 @@ class Readers:
 
 
 def memory_metric(case, name):
-    return int(case.get('/metrics').body.decode().split('\nreel_http_memory_%s ' % name)[1].split()[0])
+    return int(case.get('/metrics', **getattr(case, 'other', {})).body.decode().split('\nreel_http_memory_%s ' % name)[1].split()[0])
 
 
 class ManyChannels(Case):
@@ -232,3 +234,68 @@ class Limit(Case):
         finally:
             reader.close()
         self.assertTrue(eventually(lambda: self.server.get(self.bag + '/messages').status == 200))
+
+
+class Callers(Case):
+    """One caller's requests leave room for another's."""
+    server_args = ('--memory-mb', '256')
+    PLAYS = 150
+
+    @classmethod
+    def fill(cls):
+        cls.wide = '%s/recordings/%s/' % (API, cls.server.added('wide.mcap', mcap_of_channels()))
+        cls.bag = '%s/recordings/%s/' % (API, cls.server.added('lab.bag', bag(lab_messages(1))))
+        cls.greedy = 'Authorization: %s\r\n' % token(cls.server, 'greedy')['Authorization']
+        cls.other = token(cls.server, 'other')
+
+    def test_paused_plays_hold_little(self):
+        plays = Readers(self.server, self.PLAYS * [self.bag + 'play?paused=true'], headers=self.greedy)
+        try:
+            self.assertTrue(eventually(lambda: 0 not in plays.statuses()))
+            self.assertEqual(plays.statuses(), [200])
+            self.assertTrue(eventually(lambda: memory_metric(self, 'bytes') < self.PLAYS * MIB / 2))
+            answer = self.server.get(self.bag + 'as/lab.csv', **self.other)
+            self.assertEqual((answer.status, answer.body.count(b'\n')), (200, len(lab_messages(1)) + 1))
+            self.assertEqual(self.server.get(self.wide + 'messages?limit=5', **self.other).status, 200)
+        finally:
+            plays.close()
+        self.assertTrue(eventually(lambda: memory_metric(self, 'bytes') == 0))
+
+    def test_a_paused_play_goes_on(self):
+        with socket.create_connection(('127.0.0.1', self.server.port), timeout=60) as s:
+            s.sendall(b'GET %splay?paused=true&speed=max HTTP/1.0\r\nHost: localhost\r\n%s\r\n' % (self.bag.encode(), self.greedy.encode()))
+            got = s.recv(4096)
+            self.assertTrue(eventually(lambda: 0 < memory_metric(self, 'bytes') < MIB))
+            play = re.search(rb'X-Play: (\S+)', got).group(1).decode()
+            self.assertEqual(self.server.request('PATCH', '%s/plays/%s' % (API, play), b'{"paused": false}', {'Content-Type': 'application/json', **self.other}).status, 200)
+            while more := s.recv(65536):
+                got += more
+        self.assertEqual(got.count(b'"log_time"'), len(lab_messages(1)))
+
+    def test_many_large_requests_of_one(self):
+        readers = Readers(self.server, 8 * [self.wide + 'messages'], headers=self.greedy)
+        try:
+            self.assertTrue(eventually(lambda: memory_metric(self, 'waiting') > 0))
+            self.assertEqual(self.server.get(self.wide + 'messages?limit=5', **self.other).status, 200)
+            self.assertTrue(eventually(lambda: 0 not in readers.statuses()))
+            self.assertEqual(readers.statuses(), [200, 503])
+        finally:
+            readers.close()
+        self.assertTrue(eventually(lambda: memory_metric(self, 'bytes') == 0))
+
+
+class Followers(Case):
+    """Who follows a recording of many topics holds little while nothing comes."""
+    server_args = ('--memory-mb', '64')
+    FOLLOWERS, TOPICS = 12, 2000
+
+    def test_hold_little_while_they_wait(self):
+        live = Live(self.server, 'wide')
+        live.appended([row('/t%04d' % t, t) for t in range(self.TOPICS)])
+        following = [Following(self.server, live.path('/messages?follow=true')) for _ in range(self.FOLLOWERS)]
+        self.assertTrue(eventually(lambda: all(len(f.numbers()) == self.TOPICS for f in following)))
+        self.assertTrue(eventually(lambda: memory_metric(self, 'bytes') < self.FOLLOWERS * MIB / 4))
+        live.appended([row('/t0000', 9999)])
+        self.assertTrue(eventually(lambda: all(f.numbers()[-1] == 9999 for f in following)))
+        live.finish()
+        self.assertTrue(eventually(lambda: all(f.ended for f in following)))

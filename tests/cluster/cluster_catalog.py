@@ -1,12 +1,14 @@
 """The catalog in PostgreSQL: what it says when the database is away or hangs, that nothing acknowledged is lost, and that no password is told."""
+import glob
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 import time
 import unittest
 
-from harness import API, Server, catalog_of, catalog_sql, eventually, files_below, reel
+from harness import API, REEL, Server, catalog_of, catalog_sql, eventually, files_below, reel
 from postgres import Postgres
 from samples import bag, lab_messages
 
@@ -48,6 +50,46 @@ class Away(unittest.TestCase):
         self.postgres.sql('UPDATE catalog_state SET version = version - 1', 'archive')
         self.server = self.start()
         self.assertEqual(self.server.put('after.bag', data(2)).status, 201)
+
+    def test_servers_that_start_at_once_upgrade_one_after_the_other(self):
+        """Tables of the first version, without checksums, and with rows; the lock of upgrades is held by another meanwhile."""
+        here = os.path.dirname(os.path.abspath(__file__))
+        migrations = sorted(glob.glob(os.path.join(here, '..', '..', 'sql', 'postgres', 'migrations', '*.sql')))
+        self.postgres.sql('CREATE DATABASE old')
+        with open(migrations[0], encoding='utf-8') as f:
+            self.postgres.sql(f.read() + "; UPDATE catalog_state SET version = 1; INSERT INTO collections VALUES ('lab', 'old')", 'old')
+        address = self.postgres.address + '/old'
+        options = {'env': {**os.environ, 'PGPASSWORD': self.postgres.password}, 'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True}
+        holder = subprocess.Popen(['psql', '-qAt', address, '-c', 'SELECT pg_advisory_lock(1382376813)', '-c', 'SELECT pg_sleep(600)'], **options)
+        held = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 1382376813 AND granted"
+        self.assertTrue(eventually(lambda: self.postgres.sql(held)))
+        ended = []
+        for n in range(3):
+            folder = os.path.join(self.folder, str(n))
+            os.mkdir(folder)
+            with open(os.path.join(folder, 'catalog-folder'), 'w') as f:
+                f.write(address + '\n')
+            ended.append(subprocess.Popen([REEL, 'upgrade', '--data', folder], **options))
+        lines = [upgrade.stderr.readline() for upgrade in ended]
+        for line in lines:
+            self.assertIn('another server is upgrading the catalog; waiting for it', line)
+        holder.terminate()
+        holder.communicate()
+        self.postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1382376813 AND granted AND "
+                          "pid IN (SELECT pid FROM pg_stat_activity WHERE application_name = 'psql')")
+        upgraded = 0
+        for upgrade in ended:
+            out, err = upgrade.communicate(timeout=60)
+            self.assertEqual(upgrade.returncode, 0, err)
+            self.assertIn('version %d, nothing to upgrade' % len(migrations), out)
+            upgraded += err.count('upgrading the catalog from version 1')
+        self.assertEqual(upgraded, 1 if len(migrations) > 1 else 0)
+        self.assertEqual(self.postgres.sql('SELECT version FROM catalog_state', 'old'), [str(len(migrations))])
+        self.assertEqual(self.postgres.sql('SELECT name, description FROM collections', 'old'), ['lab|old'])
+        self.postgres.sql('ALTER TABLE saved DROP COLUMN author', 'old')
+        done = subprocess.run([REEL, 'upgrade', '--data', os.path.join(self.folder, '0')], **options)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('are not those of version %d' % len(migrations), done.stderr)
 
     def test_a_restart_costs_503_and_nothing_else(self):
         acknowledged, answers, stop = set(), [], threading.Event()

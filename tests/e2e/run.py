@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the end-to-end tests, every test_*.py in this folder and in tests/attack. Last line: N passed, N failed, N skipped."""
+"""Runs the end-to-end tests, every test_*.py in this folder, tests/attack and tests/upgrade. Last line: N passed, N failed, N skipped."""
 import argparse
 import functools
 import os
@@ -14,6 +14,7 @@ if os.environ.get('REEL_TESTS_LONG'):
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ATTACK = os.path.join(os.path.dirname(HERE), 'attack')  # attacks that once succeeded, a file each
+UPGRADE = os.path.join(os.path.dirname(HERE), 'upgrade')  # archives of released versions
 
 
 def keep(only, test):
@@ -31,8 +32,8 @@ def main():
     args = parser.parse_args()
     os.environ['REEL'] = os.path.abspath(args.reel)
     os.environ['REEL_TESTS_QUICK'] = '1' if args.only in ('sanitized', 'threads') else '0'
-    sys.path.append(ATTACK)
-    return run((HERE, ATTACK), 'test_', args.filter, functools.partial(keep, args.only))
+    sys.path += [ATTACK, UPGRADE]
+    return run((HERE, ATTACK, UPGRADE), 'test_', args.filter, functools.partial(keep, args.only))
 
 
 if __name__ == '__main__':

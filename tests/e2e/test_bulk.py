@@ -353,6 +353,19 @@ class Get(Case):
             f.write(b'!')
         self.assertIn(b'1 received, 3 skipped, 0 failed', reel('get', self.server.base + '?q=robot:r2', folder).stderr)
 
+    def test_names_of_255_bytes(self):
+        folder = tempfile.mkdtemp(prefix='reel-e2e-')
+        self.addCleanup(shutil.rmtree, folder)
+        names = ['ü' * 100 + '%051d.bag' % i for i in range(2)]  # the same but for their ends
+        for i, name in enumerate(names):
+            self.assertEqual(len(name.encode()), 255)
+            self.server.added(name, bag(lab_messages(1, salt=90 + i)), '?tag=long=yes')
+        self.assertIn(b'2 received, 0 skipped, 0 failed', reel('get', self.server.base + '?q=long:yes', folder).stderr)
+        self.assertEqual(sorted(os.listdir(os.path.join(folder, 'lab'))), names)
+        mcap = os.path.join(folder, 'm' * 250 + '.mcap')
+        reel('convert', os.path.join(folder, 'lab', names[0]), mcap)
+        self.assertGreater(os.path.getsize(mcap), 0)
+
     def test_mistakes_are_named(self):
         self.assertIn(b'answers 400', reel('get', self.server.base + '?q=(x', tempfile.gettempdir(), check=False).stderr)
         self.assertEqual(reel('get', self.server.base, check=False).returncode, 2)

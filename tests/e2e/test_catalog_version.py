@@ -7,7 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import PATIENCE, REEL, Server, in_a_file, reel
+from harness import API, PATIENCE, REEL, Server, in_a_file, in_a_folder, reel
+from samples import bag, lab_messages
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MIGRATIONS = glob.glob(os.path.join(HERE, '..', '..', 'sql', 'migrations', '*.sql'))
@@ -56,6 +57,34 @@ class CatalogVersion(unittest.TestCase):
             self.assertIn('version %d' % (NEWEST + 1), done.stderr.decode())
         self.assertEqual(self.content(), before)
 
+    def test_what_a_start_would_do_is_printed(self):
+        for command in (('serve', '--check-config'), ('upgrade', '--dry-run')):
+            done = reel(*command, '--data', self.data)
+            self.assertIn('catalog: none yet', done.stdout.decode())
+        self.assertEqual(os.listdir(self.data), [])
+        self.assertIn('no catalog', reel('upgrade', '--data', self.data, check=False).stderr.decode())
+        with_server = Server(self.data)
+        self.assertNotEqual(reel('upgrade', '--data', self.data, check=False).returncode, 0)
+        with_server.stop()
+        for command in (('serve', '--check-config'), ('upgrade', '--dry-run'), ('upgrade',)):
+            done = reel(*command, '--data', self.data)
+            self.assertIn('catalog: version %d, nothing to upgrade' % NEWEST, done.stdout.decode())
+        self.execute('PRAGMA user_version = %d' % (NEWEST + 1))
+        self.assertIn('# catalog: the catalog has version %d' % (NEWEST + 1), reel('serve', '--check-config', '--data', self.data).stdout.decode())
+
+    def test_tables_that_are_not_those_of_the_version_are_refused(self):
+        """As those of an archive that an earlier 0001_schema made: it has the same number."""
+        Server(self.data).stop()
+        self.execute('DROP TABLE saved')
+        self.assertIn('the tables of the catalog are not those of version %d' % NEWEST, self.refused())
+        done = reel('fsck', '--data', self.data, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('the tables of the catalog are not those of version %d' % NEWEST, done.stdout.decode())
+        self.assertIn('reel fsck --rebuild', done.stdout.decode())
+        reel('fsck', '--rebuild', '--data', self.data, check=False)
+        self.assertEqual(reel('fsck', '--data', self.data).returncode, 0)
+        Server(self.data).stop()
+
     def test_a_database_of_another_program_is_refused_and_left_alone(self):
         self.execute('CREATE TABLE accounts (name)')
         before = self.execute('SELECT * FROM sqlite_schema')
@@ -71,6 +100,58 @@ class CatalogVersion(unittest.TestCase):
         self.execute('DROP TABLE webhooks')
         Server(self.data).stop()
         self.assertEqual(self.execute('PRAGMA user_version'), [(NEWEST,)])
+
+    def first_version(self):
+        """Takes the catalog back to version 1, as the program that made only that would have left it."""
+        first = sqlite3.connect(':memory:')
+        with open(sorted(MIGRATIONS)[0], encoding='utf-8') as f:
+            first.executescript(f.read())
+        now = sqlite3.connect(self.catalog)
+        listed = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE '%search%' AND name NOT LIKE 'sqlite_%'"
+        old, new = dict(first.execute(listed)), dict(now.execute(listed))
+        for name in [n for n in new if new[n] != old.get(n)]:
+            self.assertEqual(now.execute('SELECT count(*) FROM ' + name).fetchone(), (0,), name)
+            now.execute('DROP TABLE ' + name)
+            for sql, in first.execute('SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC', (name,)):
+                now.execute(sql)
+        now.execute("DELETE FROM maintenance WHERE key IN ('migrations', 'schema')")
+        now.execute('PRAGMA user_version = 1')
+        now.commit()
+        now.close()
+
+    def names(self, server):
+        return sorted(r['name'] for r in server.get(API + '/recordings').json()['items'])
+
+    @unittest.skipIf(NEWEST == 1, 'there is no other version')
+    @in_a_folder
+    def test_an_upgrade_with_recordings_and_back(self):
+        server = Server(self.data)
+        one = server.added('one.bag', bag(lab_messages(1)), '?tag=robot=r1')
+        self.assertEqual(server.request('POST', '%s/recordings/%s/notes' % (API, one), '{"text": "seen"}').status, 201)
+        before = server.get('%s/recordings/%s' % (API, one)).json()
+        server.stop()
+        self.first_version()
+        for command in (('serve', '--check-config'), ('upgrade', '--dry-run')):
+            printed = reel(*command, '--data', self.data).stdout.decode()
+            self.assertIn('catalog: version 1, to be upgraded to %d' % NEWEST, printed)
+            self.assertIn('pending migration: 0002_', printed)
+            self.assertIn('will be kept as %s.version-1' % self.catalog, printed)
+        self.assertIn('reel upgrade', reel('token', 'list', '--data', self.data, check=False).stderr.decode())
+        self.assertEqual(self.execute('PRAGMA user_version'), [(1,)])
+        server = Server(self.data)
+        self.assertIn('reel: upgrading the catalog from version 1 to %d' % NEWEST, server.log_text())
+        self.assertIn('reel: the catalog of version 1 is kept as %s.version-1' % self.catalog, server.log_text())
+        self.assertEqual(server.get('%s/recordings/%s' % (API, one)).json(), before)
+        self.assertEqual(server.get('%s/recordings/%s/notes' % (API, one)).json()['items'][0]['text'], 'seen')
+        server.added('two.bag', bag(lab_messages(1, salt=1)))
+        server.stop()
+        self.assertEqual(reel('fsck', '--data', self.data).returncode, 0)
+        os.replace(self.catalog + '.version-1', self.catalog)  # as docs/operations.md says; this program takes the older one's part
+        self.assertEqual(self.execute('PRAGMA user_version'), [(1,)])
+        server = Server(self.data)
+        self.assertEqual(self.names(server), ['one.bag', 'two.bag'])
+        server.stop()
+        self.assertEqual(reel('fsck', '--data', self.data).returncode, 0)
 
     def test_an_older_catalog_is_upgraded(self):
         for version in range(1, NEWEST):

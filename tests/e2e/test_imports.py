@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import signal
 import tempfile
 import time
@@ -168,9 +169,12 @@ class Imports(unittest.TestCase):
         os.symlink(outside, os.path.join(self.root, 'link.bag'))
         os.symlink(secret, os.path.join(self.root, 'linked'))
         os.mkfifo(os.path.join(self.root, 'pipe.bag'))
+        named = socket.socket(socket.AF_UNIX)
+        self.addCleanup(named.close)
+        named.bind(os.path.join(self.root, 'socket.bag'))
         self.start()
         for path, status in (('../secret/a.bag', 400), (outside, 404), ('/etc/passwd', 404), ('link.bag', 400), ('linked', 400), ('linked/a.bag', 400), ('none', 404),
-                             ('x/../../secret/a.bag', 400), (self.root + '/../secret', 400), (self.root + 'x', 404)):
+                             ('x/../../secret/a.bag', 400), (self.root + '/../secret', 400), ('socket.bag', 400), (self.root + 'x', 404)):
             for mode in ('copy', 'move', 'reference'):
                 answer = self.ask({'path': path, 'mode': mode}, status=status)
                 self.assertNotIn(self.folder, answer['detail'].replace(path, ''))
@@ -512,8 +516,12 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.ended(job)['state'], 'cancelled')
         self.assertLess(len(self.rows()), 60)
         self.assertEqual(self.failures(), [])
-        self.assertEqual(self.take(path='tree')['failed'], 0)
+        self.assertEqual(self.server.request('DELETE', API + '/jobs/' + job).status, 204)  # it is what was wanted
+        other = self.ask({'path': 'tree'})['job']['id']
+        self.assertEqual(self.ended(other)['outcome']['failed'], 0)
         self.assertEqual(len(self.rows()), 60)
+        answer = self.server.request('DELETE', API + '/jobs/' + other)
+        self.assertEqual((answer.status, answer.json()['type']), (409, '/problems/conflict'))
 
     @in_a_folder
     def test_killed_in_the_middle(self):

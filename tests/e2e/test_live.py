@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -14,7 +15,7 @@ import unittest
 
 import msgpack
 
-from harness import API, REEL, Case, Server, eventually, files_below, in_a_folder, reel
+from harness import API, REEL, Case, Server, create_token, eventually, files_below, in_a_folder, reel
 from samples import T0, bag, lab_messages
 
 
@@ -464,3 +465,59 @@ class Record(unittest.TestCase):
         keep = lambda r: (r['topic'], r['log_time'], r['data'])
         self.assertEqual([keep(r) for r in played], [keep(r) for r in rows])
         server.stop()
+
+
+class Limits(unittest.TestCase):
+    """How many may grow: for one who creates them, and in all; the same after a restart."""
+    OWN, ALL = 64, 256
+
+    def setUp(self):
+        self.data = tempfile.mkdtemp(prefix='reel-live-')
+        self.addCleanup(shutil.rmtree, self.data, ignore_errors=True)
+        self.server = Server(self.data)
+        self.addCleanup(lambda: self.server.stop(None))
+        self.tokens = [create_token(self.server, 'upload', 'robot-%d' % i) for i in range(5)]
+        self.n = 0
+
+    def create(self, token):
+        self.n += 1
+        answer = self.server.request('POST', '%s/recordings?live=true&name=n%d&collection=lab' % (API, self.n), None, {'Authorization': 'Bearer ' + token})
+        return answer
+
+    def finish(self, token, answer):
+        done = self.server.request('POST', '%s/recordings/%s/finish' % (API, answer.json()['id']), None, {'Authorization': 'Bearer ' + token})
+        self.assertEqual(done.status, 200, done)
+
+    def refused(self, answer, status, *words):
+        self.assertEqual(answer.status, status, answer)
+        self.assertTrue(int(answer.headers['Retry-After']) > 0)
+        for word in words:
+            self.assertIn(word, answer.json()['detail'])
+
+    def restart(self):
+        self.server.process.kill()
+        self.server.stop(None)
+        self.server = Server(self.data)
+
+    def test_one_owner_and_all(self):
+        first, second = self.tokens[:2]
+        made = [self.create(first) for _ in range(self.OWN)]
+        self.assertEqual({answer.status for answer in made}, {201})
+        self.refused(self.create(first), 429, 'yours', str(self.OWN))
+        self.assertEqual(self.create(second).status, 201)  # others go on
+        self.restart()
+        self.refused(self.create(first), 429, 'yours')
+        self.finish(first, made[0])
+        self.assertEqual(self.create(first).status, 201)
+        for token in self.tokens[1:]:
+            for _ in range(self.OWN if token != second else self.OWN - 1):
+                answer = self.create(token)
+                if answer.status != 201:
+                    break
+        self.refused(answer, 503, str(self.ALL))
+        self.restart()
+        self.refused(self.create(self.tokens[4]), 503, str(self.ALL))
+        live = os.path.join(self.data, 'live')
+        count = lambda suffix: sum(suffix in name for name in os.listdir(live))
+        self.assertEqual(count('.mcap'), self.ALL)
+        self.assertTrue(eventually(lambda: count('.reel.tmp-') == self.ALL))  # of those that grow now: nothing of the killed ones is left

@@ -154,7 +154,7 @@ class Upkeep(unittest.TestCase):
     def test_without_a_folder_there_is_no_backup(self):
         server = self.start()
         self.assertEqual(server.request('POST', API + '/admin/backup').status, 422)
-        self.assertEqual(server.get(API + '/admin/backup/last').status, 404)
+        self.assertEqual(server.get(API + '/admin/backup/last').json(), {'state': 'none'})
 
     @in_a_folder
     def test_scrub_finds_a_flipped_byte(self):

@@ -402,6 +402,36 @@ class Notes(Case):
         self.assertProblem(send(self.server, 'PATCH', '/collections/zoo', {'colour': 'x'}), 400, 'colour')
         self.assertProblem(send(self.server, 'PATCH', '/collections/zoo', {'description': 'x' * 16385}), 413)
 
+    # ---- what is refused
+
+    def test_a_refused_change_changes_nothing(self):
+        """Each body has something that could be written before what it is refused for."""
+        one, _ = self.fresh(collection='refusals')
+        self.fresh(collection='taken')
+        event = self.ask('POST', '/events', {'recording': one, 'start': '+0s', 'title': 'before'}, status=201)
+        note = self.ask('POST', '/recordings/%s/notes' % one, {'text': 'before'}, status=201)
+        other = self.ask('GET', '/recordings/' + one)['name']
+        two, _ = self.fresh(collection='refusals')
+        seen = ('/collections/refusals', '/recordings/' + one, '/recordings/' + two, '/events/' + event['id'], '/recordings/%s/notes' % one, '/admin/retention')
+        before = [self.get(API + path).body for path in seen]
+        for method, path, body, status in (
+                ('PATCH', '/collections/refusals', {'description': 'x', 'name': 'taken'}, 409),
+                ('PATCH', '/collections/refusals', {'description': 'x', 'name': 'a/b'}, 400),
+                ('PATCH', '/collections/refusals', {'description': 'x', 'name': 'a*'}, 400),
+                ('PATCH', '/collections/refusals', {'description': 'x' * 16385, 'name': 'free'}, 413),
+                ('PATCH', '/recordings/' + two, {'description': 'x', 'tags': {'a': 'b'}, 'name': other}, 409),
+                ('PATCH', '/recordings/' + two, {'description': 'x', 'tags': {'a': 'b', 'c': 'x' * 100000}}, 413),
+                ('PATCH', '/recordings/' + two, {'description': 'x', 'custom': {'a': 'x' * 1000000}}, 413),
+                ('PATCH', '/recordings/' + two, {'description': 'x', 'collection': 'a/b'}, 400),
+                ('PATCH', '/events/' + event['id'], {'title': 'x', 'tags': {'a': 1}}, 400),
+                ('PATCH', '/events/' + event['id'], {'title': 'x', 'start': '+9s', 'end': '+1s'}, 400),
+                ('PATCH', '/recordings/%s/notes/%s' % (one, note['id']), {'text': 'x' * 100000}, 413),
+                ('POST', '/tags:batch', {'ids': [one, two], 'set': {'a': 'b', 'c': 'x' * 100000}}, 413),
+                ('POST', '/tags:batch', {'ids': [one, two], 'set': {'a': 'b', '': 'x'}}, 400),
+                ('PUT', '/admin/retention', {'rules': [{'collection': 'x', 'keep_days': 1}], 'quotas': [{'collection': 'x'}]}, 400)):
+            self.assertProblem(send(self.server, method, path, body), status)
+            self.assertEqual([self.get(API + path).body for path in seen], before, (method, path, body))
+
 
 class Lasting(unittest.TestCase):
     def setUp(self):

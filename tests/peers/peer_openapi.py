@@ -395,11 +395,11 @@ class OpenApi(unittest.TestCase):
         self.ask('PUT', API + '/admin/retention', '', 200, {})
         self.ask('POST', API + '/admin/retention/run', '', 202, Prefer='wait=20')
         self.ask('GET', API + '/admin/retention')
-        self.ask('GET', API + '/admin/backup/last', '', 404)
+        self.ask('GET', API + '/admin/backup/last')
         self.ask('GET', API + '/admin/scrub/last')
         self.ask('POST', API + '/admin/backup', '?blobs=none', 202)
         self.ask('POST', API + '/admin/scrub', '?rate=1000', 202)
-        self.assertTrue(eventually(lambda: self.server.request('GET', API + '/admin/backup/last', headers=self.header()).status == 200))
+        self.assertTrue(eventually(lambda: self.server.request('GET', API + '/admin/backup/last', headers=self.header()).json()['state'] == 'done'))
         self.assertTrue(eventually(lambda: self.server.request('GET', API + '/admin/scrub/last', headers=self.header()).json()['state'] == 'done'))
         for last in ('backup', 'scrub'):
             self.ask('GET', '%s/admin/%s/last' % (API, last))

@@ -61,6 +61,7 @@ export type Watch = Of<'Watch'>;
 export type Failure = Of<'Failure'>;
 export type AuditEntry = Of<'AuditEntry'>;
 export type Backup = Of<'Backup'>;
+export type NoBackup = Of<'NoBackup'>;
 export type Scrub = Of<'Scrub'>;
 export interface Change {
     kind: string; // recording.created …, scan.done …; gap: changes were missed

@@ -1,5 +1,5 @@
-/* /changes: the change feed, as pages or as a stream of events. The token is checked again before each event and
- * heartbeat of a stream; after a while the stream ends and the client has to reconnect. */
+/* /changes: the change feed, as pages or as a stream of events. After a while the stream ends and the client has to
+ * reconnect. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,11 @@
 #include "app.h"
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "catalog/access.h"
 #include "events/feed.h"
 #include "http/json_text.h"
 
 enum { KINDS_MAX = 32, EVENTS_AT_ONCE = 64 };
-static const int64_t HEARTBEAT_NS = INT64_C(15000000000), LIFE_NS = INT64_C(900000000000);
+static const int64_t HEARTBEAT_NS = INT64_C(15000000000), WAIT_NS = 500000000, LIFE_NS = INT64_C(900000000000);
 
 /* A sequence number. False: replied. */
 static bool read_seq(struct http_request *r, const char *what, const char *text, int64_t *out) {
@@ -62,17 +61,6 @@ __attribute__((format(printf, 2, 3))) static bool changes_put(struct text *t, co
     bool fits = n >= 0 && (size_t)n < t->size - t->used;
     t->used += fits ? (size_t)n : 0;
     return fits;
-}
-
-static bool is_still_allowed(const struct stream *s) {
-    const struct http_caller *caller = http_caller(s->request);
-    struct token token = {0};
-    int64_t now = reel_now_ns();
-    bool good = now < s->until_ns &&
-                (caller->token == 0 || (catalog_token_by_row(s->catalog, caller->token, &token, NULL) &&
-                                        token.revoked_ns == 0 && (token.expires_ns == 0 || now < token.expires_ns)));
-    token_done(&token);
-    return good;
 }
 
 static bool changes_finish(struct stream *s, struct text *t, const char *why) {
@@ -148,10 +136,13 @@ static bool next_events(void *context, void *buffer, size_t size, size_t *got, s
     }
     for (int64_t beat_ns = reel_now_ns() + HEARTBEAT_NS; good && t.used == 0;) {
         int64_t left_ns = beat_ns - reel_now_ns();
-        enum feed_news news = feed_wait(s->feed, s->seq, left_ns);
+        enum feed_news news = feed_wait(s->feed, s->seq, left_ns < WAIT_NS ? left_ns : WAIT_NS);
+        enum http_ending ending = http_stream_ending(s->request, news == FEED_NEWS);
         if (news == FEED_OVER) {
             good = changes_finish(s, &t, "the server stops");
-        } else if (!is_still_allowed(s)) {
+        } else if (ending == HTTP_REVOKED || ending == HTTP_GONE) {
+            break;
+        } else if (reel_now_ns() >= s->until_ns) {
             good = changes_finish(s, &t, "reconnect");
         } else if (news == FEED_NEWS) {
             good = put_news(s, &t, err);
@@ -161,6 +152,12 @@ static bool next_events(void *context, void *buffer, size_t size, size_t *got, s
     }
     *got = t.used;
     return good;
+}
+
+static size_t end_stream(void *context, void *buffer, size_t size) {
+    struct text t = {.at = buffer, .size = size};
+    changes_finish(context, &t, "reconnect");
+    return t.used;
 }
 
 static void free_stream(void *context) {
@@ -190,9 +187,12 @@ static void stream(struct http_request *r) {
     }
     http_add_header(r, "Cache-Control", "no-store");
     http_add_header(r, "X-Accel-Buffering", "no"); /* so that proxies pass events on at once */
-    http_reply_stream(r,
-                      &(struct http_stream){
-                          .media_type = "text/event-stream", .next = next_events, .free = free_stream, .context = s});
+    http_reply_stream(r, &(struct http_stream){.media_type = "text/event-stream",
+                                               .next = next_events,
+                                               .free = free_stream,
+                                               .context = s,
+                                               .lasts = true,
+                                               .revoked = end_stream});
 }
 
 /* ---- pages */

@@ -143,6 +143,7 @@ bool jobs_find_shown(struct http_request *r, struct catalog_job *out) {
 /* ---- progress: an event for each change, at most a few per second, and "end" with the last */
 
 struct follow {
+    struct http_request *r;
     struct jobs *jobs;
     const char *prefix;
     struct catalog_job sent;
@@ -191,6 +192,10 @@ static bool next_event(void *context, void *buffer, size_t size, size_t *got, st
         if (jobs_stopping(f->jobs)) {
             return reel_fail(err, REEL_CANCELLED, "the server stops");
         }
+        enum http_ending ending = http_stream_ending(f->r, false);
+        if (ending == HTTP_REVOKED || ending == HTTP_GONE) {
+            return true;
+        }
         if (!read_again(f, &now, err)) {
             return false;
         }
@@ -226,13 +231,15 @@ static void follow(struct http_request *r) {
         http_reply_no_memory(r);
         return;
     }
+    f->r = r;
     f->jobs = http_app(r)->jobs;
     f->prefix = http_prefix(r);
     f->sent = now;
     f->sent.options = NULL;
     http_add_header(r, "Cache-Control", "no-store");
     http_reply_stream(
-        r, &(struct http_stream){.media_type = "text/event-stream", .next = next_event, .free = free, .context = f});
+        r, &(struct http_stream){
+               .media_type = "text/event-stream", .next = next_event, .free = free, .context = f, .lasts = true});
 }
 
 void api_job_get(struct http_request *r) {
@@ -257,8 +264,10 @@ void api_job_cancel(struct http_request *r) {
         http_reply_problem(r, 403, "forbidden",
                            "others may wait for this job too, and %s is limited to some collections",
                            http_caller(r)->name);
-    } else if (jobs_cancel(http_app(r)->jobs, job.id, &err) || err.code == REEL_NOT_FOUND) { /* it has just ended */
+    } else if (job.state == JOB_CANCELLED || jobs_cancel(http_app(r)->jobs, job.id, &err)) {
         http_reply_empty(r, 204);
+    } else if (err.code == REEL_NOT_FOUND) {
+        http_reply_problem(r, 409, "conflict", "this job has ended: it cannot be cancelled any more");
     } else {
         http_reply_error(r, &err);
     }

@@ -36,11 +36,10 @@ void api_backup(struct http_request *r) {
 void api_backup_last(struct http_request *r) {
     struct reel_error err = {0};
     char *text = catalog_maintenance(http_app(r)->catalog, "backup", &err);
-    json_t *last = text && text[0] ? json_loads(text, 0, NULL) : NULL;
+    json_t *last = text && text[0] ? json_loads(text, 0, NULL) : text ? json_object() : NULL;
     if (last) {
+        json_object_set_new(last, "state", json_string(text[0] ? "done" : "none"));
         http_reply_json(r, 200, last);
-    } else if (text) {
-        http_reply_problem(r, 404, "not-found", "there is no backup yet");
     } else {
         http_reply_error(r, &err);
     }

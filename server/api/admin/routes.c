@@ -127,7 +127,7 @@ const struct api_route api_routes_admin[] = {
               "Returns a summary of the last backup of this server.", api_backup_last, NULL, NULL, NULL},
      .id = "getLastBackup",
      .tag = "maintenance",
-     .answers = "200" ERRORS_ONE},
+     .answers = "200" ERRORS},
     {.http = {"POST", BASE "/admin/scrub", ROLE_ADMIN, scrub_params,
               "Starts an integrity check of all stored files, as a job.", api_scrub, NULL, NULL, NULL},
      .id = "startScrub",

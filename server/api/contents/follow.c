@@ -3,6 +3,7 @@
  * before had not. */
 #include "api/contents/follow.h"
 #include "api/recording.h"
+#include "api/reserve.h"
 #include "api/selection.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "work/jobs.h"
 
 enum { AGAIN_NS = 20000000 };
-static const int64_t LOOK_NS = 1000000000, HEARTBEAT_NS = INT64_C(15000000000);
+static const int64_t LOOK_NS = 500000000, HEARTBEAT_NS = INT64_C(15000000000);
 
 struct follower {
     struct http_request *r;
@@ -30,6 +31,7 @@ struct follower {
     uint32_t channels;            /* of the stream then */
     bool wants_channels;
     int64_t sent_ns;
+    uint64_t held; /* bytes reserved for the latest round */
     bool ended;
 };
 
@@ -71,7 +73,11 @@ static bool look(struct follower *f, struct reel_error *err) {
         return err->code == REEL_BUSY || reel_is_transient(err->code);
     }
     f->ended = !growing;
-    return reel_index_info(reel_recording_index(recording))->messages <= f->messages || begin_round(f, recording, err);
+    if (reel_index_info(reel_recording_index(recording))->messages <= f->messages) {
+        return true;
+    }
+    f->held = api_idle_memory(recording, true);
+    return http_hold(f->r, f->held, err) && begin_round(f, recording, err);
 }
 
 /* A sign of life, which readers of the format skip. */
@@ -100,8 +106,9 @@ static bool follow_next_rows(void *context, void *buffer, size_t size, size_t *g
                 return true;
             }
             reel_row_output_free(TAKE(f->rows));
+            http_give_back(f->r, f->held);
         }
-        if (f->ended || http_is_gone(f->r) || http_is_stopping(f->r)) {
+        if (f->ended || http_stream_ending(f->r, false) != HTTP_GOES_ON) {
             return true;
         }
         live_wait(f->app->live, f->id, f->messages, LOOK_NS, &more, &growing);
@@ -122,7 +129,13 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
         http_reply_no_memory(r);
         return;
     }
-    if (!api_select(r, info->start_ns, info->end_ns, &f->q) || !api_read_text(r, &f->text, &f->options)) {
+    const struct reel_writer *writer = reel_writer_named(extension, NULL, &err);
+    if (!writer) {
+        http_reply_error(r, &err);
+        free_follower(f);
+        return;
+    }
+    if (!api_select(r, info->start_ns, info->end_ns, &f->q) || !api_read_text(r, writer, &f->text, &f->options)) {
         free_follower(f);
         return;
     }
@@ -137,12 +150,14 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
     f->options.start_ns = f->q.has_start ? f->q.selection.start_ns : info->start_ns;
     f->sent_ns = reel_now_ns();
     f->ended = a->row.state != STATE_RECORDING;
+    f->held = api_idle_memory(a->recording, true);
     if (!begin_round(f, a->recording, &err)) {
         http_reply_error(r, &err);
         free_follower(f);
         return;
     }
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(r, &(struct http_stream){
-                             .media_type = media_type, .next = follow_next_rows, .free = free_follower, .context = f});
+    http_reply_stream(
+        r, &(struct http_stream){
+               .media_type = media_type, .next = follow_next_rows, .free = free_follower, .context = f, .lasts = true});
 }

@@ -1,5 +1,4 @@
 /* /frame: one image message in a format that browsers show. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "base/cleanup.h"
 
 enum {
-    RENDER_SLOTS = 4,
     IMAGE_MEMORY = 3, /* times the size of a payload: it and a JPEG, or a PNG of a mosaic, which has three values for
                          each of its bytes */
 };
@@ -75,25 +73,20 @@ bool frame_reserve(struct http_request *r, const struct api_recording *a, const 
     return http_reserve(r, IMAGE_MEMORY * (largest < FRAME_PAYLOAD_MAX ? largest : FRAME_PAYLOAD_MAX));
 }
 
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t released;
-    unsigned used;
-} render_slots = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
-
-void frame_slot_acquire(void) {
-    pthread_mutex_lock(&render_slots.lock);
-    while (render_slots.used == RENDER_SLOTS) {
-        pthread_cond_wait(&render_slots.released, &render_slots.lock);
-    }
-    render_slots.used++;
-    pthread_mutex_unlock(&render_slots.lock);
+bool frame_hold_bytes(struct http_request *r, uint64_t bytes, struct reel_error *err) {
+    return bytes > http_memory_max(r)
+               ? reel_fail(err, REEL_LIMIT,
+                           "drawing this image takes %llu MiB, more than responses may hold (--memory-mb)",
+                           (unsigned long long)(bytes >> 20))
+               : http_hold(r, bytes, err);
 }
-void frame_slot_release(void) {
-    pthread_mutex_lock(&render_slots.lock);
-    render_slots.used--;
-    pthread_cond_signal(&render_slots.released);
-    pthread_mutex_unlock(&render_slots.lock);
+
+bool frame_hold(struct http_request *r, const struct reel_image *image, enum reel_picture_form form, uint32_t width,
+                uint64_t *bytes, struct reel_error *err) {
+    const uint64_t held = http_held(r);
+    bool good = frame_hold_bytes(r, reel_picture_memory(image, form, width), err);
+    *bytes = http_held(r) - held;
+    return good;
 }
 
 static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
@@ -144,6 +137,13 @@ bool frame_make(const struct reel_image *image, enum reel_picture_form form, uin
     return frame_copy(image->data, out, err);
 }
 
+void frame_reply_not_drawn(struct http_request *r, const struct reel_error *err) {
+    if (err->code == REEL_BUSY) {
+        http_add_header(r, "Retry-After", "10");
+    }
+    http_reply_error(r, err);
+}
+
 static void contents_frame_reply(struct http_request *r, const struct api_recording *a, const struct reel_message *m,
                                  const struct reel_image *image, uint32_t width) {
     enum reel_picture_form form;
@@ -152,8 +152,13 @@ static void contents_frame_reply(struct http_request *r, const struct api_record
         return;
     }
     struct reel_picture picture;
-    if (!frame_make(image, form, width, &picture, &err)) {
-        http_reply_error(r, &err);
+    uint64_t held = 0;
+    bool as_it_is = image->compressed && image->form == form && width == 0;
+    bool drawn =
+        (as_it_is || frame_hold(r, image, form, width, &held, &err)) && frame_make(image, form, width, &picture, &err);
+    http_give_back(r, drawn && held > picture.size ? held - picture.size : held);
+    if (!drawn) {
+        frame_reply_not_drawn(r, &err);
         return;
     }
     char text[200], etag[64], time[REEL_TIME_TEXT];
@@ -193,11 +198,9 @@ void api_frame(struct http_request *r) {
     if (!api_open(r, &a)) {
         return;
     }
-    if (api_reserve_stream(r, &a.recording, 1, false) && frame_find(r, &a, &stream, &m)) {
+    if (api_reserve_stream(r, &a.recording, 1, API_AS_STORED) && frame_find(r, &a, &stream, &m)) {
         if (frame_reserve(r, &a, stream)) {
-            frame_slot_acquire();
             draw(r, &a, stream, &m, width);
-            frame_slot_release();
         }
         reel_stream_free(stream);
     }

@@ -14,10 +14,14 @@ uint32_t frame_width(const struct http_request *r);
  * replied. */
 bool frame_reserve(struct http_request *r, const struct api_recording *a, const struct reel_stream *stream);
 
-/* A small file may hold 64 million pixels, so the number of images that are in memory at a time is limited; further
- * requests wait. */
-void frame_slot_acquire(void);
-void frame_slot_release(void);
+/* Reserves, beyond that, what drawing takes: a small file may hold 64 million pixels. False: REEL_BUSY, or REEL_LIMIT
+ * where it is more than --memory-mb. *bytes are given back by http_give_back(). */
+bool frame_hold(struct http_request *r, const struct reel_image *image, enum reel_picture_form form, uint32_t width,
+                uint64_t *bytes, struct reel_error *err);
+/* The same for a number of bytes. */
+bool frame_hold_bytes(struct http_request *r, uint64_t bytes, struct reel_error *err);
+/* Replies with why an image is not drawn. */
+void frame_reply_not_drawn(struct http_request *r, const struct reel_error *err);
 
 /* Bytes as they are. */
 bool frame_copy(struct reel_bytes from, struct reel_picture *out, struct reel_error *err);

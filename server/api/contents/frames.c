@@ -17,6 +17,7 @@
 enum { LINE_END = 2 };
 
 struct frames {
+    struct http_request *r;
     struct reel_stream *stream;
     struct reel_decoder *decoder; /* of the channel it was opened for */
     uint32_t channel;
@@ -25,7 +26,8 @@ struct frames {
     char head[256]; /* of the part that is being sent; then its body, then a line end */
     struct reel_picture body;
     size_t head_size, at;
-    bool ended; /* the part that is being sent is the last line */
+    uint64_t held; /* bytes reserved for the body */
+    bool ended;    /* the part that is being sent is the last line */
 };
 
 static void frames_free(void *context) {
@@ -63,8 +65,13 @@ static bool make_body(struct frames *f, const struct reel_message *m, const char
         snprintf(size, 48, "X-Image-Size: %ux%u\r\n", width, height);
     }
     bool png = image.compressed && image.form == REEL_PICTURE_PNG && f->width == 0;
+    bool as_it_is = png || (image.compressed && image.form == REEL_PICTURE_JPEG && f->width == 0);
+    enum reel_picture_form form = png ? REEL_PICTURE_PNG : REEL_PICTURE_JPEG;
     *type = png ? "image/png" : "image/jpeg";
-    return frame_make(&image, png ? REEL_PICTURE_PNG : REEL_PICTURE_JPEG, f->width, &f->body, err);
+    if (!as_it_is && !frame_hold(f->r, &image, form, f->width, &f->held, err)) {
+        return false;
+    }
+    return frame_make(&image, form, f->width, &f->body, err);
 }
 
 /* An image that cannot be shown does not end the response: its part says why. */
@@ -72,9 +79,9 @@ static bool make_part(struct frames *f, const struct reel_message *m, struct ree
     const char *type = "text/plain; charset=utf-8";
     struct reel_error why = {0};
     char time[REEL_TIME_TEXT], size[48] = "";
-    frame_slot_acquire();
     bool good = make_body(f, m, &type, size, &why);
-    frame_slot_release();
+    http_give_back(f->r, f->held > f->body.size ? f->held - f->body.size : f->held);
+    f->held = f->held > f->body.size ? f->body.size : 0;
     if (!good) {
         type = "text/plain; charset=utf-8";
         if (why.code == REEL_NO_MEMORY || !frame_copy(bytes_of(why.text, strlen(why.text)), &f->body, &why)) {
@@ -92,7 +99,8 @@ static bool make_part(struct frames *f, const struct reel_message *m, struct ree
 static bool next_part(struct frames *f, struct reel_error *err) {
     struct reel_message m;
     reel_picture_done(&f->body);
-    f->at = f->head_size = 0;
+    http_give_back(f->r, f->held);
+    f->at = f->head_size = f->held = 0;
     switch (stream_next(f->stream, &m, err)) {
     case REEL_STEP_MESSAGE:
         return make_part(f, &m, err);
@@ -146,7 +154,7 @@ static bool frames_open_stream(struct http_request *r, const struct api_recordin
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     struct api_selection q;
     bool latch = false;
-    if (!api_reserve_stream(r, &a->recording, 1, false) || !api_select(r, info->start_ns, info->end_ns, &q) ||
+    if (!api_reserve_stream(r, &a->recording, 1, API_AS_STORED) || !api_select(r, info->start_ns, info->end_ns, &q) ||
         !api_note_matches(r, &a->recording, 1, &q.selection)) {
         return false;
     }
@@ -173,6 +181,7 @@ void api_frames(struct http_request *r) {
         frames_free(f);
         return;
     }
+    f->r = r;
     f->at = LINE_END; /* behind an empty part */
     if (frames_open_stream(r, &a, f, &err)) {
         http_reply_stream(r, &(struct http_stream){.media_type = "multipart/mixed; boundary=" BOUNDARY,

@@ -58,7 +58,7 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
     AUTO_STRUCT(api_text_done) struct api_text texts = {0};
     const struct reel_writer *writer = reel_writer_named(".ndjson", NULL, &err);
     AUTO(reel_stream_free) struct reel_stream *owned = stream;
-    if (!api_read_text(r, &texts, &options)) {
+    if (writer && !api_read_text(r, writer, &texts, &options)) {
         return;
     }
     if (!writer || !stream_seek(stream, &mark, &err)) {
@@ -149,6 +149,13 @@ void api_message(struct http_request *r) {
         http_reply_problem(r, 406, "not-acceptable",
                            "a message is available as application/json or application/octet-stream");
         return;
+    }
+    static const char *const of_rows[] = {"fields", "time_format"};
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) {
+        if (strcmp(media, offers[2]) == 0 && http_param(r, of_rows[i])) {
+            http_reply_bad_param(r, of_rows[i], "means nothing for %s", media);
+            return;
+        }
     }
     if (!api_open_messages(r, &a)) {
         return;

@@ -180,7 +180,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
     struct reel_write_options options = {.is_cut = q.has_start,
                                          .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
     AUTO_STRUCT(api_text_done) struct api_text text = {0};
-    if (!api_read_text(r, &text, &options)) {
+    if (!api_read_text(r, writer, &text, &options)) {
         return;
     }
     bool paged = http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset");

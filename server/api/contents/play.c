@@ -10,6 +10,7 @@
 #include "api/body.h"
 #include "api/contents/contents.h"
 #include "api/recording.h"
+#include "api/reserve.h"
 #include "api/selection.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -23,7 +24,8 @@
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
-static const int64_t LOOK_NS = 1000000000;       /* how often a silent playback looks after its client */
+static const int64_t IDLE_NS = 100000000;        /* after so long without a message it gives memory back */
+static const int64_t LOOK_NS = 500000000;        /* how often a silent playback looks after its client */
 static const int64_t HEARTBEAT_NS = 15000000000; /* after this silence a row tells where it is; proxies cut silent
                                                     connections */
 
@@ -47,8 +49,10 @@ struct player {
     char *row; /* one of our own, that is being sent */
     size_t row_size, row_at;
     bool began;
-    int64_t told_ns; /* when the last row of lateness was made */
-    int64_t sent_ns; /* when the last row of any kind was */
+    int64_t told_ns;  /* when the last row of lateness was made */
+    int64_t sent_ns;  /* when the last row of any kind was */
+    uint64_t unused;  /* bytes that it gives back while it waits … */
+    uint64_t lacking; /* … and has given back */
 };
 
 /* ---- rows of our own: {"$play": …} */
@@ -141,12 +145,32 @@ static void send_row(struct player *p, void *buffer, size_t size, size_t *got) {
     p->row_at += *got;
 }
 
+/* Gives back what is not used while it waits. */
+static void play_rest(struct player *p) {
+    const uint64_t held = http_held(p->r);
+    if (p->lacking == 0) {
+        reel_row_output_rest(p->rows);
+        http_give_back(p->r, p->unused);
+        p->lacking = held - http_held(p->r);
+    }
+}
+
+static bool play_resume(struct player *p, struct reel_error *err) {
+    uint64_t bytes = p->lacking;
+    p->lacking = 0;
+    return bytes == 0 || http_hold(p->r, bytes, err);
+}
+
 /* Waits until a message is due, or until a sign of life is: `heartbeat`. False: the client has left, or the server
  * stops. */
 static bool wait_for_message(struct player *p, bool *heartbeat, struct reel_error *err) {
     *heartbeat = false;
+    if (reel_play_wait(p->stream, p->lacking > 0 ? 0 : IDLE_NS)) {
+        return true;
+    }
+    play_rest(p);
     while (!*heartbeat && !reel_play_wait(p->stream, LOOK_NS)) {
-        if (http_is_gone(p->r) || http_is_stopping(p->r)) {
+        if (http_stream_ending(p->r, false) != HTTP_GOES_ON) {
             return reel_fail(err, REEL_CANCELLED, "the playback was stopped");
         }
         *heartbeat = clock_ns() - p->sent_ns >= HEARTBEAT_NS;
@@ -172,7 +196,7 @@ static bool play_next_rows(void *context, void *buffer, size_t size, size_t *got
         send_row(p, buffer, size, got);
         return true;
     }
-    return reel_row_output_next(p->rows, buffer, size, got, err) && tell_late(p, err);
+    return play_resume(p, err) && reel_row_output_next(p->rows, buffer, size, got, err) && tell_late(p, err);
 }
 
 static void player_free(void *context) {
@@ -240,12 +264,12 @@ static bool contents_play_open_stream(struct player *p, const struct api_recordi
     return (p->stream = reel_play_stream(p->play, &a->recording, 1, s, start, end > start ? end : start, err));
 }
 
-static bool play_start(struct player *p, struct api_recording *a, const struct reel_play_options *options,
-                       struct reel_write_options *write, struct reel_error *err) {
-    const struct reel_writer *writer = reel_writer_named(p->media->extension, NULL, err);
+static bool play_start(struct player *p, struct api_recording *a, const struct reel_writer *writer,
+                       const struct reel_play_options *options, struct reel_write_options *write,
+                       struct reel_error *err) {
     uint64_t actor = 0;
     bool follows = http_param_u64(p->r, "follow", &actor);
-    if (!writer || (follows && !reel_carla_has_actor(a->recording, (uint32_t)actor, err)) ||
+    if ((follows && !reel_carla_has_actor(a->recording, (uint32_t)actor, err)) ||
         !(p->play = reel_play_new(options, err))) {
         return false;
     }
@@ -265,20 +289,23 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     struct reel_play_options options = reel_play_defaults();
     struct reel_write_options write = {.prompt = true};
     struct reel_error err = {0};
-    if (!p) {
-        http_reply_no_memory(r);
+    const struct reel_writer *writer = reel_writer_named(media->extension, NULL, &err);
+    if (!p || !writer) {
+        p ? http_reply_error(r, &err) : http_reply_no_memory(r);
+        free(p);
         return;
     }
     p->r = r;
     p->plays = http_app(r)->plays;
+    p->unused = api_idle_memory(a->recording, false);
     p->media = media;
     bool good = contents_play_read_options(r, &options) && api_select(r, info->start_ns, info->end_ns, &p->q) &&
-                api_note_matches(r, &a->recording, 1, &p->q.selection) && api_read_text(r, &text, &write);
+                api_note_matches(r, &a->recording, 1, &p->q.selection) && api_read_text(r, writer, &text, &write);
     if (good) {
         write.separated = true;
         write.is_cut = p->q.has_start;
         write.start_ns = p->q.has_start ? p->q.selection.start_ns : info->start_ns;
-        good = play_start(p, a, &options, &write, &err);
+        good = play_start(p, a, writer, &options, &write, &err);
         if (!good) {
             http_reply_error(r, &err);
         }
@@ -289,9 +316,10 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     }
     http_add_header(r, "X-Play", p->entry->id);
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(r,
-                      &(struct http_stream){
-                          .media_type = media->media_type, .next = play_next_rows, .free = player_free, .context = p});
+    http_reply_stream(
+        r,
+        &(struct http_stream){
+            .media_type = media->media_type, .next = play_next_rows, .free = player_free, .context = p, .lasts = true});
 }
 
 void api_play(struct http_request *r) {

@@ -235,7 +235,7 @@ void api_plot(struct http_request *r) {
     struct series_request q;
     struct series_error trouble;
     size_t done = 0;
-    if (!read_plot(r, fields, &p) || !api_open(r, &a)) {
+    if (!read_plot(r, fields, &p) || !api_open_messages(r, &a)) {
         return;
     }
     struct series *all = calloc(p.n, sizeof *all);

@@ -219,7 +219,7 @@ void api_series(struct http_request *r) {
     struct api_recording a;
     struct series_request q;
     struct series_error trouble;
-    if (n == 0 || !api_open(r, &a)) {
+    if (n == 0 || !api_open_messages(r, &a)) {
         return;
     }
     struct series *all = new_series(r, n);
@@ -332,10 +332,12 @@ void api_series_across(struct http_request *r) {
                 find_recordings(r, &x) && (x.all = new_series(r, x.n_fields * x.n_keys));
     for (size_t i = 0; good && i < x.n_keys; i++) {
         struct api_recording a;
-        good = api_open_key(r, x.keys[i], &a);
+        const uint64_t held = http_held(r);
+        good = api_open_messages_key(r, x.keys[i], &a);
         if (good) {
             good = read_recording(r, &a, &x);
             api_recording_done(&a);
+            http_give_back(r, http_held(r) - held);
         }
     }
     if (good && x.count == 0 && x.missing.code != REEL_OK) {
@@ -365,7 +367,7 @@ void api_topic_fields(struct http_request *r) {
         http_reply_bad_param(r, "topic", "it is needed");
         return;
     }
-    if (!rows_form(r, &form) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !api_open_messages(r, &a)) {
         return;
     }
     json_t *fields = json_array();

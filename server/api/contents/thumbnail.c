@@ -35,6 +35,18 @@ static bool reply_kept(struct http_request *r, const struct catalog_recording *r
     return true;
 }
 
+struct image_memory {
+    struct http_request *r;
+    uint64_t open; /* bytes that the request held before */
+};
+
+/* Of one image at a time. */
+static bool reserve_image(void *context, uint64_t bytes, struct reel_error *err) {
+    const struct image_memory *m = context;
+    http_give_back(m->r, http_held(m->r) - m->open);
+    return frame_hold_bytes(m->r, bytes, err);
+}
+
 static void thumbnail_make(struct http_request *r, const struct api_recording *a, const struct reel_thumbnail *options,
                            const char *name, const char *etag) {
     struct app *app = http_app(r);
@@ -45,11 +57,14 @@ static void thumbnail_make(struct http_request *r, const struct api_recording *a
     if (a->row.state == STATE_READY && reply_kept(r, &a->row, name, etag)) {
         return;
     }
-    frame_slot_acquire();
-    bool good = reel_thumbnail_make(a->recording, options, &picture, &err);
-    frame_slot_release();
+    struct image_memory memory = {.r = r, .open = http_held(r)};
+    struct reel_thumbnail counted = *options;
+    counted.reserve = reserve_image;
+    counted.context = &memory;
+    bool good = reel_thumbnail_make(a->recording, &counted, &picture, &err);
+    http_give_back(r, http_held(r) - memory.open);
     if (!good) {
-        http_reply_error(r, &err);
+        frame_reply_not_drawn(r, &err);
         return;
     }
     if (a->row.state == STATE_READY) {

@@ -18,8 +18,6 @@
 #include "stream/view.h"
 #include "views/views.h"
 
-static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
-
 static void conversion_done(struct conversion *c) {
     api_text_done(&c->text);
 }
@@ -75,11 +73,15 @@ static bool convert_read_options(struct http_request *r, struct conversion *c) {
 }
 
 /* ros and wrap. False: replied. */
-static bool read_encoding(struct http_request *r, struct reel_selection *s) {
+static bool read_encoding(struct http_request *r, const struct reel_writer *writer, struct reel_selection *s) {
     const char *ros = http_param(r, "ros");
     bool wrap = false;
     if (http_param_bool(r, "wrap", &wrap) && wrap && ros) {
         http_reply_bad_param(r, "wrap", "with ros the messages are converted, not wrapped");
+        return false;
+    }
+    if (wrap && !writer->encoding) {
+        http_reply_bad_param(r, "wrap", "means nothing for %s files", writer->name);
         return false;
     }
     s->encoding = ros ? (strcmp(ros, "2") == 0 ? "cdr" : "ros1") : wrap ? "" : NULL;
@@ -151,19 +153,24 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
     http_param_bool(r, "raw", &raw);
+    if (raw && !(view && strcmp(view, "raw") != 0)) {
+        http_reply_bad_param(r, "raw", "goes with view=foxglove");
+        return false;
+    }
     c->q.selection.view = view && strcmp(view, "raw") != 0 ? view_named(view, raw, &err) : NULL;
-    if (!read_encoding(r, &c->q.selection)) {
+    if (!read_encoding(r, c->writer, &c->q.selection)) {
         return false;
     }
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
     c->options.source_ids = in->merged ? in->ids : NULL;
-    return convert_read_options(r, c) && convert_read_run(r, c) && api_read_text(r, &c->text, &c->options);
+    return convert_read_options(r, c) && convert_read_run(r, c) && api_read_text(r, c->writer, &c->text, &c->options);
 }
 
 /* The memory that the response takes. False: replied. */
-static bool convert_reserve(struct http_request *r, const struct inputs *in, const struct reel_writer *writer) {
+static bool convert_reserve(struct http_request *r, const struct inputs *in, const struct conversion *c) {
+    const struct reel_writer *writer = c->writer;
     uint64_t payloads = 0;
     for (uint32_t i = 0; i < in->n; i++) {
         payloads += reel_index_info(reel_recording_index(in->recordings[i]))->payload_bytes;
@@ -171,7 +178,7 @@ static bool convert_reserve(struct http_request *r, const struct inputs *in, con
     uint64_t group = payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many
                                                                                            encoded bytes */
     bool table = (writer->needs & REEL_DECODES) && !(writer->needs & REEL_STREAMED);
-    return api_reserve_stream(r, in->recordings, in->n, writer->needs & (REEL_STREAMED | REEL_DECODES)) &&
+    return api_reserve_stream(r, in->recordings, in->n, api_stream_use(writer, &c->q.selection)) &&
            (!table || http_reserve(r, 2 * group));
 }
 
@@ -225,7 +232,7 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
     struct reel_error err = {0};
     char job[33] = "";
     AUTO(parts_free)
-    struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, API_PLAN_WAIT_NS), job, &err);
     if (!parts && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
@@ -260,7 +267,7 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
         return;
     }
     AUTO(reel_plan_free)
-    struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, API_PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
@@ -288,7 +295,7 @@ static bool count_left_out(struct http_request *r, const struct plan_request *q,
     struct reel_error err = {0};
     char job[33] = "";
     AUTO(reel_plan_free)
-    struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, API_PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "the messages are being checked; try again");
     } else if (!plan) {
@@ -314,7 +321,7 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     struct reel_error err = {0};
     char owner[API_PRINCIPAL_TEXT];
     bool report = false, check = false;
-    if (!read_conversion(r, in, &c) || !convert_reserve(r, in, c.writer)) {
+    if (!read_conversion(r, in, &c) || !convert_reserve(r, in, &c)) {
         return;
     }
     bool streamed = c.writer->needs & REEL_STREAMED;

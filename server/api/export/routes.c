@@ -140,7 +140,8 @@ const struct api_route api_routes_export[] = {
      .tag = "export",
      .detail = "Binary targets are planned first: they have a length, an entity tag and ranges, and nothing is stored. "
                "Text targets are "
-               "streamed. While a large plan is being computed, the response is 503 with the address of the job.",
+               "streamed. Planning a large one is waited for, up to 50 seconds, then 503; with Prefer: respond-async "
+               "the response is 202 with the job at once.",
      .headers = "range ifRange prefer",
      .answers = "200 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headConversion", "Returns length and entity tag of an export.",
@@ -151,7 +152,8 @@ const struct api_route api_routes_export[] = {
      .tag = "export",
      .detail = "Binary targets are planned first: they have a length, an entity tag and ranges, and nothing is stored. "
                "Text targets are "
-               "streamed. While a large plan is being computed, the response is 503 with the address of the job.",
+               "streamed. Planning a large one is waited for, up to 50 seconds, then 503; with Prefer: respond-async "
+               "the response is 202 with the job at once.",
      .headers = "range ifRange prefer",
      .answers = "200 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headMerge", "Returns length and entity tag of an export of several recordings.",
@@ -161,11 +163,12 @@ const struct api_route api_routes_export[] = {
               NULL},
      .id = "exportSearch",
      .tag = "export",
-     .detail = "At most 1000 recordings; topic, start and end select both recordings and their messages. The entity "
-               "tag changes with what "
-               "the search finds. Recordings that are not ready are left out and counted in X-Left-Out. While a large "
-               "plan is being "
-               "computed, the response is 503 with the address of the job.",
+     .detail =
+         "At most 1000 recordings; topic, start and end select both recordings and their messages. The entity "
+         "tag changes with what "
+         "the search finds. Recordings that are not ready are left out and counted in X-Left-Out. Planning a large "
+         "one is waited for, up to 50 seconds, then 503; with Prefer: respond-async the response is 202 with the job "
+         "at once.",
      .headers = "range ifRange prefer",
      .answers = "200:mergeRecordings 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headSearch", "Returns length and entity tag of an export of a search.",
@@ -180,8 +183,8 @@ const struct api_route api_routes_export[] = {
                "it has a length, an "
                "entity tag and ranges, and nothing is stored. What cannot be had in the format is listed in the member "
                "LEFT-OUT.txt and "
-               "counted in X-Left-Out. While a large plan is being computed, the response is 503 with the address of "
-               "the job.",
+               "counted in X-Left-Out. Planning a large one is waited for, up to 50 seconds, then 503; with "
+               "Prefer: respond-async the response is 202 with the job at once.",
      .headers = "range ifRange prefer",
      .answers = "200 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headSearchZip",

@@ -18,8 +18,6 @@
 #include "stream/merge_names.h"
 #include "syntax/ustar.h"
 
-static const int64_t PLAN_WAIT_NS = 2000000000;
-
 enum { MEMBERS_MAX = 1000, AS_MAX = 32, TITLE_MAX = 60 };
 
 struct export { /* of one request */
@@ -262,7 +260,7 @@ static void zip_reply(struct export *e) {
     const struct derived_request request = {.key = etag,
                                             .subject = "export.zip",
                                             .owner = api_principal(e->r, owner),
-                                            .wait_ns = api_wait_ns(e->r, PLAN_WAIT_NS)};
+                                            .wait_ns = api_wait_ns(e->r, API_PLAN_WAIT_NS)};
     AUTO(zip_plan_free)
     struct zip_plan *plan = zip_plan_get(http_app(e->r)->derived, e->items, &request, job, &err);
     if (!plan && job[0]) {
@@ -293,7 +291,7 @@ static bool reserve_one(struct http_request *r, const struct inputs *in) {
         most = payload > largest ? i : most;
         largest = payload > largest ? payload : largest;
     }
-    return api_reserve_stream(r, &in->recordings[most], 1, true);
+    return api_reserve_stream(r, &in->recordings[most], 1, API_DECODES | API_CONVERTS);
 }
 
 void api_search_zip(struct http_request *r) {

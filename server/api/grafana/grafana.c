@@ -227,10 +227,12 @@ static bool draw_recordings(struct http_request *r, struct panel *p, char *text,
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         struct api_recording a;
-        good = api_open_key(r, keys[i], &a);
+        const uint64_t held = http_held(r);
+        good = api_open_messages_key(r, keys[i], &a);
         if (good) {
             good = draw_fields(r, p, &a, fields, d);
             api_recording_done(&a);
+            http_give_back(r, http_held(r) - held);
         }
     }
     return good;

@@ -303,9 +303,10 @@ void api_grafana_search(struct http_request *r) {
     }
     for (uint32_t i = 0; i < (colon ? 1 : page.n_items); i++) {
         struct api_recording a;
+        const uint64_t held = http_held(r);
         snprintf(key, sizeof key, "%.*s", colon ? (int)(colon - text) : RECORDING_ID_TEXT,
                  colon ? text : page.items[i].id);
-        if (!api_open_key(r, key, &a)) {
+        if (!api_open_messages_key(r, key, &a)) {
             json_decref(l.items);
             catalog_page_done(&page);
             return;
@@ -317,6 +318,7 @@ void api_grafana_search(struct http_request *r) {
         l.part = colon && colon[1] ? colon + 1 : NULL;
         add_fields(&l, a.recording, NULL);
         api_recording_done(&a);
+        http_give_back(r, http_held(r) - held);
     }
     reply_list(r, &l);
     catalog_page_done(&page);

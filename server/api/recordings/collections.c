@@ -73,13 +73,9 @@ static void reply_now(struct http_request *r, const char *name) {
     }
 }
 
-/* Gives it another name. False: replied. */
-static bool rename_to(struct http_request *r, const struct catalog_collection *c, const char *name) {
-    struct app *app = http_app(r);
+/* False: replied. */
+static bool may_rename_to(struct http_request *r, const char *name) {
     struct reel_error err = {0};
-    if (strcmp(c->name, name) == 0) {
-        return true;
-    }
     if (http_caller(r)->role < ROLE_ADMIN) {
         http_reply_problem(r, 403, "forbidden",
                            "To rename a collection needs the role admin: rules and tokens that name it change too.");
@@ -88,14 +84,28 @@ static bool rename_to(struct http_request *r, const struct catalog_collection *c
     if (!api_may_use(r, name)) {
         return false;
     }
-    bool good = names_check(name, "name", &err) && catalog_collection_rename(app->catalog, c->name, name, &err) &&
-                manifests_write_collections(app, &err) && settings_save(app, &err);
-    if (!good) {
+    if (!names_check(name, "name", &err)) {
         http_reply_error(r, &err);
         return false;
     }
-    manifests_changed(app);
     return true;
+}
+
+/* Either may be NULL: it stays. */
+static void collections_change(struct http_request *r, const struct catalog_collection *c, const char *description,
+                               const char *to) {
+    struct app *app = http_app(r);
+    struct reel_error err = {0};
+    bool good = (!description && !to) || (catalog_collection_change(app->catalog, c->name, description, to, &err) &&
+                                          manifests_write_collections(app, &err) && (!to || settings_save(app, &err)));
+    if (!good) {
+        http_reply_error(r, &err);
+        return;
+    }
+    if (to) {
+        manifests_changed(app);
+    }
+    reply_now(r, to ? to : c->name);
 }
 
 void api_collection_patch(struct http_request *r) {
@@ -103,7 +113,6 @@ void api_collection_patch(struct http_request *r) {
     const json_t *body = body_json(r), *value = json_object_get(body, "description"),
                  *name = json_object_get(body, "name");
     AUTO_STRUCT(catalog_collection_done) struct catalog_collection c = {0};
-    struct reel_error err = {0};
     if (!body || !body_knows(r, body, known)) {
         return;
     }
@@ -115,10 +124,8 @@ void api_collection_patch(struct http_request *r) {
     if (!collections_find(r, &c)) {
         return;
     }
-    if (value && !(catalog_collection_describe(http_app(r)->catalog, c.name, text, &err) &&
-                   manifests_write_collections(http_app(r), &err))) {
-        http_reply_error(r, &err);
-    } else if (!name || rename_to(r, &c, json_string_value(name))) {
-        reply_now(r, name ? json_string_value(name) : c.name);
+    const char *to = name && strcmp(c.name, json_string_value(name)) != 0 ? json_string_value(name) : NULL;
+    if (!to || may_rename_to(r, to)) {
+        collections_change(r, &c, value ? text : NULL, to);
     }
 }

@@ -70,7 +70,7 @@ static void api_tide_introspection(struct http_request *r) {
     struct api_selection selection;
     struct rows_form form;
     struct reel_error err = {0};
-    if (!rows_form(r, &form) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !api_open_messages(r, &a)) {
         return;
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));

@@ -10,6 +10,7 @@
 #include "catalog/uploads.h"
 #include "events/webhooks.h"
 #include "imports/import.h"
+#include "log_queue.h"
 #include "store/bucket/blocks.h"
 #include "work/jobs.h"
 
@@ -239,6 +240,8 @@ void api_metrics(struct http_request *r) {
     put_imports(f, app);
     put_changes(f, app);
     put_http(f, http_server_of(r));
+    put_figure(f, "reel_log_dropped_lines_total", "counter",
+               "Lines of the log that were dropped because its reader stalled.", "", log_queue_dropped(app->log));
     fclose(f);
     http_reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", text);
     free(text);

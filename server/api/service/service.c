@@ -287,6 +287,8 @@ static const struct problem_type {
     {"too-many-failures", "Too many failed log-ins came from this address.",
      "Someone guesses tokens, or a program repeats an invalid one. Requests with a valid token are still accepted.",
      "Correct the token, and wait for Retry-After."},
+    {"too-many-live", "Too many live recordings of one owner grow at a time.", "`detail` has the limit.",
+     "Finish one of them: POST /api/v1/recordings/{id}/finish."},
     {"too-many-parameters", "The request has more query parameters than the server reads.", "`detail` has the limit.",
      "Send fewer parameters: globs and lists select several things with one."},
     {"trashed", "The recording is in the trash.", "It was deleted, and is kept until the trash is emptied.",

@@ -190,8 +190,12 @@ void api_live_create(struct http_request *r, const struct ingest_request *q, str
         reel_fail(err, REEL_ARGUMENT, "format, part_of and keep mean nothing for a live recording");
         return;
     }
+    /* Without tokens all are anonymous: their addresses tell them apart. */
+    char address[LIVE_OWNER_TEXT];
+    snprintf(address, sizeof address, "address:%s", http_peer(r));
     const struct live_request request = {.collection = q->collection,
                                          .name = q->name,
+                                         .owner = strcmp(http_caller(r)->how, "open") == 0 ? address : q->owner,
                                          .group = q->group,
                                          .annotations = q->annotations,
                                          .replace = q->replace};

@@ -13,6 +13,8 @@
 #include "http/json_text.h"
 #include "recordings/names.h"
 
+#define LIVE_RETRY_S "60" /* for others to finish a live recording */
+
 struct upload {
     struct store_upload *file;
     struct upload_options options;
@@ -330,7 +332,10 @@ void api_upload_end(struct http_request *r) {
     } else {
         ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
     }
-    if (upload_is_stored(&result)) {
+    if (u->live && err.code == REEL_LIMIT) {
+        http_add_header(r, "Retry-After", LIVE_RETRY_S);
+        http_reply_problem(r, 429, "too-many-live", "%s", err.text);
+    } else if (upload_is_stored(&result)) {
         reply_stored(r, &result);
     } else {
         upload_refuse(r, &result, &err);

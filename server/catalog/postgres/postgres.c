@@ -131,7 +131,7 @@ static bool is_lost(const struct pg_handle *h) {
 
 /* Another server may have upgraded the catalog since this one was started: then this one only reads. */
 static bool check_version(const struct pg_handle *h, const PGresult *result, struct reel_error *err) {
-    size_t newest = *h->base.db->engine->n_migrations;
+    size_t newest = h->base.db->n_migrations;
     unsigned long long version = strtoull(PQntuples(result) == 1 ? PQgetvalue(result, 0, 0) : "", NULL, 10);
     return version <= newest || reel_fail(err, REEL_READ_ONLY,
                                           "the catalog was upgraded by a newer version of Reel (%llu, this one knows "
@@ -445,6 +445,8 @@ const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,
                                       .tables = pg_tables,
                                       .set_tables = pg_set_tables,
                                       .script = pg_script,
+                                      .schema = pg_schema,
+                                      .scratch = pg_scratch,
                                       .patient = pg_patient,
                                       .analyze = pg_analyze,
                                       .copy_in = copy_in,

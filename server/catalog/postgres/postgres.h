@@ -37,6 +37,10 @@ bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err);
 
 void pg_analyze(struct db *db); /* as db_analyze() */
 
+/* ---- upgrade.c */
+
+extern const char pg_schema[], pg_scratch[];
+
 /* ---- translate.c */
 
 enum { PG_PARAMETERS_MAX = 2200 }; /* a list of 512 conditions has four each */

@@ -136,8 +136,7 @@ static void sqlite_close_db(struct db *base) {
     free(db);
 }
 
-/* A new file gets the owner of its folder; SQLite does the same with its side files. */
-static void make_file(const char *path) {
+void sqlite_make_file(const char *path) {
     AUTO_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     reel_own_by_folder(fd, path);
 }
@@ -176,8 +175,8 @@ static struct db *sqlite_open_db(const char *path, bool readonly, struct reel_er
         reel_fail(err, REEL_NOT_FOUND, "there is no catalog");
         return NULL;
     }
-    if (!readonly) {
-        make_file(path);
+    if (!readonly && strcmp(path, ":memory:") != 0) {
+        sqlite_make_file(path);
     }
     /* Without counting memory, for which all threads would share a lock. Does nothing once SQLite is in use. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -233,6 +232,14 @@ static struct sqlite_handle *take_writer(struct sqlite_db *db, struct reel_error
     }
     pthread_mutex_lock(&db->writing);
     return db->writer;
+}
+
+sqlite3 *sqlite_writer(struct db *db, struct reel_error *err) {
+    struct sqlite_handle *h = sqlite_own(db)->writer;
+    return h ? h->sqlite : (reel_fail(err, REEL_UNSUPPORTED, "the catalog is open for reading only"), NULL);
+}
+const char *sqlite_path(struct db *db) {
+    return sqlite_own(db)->path;
 }
 
 static struct db_handle *sqlite_begin(struct db *db, enum db_use use, struct reel_error *err) {
@@ -404,6 +411,9 @@ const struct db_engine db_sqlite = {.migrations = sql_migrations,
                                     .tables = sqlite_tables,
                                     .set_tables = sqlite_set_tables,
                                     .script = sqlite_script,
+                                    .schema = sqlite_schema,
+                                    .enforce = sqlite_enforce,
+                                    .keep = sqlite_keep,
                                     .patient = sqlite_patient,
                                     .statement = sqlite_statement,
                                     .compose = sqlite_compose,

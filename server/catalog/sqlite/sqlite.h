@@ -31,6 +31,16 @@ struct sqlite_handle {
 /* Fails with the message of SQLite or, where it is more precise, of the system; false. `sqlite` may be NULL. */
 bool sqlite_fail(sqlite3 *sqlite, int rc, struct reel_error *err);
 
+/* A new file gets the owner of its folder; SQLite does the same with its side files. */
+void sqlite_make_file(const char *path);
+const char *sqlite_path(struct db *db);
+sqlite3 *sqlite_writer(struct db *db, struct reel_error *err); /* NULL: open for reading only */
+
+/* upgrade.c */
+extern const char sqlite_schema[];
+bool sqlite_enforce(struct db *db, bool on, struct reel_error *err);
+bool sqlite_keep(struct db *db, uint64_t version, char path[PATH_MAX], struct reel_error *err);
+
 /* statement.c */
 extern const struct columns_array sqlite_arrays[COLUMNS_ARRAYS];
 struct db_statement *sqlite_statement(struct db_handle *h, const char *name, struct reel_error *err);

@@ -175,8 +175,9 @@ static void entries_have_a_bound_in_bytes(void **state) {
 
 static void make_token(const char *name, uint8_t hash[TOKEN_HASH], struct token *out) {
     char text[TOKEN_TEXT];
-    assert_true(
-        token_create(c, &(struct token_options){.name = name, .role = "read", .expires = "30d"}, text, out, &err));
+    const struct token_archive archive = {.data = REEL_SCRATCH, .catalog = c};
+    assert_true(token_create(&archive, &(struct token_options){.name = name, .role = "admin", .expires = "30d"}, text,
+                             out, &err));
     token_hash(text, hash);
 }
 

@@ -1,10 +1,10 @@
 // Integrity check and backup: start one, its result, the last ones.
-import { ApiError, get, send } from '../../api';
+import { get, send } from '../../api';
 import { ago, bytes, count, percent } from '../../format';
 import { labelOf, text } from '../../text/common';
 import { adminText } from '../../text/admin';
-import type { Backup, Job, JobStarted, Scrub } from '../../types';
-import { useRequest, type RequestState } from '../../use_request';
+import type { Backup, Job, JobStarted, NoBackup, Scrub } from '../../types';
+import { useRequest } from '../../use_request';
 import { isOver, JobButton, StateBadge } from './job_parts';
 import { Form, ListTable, Loaded, moment, Table, useList } from './parts';
 
@@ -55,23 +55,9 @@ function LastScrub({ scrub }: { scrub: Scrub }) {
     );
 }
 
-/** null: there is none yet. */
-function useLastBackup(): RequestState<{ last: Backup | null }> {
-    return useRequest(async (signal) => {
-        try {
-            return { last: await get<Backup>('/admin/backup/last', {}, signal) };
-        } catch (error) {
-            if (error instanceof ApiError && error.status === 404) {
-                return { last: null };
-            }
-            throw error;
-        }
-    }, []);
-}
-
 export function Maintenance() {
     const scrub = useRequest((signal) => get<Scrub>('/admin/scrub/last', {}, signal), []);
-    const backup = useLastBackup();
+    const backup = useRequest((signal) => get<Backup | NoBackup>('/admin/backup/last', {}, signal), []);
     const jobs = useList<Job>('/jobs', { kind: ['backup', 'scrub'], limit: 20 });
     const start = (path: string, params: Record<string, string>) => send<JobStarted>('POST', path, { params });
     return (
@@ -79,9 +65,9 @@ export function Maintenance() {
             <h2>{t.backup}</h2>
             <p class="muted">{t.backupHelp}</p>
             <Loaded of={backup}>
-                {({ last }) => (
+                {(last) => (
                     <p>
-                        {last
+                        {last.state === 'done'
                             ? t.backupLast(
                                   last.name,
                                   moment(last.time),

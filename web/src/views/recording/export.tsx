@@ -265,7 +265,10 @@ function Form({
                             value={choice.view}
                             options={[
                                 ['', exportText.asRecorded],
-                                ...service.views.map((v): [string, string] => [v.name, exportText.views[v.name] ?? v.name]),
+                                ...service.views.map((v): [string, string] => [
+                                    v.name,
+                                    exportText.views[v.name] ?? v.name,
+                                ]),
                             ]}
                             onChange={(view) => set({ view })}
                         />

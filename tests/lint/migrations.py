@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Migrations that were released are never edited: archives have them, and the same number would mean other tables. Each file of sql/migrations and
+sql/postgres/migrations has its SHA-256 here from its release on; a change of the tables is a new file with the next number, and a line here. Both
+folders have the same names, numbered from 0001 on. Prints what is wrong and exits with 1 when there is something."""
+import hashlib
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ('sql/migrations', 'sql/postgres/migrations')
+RELEASED = {  # name: SHA-256 of each folder's file
+    '0001_schema': ('ff0d8171361cfbc0926970f4652a9a92234e9f1467a665d84abd6a3c32c3d260', '81338dd8fb044a343c1809b2ab91a648beb0eee8e2846ad45762d624fb093373'),
+    '0002_responses': ('71b4ef5e1722dc542c39e84046c01da5b667f285628a39fa70d1ca62615f3db9', '8b5d17620a8a8014aae57730fa4e094c94594eb51cc8d7bc8b2a4a4e5a3cb6d9'),
+}
+
+
+def main():
+    wrong = []
+    names = [sorted(path.stem for path in (ROOT / folder).glob('*.sql')) for folder in FOLDERS]
+    if names[0] != names[1]:
+        wrong.append('%s and %s have other names' % FOLDERS)
+    wrong += ['%s: the next number is %04d' % (name, i + 1) for i, name in enumerate(names[0]) if name[:5] != '%04d_' % (i + 1)]
+    wrong += ['%s was released, and is gone' % name for name in RELEASED if name not in names[0]]
+    for at, folder in enumerate(FOLDERS):
+        for name in names[at]:
+            found = hashlib.sha256((ROOT / folder / (name + '.sql')).read_bytes()).hexdigest()
+            if name not in RELEASED:
+                wrong.append('%s/%s.sql is new: add its SHA-256 to RELEASED in tests/lint/migrations.py: %s' % (folder, name, found))
+            elif found != RELEASED[name][at]:
+                wrong.append('%s/%s.sql was edited after its release: restore it, and add a migration' % (folder, name))
+    print('\n'.join(wrong + ['%d migrations' % len(names[0])]))
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
