@@ -16,7 +16,7 @@ struct grow {
 
 /* Reserves `size` more bytes without counting them: the caller adds what it writes to g->size. NULL: no memory. */
 static inline uint8_t *grow_room(struct grow *g, size_t size) {
-    if (g->capacity - g->size < size && !g->failed) {
+    if ((!g->data || g->capacity - g->size < size) && !g->failed) {
         size_t new_capacity = g->capacity * 2 > g->size + size ? g->capacity * 2 : g->size + size + 256;
         uint8_t *data = realloc(g->data, new_capacity);
         g->failed = data == NULL;

@@ -9,6 +9,8 @@
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/ownership.h"
+#include "chunks/spool.h"
+#include "index/index.h"
 
 enum {
     LANE_FIRST = 8, /* so that REEL_BUILD_MEMORY_MAX is enough for the maximum number of channels */
@@ -23,16 +25,26 @@ static bool write_bytes(struct reel_builder *b, const void *data, size_t size, s
     return true;
 }
 
-static bool builder_open_file(struct reel_builder *b, const char *pack_path, struct reel_error *err) {
+static int create_beside(struct reel_builder *b, const char *pack_path, struct reel_error *err) {
     if (!(b->path = strdup(pack_path)) || !(b->temporary = disk_adjacent(pack_path, ".tmp-XXXXXX"))) {
-        return reel_fail_memory(err);
+        reel_fail_memory(err);
+        return -1;
     }
     int fd = mkostemp(b->temporary, O_CLOEXEC);
     if (fd < 0) {
         free(TAKE(b->temporary));
-        return reel_fail_errno(err, "could not create the index");
+        reel_fail_errno(err, "could not create the index");
+        return -1;
     }
     reel_own_by_folder(fd, b->temporary);
+    return fd;
+}
+
+static bool builder_open_file(struct reel_builder *b, const char *pack_path, struct reel_error *err) {
+    int fd = pack_path ? create_beside(b, pack_path, err) : spool_open(NULL, err);
+    if (fd < 0) {
+        return false;
+    }
     if (!(b->file = fdopen(fd, "w+"))) {
         close(fd);
         return reel_fail_errno(err, "could not open the index");
@@ -388,12 +400,24 @@ bool builder_finish(struct reel_builder *b, struct reel_error *err) {
     if (!flush_chunks(b, err) || !builder_compact(b, err) || !write_directory(b, err)) {
         return false;
     }
-    if (fflush(b->file) != 0 || fsync(fileno(b->file)) != 0) {
+    if (fflush(b->file) != 0 || (b->path && fsync(fileno(b->file)) != 0)) {
         return reel_fail_errno(err, "could not write the index");
+    }
+    if (!b->path) {
+        return true;
     }
     if (rename(b->temporary, b->path) != 0) {
         return reel_fail_errno(err, "could not put the index in place");
     }
     free(TAKE(b->temporary));
     return disk_sync_folder_of(b->path, err);
+}
+
+struct reel_index *builder_open(const struct reel_builder *b, struct reel_error *err) {
+    int fd = fcntl(fileno(b->file), F_DUPFD_CLOEXEC, 3);
+    if (fd < 0) {
+        reel_fail_errno(err, "could not open the index");
+        return NULL;
+    }
+    return index_of_pack(fd, b->path, err);
 }

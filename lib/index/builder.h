@@ -31,14 +31,14 @@ struct reel_builder {
     size_t cap_scratch;
     FILE *file;
     uint64_t pos;
-    char *path; /* final path of the pack; written to `temporary` first, then renamed */
+    char *path; /* final path of the pack; written to `temporary` first, then renamed. NULL: the file has no name */
     char *temporary;
 };
 
 /* False where something that was to be shown could not be kept. */
 bool builder_is_complete(const struct reel_builder *b, struct reel_error *err);
 
-/* The parts become chunks 0 … n_parts-1. */
+/* The parts become chunks 0 … n_parts-1. `pack_path` NULL: the pack is a file without a name, for builder_open(). */
 struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version,
                                  const uint64_t *part_sizes, uint32_t n_parts, struct reel_error *err);
 bool builder_add_channel(struct reel_builder *b, const struct reel_channel *c, uint32_t *id, struct reel_error *err);
@@ -48,6 +48,8 @@ bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint3
 bool builder_add_entry(struct reel_builder *b, const struct reel_entry *e, struct reel_error *err);
 /* Packs the remaining entries, merges segments that overlap too much, writes the directory, fsyncs, renames. */
 bool builder_finish(struct reel_builder *b, struct reel_error *err);
+/* Opens what builder_finish() has written. */
+struct reel_index *builder_open(const struct reel_builder *b, struct reel_error *err);
 void builder_free(struct reel_builder *b); /* removes an unfinished file */
 REEL_DEFINE_AUTO(struct reel_builder, builder_free);
 

@@ -157,18 +157,28 @@ struct reel_index *index_of_growing(int fd, struct reel_bytes directory, uint8_t
 }
 
 struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err) {
-    AUTO(reel_index_free) struct reel_index *index = new_index(pack_path, err);
-    if (!index) {
+    int fd = open(pack_path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        reel_fail(err, REEL_NOT_FOUND, "there is no index");
         return NULL;
     }
-    index->fd = open(pack_path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        reel_fail_errno(err, "could not open the index");
+        return NULL;
+    }
+    return index_of_pack(fd, pack_path, err);
+}
+
+struct reel_index *index_of_pack(int fd, const char *pack_path, struct reel_error *err) {
+    AUTO(reel_index_free) struct reel_index *index = new_index(pack_path ? pack_path : "", err);
+    if (!index) {
+        close(fd);
+        return NULL;
+    }
+    index->fd = fd;
     struct stat there;
-    if (index->fd < 0 || fstat(index->fd, &there) != 0) {
-        if (errno == ENOENT) {
-            reel_fail(err, REEL_NOT_FOUND, "there is no index");
-        } else {
-            reel_fail_errno(err, "could not open the index");
-        }
+    if (fstat(fd, &there) != 0) {
+        reel_fail_errno(err, "could not open the index");
         return NULL;
     }
     uint64_t size = (uint64_t)there.st_size;

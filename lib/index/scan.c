@@ -215,32 +215,49 @@ static bool check_parts(struct reel_source *const *parts, uint32_t n_parts, cons
     return *format || (*format = reel_format_probe(parts[0], err));
 }
 
-bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
-                   const char *pack_path, const struct reel_progress *progress, struct reel_error *err) {
+/* Scans the parts, or reads what they say of themselves. */
+static bool scan_parts(struct reel_scan *scan, const struct reel_format *format, bool summary, struct reel_error *err) {
+    scan->builder->model.is_summary = summary;
+    return summary ? format->summary(scan, err) : format->scan(scan, err) && kept_something(&scan->builder->model, err);
+}
+
+/* A builder that has finished. */
+static struct reel_builder *scan_build(struct reel_source *const *parts, uint32_t n_parts,
+                                       const struct reel_format *format, const char *pack_path, bool summary,
+                                       const struct reel_progress *progress, struct reel_error *err) {
     if (!check_parts(parts, n_parts, &format, err)) {
-        return false;
+        return NULL;
+    }
+    if (summary && !format->summary) {
+        reel_fail(err, REEL_UNSUPPORTED, "%s files have no index of their own", format->title);
+        return NULL;
     }
     AUTO(builder_free) struct reel_builder *builder = scan_begin(parts, n_parts, format, pack_path, err);
     if (!builder) {
-        return false;
+        return NULL;
     }
     struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
-    return format->scan(&scan, err) && kept_something(&builder->model, err) && builder_finish(builder, err);
+    return scan_parts(&scan, format, summary, err) && builder_finish(builder, err) ? TAKE(builder) : NULL;
+}
+
+bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
+                   const char *pack_path, const struct reel_progress *progress, struct reel_error *err) {
+    AUTO(builder_free)
+    struct reel_builder *builder = scan_build(parts, n_parts, format, pack_path, false, progress, err);
+    return builder;
 }
 
 bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
                        const char *pack_path, const struct reel_progress *progress, struct reel_error *err) {
-    if (!check_parts(parts, n_parts, &format, err)) {
-        return false;
-    }
-    if (!format->summary) {
-        return reel_fail(err, REEL_UNSUPPORTED, "%s files have no index of their own", format->title);
-    }
-    AUTO(builder_free) struct reel_builder *builder = scan_begin(parts, n_parts, format, pack_path, err);
-    if (!builder) {
-        return false;
-    }
-    builder->model.is_summary = true;
-    struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
-    return format->summary(&scan, err) && builder_finish(builder, err);
+    AUTO(builder_free)
+    struct reel_builder *builder = scan_build(parts, n_parts, format, pack_path, true, progress, err);
+    return builder;
+}
+
+struct reel_index *reel_scan_index(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
+                                   const char *pack_path, bool summary, const struct reel_progress *progress,
+                                   struct reel_error *err) {
+    AUTO(builder_free)
+    struct reel_builder *builder = scan_build(parts, n_parts, format, pack_path, summary, progress, err);
+    return builder ? builder_open(builder, err) : NULL;
 }

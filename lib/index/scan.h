@@ -95,4 +95,10 @@ bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const str
 bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
                        const char *pack_path, const struct reel_progress *progress, struct reel_error *err);
 
+/* Either of them, and opens the pack. `pack_path` NULL: it is a temporary file without a name that goes with the index.
+ */
+struct reel_index *reel_scan_index(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
+                                   const char *pack_path, bool summary, const struct reel_progress *progress,
+                                   struct reel_error *err);
+
 #endif

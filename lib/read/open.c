@@ -33,19 +33,13 @@ struct files {
     char **beside;                /* those found beside the caller's, one or none each */
     struct stat *st;              /* one each, from before the scan */
     struct reel_source **sources; /* one each; NULL: not opened yet, or taken over */
-    char *folder, *pack;
-    bool temporary; /* the folder is this recording's alone and goes with it */
+    const char *folder;           /* of packs; NULL: the pack is a temporary file, which goes with the index */
+    char *pack;
 };
 
 static void reel_auto_files_done(struct files *f) {
     for (uint32_t i = 0; i < f->n && f->sources; i++) {
         reel_source_free(f->sources[i]);
-    }
-    if (f->temporary && f->pack) {
-        unlink(f->pack);
-    }
-    if (f->temporary && f->folder) {
-        rmdir(f->folder);
     }
     for (uint32_t i = 0; i < f->named && f->beside; i++) {
         free(f->beside[i]);
@@ -54,7 +48,6 @@ static void reel_auto_files_done(struct files *f) {
     free(f->paths);
     free(f->sources);
     free(f->st);
-    free(f->folder);
     free(f->pack);
 }
 
@@ -88,27 +81,12 @@ static bool pack_name(const struct files *f, char out[SHA1_HEX]) {
     return true;
 }
 
-static bool make_temporary_folder(struct files *f, struct reel_error *err) {
-    const char *base = getenv("TMPDIR");
-    if (asprintf(&f->folder, "%s/reel-XXXXXX", base && base[0] == '/' ? base : "/tmp") < 0) {
-        f->folder = NULL;
-        return reel_fail_memory(err);
-    }
-    if (!mkdtemp(f->folder)) {
-        free(TAKE(f->folder));
-        return reel_fail_errno(err, "no folder for the index");
-    }
-    f->temporary = true;
-    return true;
-}
-
 static bool choose_pack(struct files *f, const char *cache_folder, struct reel_error *err) {
     char name[SHA1_HEX];
-    if (!cache_folder && !make_temporary_folder(f, err)) {
-        return false;
+    if (!(f->folder = cache_folder)) {
+        return true;
     }
-    if ((cache_folder && !(f->folder = strdup(cache_folder))) || !pack_name(f, name) ||
-        asprintf(&f->pack, "%s/%s" PACK_SUFFIX, f->folder, name) < 0) {
+    if (!pack_name(f, name) || asprintf(&f->pack, "%s/%s" PACK_SUFFIX, f->folder, name) < 0) {
         f->pack = NULL;
         return reel_fail_memory(err);
     }
@@ -205,7 +183,7 @@ static void remove_old_packs(const char *folder) {
 
 /* A kept pack that can still be used. */
 static struct reel_index *kept_index(const struct files *f, bool summary_is_enough) {
-    AUTO(reel_index_free) struct reel_index *index = f->temporary ? NULL : reel_index_open(f->pack, NULL);
+    AUTO(reel_index_free) struct reel_index *index = f->pack ? reel_index_open(f->pack, NULL) : NULL;
     if (!index || (reel_index_info(index)->is_summary && !summary_is_enough)) {
         return NULL;
     }
@@ -229,14 +207,11 @@ static bool unchanged(const struct files *f) {
 }
 
 static struct reel_index *scan(const struct files *f, const struct reel_progress *progress, struct reel_error *err) {
-    if (!f->temporary) {
+    if (f->pack) {
         remove_old_packs(f->folder);
     }
-    if (!reel_scan_run(f->sources, f->n, NULL, f->pack, progress, err)) {
-        return NULL;
-    }
-    struct reel_index *index = reel_index_open(f->pack, err);
-    if (!unchanged(f)) {
+    struct reel_index *index = reel_scan_index(f->sources, f->n, NULL, f->pack, false, progress, err);
+    if (index && f->pack && !unchanged(f)) {
         unlink(f->pack); /* a file that is being written: its pack is good now and not later */
     }
     return index;
@@ -280,8 +255,8 @@ struct reel_index *reel_summary_open(const char *const *paths, uint32_t n, const
     if (index) {
         return index;
     }
-    if (reel_scan_summary(f.sources, f.n, NULL, f.pack, o.progress, &own)) {
-        return reel_index_open(f.pack, err);
+    if ((index = reel_scan_index(f.sources, f.n, NULL, f.pack, true, o.progress, &own))) {
+        return index;
     }
     if (own.code == REEL_UNSUPPORTED) {
         return scan(&f, o.progress, err);

@@ -148,15 +148,15 @@ size_t reel_column_points(const struct reel_column *c, int64_t start_ns, int64_t
     while (end < c->count && c->runs[end].first.time_ns < end_ns) {
         values += c->runs[end++].count;
     }
+    if (end == first || max_points < 2) {
+        return 0;
+    }
     struct drawing d = {.runs = c->runs + first,
                         .n = end - first,
                         .start_ns = start_ns,
                         .end_ns = end_ns,
                         .out = out,
                         .max = max_points};
-    if (d.n == 0 || max_points < 2) {
-        return 0;
-    }
     if (values <= max_points && c->each == 1) {
         for (size_t i = 0; i < d.n; i++) {
             series_draw_put(&d, d.runs[i].first);

@@ -136,6 +136,9 @@ struct cli_sources {
 void cli_sources_done(struct cli_sources *s);
 bool cli_settings(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc,
                   char **argv, int *first, int *exit_code);
+/* The text of a configuration file, which is split in place; the path is for errors. */
+bool cli_read_config(const char *path, char *text, const struct cli_option *options, struct cli_sources *s, int most,
+                     struct reel_error *err);
 /* One line for each option: its value and where it came from. */
 void cli_print_settings(const struct cli_command *command, const struct cli_option *options,
                         const struct cli_sources *s);

@@ -174,9 +174,8 @@ static bool read_setting(const struct cli_option *options, struct cli_sources *s
                 : reel_fail_memory(err);
 }
 
-static bool read_config(const char *path, const struct cli_option *options, struct cli_sources *s, int most,
-                        struct reel_error *err) {
-    AUTO_MEM char *text = read_file(path, err);
+bool cli_read_config(const char *path, char *text, const struct cli_option *options, struct cli_sources *s, int most,
+                     struct reel_error *err) {
     unsigned number = 0;
     char *name, *value;
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
@@ -189,7 +188,13 @@ static bool read_config(const char *path, const struct cli_option *options, stru
             return reel_error_at(err, "%.200s:%u", path, number);
         }
     }
-    return text;
+    return true;
+}
+
+static bool read_config(const char *path, const struct cli_option *options, struct cli_sources *s, int most,
+                        struct reel_error *err) {
+    AUTO_MEM char *text = read_file(path, err);
+    return text && cli_read_config(path, text, options, s, most, err);
 }
 
 bool cli_settings(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc,

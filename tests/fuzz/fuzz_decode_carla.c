@@ -62,29 +62,24 @@ static void query(struct reel_recording *r, const struct reel_carla_question *q,
 }
 
 static void query_all(const uint8_t *data, size_t size) {
-    static char pack[64];
-    struct reel_error err = {0};
-    if (pack[0] == '\0') {
-        snprintf(pack, sizeof pack, "/tmp/reel-fuzz-decode-carla-%ld.pack", (long)getpid());
-    }
-    struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
-    fuzz_expect(source != NULL, "make the source", &err);
-    if (!reel_scan_run(&source, 1, &reel_format_carla, pack, NULL, &err)) {
-        reel_source_free(source);
+    AUTO(reel_recording_free) struct reel_recording *r = fuzz_open(bytes_of(data, size), &reel_format_carla);
+    if (!r) {
         return;
     }
-    AUTO(reel_recording_free)
-    struct reel_recording *r =
-        reel_recording_from_index(reel_index_open(pack, &err), &source, 1, &(struct reel_recording_options){0}, &err);
-    fuzz_expect(r != NULL, "open the recording", &err);
-    unlink(pack);
+    struct fuzz_turns turns = fuzz_turns_of(bytes_of(data, size));
     for (int dialect = REEL_CARLA_0_9_4; dialect <= REEL_CARLA_DEV_2026; dialect++) {
+        if (!fuzz_turn(&turns, 8)) {
+            continue;
+        }
         struct reel_carla_question q = reel_carla_question(REEL_CARLA_INFO);
         q.all = dialect % 2 == 0 || dialect == REEL_CARLA_DEV_2026;
         q.dialect = (enum reel_carla_dialect)dialect;
         query(r, &q, -1);
     }
     for (int topic = REEL_CARLA_INFO; topic <= REEL_CARLA_TRAJECTORY; topic++) {
+        if (!fuzz_turn(&turns, 8)) {
+            continue;
+        }
         struct reel_carla_question q = reel_carla_question((enum reel_carla_topic)topic);
         q.min_time_s = 0;
         q.actor = 24;

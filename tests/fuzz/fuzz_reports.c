@@ -20,6 +20,9 @@ enum {
     PIXELS_MAX = 1 << 18
 };
 
+static struct fuzz_turns turns; /* of this input */
+enum { OF = 12 };
+
 static void check(bool good, const char *report, const struct reel_error *err) {
     fuzz_expect(good || (err->code != REEL_OK && err->text[0] != '\0'), report, err);
 }
@@ -48,6 +51,9 @@ static void rows_open(struct rows *r, enum reel_table_form form) {
 
 static void run_carla(struct reel_recording *recording, enum reel_carla_topic topic, enum reel_carla_dialect dialect,
                       bool rows) {
+    if (!fuzz_turn(&turns, OF)) {
+        return;
+    }
     struct reel_error err = {0};
     struct reel_carla_question q = reel_carla_question(topic);
     struct rows to;
@@ -80,6 +86,9 @@ static void all_carla(struct reel_recording *recording) {
 }
 
 static void run_nanover(struct reel_recording *recording, enum reel_nanover_topic topic) {
+    if (!fuzz_turn(&turns, OF)) {
+        return;
+    }
     struct reel_error err = {0};
     struct rows to;
     rows_open(&to, topic % 2 ? REEL_TABLE_CSV : REEL_TABLE_JSON);
@@ -94,6 +103,9 @@ static void run_nanover(struct reel_recording *recording, enum reel_nanover_topi
 }
 
 static void run_nanover_moment(struct reel_recording *recording, enum reel_nanover_part part, int64_t time_ns) {
+    if (!fuzz_turn(&turns, OF)) {
+        return;
+    }
     struct reel_error err = {0};
     AUTO_MEM uint8_t *data = NULL;
     AUTO_MEM char *text = NULL;
@@ -117,6 +129,9 @@ static void all_nanover(struct reel_recording *recording) {
 }
 
 static void all_ros_and_tide(struct reel_recording *recording) {
+    if (!fuzz_turn(&turns, OF / 4)) {
+        return;
+    }
     for (int yaml = 0; yaml < 2; yaml++) {
         struct reel_error err = {0};
         AUTO_MEM char *text =
@@ -141,6 +156,9 @@ static bool field_seen(void *context, const struct reel_field *field) {
 }
 
 static void draw_column(struct reel_recording *recording, const char *topic) {
+    if (!fuzz_turn(&turns, OF / 4)) {
+        return;
+    }
     struct reel_error err = {0};
     char path[256] = "";
     struct reel_point points[64];
@@ -179,6 +197,9 @@ static void draw_picture(const struct reel_decoder *decoder, struct reel_bytes a
 }
 
 static void all_pictures(struct reel_recording *recording) {
+    if (!fuzz_turn(&turns, OF / 4)) {
+        return;
+    }
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection_all, &err);
     struct reel_message m;
@@ -193,6 +214,7 @@ static void all_pictures(struct reel_recording *recording) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     AUTO(reel_recording_free) struct reel_recording *recording = fuzz_open(bytes_of(data, size), NULL);
+    turns = fuzz_turns_of(bytes_of(data, size));
     if (recording) {
         all_carla(recording);
         all_nanover(recording);

@@ -20,9 +20,11 @@ static void parse_rows(const struct row_parser *parser, struct reel_bytes text) 
 
 static void append_rows(struct reel_bytes body) {
     struct reel_error err = {0};
+    char path[64];
+    snprintf(path, sizeof path, "%s/reel-fuzz-%ld.mcap", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
     struct reel_rows_added added;
     const struct reel_writer *writer = reel_writer_named(".mcap", NULL, &err);
-    AUTO(reel_recorder_free) struct reel_recorder *recorder = reel_recorder_open(fuzz_pack(), writer, NULL, &err);
+    AUTO(reel_recorder_free) struct reel_recorder *recorder = reel_recorder_open(path, writer, NULL, &err);
     AUTO(reel_rows_free) struct reel_rows *rows = recorder ? reel_rows_new(recorder, &err) : NULL;
     fuzz_expect(rows != NULL, "open the recorder", &err);
     for (int media = REEL_ROWS_JSON; media <= REEL_ROWS_MSGPACK; media++) {
@@ -31,7 +33,7 @@ static void append_rows(struct reel_bytes body) {
         fuzz_expect(good == (why.code == REEL_OK), "rows that are not recorded say why", &why);
         fuzz_expect(reel_rows_whole((enum reel_row_media)media, body) <= body.size, "whole rows", &why);
     }
-    unlink(fuzz_pack());
+    unlink(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 #include "exact.h"
 #include "index/scan.h"
 #include "stream/stream.h"
@@ -18,6 +19,23 @@ static inline void fuzz_expect(bool good, const char *what, const struct reel_er
         fprintf(stderr, "%s: %s\n", what, err->text);
         abort();
     }
+}
+
+/* Of many things to do with one input libFuzzer does one in `of`, which ones its bytes decide: it runs so many times
+ * more inputs. A replay of the corpus does all. */
+struct fuzz_turns {
+    uint64_t next;
+};
+static inline struct fuzz_turns fuzz_turns_of(struct reel_bytes data) {
+    return (struct fuzz_turns){hash_bytes(0, data) >> 32};
+}
+static inline bool fuzz_turn(struct fuzz_turns *turns, unsigned of) {
+#ifdef REEL_FUZZ
+    return turns->next++ % of == 0;
+#else
+    (void)turns, (void)of;
+    return true;
+#endif
 }
 
 /* Payloads are read when they are not of absurd size: a few bytes of a compressed file may promise gigabytes. */
@@ -41,13 +59,11 @@ static inline void fuzz_read_all(struct reel_recording *recording) {
     }
 }
 
-static inline const char *fuzz_pack(void) {
-    static char path[64];
-    if (path[0] == '\0') {
-        snprintf(path, sizeof path, "%s/reel-fuzz-%ld.pack", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
-                 (long)getpid());
+/* Packs and what chunks are unpacked to, which would be written to a disk. */
+__attribute__((constructor)) static inline void fuzz_in_memory(void) {
+    if (access("/dev/shm", W_OK) == 0) {
+        setenv("TMPDIR", "/dev/shm", 0);
     }
-    return path;
 }
 
 /* Scans the bytes and opens the recording; format NULL: the one that the bytes are recognised as. NULL: refused, with a
@@ -56,17 +72,15 @@ static inline struct reel_recording *fuzz_open(struct reel_bytes data, const str
     struct reel_error err = {0};
     struct reel_source *source = reel_source_from_memory(data, "fuzzed", &err);
     fuzz_expect(source != NULL, "make the source", &err);
-    if (!reel_scan_run(&source, 1, format, fuzz_pack(), NULL, &err)) {
+    struct reel_index *index = reel_scan_index(&source, 1, format, NULL, false, NULL, &err);
+    if (!index) {
         fuzz_expect(err.code != REEL_OK && err.text[0] != '\0', "a failed scan says why", &err);
         reel_source_free(source);
         return NULL;
     }
-    struct reel_index *index = reel_index_open(fuzz_pack(), &err);
-    fuzz_expect(index != NULL, "open the pack", &err);
     const struct reel_recording_options options = {0};
     struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &options, &err);
     fuzz_expect(recording != NULL, "open the recording", &err);
-    unlink(fuzz_pack());
     return recording;
 }
 
@@ -82,10 +96,10 @@ static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_
     fuzz_expect(source != NULL, "make the source", &err);
     fuzz_probe(format, source, bytes_of(data, size));
     fuzz_probe(format, source, bytes_of(data, size / 2));
-    if (format->summary && reel_scan_summary(&source, 1, format, fuzz_pack(), NULL, &err)) {
-        struct reel_index *summary = reel_index_open(fuzz_pack(), &err);
-        fuzz_expect(summary && reel_index_info(summary)->is_summary, "open the summary", &err);
-        reel_index_free(summary);
+    if (format->summary) {
+        AUTO(reel_index_free)
+        struct reel_index *summary = reel_scan_index(&source, 1, format, NULL, true, NULL, &err);
+        fuzz_expect(!summary || reel_index_info(summary)->is_summary, "it is a summary", &err);
     }
     AUTO(reel_recording_free) struct reel_recording *recording = fuzz_open(bytes_of(data, size), format);
     if (recording) {

@@ -26,12 +26,13 @@ bool carla_header_load(struct reel_reader *reader, uint8_t **head, struct carla_
                        struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     const struct reel_index_info *info = reel_index_info(index);
-    if (!(*head = malloc(CARLA_HEADER_MAX))) {
+    bool is_log = reel_format_keeps(info->format, CARLA_CONTRACT);
+    uint64_t part = reel_index_part_size(index, 0);
+    size_t size = is_log && part < CARLA_HEADER_MAX ? (size_t)part : CARLA_HEADER_MAX;
+    if (!(*head = malloc(size > 0 ? size : 1))) {
         return reel_fail_memory(err);
     }
-    if (reel_format_keeps(info->format, CARLA_CONTRACT)) {
-        uint64_t part = reel_index_part_size(index, 0);
-        size_t size = part < CARLA_HEADER_MAX ? (size_t)part : CARLA_HEADER_MAX;
+    if (is_log) {
         return reel_reader_copy(reader, 0, 0, *head, size, err) &&
                (carla_header_read(bytes_of(*head, size), header) ||
                 reel_fail(err, REEL_CHANGED, "the file does not begin with the header that was scanned"));

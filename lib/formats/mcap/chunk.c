@@ -47,7 +47,7 @@ void mcap_run_end(struct mcap *m, const struct mcap_run *run) {
 }
 
 bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error *err) {
-    const uint32_t *model_of = m->names->model_of;
+    const struct mcap_names *names = m->names;
     size_t left = window_held(run->window, run->at);
     left = left > run->end - run->at ? (size_t)(run->end - run->at) : left;
     const uint8_t *p = left > 0 ? run->window->buffer + (run->at - run->window->offset) : NULL;
@@ -56,12 +56,12 @@ bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error 
                  time = load_u64le(p + MCAP_MESSAGE_TIME_AT);
         uint16_t channel = load_u16le(p + MCAP_MESSAGE_CHANNEL_AT);
         if (size > run->end - run->at - MCAP_MESSAGE_HEAD || size > UINT32_MAX || time > INT64_MAX ||
-            model_of[channel] == MCAP_NO_MODEL) {
+            mcap_model_of_id(names, channel) == MCAP_NO_MODEL) {
             break; /* the slow path reports it */
         }
         const struct reel_entry entry = {.time_ns = (int64_t)time,
                                          .offset = run->at,
-                                         .channel = model_of[channel],
+                                         .channel = mcap_model_of_id(names, channel),
                                          .chunk = run->chunk,
                                          .head = MCAP_MESSAGE_HEAD,
                                          .size = (uint32_t)size};

@@ -204,7 +204,7 @@ static bool update(struct mcap *m, const struct mcap_channel_def *def, struct re
 static void put_in_force(struct mcap_names *n, struct mcap_channel_def *def) {
     n->n_channels += n->channels[def->id] == NULL;
     n->channels[def->id] = def;
-    n->model_of[def->id] = def->model;
+    n->model_of[def->id] = def->model + 1;
 }
 
 static bool adopt(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
@@ -315,11 +315,11 @@ bool mcap_note_summary(struct mcap *m, uint8_t op, struct reel_bytes content, ui
 
 bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model, struct reel_error *err) {
     struct mcap_names *n = m->names;
-    if (n->model_of[id] == MCAP_NO_MODEL && n->summary_channels[id]) {
+    if (n->model_of[id] == 0 && n->summary_channels[id]) {
         if (!adopt(m, n->summary_channels[id], err)) {
             return false;
         }
-    } else if (n->model_of[id] == MCAP_NO_MODEL) {
+    } else if (n->model_of[id] == 0) {
         char name[24];
         snprintf(name, sizeof name, "(channel %u)", id);
         struct mcap_channel_def *def = arena_alloc(&m->arena, sizeof *def);
@@ -333,7 +333,7 @@ bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model,
             return false;
         }
     }
-    *model = n->model_of[id];
+    *model = mcap_model_of_id(n, id);
     return true;
 }
 
@@ -350,8 +350,8 @@ void mcap_names_begin(struct mcap *m) {
         memset(n->channels, 0, sizeof n->channels);
         memset(n->summary_channels, 0, sizeof n->summary_channels);
         memset(n->counts, 0, sizeof n->counts);
+        memset(n->model_of, 0, sizeof n->model_of);
     }
-    memset(n->model_of, 0xff, sizeof n->model_of);
     n->begun = true;
     n->redefined = n->n_schemas = n->n_channels = 0;
 }

@@ -46,7 +46,7 @@ struct mcap_names {
     struct mcap_schema_def *schemas[MCAP_IDS], *summary_schemas[MCAP_IDS];
     struct mcap_channel_def *channels[MCAP_IDS], *summary_channels[MCAP_IDS]; /* definitions in force; definitions of
                                                                                  the summary */
-    uint32_t model_of[MCAP_IDS];                         /* model channel of channels[i], for speed */
+    uint32_t model_of[MCAP_IDS];                         /* model channel of channels[i] + 1, for speed: 0 is none */
     uint64_t counts[MCAP_IDS];                           /* number of messages kept, by channel id */
     struct mcap_channel_def *first, **end, **part_begin; /* those of this part begin at *part_begin */
     struct mcap_channel_def *noted, **noted_end;
@@ -55,6 +55,9 @@ struct mcap_names {
     uint32_t redefined, n_schemas, n_channels;
     bool begun;
 };
+static inline uint32_t mcap_model_of_id(const struct mcap_names *n, uint16_t id) {
+    return n->model_of[id] - 1; /* MCAP_NO_MODEL: none */
+}
 
 /* Counts and hashes, either of what was found or of what the file states. The hashes are sums over index entries,
  * independent of order. */

@@ -238,14 +238,14 @@ static bool count_messages(struct mcap *m, struct summary *o, struct reel_error 
         if (count == 0) {
             continue;
         }
-        if (count > left || m->names->model_of[id] == MCAP_NO_MODEL) {
+        if (count > left || mcap_model_of_id(m->names, id) == MCAP_NO_MODEL) {
             return reel_fail(err, REEL_DAMAGED, "the statistics count %llu messages of channel %u, which cannot be",
                              (ull)count, id);
         }
         const struct reel_channel_stats stats = stats_of(o, id, count, &is);
         mcap_widen(&first, &last, (uint64_t)stats.first_ns, (uint64_t)stats.last_ns);
         left -= count;
-        if (!reel_scan_count(m->scan, m->names->model_of[id], &stats, err)) {
+        if (!reel_scan_count(m->scan, mcap_model_of_id(m->names, id), &stats, err)) {
             return false;
         }
     }

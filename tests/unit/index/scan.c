@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/limits.h"
 
@@ -150,6 +151,28 @@ static void a_summary_is_a_pack_without_entries(void **state) {
     remove(PATH);
 }
 
+/* The index has the only reference to its pack. */
+static void a_pack_needs_no_name(void **state) {
+    (void)state;
+    static const struct reel_format format = {.name = "toy",
+                                              .title = "Toy",
+                                              .probe = toy_probe,
+                                              .scan = count_in_a_scan,
+                                              .summary = say_little,
+                                              .version = 3};
+    struct reel_error err = {0};
+    struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
+    AUTO(reel_index_free) struct reel_index *index = reel_scan_index(&part, 1, &format, NULL, true, NULL, &err);
+    assert_non_null(index);
+    assert_true(reel_index_info(index)->is_summary);
+    assert_true(reel_index_verify(index, &err));
+    reel_index_free(index);
+    index = reel_scan_index(&part, 1, &format, PATH, true, NULL, &err);
+    assert_non_null(index);
+    assert_int_equal(remove(PATH), 0);
+    reel_source_free(part);
+}
+
 static void counts_are_set_in_summaries_only(void **state) {
     (void)state;
     static const struct reel_format format = {
@@ -224,6 +247,7 @@ int main(void) {
         cmocka_unit_test(a_summary_is_a_pack_without_entries),
         cmocka_unit_test(what_passes_is_no_damage),
         cmocka_unit_test(too_many_texts_are_a_limit),
+        cmocka_unit_test(a_pack_needs_no_name),
         cmocka_unit_test(counts_are_set_in_summaries_only),
         cmocka_unit_test(metadata_and_attachments_have_a_ceiling),
     };
