@@ -31,6 +31,13 @@ struct reel_recording {
     struct open_chunks open_chunk;
 };
 
+/* What contains chunk `id`: a part, or an earlier chunk, which is pinned as *pinned. */
+struct reel_source *recording_base(struct reel_recording *r, uint32_t id, const struct reel_chunk *row,
+                                   struct open_chunk **pinned, struct reel_error *err);
+/* Opens and pins the chunk as a source. */
+struct open_chunk *recording_open_chunk(struct reel_recording *r, uint32_t id, const struct reel_chunk *row,
+                                        struct reel_error *err);
+
 /* Holds a reference on the recording. One thread at a time. */
 struct reel_reader *reel_reader_new(struct reel_recording *recording, struct reel_error *err);
 void reel_reader_free(struct reel_reader *reader);
