@@ -122,7 +122,7 @@ static void number_name(const struct family *f, unsigned i, char out[16]) {
 }
 
 static void put_ros(const struct family *f, struct grow *out) {
-    char line[64], name[16];
+    char line[96], name[16];
     for (unsigned i = 0; i < f->n; i++) {
         snprintf(line, sizeof line, "===\nMSG: p/T%u\n", i);
         grow_text(out, i > 0 ? line : "");
@@ -139,7 +139,7 @@ static void put_ros(const struct family *f, struct grow *out) {
 }
 
 static void put_idl(const struct family *f, struct grow *out) {
-    char line[64], name[16];
+    char line[96], name[16];
     for (unsigned i = 0; i < f->n; i++) {
         snprintf(line, sizeof line, "===\nIDL: p/msg/T%u\nmodule p { module msg { struct T%u {\n", i, i);
         grow_text(out, line);
@@ -215,7 +215,7 @@ static void put_protobuf(const struct family *f, struct grow *out) {
 
 /* A JSON Schema has no names for types here: the first field of each type only, and no deeper than `left`. */
 static void put_json_type(const struct family *f, struct grow *out, unsigned type, unsigned left) {
-    char line[64], name[16];
+    char line[96], name[16];
     grow_text(out, "{\"type\":\"object\",\"properties\":{\"end\":{\"type\":\"integer\"}");
     if (f->n_held[type] > 0 && left > 0) {
         grow_text(out, ",\"h0\":");
