@@ -313,7 +313,9 @@ class OpenApi(unittest.TestCase):
         self.asker.listen(API + '/changes', '?since=9', 2)  # what is not kept: a gap
         for form in ('json', 'csv', 'ndjson'):
             self.ask('GET', API + '/jobs', '?state=done&state=running&output=' + form)
-        job = self.ask('GET', API + '/jobs').json()['items'][0]['id']
+        job = self.ask('GET', API + '/jobs', '?state=done').json()['items'][0]['id']
+        self.ask('DELETE', API + '/jobs/{id}', '', 409, id=job)
+        job = self.ask('POST', API + '/admin/scrub', '?rate=1', 202).json()['job']['id']  # a second for each megabyte
         self.ask('DELETE', API + '/jobs/{id}', '', 204, id=job)
         self.ask('GET', API + '/jobs/{id}', '', 404, id='0' * 32)
         self.ask('GET', ONE + '/thumbnail', '?frames=10', id=self.ids['frame'], Prefer='wait=10')
