@@ -167,9 +167,9 @@ static bool give_back(struct http_memory *m, struct http_request *r, uint64_t by
 }
 
 void http_give_back(struct http_request *r, uint64_t bytes) {
-    struct http_memory *m = &r->server->memory;
     bytes = bytes < r->memory ? bytes : r->memory;
     if (bytes > 0) {
+        struct http_memory *m = &r->server->memory;
         pthread_mutex_lock(&m->mutex);
         bool trims = give_back(m, r, bytes);
         pthread_mutex_unlock(&m->mutex);
