@@ -166,7 +166,9 @@ static bool rosbag2_book(struct reel_write *w, int64_t time_ns, struct reel_erro
         if (!more) {
             return false;
         }
-        memcpy(more, t->separators, t->n_separators * sizeof *more);
+        if (t->n_separators > 0) {
+            memcpy(more, t->separators, t->n_separators * sizeof *more);
+        }
         t->separators = more;
         t->cap_separators = room;
     }
