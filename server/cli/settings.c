@@ -20,7 +20,7 @@ void cli_sources_done(struct cli_sources *s) {
     *s = (struct cli_sources){0};
 }
 
-/* Without blanks at both ends; cut in place. */
+/* Without white space at both ends; cut in place. */
 static char *trimmed(char *text) {
     while (ascii_is_space((uint8_t)*text)) {
         text++;

@@ -1,5 +1,5 @@
 /* What depends on the version of libmicrohttpd: head.c and hide_query() fit only the one whose parser they were written
- * for; later ones are told to be strict instead. */
+ * for; later ones have an option for strictness, which is set. */
 #include "http/http_internal.h"
 
 #include <stdio.h>
