@@ -315,7 +315,8 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
         }
         if (series_read(r, a, &q, x->fields[i], &x->all[x->count], &trouble)) {
             x->count++;
-        } else if (trouble.error.code == REEL_NOT_FOUND || trouble.error.code == REEL_UNSUPPORTED) {
+        } else if (trouble.error.code == REEL_NOT_FOUND || trouble.error.code == REEL_UNSUPPORTED ||
+                   trouble.error.code == REEL_ARGUMENT) {
             x->missing = trouble.error;
         } else {
             series_refuse(r, &trouble);
