@@ -200,5 +200,5 @@ const struct reel_format reel_format_rosbag_v2 = {
     .probe = rosbag_v2_probe,
     .scan = rosbag_v2_scan,
     .summary = rosbag_v2_summary,
-    .version = 2,
+    .version = 3,
 };

@@ -186,5 +186,5 @@ const struct reel_format reel_format_tide = {
     .probe = tide_probe,
     .scan = tide_scan,
     .summary = tide_summary,
-    .version = 2,
+    .version = 3,
 };

@@ -172,6 +172,36 @@ static void times_of_chunks_overlap_and_come_unsorted(void **state) {
 }
 
 /* Recorders that split a bag in early 2010 described connections only at the end. */
+/* Recorders write 0 until the clock is set, so the first message says little. */
+static void most_messages_determine_the_clock(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t early, late;
+        enum reel_clock clock;
+        const char *note;
+    } cases[] = {{2, 0, REEL_CLOCK_RELATIVE, "times start near zero"},
+                 {2, 5, REEL_CLOCK_WALL, "most times are dates"},
+                 {2, 2, REEL_CLOCK_WALL, "most times are dates"},
+                 {3, 2, REEL_CLOCK_RELATIVE, "most times are near zero"},
+                 {0, 2, REEL_CLOCK_WALL, ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BAG b;
+        make2_begin(&b, "none");
+        make2_connection(&b, 0, "/a", NULL, NULL);
+        for (uint32_t k = 0; k < cases[i].early; k++) {
+            make2_message(&b, 0, 0, "early");
+        }
+        for (uint32_t k = 0; k < cases[i].late; k++) {
+            make2_message(&b, 0, 1700000000 + k, "late");
+        }
+        make2_close(&b);
+        make2_end(&b);
+        RECORDING *r = bag_scan(&b.out);
+        assert_int_equal(bag_info(r)->clock, cases[i].clock);
+        assert_memory_equal(bag_info(r)->clock_note, cases[i].note, strlen(cases[i].note));
+    }
+}
+
 static void connections_only_at_the_end(void **state) {
     (void)state;
     for (unsigned i = 0; i < COMPRESSIONS; i++) {
@@ -370,6 +400,7 @@ int main(void) {
         cmocka_unit_test(each_connection_is_a_channel),
         cmocka_unit_test(fields_in_any_order_and_unknown_ones),
         cmocka_unit_test(times_of_chunks_overlap_and_come_unsorted),
+        cmocka_unit_test(most_messages_determine_the_clock),
         cmocka_unit_test(connections_only_at_the_end),
         cmocka_unit_test(connections_late_never_and_twice),
         cmocka_unit_test(index_data_with_the_lengths_of_early_2010),
