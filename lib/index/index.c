@@ -123,6 +123,11 @@ static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error
     return true;
 }
 
+void reel_index_set_clock(struct reel_index *index, enum reel_clock clock) {
+    index->info.clock = clock;
+    index->info.clock_note = INDEX_CLOCK_SET;
+}
+
 static struct reel_index *new_index(const char *path, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = calloc(1, sizeof *index);
     if (!index) {

@@ -40,6 +40,10 @@ struct reel_index *index_of_pack(int fd, const char *pack_path, struct reel_erro
  * threads have it. */
 void reel_index_rest(struct reel_index *index);
 
+/* Times count as a user says. Before other threads have it. */
+#define INDEX_CLOCK_SET "set by a user"
+void reel_index_set_clock(struct reel_index *index, enum reel_clock clock);
+
 /* Reads the whole pack and checks its checksums; opening checks only those of the directory, and reading only those of
  * what is read. */
 bool reel_index_verify(const struct reel_index *index, struct reel_error *err);

@@ -411,7 +411,7 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     views_put(&o, "container", text_or_null(r->container));
     views_put(&o, "size", view_u64(r->size));
     views_put(&o, "parts", view_parts(r));
-    views_put(&o, "clock", json_string(r->clock == REEL_CLOCK_RELATIVE ? "relative" : "wall"));
+    views_put(&o, "clock", json_string(clock_name(r->clock)));
     views_put(&o, "clock_note", text_or_null(r->clock_note));
     put_span(&o, "start", "end", any, r->start_ns, r->end_ns, r->clock);
     views_put(&o, "duration_ns", any ? view_u64((uint64_t)r->end_ns - (uint64_t)r->start_ns) : json_null());
