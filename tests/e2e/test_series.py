@@ -50,6 +50,12 @@ class Series(Case):
         self.assertProblem(self.server.get(path.replace('series', 'plot.svg').replace('time_format=relative&', '') + 'rate'), 400, 'rate.x')
         self.assertProblem(self.server.get('%s/series?recording=%s&field=/imu.rate' % (API, recording)), 400, 'rate.x')
 
+    def test_fields_that_cannot_be_read_say_why(self):
+        recording = self.server.added('undecoded.bag', bag([Message(T0, '/cut', b'abc', 'std_msgs/Float64'), Message(T0, '/good', bytes(8), 'std_msgs/Float64')]))
+        cut, good = (self.get('%s/recordings/%s/topics/fields?topic=%s' % (API, recording, t)).json() for t in ('/cut', '/good'))
+        self.assertEqual(([f['path'] for f in cut['fields']], good.get('undecoded')), (['data'], None))
+        self.assertIn('/cut: byte 0 of 3', cut['undecoded'])
+
     def test_several_fields_and_other_media(self):
         both = self.series('field=/odom.x&field=odom.z&max_points=4').json()
         self.assertEqual(list(both), ['/odom.x', 'odom.z'])
