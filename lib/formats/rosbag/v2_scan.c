@@ -149,7 +149,9 @@ static bool rosbag_v2_run_all(struct bag2 *bag, struct reel_error *err) {
         !rosbag_v2_tail_prove(bag, err)) {
         return false;
     }
-    rosbag_v2_finish_connections(bag);
+    if (!rosbag_v2_finish_connections(bag, err)) {
+        return false;
+    }
     rosbag_v2_scan_report_counts(bag);
     return true;
 }

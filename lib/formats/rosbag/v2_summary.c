@@ -123,5 +123,6 @@ bool rosbag_v2_summary(struct reel_scan *scan, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "the index has more than the %d MiB that a summary reads",
                          INDEX_MAX_MIB);
     }
-    return bag.encryptor ? rosbag_v2_sealed(&bag, err) : rosbag_v2_summary_read_index(&bag, &o, err);
+    return bag.encryptor ? rosbag_v2_sealed(&bag, err)
+                         : rosbag_v2_summary_read_index(&bag, &o, err) && rosbag_v2_finish_connections(&bag, err);
 }

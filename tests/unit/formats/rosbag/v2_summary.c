@@ -69,7 +69,8 @@ static void every_kind_of_connection(void **state) {
     make2_close(&b);
     make2_end(&b);
     INDEX *o = summary_like_scan_of(bytes_made(&b), FORMAT);
-    assert_int_equal(reel_index_info(o)->n_channels, 3);
+    assert_int_equal(reel_index_info(o)->n_channels, 4);
+    assert_string_equal(reel_index_channel(o, 3)->name, "/idle");
     assert_string_equal(reel_index_channel(o, 0)->metadata.items[0].value, "/two"); /* as the messages came */
     assert_true(reel_index_channel(o, 1)->latched);
     assert_int_equal(reel_index_info(o)->start_ns, 1400000002000000000); /* chunks not in the order of time */
