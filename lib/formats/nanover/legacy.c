@@ -406,12 +406,7 @@ static uint32_t add_response(struct legacy_converter *c, struct reel_bytes messa
 }
 
 static void convert_frame(struct legacy_converter *c, struct reel_bytes message, bool bare) {
-    uint32_t index = 0;
-    if (bare) {
-        add_frame_pairs(c, message);
-    } else {
-        index = add_response(c, message);
-    }
+    uint32_t index = bare ? (add_frame_pairs(c, message), 0) : add_response(c, message);
     drop_duplicates(c, 0);
     size_t own = 0; /* the message's frame.index overrides one among the values */
     for (size_t i = 0; i < c->n_pairs; i++) {
