@@ -332,7 +332,7 @@ static bool link_steps(struct ros_definition *d, uint32_t type, uint32_t level, 
         if (!link_step(d, d->types[type].name, step, level, &depth, err)) {
             return false;
         }
-        depth += 1 + (d->steps[step].many != ROS_ONE);
+        depth += (d->types[type].form != ROS_ALIAS) + (d->steps[step].many != ROS_ONE);
         d->types[type].depth = depth > d->types[type].depth ? depth : d->types[type].depth;
     }
     return true;
