@@ -28,11 +28,14 @@ def is_primitive(t):
 # ---- writing
 
 class Writer:
-    def __init__(self, version, big, default):
-        self.version, self.big, self.default, self.out = version, big, default, bytearray()
+    """`plain`: members of mutable types in order. `evolves`: annotated types have members that the definition has not, and lack some. Not where the head
+    says plain CDR, or types are not annotated: there some of these payloads could be read in two ways."""
+
+    def __init__(self, version, big, default, plain=False, evolves=False):
+        self.version, self.big, self.default, self.plain, self.evolves, self.out = version, big, default, plain, evolves, bytearray()
 
     def inner(self):
-        return Writer(self.version, self.big, self.default)
+        return Writer(self.version, self.big, self.default, self.plain, self.evolves)
 
     def align(self, size):
         self.out += bytes(-len(self.out) % min(size, 8 if self.version == 1 else 4))
@@ -131,13 +134,13 @@ class Writer:
 
     def struct(self, t, value, rng, how):
         members = list(all_members(t))
-        if how == MUTABLE:
+        if how == MUTABLE and not self.plain:
             rng.shuffle(members)
         for number, name, mt, optional in members:
             if how == MUTABLE:
                 if name in value:
                     self.parameter(number, mt, lambda w: w.value(mt, value[name], rng), rng, rng.random() < .3)
-                if rng.random() < .1:
+                if t.how and self.evolves and rng.random() < .1:
                     self.parameter(3000 + rng.randrange(1000), None, lambda w: w.number('i', 5), rng)
             elif optional and self.version == 2:
                 self.number('?', name in value)
@@ -147,7 +150,7 @@ class Writer:
                 self.parameter(number, mt, lambda w: w.value(mt, value[name], rng) if name in value else None, rng)
             else:
                 self.value(mt, value[name], rng)
-        if how == APPENDABLE and self.version == 2 and rng.random() < .2:
+        if t.how and how == APPENDABLE and self.version == 2 and self.evolves and rng.random() < .2:
             self.number('B', 99)  # a member of a later version
         self.sentinel(how)
 
@@ -194,8 +197,11 @@ def spell(t):
     return (t[1] if t[0] == 'primitive' else t[1].name if t[0] == 'named' else t[0]), ''
 
 
-def idl_of(types):
+def idl_of(types, ros=False):
+    """`ros`: one file of a definition of ROS, its main type first."""
     out = []
+    if ros:
+        return '=' * 80 + '\nIDL: pkg/msg/Top\nmodule pkg {\n' + idl_of(types[::-1]).replace('module m {', 'module msg {', 1) + '};\n'
     for t in types:
         how = '@%s ' % t.how if getattr(t, 'how', None) else ''
         if t.kind == 'alias':
@@ -222,24 +228,33 @@ def idl_of(types):
 # ---- random types and values
 
 class Maker:
+    """`how`: all types are annotated so, or 'any', or None. `plain`: only what Foxglove's packages read: no optional members, maps, bitmasks, bases,
+    wide characters, lists of lists and lists of anything but numbers."""
+
     def __init__(self, seed, how, plain=False):
         self.rng, self.types, self.how, self.plain = random.Random(seed), [], how, plain
 
     def extensibility(self):
-        return None if self.how is None else self.rng.choice((FINAL, APPENDABLE, MUTABLE))
+        return self.rng.choice((FINAL, APPENDABLE, MUTABLE)) if self.how == 'any' else self.how
+
+    def primitive(self):
+        return ('primitive', self.rng.choice([t for t in PRIMITIVES if not (self.plain and t == 'wchar')]))
 
     def type(self, depth):
         r = self.rng.random()
         if depth <= 0 or r < .35:
-            return ('primitive', self.rng.choice(list(PRIMITIVES)))
+            return self.primitive()
         if r < .45:
-            return (self.rng.choice(('string', 'string', 'wstring')),)
+            return (self.rng.choice(('string', 'string' if self.plain else 'wstring')),)
+        if self.plain and r < .7:
+            t = self.primitive()
+            return ('sequence', t, self.rng.choice((None, 9))) if r < .6 else ('array', t, [self.rng.randint(1, 3) for _ in range(self.rng.randint(1, 2))])
         if r < .6:
             t = self.type(depth - 1) if self.rng.random() < .8 else ('sequence', self.scalar(depth), None)
             return ('sequence', self.alias(t) if t[0] == 'array' else t, self.rng.choice((None, 9)))
         if r < .7:
             return ('array', self.scalar(depth - 1), [self.rng.randint(1, 3) for _ in range(self.rng.randint(1, 3))])
-        if r < .75:
+        if r < .75 and not self.plain:
             return ('map', self.rng.choice((('string',), ('primitive', 'long'), ('primitive', 'unsigned long long'))), self.scalar(depth - 1))
         return self.named(depth)
 
@@ -256,8 +271,8 @@ class Maker:
     def named(self, depth):
         r, n = self.rng.random(), len(self.types)
         if r < .15:
-            t = Named('enum', 'E%d' % n, bits=self.rng.choice((8, 16, 32)), values=['E%d_%s' % (n, c) for c in 'ABC'])
-        elif r < .25:
+            t = Named('enum', 'E%d' % n, bits=32 if self.plain else self.rng.choice((8, 16, 32)), values=['E%d_%s' % (n, c) for c in 'ABC'])
+        elif r < .25 and not self.plain:
             t = Named('bitmask', 'B%d' % n, bits=self.rng.choice((8, 16, 32, 64)))
         elif r < .5:
             t = self.union(depth)
@@ -267,22 +282,22 @@ class Maker:
         return ('named', t)
 
     def union(self, depth):
-        on = ('primitive', self.rng.choice(('octet', 'short', 'long', 'unsigned long long')))
+        on = ('primitive', self.rng.choice(('octet', 'short', 'long', 'long' if self.plain else 'unsigned long long')))
         cases = [([1, 2], 'a', self.type(depth - 1)), ([7], 'b', self.type(depth - 1))]
-        if self.rng.random() < .5:
+        if self.plain or self.rng.random() < .5:
             cases.append(([None], 'other', self.type(depth - 1)))
         return Named('union', 'U%d' % len(self.types), on=on, cases=cases, how=self.extensibility())
 
     def struct(self, depth, how='any'):
         base = None
-        if how == 'any' and self.rng.random() < .15:
+        if how == 'any' and not self.plain and self.rng.random() < .15:
             base = self.struct(depth - 1, 'base')
             self.types.append(base)
         members, number = [], 100 * bool(base)
         for i in range(self.rng.randint(1, 6)):
             given = number = number + self.rng.randint(1, 20) if base or self.rng.random() < .3 else None
             number = number or i
-            members.append((given, 'm%d%s' % (i, 'b' if how == 'base' else ''), self.type(depth - 1), self.rng.random() < .2))
+            members.append((given, 'm%d%s' % (i, 'b' if how == 'base' else ''), self.type(depth - 1), not self.plain and self.rng.random() < .2))
         if not base and any(m[0] is not None for m in members):  # ids of both kinds might collide
             members = [(3 * i + 1, name, t, optional) for i, (_, name, t, optional) in enumerate(members)]
         own = self.extensibility() if how == 'any' else None
@@ -341,9 +356,9 @@ class Maker:
 
     def struct_value(self, t, how):
         raw, plain = {}, {}
-        mutable = (t.how or how) == MUTABLE
+        lacks = t.how == MUTABLE and how == MUTABLE and not self.plain
         for _, name, mt, optional in all_members(t):
-            if not (optional and self.rng.random() < .5) and not (mutable and self.rng.random() < .1):
+            if not (optional and self.rng.random() < .5) and not (lacks and self.rng.random() < .1):
                 raw[name], plain[name] = self.value(mt, how)
         return raw, plain
 
@@ -356,11 +371,23 @@ class Maker:
         return (None, label, None), {}
 
 
+def random_top(seed, annotation, plain=False):
+    """Types, and the one that payloads have: with the annotation, or all without. Others are annotated at random, unless `plain`."""
+    maker = Maker(seed, annotation and (annotation if plain else 'any'), plain)
+    inner = maker.struct(3)
+    inner.how = annotation
+    if inner.base:
+        inner.base.how = annotation
+    members = [(None, 'head', ('primitive', 'octet'), False), (None, 'rest', ('named', inner), False)]
+    maker.types += [inner, Named('struct', 'Top', base=None, members=members, how=annotation)]
+    return maker
+
+
 def message_of(maker, top, version, how, big):
     """A payload and the value it has."""
     raw, plain = maker.value(('named', top), how)
     default = FINAL if top.how and version == 1 else how  # how nested types without an annotation are
-    w = Writer(version, big, default)
+    w = Writer(version, big, default, maker.plain, how != FINAL and HEADS[version, how] > 0 and not maker.plain)
     w.named(top, raw, maker.rng)
     head = HEADS[version, how]
     head = LATER_HEADS[head] if head in LATER_HEADS and maker.rng.random() < .3 else head

@@ -5,7 +5,7 @@ import struct
 import unittest
 
 from harness import API, Case, reel
-from idl_writer import APPENDABLE, FINAL, MUTABLE, Maker, Named, idl_of, mcap, message_of
+from idl_writer import APPENDABLE, FINAL, MUTABLE, idl_of, mcap, message_of, random_top
 from samples import SECOND, T0
 
 SCHEMAS = 150
@@ -44,17 +44,10 @@ class RandomTypes(unittest.TestCase):
     def test_every_value_of_every_layout(self):
         channels, expected = [], {}
         for seed in range(SCHEMAS):
-            annotated = seed % 3 > 0
-            maker = Maker(seed, annotated or None)
-            top = maker.struct(3)
-            top.how = (FINAL, APPENDABLE, MUTABLE)[seed // 3 % 3] if annotated else None
-            if top.base:
-                top.base.how = top.how
-            maker.types.append(Named('struct', 'Top', base=None, members=[(None, 'head', ('primitive', 'octet'), False), (None, 'rest', ('named', top), False)],
-                                     how=top.how))
-            maker.types.insert(-1, top)
+            annotation = (None, FINAL, APPENDABLE, MUTABLE)[seed % 4]
+            maker = random_top(seed, annotation)
             for version in 1, 2:
-                hows = [top.how] if annotated else [FINAL, MUTABLE] if version == 1 else [FINAL, APPENDABLE, MUTABLE]
+                hows = [annotation] if annotation else [FINAL, MUTABLE] if version == 1 else [FINAL, APPENDABLE, MUTABLE]
                 for how in hows:
                     for big in False, True:
                         topic = '/t%d/%d/%s/%s' % (seed, version, how, 'big' if big else 'little')

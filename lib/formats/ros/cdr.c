@@ -85,7 +85,8 @@ static bool ended(const struct cdr *c) {
 }
 
 static bool run_layout(const struct ros_definition *def, struct reel_bytes payload, const struct cdr_head *head,
-                       const struct cdr_layout *layout, struct reel_visitor *v, struct reel_error *err) {
+                       const struct cdr_layout *layout, struct reel_visitor *v, uint64_t *oddities,
+                       struct reel_error *err) {
     struct cdr c = {.run = {.def = def, .payload = payload, .v = v, .err = err},
                     .origin = payload.data + HEAD,
                     .big = head->big,
@@ -93,20 +94,27 @@ static bool run_layout(const struct ros_definition *def, struct reel_bytes paylo
                     .align_max = head->is_v2 ? 4 : 8,
                     .layout = *layout};
     c.run.c = cursor_of(bytes_of(payload.data + HEAD, payload.size - HEAD));
-    return cdr_walk(&c) && (ended(&c) || ros_definition_too_long(&c.run));
+    bool good = cdr_walk(&c) && (ended(&c) || ros_definition_too_long(&c.run));
+    *oddities = c.oddities;
+    return good;
 }
 
-/* The first layout that the payload fits, if there are several; else the first. */
+/* Of several layouts that the payload fits the one that explains it best, of equal ones the first; if it fits none, the
+ * first. */
 static const struct cdr_layout *choose(const struct layouts *all, const struct ros_definition *def,
                                        struct reel_bytes payload, const struct cdr_head *head) {
     struct reel_visitor nobody = {.ops = &visit_nothing};
-    for (unsigned i = 0; i < all->n && all->n > 1; i++) {
+    const struct cdr_layout *best = &all->items[0];
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < all->n && all->n > 1 && least > 0; i++) {
         struct reel_error why = {0};
-        if (run_layout(def, payload, head, &all->items[i], &nobody, &why)) {
-            return &all->items[i];
+        uint64_t oddities;
+        if (run_layout(def, payload, head, &all->items[i], &nobody, &oddities, &why) && oddities < least) {
+            best = &all->items[i];
+            least = oddities;
         }
     }
-    return &all->items[0];
+    return best;
 }
 
 static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
@@ -114,11 +122,12 @@ static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct 
     const struct ros_definition *def = state;
     struct cdr_head head;
     struct layouts layouts;
+    uint64_t oddities;
     if (!read_head(payload, &head, err)) {
         return false;
     }
     list_layouts(def, &head, &layouts);
-    return run_layout(def, payload, &head, choose(&layouts, def, payload, &head), v, err);
+    return run_layout(def, payload, &head, choose(&layouts, def, payload, &head), v, &oddities, err);
 }
 
 static bool ros_cdr_open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {

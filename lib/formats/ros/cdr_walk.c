@@ -34,6 +34,8 @@ static bool cdr_enter(struct cdr *c, const struct ros_definition_step *s, uint64
     return true;
 }
 static bool cdr_leave(struct cdr *c, const struct region *outer) {
+    size_t left = cursor_left(&c->run.c);
+    c->oddities += left > 3 || c->is_v2 ? left : 0; /* in XCDR1 sizes may include padding */
     c->run.c.at = c->run.c.end;
     c->run.c.end = outer->end;
     c->origin = outer->origin;
@@ -82,7 +84,7 @@ static bool cdr_parameter_v1(struct cdr *c, const struct ros_definition_step *s,
 static bool cdr_parameter_v2(struct cdr *c, const struct ros_definition_step *s, struct parameter *out) {
     static const uint8_t factors[] = {1, 4, 8};
     uint32_t head, size;
-    *out = (struct parameter){.ends = cursor_left(&c->run.c) < 4}; /* padding */
+    *out = (struct parameter){.ends = cursor_left(&c->run.c) < 4};
     if (out->ends) {
         return true;
     }
@@ -140,6 +142,7 @@ static uint32_t cdr_member(const struct ros_definition *d, const struct ros_defi
 static bool cdr_mutable_members(struct cdr *c, const struct ros_definition_step *s,
                                 const struct ros_definition_type *t) {
     uint64_t seen[REEL_MUTABLE_MEMBERS_MAX / 64] = {0};
+    uint32_t required = 0;
     if (t->count > REEL_MUTABLE_MEMBERS_MAX) {
         return reel_fail(c->run.err, REEL_LIMIT, "%.128s has more than %d members", t->name, REEL_MUTABLE_MEMBERS_MAX);
     }
@@ -147,12 +150,14 @@ static bool cdr_mutable_members(struct cdr *c, const struct ros_definition_step 
         struct parameter p;
         struct region outer;
         if (!cdr_enter_parameter(c, s, &p, &outer) || p.ends) {
+            c->oddities += t->required - required;
             return p.ends;
         }
         uint32_t at = cdr_member(c->run.def, t, p.id);
         const struct ros_definition_step *member = &c->run.def->steps[t->first + (at != ROS_NO_STEP ? at : 0)];
         if (at != ROS_NO_STEP && !member->hidden) {
             bool twice = seen[at / 64] >> at % 64 & 1;
+            required += !member->optional;
             seen[at / 64] |= UINT64_C(1) << at % 64;
             if (twice ? !cdr_damaged(c, member, "occurs twice")
                       : !visit_key(c->run.v, member->key) || !cdr_step(c, member)) {

@@ -322,6 +322,7 @@ static void link_traits(struct ros_definition *d, struct ros_definition_type *t)
         const struct ros_definition_step *s = &d->steps[t->first + i];
         bool list = s->many != ROS_ONE && (s->is_enum || !ros_definition_is_number(s));
         d->varies = d->varies || list || s->kind == ROS_VALUE_TYPE;
+        t->required += !s->optional && !s->hidden;
         t->beyond = t->beyond ? t->beyond : beyond_msg(d, s);
     }
 }

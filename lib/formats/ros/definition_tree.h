@@ -88,6 +88,7 @@ struct ros_definition_type {
     const struct ros_label *labels; /* of a union, sorted by value */
     uint32_t n_labels, other;       /* `other`: the step of all other values, or ROS_NO_STEP */
     const uint32_t *by_id;          /* steps sorted by id; NULL: the id of a step is its number */
+    uint32_t required;              /* members that are not optional */
     const char *beyond;             /* what a payload may have that .msg cannot say; or NULL */
 };
 
