@@ -105,6 +105,23 @@ class Values(Case):
         header = self.get('%s/recordings/%s/messages?topic=/state' % (API, self.recording), Accept='text/csv').body.decode().split('\r\n')[0]
         self.assertIn('reading.at.x', header)
 
+    def test_ros1(self):
+        """A type that ROS 1 can express becomes one of ROS 1; another stays as it is, and the report says why."""
+        idl = '''module lab { enum Mode { IDLE, DRIVE }; struct Base { long seq; }; typedef double pair[2];
+          struct Odom : Base { Mode mode; pair at; sequence<octet> raw; string<9> name; builtin_interfaces::msg::Time stamp; };
+          struct Maps { map<string, long> m; }; };'''
+        payload = b'\0\1\0\0' + struct.pack('<iI2dI2s2xI2s2xiI', 7, 1, .5, 1.5, 2, b'ab', 2, b'x\0', 3, 4)
+        data = mcap([('/odom', 'lab::Odom', 'omgidl', idl, [(T0, payload)]), ('/maps', 'lab::Maps', 'omgidl', idl, [(T0 + 1, b'\0\1\0\0' + bytes(4))])])
+        recording = self.server.added('odom.mcap', data)
+        report = self.get('%s/recordings/%s/as/x.bag?report' % (API, recording)).body.decode()
+        self.assertIn('ROS 1 has no maps', report)
+        bag = self.server.added('odom.bag', self.get('%s/recordings/%s/as/x.bag' % (API, recording)).body)
+        row = self.get('%s/recordings/%s/messages?topic=/odom' % (API, bag)).rows()[0]['data']
+        self.assertEqual(row, {'seq': 7, 'mode': 1, 'at': [.5, 1.5], 'raw': {'$base64': 'YWI='}, 'name': 'x', 'stamp': {'sec': 3, 'nsec': 4}})
+        again = self.server.added('again.mcap', self.get('%s/recordings/%s/as/x.mcap?ros=2&topic=/odom' % (API, bag)).body)
+        row['stamp'] = {'sec': 3, 'nanosec': 4}
+        self.assertEqual(self.get('%s/recordings/%s/messages?topic=/odom' % (API, again)).rows()[0]['data'], row)
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -374,6 +374,32 @@ static void what_ros1_has(void **state) {
     arena_free(&arena);
 }
 
+/* ---- what people reported */
+
+static void reported_files(void **state) {
+    (void)state;
+    static const char foo[] =
+        "\n" LINE "IDL: my_msgs/msg/Foo\n// generated\n#include \"std_msgs/msg/Header.idl\"\nmodule my_msgs { "
+        "module msg {\n module Foo_Constants { const long MAX = 3; const string NAME = \"a;b{\"; };\n const "
+        "uint32 LEN = 2;\n typedef float float__LEN[LEN];\n @verbatim (language=\"comment\", text=\"hi ) "
+        "there\" \"second\")\n enum Color { RED, @value(5) GREEN, BLUE };\n struct Foo { @default (value=3) long "
+        "a; float__LEN f; sequence<double, LEN> d; Color c; string<LEN> s; octet raw[4]; boolean flags[2][2]; "
+        "};\n}; };\n";
+    const struct reel_channel constants = channel_of("my_msgs/msg/Foo", "ros2idl", foo);
+    assert_string_equal(decode_text(&constants, hex("00010000 03000000 0000803f 00000040 01000000 "
+                                                    "0000000000002240 02000000 03000000 'ab' 00 01020304 01000001")),
+                        "{\"a\":3,\"f\":[1,2],\"d\":[9],\"c\":2,\"s\":\"ab\",\"raw\":{\"$base64\":\"AQIDBA==\"},"
+                        "\"flags\":[[true,false],[false,true]]}");
+    const struct reel_channel optional =
+        channel_of("Foo", "omgidl", "@mutable struct Foo { @id(1) long a; @optional long b; };");
+    assert_string_equal(decode_text(&optional, hex("000b0000 08000000 01000020 05000000")), "{\"a\":5}");
+    const struct reel_channel selected = channel_of("Foo", "omgidl",
+                                                    "enum K { A, B };\nunion U switch (K) { case A: long i; case B: "
+                                                    "string s; default: float f; };\nstruct Foo { U u; };");
+    assert_string_equal(decode_text(&selected, hex("00010000 00000000 04000000")), "{\"u\":{\"i\":4}}");
+    assert_string_equal(decode_text(&selected, hex("00010000 01000000 02000000 'x' 00")), "{\"u\":{\"s\":\"x\"}}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_expressions),
@@ -390,6 +416,7 @@ int main(void) {
         cmocka_unit_test(names_of_types),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(what_ros1_has),
+        cmocka_unit_test(reported_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
