@@ -155,7 +155,8 @@ static bool cdr_mutable_members(struct cdr *c, const struct ros_definition_step 
         }
         uint32_t at = cdr_member(c->run.def, t, p.id);
         const struct ros_definition_step *member = &c->run.def->steps[t->first + (at != ROS_NO_STEP ? at : 0)];
-        if (at != ROS_NO_STEP && !member->hidden) {
+        bool absent = at == ROS_NO_STEP || member->hidden || (member->optional && p.size == 0);
+        if (!absent) {
             bool twice = seen[at / 64] >> at % 64 & 1;
             required += !member->optional;
             seen[at / 64] |= UINT64_C(1) << at % 64;

@@ -49,8 +49,12 @@ static bool idl_numbered(struct idl_constants *constants, const struct idl_lexer
         out->bits = idl_annotated_number(constants, *l, scope, 1, 64, &number, err) ? (uint32_t)number : 0;
         return out->bits > 0;
     }
-    return !bytes_is(name, "value") ||
-           idl_annotated_number(constants, *l, scope, INT64_MIN, INT64_MAX, &out->value, err);
+    struct reel_error ignored = {0}; /* of an enumerator it is a number, elsewhere anything */
+    if (bytes_is(name, "value") &&
+        idl_annotated_number(constants, *l, scope, INT64_MIN, INT64_MAX, &number, &ignored)) {
+        out->value = number;
+    }
+    return true;
 }
 
 /* The first parameter, where it is a word or a text. */

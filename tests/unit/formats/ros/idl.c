@@ -236,7 +236,7 @@ static void annotations_and_what_has_no_values(void **state) {
         "const double PI = 3.14; const string S = \"} ; {\" \"b\";\n"
         "@verbatim(language=\"comment\", text=\"a ) } ( 'b\" \"c\") @nested @topic(name=\"x\") @final struct T { @key "
         "@default(value=5) @range(min=1, max=2) @unit(value=\"m\") long a, b[2]; @non_serialized short skipped; "
-        "@Mine(v=3) "
+        "@Mine(v=3) @value(\"any\") "
         "unsigned long long c; wchar w; int8 i; byte y; long double q; @optional(FALSE) char z; }; };";
     assert_string_equal(decoded(text,
                                 "00010000 01000000 02000000 03000000 00000000 0400000000000000 0500 ff 06 00000000"

@@ -160,6 +160,8 @@ static void parameters_in_any_order(void **state) {
                         "error 2: byte 9 of 9: the message needs 3 bytes, 0 are left");
     assert_string_equal(decoded(text, "00030000 0a00 ff00 01"),
                         "error 2: byte 8 of 9: the message needs 255 bytes, 1 are left");
+    assert_string_equal(decoded(text, "00030000 0200 0000 0a00 0100 01 000000 023f 0000"), "{\"a\":1}"); /* c without
+                                                                                                         bytes */
 }
 
 static void sizes_that_are_values_too(void **state) {
