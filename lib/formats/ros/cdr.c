@@ -53,11 +53,11 @@ static void add_layouts_v2(struct layouts *out, const struct cdr_head *head, uin
 }
 
 /* How the payload may be laid out, the likeliest first. Types without an annotation are like the payload's, if that has
- * none either; otherwise the compiler decided: that of ROS makes them final, others mostly appendable. */
+ * none either; otherwise the compiler decided: that of ROS makes them final, others mostly appendable. The last layout
+ * is that of writers that know no annotations. */
 static void list_layouts(const struct ros_definition *d, const struct cdr_head *head, struct layouts *out) {
-    bool alike = d->types[d->top].extensibility == ROS_NOT_ANNOTATED, plain = head->extensibility == ROS_FINAL;
+    bool alike = d->types[d->top].extensibility == ROS_NOT_ANNOTATED;
     uint8_t first = alike ? head->extensibility : d->is_omg && head->is_v2 ? ROS_APPENDABLE : ROS_FINAL;
-    struct cdr_layout v1 = {.top = head->extensibility, .unannotated = first};
     out->n = 0;
     if (head->is_v2) {
         add_layouts_v2(out, head, first);
@@ -65,13 +65,11 @@ static void list_layouts(const struct ros_definition *d, const struct cdr_head *
         if (first == ROS_MUTABLE) {
             add_layouts_v2(out, head, ROS_FINAL);
         }
-        v1.unannotated = ROS_FINAL;
     } else {
-        out->items[out->n++] = v1;
-        v1.unannotated = ROS_FINAL;
+        out->items[out->n++] = (struct cdr_layout){.top = head->extensibility, .unannotated = first};
     }
-    v1.ignores_types = plain;
-    out->items[out->n++] = v1;
+    out->items[out->n++] = (struct cdr_layout){
+        .top = head->extensibility, .unannotated = ROS_FINAL, .ignores_types = head->extensibility == ROS_FINAL};
     bool varies = head->is_v2 ? d->varies : d->has_mutable || first == ROS_MUTABLE;
     out->n = varies ? out->n : 1;
 }
