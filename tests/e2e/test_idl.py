@@ -108,7 +108,7 @@ class Values(Case):
     def test_ros1(self):
         """A type that ROS 1 can express becomes one of ROS 1; another stays as it is, and the report says why."""
         idl = '''module lab { enum Mode { IDLE, DRIVE }; struct Base { long seq; }; typedef double pair[2];
-          struct Odom : Base { Mode mode; pair at; sequence<octet> raw; string<9> name; builtin_interfaces::msg::Time stamp; };
+          struct Odom : Base { Mode mode; pair at; sequence<octet> raw; wstring<9> name; builtin_interfaces::msg::Time stamp; };
           struct Maps { map<string, long> m; }; };'''
         payload = b'\0\1\0\0' + struct.pack('<iI2dI2s2xI2s2xiI', 7, 1, .5, 1.5, 2, b'ab', 2, b'x\0', 3, 4)
         data = mcap([('/odom', 'lab::Odom', 'omgidl', idl, [(T0, payload)]), ('/maps', 'lab::Maps', 'omgidl', idl, [(T0 + 1, b'\0\1\0\0' + bytes(4))])])

@@ -303,12 +303,11 @@ static bool link_form(const struct ros_definition *d, const struct ros_definitio
 
 /* What definitions in the .msg format cannot say of the step; NULL: nothing. */
 static const char *beyond_msg(const struct ros_definition *d, const struct ros_definition_step *s) {
-    return s->optional                                   ? "optional fields"
-           : s->kind == ROS_VALUE_LONG_DOUBLE            ? "long double"
-           : s->kind == ROS_VALUE_WIDE_TEXT && d->is_omg ? "wide texts of OMG IDL"
-           : s->kind != ROS_VALUE_TYPE                   ? NULL
-           : d->types[s->type].form == ROS_ALIAS         ? "lists of lists"
-                                                         : d->types[s->type].beyond;
+    return s->optional                           ? "optional fields"
+           : s->kind == ROS_VALUE_LONG_DOUBLE    ? "long double"
+           : s->kind != ROS_VALUE_TYPE           ? NULL
+           : d->types[s->type].form == ROS_ALIAS ? "lists of lists"
+                                                 : d->types[s->type].beyond;
 }
 
 /* What decoders and translation need to know of the type. */

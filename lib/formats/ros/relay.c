@@ -433,6 +433,7 @@ struct ros_relay *ros_relay_new(const struct ros_definition *from, uint32_t from
         return NULL;
     }
     relay->from = from->dialect;
+    relay->from_omg = from->is_omg;
     struct compiling c = {.relay = relay, .from = from, .to = to, .err = err};
     bool good = compile(&c, from_type, to_type);
     arena_free(&c.arena);

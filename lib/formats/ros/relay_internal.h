@@ -39,6 +39,7 @@ struct relay_body {
 
 struct ros_relay {
     enum ros_dialect from;
+    bool from_omg; /* wide texts of the input are as in XCDR2 */
     struct relay_move *moves;
     struct relay_body *bodies;
     size_t n_moves, moves_room, n_bodies, bodies_room;

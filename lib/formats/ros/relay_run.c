@@ -9,8 +9,8 @@
 
 enum {
     CDR_HEAD = 4,
-    WIDE = 4,             /* bytes of a character of a wide text … */
-    WIDE_V2 = 2,          /* … and in XCDR2, where their number comes before them, not that of the characters */
+    WIDE = 4,             /* bytes of a character of a wide text in ROS 2; others have 2, and before them not the number
+                             of the characters, but of the bytes */
     SPARE_OUT = 64 << 10, /* a payload may grow by this much, … */
     GROWTH_OUT = 16,      /* … and to so many times its size */
     CDR_END_PADDING = 3,  /* zeros that some writers append */
@@ -252,28 +252,28 @@ static bool move_text(struct relay_run *r, bool writes) {
 
 /* ---- wide texts, which only ROS 2 has: units of UTF-16 in 4 bytes each */
 
-static uint32_t unit_at(const struct relay_run *r, const uint8_t *p) {
-    if (r->is_v2) {
+static uint32_t unit_at(const struct relay_run *r, const uint8_t *p, uint32_t wide) {
+    if (wide < WIDE) {
         return r->big ? (uint32_t)p[0] << 8 | p[1] : load_u16le(p);
     }
     return r->big ? __builtin_bswap32(load_u32le(p)) : load_u32le(p);
 }
 
 static bool move_wide_text(struct relay_run *r, bool writes) {
-    uint32_t n = 0, size = 0, wide = r->is_v2 ? WIDE_V2 : WIDE;
-    const uint8_t *p = take_u32(r, &n) ? ros_relay_run_take(r, 1, r->is_v2 ? n : (uint64_t)n * WIDE) : NULL;
+    uint32_t n = 0, size = 0, wide = r->is_v2 || r->relay->from_omg ? 2 : WIDE;
+    const uint8_t *p = take_u32(r, &n) ? ros_relay_run_take(r, 1, wide < WIDE ? n : (uint64_t)n * WIDE) : NULL;
     if (!p || !writes) {
         return p;
     }
-    n /= r->is_v2 ? WIDE_V2 : 1;
+    n /= wide < WIDE ? wide : 1;
     for (int pass = 0; pass < 2; pass++) { /* the size first, then the bytes */
         uint8_t *to = NULL, utf8[4];
         if (pass == 1 && (!give_u32(r, size) || !give(r, 1, size, &to))) {
             return false;
         }
         for (uint32_t i = 0, at = 0; i < n && (pass == 0 || to); i++) {
-            uint32_t low = i + 1 < n ? unit_at(r, p + (size_t)(i + 1) * wide) : 0, used = 1;
-            size_t bytes = utf8_put_units(unit_at(r, p + (size_t)i * wide), low, &used, utf8);
+            uint32_t low = i + 1 < n ? unit_at(r, p + (size_t)(i + 1) * wide, wide) : 0, used = 1;
+            size_t bytes = utf8_put_units(unit_at(r, p + (size_t)i * wide, wide), low, &used, utf8);
             i += used - 1;
             if (to) {
                 memcpy(to + at, utf8, bytes);
