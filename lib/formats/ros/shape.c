@@ -60,7 +60,8 @@ static bool put_members(const struct shaping *s, const struct ros_definition_typ
         const struct naming member = {.name = step->key, .optional = step->optional || may_lack};
         more = step->hidden || put_step(s, step, &member);
     }
-    return more && ros_shape_put(s, REEL_SHAPE_END, as) != REEL_SHAPE_STOP;
+    const struct naming end = {.name = as->name};
+    return more && ros_shape_put(s, REEL_SHAPE_END, &end) != REEL_SHAPE_STOP;
 }
 
 static bool ros_shape_put_type(const struct shaping *s, uint32_t type, const struct naming *as) {
