@@ -11,6 +11,7 @@
     X(carla)                                                                                                           \
     X(json)                                                                                                            \
     X(msgpack)                                                                                                         \
+    X(cbor)                                                                                                            \
     X(protobuf)                                                                                                        \
     X(nanover)                                                                                                         \
     X(nanover_legacy)
