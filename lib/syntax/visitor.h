@@ -54,6 +54,8 @@ struct reel_visitor_ops {
      * of so many each (a position is 3 columns); the last row may be short. A list of numbers otherwise. */
     bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
     bool (*stamp)(struct reel_visitor *v, const struct reel_stamp *value); /* reel_stamp_show() otherwise */
+    bool (*inside)(struct reel_visitor *v, struct reel_bytes member); /* the next value stands for a map with this one
+                                                                         key, and can be asked for by its path, too */
 };
 struct reel_visitor {
     const struct reel_visitor_ops *ops;
@@ -124,6 +126,9 @@ static inline bool visit_numbers(struct reel_visitor *v, enum reel_number type, 
 }
 static inline bool visit_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     return v->ops->stamp ? v->ops->stamp(v, value) : reel_stamp_show(v, value);
+}
+static inline bool visit_inside(struct reel_visitor *v, struct reel_bytes member) {
+    return REEL_VISIT_(v, inside, , member);
 }
 
 /* Of a visitor that ignores all values; without `numbers`, arrays would be walked value by value. */
