@@ -13,6 +13,7 @@
     X(msgpack)                                                                                                         \
     X(cbor)                                                                                                            \
     X(protobuf)                                                                                                        \
+    X(flatbuffer)                                                                                                      \
     X(nanover)                                                                                                         \
     X(nanover_legacy)
 

@@ -10,7 +10,8 @@ static const struct {
     const char *encoding, *language, *type;
 } kinds[] = {{"ros1", "ros1msg", "p/T"},       {"cdr", "ros2msg", "p/msg/T"},   {"cdr", "ros2idl", "p/msg/T"},
              {"cdr", "omgidl", "p::T"},        {"protobuf", "protobuf", "p.M"}, {"json", "jsonschema", "p.M"},
-             {"msgpack", "jsonschema", "p.M"}, {"rsb", "proto", ".p.M"},        {"ros1", "", "p/T"}};
+             {"msgpack", "jsonschema", "p.M"}, {"rsb", "proto", ".p.M"},        {"ros1", "", "p/T"},
+             {"flatbuffer", "flatbuffer", ""}};
 
 enum { PARTS_MAX = 1 << 14 };
 

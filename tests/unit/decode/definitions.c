@@ -14,6 +14,7 @@
 #include "formats/ros/md5.h"
 #include "formats/ros/standard.h"
 #include "formats/ros/translate.h"
+#include "makers/flatbuffer_maker.h"
 #include "syntax/visitor.h"
 #include "tables/columns/tree.h"
 
@@ -213,6 +214,30 @@ static void put_protobuf(const struct family *f, struct grow *out) {
     put_inner(out, 1, &file);
 }
 
+/* Two bytes of the vtable for each field: WIDE fields need 18,004. */
+static void put_flatbuffer(const struct family *f, struct grow *out) {
+    size_t objects = fbm_schema(out, f->n);
+    struct fbm_member *members = calloc(WIDE + 2, sizeof *members);
+    char(*names)[16] = calloc(WIDE + 2, sizeof *names);
+    for (unsigned i = 0; i < f->n; i++) {
+        unsigned n = 0;
+        char type[16];
+        for (unsigned k = 0; k < f->n_held[i]; k++, n++) {
+            const struct held *h = &f->held[i][k];
+            snprintf(names[n], sizeof names[n], "h%u", k);
+            members[n] = (struct fbm_member){names[n], h->many ? 14 : 15, 15, 4 + 2 * n, (int)h->type};
+        }
+        for (unsigned k = 0; k < f->numbers[i]; k++, n++) {
+            number_name(f, k, names[n]);
+            members[n] = (struct fbm_member){names[n], 7, 0, 4 + 2 * n, -1};
+        }
+        snprintf(type, sizeof type, "p.T%u", i);
+        fbm_object(out, type, members, n, 0, objects + (size_t)4 * i);
+    }
+    free(members);
+    free(names);
+}
+
 /* A JSON Schema has no names for types here: the first field of each type only, and no deeper than `left`. */
 static void put_json_type(const struct family *f, struct grow *out, unsigned type, unsigned left) {
     char line[96], name[16];
@@ -239,6 +264,7 @@ static const struct language {
                  {"cdr", "ros2msg", "p/T0", put_ros},
                  {"cdr", "ros2idl", "p/msg/T0", put_idl},
                  {"protobuf", "protobuf", "p.T0", put_protobuf},
+                 {"flatbuffer", "flatbuffer", "p.T0", put_flatbuffer},
                  {"json", "jsonschema", "T0", put_json}};
 
 /* ---- walks */
@@ -372,7 +398,8 @@ static void walk_ros(const struct subject *s) {
 
 /* A chain beyond the ceiling is refused, and in ROS a type that holds itself. */
 static bool may_be_refused(const struct family *f, const struct language *language) {
-    return f->n > REEL_DEPTH_MAX || (f->n < 3 && f->n_held[0] > 0 && language->put != put_protobuf);
+    bool recursive = language->put == put_protobuf || language->put == put_flatbuffer;
+    return f->n > REEL_DEPTH_MAX || (f->n < 3 && f->n_held[0] > 0 && !recursive);
 }
 
 static void walk(const struct family *f, const struct language *language) {
