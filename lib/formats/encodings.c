@@ -14,6 +14,7 @@
     X(cbor)                                                                                                            \
     X(protobuf)                                                                                                        \
     X(flatbuffer)                                                                                                      \
+    X(capnproto)                                                                                                       \
     X(nanover)                                                                                                         \
     X(nanover_legacy)
 

@@ -14,6 +14,7 @@
 #include "formats/ros/md5.h"
 #include "formats/ros/standard.h"
 #include "formats/ros/translate.h"
+#include "makers/capnproto_maker.h"
 #include "makers/flatbuffer_maker.h"
 #include "syntax/visitor.h"
 #include "tables/columns/tree.h"
@@ -238,6 +239,24 @@ static void put_flatbuffer(const struct family *f, struct grow *out) {
     free(names);
 }
 
+static void put_capnproto(const struct family *f, struct grow *out) {
+    size_t nodes = cpm_request(out, f->n);
+    for (unsigned i = 0; i < f->n; i++) {
+        char name[16], type[24];
+        snprintf(type, sizeof type, "p.capnp:T%u", i);
+        size_t field = cpm_node(out, nodes + (size_t)i * CPM_NODE, i + 1, type, f->n_held[i] + f->numbers[i]);
+        for (unsigned k = 0; k < f->n_held[i]; k++, field += CPM_FIELD) {
+            snprintf(name, sizeof name, "h%u", k);
+            cpm_field(out, field, name, k, 16, f->held[i][k].many, f->held[i][k].type + 1);
+        }
+        for (unsigned k = 0; k < f->numbers[i]; k++, field += CPM_FIELD) {
+            number_name(f, k, name);
+            cpm_field(out, field, name, k, 4, 0, 0);
+        }
+    }
+    cpm_end(out);
+}
+
 /* A JSON Schema has no names for types here: the first field of each type only, and no deeper than `left`. */
 static void put_json_type(const struct family *f, struct grow *out, unsigned type, unsigned left) {
     char line[96], name[16];
@@ -265,6 +284,7 @@ static const struct language {
                  {"cdr", "ros2idl", "p/msg/T0", put_idl},
                  {"protobuf", "protobuf", "p.T0", put_protobuf},
                  {"flatbuffer", "flatbuffer", "p.T0", put_flatbuffer},
+                 {"capnproto", "capnproto", "p.capnp:T0", put_capnproto},
                  {"json", "jsonschema", "T0", put_json}};
 
 /* ---- walks */
@@ -398,7 +418,7 @@ static void walk_ros(const struct subject *s) {
 
 /* A chain beyond the ceiling is refused, and in ROS a type that holds itself. */
 static bool may_be_refused(const struct family *f, const struct language *language) {
-    bool recursive = language->put == put_protobuf || language->put == put_flatbuffer;
+    bool recursive = language->put == put_protobuf || language->put == put_flatbuffer || language->put == put_capnproto;
     return f->n > REEL_DEPTH_MAX || (f->n < 3 && f->n_held[0] > 0 && !recursive);
 }
 
