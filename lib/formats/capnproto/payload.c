@@ -212,6 +212,5 @@ const struct reel_encoding reel_encoding_capnproto = {
     .fields = cp_fields,
     .shape = cp_shape,
     .languages = (const char *const[]){"capnp", NULL},
-    .schema_encoding = "capnproto",
     .version = 1,
 };
