@@ -8,7 +8,7 @@
 
 enum { FIELD_PATH_MAX = 1024, FIELDS_MAX = 4096, FIELD_DEPTH_MAX = 64 };
 
-/* "a[3].b" → "a.3.b"; "a.[b.c]" stays. False: too long. */
+/* "a[3].b" → "a.3.b"; "a.[p.x]" stays. False: too long. */
 bool field_path_normal(const char *path, char out[FIELD_PATH_MAX]);
 
 /* A set of paths, immutable once it is used. The index of a path in the list that it was created from is its column. */

@@ -60,7 +60,7 @@ def theirs(value, key=None):
     """As capnp writes it, in our way: bytes are not a list, and only large integers are texts."""
     if isinstance(value, dict):
         return {k: theirs(v, k) for k, v in value.items()}
-    if key == 'raw':
+    if key in ('raw', 'bytes'):
         return bytes(value)
     if isinstance(value, list):
         return [bytes(v) for v in value] if key == 'raws' else [theirs(v, key) for v in value]

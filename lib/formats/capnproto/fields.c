@@ -6,9 +6,9 @@
 #include "formats/capnproto/schema.h"
 
 static const char *cp_type_name(const struct cp_type *t) {
-    static const char *const names[CP_TYPES] = {
-        "Void",    "Bool",    "Int8", "Int16", "Int32", "Int64", "UInt8",  "UInt16",    "UInt32",    "UInt64",
-        "Float32", "Float64", "Text", "Data",  "List",  "enum",  "struct", "interface", "AnyPointer"};
+    static const char *const names[CP_TYPES] = {"void",   "bool",   "int8",   "int16",     "int32",   "int64",  "uint8",
+                                                "uint16", "uint32", "uint64", "float32",   "float64", "string", "bytes",
+                                                "list",   "enum",   "struct", "interface", "any"};
     return t->node && t->node->name[0] ? t->node->name : names[t->kind];
 }
 
@@ -100,6 +100,9 @@ static bool cp_put_value(struct shaping *s, const struct cp_type *t, struct reel
     case CP_TYPE_DATA:
         return cp_put(s, REEL_SHAPE_BYTES, part);
     case CP_TYPE_LIST: {
+        if (t->element->kind == CP_TYPE_UINT8) {
+            return cp_put(s, REEL_SHAPE_BYTES, part);
+        }
         enum reel_shape_next next = cp_open_part(s, REEL_SHAPE_LIST, part);
         return next == REEL_SHAPE_ENTER ? cp_put_value(s, t->element, (struct reel_shape){0}) : next != REEL_SHAPE_STOP;
     }

@@ -15,7 +15,7 @@ bool cp_message_open(struct cp_message *m, struct reel_bytes all) {
     struct cursor c = cursor_of(all);
     *m = (struct cp_message){.all = all};
     uint32_t more = cursor_u32le(&c);
-    if (c.failed || more >= CP_SEGMENTS_MAX) {
+    if (c.failed || more >= REEL_CAPNPROTO_SEGMENTS_MAX) {
         return cp_fail(m, all.data);
     }
     struct cursor sizes = cursor_sub(&c, 4 * ((uint64_t)more + 1));

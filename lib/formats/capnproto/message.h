@@ -9,12 +9,11 @@
 #define REEL_FORMATS_CAPNPROTO_MESSAGE_H
 
 #include "base/bytes.h"
-
-enum { CP_SEGMENTS_MAX = 512 /* as its own library allows */ };
+#include "base/limits.h"
 
 struct cp_message {
     struct reel_bytes all;
-    struct reel_bytes segments[CP_SEGMENTS_MAX];
+    struct reel_bytes segments[REEL_CAPNPROTO_SEGMENTS_MAX];
     uint32_t n;
     bool failed;
     size_t failed_at; /* in `all` */

@@ -1,10 +1,9 @@
 /* Decodes Cap'n Proto messages with the tables of their schema. Keys are emitted in the order of the schema's fields:
  *   - numbers, enums and groups are always there, of a union only the member that is set; what a null pointer stands
  * for is left out;
- *   - an enum is its name, or its number when it has none; void is null, and so is what has no type: AnyPointer, a
- *     capability.
- * Pointers may share what they lead to, so that few bytes describe a huge tree: what is emitted is bounded by
- * STEPS_PER_BYTE. */
+ *   - an enum is its name, or its number when it has none; a list of UInt8 is bytes, as Data is; void is null, and so
+ * is what has no type: AnyPointer, a capability. Pointers may share what they lead to, so that few bytes describe a
+ * huge tree: what is emitted is bounded by REEL_STEPS_PER_BYTE. */
 #include "base/limits.h"
 #include "formats/capnproto/message.h"
 #include "formats/capnproto/schema.h"
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 
 /* A step is a field of a struct, or an element of a list. Real messages need 1 or 2 for each byte. */
-enum { STEPS_PER_BYTE = 64, STEPS_LEAST = REEL_DEFINITION_FIELDS_MAX, BYTES_PER_STEP = 64 };
+enum { BYTES_PER_STEP = 64 /* of a text or bytes, which are passed on as they are */ };
 
 struct cp_walk {
     struct cp_message m;
@@ -122,6 +121,9 @@ static bool emit_list(struct cp_walk *w, const struct cp_type *element, const st
     static const uint8_t bits[] = {
         [CP_1] = 8, [CP_2] = 16, [CP_4] = 32, [CP_8] = 64, [CP_POINTER] = 0, [CP_COMPOSITE] = 0};
     enum reel_number number;
+    if (element->kind == CP_TYPE_UINT8 && l->size == CP_1) {
+        return cp_emit_bytes(w, l, false);
+    }
     if (cp_number_of(element->kind, &number) && bits[l->size] == cp_type_bits(element->kind)) {
         return cp_spend(w, l->n) &&
                visit_numbers(w->v, number, bytes_of(l->data.data, (size_t)l->n * (bits[l->size] / 8)), 1);
@@ -196,7 +198,7 @@ static bool cp_open(const struct reel_channel *channel, void **out, struct reel_
 
 static bool cp_decode(const void *p, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct cp_schema *schema = p;
-    struct cp_walk w = {.v = v, .err = err, .steps = (uint64_t)payload.size * STEPS_PER_BYTE + STEPS_LEAST};
+    struct cp_walk w = {.v = v, .err = err, .steps = (uint64_t)payload.size * REEL_STEPS_PER_BYTE + REEL_STEPS_LEAST};
     if (!cp_message_open(&w.m, payload)) {
         return cp_fail_at(&w);
     }

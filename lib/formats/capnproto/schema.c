@@ -2,6 +2,8 @@
  * share what they lead to: the memory of all tables has a limit, and with it the work. */
 #include "formats/capnproto/schema.h"
 
+#include "base/limits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,8 +36,7 @@ enum {
     ENUMERANT_P_NAME = 0,
 
     NODES_MAX = 1 << 16,
-    TABLES_MAX = 64 << 20, /* most memory for all tables */
-    LISTS_MAX = 16,        /* lists of lists */
+    LISTS_MAX = 16, /* lists of lists */
     NAME_MAX = 512,
 };
 
@@ -268,7 +269,7 @@ bool cp_schema_read(struct cp_schema *schema, struct reel_bytes data, const char
     }
     r->schema = schema;
     r->err = err;
-    schema->arena.max = TABLES_MAX;
+    schema->arena.max = REEL_DEFINITION_TABLES_MAX;
     bool good = cp_message_open(&r->m, data) ? read_all(r, name) : cp_damaged(r, "it is no stream of segments");
     free(r);
     return good;

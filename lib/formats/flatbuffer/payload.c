@@ -2,7 +2,8 @@
  *   - a scalar that is absent has its default, unless it is optional; other fields are emitted only when present;
  *   - an enum is its name, or its number when it has none; a union is its type's name under "NAME_type" and its value;
  *   - a vector of ubyte is bytes, other vectors are lists; Time and Duration of seconds and nanoseconds are times.
- * Tables may share their parts, so that few bytes describe a huge tree: what is emitted is bounded by STEPS_PER_BYTE.
+ * Tables may share their parts, so that few bytes describe a huge tree: what is emitted is bounded by
+ * REEL_STEPS_PER_BYTE.
  */
 #include "base/limits.h"
 #include "formats/flatbuffer/buffer.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 
 /* A step is a field of a table, or an element of a vector. Real messages need 1 or 2 for each byte. */
-enum { STEPS_PER_BYTE = 64, STEPS_LEAST = REEL_DEFINITION_FIELDS_MAX, BYTES_PER_STEP = 64 };
+enum { BYTES_PER_STEP = 64 /* of a text or bytes, which are passed on as they are */ };
 
 struct fb_walk {
     struct fb_buffer b;
@@ -241,8 +242,10 @@ static bool fb_open(const struct reel_channel *channel, void **out, struct reel_
 
 static bool fb_decode(const void *p, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct fb_schema *schema = p;
-    struct fb_walk w = {
-        .b = {.all = payload}, .v = v, .err = err, .steps = (uint64_t)payload.size * STEPS_PER_BYTE + STEPS_LEAST};
+    struct fb_walk w = {.b = {.all = payload},
+                        .v = v,
+                        .err = err,
+                        .steps = (uint64_t)payload.size * REEL_STEPS_PER_BYTE + REEL_STEPS_LEAST};
     return emit_object(&w, schema->root, fb_follow(&w.b, 0), REEL_DEPTH_MAX);
 }
 

@@ -2,6 +2,8 @@
  * count is bounded by the bytes, and the memory of all tables has a limit: vectors may share their bytes. */
 #include "formats/flatbuffer/schema.h"
 
+#include "base/limits.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -37,7 +39,6 @@ enum {
     VALUE_TYPE = SLOT(3),
 
     OBJECTS_MAX = 1 << 16, /* and of enums */
-    TABLES_MAX = 64 << 20, /* most memory for all tables */
     NAME_MAX = 512,        /* longest name with its namespace */
     STRUCT_MAX = 64 << 10, /* bytes; its fields are found by 16 bits */
 };
@@ -321,7 +322,7 @@ static const struct fb_object *find_root(const struct fb_schema *s, const char *
 
 bool fb_schema_read(struct fb_schema *schema, struct reel_bytes data, const char *name, struct reel_error *err) {
     struct fb_reading r = {.b = {.all = data}, .schema = schema, .err = err};
-    schema->arena.max = TABLES_MAX;
+    schema->arena.max = REEL_DEFINITION_TABLES_MAX;
     struct fb_table t = fb_table_at(&r.b, fb_follow(&r.b, 0));
     struct reel_bytes objects = slot_elements(&r, &t, SCHEMA_OBJECTS, 4),
                       enums = slot_elements(&r, &t, SCHEMA_ENUMS, 4);

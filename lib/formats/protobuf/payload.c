@@ -7,7 +7,7 @@
  *   - an enum is its name, or its number when it has no name; a group is a message, and an extension has its full name
  * in brackets; for well-known types see known.c;
  *   - fields that the definition lacks are emitted as "#NUMBER", one by one.
- * The work is linear in the payload, see STEPS_PER_BYTE. */
+ * The work is linear in the payload, see REEL_STEPS_PER_BYTE. */
 #include "formats/protobuf/walk.h"
 
 #include "base/bytes.h"
@@ -21,8 +21,6 @@
 
 /* A step is a field of a definition searched for, or a field of the payload skipped because the fields are not in
  * order. Real messages need 1 or 2 for each byte. */
-enum { STEPS_PER_BYTE = 64, STEPS_LEAST = REEL_DEFINITION_FIELDS_MAX };
-
 static void spend(struct pb_walk *w, uint64_t steps) {
     w->steps -= steps < w->steps ? steps : w->steps;
 }
@@ -400,7 +398,7 @@ static bool pb_decode(const void *p, struct reel_bytes payload, struct reel_visi
                         .payload = payload,
                         .v = v,
                         .err = err,
-                        .steps = (uint64_t)payload.size * STEPS_PER_BYTE + STEPS_LEAST};
+                        .steps = (uint64_t)payload.size * REEL_STEPS_PER_BYTE + REEL_STEPS_LEAST};
     return pb_emit_message(&w, schema->root, payload, REEL_DEPTH_MAX);
 }
 

@@ -47,7 +47,6 @@ enum { /* field numbers of descriptor.proto */
        NESTED_MAX = 32,           /* deepest nesting of message definitions */
        NAME_MAX = 512,            /* longest name with its package */
        DEFINITIONS_MAX = 1 << 16, /* most messages, and most enums */
-       TABLES_MAX = 64 << 20,     /* most memory for all tables */
 };
 
 /* A message or enum whose name is known, or an extension under the name of the message that it is for. */
@@ -452,7 +451,7 @@ static bool read_tables(struct reading *r) {
 
 bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char *name, struct reel_error *err) {
     AUTO(reading_done) struct reading r = {.schema = schema, .err = err};
-    schema->arena.max = TABLES_MAX;
+    schema->arena.max = REEL_DEFINITION_TABLES_MAX;
     struct cursor at = cursor_of(set);
     struct proto_field f;
     while (pb_next(&at, &f)) {

@@ -48,7 +48,8 @@ static void every_type(void **state) {
             "\"},\"c\":\"red\","
             "\"v\":{\"x\":1,\"y\":2.5},\"names\":[\"a\",\"\",\"c\"],\"vs\":[{\"x\":1,\"y\":2},{\"x\":0,\"y\":2.5}],"
             "\"ints\":[1,-2],"
-            "\"bools\":[true,false,true],\"bytes\":[1,255],\"doubles\":[0.5,-1],\"colours\":[\"blue\",\"red\"],"
+            "\"bools\":[true,false,true],\"bytes\":{\"$base64\":\"Af8=\"},\"doubles\":[0.5,-1],\"colours\":[\"blue\","
+            "\"red\"],"
             "\"deep\":[[1,2],[],[-3]],"
             "\"nothing\":null,\"two\":\"t\",\"place\":{\"lat\":1.5,\"lon\":-2,\"kind\":{\"land\":7}},\"self\":{\"b\":"
             "true,\"i8\":-3,\"i16\":1,"
@@ -72,19 +73,19 @@ static void fields_of_a_struct(void **state) {
     struct grow definition = file("demo.cgr");
     use(&definition, "demo.capnp:Root");
     assert_string_equal(decode_fields(&channel),
-                        "b Bool numeric\ni8 Int8 numeric\ni16 Int16 numeric\ni32 Int32 numeric\ni64 Int64 numeric\nu8 "
-                        "UInt8 numeric\nu16 UInt16 numeric\n"
-                        "u32 UInt32 numeric\nu64 UInt64 numeric\nf Float32 numeric\nd Float64 numeric\ns Text\nraw "
-                        "Data\nc Colour\nv.x Float32 numeric\n"
-                        "v.y Float64 numeric\nnames Text[]\nvs Vec[]\nints Int32[]\nbools Bool[]\nbytes "
-                        "UInt8[]\ndoubles Float64[]\ncolours Colour[]\n"
-                        "deep Int16[][]\nnothing Void\none Int32 numeric\ntwo Text\nthree.x Int32 numeric\nthree.y "
-                        "Text\nnone Void\nplace.lat Float64 numeric\n"
-                        "place.lon Float64 numeric\nplace.kind.sea Void\nplace.kind.land UInt8 numeric\nself "
-                        "Root\nvoids Void[]\nraws Data[]\nb2 Bool numeric\n"
-                        "longs UInt64[]\n");
+                        "b bool numeric\ni8 int8 numeric\ni16 int16 numeric\ni32 int32 numeric\ni64 int64 numeric\nu8 "
+                        "uint8 numeric\nu16 uint16 numeric\n"
+                        "u32 uint32 numeric\nu64 uint64 numeric\nf float32 numeric\nd float64 numeric\ns string\nraw "
+                        "bytes\nc Colour\nv.x float32 numeric\n"
+                        "v.y float64 numeric\nnames string[]\nvs Vec[]\nints int32[]\nbools bool[]\nbytes "
+                        "uint8[]\ndoubles float64[]\ncolours Colour[]\n"
+                        "deep int16[][]\nnothing void\none int32 numeric\ntwo string\nthree.x int32 numeric\nthree.y "
+                        "string\nnone void\nplace.lat float64 numeric\n"
+                        "place.lon float64 numeric\nplace.kind.sea void\nplace.kind.land uint8 numeric\nself "
+                        "Root\nvoids void[]\nraws bytes[]\nb2 bool numeric\n"
+                        "longs uint64[]\n");
     use(&definition, "Outer.Inner");
-    assert_string_equal(decode_fields(&channel), "n Int32 numeric\n");
+    assert_string_equal(decode_fields(&channel), "n int32 numeric\n");
     grow_done(&definition);
 }
 
