@@ -19,6 +19,7 @@ struct cp_walk {
     struct reel_visitor *v;
     struct reel_error *err;
     uint64_t steps; /* left */
+    uint32_t empty; /* elements without bytes that may still come */
 };
 
 static bool cp_fail_at(struct cp_walk *w) {
@@ -35,6 +36,15 @@ static bool cp_spend(struct cp_walk *w, uint64_t steps) {
                          w->m.all.size);
     }
     w->steps -= steps;
+    return true;
+}
+static bool spend_empty(struct cp_walk *w, uint32_t n) {
+    if (n > w->empty) {
+        return reel_fail(w->err, REEL_LIMIT,
+                         "more than %d elements of Cap'n Proto that occupy no bytes are not decoded",
+                         REEL_EMPTY_VALUES_MAX);
+    }
+    w->empty -= n;
     return true;
 }
 static bool cp_deeper(struct cp_walk *w, unsigned depth) {
@@ -128,6 +138,9 @@ static bool emit_list(struct cp_walk *w, const struct cp_type *element, const st
         return cp_spend(w, l->n) &&
                visit_numbers(w->v, number, bytes_of(l->data.data, (size_t)l->n * (bits[l->size] / 8)), 1);
     }
+    if (l->data.size == 0 && !spend_empty(w, l->n)) {
+        return false;
+    }
     bool goes_on = cp_deeper(w, depth) && visit_begin_list(w->v);
     for (uint32_t i = 0; goes_on && i < l->n; i++) {
         goes_on = cp_spend(w, 1) && emit_element(w, element, l, i, depth - 1);
@@ -198,7 +211,10 @@ static bool cp_open(const struct reel_channel *channel, void **out, struct reel_
 
 static bool cp_decode(const void *p, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct cp_schema *schema = p;
-    struct cp_walk w = {.v = v, .err = err, .steps = (uint64_t)payload.size * REEL_STEPS_PER_BYTE + REEL_STEPS_LEAST};
+    struct cp_walk w = {.v = v,
+                        .err = err,
+                        .steps = (uint64_t)payload.size * REEL_STEPS_PER_BYTE + REEL_STEPS_LEAST,
+                        .empty = REEL_EMPTY_VALUES_MAX};
     if (!cp_message_open(&w.m, payload)) {
         return cp_fail_at(&w);
     }

@@ -70,6 +70,12 @@ static struct reel_bytes text_in(struct cp_reading *r, const struct cp_struct *s
     return cp_bytes(&l, true);
 }
 
+/* A list of structs; of those without a byte there could be any number. */
+static bool structs_in(struct cp_reading *r, const struct cp_struct *s, uint32_t pointer, struct cp_list *list) {
+    *list = list_in(r, s, pointer);
+    return cp_fits(r) && (list->n <= list->data.size / 8 || cp_damaged(r, "a list of nothing"));
+}
+
 /* ---- types */
 
 unsigned cp_type_bits(enum cp_type_kind kind) {
@@ -151,7 +157,10 @@ static bool cp_read_field(struct cp_reading *r, struct cp_struct s, struct cp_fi
 }
 
 static bool read_struct(struct cp_reading *r, const struct cp_struct *s, struct cp_node *node) {
-    struct cp_list list = list_in(r, s, NODE_P_FIELDS);
+    struct cp_list list;
+    if (!structs_in(r, s, NODE_P_FIELDS, &list)) {
+        return false;
+    }
     struct cp_field *fields = arena_alloc(&r->schema->arena, (size_t)list.n * sizeof *fields);
     if (!fields) {
         return no_room(r);
@@ -169,7 +178,10 @@ static bool read_struct(struct cp_reading *r, const struct cp_struct *s, struct 
 }
 
 static bool cp_read_enum(struct cp_reading *r, const struct cp_struct *s, struct cp_node *node) {
-    struct cp_list list = list_in(r, s, NODE_P_ENUMERANTS);
+    struct cp_list list;
+    if (!structs_in(r, s, NODE_P_ENUMERANTS, &list)) {
+        return false;
+    }
     struct reel_bytes *names = arena_alloc(&r->schema->arena, (size_t)list.n * sizeof *names);
     if (!names) {
         return no_room(r);
@@ -246,8 +258,8 @@ static const struct cp_node *find_root(const struct cp_schema *s, const char *na
 
 static bool read_all(struct cp_reading *r, const char *name) {
     struct cp_struct request = cp_struct_at(&r->m, cp_root());
-    struct cp_list nodes = list_in(r, &request, REQUEST_P_NODES);
-    if (!cp_fits(r) || !place_nodes(r, &nodes)) {
+    struct cp_list nodes;
+    if (!structs_in(r, &request, REQUEST_P_NODES, &nodes) || !place_nodes(r, &nodes)) {
         return false;
     }
     for (uint32_t i = 0; i < r->schema->n; i++) {
