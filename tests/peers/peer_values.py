@@ -207,7 +207,7 @@ import "google/protobuf/any.proto"; import "google/protobuf/duration.proto"; imp
 import "google/protobuf/struct.proto"; import "google/protobuf/timestamp.proto"; import "google/protobuf/wrappers.proto";
 message Everything {
   google.protobuf.Timestamp at = 1; google.protobuf.Duration took = 2; google.protobuf.FieldMask mask = 3; google.protobuf.Any any = 4;
-  google.protobuf.Struct object = 5; google.protobuf.Value value = 6; google.protobuf.ListValue list = 7;
+  google.protobuf.Struct object = 5; google.protobuf.Value any_value = 6; google.protobuf.ListValue list = 7;
   google.protobuf.DoubleValue d = 8; google.protobuf.FloatValue f = 9; google.protobuf.Int64Value i = 10; google.protobuf.UInt64Value u = 11;
   google.protobuf.Int32Value j = 12; google.protobuf.UInt32Value k = 13; google.protobuf.BoolValue b = 14; google.protobuf.StringValue s = 15;
   google.protobuf.BytesValue raw = 16; repeated google.protobuf.DoubleValue ds = 17; map<string, google.protobuf.Value> values = 18;
@@ -303,8 +303,7 @@ class Protobuf(Decoding):
         data = b''.join(m.SerializeToString() for m in parts)
         self.assert_same(self.decoded('protobuf', ('demo.Everything', 'protobuf', definition), [data]), [self.plain(kind.FromString(data))])
 
-    def test_well_known_types(self):
-        kind, definition = self.definition(KNOWN)
+    def known(self, kind):
         messages = [kind(), kind(own='x')]
         m = kind(own='y')
         m.at.FromJsonString('2023-11-14T22:13:20.005Z')
@@ -312,7 +311,7 @@ class Protobuf(Decoding):
         m.mask.paths.extend(['user.display_name', 'photo'])
         m.any.Pack(messages[1])
         m.object.update({'n': 1.5, 'none': None, 'in': {'t': 'x', 'l': [1, [2], {}]}, 'yes': True})
-        m.value.string_value = 'v'
+        m.any_value.string_value = 'v'
         m.list.extend([1, None, 'x', {'a': []}])
         m.d.value, m.f.value, m.i.value, m.u.value, m.j.value, m.k.value = 0.1, -0.5, -2**62, 2**64 - 1, -5, 7
         m.b.value, m.s.value, m.raw.value = True, 'ü', b'\x00\xff'
@@ -330,6 +329,11 @@ class Protobuf(Decoding):
         for name in ('at', 'took', 'mask', 'any', 'object', 'list', 'd', 'i', 'b', 's', 'raw'):
             getattr(empty, name).SetInParent()
         messages.append(empty)
+        return messages
+
+    def test_well_known_types(self):
+        kind, definition = self.definition(KNOWN)
+        messages = self.known(kind)
         ours = self.decoded('protobuf', ('demo.Everything', 'protobuf', definition), [m.SerializeToString() for m in messages])
         theirs = [self.plain(m) for m in messages]
         theirs[2]['any'].update({'ds': [], 'times': [], 'values': {}})  # which MessageToDict leaves out
