@@ -136,7 +136,7 @@ static bool cp_put_struct(struct shaping *s, const struct cp_node *node, struct 
         more = cp_put_field(s, &node->fields[i]);
     }
     s->depth--;
-    return more && cp_put(s, REEL_SHAPE_END, part);
+    return more && cp_put(s, REEL_SHAPE_END, (struct reel_shape){.name = part.name});
 }
 
 bool cp_shape(const void *p, reel_shape_visit visit, void *context) {

@@ -146,7 +146,7 @@ static bool fb_put_object(struct shaping *s, const struct fb_object *o, struct r
         more = fb_put_member(s, &o->members[i], o->is_struct);
     }
     s->depth--;
-    return more && fb_put(s, REEL_SHAPE_END, part);
+    return more && fb_put(s, REEL_SHAPE_END, (struct reel_shape){.name = part.name});
 }
 
 bool fb_shape(const void *p, reel_shape_visit visit, void *context) {

@@ -84,7 +84,7 @@ static bool protobuf_put_message(struct shaping *s, const struct pb_message *m, 
         more = protobuf_put_field(s, &m->fields[i]);
     }
     s->depth--;
-    return more && protobuf_put(s, REEL_SHAPE_END, part);
+    return more && protobuf_put(s, REEL_SHAPE_END, (struct reel_shape){.name = part.name});
 }
 
 bool pb_shape(const void *p, reel_shape_visit visit, void *context) {
