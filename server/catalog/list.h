@@ -107,7 +107,10 @@ char *list_sql(const struct list_query *query, const struct list_plan *plan);
 char *list_sql_edge(const struct list_plan *plan);     /* the last row of a walk's window */
 char *list_sql_sample(const struct list_query *query); /* how many of the rows in :rows match, and how many there are */
 char *list_sql_count(const struct list_query *query, uint32_t condition); /* its rows, up to :limit */
-bool list_is_kept(const struct condition *c);                             /* that number is kept, not counted */
+/* As they are stored: of one that has no children; of all in the order of a column. */
+char *list_sql_rows(const struct list_query *query, uint32_t condition);
+char *list_sql_order(const struct list_query *query, const char *column);
+bool list_is_kept(const struct condition *c); /* that number is kept, not counted */
 void list_bind(struct db_statement *s, const struct list_query *query);
 
 /* The newest `max` rows that a query finds, as a JSON array for json_each(); *more: there are others. malloc'd. */
