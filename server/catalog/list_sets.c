@@ -200,15 +200,19 @@ static bool read_rows(struct db_statement *s, bool postgres, bool bits, struct s
 static struct set *make(const struct making *m, char *key, const char *sql, bool bits, struct reel_error *err) {
     uint32_t n = bits ? m->rows / 32 + 1 : m->rows;
     AUTO(set_free) struct set *s = calloc(1, sizeof *s + n * sizeof *s->items);
-    AUTO(db_done) struct db_statement *statement = s ? db_compose(m->h, sql, err) : NULL;
-    if (!statement) {
+    if (!s) {
         free(key);
-        return s ? NULL : (reel_fail_memory(err), NULL);
+        reel_fail_memory(err);
+        return NULL;
     }
     s->users = 1;
     s->key = key;
     s->version = m->version;
     s->n = n;
+    AUTO(db_done) struct db_statement *statement = db_compose(m->h, sql, err);
+    if (!statement) {
+        return NULL;
+    }
     list_bind(statement, m->query);
     if (!read_rows(statement, m->query->postgres, bits, s, err)) {
         return NULL;
@@ -228,7 +232,9 @@ static struct set *get(const struct making *m, char *key, char *sql, bool bits, 
     if (s || !(bits ? m->bits : m->order) || pthread_mutex_trylock(&m->sets->making) != 0) {
         return s;
     }
-    s = make(m, TAKE(name), text, bits, err);
+    if (!(s = find(m->sets, name, m->version))) {
+        s = make(m, TAKE(name), text, bits, err);
+    }
     pthread_mutex_unlock(&m->sets->making);
     return s;
 }
