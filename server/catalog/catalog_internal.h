@@ -13,7 +13,7 @@ struct catalog_event;
 struct catalog {
     struct db *db;
     struct catalog_cache *cache; /* catalog_cache.h */
-    struct list_sets *lists;     /* list_sets.h; NULL: none are kept */
+    struct list_sets *lists;     /* list.h; NULL: none are kept */
 };
 
 /* The recording of that row with its parts and tags; REEL_NOT_FOUND. */

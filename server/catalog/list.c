@@ -8,7 +8,6 @@
 #include "base/number.h"
 #include "catalog/columns.h"
 #include "catalog/list.h"
-#include "catalog/list_sets.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024 };
 #define BEHIND_ALL                                                                                                     \

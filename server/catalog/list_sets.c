@@ -1,5 +1,14 @@
-/* See list_sets.h. A set is shared: it is freed by the last who has it. */
-#include "catalog/list_sets.h"
+/* Long lists without reading the table: the order of all recordings by a sort, and which of them a condition finds, as
+ * a bit each. Both are kept in memory, and a page is read off them.
+ *
+ * Rule: a set is that of one version of the recordings, which is the newest change that a transaction sees, so that no
+ * answer differs from that of a query. While changes come more often than SETTLED_NS, none are made: they would be made
+ * for one answer.
+ *
+ * Bounds: LIST_SETS_BYTES_MAX in total, and one more set that is being made; LIST_SETS_ROWS_MAX recordings.
+ *
+ * A set is shared: it is freed by the last who has it. */
+#include "catalog/list.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -9,7 +9,7 @@
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 #include "catalog/jobs.h"
-#include "catalog/list_sets.h"
+#include "catalog/list.h"
 #include "reel/time.h"
 
 static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed", "recording"};

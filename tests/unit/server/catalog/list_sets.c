@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "catalog/list_sets.h"
+#include "catalog/list.h"
 #include "catalog/maintenance.h"
 #include "makers/catalog_fixture.h"
 

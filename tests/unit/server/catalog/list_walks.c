@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "catalog/list_sets.h"
+#include "catalog/list.h"
 #include "catalog/maintenance.h"
 #include "makers/catalog_fixture.h"
 
