@@ -146,14 +146,29 @@ struct reel_index *scan_open_pack(struct app *app, const char *content, struct r
     return TAKE(index);
 }
 
-static bool set_text(char **at, const char *text) {
-    free(*at);
-    *at = strdup(text ? text : "");
-    return *at;
+enum { FILLED_TEXTS = 4 };
+
+/* All of them or none: a row that is half filled would be taken for a whole one. */
+static bool set_texts(char **const at[FILLED_TEXTS], const char *const texts[FILLED_TEXTS]) {
+    char *made[FILLED_TEXTS];
+    bool complete = true;
+    for (uint32_t i = 0; i < FILLED_TEXTS; i++) {
+        made[i] = strdup(texts[i] ? texts[i] : "");
+        complete &= made[i] != NULL;
+    }
+    for (uint32_t i = 0; i < FILLED_TEXTS; i++) {
+        free(complete ? *at[i] : made[i]);
+        *at[i] = complete ? made[i] : *at[i];
+    }
+    return complete;
 }
 
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(index);
+    if (!set_texts((char **const[]){&r->format, &r->container, &r->clock_note, &r->problem},
+                   (const char *const[]){info->format->name, info->container, info->clock_note, NULL})) {
+        return reel_fail_memory(err);
+    }
     r->state = info->is_summary ? STATE_SCANNING : STATE_READY;
     r->clock = info->clock;
     r->start_ns = info->start_ns;
@@ -164,9 +179,7 @@ bool scan_fill(struct catalog_recording *r, const struct reel_index *index, stru
     r->damaged = info->damaged;
     r->findings = info->n_findings_total;
     r->lost_bytes = info->lost_bytes;
-    return (set_text(&r->format, info->format->name) && set_text(&r->container, info->container) &&
-            set_text(&r->clock_note, info->clock_note) && set_text(&r->problem, "")) ||
-           reel_fail_memory(err);
+    return true;
 }
 
 /* ---- end of a scan */
