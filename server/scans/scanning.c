@@ -118,6 +118,12 @@ bool scan_summary(struct app *app, const struct catalog_recording *r, const stru
            store_keep_file(app->store, r->content, STORE_PACK, err);
 }
 
+uint64_t scan_pack_memory(struct app *app, const char *content) {
+    char pack[PATH_MAX];
+    AUTO_FD int held = store_open_file(app->store, content, STORE_PACK, false, pack, sizeof pack, NULL);
+    return held >= 0 ? index_opening_memory(held) : 0;
+}
+
 static struct reel_index *open_pack(struct app *app, const char *content, bool again, struct reel_error *err) {
     char pack[PATH_MAX];
     AUTO_FD int held = store_open_file(app->store, content, STORE_PACK, again, pack, sizeof pack, err);

@@ -37,7 +37,8 @@ JSON = {'Content-Type': 'application/json'}
 class Control(ctypes.Structure):
     """As failing.c has it."""
     _fields_ = [(name, ctypes.c_int64) for name in ('kinds', 'nth', 'how_many', 'error', 'lossy', 'seen', 'failed', 'failed_kind')] + \
-               [('folder', ctypes.c_char * 512), ('part', ctypes.c_char * 128), ('failed_path', ctypes.c_char * 512), ('failed_stack', ctypes.c_char * 2048)]
+               [('folder', ctypes.c_char * 512), ('part', ctypes.c_char * 128), ('failed_path', ctypes.c_char * 512), ('failed_stack', ctypes.c_char * 2048),
+                ('lists', ctypes.c_int64), ('listed', ctypes.c_uint64 * (1 << 18))]
 
 
 class Faults:
