@@ -7,6 +7,7 @@
 #include "api/contents/series.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "syntax/json_out.h"
 #include "tables/table.h"
 
@@ -130,7 +131,7 @@ void series_reply(struct http_request *r, const struct series *all, size_t n, bo
     } else if (good) {
         good = series_text_put_rows(f, all, n, across, format, (enum reel_table_form)form->form);
     }
-    if (f && fclose(f) == 0 && good) {
+    if (text_stream_close(f, &text) && good) {
         http_reply_bytes(r, 200, form->media_type, text, size);
     } else {
         http_reply_no_memory(r);

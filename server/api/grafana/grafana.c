@@ -10,6 +10,7 @@
 
 #include "api/body.h"
 #include "api/contents/series.h"
+#include "base/text_stream.h"
 #include "syntax/json_out.h"
 #include "tables/table.h"
 
@@ -376,7 +377,7 @@ void api_grafana_query(struct http_request *r) {
         }
     }
     fputs("]\n", p.out);
-    bool whole = fclose(p.out) == 0;
+    bool whole = text_stream_close(p.out, &text);
     if (p.too_many) {
         http_reply_problem(r, 413, "too-many", "at most %d series and %d targets at a time", SERIES_MAX, TARGETS_MAX);
     } else if (whole) {

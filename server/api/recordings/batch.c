@@ -12,6 +12,7 @@
 #include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "catalog/batches.h"
 #include "catalog/notes.h"
 #include "recordings/names.h"
@@ -166,7 +167,7 @@ static char *new_name(const struct batch *b, const struct catalog_recording *row
         return b->pattern ? NULL : strdup("");
     }
     put_pattern(out, b, row);
-    return fclose(out) == 0 ? text : (free(text), NULL);
+    return text_stream_close(out, &text) ? text : NULL;
 }
 
 /* Whether another recording has the place it would get: in the catalog, or by this batch. */
