@@ -135,13 +135,22 @@ const char *api_principal(const struct http_request *r, char out[API_PRINCIPAL_T
     return out;
 }
 
+static bool take_room(void *server, uint64_t bytes, struct reel_error *err) {
+    return http_server_hold(server, bytes, err);
+}
+static void give_room(void *server, uint64_t bytes) {
+    http_server_give_back(server, bytes);
+}
+
 struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,
                                        struct reel_recording *const *recordings, uint32_t n,
                                        const struct reel_selection *selection, const struct reel_write_options *options,
                                        struct reel_error *err) {
     char client[CLIENT_ROOM];
+    struct reel_write_options counted = *options;
+    counted.room = (struct reel_room){take_room, give_room, http_app(r)->http};
     snprintf(client, sizeof client, "%.80s %.80s", http_peer(r), http_caller(r)->name);
-    return reel_conversion_new(writer, recordings, n, selection, options, http_app(r)->threads, client, err);
+    return reel_conversion_new(writer, recordings, n, selection, &counted, http_app(r)->threads, client, err);
 }
 
 bool api_reserve_threads(struct http_request *r, struct reel_conversion *c) {

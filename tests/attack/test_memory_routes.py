@@ -130,6 +130,7 @@ def requests(paths, name, recording):
                 views = [[]] + [[(p['name'], v)] for p in parameters if p['name'] in ('view', 'ros') for v in p['schema'].get('enum', ()) if target.endswith('.mcap')]
                 views += [[('width', w)] for w in ('100', '8000') if path.endswith(('/frame', '/frames')) and 'width' in names]
                 filled = path.replace('{name}', target)
+                views += [[('width', '100')]] if target.endswith('.mp4') and 'width' in names else []
                 for segment, choices in segments.items():
                     filled = filled.replace('{%s}' % segment, choices[0])
                 for view in views:
