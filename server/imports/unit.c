@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "imports/import_internal.h"
+#include "json_whole.h"
 #include "recordings/names.h"
 #include "store/roots.h"
 
@@ -43,7 +44,7 @@ static char *write_request(const struct import_unit *u) {
     }
     json_t *request = json_pack("{s:s, s:s, s:b, s:b, s:o}", "mode", import_mode_name(t->mode), "name", u->name,
                                 "replace", t->replace, "watched", t->watched, "tags", tags);
-    char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
+    char *text = request ? json_whole_text(request, JSON_COMPACT) : NULL;
     json_decref(request);
     return text;
 }

@@ -7,6 +7,7 @@
 
 #include "app.h"
 #include "base/cancel.h"
+#include "base/heap.h"
 #include "base/thread.h"
 #include "log_queue.h"
 #include "reel/time.h"
@@ -137,6 +138,7 @@ static void worker_run(struct job *job) {
     bool over = false;
     const struct cancel cancel = {.goes_on = worker_goes_on, .context = job};
     cancel_set(&cancel);
+    (void)heap_lacks(); /* of the job before */
     bool good = job->claimed ? run_claimed(job, &come_back_ns, &err) : run_started(job, &over, &err);
     cancel_set(NULL);
     struct catalog_job *row = &job->row;

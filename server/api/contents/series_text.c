@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/text_stream.h"
+#include "json_whole.h"
 #include "syntax/json_out.h"
 #include "tables/table.h"
 
@@ -35,7 +36,7 @@ static bool series_text_time_text(const char *format, const struct series *s, in
 
 static void series_text_put_string(FILE *f, const char *string) {
     json_t *text = json_string(string);
-    char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+    char *quoted = text ? json_whole_text(text, JSON_ENCODE_ANY) : NULL;
     fputs(quoted ? quoted : "\"\"", f);
     free(quoted);
     json_decref(text);

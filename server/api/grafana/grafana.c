@@ -11,6 +11,7 @@
 #include "api/body.h"
 #include "api/contents/series.h"
 #include "base/text_stream.h"
+#include "json_whole.h"
 #include "syntax/json_out.h"
 #include "tables/table.h"
 
@@ -85,7 +86,7 @@ long long grafana_ms(int64_t ns, int64_t shift_ns) {
 
 void grafana_put_string(FILE *f, const char *text) {
     json_t *value = json_string(text);
-    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    char *quoted = value ? json_whole_text(value, JSON_ENCODE_ANY) : NULL;
     fputs(quoted ? quoted : "\"\"", f);
     free(quoted);
     json_decref(value);

@@ -15,6 +15,7 @@
 #include "base/text_stream.h"
 #include "catalog/batches.h"
 #include "catalog/notes.h"
+#include "json_whole.h"
 #include "recordings/names.h"
 #include "stream/merge_names.h"
 #include "stream/stream.h"
@@ -344,7 +345,7 @@ static char *job_options(const struct batch *b) {
     if (allowed) {
         json_object_set_new(options, "allowed", allowed);
     }
-    char *text = json_dumps(options, JSON_COMPACT);
+    char *text = json_whole_text(options, JSON_COMPACT);
     json_decref(options);
     return text;
 }
