@@ -305,16 +305,35 @@ static uint64_t sqlite_version(struct db *base) {
     return version;
 }
 
+/* SQLite's full-text search may go wrong after it had no memory: on that connection the next change of the same rows
+ * calls the database malformed. The writing mutex is held. */
+static void renew_writer(struct sqlite_db *db) {
+    struct reel_error ignored;
+    AUTO(handle_close)
+    struct sqlite_handle *fresh = strcmp(db->path, ":memory:") != 0 ? handle_open(db, true, &ignored) : NULL;
+    const volatile uint32_t *region = fresh ? map_wal_index(fresh->sqlite) : NULL;
+    if (region) { /* else the next transaction tries it again */
+        struct sqlite_handle *old = db->writer;
+        atomic_store(&db->wal_index, region);
+        db->writer = TAKE(fresh);
+        handle_close(old);
+    }
+}
+
 static void sqlite_end(struct db_handle *handle) {
     struct sqlite_handle *h = (struct sqlite_handle *)handle;
+    struct sqlite_db *db = sqlite_own(handle->db);
     if (h->open && !sqlite3_get_autocommit(h->sqlite)) { /* some failures have rolled back already */
         control(h, CONTROL_ROLLBACK);
     }
     h->open = false;
     if (h->writes) {
-        pthread_mutex_unlock(&sqlite_own(handle->db)->writing);
+        if (h->suspect) {
+            renew_writer(db);
+        }
+        pthread_mutex_unlock(&db->writing);
     } else {
-        pool_return(&sqlite_own(handle->db)->readers, handle->reserved, handle);
+        pool_return(&db->readers, handle->reserved, handle);
     }
 }
 
