@@ -283,7 +283,7 @@ static bool push_again(struct import_run *run, const struct catalog_failure *f, 
         return reel_fail(err, REEL_NOT_FOUND, "the file is gone");
     }
     struct import_unit *u = unit_again(f, &files, name, folder);
-    return u ? run_push(run, u) || reel_fail(err, REEL_CANCELLED, "cancelled") : reel_fail_memory(err);
+    return u ? run_push(run, u, err) : reel_fail_memory(err);
 }
 
 bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err) {
