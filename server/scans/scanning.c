@@ -171,12 +171,14 @@ static bool set_texts(char **const at[FILLED_TEXTS], const char *const texts[FIL
 
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(index);
+    const bool has_clock = r->annotations.has_clock;
     if (!set_texts((char **const[]){&r->format, &r->container, &r->clock_note, &r->problem},
-                   (const char *const[]){info->format->name, info->container, info->clock_note, NULL})) {
+                   (const char *const[]){info->format->name, info->container,
+                                         has_clock ? INDEX_CLOCK_SET : info->clock_note, NULL})) {
         return reel_fail_memory(err);
     }
     r->state = info->is_summary ? STATE_SCANNING : STATE_READY;
-    r->clock = info->clock;
+    r->clock = has_clock ? r->annotations.clock : info->clock;
     r->start_ns = info->start_ns;
     r->end_ns = info->end_ns;
     r->messages = info->messages;
