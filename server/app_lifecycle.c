@@ -294,6 +294,7 @@ void app_close(struct app *app) {
     reel_threads_free(app->threads);
     plays_free(app->plays);
     recordings_free(app->recordings);
+    http_server_free(app->http);
     jobs_free(app->jobs);
     peers_free(app->peers);
     locks_free(app->locks);

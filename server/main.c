@@ -44,7 +44,7 @@ static void suggest(const char *name) {
 }
 
 int main(int argc, char **argv) {
-    json_set_alloc_funcs(heap_malloc, free);
+    json_set_alloc_funcs(heap_malloc, heap_free);
     const char *name = argc > 1 ? argv[1] : "";
     signal(SIGPIPE, SIG_DFL); /* `reel cat … | head` ends quietly even if the caller ignored SIGPIPE; serve ignores it
                                  itself */

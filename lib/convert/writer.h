@@ -43,6 +43,14 @@ __attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss,
  */
 void reel_loss_fail(struct reel_loss *loss, const struct reel_error *why);
 
+/* Memory that a writer takes beyond what its channels and largest payload let one expect: of images that it draws. Any
+ * thread. */
+struct reel_room {
+    bool (*take)(void *context, uint64_t bytes, struct reel_error *err); /* false: there is none for it */
+    void (*give)(void *context, uint64_t bytes);
+    void *context;
+};
+
 enum reel_time_format {
     REEL_TIME_RFC3339,
     REEL_TIME_SECONDS,
@@ -65,6 +73,7 @@ struct reel_write_options {
     uint32_t n_fields;
     const char *name;              /* REEL_NAMES_FOLDER only: of the folder in an archive; NULL: the format's name */
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */
+    struct reel_room room;         /* take NULL: it is not counted */
     const struct reel_write_value *values; /* of the writer's own options, as reel_writer_set_option() checks them */
     uint32_t n_values;
 };

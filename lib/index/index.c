@@ -13,40 +13,64 @@
 #include "base/limits.h"
 #include "reel/cleanup.h"
 
+enum {
+    OPENING_MEMORY = 3
+}; /* times the size of a directory: itself, and the model, for small channels twice as large */
+
 static bool read_at(int fd, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     return disk_read_at(fd, buffer, size, offset) ||
            (errno == 0 ? reel_fail(err, REEL_CHANGED, "the index file is too short")
                        : reel_fail_errno(err, "could not read the index"));
 }
 
-static bool read_directory(struct reel_index *index, uint64_t size, struct reel_error *err) {
+struct directory {
+    uint64_t offset, length;
+    uint32_t crc;
+};
+
+static bool find_directory(int fd, uint64_t size, struct directory *out, struct reel_error *err) {
     uint8_t header[PACK_HEADER_BYTES], footer[PACK_FOOTER_BYTES];
     if (size < PACK_HEADER_BYTES + PACK_FOOTER_BYTES) {
         return reel_fail(err, REEL_CHANGED, "the index file is too short");
     }
-    if (!read_at(index->fd, 0, header, sizeof header, err) ||
-        !read_at(index->fd, size - sizeof footer, footer, sizeof footer, err)) {
+    if (!read_at(fd, 0, header, sizeof header, err) || !read_at(fd, size - sizeof footer, footer, sizeof footer, err)) {
         return false;
     }
-    uint64_t offset = load_u64le(footer), length = load_u64le(footer + 8);
+    *out = (struct directory){
+        .offset = load_u64le(footer), .length = load_u64le(footer + 8), .crc = load_u32le(footer + 16)};
     if (memcmp(header, PACK_MAGIC, 8) != 0 || load_u64le(header + 8) != PACK_VERSION ||
         memcmp(footer + 24, PACK_MAGIC, 8) != 0 || load_u32le(footer + 20) != PACK_VERSION) {
         return reel_fail(err, REEL_CHANGED, "the index is of another version");
     }
-    if (length > PACK_DIRECTORY_MAX || offset > size - sizeof footer || length != size - sizeof footer - offset) {
-        return reel_fail(err, REEL_CHANGED, "the index directory does not hold together");
+    return (out->length <= PACK_DIRECTORY_MAX && out->offset <= size - sizeof footer &&
+            out->length == size - sizeof footer - out->offset) ||
+           reel_fail(err, REEL_CHANGED, "the index directory does not hold together");
+}
+
+uint64_t index_opening_memory(int fd) {
+    struct stat there;
+    struct directory directory;
+    return fstat(fd, &there) == 0 && find_directory(fd, (uint64_t)there.st_size, &directory, NULL)
+               ? directory.length * OPENING_MEMORY
+               : 0;
+}
+
+static bool read_directory(struct reel_index *index, uint64_t size, struct reel_error *err) {
+    struct directory directory;
+    if (!find_directory(index->fd, size, &directory, err)) {
+        return false;
     }
-    AUTO_MEM uint8_t *data = malloc(length ? length : 1);
+    AUTO_MEM uint8_t *data = malloc(directory.length ? directory.length : 1);
     if (!data) {
         return reel_fail_memory(err);
     }
-    if (!read_at(index->fd, offset, data, length, err)) {
+    if (!read_at(index->fd, directory.offset, data, directory.length, err)) {
         return false;
     }
-    if (pack_crc(data, length) != load_u32le(footer + 16)) {
+    if (pack_crc(data, directory.length) != directory.crc) {
         return reel_fail(err, REEL_CHANGED, "the checksum of the index directory does not hold");
     }
-    return pack_model_read(bytes_of(data, length), &index->model, err);
+    return pack_model_read(bytes_of(data, directory.length), &index->model, err);
 }
 
 static bool is_current_format(const struct pack_model *m, const struct reel_format **format) {

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "base/text_stream.h"
 #include "http/http.h"
 #include "syntax/base64.h"
 
@@ -139,12 +140,12 @@ bool link_text(const char *target, struct link_claim *claim, char **text, size_t
     AUTO_MEM struct pair *pairs = calloc(LINK_PARAMS_MAX, sizeof *pairs);
     FILE *f = copy && pairs ? open_memstream(text, size) : NULL;
     bool good = f && link_text_write_text(f, copy, pairs, claim);
-    if (f && fclose(f) != 0) {
-        good = false;
+    if (f && !text_stream_close(f, text)) {
+        return false;
     }
     if (!good) {
         free(*text);
         *text = NULL;
     }
-    return good && *text;
+    return good;
 }

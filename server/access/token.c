@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/digest.h"
+#include "json_whole.h"
 #include "reel/time.h"
 #include "store/tokens_record.h"
 #include "syntax/base64.h"
@@ -103,7 +104,7 @@ static bool write_collections(const struct token_options *options, char **out, s
         }
         json_array_append_new(array, json_string(options->collections[i]));
     }
-    *out = json_dumps(array, JSON_COMPACT);
+    *out = json_whole_text(array, JSON_COMPACT);
     return *out || reel_fail_memory(err);
 }
 

@@ -122,12 +122,21 @@ bool api_reserve_stream(struct http_request *r, struct reel_recording *const *re
     return http_reserve(r, stream_memory(recordings, n, use));
 }
 
+static bool take_room(void *server, uint64_t bytes, struct reel_error *err) {
+    return http_server_hold(server, bytes, err);
+}
+static void give_room(void *server, uint64_t bytes) {
+    http_server_give_back(server, bytes);
+}
+
 struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,
                                        struct reel_recording *const *recordings, uint32_t n,
                                        const struct reel_selection *selection, const struct reel_write_options *options,
                                        struct reel_error *err) {
     char client[HTTP_PRINCIPAL];
-    return reel_conversion_new(writer, recordings, n, selection, options, http_app(r)->threads, http_client(r, client),
+    struct reel_write_options counted = *options;
+    counted.room = (struct reel_room){take_room, give_room, http_app(r)->http};
+    return reel_conversion_new(writer, recordings, n, selection, &counted, http_app(r)->threads, http_client(r, client),
                                err);
 }
 

@@ -11,6 +11,7 @@
 #include "app.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 
 enum { COLUMNS_MAX = 40 };
 
@@ -111,7 +112,7 @@ void rows_reply(struct http_request *r, const struct rows_form *form, json_t *bo
         out && items &&
         (form->form == REEL_TABLE_NDJSON ? write_lines(out, items)
                                          : write_table(out, (enum reel_table_form)form->form, items, columns, raw));
-    good = out && fclose(out) == 0 && good;
+    good = text_stream_close(out, &text) && good;
     if (good) {
         http_reply_bytes(r, 200, form->media_type, text, size);
     } else {

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "catalog/catalog_internal.h"
+#include "json_whole.h"
 #include "stream/stream.h"
 
 enum { ALLOWED_MAX = 10000 };
@@ -59,6 +60,6 @@ bool catalog_allowed(struct db_handle *h, const char *const *globs, char **names
             return false;
         }
     }
-    *names = json_dumps(array, JSON_COMPACT);
+    *names = json_whole_text(array, JSON_COMPACT);
     return *names || reel_fail_memory(err);
 }

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/notes.h"
+#include "json_whole.h"
 #include "reel/time.h"
 
 /* ---- JSON merge patches (RFC 7396); both are objects no deeper than a body may be */
@@ -42,7 +43,7 @@ char *annotations_merge(const char *text, const char *patch, struct reel_error *
             json_object_clear(target);
         }
         bool good = json_is_object(target) && merge(target, change);
-        out = good ? json_object_size(target) > 0 ? json_dumps(target, JSON_COMPACT) : strdup("") : NULL;
+        out = good ? json_object_size(target) > 0 ? json_whole_text(target, JSON_COMPACT) : strdup("") : NULL;
         if (!out) {
             reel_fail_memory(err);
         }

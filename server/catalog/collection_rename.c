@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/notes.h"
+#include "json_whole.h"
 #include "reel/time.h"
 
 enum { PAGE = 1000 };
@@ -113,7 +114,7 @@ static bool rename_in(const struct rename *q, json_t *globs) {
 
 static bool set_globs(const struct rename *q, const char *statement, int64_t row, const json_t *globs,
                       struct reel_error *err) {
-    AUTO_MEM char *text = json_dumps(globs, JSON_COMPACT);
+    AUTO_MEM char *text = json_whole_text(globs, JSON_COMPACT);
     AUTO(db_done) struct db_statement *s = text ? db_statement(q->h, statement, err) : NULL;
     if (!s) {
         return text ? false : reel_fail_memory(err);

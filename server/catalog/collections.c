@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/notes.h"
+#include "json_whole.h"
 
 void catalog_collection_done(struct catalog_collection *collection) {
     free(collection->name);
@@ -107,7 +108,7 @@ char *catalog_collection_descriptions(struct catalog *c, struct reel_error *err)
     for (; step == DB_ROW; step = db_next(s, err)) {
         json_object_set_new(all, db_text(s, 0), json_string(db_text(s, 1)));
     }
-    char *text = step == DB_END ? json_dumps(all, JSON_INDENT(1)) : NULL;
+    char *text = step == DB_END ? json_whole_text(all, JSON_INDENT(1)) : NULL;
     json_decref(all);
     if (step == DB_END && !text) {
         reel_fail_memory(err);

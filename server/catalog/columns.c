@@ -1,5 +1,6 @@
 /* See columns.h. */
 #include "catalog/columns.h"
+#include "base/text_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +113,7 @@ char *columns_expand(const char *sql, const struct columns_array arrays[COLUMNS_
         }
         sql = after;
     }
-    return fclose(out) == 0 ? text : (free(text), NULL);
+    return text_stream_close(out, &text) ? text : NULL;
 }
 
 /* ---- values */

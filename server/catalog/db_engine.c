@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/hex.h"
 #include "base/thread.h"
 #include "catalog/db_engine.h"
@@ -163,7 +164,11 @@ struct db_handle *db_read_reserved(struct db *db, struct reel_error *err) {
 struct db_handle *db_write(struct db *db, struct reel_error *err) {
     return db_engine_begin(db, DB_WRITING, err);
 }
+/* What was written may be of JSON that lacks something. */
 bool db_commit(struct db_handle *h, struct reel_error *err) {
+    if (heap_lacks()) {
+        return reel_fail_memory(err);
+    }
     return has_locks(h->db, err) && h->db->engine->commit(h, err);
 }
 void db_end(struct db_handle *h) {

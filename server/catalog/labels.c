@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "catalog/catalog_internal.h"
+#include "json_whole.h"
 
 enum {
     LABEL_BYTES_MAX = 4096, /* longer topics and types are not indexed */
@@ -176,12 +177,12 @@ static bool fill_some(struct db_handle *h, int64_t set, char *const *items, size
     for (size_t i = 0; i < n; i++) {
         json_array_append_new(names, json_string(items[i])); /* what is no UTF-8 is not found */
     }
-    AUTO_MEM char *labels = json_dumps(names, JSON_COMPACT);
+    AUTO_MEM char *labels = json_whole_text(names, JSON_COMPACT);
     json_auto_t *added = labels ? insert_labels(h, labels, err) : NULL;
     if (!added) {
         return labels ? false : reel_fail_memory(err);
     }
-    AUTO_MEM char *fresh = json_dumps(added, JSON_COMPACT);
+    AUTO_MEM char *fresh = json_whole_text(added, JSON_COMPACT);
     return (json_array_size(added) == 0 || run_labels(h, "label_search_insert", set, fresh, err)) &&
            run_labels(h, "label_link", set, labels, err);
 }

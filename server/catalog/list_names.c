@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/glob.h"
+#include "base/text_stream.h"
 #include "reel/time.h"
 #include "stream/stream.h"
 
@@ -72,7 +73,7 @@ bool list_ids_close(struct list_ids *ids, bool good, struct list_query *query, u
         return false;
     }
     fputs(ids->n == 0 ? "[]" : "]", ids->out);
-    good = (fclose(ids->out) == 0 && ids->text) || reel_fail_memory(err) ? good : false;
+    good = (text_stream_close(ids->out, &ids->text) || reel_fail_memory(err)) && good;
     struct condition *c = good ? list_add(query, parent, kind, err) : NULL;
     if (!c) {
         free(ids->text);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "catalog/list_names.h"
 #include "catalog/list_terms.h"
+#include "json_whole.h"
 #include "reel/time.h"
 
 enum { GLOBS_MAX = 64 };
@@ -53,7 +54,7 @@ static bool add_set(struct list_query *query, const char *column, json_t *values
     struct condition *c = list_add(query, 0, CONDITION_SET, err);
     if (c) {
         c->column = column;
-        c->text = json_dumps(values, JSON_COMPACT);
+        c->text = json_whole_text(values, JSON_COMPACT);
     }
     json_decref(values);
     return c && (c->text || reel_fail_memory(err));

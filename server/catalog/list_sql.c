@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "catalog/list.h"
 
 static const char widths[] =
@@ -294,7 +295,7 @@ char *list_sql(const struct list_query *query, const struct list_plan *plan) {
         put_order(out, plan);
     }
     fputs(" LIMIT :limit OFFSET :offset", out);
-    return fclose(out) == 0 ? sql : (free(sql), NULL);
+    return text_stream_close(out, &sql) ? sql : NULL;
 }
 
 char *list_sql_edge(const struct list_plan *plan) {
@@ -310,7 +311,7 @@ char *list_sql_edge(const struct list_plan *plan) {
     put_edge(out, plan);
     put_order(out, plan);
     fputs(" LIMIT 1 OFFSET :window", out);
-    return fclose(out) == 0 ? sql : (free(sql), NULL);
+    return text_stream_close(out, &sql) ? sql : NULL;
 }
 
 char *list_sql_sample(const struct list_query *query) {
@@ -324,7 +325,7 @@ char *list_sql_sample(const struct list_query *query) {
     put_test(out, query, 0, 0, query->has_trash);
     fputs("), count(*) FROM {ints :rows} AS sampled CROSS JOIN recordings AS r NOT INDEXED ON r.row = sampled.value",
           out);
-    return fclose(out) == 0 ? sql : (free(sql), NULL);
+    return text_stream_close(out, &sql) ? sql : NULL;
 }
 
 static bool is_summed(const struct condition *c) {
@@ -360,7 +361,7 @@ char *list_sql_count(const struct list_query *query, uint32_t i) {
         list_sql_put_rows(out, query, i);
         fputs(") AS found LIMIT :limit) AS found", out);
     }
-    return fclose(out) == 0 ? sql : (free(sql), NULL);
+    return text_stream_close(out, &sql) ? sql : NULL;
 }
 
 /* Rows as PostgreSQL gives many fastest: one value, four bytes each. */

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "catalog/list_names.h"
 #include "index/format.h"
+#include "json_whole.h"
 #include "stream/stream.h"
 
 static bool is_glob(const struct search_value *v) {
@@ -150,7 +151,7 @@ static bool add_set(struct db_handle *h, struct list_query *query, uint32_t pare
     c->column = columns[t->kind];
     c->negated = t->negated;
     c->has_trash = t->kind == SEARCH_STATE && has_trash(values);
-    c->text = json_dumps(values, JSON_COMPACT);
+    c->text = json_whole_text(values, JSON_COMPACT);
     return c->text || reel_fail_memory(err);
 }
 

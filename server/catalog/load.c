@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 
@@ -40,7 +41,7 @@ char *rows_json(const int64_t *rows, uint32_t n) {
         fprintf(out, i == 0 ? "%lld" : ",%lld", (long long)rows[i]);
     }
     fputc(']', out);
-    return fclose(out) == 0 ? text : (free(text), NULL);
+    return text_stream_close(out, &text) ? text : NULL;
 }
 
 static bool load_add_part(struct db_statement *s, struct catalog_recording *r, struct reel_error *err) {

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/grow.h"
+#include "base/text_stream.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/db_engine.h"
 
@@ -342,7 +343,7 @@ static bool run_each_text(struct db_handle *h, const char *sql, struct reel_erro
     while (s && (step = db_next(s, err)) == DB_ROW) {
         fprintf(out, "%s;\n", db_text(s, 0));
     }
-    bool good = out && fclose(out) == 0 && step == DB_END;
+    bool good = text_stream_close(out, &text) && step == DB_END;
     db_done(TAKE(s));
     good = good && h->db->engine->script(h, text, err);
     free(text);

@@ -7,6 +7,7 @@
 #include "base/glob.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
+#include "json_whole.h"
 #include "reel/time.h"
 #include "stream/stream.h"
 
@@ -108,9 +109,10 @@ json_t *retention_get(struct catalog *c, struct reel_error *err) {
     if (!text) {
         return NULL;
     }
-    json_t *document = *text ? json_loads(text, 0, NULL) : json_pack("{s:[], s:[]}", "rules", "quotas");
-    if (!json_is_object(document) || !retention_check(document, NULL)) {
-        reel_fail(err, REEL_DAMAGED, "the retention rules in the catalog are damaged; set them again");
+    static const char damaged[] = "the retention rules in the catalog are damaged; set them again";
+    json_t *document = json_whole_object(*text ? text : "{\"rules\":[],\"quotas\":[]}", damaged, err);
+    if (document && !retention_check(document, NULL)) {
+        reel_fail(err, REEL_DAMAGED, "%s", damaged);
         json_decref(document);
         return NULL;
     }
@@ -125,7 +127,7 @@ bool retention_set(struct catalog *c, const json_t *document, struct reel_error 
     json_auto_t *whole = json_object();
     json_object_set_new(whole, "rules", rules ? json_incref((json_t *)rules) : json_array());
     json_object_set_new(whole, "quotas", quotas ? json_incref((json_t *)quotas) : json_array());
-    AUTO_MEM char *text = json_dumps(whole, JSON_COMPACT);
+    AUTO_MEM char *text = json_whole_text(whole, JSON_COMPACT);
     return text ? catalog_set_maintenance(c, KEY, text, err) : reel_fail_memory(err);
 }
 
@@ -145,7 +147,7 @@ static char *read_document(struct db_handle *h, struct reel_error *err) {
 }
 
 static bool write_document(struct db_handle *h, const json_t *document, struct reel_error *err) {
-    AUTO_MEM char *text = json_dumps(document, JSON_COMPACT);
+    AUTO_MEM char *text = json_whole_text(document, JSON_COMPACT);
     AUTO(db_done) struct db_statement *s = text ? db_statement(h, "maintenance_set", err) : NULL;
     if (!s) {
         return text ? false : reel_fail_memory(err);

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
+#include "json_whole.h"
 #include "reel/time.h"
 #include "syntax/utf8.h"
 
@@ -133,7 +134,7 @@ static bool saved_check(const struct saved *one, struct reel_error *err) {
 
 static bool catalog_saved_put_(struct db_handle *h, struct saved *one, const struct saved *now,
                                struct reel_error *err) {
-    AUTO_MEM char *text = json_dumps(one->value, JSON_COMPACT);
+    AUTO_MEM char *text = json_whole_text(one->value, JSON_COMPACT);
     AUTO(db_done) struct db_statement *s = text ? db_statement(h, "saved_put", err) : NULL;
     if (!s) {
         return text ? false : reel_fail_memory(err);

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/changes.h"
+#include "json_whole.h"
 #include "reel/time.h"
 
 void webhook_done(struct webhook *w) {
@@ -100,8 +101,8 @@ static bool webhooks_has_room(struct db_handle *h, struct reel_error *err) {
 }
 
 static bool webhooks_insert(struct db_handle *h, struct webhook *w, struct reel_error *err) {
-    AUTO_MEM char *events = json_dumps(w->events, JSON_COMPACT);
-    AUTO_MEM char *collections = json_dumps(w->collections, JSON_COMPACT);
+    AUTO_MEM char *events = json_whole_text(w->events, JSON_COMPACT);
+    AUTO_MEM char *collections = json_whole_text(w->collections, JSON_COMPACT);
     AUTO(db_done) struct db_statement *s = db_statement(h, "webhook_insert", err);
     if (!s || !events || !collections) {
         return s && reel_fail_memory(err);

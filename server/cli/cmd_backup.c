@@ -7,6 +7,7 @@
 #include "catalog/location.h"
 #include "catalog/maintenance.h"
 #include "cli/cli.h"
+#include "json_whole.h"
 #include "maintenance/backup.h"
 #include "store/inspect.h"
 
@@ -49,7 +50,7 @@ static int run_backup(int argc, char **argv) {
     }
     cli_catch_interrupt();
     bool done = back_up(&app, data, argv[first], (enum backup_blobs)blobs, &manifest, &err);
-    char *text = done ? json_dumps(manifest, JSON_INDENT(1)) : NULL;
+    char *text = done ? json_whole_text(manifest, JSON_INDENT(1)) : NULL;
     done = done && (text ? puts(text) >= 0 && cli_flush(&err) : reel_fail_memory(&err));
     free(text);
     json_decref(manifest);

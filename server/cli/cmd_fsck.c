@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "json_whole.h"
 #include "maintenance/fsck.h"
 #include "store/tokens_record.h"
 
@@ -37,7 +38,7 @@ static bool fsck_print_json(const struct findings *t, const struct fsck_report *
     if (r->tokens_lost) {
         json_object_set_new(all, "tokens_lost", json_true());
     }
-    char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
+    char *text = all ? json_whole_text(all, JSON_INDENT(1)) : NULL;
     json_decref(all);
     bool good = text ? puts(text) >= 0 && cli_flush(err) : reel_fail_memory(err);
     free(text);

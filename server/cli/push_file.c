@@ -16,6 +16,7 @@
 #include "base/digest.h"
 #include "base/hex.h"
 #include "cli/cli.h"
+#include "json_whole.h"
 #include "syntax/base64.h"
 
 enum {
@@ -131,7 +132,7 @@ static bool make_metadata(struct push *p, struct reel_error *err) {
         AUTO_MEM char *key = strndup(w->tags[i], (size_t)(equals - w->tags[i]));
         json_object_set_new(tags, key ? key : "", json_string(equals + 1));
     }
-    AUTO_MEM char *text = json_dumps(tags, JSON_COMPACT | JSON_SORT_KEYS);
+    AUTO_MEM char *text = json_whole_text(tags, JSON_COMPACT | JSON_SORT_KEYS);
     bool plain = !p->file->part_of; /* a part has no tags of its own */
     bool ok = text && push_file_add_pair(&p->metadata, "name", p->file->name) &&
               push_file_add_pair(&p->metadata, "collection", w->collection) &&

@@ -246,6 +246,7 @@ static enum MHD_Result on_headers(struct http_request *r, const char *method, co
     int64_t begun_ms = http_clock_ms();
     r->started = true;
     r->heap_failures = heap_failures();
+    (void)heap_lacks(); /* of the request before */
     atomic_fetch_add(&r->server->running, 1);
     deadline_phase(r->connection, PHASE_BUSY);
     take_method(r, method);

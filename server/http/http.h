@@ -237,8 +237,12 @@ bool http_reserve(struct http_request *r, uint64_t bytes);
 /* The same for what a response needs while it is sent. False: REEL_BUSY, nothing was replied. */
 bool http_hold(struct http_request *r, uint64_t bytes, struct reel_error *err);
 void http_give_back(struct http_request *r, uint64_t bytes); /* of what it has reserved; also before it ends */
-uint64_t http_held(const struct http_request *r);            /* bytes that it has reserved */
-uint64_t http_memory_max(const struct http_request *r);      /* bytes that one request can reserve */
+/* The same for work that no request waits for, such as a job: until they are given back. Looks every 100 ms whether the
+ * work was cancelled. False: also REEL_LIMIT, it is more than there is in total. */
+bool http_server_hold(struct http_server *server, uint64_t bytes, struct reel_error *err);
+void http_server_give_back(struct http_server *server, uint64_t bytes);
+uint64_t http_held(const struct http_request *r);       /* bytes that it has reserved */
+uint64_t http_memory_max(const struct http_request *r); /* bytes that one request can reserve */
 
 /* ---- replies: exactly one per request. All set X-Request-Id, CORS and security headers. */
 void http_add_header(struct http_request *r, const char *name, const char *value); /* before the reply; CR/LF in value
@@ -385,8 +389,9 @@ bool http_server_listens_everywhere(const struct http_server *server); /* on all
 bool http_server_is_tls(const struct http_server *server);
 bool http_server_reload(struct http_server *server, struct reel_error *err); /* reads the certificate again; false: the
                                                                                 old one stays */
-/* Stops accepting, lets running requests end for at most drain_s seconds, then cuts them. Frees. */
+/* Stops accepting, lets running requests end for at most drain_s seconds, then cuts them. */
 void http_server_stop(struct http_server *server, unsigned drain_s);
+void http_server_free(struct http_server *server); /* once nothing holds memory of it; NULL is fine */
 /* By class of route; the classes are fixed. buckets[i]: requests of at most http_bucket_bound(i) seconds that exceed
  * the previous bound; the last: all others. */
 enum { HTTP_CLASSES = 10, HTTP_BUCKETS = 10 };

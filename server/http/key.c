@@ -3,6 +3,7 @@
  * (http_options.keys). */
 #include "base/ascii.h"
 #include "base/bytes.h"
+#include "base/text_stream.h"
 #include "http/http_internal.h"
 
 #include <stdio.h>
@@ -146,10 +147,7 @@ static void write_headers(const struct http_request *r, const char *media_type, 
     for (const struct http_extra_header *h = r->extra_headers; h; h = h->next) {
         fprintf(file, "%s: %s\n", h->name, h->value);
     }
-    if (fclose(file) != 0) {
-        free(*out);
-        *out = NULL;
-    }
+    text_stream_close(file, out);
 }
 
 static void answer_done(struct http_answer *a) {

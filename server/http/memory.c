@@ -1,6 +1,7 @@
 /* The memory that responses hold together. A request reserves what it is about to allocate, and waits while there is
  * not enough left. What the requests of one client hold together is limited, too: of a caller,
  * or of an address where no tokens are required. */
+#include "base/cancel.h"
 #include "base/thread.h"
 #include "http/http_internal.h"
 
@@ -15,6 +16,8 @@
 enum {
     TRIM_BYTES = 64 << 20,      /* given back … */
     TRIM_BYTES_LARGE = 8 << 20, /* … by responses of so many */
+    CANCEL_NS = 100000000,
+    SERVER_WAIT_S = 60, /* of what may take its time */
 };
 
 /* A client with requests that hold memory or wait for it. */
@@ -151,10 +154,8 @@ static void trim(void) {
 }
 
 /* True: it is worth to trim. The mutex is held. */
-static bool give_back(struct http_memory *m, struct http_request *r, uint64_t bytes) {
-    r->memory -= bytes;
+static bool give_back(struct http_memory *m, uint64_t bytes) {
     m->held -= bytes;
-    r->share->held -= bytes;
     m->untrimmed += bytes >= TRIM_BYTES_LARGE ? bytes : 0;
     bool trims = m->untrimmed >= TRIM_BYTES;
     m->untrimmed = trims ? 0 : m->untrimmed;
@@ -167,11 +168,48 @@ void http_give_back(struct http_request *r, uint64_t bytes) {
     if (bytes > 0) {
         struct http_memory *m = &r->server->memory;
         pthread_mutex_lock(&m->mutex);
-        bool trims = give_back(m, r, bytes);
+        r->memory -= bytes;
+        r->share->held -= bytes;
+        bool trims = give_back(m, bytes);
         pthread_mutex_unlock(&m->mutex);
         if (trims) {
             trim();
         }
+    }
+}
+
+static bool is_free(const struct http_memory *m, uint64_t bytes) {
+    return m->held + bytes <= most_of_large(m);
+}
+
+bool http_server_hold(struct http_server *server, uint64_t bytes, struct reel_error *err) {
+    struct http_memory *m = &server->memory;
+    const int64_t until_ns = clock_ns() + INT64_C(1000000000) * SERVER_WAIT_S;
+    if (bytes > most_of_large(m)) {
+        return reel_fail(err, REEL_LIMIT, "this takes %llu MiB, more than responses may hold (--memory-mb)",
+                         (unsigned long long)(bytes >> 20));
+    }
+    pthread_mutex_lock(&m->mutex);
+    bool goes_on = true;
+    while (goes_on && !is_free(m, bytes) && !m->closed && clock_ns() < until_ns) {
+        condition_wait(&m->released, &m->mutex, clock_deadline(CANCEL_NS));
+        goes_on = cancel_check(err);
+    }
+    bool granted = goes_on && is_free(m, bytes);
+    m->held += granted ? bytes : 0;
+    m->refused += goes_on && !granted;
+    pthread_mutex_unlock(&m->mutex);
+    return granted || (goes_on && reel_fail(err, REEL_BUSY,
+                                            "responses to requests take all of --memory-mb; try again, or ask for less "
+                                            "at a time"));
+}
+
+void http_server_give_back(struct http_server *server, uint64_t bytes) {
+    pthread_mutex_lock(&server->memory.mutex);
+    bool trims = give_back(&server->memory, bytes);
+    pthread_mutex_unlock(&server->memory.mutex);
+    if (trims) {
+        trim();
     }
 }
 

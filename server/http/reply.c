@@ -29,8 +29,9 @@ void http_add_header(struct http_request *r, const char *name, const char *value
     if (r->caught || !guard_token(name) || strpbrk(value, "\r\n")) {
         return;
     }
-    struct http_extra_header *header = heap_malloc(sizeof *header + name_size + value_size + 2);
+    struct http_extra_header *header = malloc(sizeof *header + name_size + value_size + 2);
     if (!header) {
+        heap_failed();
         return;
     }
     memcpy(header->name, name, name_size + 1);

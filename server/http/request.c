@@ -5,6 +5,7 @@
 #include "base/hash_table.h"
 #include "base/hex.h"
 #include "base/mix.h"
+#include "base/text_stream.h"
 #include "http/http_internal.h"
 
 #include <stdio.h>
@@ -217,8 +218,7 @@ char *http_header_lines(const struct http_request *r, const char *name) {
         return NULL;
     }
     MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, visit_line, &lines);
-    fclose(lines.out);
-    return text;
+    return text_stream_close(lines.out, &text) ? text : NULL;
 }
 
 bool http_is_head(const struct http_request *r) {

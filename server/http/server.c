@@ -160,29 +160,36 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
     return true;
 }
 
-static void server_free(struct http_server *server) {
-    if (!server) {
-        return;
-    }
+/* Ends its threads. */
+static void server_end(struct http_server *server) {
     if (server->daemon) {
         MHD_stop_daemon(server->daemon); /* closes the socket too, unless quiesced */
     } else if (server->fd >= 0) {
         close(server->fd);
     }
+    server->daemon = NULL;
+    server->fd = -1;
     deadline_stop(server);
+}
+
+void http_server_free(struct http_server *server) {
+    if (!server) {
+        return;
+    }
+    server_end(server);
     router_free(server->router);
     tls_close(server->tls);
     memory_free(&server->memory);
     free(server);
 }
-REEL_DEFINE_AUTO(struct http_server, server_free);
+REEL_DEFINE_AUTO(struct http_server, http_server_free);
 
 static bool requests_go_on(void *context) {
     return !atomic_load_explicit(&((struct http_server *)context)->cutting, memory_order_relaxed);
 }
 
 struct http_server *http_server_start(const struct http_options *options, struct reel_error *err) {
-    AUTO(server_free) struct http_server *server = calloc(1, sizeof *server);
+    AUTO(http_server_free) struct http_server *server = calloc(1, sizeof *server);
     if (!server) {
         reel_fail_memory(err);
         return NULL;
@@ -240,7 +247,7 @@ void http_server_stop(struct http_server *server, unsigned drain_s) {
         nanosleep(&(struct timespec){.tv_nsec = DRAIN_STEP_NS}, NULL);
     }
     atomic_store(&server->cutting, true);
-    server_free(server);
+    server_end(server);
 }
 
 void http_server_metrics(const struct http_server *server, struct http_metrics *out) {

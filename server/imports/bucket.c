@@ -112,8 +112,9 @@ struct objects {
     struct import_run *run;
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1]; /* of the request */
     uint64_t found;
-    size_t base; /* of the object at hand: its name begins here in the key */
-    bool named;  /* the same: it was itself asked for */
+    size_t base;           /* of the object at hand: its name begins here in the key */
+    bool named;            /* the same: it was itself asked for */
+    struct reel_error why; /* it could not be imported */
 };
 
 static struct import_unit *object_unit(const struct objects *o, const char *folder, const char *name, const char *key,
@@ -159,7 +160,7 @@ static bool bucket_visit(void *context, const char *key, const struct s3_object 
         return run_goes_on(o->run);
     }
     struct import_unit *u = object_unit(o, folder, key + o->base, key, is);
-    return u && run_push(o->run, u);
+    return u ? run_push(o->run, u, &o->why) : reel_fail_memory(&o->why);
 }
 
 bool run_objects(struct import_run *run, const char *url, struct reel_error *err) {
@@ -168,8 +169,9 @@ bool run_objects(struct import_run *run, const char *url, struct reel_error *err
         !store_each_object(run->app->store, url, bucket_visit, &o, err)) {
         return false;
     }
-    return !run_goes_on(run) ? reel_fail(err, REEL_CANCELLED, "cancelled")
-                             : o.found > 0 || reel_fail(err, REEL_NOT_FOUND, "there is no object at %.300s", url);
+    return o.why.code != REEL_OK ? reel_error_pass(err, &o.why)
+           : !run_goes_on(run)   ? reel_fail(err, REEL_CANCELLED, "cancelled")
+                                 : o.found > 0 || reel_fail(err, REEL_NOT_FOUND, "there is no object at %.300s", url);
 }
 
 bool run_object_again(struct import_run *run, const struct catalog_failure *f, const char *name,
@@ -185,5 +187,5 @@ bool run_object_again(struct import_run *run, const struct catalog_failure *f, c
         return false;
     }
     struct import_unit *u = object_unit(&o, f->folder, name, o.key, &is);
-    return u ? run_push(run, u) || reel_fail(err, REEL_CANCELLED, "cancelled") : reel_fail_memory(err);
+    return u ? run_push(run, u, err) : reel_fail_memory(err);
 }

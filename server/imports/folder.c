@@ -288,11 +288,11 @@ static bool is_on_page(struct import_run *run) {
 }
 
 /* Owns the unit from then on. */
-static bool folder_send(const struct inspection *l, struct import_unit *u, bool waits) {
+static bool folder_send(const struct inspection *l, struct import_unit *u, bool waits, struct reel_error *err) {
     bool go = is_on_page(l->run);
     u->run = l->run;
     if (go && !waits && !l->run->options->dry && u->format) {
-        return run_push(l->run, u);
+        return run_push(l->run, u, err);
     }
     if (go && waits) {
         report_unit(l, u, IMPORT_WAITS);
@@ -303,7 +303,7 @@ static bool folder_send(const struct inspection *l, struct import_unit *u, bool 
         pass_over(l, u);
     }
     import_unit_free(u);
-    return !l->run->full;
+    return true;
 }
 
 static int in_order(const void *a, const void *b) {
@@ -357,7 +357,7 @@ static bool send_group(struct inspection *l, const struct collect_file *all, uin
         import_unit_free(u);
         return reel_fail_memory(err);
     }
-    return folder_send(l, u, waits) || l->run->full || reel_fail(err, REEL_CANCELLED, "cancelled");
+    return folder_send(l, u, waits, err);
 }
 
 static bool send_all(struct inspection *l, struct reel_error *err) {

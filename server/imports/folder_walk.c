@@ -65,7 +65,10 @@ bool folder_listing_add(struct folder_listing *l, const char *name, const struct
         return reel_fail_memory(err);
     }
     l->files[l->n_files] = file_of(name, st);
-    l->n_files += l->files[l->n_files].name != NULL;
+    if (!l->files[l->n_files].name) {
+        return reel_fail_memory(err);
+    }
+    l->n_files++;
     return true;
 }
 
@@ -83,8 +86,10 @@ static bool folder_walk_add_entry(struct folder_listing *l, int fd, const char *
     if (!folder_walk_make_room((void **)&l->folders, l->n_folders, &l->folders_room, sizeof *l->folders)) {
         return reel_fail_memory(err);
     }
-    l->folders[l->n_folders] = strdup(name);
-    l->n_folders += l->folders[l->n_folders] != NULL;
+    if (!(l->folders[l->n_folders] = strdup(name))) {
+        return reel_fail_memory(err);
+    }
+    l->n_folders++;
     return true;
 }
 

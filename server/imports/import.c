@@ -168,8 +168,7 @@ static void work_free(void *unit) {
     unit_over(unit);
 }
 
-bool run_push(struct import_run *run, struct import_unit *unit) {
-    struct reel_error ignored;
+bool run_push(struct import_run *run, struct import_unit *unit, struct reel_error *err) {
     char owner[64];
     unit->run = run;
     snprintf(owner, sizeof owner, "import:%p", (void *)run);
@@ -183,11 +182,11 @@ bool run_push(struct import_run *run, struct import_unit *unit) {
     atomic_fetch_add(&run->app->imports.under_way, 1);
     const struct job_work job = {
         .kind = "import", .lane = LANE_FILES, .owner = owner, .run = import_work, .free = work_free, .context = unit};
-    if (!run_goes_on(run) || !lock_files(unit, &ignored)) {
+    if (!run_goes_on(run) ? !reel_fail(err, REEL_CANCELLED, "cancelled") : !lock_files(unit, err)) {
         unit_over(unit);
         return false;
     }
-    struct job *started = job_start(run->app->jobs, &job, &ignored);
+    struct job *started = job_start(run->app->jobs, &job, err);
     job_unref(started);
     return started;
 }

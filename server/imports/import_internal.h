@@ -47,8 +47,8 @@ void run_begin(struct import_run *run);
 void run_end(struct import_run *run);
 bool run_goes_on(struct import_run *run); /* also polls its progress */
 void run_report(struct import_run *run, const struct import_report *report);
-/* A worker imports it; waits while too many are under way. Takes the unit. False: cancelled. */
-bool run_push(struct import_run *run, struct import_unit *unit);
+/* A worker imports it; waits while too many are under way. Takes the unit. False: REEL_CANCELLED, or no memory. */
+bool run_push(struct import_run *run, struct import_unit *unit, struct reel_error *err);
 void run_wait(struct import_run *run); /* until all its units are over */
 #define IMPORT_LOCK "here-import"      /* by path: files under import */
 bool import_is_under_way(struct app *app, const char *folder, const char *name);

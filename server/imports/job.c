@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/heap.h"
 #include "imports/import.h"
+#include "json_whole.h"
 
 struct import_job {
     const struct reel_progress *progress;
@@ -44,7 +45,7 @@ static char *write_request(const struct import_request *q) {
     json_t *o = json_pack("{s:o, s:s, s:s, s:s, s:b, s:o, s:I}", "paths", paths, "glob", q->glob ? q->glob : "",
                           "collection", q->collection ? q->collection : "", "mode", import_mode_name(q->mode),
                           "replace", q->replace, "tags", tags, "failure", (json_int_t)q->failure);
-    char *text = o && json_array_size(paths) == q->n ? json_dumps(o, JSON_COMPACT) : NULL;
+    char *text = o && json_array_size(paths) == q->n ? json_whole_text(o, JSON_COMPACT) : NULL;
     json_decref(o);
     return text;
 }

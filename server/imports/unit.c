@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "imports/import_internal.h"
+#include "json_whole.h"
 #include "recordings/names.h"
 #include "store/roots.h"
 
@@ -43,7 +44,7 @@ static char *write_request(const struct import_unit *u) {
     }
     json_t *request = json_pack("{s:s, s:s, s:b, s:b, s:o}", "mode", import_mode_name(t->mode), "name", u->name,
                                 "replace", t->replace, "watched", t->watched, "tags", tags);
-    char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
+    char *text = request ? json_whole_text(request, JSON_COMPACT) : NULL;
     json_decref(request);
     return text;
 }
@@ -282,7 +283,7 @@ static bool push_again(struct import_run *run, const struct catalog_failure *f, 
         return reel_fail(err, REEL_NOT_FOUND, "the file is gone");
     }
     struct import_unit *u = unit_again(f, &files, name, folder);
-    return u ? run_push(run, u) || reel_fail(err, REEL_CANCELLED, "cancelled") : reel_fail_memory(err);
+    return u ? run_push(run, u, err) : reel_fail_memory(err);
 }
 
 bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err) {

@@ -84,8 +84,8 @@ static bool inspect_files(void *context, const char *folder, int fd, struct fold
     if (run->full) {
         return true;
     }
-    if (why.code == REEL_CANCELLED) {
-        return reel_fail(err, REEL_CANCELLED, "cancelled");
+    if (why.code == REEL_CANCELLED || why.code == REEL_NO_MEMORY) {
+        return reel_error_pass(err, &why);
     }
     report_folder(run, folder, &why);
     return true;
@@ -122,8 +122,8 @@ static bool inspect_named(struct import_run *run, const char *folder, struct fol
     run->item = 0;
     bool good = fd >= 0 && import_inspect(run, folder, fd, l->files, l->n_files, false, &why);
     run->named = false;
-    if (!good && why.code == REEL_CANCELLED) {
-        return reel_fail(err, REEL_CANCELLED, "cancelled");
+    if (!good && (why.code == REEL_CANCELLED || why.code == REEL_NO_MEMORY)) { /* then it is tried again */
+        return reel_error_pass(err, &why);
     }
     if (!good && !run->full) {
         report_folder(run, folder, &why);

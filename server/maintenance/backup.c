@@ -13,6 +13,7 @@
 #include "base/disk.h"
 #include "catalog/access.h"
 #include "catalog/maintenance.h"
+#include "json_whole.h"
 #include "maintenance/backup_files.h"
 #include "reel/time.h"
 #include "store/inspect.h"
@@ -137,7 +138,7 @@ bool backup_job_run(struct app *app, const struct job_call *call, struct reel_er
     bool good = disk_join(folder, app->config.backup_dir, name, err) &&
                 backup_run(app, folder, blobs, call->progress, &manifest, err);
     AUTO_MEM char *text = good && json_object_set_new(manifest, "name", json_string(name)) == 0
-                              ? json_dumps(manifest, JSON_COMPACT)
+                              ? json_whole_text(manifest, JSON_COMPACT)
                               : NULL;
     json_decref(manifest);
     return good && (text ? catalog_set_maintenance(app->catalog, "backup", text, err) : reel_fail_memory(err));

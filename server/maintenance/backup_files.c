@@ -12,6 +12,7 @@
 #include "base/disk.h"
 #include "base/hex.h"
 #include "catalog/maintenance.h"
+#include "json_whole.h"
 #include "maintenance/backup_files.h"
 #include "manifests/manifests.h"
 #include "reel/cleanup.h"
@@ -195,7 +196,7 @@ bool backup_files(struct backup_files *f, struct catalog *copied, const char *fo
 /* Converted to text first, as json_dumpfd() does not report every failed write. */
 bool backup_write_json(const char *folder, const json_t *manifest, struct reel_error *err) {
     char part[PATH_MAX], path[PATH_MAX];
-    AUTO_MEM char *text = json_dumps(manifest, JSON_INDENT(1));
+    AUTO_MEM char *text = json_whole_text(manifest, JSON_INDENT(1));
     if (!text) {
         return reel_fail_memory(err);
     }

@@ -3,6 +3,7 @@
 
 #include "base/hex.h"
 #include "catalog/notes.h"
+#include "json_whole.h"
 #include "maintenance/rebuild.h"
 #include "recordings/names.h"
 #include "scans/scanning.h"
@@ -97,7 +98,7 @@ static bool read_annotations(const json_t *item, struct catalog_annotations *ann
         return reel_fail_memory(err);
     }
     if (json_is_object(custom) && json_object_size(custom) > 0 &&
-        !(annotations->custom = json_dumps(custom, JSON_COMPACT))) {
+        !(annotations->custom = json_whole_text(custom, JSON_COMPACT))) {
         return reel_fail_memory(err);
     }
     return manifest_read_read_tags(item, annotations, err);
@@ -139,7 +140,7 @@ static bool manifest_read_read_event(const json_t *one, struct catalog_event *to
     memcpy(to->id, manifest_read_text_of(one, "id"), sizeof to->id);
     to->title = strdup(manifest_read_text_of(one, "title"));
     to->author = strdup(manifest_read_text_of(one, "author"));
-    to->tags = json_object_size(tags) > 0 ? json_dumps(tags, JSON_COMPACT) : strdup("");
+    to->tags = json_object_size(tags) > 0 ? json_whole_text(tags, JSON_COMPACT) : strdup("");
     return (to->title && to->author && to->tags) || reel_fail_memory(err);
 }
 

@@ -15,6 +15,7 @@
 #include "catalog/maintenance.h"
 #include "catalog/objects.h"
 #include "catalog/uploads.h"
+#include "json_whole.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
 #include "store/switch.h"
@@ -249,7 +250,7 @@ static bool move_contents(struct move *m, struct reel_error *err) {
 
 static bool move_notes(struct move *m, struct reel_error *err) {
     json_auto_t *collections = store_load_collections(m->from), *settings = store_load_settings(m->from);
-    AUTO_MEM char *text = json_dumps(collections, JSON_COMPACT);
+    AUTO_MEM char *text = json_whole_text(collections, JSON_COMPACT);
     return (text || reel_fail_memory(err)) && store_write_collections(m->to, text, err) &&
            (!settings || store_write_settings(m->to, settings, err));
 }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "catalog/access.h"
 #include "catalog/maintenance.h"
+#include "json_whole.h"
 #include "manifests/manifests.h"
 #include "recordings/ingest.h"
 #include "reel/time.h"
@@ -87,7 +88,7 @@ static bool step_rule(struct app *app, const json_t *rule, int64_t now_ns, struc
     struct retention_row rows[RETENTION_STEP];
     uint32_t n_rows = 0;
     const json_t *keep = json_object_get(rule, "keep");
-    AUTO_MEM char *tags = keep ? json_dumps(keep, JSON_COMPACT) : strdup("{}");
+    AUTO_MEM char *tags = keep ? json_whole_text(keep, JSON_COMPACT) : strdup("{}");
     if (!tags) {
         return reel_fail_memory(err);
     }

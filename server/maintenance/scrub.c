@@ -13,6 +13,7 @@
 #include "base/hex.h"
 #include "catalog/imports.h"
 #include "catalog/maintenance.h"
+#include "json_whole.h"
 #include "manifests/manifests.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
@@ -47,7 +48,7 @@ static bool save(struct scrub *s, const char *state, struct reel_error *err) {
                           (json_int_t)s->result.missing, "elsewhere", (json_int_t)s->result.elsewhere);
     json_object_set_new(j, "corrupted_packs", json_integer((json_int_t)s->result.corrupted_packs));
     json_object_set_new(j, "ended_ns", json_integer(reel_now_ns()));
-    AUTO_MEM char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+    AUTO_MEM char *text = j ? json_whole_text(j, JSON_COMPACT) : NULL;
     json_decref(j);
     s->saved_ns = reel_now_ns();
     return text ? catalog_set_maintenance(s->app->catalog, "scrub", text, err) : reel_fail_memory(err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/heap.h"
 #include "catalog/changes.h"
 #include "catalog/saved.h"
 #include "maintenance/retention.h"
@@ -46,11 +47,12 @@ static json_t *saved_json(struct catalog *c, struct reel_error *err) {
 }
 
 static bool settings_keep(struct app *app, struct reel_error *err) {
+    const uint64_t failures = heap_failures();
     json_auto_t *retention = retention_get(app->catalog, err);
     json_auto_t *hooks = retention ? webhooks_json(app->catalog, err) : NULL;
     json_auto_t *saved = hooks ? saved_json(app->catalog, err) : NULL;
     if (!saved) {
-        return false;
+        return heap_failures() == failures ? false : reel_fail_memory(err);
     }
     json_auto_t *now = json_pack("{s:i, s:O, s:O, s:O}", "reel_settings", 1, "retention", retention, "webhooks", hooks,
                                  "saved", saved);
@@ -59,6 +61,9 @@ static bool settings_keep(struct app *app, struct reel_error *err) {
                json_array_size(json_object_get(retention, "quotas"));
     if (!there && n == 0) {
         return true; /* nothing was ever set */
+    }
+    if (heap_failures() != failures) { /* else it may lack members */
+        return reel_fail_memory(err);
     }
     return json_equal(now, there) || store_write_settings(app->store, now, err);
 }

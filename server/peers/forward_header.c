@@ -12,6 +12,7 @@
 #include "access/access.h"
 #include "app.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "reel/time.h"
 
 #define FORWARDED "X-Reel-Passed"
@@ -98,7 +99,7 @@ struct curl_slist *forward_headers(const struct http_request *r, const char *to,
             forward_header_add(&o, line);
         }
     }
-    bool good = (fclose(o.text) == 0 && !o.failed) || reel_fail_memory(err);
+    bool good = (text_stream_close(o.text, &text) && !o.failed) || reel_fail_memory(err);
     if (good && (good = access_mac(app->access, text, size, p.mac, err))) {
         add_mac(&o, &p);
         good = !o.failed || reel_fail_memory(err);
@@ -136,7 +137,7 @@ enum http_forwarding peers_forwarded(const struct http_request *r, char remote[H
         return HTTP_FORGED;
     }
     http_each_header(r, FORWARDED, forward_header_put_line, out);
-    if (fclose(out) != 0 || !access_mac_matches(app->access, text, size, p.mac)) {
+    if (!text_stream_close(out, &text) || !access_mac_matches(app->access, text, size, p.mac)) {
         return HTTP_FORGED;
     }
     memcpy(remote, p.remote, sizeof p.remote);

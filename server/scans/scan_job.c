@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "catalog/imports.h"
+#include "json_whole.h"
 #include "manifests/manifest_entry.h"
 #include "manifests/manifests.h"
 #include "scans/open_recordings.h"
@@ -266,7 +267,7 @@ static char *options_text(const struct upload_work *w, const char *before, const
         json_object_set_new(o, "before", json_string(before));
         json_object_set_new(o, "recording", json_string(recording));
     }
-    return json_dumps(o, JSON_COMPACT);
+    return json_whole_text(o, JSON_COMPACT);
 }
 
 /* The job is held. */

@@ -118,6 +118,12 @@ bool scan_summary(struct app *app, const struct catalog_recording *r, const stru
            store_keep_file(app->store, r->content, STORE_PACK, err);
 }
 
+uint64_t scan_pack_memory(struct app *app, const char *content) {
+    char pack[PATH_MAX];
+    AUTO_FD int held = store_open_file(app->store, content, STORE_PACK, false, pack, sizeof pack, NULL);
+    return held >= 0 ? index_opening_memory(held) : 0;
+}
+
 static struct reel_index *open_pack(struct app *app, const char *content, bool again, struct reel_error *err) {
     char pack[PATH_MAX];
     AUTO_FD int held = store_open_file(app->store, content, STORE_PACK, again, pack, sizeof pack, err);
@@ -146,16 +152,32 @@ struct reel_index *scan_open_pack(struct app *app, const char *content, struct r
     return TAKE(index);
 }
 
-static bool set_text(char **at, const char *text) {
-    free(*at);
-    *at = strdup(text ? text : "");
-    return *at;
+enum { FILLED_TEXTS = 4 };
+
+/* All of them or none: a row that is half filled would be taken for a whole one. */
+static bool set_texts(char **const at[FILLED_TEXTS], const char *const texts[FILLED_TEXTS]) {
+    char *made[FILLED_TEXTS];
+    bool complete = true;
+    for (uint32_t i = 0; i < FILLED_TEXTS; i++) {
+        made[i] = strdup(texts[i] ? texts[i] : "");
+        complete &= made[i] != NULL;
+    }
+    for (uint32_t i = 0; i < FILLED_TEXTS; i++) {
+        free(complete ? *at[i] : made[i]);
+        *at[i] = complete ? made[i] : *at[i];
+    }
+    return complete;
 }
 
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(index);
+    const bool has_clock = r->annotations.has_clock;
+    if (!set_texts((char **const[]){&r->format, &r->container, &r->clock_note, &r->problem},
+                   (const char *const[]){info->format->name, info->container,
+                                         has_clock ? INDEX_CLOCK_SET : info->clock_note, NULL})) {
+        return reel_fail_memory(err);
+    }
     r->state = info->is_summary ? STATE_SCANNING : STATE_READY;
-    bool has_clock = r->annotations.has_clock;
     r->clock = has_clock ? r->annotations.clock : info->clock;
     r->start_ns = info->start_ns;
     r->end_ns = info->end_ns;
@@ -165,9 +187,7 @@ bool scan_fill(struct catalog_recording *r, const struct reel_index *index, stru
     r->damaged = info->damaged;
     r->findings = info->n_findings_total;
     r->lost_bytes = info->lost_bytes;
-    return (set_text(&r->format, info->format->name) && set_text(&r->container, info->container) &&
-            set_text(&r->clock_note, has_clock ? INDEX_CLOCK_SET : info->clock_note) && set_text(&r->problem, "")) ||
-           reel_fail_memory(err);
+    return true;
 }
 
 /* ---- end of a scan */

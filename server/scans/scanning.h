@@ -34,6 +34,8 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
  * REEL_UNSUPPORTED: the format needs a scan. */
 bool scan_summary(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                   struct reel_error *err);
+/* About the bytes that opening the pack of a content takes; 0: there is none. */
+uint64_t scan_pack_memory(struct app *app, const char *content);
 /* The pack of a content: REEL_NOT_FOUND, or REEL_CHANGED when outdated; a summary does not count. */
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err);
 /* The same, but accepts a summary. */

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/heap.h"
+#include "json_whole.h"
 #include "store/directory.h"
 #include "store/store_internal.h"
 
@@ -65,7 +66,7 @@ static bool load_old(const struct store *store, const char *content, json_t **ou
 
 static bool write_out(const struct store *store, const char *name, const char *suffix, const json_t *manifest,
                       struct reel_error *err) {
-    AUTO_MEM char *text = manifest ? json_dumps(manifest, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
+    AUTO_MEM char *text = manifest ? json_whole_text(manifest, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
     return text ? store->ops->write_text(store, name, suffix, text, err) : reel_fail_memory(err);
 }
 

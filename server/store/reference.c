@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/hex.h"
+#include "json_whole.h"
 #include "store/roots.h"
 #include "store/store_internal.h"
 
@@ -110,7 +111,7 @@ bool store_write_reference(struct store *store, const char *sha256, const struct
         return true; /* another file of the same content will do */
     }
     json_t *note = as_json(ref);
-    AUTO_MEM char *text = note ? json_dumps(note, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
+    AUTO_MEM char *text = note ? json_whole_text(note, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
     json_decref(note);
     return text ? store_write_text(store, sha256, ".ref", text, err)
                 : reel_fail(err, REEL_ARGUMENT, "a file whose path is not UTF-8 cannot be referenced");

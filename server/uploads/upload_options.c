@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/heap.h"
+#include "json_whole.h"
 
 void upload_options_done(struct upload_options *w) {
     catalog_annotations_done(&w->annotations);
@@ -161,7 +162,7 @@ char *upload_options_print(const struct upload_options *w, struct reel_error *er
                json_object_set_new(tags, w->annotations.tags[i].key, json_string(w->annotations.tags[i].value)) == 0;
     }
     good = (!tags || json_object_set_new(object, "tags", tags) == 0) && good;
-    char *text = good ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    char *text = good ? json_whole_text(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     json_decref(object);
     if (!text) {
         reel_fail(err, REEL_ARGUMENT, "the upload options are not UTF-8");

@@ -6,6 +6,7 @@
 
 #include "app.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 
 static void addresses_put_escaped(FILE *f, const char *text, const char *marks) {
     for (; *text; text++) {
@@ -55,7 +56,7 @@ static json_t *link_of(const struct http_request *r, const char *path, const cha
     put_public(f, url ? url : "");
     fprintf(f, "%s/%s%s", path, id, rest);
     address_put_escaped(f, slash ? slash + 1 : name ? name : "");
-    return fclose(f) == 0 ? json_string(text) : NULL;
+    return text_stream_close(f, &text) ? json_string(text) : NULL;
 }
 
 json_t *address_links(const struct http_request *r, const struct catalog_recording *row) {

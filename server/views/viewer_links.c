@@ -7,13 +7,14 @@
 #include "access/access.h"
 #include "app.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "reel/time.h"
 #include "views/addresses.h"
 
 static const int64_t AFTER_START_NS = 1000000000;
 
-static char *closed(FILE *f, char *const *text) { /* NULL: no memory */
-    return f && fclose(f) == 0 ? *text : NULL;
+static char *closed(FILE *f, char **text) { /* NULL: no memory */
+    return text_stream_close(f, text) ? *text : NULL;
 }
 
 static char *viewer_links_target(const char *id, const char *what, const char *name, const char *after) {

@@ -371,7 +371,7 @@ static void open_lanes(struct jobs *jobs, unsigned n) {
         *lane = (struct lane){.jobs = jobs, .number = (enum job_lane)i, .threads_max = threads[i], .claims = at_open};
         lane->owner_max = i == LANE_PLANS ? threads[i] - 1 : threads[i];
         lane->queue_end = &lane->queue;
-        pthread_cond_init(&lane->wake, NULL);
+        condition_init(&lane->wake);
     }
 }
 

@@ -7,13 +7,16 @@
 
 #include "app.h"
 #include "base/cancel.h"
+#include "base/heap.h"
+#include "base/thread.h"
 #include "log_queue.h"
 #include "reel/time.h"
 #include "work/jobs_internal.h"
 
 static void *worker(void *argument);
 static const int64_t SECOND_NS = 1000000000;
-enum { PAUSE_STEPS = 12, WRITE_PAUSE_NS = 250000000 }; /* pauses double up to an hour */
+enum { PAUSE_STEPS = 12 }; /* pauses double up to an hour */
+enum { WRITE_PAUSE_NS = 250000000, CLAIM_PAUSE_NS = 100000000 };
 
 /* ---- running one */
 
@@ -135,6 +138,7 @@ static void worker_run(struct job *job) {
     bool over = false;
     const struct cancel cancel = {.goes_on = worker_goes_on, .context = job};
     cancel_set(&cancel);
+    (void)heap_lacks(); /* of the job before */
     bool good = job->claimed ? run_claimed(job, &come_back_ns, &err) : run_started(job, &over, &err);
     cancel_set(NULL);
     struct catalog_job *row = &job->row;
@@ -209,23 +213,23 @@ static void list_out(struct jobs *jobs, struct job *job) {
 
 /* ---- claiming rows */
 
-static struct job *claim(struct lane *lane) {
+/* NULL: none is due, or *missed: the catalog cannot be written now. */
+static struct job *claim(struct lane *lane, bool *missed) {
     struct jobs *jobs = lane->jobs;
-    struct catalog_job row;
     struct reel_error why = {0};
-    if (!catalog_job_claim(jobs->catalog, lane->number, jobs->home, jobs->owner, JOB_LEASE_NS, &row, &why)) {
-        return NULL; /* none, or the catalog cannot be written now: the heartbeat asks again */
-    }
-    const struct job_kind *kind = jobs_kind(jobs, row.kind);
-    struct job *job = kind ? job_new(jobs, kind, lane->number, &why) : NULL;
-    if (!job) { /* its lease runs out */
-        catalog_job_done(&row);
+    struct job *job = job_new(jobs, jobs->kinds, lane->number, &why); /* first: a row without one waits for its lease */
+    bool claimed =
+        job && catalog_job_claim(jobs->catalog, lane->number, jobs->home, jobs->owner, JOB_LEASE_NS, &job->row, &why);
+    const struct job_kind *kind = claimed ? jobs_kind(jobs, job->row.kind) : NULL;
+    *missed = !claimed && why.code != REEL_NOT_FOUND;
+    if (!kind) {
+        job_unref(job);
         return NULL;
     }
-    job->row = row;
+    job->kind = kind;
     job->claimed = true;
     atomic_store(&job->has_row, true);
-    snprintf(job->owner, sizeof job->owner, "job:%.40s", row.collection);
+    snprintf(job->owner, sizeof job->owner, "job:%.40s", job->row.collection);
     return job;
 }
 
@@ -243,17 +247,27 @@ static bool employ(struct lane *lane) {
     return lane->threads > 0;
 }
 
+/* For something to do; after a claim that was missed only for a moment. */
+static void worker_wait(struct lane *lane, bool *missed) {
+    struct timespec until = clock_deadline(*missed ? CLAIM_PAUSE_NS : INT64_MAX);
+    lane->idle++;
+    lane->due |= !condition_wait(&lane->wake, &lane->jobs->mutex, until);
+    lane->idle--;
+    *missed = false;
+}
+
 /* The next job with a reference; NULL: the thread ends. */
 static struct job *worker_next(struct lane *lane) {
     struct jobs *jobs = lane->jobs;
     struct job *job = NULL;
+    bool missed = false;
     pthread_mutex_lock(&jobs->mutex);
     while (!job) {
         bool may_claim = lane->claims && lane->due && !atomic_load(&jobs->closing);
         if (may_claim && (!lane->queue || lane->row_next)) {
             lane->due = lane->row_next = false;
             pthread_mutex_unlock(&jobs->mutex);
-            job = claim(lane);
+            job = claim(lane, &missed);
             pthread_mutex_lock(&jobs->mutex);
             if (job) {
                 lane->due = true; /* there may be more */
@@ -267,9 +281,7 @@ static struct job *worker_next(struct lane *lane) {
         } else if (atomic_load(&jobs->stopping)) {
             break;
         } else {
-            lane->idle++;
-            pthread_cond_wait(&lane->wake, &jobs->mutex);
-            lane->idle--;
+            worker_wait(lane, &missed);
         }
     }
     if (job) {

@@ -121,13 +121,16 @@ def requests(paths, name, recording):
             for output in outputs:
                 query = [(n, values[n]) for n in ('recording', 'collection') if n in names][:1]
                 query += [(n, values[n]) for n in values if n not in ('recording', 'collection') and (n in needed or n in ('where', 'for') and '/search/values' in path)]
-                query += [('topic', topic)] if path.endswith(('/frame', '/frames', '/message', '/topics/fields')) and 'topic' not in needed else []
+                query = [(n, 'topic') if path == API + '/values' and n == 'field' else (n, v) for n, v in query]  # one of the catalog
+                query += [('topic', topic)] if path.endswith(('/frame', '/frames', '/message', '/topics/fields')) and 'topic' in names and 'topic' not in needed else []
+                query += [('index', '0')] if path.endswith('/message') else []
                 query += [('field', values['field'])] if path.endswith(('/series', '/plot.svg', '/values')) and 'field' in names and 'field' not in needed else []
                 query += [('as', 'mcap')] if 'as' in names else []
                 query += [('output', output)] if output else []
                 views = [[]] + [[(p['name'], v)] for p in parameters if p['name'] in ('view', 'ros') for v in p['schema'].get('enum', ()) if target.endswith('.mcap')]
-                views += [[('width', w)] for w in ('100', '8000') if path.endswith(('/frame', '/frames'))]
+                views += [[('width', w)] for w in ('100', '8000') if path.endswith(('/frame', '/frames')) and 'width' in names]
                 filled = path.replace('{name}', target)
+                views += [[('width', '100')]] if target.endswith('.mp4') and 'width' in names else []
                 for segment, choices in segments.items():
                     filled = filled.replace('{%s}' % segment, choices[0])
                 for view in views:
@@ -147,7 +150,7 @@ def ask(server, path):
             body += more
         if response.status >= 400 and response.headers.get_content_type() != 'application/problem+json':
             return 'status %d is no problem document: %r' % (response.status, body[:200])
-        if response.status >= 500 and response.status not in (503, 507):
+        if response.status == 400 or response.status >= 500 and response.status not in (503, 507):  # 400: it is not asked as the route wants it
             return body[:400]
         return response.status
     except http.client.IncompleteRead:

@@ -38,7 +38,7 @@ enum kind {
     ACCEPT = 4096,
     SOCKET = 8192
 };
-enum { FRAMES_MAX = 16 };
+enum { FRAMES_MAX = 16, LISTED_MAX = 1 << 18 };
 
 struct control {
     int64_t kinds, nth, how_many, error, lossy; /* written by the test: calls nth … nth + how_many - 1 of these kinds
@@ -46,7 +46,9 @@ struct control {
     int64_t seen, failed, failed_kind;          /* written here */
     char folder[512], part[128];                /* whose path begins with `folder` and has `part` in what follows */
     char failed_path[512];
-    char failed_stack[2048]; /* who made the call that failed first: MODULE+OFFSET … */
+    char failed_stack[2048];     /* who made the call that failed first: MODULE+OFFSET … */
+    int64_t lists;               /* written by the test: each call is listed by so many of its callers */
+    uint64_t listed[LISTED_MAX]; /* by number of the call, from 0: the same for the same callers in one process */
 };
 
 static struct control *control;
@@ -110,12 +112,26 @@ static void note_failure(enum kind kind, const char *path) {
     noting = false;
 }
 
+static void list_call(int64_t n) {
+    void *frames[FRAMES_MAX];
+    uint64_t callers = 0;
+    noting = true;
+    for (int i = n < LISTED_MAX ? backtrace(frames, (int)control->lists) : 0; i > 0; i--) {
+        callers = (callers ^ (uintptr_t)frames[i - 1]) * UINT64_C(1099511628211); /* FNV */
+        control->listed[n] = callers;
+    }
+    noting = false;
+}
+
 /* 0: go on. 1: fail, errno is set. 2: fail after half of it, once (a disk that has just become full). */
 static int judge_counted(enum kind kind, const char *path) {
     if (noting) {
         return 0;
     }
     int64_t n = __atomic_add_fetch(&control->seen, 1, __ATOMIC_SEQ_CST), from = control->nth, error = control->error;
+    if (control->lists) {
+        list_call(n - 1);
+    }
     if (n < from || n - from >= control->how_many) {
         return 0;
     }

@@ -37,7 +37,8 @@ JSON = {'Content-Type': 'application/json'}
 class Control(ctypes.Structure):
     """As failing.c has it."""
     _fields_ = [(name, ctypes.c_int64) for name in ('kinds', 'nth', 'how_many', 'error', 'lossy', 'seen', 'failed', 'failed_kind')] + \
-               [('folder', ctypes.c_char * 512), ('part', ctypes.c_char * 128), ('failed_path', ctypes.c_char * 512), ('failed_stack', ctypes.c_char * 2048)]
+               [('folder', ctypes.c_char * 512), ('part', ctypes.c_char * 128), ('failed_path', ctypes.c_char * 512), ('failed_stack', ctypes.c_char * 2048),
+                ('lists', ctypes.c_int64), ('listed', ctypes.c_uint64 * (1 << 18))]
 
 
 class Faults:
@@ -229,12 +230,13 @@ class Tus(Put):
             head = w.ask('HEAD', self.path, headers=TUS)
             if head.status == 404 and w.faults.control.kinds & KINDS['rename'] and w.endless:  # not even the way back was open to it
                 return Put.again(self, w)
-            assert head.status == 200, ('an upload that was begun is lost', head)
-            offset = int(head.headers['Upload-Offset'])
-            assert offset >= self.at or w.lossy, ('bytes that were acknowledged are lost', offset, self.at)
-            self.at = offset
-            if not (offset == len(self.body) and w.named(self.name)):
-                assert self.patch(w, len(self.body)), w.answers[-1]
+            if head.status != 404 or not w.named(self.name):  # else it has become a recording, and could not say so
+                assert head.status == 200, ('an upload that was begun is lost', head)
+                offset = int(head.headers['Upload-Offset'])
+                assert offset >= self.at or w.lossy, ('bytes that were acknowledged are lost', offset, self.at)
+                self.at = offset
+                if not (offset == len(self.body) and w.named(self.name)):
+                    assert self.patch(w, len(self.body)), w.answers[-1]
         found = w.named(self.name)
         assert found, 'a complete upload has no recording'
         w.whole(found['id'], sha256(self.body))

@@ -306,6 +306,7 @@ static inline int toy_start(void **state) {
 static inline int toy_stop(void **state) {
     (void)state;
     http_server_stop(toy_server, 2);
+    http_server_free(toy_server);
     toy_server = NULL;
     return 0;
 }

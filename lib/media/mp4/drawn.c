@@ -36,9 +36,33 @@ static bool comes_soon(struct pace *pace, int64_t time_ns) {
     return false;
 }
 
+struct drawn { /* a picture, and what it has of the room */
+    struct reel_pixels pixels;
+    const struct reel_room *room;
+    uint64_t bytes;
+};
+static void drawn_done(struct drawn *d) {
+    reel_pixels_done(&d->pixels);
+    if (d->bytes > 0) {
+        d->room->give(d->room->context, d->bytes);
+    }
+}
+
+static bool take_room(const struct reel_write *w, const struct reel_image *image, uint32_t width, struct drawn *out,
+                      struct reel_error *err) {
+    const struct reel_room *room = &w->options->room;
+    const uint64_t bytes = room->take ? reel_picture_memory(image, REEL_PICTURE_JPEG, width) : 0;
+    if (bytes > 0 && !room->take(room->context, bytes, err)) {
+        return false;
+    }
+    out->room = room;
+    out->bytes = bytes;
+    return true;
+}
+
 /* The picture in a message as pixels; *read false: there is none. */
-static bool read_pixels(struct reel_write *w, struct rows *rows, const struct reel_message *m,
-                        struct reel_pixels *pixels, bool *read, struct reel_error *err) {
+static bool read_pixels(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct drawn *out,
+                        bool *read, struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_error why = {0};
     enum mp4_content content;
@@ -47,7 +71,10 @@ static bool read_pixels(struct reel_write *w, struct rows *rows, const struct re
         return false;
     }
     uint32_t width = (uint32_t)reel_write_option_u64(w, "width");
-    *read = content != MP4_NOTHING && reel_picture_pixels(&image, width, pixels, &why);
+    if (content != MP4_NOTHING && !take_room(w, &image, width, out, err)) {
+        return false;
+    }
+    *read = content != MP4_NOTHING && reel_picture_pixels(&image, width, &out->pixels, &why);
     return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
 }
 
@@ -77,15 +104,15 @@ bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write
     bool found = false;
     uint64_t n = 0;
     while ((step = stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
-        AUTO_STRUCT(reel_pixels_done) struct reel_pixels pixels = {0};
+        AUTO_STRUCT(drawn_done) struct drawn drawn = {0};
         first = n == 0 ? reel_position_of(&m) : first;
         if (comes_soon(&pace, m.time_ns)) {
             continue;
         }
-        if (!found && !read_pixels(w, rows, &m, &pixels, &found, err)) {
+        if (!found && !read_pixels(w, rows, &m, &drawn, &found, err)) {
             return false;
         }
-        if (pixels.data && !take_sets(v, &pixels, w, err)) {
+        if (drawn.pixels.data && !take_sets(v, &drawn.pixels, w, err)) {
             return false;
         }
         if (n++ == REEL_VIDEO_FRAMES_MAX) {
@@ -149,14 +176,14 @@ bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w
     struct pace pace = pace_of(w);
     enum reel_step step = encoder ? reel_write_next(w, &m, err) : REEL_STEP_ERROR;
     for (; step == REEL_STEP_MESSAGE; step = reel_write_next(w, &m, err)) {
-        AUTO_STRUCT(reel_pixels_done) struct reel_pixels pixels = {0};
+        AUTO_STRUCT(drawn_done) struct drawn drawn = {0};
         struct note note = {.time_ns = m.time_ns};
         bool read;
         if (comes_soon(&pace, m.time_ns)) {
             continue;
         }
-        if (!cancel_check(err) || !read_pixels(w, rows, &m, &pixels, &read, err) ||
-            (read && !drawn_put_frame(v, encoder, &pixels, out, &note, err)) ||
+        if (!cancel_check(err) || !read_pixels(w, rows, &m, &drawn, &read, err) ||
+            (read && !drawn_put_frame(v, encoder, &drawn.pixels, out, &note, err)) ||
             !reel_write_note(w, &note, sizeof note, err)) {
             return false;
         }

@@ -6,6 +6,7 @@
 #include "api/body.h"
 #include "api/recording.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "views/addresses.h"
 #include "views/views.h"
 
@@ -68,7 +69,7 @@ static json_t *page_address(const struct http_request *r, const char *recording,
     }
     address_put_base(f, r);
     fprintf(f, "/recordings/%s#link=%s", recording, key);
-    return fclose(f) == 0 ? json_string(text) : NULL;
+    return text_stream_close(f, &text) ? json_string(text) : NULL;
 }
 
 void api_recording_link(struct http_request *r) {

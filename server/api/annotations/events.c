@@ -12,6 +12,7 @@
 #include "api/change.h"
 #include "api/paging.h"
 #include "catalog/notes.h"
+#include "json_whole.h"
 #include "manifests/manifests.h"
 #include "views/annotations.h"
 
@@ -177,7 +178,7 @@ static char *tags_of(struct http_request *r, const json_t *body) {
         body_refuse(r, "tags", "must be an object of texts");
         return NULL;
     }
-    char *text = tags ? json_dumps(tags, JSON_COMPACT | JSON_ENCODE_ANY) : strdup("");
+    char *text = tags ? json_whole_text(tags, JSON_COMPACT | JSON_ENCODE_ANY) : strdup("");
     if (!text) {
         http_reply_no_memory(r);
     }

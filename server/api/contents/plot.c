@@ -10,6 +10,7 @@
 #include "api/digests.h"
 #include "api/recording.h"
 #include "base/c_locale.h"
+#include "base/text_stream.h"
 #include "syntax/json_out.h"
 #include "syntax/utf8.h"
 
@@ -201,8 +202,7 @@ static void plot_reply(struct http_request *r, struct plot *p, const char *title
     if (f) {
         put_plot(f, p, title);
     }
-    if (!f || fclose(f) != 0) {
-        free(text);
+    if (!text_stream_close(f, &text)) {
         http_reply_no_memory(r);
         return;
     }

@@ -7,6 +7,8 @@
 #include "api/contents/series.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
+#include "json_whole.h"
 #include "syntax/json_out.h"
 #include "tables/table.h"
 
@@ -34,7 +36,7 @@ static bool series_text_time_text(const char *format, const struct series *s, in
 
 static void series_text_put_string(FILE *f, const char *string) {
     json_t *text = json_string(string);
-    char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+    char *quoted = text ? json_whole_text(text, JSON_ENCODE_ANY) : NULL;
     fputs(quoted ? quoted : "\"\"", f);
     free(quoted);
     json_decref(text);
@@ -130,7 +132,7 @@ void series_reply(struct http_request *r, const struct series *all, size_t n, bo
     } else if (good) {
         good = series_text_put_rows(f, all, n, across, format, (enum reel_table_form)form->form);
     }
-    if (f && fclose(f) == 0 && good) {
+    if (text_stream_close(f, &text) && good) {
         http_reply_bytes(r, 200, form->media_type, text, size);
     } else {
         http_reply_no_memory(r);

@@ -132,20 +132,34 @@ static json_t *preview(struct app *app, const struct catalog_recording *row) {
                      rate ? rate : json_null());
 }
 
+/* False: replied, as there was no memory for the index. */
+static bool add_preview(struct http_request *r, const struct catalog_recording *row, json_t *items) {
+    const uint64_t held = http_held(r);
+    if (row->state == STATE_READY && !http_reserve(r, scan_pack_memory(http_app(r), row->content))) {
+        return false;
+    }
+    json_array_append_new(items, preview(http_app(r), row));
+    http_give_back(r, http_held(r) - held);
+    return true;
+}
+
 void api_previews(struct http_request *r) {
     static const char *const columns[] = {"recording", "picture", "rate", NULL};
     const char *ids[PREVIEWS_MAX];
     size_t n = http_params(r, "recording", ids, PREVIEWS_MAX);
     json_t *items = json_array();
-    for (size_t i = 0; i < n; i++) {
+    bool good = true;
+    for (size_t i = 0; good && i < n; i++) {
         struct catalog_recording row;
         if (!catalog_get(http_app(r)->catalog, ids[i], &row, NULL)) {
             continue; /* deleted meanwhile */
         }
-        if (http_caller_sees(http_caller(r), row.collection)) {
-            json_array_append_new(items, preview(http_app(r), &row));
-        }
+        good = !http_caller_sees(http_caller(r), row.collection) || add_preview(r, &row, items);
         catalog_recording_done(&row);
     }
-    paging_reply(r, items, NULL, columns);
+    if (good) {
+        paging_reply(r, items, NULL, columns);
+    } else {
+        json_decref(items);
+    }
 }

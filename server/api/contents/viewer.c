@@ -10,6 +10,7 @@
 #include "api/recording.h"
 #include "app.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "decode/encoding.h"
 #include "reel/time.h"
 #include "stream/view.h"
@@ -157,7 +158,7 @@ static bool viewer_add_field(void *context, const struct reel_field *field) {
     }
     put_topic(f, l->topic);
     fprintf(f, ".%s", field->path);
-    if (f && fclose(f) == 0) {
+    if (text_stream_close(f, &text)) {
         l->unit = l->unit ? l->unit : field->unit;
         json_array_append_new(
             l->paths, json_pack("{s:s, s:b, s:s}", "value", text, "enabled", 1, "timestampMethod", "receiveTime"));

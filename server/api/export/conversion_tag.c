@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "decode/encoding.h"
 
 /* Everything the bytes depend on, as text. Its hash is the ETag and the plan's key. */
@@ -82,7 +83,7 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
             fprintf(f, ".%s\n", c->options.fields[i]);
         }
     }
-    bool good = fclose(f) == 0;
+    bool good = text_stream_close(f, &text);
     if (good) {
         api_etag(text, c->etag);
     }

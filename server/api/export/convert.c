@@ -14,6 +14,7 @@
 #include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
+#include "base/text_stream.h"
 #include "formats/nanover/question.h"
 #include "stream/view.h"
 #include "views/views.h"
@@ -336,6 +337,10 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
         return;
     }
     bool accepted = reel_writer_accepts(c.writer, stream, loss, &err);
+    if (!accepted && reel_is_transient(err.code)) { /* the report is not complete */
+        http_reply_error(r, &err);
+        return;
+    }
     if (http_param_bool(r, "report", &report) && report) {
         bool leaves_out = stream->left_out || c.writer->leaves_out;
         bool counts = http_param_bool(r, "check", &check) && check && leaves_out && !streamed && !c.split;

@@ -10,6 +10,7 @@
 #include "api/recordings/query.h"
 #include "base/cleanup.h"
 #include "base/source.h"
+#include "base/text_stream.h"
 #include "syntax/ustar.h"
 
 enum { FILES_MAX = 20000 };
@@ -117,7 +118,7 @@ static bool add_missing(struct archive *a, struct reel_error *err) {
     if (a->n_missing == 0) {
         return true;
     }
-    struct member *m = fflush(a->missing) == 0 ? tar_add_member(a, err) : NULL;
+    struct member *m = text_stream_flush(a->missing) ? tar_add_member(a, err) : NULL;
     if (!m || !(m->text = strndup(a->missing_text, a->missing_size)) || !(m->name = strdup("LEFT-OUT.txt"))) {
         if (m) {
             free(m->text);
@@ -170,7 +171,7 @@ static bool part_names(struct archive *a, struct reel_error *err) {
     return ok;
 }
 
-static void lay_out(struct archive *a, char etag[64]) {
+static bool lay_out(struct archive *a, char etag[64]) {
     uint8_t head[USTAR_HEAD_MAX];
     AUTO_MEM char *text = NULL;
     size_t size = 0;
@@ -184,10 +185,11 @@ static void lay_out(struct archive *a, char etag[64]) {
         }
     }
     a->length += USTAR_END;
-    if (f) {
-        fclose(f);
+    if (!text_stream_close(f, &text)) {
+        return false;
     }
-    api_etag(text ? text : "", etag);
+    api_etag(text, etag);
+    return true;
 }
 
 /* ---- its bytes */
@@ -276,7 +278,10 @@ void api_recordings_tar(struct http_request *r) {
         http_reply_error(r, &err);
         return;
     }
-    lay_out(a, etag);
+    if (!lay_out(a, etag)) {
+        http_reply_no_memory(r);
+        return;
+    }
     if (a->n_missing > 0) {
         char left_out[24];
         snprintf(left_out, sizeof left_out, "%zu", a->n_missing);

@@ -14,6 +14,7 @@
 #include "api/reserve.h"
 #include "base/cleanup.h"
 #include "base/glob.h"
+#include "base/text_stream.h"
 #include "catalog/notes.h"
 #include "stream/merge_names.h"
 #include "syntax/ustar.h"
@@ -189,7 +190,7 @@ static bool add_left_out(struct export *e) {
     char count[24];
     e->items->room++;
     struct zip_item *item = add_item(e, strdup("LEFT-OUT"));
-    if (!item || fflush(e->left_out) != 0 || !(item->text = strdup(e->left_out_text))) {
+    if (!item || !text_stream_flush(e->left_out) || !(item->text = strdup(e->left_out_text))) {
         if (item) {
             http_reply_no_memory(e->r);
         }
@@ -255,7 +256,7 @@ static bool list_members(struct export *e) {
 static void zip_reply(struct export *e) {
     struct reel_error err = {0};
     char etag[64], job[33] = "";
-    if (fflush(e->text) != 0) {
+    if (!text_stream_flush(e->text)) {
         http_reply_no_memory(e->r);
         return;
     }

@@ -10,6 +10,8 @@
 
 #include "api/body.h"
 #include "api/contents/series.h"
+#include "base/text_stream.h"
+#include "json_whole.h"
 #include "syntax/json_out.h"
 #include "tables/table.h"
 
@@ -84,7 +86,7 @@ long long grafana_ms(int64_t ns, int64_t shift_ns) {
 
 void grafana_put_string(FILE *f, const char *text) {
     json_t *value = json_string(text);
-    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    char *quoted = value ? json_whole_text(value, JSON_ENCODE_ANY) : NULL;
     fputs(quoted ? quoted : "\"\"", f);
     free(quoted);
     json_decref(value);
@@ -376,7 +378,7 @@ void api_grafana_query(struct http_request *r) {
         }
     }
     fputs("]\n", p.out);
-    bool whole = fclose(p.out) == 0;
+    bool whole = text_stream_close(p.out, &text);
     if (p.too_many) {
         http_reply_problem(r, 413, "too-many", "at most %d series and %d targets at a time", SERIES_MAX, TARGETS_MAX);
     } else if (whole) {

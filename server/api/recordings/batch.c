@@ -12,8 +12,10 @@
 #include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "catalog/batches.h"
 #include "catalog/notes.h"
+#include "json_whole.h"
 #include "recordings/names.h"
 #include "stream/merge_names.h"
 #include "stream/stream.h"
@@ -166,7 +168,7 @@ static char *new_name(const struct batch *b, const struct catalog_recording *row
         return b->pattern ? NULL : strdup("");
     }
     put_pattern(out, b, row);
-    return fclose(out) == 0 ? text : (free(text), NULL);
+    return text_stream_close(out, &text) ? text : NULL;
 }
 
 /* Whether another recording has the place it would get: in the catalog, or by this batch. */
@@ -343,7 +345,7 @@ static char *job_options(const struct batch *b) {
     if (allowed) {
         json_object_set_new(options, "allowed", allowed);
     }
-    char *text = json_dumps(options, JSON_COMPACT);
+    char *text = json_whole_text(options, JSON_COMPACT);
     json_decref(options);
     return text;
 }

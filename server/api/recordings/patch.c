@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "index/index.h"
+#include "json_whole.h"
 #include "recordings/changing.h"
 #include "recordings/names.h"
 #include "scans/scanning.h"
@@ -67,7 +68,7 @@ static bool read_patch(struct http_request *r, const json_t *body, struct patch 
         body_refuse(r, of_custom ? "custom" : "tags", "must be an object, or null to empty it");
         return false;
     }
-    if (custom && !(p->custom = json_dumps(custom, JSON_COMPACT | JSON_ENCODE_ANY))) {
+    if (custom && !(p->custom = json_whole_text(custom, JSON_COMPACT | JSON_ENCODE_ANY))) {
         http_reply_no_memory(r);
         return false;
     }

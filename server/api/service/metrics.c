@@ -6,6 +6,7 @@
 #include "api/service/service.h"
 #include "app.h"
 #include "base/c_locale.h"
+#include "base/text_stream.h"
 #include "catalog/maintenance.h"
 #include "catalog/uploads.h"
 #include "events/webhooks.h"
@@ -242,7 +243,10 @@ void api_metrics(struct http_request *r) {
     put_http(f, http_server_of(r));
     put_figure(f, "reel_log_dropped_lines_total", "counter",
                "Lines of the log that were dropped because its reader stalled.", "", log_queue_dropped(app->log));
-    fclose(f);
-    http_reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", text);
+    if (text_stream_close(f, &text)) {
+        http_reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", text);
+    } else {
+        http_reply_no_memory(r);
+    }
     free(text);
 }

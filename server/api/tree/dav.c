@@ -10,6 +10,7 @@
 #include "api/tree/tree.h"
 #include "base/ascii.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "catalog/folder.h"
 #include "catalog/notes.h"
 #include "recordings/names.h"
@@ -31,7 +32,7 @@ static char *dav_path_of(const struct app *app, const struct dav_node *node, con
         fprintf(out, "%s%s", *node->collection ? "/" : "", name);
     }
     fputs(is_folder && (*node->collection || *name) ? "/" : "", out);
-    return fclose(out) == 0 ? text : (free(text), NULL);
+    return text_stream_close(out, &text) ? text : NULL;
 }
 
 static void put_folder(FILE *out, const struct app *app, const struct dav_node *node, const char *name,
@@ -218,7 +219,7 @@ static bool write_page(struct listing *l, struct reel_error *err) {
         dav_put_tail(out);
     }
     l->stage = more ? LIST_GOES_ON : LIST_ENDS;
-    return (fclose(out) == 0 || reel_fail_memory(err)) && good;
+    return (text_stream_close(out, &l->text) || reel_fail_memory(err)) && good;
 }
 
 static bool dav_next_piece(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
@@ -284,7 +285,7 @@ static void reply_node(struct http_request *r, const struct dav_node *node, bool
     dav_put_head(out);
     bool good = put_node(out, r, node, deep);
     dav_put_tail(out);
-    if (fclose(out) == 0 && good) {
+    if (text_stream_close(out, &text) && good) {
         http_reply_text(r, 207, "application/xml; charset=utf-8", text);
     } else if (good) {
         http_reply_no_memory(r);

@@ -14,6 +14,7 @@
 
 #include "base/ascii.h"
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "catalog/columns.h"
 #include "catalog/postgres/postgres.h"
 
@@ -196,9 +197,11 @@ struct pg_text *pg_translate(const char *sql, struct reel_error *err) {
             at = put_token(&w, &t);
         }
     }
-    if (fclose(w.out) != 0 || w.failed) {
+    bool whole = text_stream_close(w.out, &text->sql);
+    if (!whole || w.failed) {
         pg_text_free(text);
-        reel_fail(err, REEL_UNSUPPORTED, "catalog: a statement that cannot be translated");
+        (void)(whole ? reel_fail(err, REEL_UNSUPPORTED, "catalog: a statement that cannot be translated")
+                     : reel_fail_memory(err));
         return NULL;
     }
     return text;

@@ -225,12 +225,34 @@ static int control(struct sqlite_handle *h, enum sqlite_control which) {
     return rc;
 }
 
+/* SQLite's full-text search may go wrong after it had no memory: on that connection the next change of the same rows
+ * calls the database malformed. The writing mutex is held. */
+static bool renew_writer(struct sqlite_db *db, struct reel_error *err) {
+    if (strcmp(db->path, ":memory:") == 0) {
+        return true;
+    }
+    AUTO(handle_close) struct sqlite_handle *fresh = handle_open(db, true, err);
+    const volatile uint32_t *region = fresh ? map_wal_index(fresh->sqlite) : NULL;
+    if (!fresh || (!region && atomic_load(&db->wal_index))) {
+        return fresh ? reel_fail_memory(err) : false;
+    }
+    struct sqlite_handle *old = db->writer;
+    atomic_store(&db->wal_index, region);
+    db->writer = TAKE(fresh);
+    handle_close(old);
+    return true;
+}
+
 static struct sqlite_handle *take_writer(struct sqlite_db *db, struct reel_error *err) {
     if (!db->writer) {
         reel_fail(err, REEL_UNSUPPORTED, "the catalog is open for reading only");
         return NULL;
     }
     pthread_mutex_lock(&db->writing);
+    if (db->writer->suspect && !renew_writer(db, err)) {
+        pthread_mutex_unlock(&db->writing);
+        return NULL;
+    }
     return db->writer;
 }
 
@@ -272,6 +294,7 @@ static bool sqlite_commit(struct db_handle *handle, struct reel_error *err) {
     errno = 0; /* SQLite keeps no errno of a commit, so the system's is reported */
     int rc = control(h, CONTROL_COMMIT);
     if (rc != SQLITE_OK) {
+        h->suspect |= (rc & 0xff) == SQLITE_NOMEM || (rc & 0xff) == SQLITE_CORRUPT;
         return sqlite_fail(h->sqlite, rc, err);
     }
     h->open = false;
@@ -307,14 +330,15 @@ static uint64_t sqlite_version(struct db *base) {
 
 static void sqlite_end(struct db_handle *handle) {
     struct sqlite_handle *h = (struct sqlite_handle *)handle;
+    struct sqlite_db *db = sqlite_own(handle->db);
     if (h->open && !sqlite3_get_autocommit(h->sqlite)) { /* some failures have rolled back already */
         control(h, CONTROL_ROLLBACK);
     }
     h->open = false;
     if (h->writes) {
-        pthread_mutex_unlock(&sqlite_own(handle->db)->writing);
+        pthread_mutex_unlock(&db->writing);
     } else {
-        pool_return(&sqlite_own(handle->db)->readers, handle->reserved, handle);
+        pool_return(&db->readers, handle->reserved, handle);
     }
 }
 

@@ -23,6 +23,7 @@ struct sqlite_handle {
     sqlite3 *sqlite;
     bool writes, open;   /* open: inside a transaction */
     bool patient;        /* as db_patient() */
+    bool suspect;        /* a statement had no memory, or found what cannot be */
     int64_t deadline_ns; /* of the statement that is being stepped */
     struct sqlite_statement *statements;
     sqlite3_stmt *control[CONTROLS]; /* prepared when first used */

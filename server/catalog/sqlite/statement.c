@@ -122,6 +122,8 @@ enum db_step sqlite_next(struct db_statement *s, struct reel_error *err) {
     if (rc == SQLITE_DONE) {
         return DB_END;
     }
+    bool suspect = (rc & 0xff) == SQLITE_NOMEM || (rc & 0xff) == SQLITE_CORRUPT;
+    ((struct sqlite_handle *)s->handle)->suspect |= suspect;
     sqlite_fail(failed != SQLITE_OK ? NULL : sqlite_of(s), rc, err);
     return DB_FAILED;
 }

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/hex.h"
+#include "json_whole.h"
 
 enum { IN_FLIGHT = 4, NAME_TEXT = 48 };
 #define MIB (UINT64_C(1) << 20)
@@ -251,7 +252,7 @@ static char *write_note(const struct sending *s) {
     digest_state(&hash, state);
     json_auto_t *note = json_pack("{s:s, s:s, s:s, s:s, s:b, s:O}", "object", s->location, "upload", s->upload, "hash",
                                   state, "tail", s->tail, "complete", s->complete, "etags", etags);
-    return note ? json_dumps(note, JSON_COMPACT) : NULL;
+    return note ? json_whole_text(note, JSON_COMPACT) : NULL;
 }
 
 char *sending_note(struct sending *s, struct reel_error *err) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text_stream.h"
 #include "store/s3/s3_internal.h"
 #include "store/s3/xml.h"
 
@@ -77,7 +78,7 @@ static char *parts_text(const char (*etags)[S3_ETAG_MAX], unsigned n) {
         fputs("</ETag></Part>", f);
     }
     fputs("</CompleteMultipartUpload>", f);
-    return fclose(f) == 0 ? text : (free(text), NULL);
+    return text_stream_close(f, &text) ? text : NULL;
 }
 
 bool s3_complete(struct s3 *s3, struct s3_name name, const char *upload, const char (*etags)[S3_ETAG_MAX], unsigned n,

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/hex.h"
+#include "base/text_stream.h"
 
 enum { SCOPE_MAX = S3_REGION_MAX + 40, NAMES_MAX = 256 };
 
@@ -94,7 +95,7 @@ static bool sign_request(const struct s3_signing *what, const struct scope *scop
         fprintf(f, "%s:%s\n", what->headers[i].name, what->headers[i].value);
     }
     fprintf(f, "\n%s\n%s", scope->names, payload);
-    if (fclose(f) != 0) {
+    if (!text_stream_close(f, &text)) {
         return false;
     }
     digest_hex(DIGEST_SHA256, bytes_of(text, size), hash);

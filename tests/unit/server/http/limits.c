@@ -330,6 +330,7 @@ static void stop_lets_requests_end(void **state) {
     pthread_create(&thread, NULL, request_slow, &a);
     assert_true(toy_waits_for(toy_events, "slow begins"));
     http_server_stop(toy_server, 10);
+    http_server_free(toy_server);
     pthread_join(thread, NULL);
     assert_int_equal(a.status, 200);
     assert_string_equal(a.body, "late");
@@ -353,6 +354,7 @@ static void stop_cuts_what_does_not_end(void **state) {
     assert_true(toy_waits_for(toy_events, "begin"));
     long long begun = clock_ms();
     http_server_stop(toy_server, 1);
+    http_server_free(toy_server);
     assert_true(clock_ms() - begun >= 900 && clock_ms() - begun < 5000);
     assert_string_equal(toy_events, "begin\naborted\n");
     assert_int_equal(atomic_load(&toy_freed), 2);

@@ -340,6 +340,7 @@ static void bad_starts_are_reported(void **state) {
     if (v6) { /* a machine may have no IPv6 */
         assert_memory_equal(http_server_url(v6), "http://[::1]:", 13);
         http_server_stop(v6, 0);
+        http_server_free(v6);
     }
     options.listen = strstr(toy_url, "127");
     assert_null(http_server_start(&options, &err));
