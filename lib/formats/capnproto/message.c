@@ -13,7 +13,9 @@ static bool cp_fail(struct cp_message *m, const uint8_t *at) {
 
 bool cp_message_open(struct cp_message *m, struct reel_bytes all) {
     struct cursor c = cursor_of(all);
-    *m = (struct cp_message){.all = all};
+    m->all = all; /* the table of segments is not cleared: it is large, and has `n` of them */
+    m->n = 0;
+    m->failed = false;
     uint32_t more = cursor_u32le(&c);
     if (c.failed || more >= REEL_CAPNPROTO_SEGMENTS_MAX) {
         return cp_fail(m, all.data);
