@@ -13,7 +13,9 @@ static bool cp_fail(struct cp_message *m, const uint8_t *at) {
 
 bool cp_message_open(struct cp_message *m, struct reel_bytes all) {
     struct cursor c = cursor_of(all);
-    *m = (struct cp_message){.all = all};
+    m->all = all; /* the table of segments is not cleared: it is large, and has `n` of them */
+    m->n = 0;
+    m->failed = false;
     uint32_t more = cursor_u32le(&c);
     if (c.failed || more >= REEL_CAPNPROTO_SEGMENTS_MAX) {
         return cp_fail(m, all.data);
@@ -27,41 +29,42 @@ bool cp_message_open(struct cp_message *m, struct reel_bytes all) {
     return !c.failed || cp_fail(m, all.data);
 }
 
-struct cp_place cp_root(void) {
-    return (struct cp_place){0, 0};
+struct cp_position cp_root(void) {
+    return (struct cp_position){0, 0};
 }
 
 /* `words` words of a segment; empty and failed when they are not there. */
-static struct reel_bytes words_at(struct cp_message *m, struct cp_place place, uint64_t words) {
+static struct reel_bytes words_at(struct cp_message *m, struct cp_position position, uint64_t words) {
     struct reel_bytes none = bytes_of(m->all.data, 0);
-    struct reel_bytes segment = place.segment < m->n ? m->segments[place.segment] : none;
-    if (m->failed || place.segment >= m->n || place.at > segment.size || words > (segment.size - place.at) / WORD) {
-        cp_fail(m, segment.data + (place.at < segment.size ? place.at : segment.size));
+    struct reel_bytes segment = position.segment < m->n ? m->segments[position.segment] : none;
+    if (m->failed || position.segment >= m->n || position.at > segment.size ||
+        words > (segment.size - position.at) / WORD) {
+        cp_fail(m, segment.data + (position.at < segment.size ? position.at : segment.size));
         return none;
     }
-    return bytes_of(segment.data + place.at, (size_t)words * WORD);
+    return bytes_of(segment.data + position.at, (size_t)words * WORD);
 }
-static uint64_t word_at(struct cp_message *m, struct cp_place place) {
-    struct reel_bytes word = words_at(m, place, 1);
+static uint64_t word_at(struct cp_message *m, struct cp_position position) {
+    struct reel_bytes word = words_at(m, position, 1);
     return word.size > 0 ? load_u64le(word.data) : 0;
 }
 
-static struct cp_place far_place(uint64_t far) {
-    return (struct cp_place){(uint32_t)(far >> 32), (size_t)(far >> 3 & NUMBER_MASK) * WORD};
+static struct cp_position far_position(uint64_t far) {
+    return (struct cp_position){(uint32_t)(far >> 32), (size_t)(far >> 3 & NUMBER_MASK) * WORD};
 }
 
-/* Where the content of the pointer at *place begins; its word says what it is. */
-static uint64_t resolve(struct cp_message *m, struct cp_place *place) {
-    uint64_t word = word_at(m, *place);
+/* Where the content of the pointer at *position begins; its word says what it is. */
+static uint64_t resolve(struct cp_message *m, struct cp_position *position) {
+    uint64_t word = word_at(m, *position);
     if ((word & 3) == 2) {
-        struct cp_place pad = far_place(word);
+        struct cp_position pad = far_position(word);
         bool is_double = word >> 2 & 1;
         word = word_at(m, pad);
-        *place = pad;
+        *position = pad;
         if (is_double) {
-            struct cp_place tag = {pad.segment, pad.at + WORD};
+            struct cp_position tag = {pad.segment, pad.at + WORD};
             bool good = (word & 7) == 2;
-            *place = far_place(word);
+            *position = far_position(word);
             word = word_at(m, tag);
             return good && (word & 3) < 2 ? word : cp_fail(m, m->all.data);
         }
@@ -70,37 +73,37 @@ static uint64_t resolve(struct cp_message *m, struct cp_place *place) {
         }
     }
     int64_t words = (int64_t)(int32_t)(uint32_t)word >> 2;
-    int64_t at = (int64_t)place->at + WORD + words * WORD;
-    place->at = at < 0 ? SIZE_MAX : (size_t)at;
+    int64_t at = (int64_t)position->at + WORD + words * WORD;
+    position->at = at < 0 ? SIZE_MAX : (size_t)at;
     return word;
 }
 
-static struct cp_struct struct_of(struct cp_message *m, struct cp_place place, uint64_t word) {
+static struct cp_struct struct_of(struct cp_message *m, struct cp_position position, uint64_t word) {
     uint16_t data = (uint16_t)(word >> 32), pointers = (uint16_t)(word >> 48);
-    struct reel_bytes all = words_at(m, place, (uint64_t)data + pointers);
+    struct reel_bytes all = words_at(m, position, (uint64_t)data + pointers);
     if (all.size == 0) {
         return (struct cp_struct){.data = all};
     }
     return (struct cp_struct){.data = bytes_of(all.data, (size_t)data * WORD),
                               .bits = (uint64_t)data * 64,
-                              .pointers = {place.segment, place.at + (size_t)data * WORD},
+                              .pointers = {position.segment, position.at + (size_t)data * WORD},
                               .n_pointers = pointers};
 }
 
-static struct cp_list list_of(struct cp_message *m, struct cp_place place, uint64_t word) {
+static struct cp_list list_of(struct cp_message *m, struct cp_position position, uint64_t word) {
     static const uint8_t bits[] = {0, 1, 8, 16, 32, 64, 64};
-    struct cp_list l = {.size = (enum cp_size)(word >> 32 & 7), .n = (uint32_t)(word >> 35), .place = place};
+    struct cp_list l = {.size = (enum cp_size)(word >> 32 & 7), .n = (uint32_t)(word >> 35), .position = position};
     if (l.size != CP_COMPOSITE) {
-        l.data = words_at(m, place, ((uint64_t)l.n * bits[l.size] + 63) / 64);
+        l.data = words_at(m, position, ((uint64_t)l.n * bits[l.size] + 63) / 64);
         l.n = m->failed ? 0 : l.n;
         return l;
     }
-    uint64_t tag = word_at(m, place), words = l.n;
+    uint64_t tag = word_at(m, position), words = l.n;
     l.n = (uint32_t)(tag >> 2 & (NUMBER_MASK * 2U + 1));
     l.words = (uint16_t)(tag >> 32);
     l.n_pointers = (uint16_t)(tag >> 48);
-    l.place.at += WORD;
-    l.data = words_at(m, l.place, words);
+    l.position.at += WORD;
+    l.data = words_at(m, l.position, words);
     if ((tag & 3) != 0 || (uint64_t)l.n * ((uint64_t)l.words + l.n_pointers) > words) {
         cp_fail(m, l.data.data);
     }
@@ -108,31 +111,31 @@ static struct cp_list list_of(struct cp_message *m, struct cp_place place, uint6
     return l;
 }
 
-enum cp_kind cp_follow(struct cp_message *m, struct cp_place at, struct cp_struct *s, struct cp_list *l) {
+enum cp_kind cp_follow(struct cp_message *m, struct cp_position at, struct cp_struct *s, struct cp_list *l) {
     *s = (struct cp_struct){.data = bytes_of("", 0)};
     *l = (struct cp_list){.data = bytes_of("", 0)};
-    struct cp_place place = at;
-    uint64_t word = resolve(m, &place);
+    struct cp_position position = at;
+    uint64_t word = resolve(m, &position);
     if (word == 0 || m->failed) {
         return CP_NULL;
     }
     if ((word & 3) == 0) {
-        *s = struct_of(m, place, word);
+        *s = struct_of(m, position, word);
         return m->failed ? CP_NULL : CP_STRUCT;
     }
     if ((word & 3) == 1) {
-        *l = list_of(m, place, word);
+        *l = list_of(m, position, word);
         return m->failed ? CP_NULL : CP_LIST;
     }
     return CP_OTHER;
 }
-struct cp_struct cp_struct_at(struct cp_message *m, struct cp_place at) {
+struct cp_struct cp_struct_at(struct cp_message *m, struct cp_position at) {
     struct cp_struct s;
     struct cp_list l;
     cp_follow(m, at, &s, &l);
     return s;
 }
-struct cp_list cp_list_at(struct cp_message *m, struct cp_place at) {
+struct cp_list cp_list_at(struct cp_message *m, struct cp_position at) {
     struct cp_struct s;
     struct cp_list l;
     cp_follow(m, at, &s, &l);
@@ -150,8 +153,8 @@ uint64_t cp_number(const struct cp_struct *s, uint64_t position, unsigned bits) 
     return bits == 8 ? *at : bits == 16 ? load_u16le(at) : bits == 32 ? load_u32le(at) : load_u64le(at);
 }
 
-bool cp_pointer(const struct cp_struct *s, uint32_t position, struct cp_place *at) {
-    *at = (struct cp_place){s->pointers.segment, s->pointers.at + (size_t)position * WORD};
+bool cp_pointer(const struct cp_struct *s, uint32_t position, struct cp_position *at) {
+    *at = (struct cp_position){s->pointers.segment, s->pointers.at + (size_t)position * WORD};
     return position < s->n_pointers;
 }
 
@@ -159,13 +162,13 @@ struct cp_struct cp_element(const struct cp_list *l, uint32_t i) {
     static const uint8_t bits[] = {0, 1, 8, 16, 32, 64};
     struct cp_struct s = {.data = bytes_of("", 0)};
     if (l->size == CP_POINTER) {
-        s.pointers = (struct cp_place){l->place.segment, l->place.at + (size_t)i * WORD};
+        s.pointers = (struct cp_position){l->position.segment, l->position.at + (size_t)i * WORD};
         s.n_pointers = 1;
     } else if (l->size == CP_COMPOSITE) {
         size_t at = (size_t)i * ((size_t)l->words + l->n_pointers) * WORD, data = (size_t)l->words * WORD;
         s.data = bytes_of(l->data.data + at, data);
         s.bits = data * 8;
-        s.pointers = (struct cp_place){l->place.segment, l->place.at + at + data};
+        s.pointers = (struct cp_position){l->position.segment, l->position.at + at + data};
         s.n_pointers = l->n_pointers;
     } else if (l->size > CP_BIT) {
         size_t size = bits[l->size] / 8U;

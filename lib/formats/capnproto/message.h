@@ -18,14 +18,14 @@ struct cp_message {
     bool failed;
     size_t failed_at; /* in `all` */
 };
-struct cp_place { /* of a pointer */
+struct cp_position { /* of a pointer */
     uint32_t segment;
     size_t at;
 };
 struct cp_struct {
     struct reel_bytes data; /* may be a part of a byte: see bits */
     uint64_t bits;
-    struct cp_place pointers;
+    struct cp_position pointers;
     uint32_t n_pointers;
 };
 enum cp_size { CP_VOID, CP_BIT, CP_1, CP_2, CP_4, CP_8, CP_POINTER, CP_COMPOSITE };
@@ -33,25 +33,25 @@ struct cp_list {
     enum cp_size size;
     uint32_t n;
     struct reel_bytes data;
-    struct cp_place place; /* of the first element */
-    uint16_t words;        /* of data in each element of CP_COMPOSITE */
+    struct cp_position position; /* of the first element */
+    uint16_t words;              /* of data in each element of CP_COMPOSITE */
     uint16_t n_pointers;
 };
 
 /* False: the bytes are no stream; `failed` is set. */
 bool cp_message_open(struct cp_message *m, struct reel_bytes all);
-struct cp_place cp_root(void);
+struct cp_position cp_root(void);
 
 /* What a pointer leads to; a null pointer, and one to something else, to nothing. */
 enum cp_kind { CP_NULL, CP_STRUCT, CP_LIST, CP_OTHER };
-enum cp_kind cp_follow(struct cp_message *m, struct cp_place at, struct cp_struct *s, struct cp_list *l);
-struct cp_struct cp_struct_at(struct cp_message *m, struct cp_place at);
-struct cp_list cp_list_at(struct cp_message *m, struct cp_place at);
+enum cp_kind cp_follow(struct cp_message *m, struct cp_position at, struct cp_struct *s, struct cp_list *l);
+struct cp_struct cp_struct_at(struct cp_message *m, struct cp_position at);
+struct cp_list cp_list_at(struct cp_message *m, struct cp_position at);
 
 /* A number in the data section, by its position in units of its size; 0 beyond the end. bits: 1, 8, 16, 32, 64. */
 uint64_t cp_number(const struct cp_struct *s, uint64_t position, unsigned bits);
 /* False: there are not so many pointers. */
-bool cp_pointer(const struct cp_struct *s, uint32_t position, struct cp_place *at);
+bool cp_pointer(const struct cp_struct *s, uint32_t position, struct cp_position *at);
 /* An element as the struct that it is, or that it is the beginning of. */
 struct cp_struct cp_element(const struct cp_list *l, uint32_t i);
 /* Bytes of a list of bytes; of a text without its NUL. */

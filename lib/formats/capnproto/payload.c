@@ -90,7 +90,7 @@ static bool cp_emit_bytes(struct cp_walk *w, const struct cp_list *l, bool is_te
 static bool emit_list(struct cp_walk *w, const struct cp_type *element, const struct cp_list *l, unsigned depth);
 
 /* A value that a pointer leads to; one to another kind of thing has nothing in it. */
-static bool emit_pointer(struct cp_walk *w, const struct cp_type *t, struct cp_place at, unsigned depth) {
+static bool emit_pointer(struct cp_walk *w, const struct cp_type *t, struct cp_position at, unsigned depth) {
     struct cp_struct s;
     struct cp_list l;
     enum cp_kind kind = cp_follow(&w->m, at, &s, &l);
@@ -114,7 +114,7 @@ static bool emit_pointer(struct cp_walk *w, const struct cp_type *t, struct cp_p
 static bool emit_element(struct cp_walk *w, const struct cp_type *t, const struct cp_list *l, uint32_t i,
                          unsigned depth) {
     struct cp_struct s = cp_element(l, i);
-    struct cp_place at;
+    struct cp_position at;
     if (l->size == CP_BIT && t->kind == CP_TYPE_BOOL) {
         return visit_boolean(w->v, l->data.data[i / 8] >> i % 8 & 1);
     }
@@ -152,7 +152,7 @@ static bool emit_list(struct cp_walk *w, const struct cp_type *element, const st
 
 static bool cp_emit_field(struct cp_walk *w, const struct cp_field *f, const struct cp_struct *s, unsigned depth) {
     unsigned bits = cp_type_bits(f->type.kind);
-    struct cp_place at;
+    struct cp_position at;
     if (f->is_group) {
         return visit_key(w->v, f->name) && emit_struct(w, f->type.node, s, depth);
     }

@@ -58,11 +58,11 @@ static bool cp_fits(struct cp_reading *r) {
 }
 
 static struct cp_struct struct_in(struct cp_reading *r, const struct cp_struct *s, uint32_t pointer) {
-    struct cp_place at;
+    struct cp_position at;
     return cp_pointer(s, pointer, &at) ? cp_struct_at(&r->m, at) : (struct cp_struct){.data = bytes_of("", 0)};
 }
 static struct cp_list list_in(struct cp_reading *r, const struct cp_struct *s, uint32_t pointer) {
-    struct cp_place at;
+    struct cp_position at;
     return cp_pointer(s, pointer, &at) ? cp_list_at(&r->m, at) : (struct cp_list){.data = bytes_of("", 0)};
 }
 static struct reel_bytes text_in(struct cp_reading *r, const struct cp_struct *s, uint32_t pointer) {

@@ -124,7 +124,7 @@ static bool emit_elements(struct fb_walk *w, const struct fb_type *t, struct ree
 static bool emit_vector(struct fb_walk *w, const struct fb_table *table, const struct fb_member *m, size_t at,
                         unsigned depth) {
     struct reel_bytes types = bytes_of("", 0);
-    size_t of_types = m->type.element == FB_UNION ? fb_field(&w->b, table, m->place - 2U, 4) : 0;
+    size_t of_types = m->type.element == FB_UNION ? fb_field(&w->b, table, m->offset - 2U, 4) : 0;
     if (of_types > 0) { /* the field before it */
         types = fb_elements(&w->b, fb_follow(&w->b, of_types), 1);
     }
@@ -145,7 +145,7 @@ static bool emit_present(struct fb_walk *w, const struct fb_table *table, const 
     case FB_OBJECT:
         return emit_object(w, t->object, t->object->is_struct ? at : fb_follow(&w->b, at), depth);
     case FB_UNION: {
-        size_t kind = fb_field(&w->b, table, m->place - 2U, 1);
+        size_t kind = fb_field(&w->b, table, m->offset - 2U, 1);
         return emit_union(w, t, kind > 0 ? w->b.all.data[kind] : 0, at, depth);
     }
     default:
@@ -164,7 +164,7 @@ static bool fb_emit_table(struct fb_walk *w, const struct fb_object *o, size_t a
     bool goes_on = fb_spend(w, 1) && visit_begin_map(w->v);
     for (uint32_t i = 0; goes_on && i < o->n; i++) {
         const struct fb_member *m = &o->members[i];
-        size_t field = fb_field(&w->b, &t, m->place, fb_type_size(m->type.base, m->type.object));
+        size_t field = fb_field(&w->b, &t, m->offset, fb_type_size(m->type.base, m->type.object));
         enum reel_number number;
         bool has_default = fb_number_of(m->type.base, &number) && !m->optional && m->type.base != FB_UNION_TYPE;
         goes_on = fb_spend(w, 1) && (field > 0 ? visit_key(w->v, m->name) && emit_present(w, &t, m, field, depth - 1)
@@ -188,9 +188,9 @@ static bool fb_emit_struct(struct fb_walk *w, const struct fb_object *o, size_t 
     }
     if (o->form != FB_PLAIN) {
         const uint8_t *data = w->b.all.data + at;
-        uint32_t seconds = load_u32le(data + o->members[0].place);
+        uint32_t seconds = load_u32le(data + o->members[0].offset);
         struct reel_stamp stamp = {.seconds = o->members[0].type.base == FB_INT ? (int32_t)seconds : (int64_t)seconds,
-                                   .nanoseconds = load_u32le(data + o->members[1].place),
+                                   .nanoseconds = load_u32le(data + o->members[1].offset),
                                    .nanoseconds_name = "nsec",
                                    .is_duration = o->form == FB_DURATION};
         return visit_stamp(w->v, &stamp);
@@ -198,7 +198,7 @@ static bool fb_emit_struct(struct fb_walk *w, const struct fb_object *o, size_t 
     bool goes_on = visit_begin_map(w->v);
     for (uint32_t i = 0; goes_on && i < o->n; i++) {
         const struct fb_member *m = &o->members[i];
-        goes_on = fb_spend(w, 1) && visit_key(w->v, m->name) && emit_part(w, &m->type, at + m->place, depth - 1);
+        goes_on = fb_spend(w, 1) && visit_key(w->v, m->name) && emit_part(w, &m->type, at + m->offset, depth - 1);
     }
     return goes_on && visit_end_map(w->v);
 }

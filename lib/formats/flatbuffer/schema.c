@@ -182,7 +182,7 @@ static int by_id(const void *a, const void *b) {
 static bool fb_read_member(struct fb_reading *r, struct fb_table t, struct fb_member *m) {
     m->name = slot_elements(r, &t, FIELD_NAME, 1);
     m->id = (uint16_t)slot_number(r, &t, FIELD_ID, 2, 0);
-    m->place = (uint16_t)slot_number(r, &t, FIELD_OFFSET, 2, 0);
+    m->offset = (uint16_t)slot_number(r, &t, FIELD_OFFSET, 2, 0);
     m->integer = (int64_t)slot_number(r, &t, FIELD_INTEGER, 8, 0);
     m->real = f64_of(slot_number(r, &t, FIELD_REAL, 8, 0));
     m->optional = slot_number(r, &t, FIELD_OPTIONAL, 1, 0) != 0 || slot_number(r, &t, FIELD_DEPRECATED, 1, 0) != 0;
@@ -238,7 +238,7 @@ static bool check_struct(struct fb_reading *r, const struct fb_object *o) {
         enum reel_number number;
         bool whole = fb_number_of(base, &number) || (base == FB_OBJECT && t->object->is_struct);
         uint64_t size = whole ? (uint64_t)fb_type_size(base, t->object) * (array ? t->length : 1) : 0;
-        if (!whole || o->members[i].place + size > o->size) {
+        if (!whole || o->members[i].offset + size > o->size) {
             return fb_damaged(r, "a field does not fit into its struct");
         }
     }

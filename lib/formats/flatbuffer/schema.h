@@ -37,7 +37,7 @@ struct fb_member { /* a field */
     struct reel_bytes name;
     struct fb_type type;
     uint16_t id;
-    uint16_t place;  /* in the vtable, or in the struct */
+    uint16_t offset; /* in the vtable, or in the struct */
     bool optional;   /* no default */
     int64_t integer; /* the default */
     double real;
