@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/cancel.h"
 #include "base/error.h"
+#include "decode/own_definitions.h"
 #include "syntax/visitor.h"
 
 #include <stdlib.h>
@@ -132,7 +133,7 @@ bool reel_decoder_shape(const struct reel_decoder *d, reel_shape_visit visit, vo
 }
 
 unsigned reel_encodings_version(void) {
-    unsigned sum = 1;
+    unsigned sum = 1 + own_definitions_version();
     for (const struct reel_encoding *const *how = reel_encodings; *how; how++) {
         sum = sum * 31 + (*how)->version;
     }

@@ -200,9 +200,8 @@ static bool ended(const struct cdr *c) {
     return cursor_done(&c->run.c) || (cursor_left(&c->run.c) < 4 && c->run.payload.size % 4 == 0);
 }
 
-static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
-                           struct reel_error *err) {
-    const struct ros_definition *def = state;
+static bool decode_as(const struct ros_definition *def, struct reel_bytes payload, struct reel_visitor *v,
+                      struct reel_error *err) {
     if (payload.size < HEAD) {
         return reel_fail(err, REEL_DAMAGED, "byte 0 of %zu: the head of CDR has 4 bytes", payload.size);
     }
@@ -213,6 +212,18 @@ static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct 
     struct cdr c = {.run = {.def = def, .payload = payload, .v = v, .err = err}, .big = payload.data[1] == 0};
     c.run.c = cursor_of(bytes_of(payload.data + HEAD, payload.size - HEAD));
     return walk_type(&c, def->top) && (ended(&c) || ros_definition_too_long(&c.run));
+}
+
+/* By the first of the layouts that the payload fits. */
+static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
+                           struct reel_error *err) {
+    const struct ros_definition *first = state, *fits = first->older ? first : NULL;
+    struct reel_visitor nothing = {.ops = &visit_nothing};
+    struct reel_error why = {0};
+    while (fits && !decode_as(fits, payload, &nothing, &why)) {
+        fits = fits->older;
+    }
+    return decode_as(fits ? fits : first, payload, v, err);
 }
 
 static bool ros_cdr_open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
@@ -234,5 +245,6 @@ const struct reel_encoding reel_encoding_cdr = {
     .profile = "ros2",
     .languages = (const char *const[]){"ros2", "omg", NULL},
     .is_viewable = true,
-    .version = 2,
+    .source = ros_definition_source,
+    .version = 3,
 };

@@ -40,14 +40,14 @@ static void ros_put_text(struct join *j, const char *text) {
     grow_put(&j->out, text, strlen(text));
 }
 
-static void put_section(struct join *j, const char *name, struct reel_bytes text) {
+static void put_section(struct join *j, const char *heading, const char *name, struct reel_bytes text) {
     static const char line[] = "================================================================================\n";
     while (text.size > 0 && (text.data[text.size - 1] == '\n' || ros_is_blank(text.data[text.size - 1]))) {
         text.size--;
     }
     ros_put_text(j, j->out.size > 0 && j->out.data[j->out.size - 1] != '\n' ? "\n\n" : "\n");
     ros_put_text(j, line);
-    ros_put_text(j, ros_heading(j->language));
+    ros_put_text(j, heading);
     ros_put_text(j, " ");
     ros_put_text(j, name);
     ros_put_text(j, "\n");
@@ -80,7 +80,7 @@ static bool add_types(struct join *j, const struct reel_schema *s, bool own) {
             return false;
         }
         if (is_new && !own) {
-            put_section(j, name, section.text);
+            put_section(j, section.heading, name, section.text);
         }
         if (!check_size(j)) {
             return false;

@@ -12,13 +12,14 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "convert/writer.h"
+#include "decode/own_definitions.h"
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/translate.h"
 #include "formats/ros/write.h"
 #include "stream/stream.h"
 
 enum {
-    VERSION = 1, /* part of every ETag: raise it when any output byte changes */
+    VERSION = 2, /* part of every ETag: raise it when any output byte changes */
     OWN_PAIRS = 5,
     BEGIN_BYTES = 4096,            /* read of a payload to measure it, … */
     PAYLOAD_ROOM = 64 << 10,       /* at first */
@@ -396,7 +397,7 @@ static struct reel_stream *ros_convert(struct reel_stream *below, enum ros_diale
     }
     v->base = *below;
     v->base.ops = &converted_ops;
-    v->base.view_version = below->view_version * 16 + VERSION;
+    v->base.view_version = (below->view_version * 16 + VERSION) ^ own_definitions_version();
     v->below = below;
     v->to = to;
     if (!convert_channels(v, err)) {

@@ -29,6 +29,7 @@ struct ros_definition_step {
     bool hidden;           /* has bytes in the payload but is not a field: the placeholder in a type without fields */
     bool fixed;            /* one value always has `least` bytes */
     uint32_t count;        /* length of an array; for a list its greatest length */
+    uint32_t bound;        /* greatest length of a text; 0: any */
     uint32_t type;         /* of ROS_VALUE_TYPE: index in types */
     uint32_t run; /* number of steps from this one on that have a fixed size (ROS 1, which has no alignment) … */
     uint64_t run_bytes; /* … and their size */
@@ -61,9 +62,15 @@ struct ros_definition_type {
     uint64_t least;
 };
 
+/* Where a definition comes from, if not from the recording alone (complete.h). */
+enum ros_source { ROS_RECORDED, ROS_BUILT_IN, ROS_OWN };
+
 struct ros_definition {
     enum ros_dialect dialect;
-    struct arena arena; /* holds all texts */
+    enum ros_source source;
+    struct ros_definition *older; /* another layout that the type had in earlier distributions: a payload has that of
+                                     the first it fits. NULL: none */
+    struct arena arena;           /* holds all texts */
     struct ros_definition_type *types;
     struct ros_definition_step *steps;
     size_t n_types, types_room, n_steps, steps_room;
@@ -82,6 +89,8 @@ struct ros_definition_type *ros_definition_add_type(struct ros_definition *def, 
                                                     struct reel_error *err);
 struct ros_definition_step *ros_definition_add_step(struct ros_definition *def, struct reel_bytes name,
                                                     struct reel_error *err);
+/* Whether the word is the name of a number, text or time, in any dialect. */
+bool ros_definition_is_word(struct reel_bytes word);
 /* Sets the type of a step: a number or text of the dialect, or the name of another type. */
 bool ros_definition_set_word(struct ros_definition *def, struct ros_definition_step *step, struct reel_bytes word,
                              struct reel_error *err);
