@@ -57,8 +57,10 @@ static struct ros_definition *open_recorded(const struct reel_channel *channel, 
     struct arena arena = {0};
     struct reel_bytes text, messages;
     struct ros_definition *d = NULL;
-    bool good = find_language(channel, s, &language, err) && channel_definition(&arena, channel, &text, err),
-         is_idl = language == ROS_LANGUAGE_IDL;
+    if (!find_language(channel, s, &language, err)) {
+        return NULL;
+    }
+    bool good = channel_definition(&arena, channel, &text, err), is_idl = language == ROS_LANGUAGE_IDL;
     messages = good ? text : bytes_of("", 0);
     good = good && (is_idl || dialect == ROS_1 || ros_interfaces_to_messages(&arena, type, text, &messages, err));
     d = good ? ros_definition_read(dialect, type, messages, is_idl, err) : NULL;

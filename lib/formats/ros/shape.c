@@ -78,7 +78,7 @@ static bool ros_shape_put_type(const struct shaping *s, uint32_t type, struct re
         member.optional = is_newer(s->def, t, step);
         more = step->hidden || put_step(&member, step);
     }
-    return more && ros_shape_put(s, REEL_SHAPE_END, name) != REEL_SHAPE_STOP;
+    return more && s->visit(s->context, &(struct reel_shape){.kind = REEL_SHAPE_END, .name = name}) != REEL_SHAPE_STOP;
 }
 
 bool ros_definition_shape(const void *state, reel_shape_visit visit, void *context) {

@@ -366,16 +366,17 @@ static void hostile_definitions(void **state) {
     assert_string_equal(decode_text(&c, hex("00010000")),
                         "error 4: /a: more than 1048576 bytes or 4096 types would complete "
                         "the definition");
-    many[1].text = bytes_text("T0 back\n");
+    for (int i = 0; i < N; i++) {
+        free((void *)(uintptr_t)many[i].text.data);
+    }
+    many[0].text = bytes_text("T1 a\nT2 b\n");
+    many[1].text = bytes_text("uint8 c\n");
     supply(many, 2);
     assert_string_equal(decode_text(&c, hex("00010000")),
                         "error 3: /a: T2, which my/T0 holds, is not in the recording's definition");
-    many[0].text = bytes_text("T1 a\n");
+    many[1].text = bytes_text("T0 back\n");
     supply(many, 2);
     assert_string_equal(decode_text(&c, hex("00010000")), "error 2: /a: my/T0 holds itself");
-    for (int i = 2; i < N; i++) {
-        free((void *)(uintptr_t)many[i].text.data);
-    }
     free(large);
 }
 
