@@ -82,6 +82,7 @@ struct reel_encoding {
     const char *const *languages; /* NULL-terminated: how the names of languages begin that define such payloads; the
                                    * longest that fits decides. NULL: none */
     bool is_exact;                /* decode() emits what shape() says and nothing else */
+    bool is_envelope;             /* payloads contain messages of other encodings */
     bool is_map;                  /* every payload is one map, also where no schema says so */
     bool is_viewable;             /* Foxglove and compatible viewers decode it themselves */
 
@@ -115,7 +116,8 @@ bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit vi
 /* As shape(); nothing is visited when the encoding has none. *exact (may be NULL): the payloads have no other values.
  */
 bool reel_decoder_shape(const struct reel_decoder *decoder, reel_shape_visit visit, void *context, bool *exact);
-/* Changes when any decoder does, and when the definitions that users supply do. */
+unsigned reel_decoders_version(void); /* changes when any decoder does */
+/* … and when the definitions that users supply do (own_definitions.h). */
 unsigned reel_encodings_version(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "http/json_text.h"
 #include "reel/time.h"
 #include "syntax/utf8.h"
+#include "values/schema_source.h"
 #include "views/annotations.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)
@@ -152,6 +153,14 @@ static json_t *view_schema_id(const struct reel_channel *c) {
     return json_string(text);
 }
 
+/* Of a definition that is assumed. */
+static void put_schema_source(struct object *o, const struct reel_index *index, const struct reel_channel *c) {
+    char text[SCHEMA_SOURCE_ROOM];
+    if (schema_source(index, c, text)) {
+        views_put(o, "schema_source", json_string(text));
+    }
+}
+
 /* The longest time without a message, in seconds. If it is not in the index, it is computed from the entries, up to a
  * limit per answer; beyond that `note` gives the reason. */
 static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n,
@@ -192,6 +201,7 @@ static json_t *view_channel(const struct reel_index *index, const struct topic_r
     views_put(&o, "schema_name", schema ? json_string(schema->name) : json_null());
     views_put(&o, "schema_encoding", schema ? json_string(schema->encoding) : json_null());
     views_put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
+    put_schema_source(&o, index, c);
     views_put(&o, "messages", view_u64(stats->count));
     views_put(&o, "payload_bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->is_summary));
     put_gap(&o, index, row, 1, stats->count, budget);
@@ -265,6 +275,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     views_put(&o, "type", json_string(first->type));
     views_put(&o, "encoding", json_string(first->encoding));
     views_put(&o, "schema_id", view_schema_id(first));
+    put_schema_source(&o, index, first);
     views_put(&o, "messages", view_u64(sum.count));
     views_put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->is_summary));
     views_put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());

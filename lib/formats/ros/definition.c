@@ -97,13 +97,8 @@ struct ros_definition *ros_definition_open(const struct reel_channel *channel, e
 }
 
 const char *ros_definition_source(const struct reel_channel *channel) {
-    enum { SMALL = 16 << 10 }; /* what writers that leave types out store is small, and others need not be read */
-    const struct reel_schema *s = reel_channel_schema(channel);
     struct reel_error ignored = {0};
     bool is_ros1 = reel_channel_has_profile(channel, "ros1");
-    if (s && s->data.size > SMALL) {
-        return NULL;
-    }
     AUTO(ros_definition_free)
     struct ros_definition *d = ros_definition_open(channel, is_ros1 ? ROS_1 : ROS_2, &ignored);
     return !d || d->source == ROS_RECORDED ? NULL

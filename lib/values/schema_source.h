@@ -1,0 +1,16 @@
+/* Where the definition of a channel's messages comes from. */
+#ifndef REEL_VALUES_SCHEMA_SOURCE_H
+#define REEL_VALUES_SCHEMA_SOURCE_H
+
+#include "reel/open.h"
+
+enum { SCHEMA_SOURCE_ROOM = 64 };
+
+/* NULL: the recording, or there is none. Otherwise it is assumed: "own", "built-in", "built-in humble"; the
+ * distribution is that of the recording. */
+const char *schema_source(const struct reel_index *index, const struct reel_channel *channel,
+                          char out[SCHEMA_SOURCE_ROOM]);
+/* Whether values of the recording depend on the definitions that users supply. */
+bool schema_sources_vary(const struct reel_index *index);
+
+#endif
