@@ -33,8 +33,8 @@ enum {
     REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
     REEL_DEFINITION_FIELDS_MAX = 16384,
     REEL_OWN_DEFINITION_MAX = 64 << 10, /* one definition that users supply, … */
-    REEL_OWN_DEFINITIONS_MAX = 4096,    /* all of them */
-    REEL_OWN_DEFINITIONS_BYTES_MAX = 16 << 20,
+    REEL_OWN_DEFINITIONS_MAX = 8192,    /* all of them */
+    REEL_OWN_DEFINITIONS_BYTES_MAX = 32 << 20,
     REEL_COMPLETED_MAX = 1 << 20, /* what completes one definition of a recording */
     REEL_FIELD_VISITS_MAX = 1 << 16, /* fields of one definition, and types on the way to them, when it is listed */
     REEL_ROW_METADATA_MAX = 255,     /* texts of one channel that a row defines */

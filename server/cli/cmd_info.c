@@ -175,6 +175,7 @@ static int run_info(int argc, char **argv) {
          .kind = CLI_FLAG,
          .to = &quick,
          .help = "only read the file's own index, if it has one; nothing is verified"},
+        CLI_DEFINITIONS_OPTION,
         {0},
     };
     if (!cli_options(&cli_info, options, 1, argc, argv, &first, &code)) {

@@ -39,6 +39,40 @@ struct ros_definition *ros_definition_read(enum ros_dialect dialect, const char 
     return good && add_known(d, is_idl, err) && ros_definition_link(d, type, err) ? TAKE(d) : NULL;
 }
 
+/* The name of a message that the definition in a file has. */
+static bool message_of_file(const char *name, char type[ROS_NAME_ROOM], bool *is_interface) {
+    const char *ending = strstr(name, "/srv/") ? "_Event" : strstr(name, "/action/") ? "_FeedbackMessage" : "";
+    *is_interface = ending[0];
+    return snprintf(type, ROS_NAME_ROOM, "%s%s", name, ending) < ROS_NAME_ROOM;
+}
+
+bool ros_definition_check(const char *name, struct reel_bytes text, struct reel_error *err) {
+    struct reel_bytes messages;
+    char type[ROS_NAME_ROOM];
+    bool is_interface;
+    size_t size = strlen(name);
+    AUTO(ros_definition_free) struct ros_definition *d = calloc(1, sizeof *d);
+    if (!d) {
+        return reel_fail_memory(err);
+    }
+    d->dialect = ROS_2;
+    if (size > 4 && strcmp(name + size - 4, ".idl") == 0) {
+        return ros_definition_read_idl(d, text, err);
+    }
+    if (!message_of_file(name, type, &is_interface)) {
+        return reel_fail(err, REEL_LIMIT, "its name is too long");
+    }
+    if (!ros_interfaces_to_messages(&d->arena, type, text, &messages, err)) {
+        return false;
+    }
+    if (is_interface != (messages.data != text.data)) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         is_interface ? "a service has two parts and an action three, separated by lines \"---\""
+                                      : "a message has no lines \"---\"");
+    }
+    return ros_definition_read_text(d, type, false, messages, err);
+}
+
 /* Finds the language of the channel's own schema; false when it is not supported. */
 static bool find_language(const struct reel_channel *channel, const struct reel_schema *s, enum ros_language *language,
                           struct reel_error *err) {

@@ -14,6 +14,9 @@ struct ros_definition *ros_definition_open(const struct reel_channel *channel, e
 /* Reads the definition of `type` from a text in the .msg format or in IDL, and links its types. NULL with err. */
 struct ros_definition *ros_definition_read(enum ros_dialect dialect, const char *type, struct reel_bytes text,
                                            bool is_idl, struct reel_error *err);
+/* Whether the text of a file defines a message, a service or an action, as its name says (decode/own_definitions.h).
+ * The types that it contains need not be known. */
+bool ros_definition_check(const char *name, struct reel_bytes text, struct reel_error *err);
 /* For struct reel_encoding; `def` is a struct ros_definition. */
 const char *ros_definition_source(const struct reel_channel *channel);
 bool ros_definition_fields(const void *def, reel_field_visit visit, void *context);
