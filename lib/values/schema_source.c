@@ -8,6 +8,8 @@
 #include "base/cleanup.h"
 #include "decode/decoder.h"
 
+enum { DISTRIBUTION_ROOM = 32 };
+
 /* ---- distributions */
 
 /* The first that wrote this version of metadata.yaml. */
@@ -25,22 +27,41 @@ static const char *of_metadata_version(const char *version) {
 
 static bool is_distribution(const char *text) {
     size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-    return n > 0 && n <= 32 && text[n] == '\0' && strcmp(text, "unknown") != 0;
+    return n > 0 && n + 1 < DISTRIBUTION_ROOM && text[n] == '\0' && strcmp(text, "unknown") != 0;
 }
 
-/* The distribution of ROS 2 that made the recording; NULL: not known. */
-static const char *distribution_of(const struct reel_index *index) {
+static bool has_key(const char *key, const char *wanted) {
+    const char *colon = strrchr(key, ':'); /* MCAP has the name of the metadata record before it */
+    return ascii_casecmp(colon ? colon + 1 : key, wanted) == 0;
+}
+
+/* The value of ros_distro in a metadata.yaml; "": none. */
+static void find_in_yaml(const char *yaml, char out[DISTRIBUTION_ROOM]) {
+    const char *found = strstr(yaml, "ros_distro:");
+    const char *value = found ? found + strlen("ros_distro:") : "";
+    value += strspn(value, " \"'");
+    snprintf(out, DISTRIBUTION_ROOM, "%.*s", (int)strspn(value, "abcdefghijklmnopqrstuvwxyz"), value);
+}
+
+/* The distribution of ROS 2 that made the recording; "": not known. */
+static void find_distribution(const struct reel_index *index, char out[DISTRIBUTION_ROOM]) {
     enum { SEARCHED_MAX = 1000 };
     const struct reel_pairs *pairs = reel_index_metadata(index);
     const char *by_version = NULL;
-    for (size_t i = 0; i < pairs->count && i < SEARCHED_MAX; i++) {
+    out[0] = '\0';
+    for (size_t i = 0; i < pairs->count && i < SEARCHED_MAX && !is_distribution(out); i++) {
         const struct reel_pair *p = &pairs->items[i];
-        if (ascii_casecmp(p->key, "ros_distro") == 0 && is_distribution(p->value)) {
-            return p->value;
+        if (has_key(p->key, "ros_distro")) {
+            snprintf(out, DISTRIBUTION_ROOM, "%.*s", DISTRIBUTION_ROOM - 1, p->value);
+        } else if (has_key(p->key, "serialized_metadata")) {
+            find_in_yaml(p->value, out);
+        } else if (strcmp(p->key, "metadata_version") == 0) {
+            by_version = of_metadata_version(p->value);
         }
-        by_version = strcmp(p->key, "metadata_version") == 0 ? of_metadata_version(p->value) : by_version;
     }
-    return by_version;
+    if (!is_distribution(out)) {
+        snprintf(out, DISTRIBUTION_ROOM, "%s", by_version ? by_version : "");
+    }
 }
 
 /* ---- sources */
@@ -50,11 +71,15 @@ const char *schema_source(const struct reel_index *index, const struct reel_chan
     const struct reel_encoding *encoding = reel_encoding_of(c);
     const struct reel_schema *own = reel_channel_schema(c);
     const char *source = encoding && encoding->source && (!own || own->data.size <= SMALL) ? encoding->source(c) : NULL;
-    const char *distribution = source && strcmp(source, "built-in") == 0 ? distribution_of(index) : NULL;
-    if (source) {
-        snprintf(out, SCHEMA_SOURCE_ROOM, "%s%s%s", source, distribution ? " " : "", distribution ? distribution : "");
+    char distribution[DISTRIBUTION_ROOM] = "";
+    if (!source) {
+        return NULL;
     }
-    return source ? out : NULL;
+    if (strcmp(source, "built-in") == 0) {
+        find_distribution(index, distribution);
+    }
+    snprintf(out, SCHEMA_SOURCE_ROOM, "%s%s%s", source, distribution[0] ? " " : "", distribution);
+    return out;
 }
 
 static bool varies(const struct reel_channel *c) {

@@ -62,13 +62,15 @@ bool ros_definition_check(const char *name, struct reel_bytes text, struct reel_
     if (!message_of_file(name, type, &is_interface)) {
         return reel_fail(err, REEL_LIMIT, "its name is too long");
     }
-    if (!ros_interfaces_to_messages(&d->arena, type, text, &messages, err)) {
-        return false;
-    }
-    if (is_interface != (messages.data != text.data)) {
+    struct reel_error why = {0};
+    bool good = ros_interfaces_to_messages(&d->arena, type, text, &messages, &why);
+    if (why.code == REEL_UNSUPPORTED || (good && is_interface != (messages.data != text.data))) {
         return reel_fail(err, REEL_UNSUPPORTED,
                          is_interface ? "a service has two parts and an action three, separated by lines \"---\""
                                       : "a message has no lines \"---\"");
+    }
+    if (!good) {
+        return reel_error_pass(err, &why);
     }
     return ros_definition_read_text(d, type, false, messages, err);
 }
