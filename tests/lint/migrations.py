@@ -11,6 +11,7 @@ FOLDERS = ('sql/migrations', 'sql/postgres/migrations')
 RELEASED = {  # name: SHA-256 of each folder's file
     '0001_schema': ('ff0d8171361cfbc0926970f4652a9a92234e9f1467a665d84abd6a3c32c3d260', '81338dd8fb044a343c1809b2ab91a648beb0eee8e2846ad45762d624fb093373'),
     '0002_responses': ('71b4ef5e1722dc542c39e84046c01da5b667f285628a39fa70d1ca62615f3db9', '8b5d17620a8a8014aae57730fa4e094c94594eb51cc8d7bc8b2a4a4e5a3cb6d9'),
+    '0003_definitions': ('8103435bf3c97dee21dc48a769d8f261afe5216a6f35ab3e43de21f7516f6417', '31228d092ff92dd3077ad8331ffe1bfa89b492412356925a1b12b7ea3512340c'),
 }
 
 
