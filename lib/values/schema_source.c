@@ -82,6 +82,19 @@ const char *schema_source(const struct reel_index *index, const struct reel_chan
     return out;
 }
 
+bool schema_sources_lack(const struct reel_index *index) {
+    enum { NAME_ONLY = 512 }; /* some writers store the name of the type instead of a definition */
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
+        const struct reel_channel *c = reel_index_channel(index, i);
+        const struct reel_encoding *encoding = reel_encoding_of(c);
+        const struct reel_schema *own = reel_channel_schema(c);
+        if (encoding && encoding->source && (!own || own->data.size <= NAME_ONLY) && encoding->source(c)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool varies(const struct reel_channel *c) {
     const struct reel_encoding *encoding = reel_encoding_of(c);
     struct reel_error ignored = {0};

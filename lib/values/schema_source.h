@@ -10,6 +10,8 @@ enum { SCHEMA_SOURCE_ROOM = 64 };
  * distribution is that of the recording. */
 const char *schema_source(const struct reel_index *index, const struct reel_channel *channel,
                           char out[SCHEMA_SOURCE_ROOM]);
+/* Whether definitions may be assumed, for channels that hold none at all: outputs with definitions depend on them. */
+bool schema_sources_lack(const struct reel_index *index);
 /* Whether values of the recording depend on the definitions that users supply. */
 bool schema_sources_vary(const struct reel_index *index);
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "decode/encoding.h"
 #include "formats/mcap/write.h"
+#include "formats/ros/assume.h"
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/md5.h"
 #include "formats/ros/rename.h"
@@ -64,9 +65,18 @@ static bool choose_schema(struct arena *arena, const struct reel_channel *c, str
     if (!channel_definition(arena, c, &definition, &why) && why.code != REEL_LIMIT) {
         return reel_fail_memory(err);
     }
+    bool has_assumed = c->n_schemas <= 1 && definition.size > 0 && (!s || definition.data != s->data.data);
     if (is_ros1(c)) {
         *out = (struct mcap_schema){.name = ros_rename_type(c->type), .encoding = "ros1msg", .made_up = !s};
-        return !s || ros_rename_definition(arena, c->type, definition, &out->data, err);
+        return (!s && !has_assumed) || ros_rename_definition(arena, c->type, definition, &out->data, err);
+    }
+    if (has_assumed) { /* the recording says that it holds none, also when it is read again */
+        *out = (struct mcap_schema){.name = s && s->name[0] ? s->name : c->type,
+                                    .encoding = "ros2msg",
+                                    .data = definition,
+                                    .empty = s != NULL,
+                                    .made_up = s == NULL};
+        return true;
     }
     if (s && (s->encoding[0] != '\0' || s->data.size > 0)) {
         /* a definition without an encoding: that of the payload is assumed */
@@ -358,6 +368,15 @@ void mcap_put_metadata(const struct mcap_metadata *m, struct reel_sink *out) {
     mcap_put_pairs(out, m->pairs);
 }
 
+static bool is_assumed(const struct reel_channel *c) {
+    struct arena arena = {0};
+    struct reel_bytes text;
+    struct reel_error ignored = {0};
+    bool is = ros_assumed_text(&arena, c, &text, &ignored) && text.size > 0;
+    arena_free(&arena);
+    return is;
+}
+
 bool mcap_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     const struct reel_schema *own = reel_channel_schema(c);
     if (is_ros1(c) && (ros_rename_type(c->type) != c->type || (own && ros_rename_changes(c->type, own->data)))) {
@@ -365,7 +384,10 @@ bool mcap_accepts(const struct reel_channel *c, struct reel_loss *loss) {
                       "definition: types of the old package roslib get their later names (std_msgs/Header, "
                       "rosgraph_msgs/Log, …)");
     }
-    if (is_ros1(c) && (!own || own->data.size == 0)) {
+    if (is_assumed(c)) {
+        reel_loss_add(loss, REEL_CHANGES, c,
+                      "the recording holds no definition of this type: that of Reel, or the supplied one, is written");
+    } else if (is_ros1(c) && (!own || own->data.size == 0)) {
         reel_loss_add(loss, REEL_LOSES, c,
                       "the recording holds no definition of this type: viewers cannot decode the messages");
     }

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "decode/own_definitions.h"
 #include "formats/ros/complete.h"
 #include "formats/ros/definition.h"
@@ -18,6 +19,7 @@ struct assuming {
     enum ros_dialect dialect;
     const char *type;
     struct reel_bytes recorded; /* empty: none */
+    struct reel_bytes text;     /* of the first definition that was found */
     struct arena arena;
 };
 
@@ -86,6 +88,7 @@ static struct ros_definition *assume_any(struct assuming *a, bool uses_own, stru
             *err = why;
         }
         if (d && (!repeats || !first)) {
+            a->text = first ? a->text : text;
             *next = d;
             next = &d->older;
         } else {
@@ -96,6 +99,18 @@ static struct ros_definition *assume_any(struct assuming *a, bool uses_own, stru
     return TAKE(first);
 }
 
+static struct ros_definition *assume(struct assuming *a, struct reel_error *err) {
+    struct reel_error why = {0};
+    struct ros_definition *d = assume_any(a, own_definitions_version() != 0, err);
+    if (!d && !reel_is_transient(err->code) && own_definitions_version() != 0) { /* the supplied one may not fit */
+        d = assume_any(a, false, &why);
+        if (!d && reel_is_transient(why.code)) {
+            *err = why;
+        }
+    }
+    return d;
+}
+
 struct ros_definition *ros_definition_assume(const struct reel_channel *channel, enum ros_dialect dialect,
                                              const char *type, struct reel_bytes recorded, struct reel_error *err) {
     struct assuming a = {.channel = channel,
@@ -103,14 +118,26 @@ struct ros_definition *ros_definition_assume(const struct reel_channel *channel,
                          .dialect = dialect,
                          .type = type,
                          .recorded = recorded};
-    struct reel_error why = {0};
-    struct ros_definition *d = assume_any(&a, own_definitions_version() != 0, err);
-    if (!d && !reel_is_transient(err->code) && own_definitions_version() != 0) { /* the supplied one may not fit */
-        d = assume_any(&a, false, &why);
-        if (!d && reel_is_transient(why.code)) {
-            *err = why;
-        }
-    }
+    struct ros_definition *d = assume(&a, err);
     arena_free(&a.arena);
     return d;
+}
+
+bool ros_assumed_text(struct arena *arena, const struct reel_channel *channel, struct reel_bytes *out,
+                      struct reel_error *err) {
+    const struct reel_schema *own = reel_channel_schema(channel);
+    const char *type = own && own->name[0] ? own->name : channel->type;
+    bool is_ros1 = reel_channel_has_profile(channel, "ros1"), is_ros2 = reel_channel_has_profile(channel, "ros2");
+    struct reel_error why = {0};
+    *out = bytes_of("", 0);
+    if ((!is_ros1 && !is_ros2) || channel->n_schemas > 1 || !type[0] || (own && ros_is_defined(own, type))) {
+        return true;
+    }
+    struct assuming a = {.channel = channel, .schema = own, .dialect = is_ros1 ? ROS_1 : ROS_2, .type = type};
+    AUTO(ros_definition_free) struct ros_definition *d = assume(&a, &why);
+    if (d && !d->older) {
+        *out = bytes_of(arena_copy(arena, a.text.data, a.text.size), a.text.size);
+    }
+    arena_free(&a.arena);
+    return d ? out->data || reel_fail_memory(err) : reel_error_ignore(err, &why);
 }

@@ -10,4 +10,9 @@
 struct ros_definition *ros_definition_assume(const struct reel_channel *channel, enum ros_dialect dialect,
                                              const char *type, struct reel_bytes recorded, struct reel_error *err);
 
+/* The text of such a definition, for a channel whose recording holds none: it is empty when none is known, when the
+ * type has had several layouts, and for other channels. Memory comes from the arena. */
+bool ros_assumed_text(struct arena *arena, const struct reel_channel *channel, struct reel_bytes *out,
+                      struct reel_error *err);
+
 #endif

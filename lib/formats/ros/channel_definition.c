@@ -4,6 +4,7 @@
 #include "base/grow.h"
 #include "base/hash_table.h"
 #include "base/limits.h"
+#include "formats/ros/assume.h"
 #include "formats/ros/text.h"
 #include "syntax/protobuf.h"
 
@@ -176,7 +177,11 @@ static bool joins(const struct join *j, const struct reel_channel *c, const stru
 bool channel_definition(struct arena *arena, const struct reel_channel *c, struct reel_bytes *out,
                         struct reel_error *err) {
     const struct reel_schema *own = reel_channel_schema(c);
-    *out = own ? own->data : bytes_of("", 0);
+    struct reel_bytes assumed;
+    if (!ros_assumed_text(arena, c, &assumed, err)) {
+        return false;
+    }
+    *out = assumed.size > 0 ? assumed : own ? own->data : bytes_of("", 0);
     struct join j = {.arena = arena, .err = err, .language = own ? ros_language_of(c, own) : ROS_LANGUAGE_OTHER};
     if (!own || !joins(&j, c, own) || (j.language && !ros_is_defined(own, own->name))) {
         return true;
