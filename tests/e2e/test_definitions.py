@@ -91,6 +91,10 @@ class Definitions(Case):
         self.assertEqual(self.source('/point'), 'built-in humble')
         self.assertEqual(self.get(self.path('/series?field=/point.x')).status, 200)
         self.assertEqual(self.source('/battery'), None)
+        exported = self.get(self.path('/as/x.mcap?compression=none&topic=/point'))
+        self.assertIn(b'float64 x\nfloat64 y', exported.body)
+        again = self.server.added('again.mcap', exported.body)
+        self.assertEqual(self.get('%s/recordings/%s/topics' % (API, again)).json()['items'][0]['schema_source'], 'built-in humble')
         self.assertEqual(self.get(self.path('/frame?topic=/compressedimage')).headers.get_content_maintype(), 'image')
         self.assertEqual(self.get(self.path('/thumbnail')).headers.get_content_maintype(), 'image')
 
