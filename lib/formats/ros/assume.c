@@ -53,20 +53,18 @@ static bool check_hash(struct assuming *a, const struct ros_definition *d, struc
                      d->source == ROS_OWN ? "supplied" : "built-in", a->dialect == ROS_1 ? "MD5 sum" : "type hash");
 }
 
-/* With the types of one distribution; *text is its text. NULL with err. */
+/* With the types of one distribution. NULL with err. */
 static struct ros_definition *assume_one(struct assuming *a, bool uses_own, enum ros_distribution distribution,
-                                         struct reel_bytes *text, struct reel_error *err) {
-    struct ros_completion completed;
-    if (!ros_complete(&a->arena, a->dialect, distribution, uses_own, a->type, a->recorded, &completed, err)) {
+                                         struct ros_completion *completed, struct reel_error *err) {
+    if (!ros_complete(&a->arena, a->dialect, distribution, uses_own, a->type, a->recorded, completed, err)) {
         return NULL;
     }
-    *text = completed.text;
     AUTO(ros_definition_free)
-    struct ros_definition *d = ros_definition_read(a->dialect, a->type, completed.text, false, err);
+    struct ros_definition *d = ros_definition_read(a->dialect, a->type, completed->text, false, err);
     if (d) {
-        d->source = completed.source;
+        d->source = completed->source;
     }
-    return d && check_hash(a, d, completed.text, err) ? TAKE(d) : NULL;
+    return d && check_hash(a, d, completed->text, err) ? TAKE(d) : NULL;
 }
 
 /* All layouts that the message may have; only the one with the recorded hash, where there is one. NULL with err: that
@@ -74,12 +72,13 @@ static struct ros_definition *assume_one(struct assuming *a, bool uses_own, enum
 static struct ros_definition *assume_any(struct assuming *a, bool uses_own, struct reel_error *err) {
     AUTO(ros_definition_free) struct ros_definition *first = NULL;
     struct ros_definition **next = &first;
-    struct reel_bytes before = bytes_of(NULL, 0), text = before;
-    unsigned n = a->dialect == ROS_1 ? 1 : ROS_DISTRIBUTIONS;
-    for (unsigned i = 0; i < n; i++) {
+    struct reel_bytes before = bytes_of(NULL, 0);
+    struct ros_completion completed = {.varies = true};
+    for (unsigned i = 0; i < ROS_DISTRIBUTIONS && completed.varies; i++) {
         struct reel_error why = {0};
-        struct ros_definition *d = assume_one(a, uses_own, (enum ros_distribution)i, &text, &why);
-        bool repeats = before.data && text.data && bytes_equal(before, text);
+        completed = (struct ros_completion){0};
+        struct ros_definition *d = assume_one(a, uses_own, (enum ros_distribution)i, &completed, &why);
+        bool repeats = before.data && completed.text.data && bytes_equal(before, completed.text);
         if (!d && reel_is_transient(why.code)) {
             reel_error_pass(err, &why);
             return NULL;
@@ -88,13 +87,13 @@ static struct ros_definition *assume_any(struct assuming *a, bool uses_own, stru
             *err = why;
         }
         if (d && (!repeats || !first)) {
-            a->text = first ? a->text : text;
+            a->text = first ? a->text : completed.text;
             *next = d;
             next = &d->older;
         } else {
             ros_definition_free(d);
         }
-        before = text;
+        before = completed.text;
     }
     return TAKE(first);
 }

@@ -25,6 +25,15 @@ static const char *ros2_text(enum ros_distribution distribution, const char *nam
     return standard ? standard : find(name, ros2_more_texts, ros2_more_texts_count);
 }
 
+bool ros_builtin_varies(const char *name) {
+    for (size_t i = 0; i < ros2_older_texts_count; i++) {
+        if (strcmp(name, ros2_older_texts[i].name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- ROS 1: the text of ROS 2 with other words */
 
 static const char *ros1_word(struct reel_bytes base) {

@@ -24,4 +24,7 @@ extern const size_t ros2_older_texts_count;
 bool ros_builtin_text(struct arena *arena, enum ros_dialect dialect, enum ros_distribution distribution,
                       const char *name, const char **text, struct reel_error *err);
 
+/* Whether a type of ROS 2 has had several layouts. */
+bool ros_builtin_varies(const char *name);
+
 #endif

@@ -29,6 +29,7 @@ struct completing {
     struct hash_table names;  /* of texts: "pkg/Type" */
     struct hash_table shorts; /* of recorded texts: "Type" */
     enum ros_source source;
+    bool varies;
     struct reel_error *err;
 };
 static void completing_done(struct completing *c) {
@@ -95,6 +96,7 @@ static bool find_known(struct completing *c, const char *name, struct reel_bytes
         return false;
     }
     if (builtin) {
+        c->varies = c->varies || (c->dialect == ROS_2 && ros_builtin_varies(name));
         c->source = c->source == ROS_OWN ? ROS_OWN : ROS_BUILT_IN;
         *text = bytes_text(builtin);
     }
@@ -210,5 +212,6 @@ bool ros_complete(struct arena *arena, enum ros_dialect dialect, enum ros_distri
         }
     }
     out->source = c.source;
+    out->varies = c.varies;
     return join_texts(&c, &out->text);
 }

@@ -8,6 +8,7 @@
 struct ros_completion {
     struct reel_bytes text; /* of messages only: services and actions are replaced (interfaces.h) */
     enum ros_source source; /* of what was added; ROS_RECORDED: nothing was missing */
+    bool varies;            /* a type in it has other layouts in other distributions */
 };
 
 /* `recorded` is the text that the recording has for `type`; empty: none. Types that are found nowhere are left out.

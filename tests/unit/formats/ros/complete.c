@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "decode/decoder_set.h"
 #include "decode/own_definitions.h"
 #include "formats/ros/builtin.h"
 #include "formats/ros/definition.h"
@@ -269,6 +270,28 @@ static void missing_types_are_added(void **state) {
     assert_string_equal(ros_definition_source(&own), "built-in");
 }
 
+/* A hostile file has many channels of a type that it does not define. */
+static void channels_of_a_missing_type_share_a_decoder(void **state) {
+    (void)state;
+    static const struct reel_pair string = {"topic_type_hash",
+                                            "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"};
+    static const struct reel_schema none = {"std_msgs/msg/String", "", "", {(const uint8_t *)"", 0}};
+    struct reel_channel a = {
+        .name = "/a", .type = "std_msgs/msg/String", .encoding = "cdr", .schemas = &none, .n_schemas = 1};
+    struct reel_channel b = a, c = a, d = a;
+    b.name = "/b";
+    c.metadata = (struct reel_pairs){.items = (struct reel_pair *)(uintptr_t)&string, .count = 1};
+    d.n_schemas = 0;
+    struct decoder_set set = {0};
+    const struct reel_decoder *first = decoder_set_open(&set, &a, NULL);
+    assert_non_null(first);
+    assert_ptr_equal(decoder_set_open(&set, &b, NULL), first);
+    assert_ptr_not_equal(decoder_set_open(&set, &c, NULL), first);
+    assert_ptr_not_equal(decoder_set_open(&set, &d, NULL), first);
+    assert_true(channels_decode_alike(&a, &b) && !channels_decode_alike(&a, &c) && !channels_decode_alike(&a, &d));
+    decoder_set_free(&set);
+}
+
 /* ---- of users */
 
 static void users_supply_definitions(void **state) {
@@ -389,6 +412,7 @@ int main(void) {
         cmocka_unit_test(later_members_are_optional),
         cmocka_unit_test(both_layouts_are_converted),
         cmocka_unit_test(missing_types_are_added),
+        cmocka_unit_test(channels_of_a_missing_type_share_a_decoder),
         cmocka_unit_test_teardown(users_supply_definitions, supply_none),
         cmocka_unit_test(names_of_files),
         cmocka_unit_test_teardown(hostile_definitions, supply_none),
