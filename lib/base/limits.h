@@ -35,7 +35,10 @@ enum {
     REEL_OWN_DEFINITION_MAX = 64 << 10, /* one definition that users supply, … */
     REEL_OWN_DEFINITIONS_MAX = 8192,    /* all of them */
     REEL_OWN_DEFINITIONS_BYTES_MAX = 32 << 20,
-    REEL_COMPLETED_MAX = 1 << 20, /* what completes one definition of a recording */
+    REEL_COMPLETED_MAX = 1 << 20,          /* what completes one definition of a recording */
+    REEL_DEFINITION_CONSTANTS_MAX = 65536, /* constants and enumerators, or labels of unions, of one IDL definition */
+    REEL_EXPRESSION_DEPTH_MAX = 64,        /* nesting of an IDL expression, with the constants it names */
+    REEL_MUTABLE_MEMBERS_MAX = 1024,       /* members of one type that a payload may have in any order */
     REEL_FIELD_VISITS_MAX = 1 << 16, /* fields of one definition, and types on the way to them, when it is listed */
     REEL_ROW_METADATA_MAX = 255,     /* texts of one channel that a row defines */
     /* nodes of a table's columns, nested ones too; a message with more is one column of JSON */

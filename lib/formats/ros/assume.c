@@ -60,7 +60,7 @@ static struct ros_definition *assume_one(struct assuming *a, bool uses_own, enum
         return NULL;
     }
     AUTO(ros_definition_free)
-    struct ros_definition *d = ros_definition_read(a->dialect, a->type, completed->text, false, err);
+    struct ros_definition *d = ros_definition_read(a->dialect, a->type, completed->text, ROS_LANGUAGE_MSG, false, err);
     if (d) {
         d->source = completed->source;
     }

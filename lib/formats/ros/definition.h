@@ -11,9 +11,9 @@
  * there is no definition, a type is missing, or the language is not supported for this dialect. */
 struct ros_definition *ros_definition_open(const struct reel_channel *channel, enum ros_dialect dialect,
                                            struct reel_error *err);
-/* Reads the definition of `type` from a text in the .msg format or in IDL, and links its types. NULL with err. */
+/* Reads the definition of `type` from a text, and links its types. NULL with err. */
 struct ros_definition *ros_definition_read(enum ros_dialect dialect, const char *type, struct reel_bytes text,
-                                           bool is_idl, struct reel_error *err);
+                                           enum ros_language language, bool is_omg, struct reel_error *err);
 /* Whether the text of a file defines a message, a service or an action, as its name says (decode/own_definitions.h).
  * The types that it contains need not be known. */
 bool ros_definition_check(const char *name, struct reel_bytes text, struct reel_error *err);

@@ -15,6 +15,9 @@ static void print_inputs(FILE *f, const struct inputs *in) {
         const struct reel_index *index = reel_recording_index(in->recordings[i]);
         const struct reel_format *format = reel_index_info(index)->format;
         fprintf(f, "%s %s/%u", in->items[i].row.content, format->name, format->version);
+        if (in->items[i].row.annotations.has_clock) {
+            fprintf(f, " clock %d", (int)in->items[i].row.clock);
+        }
         if (in->merged) {
             const struct reel_source_option *o = &in->sources[i];
             fprintf(f, " %lld %d %s", (long long)o->shift_ns, o->wall, o->prefix);
