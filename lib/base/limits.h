@@ -61,6 +61,14 @@ enum {
     REEL_VIDEO_FRAMES_MAX = 1 << 21,   /* frames of one MP4 file: 19 hours at 30 Hz */
     REEL_WRITE_VALUES_MAX = 128,       /* values of the options of a writer in one conversion */
     REEL_VIDEO_BEFORE_MAX = 4096,      /* frames that are put in front of a cut, from its key frame on */
+    /* memory of what is made of one definition of protobuf, FlatBuffers or Cap'n Proto */
+    REEL_DEFINITION_TABLES_MAX = 64 << 20,
+    /* parts of a payload that are visited for each of its bytes, where parts are shared or out of order … */
+    REEL_STEPS_PER_BYTE = 64,
+    /* … and of a small one */
+    REEL_STEPS_LEAST = REEL_DEFINITION_FIELDS_MAX,
+    /* of one message of Cap'n Proto, as its own library allows */
+    REEL_CAPNPROTO_SEGMENTS_MAX = 512,
 };
 
 #endif

@@ -115,6 +115,9 @@ static bool topic_fields_numbers(struct reel_visitor *v, enum reel_number type, 
     (void)columns;
     return leaf(v, names[type], false);
 }
+static bool topic_fields_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
+    return leaf(v, value->is_duration ? "duration" : "time", false);
+}
 static const struct reel_visitor_ops ops = {
     .begin_map = topic_fields_begin_map,
     .key = topic_fields_key,
@@ -130,6 +133,7 @@ static const struct reel_visitor_ops ops = {
     .text = topic_fields_text,
     .binary = topic_fields_binary,
     .numbers = topic_fields_numbers,
+    .stamp = topic_fields_stamp,
 };
 
 /* ---- the topic */

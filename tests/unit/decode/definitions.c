@@ -14,6 +14,8 @@
 #include "formats/ros/md5.h"
 #include "formats/ros/standard.h"
 #include "formats/ros/translate.h"
+#include "makers/capnproto_maker.h"
+#include "makers/flatbuffer_maker.h"
 #include "syntax/visitor.h"
 #include "tables/columns/tree.h"
 
@@ -247,6 +249,48 @@ static void put_protobuf(const struct family *f, struct grow *out) {
     put_inner(out, 1, &file);
 }
 
+/* Two bytes of the vtable for each field: WIDE fields need 18,004. */
+static void put_flatbuffer(const struct family *f, struct grow *out) {
+    size_t objects = fbm_schema(out, f->n);
+    struct fbm_member *members = calloc(WIDE + 2, sizeof *members);
+    char(*names)[16] = calloc(WIDE + 2, sizeof *names);
+    for (unsigned i = 0; i < f->n; i++) {
+        unsigned n = 0;
+        char type[16];
+        for (unsigned k = 0; k < f->n_held[i]; k++, n++) {
+            const struct held *h = &f->held[i][k];
+            snprintf(names[n], sizeof names[n], "h%u", k);
+            members[n] = (struct fbm_member){names[n], h->many ? 14 : 15, 15, 4 + 2 * n, (int)h->type};
+        }
+        for (unsigned k = 0; k < f->numbers[i]; k++, n++) {
+            number_name(f, k, names[n]);
+            members[n] = (struct fbm_member){names[n], 7, 0, 4 + 2 * n, -1};
+        }
+        snprintf(type, sizeof type, "p.T%u", i);
+        fbm_object(out, type, members, n, 0, objects + (size_t)4 * i);
+    }
+    free(members);
+    free(names);
+}
+
+static void put_capnproto(const struct family *f, struct grow *out) {
+    size_t nodes = cpm_request(out, f->n);
+    for (unsigned i = 0; i < f->n; i++) {
+        char name[16], type[24];
+        snprintf(type, sizeof type, "p.capnp:T%u", i);
+        size_t field = cpm_node(out, nodes + (size_t)i * CPM_NODE, i + 1, type, f->n_held[i] + f->numbers[i]);
+        for (unsigned k = 0; k < f->n_held[i]; k++, field += CPM_FIELD) {
+            snprintf(name, sizeof name, "h%u", k);
+            cpm_field(out, field, name, k, 16, f->held[i][k].many, f->held[i][k].type + 1);
+        }
+        for (unsigned k = 0; k < f->numbers[i]; k++, field += CPM_FIELD) {
+            number_name(f, k, name);
+            cpm_field(out, field, name, k, 4, 0, 0);
+        }
+    }
+    cpm_end(out);
+}
+
 /* A JSON Schema has no names for types here: the first field of each type only, and no deeper than `left`. */
 static void put_json_type(const struct family *f, struct grow *out, unsigned type, unsigned left) {
     char line[96], name[16];
@@ -269,9 +313,14 @@ static void put_json(const struct family *f, struct grow *out) {
 static const struct language {
     const char *encoding, *schema, *type;
     void (*put)(const struct family *f, struct grow *out);
-} languages[] = {{"ros1", "ros1msg", "p/T0", put_ros},           {"cdr", "ros2msg", "p/T0", put_ros},
-                 {"cdr", "ros2idl", "p/msg/T0", put_idl},        {"cdr", "omgidl", "p::T0", put_omg},
-                 {"protobuf", "protobuf", "p.T0", put_protobuf}, {"json", "jsonschema", "T0", put_json}};
+} languages[] = {{"ros1", "ros1msg", "p/T0", put_ros},
+                 {"cdr", "ros2msg", "p/T0", put_ros},
+                 {"cdr", "ros2idl", "p/msg/T0", put_idl},
+                 {"protobuf", "protobuf", "p.T0", put_protobuf},
+                 {"cdr", "omgidl", "p::T0", put_omg},
+                 {"flatbuffer", "flatbuffer", "p.T0", put_flatbuffer},
+                 {"capnproto", "capnproto", "p.capnp:T0", put_capnproto},
+                 {"json", "jsonschema", "T0", put_json}};
 
 /* ---- walks */
 
@@ -409,7 +458,8 @@ static void walk_ros(const struct subject *s) {
 
 /* A chain beyond the ceiling is refused, and in ROS a type that holds itself. */
 static bool may_be_refused(const struct family *f, const struct language *language) {
-    return f->n > REEL_DEPTH_MAX || (f->n < 3 && f->n_held[0] > 0 && language->put != put_protobuf);
+    bool recursive = language->put == put_protobuf || language->put == put_flatbuffer || language->put == put_capnproto;
+    return f->n > REEL_DEPTH_MAX || (f->n < 3 && f->n_held[0] > 0 && !recursive);
 }
 
 static void walk(const struct family *f, const struct language *language) {
