@@ -2,7 +2,6 @@
 #include "definitions/set.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -77,7 +76,6 @@ bool definitions_refresh(struct app *app, struct reel_error *err) {
     pthread_mutex_unlock(&d->mutex);
     if (good && changed && before.known) {
         catalog_forget_answers(app->catalog);
-        atomic_store(&app->statistics_row, 0); /* recordings whose values changed get new statistics */
     }
     return good;
 }
