@@ -16,6 +16,7 @@ struct jobs;
 struct live;
 struct locks;
 struct log_queue;
+struct definitions;
 struct derived_cache;
 struct peers;
 struct plays;
@@ -53,8 +54,9 @@ struct app {
         _Atomic bool any;                            /* there are webhooks */
     } webhooks;
     bool shared; /* other servers may use this archive: its catalog is in PostgreSQL and its files are in a bucket */
-    char id[RECORDING_ID_TEXT]; /* of this server's data folder; "" unless shared */
-    _Atomic bool swept;         /* the sweep after start has finished */
+    struct definitions *definitions; /* definitions/set.h */
+    char id[RECORDING_ID_TEXT];      /* of this server's data folder; "" unless shared */
+    _Atomic bool swept;              /* the sweep after start has finished */
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);

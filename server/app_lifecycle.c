@@ -15,6 +15,7 @@
 #include "catalog/location.h"
 #include "catalog/locks.h"
 #include "catalog/objects.h"
+#include "definitions/set.h"
 #include "events/feed.h"
 #include "events/webhooks.h"
 #include "http/line.h"
@@ -164,7 +165,8 @@ static struct reel_threads *open_threads(const struct app_config *config, struct
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
     bool ok = open_store(app, err) && open_roots(app, err) && open_catalog(app, err) && open_locks(app, err) &&
-              rebuild_catalog(app, err) && open_feed(app, err) &&
+              rebuild_catalog(app, err) &&
+              (app->definitions = definitions_new(config, err)) && definitions_refresh(app, err) && open_feed(app, err) &&
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
               (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
               (app->sessions = sessions_open(app, err)) && (app->plays = plays_new(err)) &&
@@ -290,6 +292,7 @@ void app_close(struct app *app) {
         }
     }
     feed_free(app->feed); /* no thread uses it any more */
+    definitions_free(app->definitions);
     derived_cache_free(app->derived);
     reel_threads_free(app->threads);
     plays_free(app->plays);

@@ -32,6 +32,10 @@ enum {
     REEL_CONNECTION_MAX = 32 << 20,   /* description of one connection of a ROS bag 2.0, with all schemas */
     REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
     REEL_DEFINITION_FIELDS_MAX = 16384,
+    REEL_OWN_DEFINITION_MAX = 64 << 10, /* one definition that users supply, … */
+    REEL_OWN_DEFINITIONS_MAX = 8192,    /* all of them */
+    REEL_OWN_DEFINITIONS_BYTES_MAX = 32 << 20,
+    REEL_COMPLETED_MAX = 1 << 20,          /* what completes one definition of a recording */
     REEL_DEFINITION_CONSTANTS_MAX = 65536, /* constants and enumerators, or labels of unions, of one IDL definition */
     REEL_EXPRESSION_DEPTH_MAX = 64,        /* nesting of an IDL expression, with the constants it names */
     REEL_MUTABLE_MEMBERS_MAX = 1024,       /* members of one type that a payload may have in any order */

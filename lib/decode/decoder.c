@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/cancel.h"
 #include "base/error.h"
+#include "decode/own_definitions.h"
 #include "syntax/visitor.h"
 
 #include <stdlib.h>
@@ -131,10 +132,14 @@ bool reel_decoder_shape(const struct reel_decoder *d, reel_shape_visit visit, vo
     return !d->how->shape || d->how->shape(d->state, visit, context);
 }
 
-unsigned reel_encodings_version(void) {
+unsigned reel_decoders_version(void) {
     unsigned sum = 1;
     for (const struct reel_encoding *const *how = reel_encodings; *how; how++) {
         sum = sum * 31 + (*how)->version;
     }
     return sum;
+}
+
+unsigned reel_encodings_version(void) {
+    return reel_decoders_version() + own_definitions_version();
 }

@@ -13,19 +13,40 @@ struct opened_decoder {
     struct reel_decoder *decoder;
 };
 
-/* Of one schema: decoders of several also depend on a channel's metadata. */
-static bool is_shareable(const struct reel_channel *c) {
+static bool has_definition(const struct reel_channel *c) {
     return c->n_schemas == 1 && c->schemas[0].data.size > 0;
+}
+
+/* Of one definition, or of one type whose definition comes from elsewhere. Decoders of several schemas, and others
+ * without one, also depend on a channel's metadata. */
+static bool is_shareable(const struct reel_channel *c) {
+    const struct reel_encoding *encoding = reel_encoding_of(c);
+    return has_definition(c) || (c->n_schemas <= 1 && encoding && encoding->source);
+}
+
+/* A definition that the recording lacks is chosen by its hash, which ROS 2 has in the metadata. */
+static const char *type_hash(const struct reel_channel *c) {
+    for (size_t i = 0; i < c->metadata.count; i++) {
+        if (strcmp(c->metadata.items[i].key, "topic_type_hash") == 0) {
+            return c->metadata.items[i].value;
+        }
+    }
+    return "";
 }
 
 static bool is_alike(const struct reel_channel *a, const struct reel_channel *b) {
     const struct reel_schema *x = a->schemas, *y = b->schemas;
-    return x->data.size == y->data.size && strcmp(x->name, y->name) == 0 && strcmp(x->encoding, y->encoding) == 0 &&
-           strcmp(a->encoding, b->encoding) == 0;
+    if (a->n_schemas != b->n_schemas || strcmp(a->encoding, b->encoding) != 0 ||
+        (a->n_schemas == 1 && (x->data.size != y->data.size || strcmp(x->name, y->name) != 0 ||
+                               strcmp(x->encoding, y->encoding) != 0 || strcmp(x->hash, y->hash) != 0))) {
+        return false;
+    }
+    return strcmp(type_hash(a), type_hash(b)) == 0;
 }
 
 static struct hash_key key_of(const struct reel_channel *c) {
-    return (struct hash_key){.number = (uintptr_t)c->schemas[0].data.data, .bytes = bytes_text(c->type)};
+    return (struct hash_key){.number = has_definition(c) ? (uintptr_t)c->schemas[0].data.data : 0,
+                             .bytes = bytes_text(c->type)};
 }
 
 static const struct reel_decoder *open_new(struct decoder_set *set, const struct reel_channel *channel, bool is_first,
@@ -43,6 +64,12 @@ static const struct reel_decoder *open_new(struct decoder_set *set, const struct
     o->next = set->first;
     set->first = o;
     return !is_first || hash_table_set(&set->known, key_of(channel), (uintptr_t)o, err) ? o->decoder : NULL;
+}
+
+bool channels_decode_alike(const struct reel_channel *a, const struct reel_channel *b) {
+    return is_shareable(a) && is_shareable(b) && has_definition(a) == has_definition(b) &&
+           (!has_definition(a) || a->schemas[0].data.data == b->schemas[0].data.data) &&
+           strcmp(a->type, b->type) == 0 && is_alike(a, b);
 }
 
 const struct reel_decoder *decoder_set_open(struct decoder_set *set, const struct reel_channel *channel,

@@ -17,6 +17,8 @@ const struct reel_decoder *decoder_set_open(struct decoder_set *set, const struc
 /* As decoder_try(). */
 bool decoder_set_try(struct decoder_set *set, const struct reel_channel *channel, const struct reel_decoder **out,
                      struct reel_error *err);
+/* Whether channels of one recording share a decoder in a set. */
+bool channels_decode_alike(const struct reel_channel *a, const struct reel_channel *b);
 void decoder_set_free(struct decoder_set *set);
 
 #endif

@@ -70,6 +70,11 @@ struct reel_encoding {
      * 2). Takes `source` over, also when it fails; gives it back as it is when there is nothing to convert. */
     struct reel_stream *(*convert)(struct reel_stream *source, struct reel_error *err);
 
+    /* Optional: where the definition of the channel's messages comes from, if the recording holds none or not all of
+     * it: "own" (decode/own_definitions.h), "built-in", "built-in DISTRIBUTION". NULL: the recording, or there is none.
+     */
+    const char *(*source)(const struct reel_channel *channel);
+
     /* Names in other containers. */
     const char *profile; /* the middleware that such payloads are of, by MCAP's name: "ros1", "ros2"; NULL: none */
     const char *message_encoding; /* MCAP's name of the encoding; NULL: `name` */
@@ -77,6 +82,7 @@ struct reel_encoding {
     const char *const *languages; /* NULL-terminated: how the names of languages begin that define such payloads; the
                                    * longest that fits decides. NULL: none */
     bool is_exact;                /* decode() emits what shape() says and nothing else */
+    bool is_envelope;             /* payloads contain messages of other encodings */
     bool is_map;                  /* every payload is one map, also where no schema says so */
     bool is_viewable;             /* Foxglove and compatible viewers decode it themselves */
 
@@ -110,6 +116,8 @@ bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit vi
 /* As shape(); nothing is visited when the encoding has none. *exact (may be NULL): the payloads have no other values.
  */
 bool reel_decoder_shape(const struct reel_decoder *decoder, reel_shape_visit visit, void *context, bool *exact);
-unsigned reel_encodings_version(void); /* changes when any decoder does */
+unsigned reel_decoders_version(void); /* changes when any decoder does */
+/* … and when the definitions that users supply do (own_definitions.h). */
+unsigned reel_encodings_version(void);
 
 #endif

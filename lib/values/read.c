@@ -130,7 +130,7 @@ static bool read_read_head(struct reel_statistics *s, struct reel_error *err) {
         return false;
     }
     if (memcmp(head, STATISTICS_MAGIC, 8) != 0 || load_u32le(head + 8) != STATISTICS_VERSION ||
-        load_u32le(head + 12) != reel_encodings_version()) {
+        (load_u32le(head + 12) != statistics_version(false) && load_u32le(head + 12) != statistics_version(true))) {
         return reel_fail(err, REEL_CHANGED, "the statistics are of another version");
     }
     uint32_t stored = load_u32le(head + 16), raw = load_u32le(head + 20);

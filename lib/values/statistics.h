@@ -4,7 +4,7 @@
  *   offset  size  what
  *   0       8     magic "REELSTAT"
  *   8       4     STATISTICS_VERSION
- *   12      4     reel_encodings_version(): other decoders may emit other values
+ *   12      4     statistics_version(): other decoders may emit other values
  *   16      4     size of the directory as stored (zstd)
  *   20      4     its raw size
  *   24      4     CRC-32 of the stored directory
@@ -22,6 +22,7 @@
 
 #include "base/arena.h"
 #include "decode/condition.h"
+#include "decode/encoding.h"
 #include "index/pack.h"
 #include "reel/values.h"
 
@@ -33,6 +34,12 @@ enum {
     STATISTICS_CELL = 8 + 8 + 4 + 4 + 1, /* … and of one field in it, in a section */
     STATISTICS_DIRECTORY_MAX = 64 << 20, /* raw */
 };
+
+/* `varies`: the recording's values depend on the definitions that users supply, which change more often than decoders;
+ * the statistics of others stay. */
+static inline uint32_t statistics_version(bool varies) {
+    return varies ? reel_encodings_version() * 31 + 7 : reel_decoders_version();
+}
 
 enum {
     FIELD_TIMES = 1,

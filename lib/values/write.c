@@ -5,6 +5,7 @@
 #include "base/grow.h"
 #include "chunks/codec.h"
 #include "values/collect.h"
+#include "values/schema_source.h"
 
 static void put_u64(struct grow *out, uint64_t value) {
     grow_u64(out, value);
@@ -131,7 +132,7 @@ static bool put_channels(const struct collection *all, struct grow *directory, s
     return !directory->failed || reel_fail_memory(err);
 }
 
-static bool write_put_file(const struct collection *all, struct grow *out, struct reel_error *err) {
+static bool write_put_file(const struct collection *all, uint32_t version, struct grow *out, struct reel_error *err) {
     AUTO_STRUCT(grow_done) struct grow directory = {0}, sections = {0};
     uint32_t stored, crc;
     if (!put_channels(all, &directory, &sections, err)) {
@@ -146,7 +147,7 @@ static bool write_put_file(const struct collection *all, struct grow *out, struc
     }
     memcpy(out->data, STATISTICS_MAGIC, 8);
     store_u32le(out->data + 8, STATISTICS_VERSION);
-    store_u32le(out->data + 12, reel_encodings_version());
+    store_u32le(out->data + 12, version);
     store_u32le(out->data + 16, stored);
     store_u32le(out->data + 20, (uint32_t)directory.size);
     store_u32le(out->data + 24, crc);
@@ -159,7 +160,8 @@ bool reel_statistics_make(struct reel_recording *recording, const struct reel_pr
                           size_t *size, struct reel_error *err) {
     AUTO_STRUCT(collection_done) struct collection all = {0};
     AUTO_STRUCT(grow_done) struct grow out = {0};
-    if (!collect(&all, recording, progress, err) || !write_put_file(&all, &out, err)) {
+    uint32_t version = statistics_version(schema_sources_vary(reel_recording_index(recording)));
+    if (!collect(&all, recording, progress, err) || !write_put_file(&all, version, &out, err)) {
         return false;
     }
     *size = out.size;

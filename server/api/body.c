@@ -32,10 +32,10 @@ void body_begin(struct http_request *r) {
     http_set_state(r, b, free_body);
 }
 
-bool body_piece(struct http_request *r, const void *data, size_t size) {
+static bool add_piece(struct http_request *r, const void *data, size_t size, size_t max) {
     struct body *b = http_state(r);
-    if (size > BODY_BYTES_MAX - b->size) {
-        http_reply_problem(r, 413, "too-large", "this body may have at most %d bytes", BODY_BYTES_MAX);
+    if (size > max - b->size) {
+        http_reply_problem(r, 413, "too-large", "this body may have at most %zu bytes", max);
         return false;
     }
     if (b->size + size + 1 > b->capacity) {
@@ -53,6 +53,14 @@ bool body_piece(struct http_request *r, const void *data, size_t size) {
     b->text[b->size] = '\0';
     http_keep_body(r, b->text, b->size);
     return true;
+}
+
+bool body_piece(struct http_request *r, const void *data, size_t size) {
+    return add_piece(r, data, size, BODY_BYTES_MAX);
+}
+
+bool body_archive_piece(struct http_request *r, const void *data, size_t size) {
+    return add_piece(r, data, size, BODY_ARCHIVE_MAX);
 }
 
 const char *body_text(struct http_request *r, size_t *size) {

@@ -7,11 +7,13 @@
 
 enum {
     BODY_BYTES_MAX = 1 << 20,
+    BODY_ARCHIVE_MAX = 8 << 20,
     BODY_DEPTH_MAX = 32, /* of JSON, as reading and writing it recurse */
 };
 
 void body_begin(struct http_request *r);
 bool body_piece(struct http_request *r, const void *data, size_t size);
+bool body_archive_piece(struct http_request *r, const void *data, size_t size); /* of at most BODY_ARCHIVE_MAX */
 
 /* The JSON object of the body; an empty body is {}. NULL: replied (400). Owned by the request. */
 json_t *body_json(struct http_request *r);

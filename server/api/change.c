@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "api/body.h"
+#include "decode/own_definitions.h"
 
 void change_etag(const struct catalog_recording *row, bool topics, char out[CHANGE_ETAG]) {
     uint64_t grown = row->state == STATE_RECORDING && topics ? row->size : 0;
-    snprintf(out, CHANGE_ETAG, "\"%.8s-%llx-%llx%s\"", row->id, (unsigned long long)row->updated_ns,
-             (unsigned long long)grown, topics ? "-topics" : "");
+    uint32_t definitions = topics ? own_definitions_version() : 0; /* of which topics have their schema_source */
+    int n = snprintf(out, CHANGE_ETAG, "\"%.8s-%llx-%llx%s", row->id, (unsigned long long)row->updated_ns,
+                     (unsigned long long)grown, topics ? "-topics" : "");
+    snprintf(out + n, CHANGE_ETAG - (size_t)n, definitions ? "-%x\"" : "\"", definitions);
 }
 
 bool change_if_match(struct http_request *r, const struct catalog_recording *row) {

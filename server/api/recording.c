@@ -4,6 +4,7 @@
 
 #include "api/job_reply.h"
 #include "api/reserve.h"
+#include "definitions/set.h"
 #include "live/live.h"
 #include "peers/peers.h"
 #include "scans/open_recordings.h"
@@ -36,6 +37,7 @@ static bool find_key(struct http_request *r, const char *key, bool needs_file, s
         return false;
     }
     references_observe(http_app(r), &out->row);
+    definitions_refresh(http_app(r), NULL); /* before answers that are stored and entity tags */
     live_fill(http_app(r)->live, &out->row);
     return true;
 }

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/hash_table.h"
 #include "base/limits.h"
+#include "decode/encoding.h"
 
 /* Bytes for which memory is reserved, as measured. */
 enum {
@@ -18,6 +19,8 @@ enum {
     CHANNEL_MEMORY = 350,         /* of a channel of a stream and its writer */
     DECODER_MEMORY = 6 << 10,     /* of the decoder of a definition … */
     DEFINITION_MEMORY = 16,       /* … and times the size of its text */
+    ASSUMED_MEMORY = 40 << 10,    /* … and of a type that the recording does not define, or not whole */
+    ASSUMED_BELOW = 512,          /* which is likely where the text is so short */
     TRANSLATION_MEMORY = 4 << 10, /* of a channel that is translated … */
     TRANSLATED_MEMORY = 6,        /* … and times the size of its definition */
     SEGMENT_MEMORY = 100,         /* of an index segment of a stream */
@@ -37,6 +40,13 @@ bool api_reserve_open(struct http_request *r, struct reel_recording *const *reco
     return http_reserve(r, bytes);
 }
 
+/* Of what completes a definition. */
+static uint64_t assumed_memory(const struct reel_channel *c) {
+    const struct reel_encoding *encoding = reel_encoding_of(c);
+    bool is_short = c->n_schemas == 0 || (c->n_schemas == 1 && c->schemas[0].data.size < ASSUMED_BELOW);
+    return encoding && encoding->source && is_short ? ASSUMED_MEMORY : 0;
+}
+
 /* Of the decoders of all channels. Those of one definition share one (decode/decoder_set.h). */
 static uint64_t decoders_memory(const struct reel_index *index) {
     AUTO_STRUCT(hash_table_free) struct hash_table known = {0};
@@ -46,13 +56,14 @@ static uint64_t decoders_memory(const struct reel_index *index) {
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
         const uint8_t *definition = c->n_schemas > 0 ? c->schemas[0].data.data : NULL;
-        struct hash_key key = hash_key_number((uintptr_t)definition);
-        if (definition == latest || (c->n_schemas == 1 && hash_table_get(&known, key) != 0)) {
+        bool is_defined = c->n_schemas > 0 && c->schemas[0].data.size > 0;
+        struct hash_key key = is_defined ? hash_key_number((uintptr_t)definition) : hash_key_bytes(bytes_text(c->type));
+        if ((is_defined && definition == latest) || (c->n_schemas <= 1 && hash_table_get(&known, key) != 0)) {
             continue;
         }
         latest = definition;
         (void)hash_table_set(&known, key, 1, NULL); /* else it is counted again */
-        bytes += DECODER_MEMORY;
+        bytes += DECODER_MEMORY + assumed_memory(c);
         for (uint32_t k = 0; k < c->n_schemas; k++) {
             bytes += c->schemas[k].data.size * DEFINITION_MEMORY;
         }

@@ -17,6 +17,7 @@
     X(nanover)                                                                                                         \
     X(admin)                                                                                                           \
     X(saved)                                                                                                           \
+    X(definitions)                                                                                                           \
     X(grafana)
 
 #define DECLARE(name) extern const struct api_route api_routes_##name[];
@@ -105,6 +106,11 @@ static const struct {
     {"collections", {.name = "name", .type = HTTP_TEXT, .help = "The name of the collection."}},
     {"layouts", {.name = "layout", .type = HTTP_TEXT, .help = "The name of the layout, slashes included."}},
     {"searches", {.name = "search", .type = HTTP_TEXT, .help = "The name of the search, slashes included."}},
+    {"definitions", {.name = "package", .type = HTTP_TEXT, .help = "The package of the type."}},
+    {"definitions",
+     {.name = "type",
+      .type = HTTP_TEXT,
+      .help = "The name of the type: Pose or msg/Pose of a message, srv/Add, action/Go, msg/Pose.idl."}},
     {"assets",
      {.name = "name", .type = HTTP_TEXT, .help = "The name of the file, which contains a hash of its content."}},
     {"problems", {.name = "slug", .type = HTTP_TEXT, .help = "The last segment of the type of a problem."}},

@@ -103,6 +103,7 @@ bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err);
 /* The answer that was made of the recording of this key and kept: malloc'd, NULL when there is none of its row as it is
  * now. */
+void catalog_forget_answers(struct catalog *c); /* all of them */
 char *catalog_answer(struct catalog *c, const char *key, const struct catalog_recording *row);
 void catalog_keep_answer(struct catalog *c, const char *key, const struct catalog_recording *row, const char *text);
 const char *catalog_not_found(const char *key); /* the message of catalog_get() for an unknown key */

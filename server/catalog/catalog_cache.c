@@ -179,6 +179,17 @@ void catalog_cache_keep_answer(struct catalog_cache *cache, const struct catalog
     pthread_mutex_unlock(&s->mutex);
 }
 
+void catalog_cache_clear(struct catalog_cache *cache) {
+    for (unsigned i = 0; i < STRIPES; i++) {
+        struct stripe *s = &cache->stripes[i];
+        pthread_mutex_lock(&s->mutex);
+        for (unsigned k = 0; k < SLOTS; k++) {
+            slot_set(s, &s->slots[k], NULL);
+        }
+        pthread_mutex_unlock(&s->mutex);
+    }
+}
+
 size_t catalog_cache_bytes(struct catalog_cache *cache) {
     size_t bytes = 0;
     for (unsigned i = 0; i < STRIPES; i++) {

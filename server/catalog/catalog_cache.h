@@ -50,6 +50,7 @@ char *catalog_cache_find_answer(struct catalog_cache *cache, const struct catalo
 void catalog_cache_keep_answer(struct catalog_cache *cache, const struct catalog_cache_key *key, const void *value,
                                const char *text); /* copies */
 
+void catalog_cache_clear(struct catalog_cache *cache);
 size_t catalog_cache_bytes(struct catalog_cache *cache); /* of all entries; for tests */
 
 #endif

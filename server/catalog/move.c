@@ -53,6 +53,7 @@ static const struct table {
               {"webhooks", "row"},
               {"webhook_results", "row"},
               {"saved", "kind, collection, name"},
+              {"definitions", "name"},
               {"maintenance", "key"},
               {"corrupted_files", "sha256"},
               {"objects", "sha256"},

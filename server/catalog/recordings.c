@@ -216,6 +216,10 @@ void catalog_keep_answer(struct catalog *c, const char *key, const struct catalo
     catalog_cache_keep_answer(c->cache, &cached, row, text);
 }
 
+void catalog_forget_answers(struct catalog *c) {
+    catalog_cache_clear(c->cache);
+}
+
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out,
                        struct reel_error *err) {
     *out = (struct catalog_recording){0};

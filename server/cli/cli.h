@@ -199,6 +199,16 @@ struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_e
 void cli_forget(const char *path, struct reel_error *err);
 void cli_forget_files(const struct cli_files *files, struct reel_error *err);
 
+/* Folders with definitions of messages, for recordings that hold none; read before the first recording is opened. */
+extern struct option_list cli_definitions;
+#define CLI_DEFINITIONS_OPTION                                                                                         \
+    {.name = "definitions",                                                                                            \
+     .kind = CLI_LIST,                                                                                                 \
+     .to = &cli_definitions,                                                                                           \
+     .value = "DIR",                                                                                                   \
+     .help = "folder whose .msg, .srv, .action and .idl files (DIR/PACKAGE/msg/TYPE.msg, at any depth) define "        \
+             "messages of recordings that hold no definition; may be repeated"}
+
 /* ---- gather.c: groups the files of a command line into recordings (run.traj and run.state are one) */
 
 struct cli_recordings {

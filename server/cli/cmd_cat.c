@@ -129,6 +129,7 @@ static int run_cat(int argc, char **argv) {
          .kind = CLI_FLAG,
          .to = &q.channels,
          .help = "first, print how each topic is defined; not in CSV"},
+        CLI_DEFINITIONS_OPTION,
         CLI_THREADS_OPTION(q.threads),
         {.name = "time-format",
          .kind = CLI_CHOICE,

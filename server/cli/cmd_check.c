@@ -115,6 +115,7 @@ static int cmd_check_run(int argc, char **argv) {
     bool json = false;
     const struct cli_option options[] = {
         {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "print a JSON object for each file, a line each"},
+        CLI_DEFINITIONS_OPTION,
         {0},
     };
     if (!cli_options(&cli_check, options, 1, argc, argv, &first, &code)) {

@@ -309,6 +309,7 @@ static int run_convert(int argc, char **argv) {
         {.name = "prefix", .kind = CLI_CHOICE, .to = &c.prefixing, .value = "WHEN", .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic", .choices = prefixes},
         {.name = "run", .kind = CLI_UINT, .to = &c.run, .value = "N", .help = "only the N-th run of a NanoVer recording: from the N-th reset to the next; 0: before the first reset"},
         {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &c.jobs, .value = "N", .least = 1, .most = JOBS_MAX, .initial = "1", .help = "recordings converted at once, when OUT is a folder"},
+        CLI_DEFINITIONS_OPTION,
         CLI_THREADS_OPTION(c.threads),
         {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "print what would be lost or changed; write nothing"},
         {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT if it exists"},

@@ -167,6 +167,7 @@ static void print_topics(const json_t *topics) {
         const char *first = json_string_value(json_object_get(topic, "start")),
                    *last = json_string_value(json_object_get(topic, "end"));
         const json_t *bytes = json_object_get(topic, "payload_bytes");
+        const char *source = json_string_value(json_object_get(topic, "schema_source"));
         if (json_is_real(json_object_get(topic, "rate"))) {
             snprintf(rate, sizeof rate, "%.4g/s", json_real_value(json_object_get(topic, "rate")));
         }
@@ -174,8 +175,9 @@ static void print_topics(const json_t *topics) {
                json_string_value(json_object_get(topic, "type")),
                (unsigned long long)whole_number(json_object_get(topic, "messages")),
                json_is_null(bytes) ? "-" : cli_size_text(whole_number(bytes), size), rate);
-        printf(first ? "%s … %s%s\n" : "-\n", first, last,
+        printf(first ? "%s … %s%s" : "-", first, last,
                json_is_true(json_object_get(topic, "latched")) ? "  latched" : "");
+        printf("%s%s\n", source ? "  definition: " : "", source ? source : "");
     }
 }
 
@@ -227,6 +229,7 @@ static int run_info(int argc, char **argv) {
          .kind = CLI_FLAG,
          .to = &quick,
          .help = "only read the file's own index, if it has one; nothing is verified"},
+        CLI_DEFINITIONS_OPTION,
         {0},
     };
     if (!cli_options(&cli_info, options, 1, argc, argv, &first, &code)) {

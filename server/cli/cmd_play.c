@@ -163,6 +163,7 @@ static int run_play(int argc, char **argv) {
     int first, code;
     const struct cli_option options[] = {
         CLI_SELECT_OPTIONS(select),
+        CLI_DEFINITIONS_OPTION,
         {.name = "speed",
          .kind = CLI_TEXT,
          .to = &q.speed,

@@ -1,11 +1,14 @@
 /* Files of this machine as recordings, with their index packs in the user's cache folder. */
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "cli/cli.h"
+#include "definitions/files.h"
 #include "reel/open.h"
 
 /* $XDG_CACHE_HOME/reel or ~/.cache/reel; NULL when there is none that can be written. */
@@ -22,9 +25,40 @@ static const char *cache_folder(char path[PATH_MAX]) {
     return (mkdir(path, 0700) == 0 || errno == EEXIST) && access(path, W_OK | X_OK) == 0 ? path : NULL;
 }
 
+struct option_list cli_definitions;
+
+static bool load_definitions(struct reel_error *err) {
+    AUTO_STRUCT(definition_files_done) struct definition_files files = {0};
+    bool good = true;
+    for (uint32_t i = 0; good && i < cli_definitions.count; i++) {
+        good = definition_files_of_folder(&files, cli_definitions.items[i], err);
+    }
+    for (size_t i = 0; i < files.n_skipped && i < DEFINITION_FILES_SKIPPED; i++) {
+        fprintf(stderr, "reel: warning: %s: %s\n", files.skipped[i].path, files.skipped[i].why);
+    }
+    return good && own_definitions_set(files.items, files.n, err);
+}
+
+/* Reads the folders of --definitions once; false each time if that failed. */
+static bool use_definitions(struct reel_error *err) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static bool is_done, is_good;
+    static struct reel_error why;
+    pthread_mutex_lock(&mutex);
+    if (!is_done) {
+        is_good = cli_definitions.count == 0 || load_definitions(&why);
+        is_done = true;
+    }
+    pthread_mutex_unlock(&mutex);
+    return is_good || reel_error_pass(err, &why);
+}
+
 struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan, struct reel_error *err) {
     char folder[PATH_MAX];
     struct cli_progress progress;
+    if (!use_definitions(err)) {
+        return NULL;
+    }
     cli_progress_start(&progress, "scanning", cli_file_name(files->paths[0]));
     struct reel_open_options options = {
         .size = sizeof options, .cache_folder = cache_folder(folder), .rescan = rescan, .progress = &progress.report};
@@ -36,6 +70,9 @@ struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan
 struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_error *err) {
     char folder[PATH_MAX];
     struct cli_progress progress;
+    if (!use_definitions(err)) {
+        return NULL;
+    }
     cli_progress_start(&progress, "scanning", cli_file_name(files->paths[0]));
     struct reel_open_options options = {
         .size = sizeof options, .cache_folder = cache_folder(folder), .progress = &progress.report};

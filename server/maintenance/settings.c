@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/heap.h"
 #include "catalog/changes.h"
+#include "catalog/definitions.h"
 #include "catalog/saved.h"
 #include "maintenance/retention.h"
 #include "store/inspect.h"
@@ -46,18 +47,38 @@ static json_t *saved_json(struct catalog *c, struct reel_error *err) {
     return out;
 }
 
+static json_t *definitions_json(struct catalog *c, struct reel_error *err) {
+    AUTO_STRUCT(catalog_definitions_done) struct catalog_definitions all = {0};
+    if (!catalog_definitions_list(c, &all, err)) {
+        return NULL;
+    }
+    json_t *out = json_array();
+    for (uint32_t i = 0; i < all.n; i++) {
+        const struct catalog_definition *one = &all.items[i];
+        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:I, s:I}", "name", one->name, "text", one->text,
+                                             "author", one->author, "created_ns", (json_int_t)one->created_ns,
+                                             "updated_ns", (json_int_t)one->updated_ns));
+    }
+    return out;
+}
+
 static bool settings_keep(struct app *app, struct reel_error *err) {
     const uint64_t failures = heap_failures();
     json_auto_t *retention = retention_get(app->catalog, err);
     json_auto_t *hooks = retention ? webhooks_json(app->catalog, err) : NULL;
     json_auto_t *saved = hooks ? saved_json(app->catalog, err) : NULL;
-    if (!saved) {
+    json_auto_t *definitions = saved ? definitions_json(app->catalog, err) : NULL;
+    if (!definitions) {
         return heap_failures() == failures ? false : reel_fail_memory(err);
     }
     json_auto_t *now = json_pack("{s:i, s:O, s:O, s:O}", "reel_settings", 1, "retention", retention, "webhooks", hooks,
                                  "saved", saved);
+    if (json_array_size(definitions) > 0) {
+        json_object_set(now, "definitions", definitions);
+    }
     json_auto_t *there = store_load_settings(app->store);
-    size_t n = json_array_size(hooks) + json_array_size(saved) + json_array_size(json_object_get(retention, "rules")) +
+    size_t n = json_array_size(hooks) + json_array_size(saved) + json_array_size(definitions) +
+               json_array_size(json_object_get(retention, "rules")) +
                json_array_size(json_object_get(retention, "quotas"));
     if (!there && n == 0) {
         return true; /* nothing was ever set */
@@ -137,6 +158,23 @@ static bool restore_saved(struct app *app, json_t *item, struct reel_error *err)
            why.code == REEL_ARGUMENT || why.code == REEL_LIMIT || reel_error_pass(err, &why);
 }
 
+/* One that is in the catalog already is not changed. */
+static bool restore_definition(struct app *app, json_t *item, struct reel_error *err) {
+    struct catalog_definition one = {0};
+    struct reel_error why = {0};
+    json_int_t created_ns, updated_ns;
+    /* Texts are borrowed. */
+    if (json_unpack(item, "{s:s, s:s, s:s, s:I, s:I}", "name", &one.name, "text", &one.text, "author", &one.author,
+                    "created_ns", &created_ns, "updated_ns", &updated_ns) != 0 ||
+        !one.name[0]) {
+        return true;
+    }
+    one.created_ns = created_ns;
+    one.updated_ns = updated_ns;
+    return catalog_definition_put(app->catalog, &one, DEFINITION_ABSENT, &why) || why.code == REEL_CHANGED ||
+           why.code == REEL_LIMIT || reel_error_pass(err, &why);
+}
+
 bool settings_restore(struct app *app, struct reel_error *err) {
     json_auto_t *all = store_load_settings(app->store);
     const json_t *retention = json_object_get(all, "retention");
@@ -152,6 +190,11 @@ bool settings_restore(struct app *app, struct reel_error *err) {
     }
     json_array_foreach(json_object_get(all, "saved"), i, item) {
         if (!restore_saved(app, item, err)) {
+            return false;
+        }
+    }
+    json_array_foreach(json_object_get(all, "definitions"), i, item) {
+        if (!restore_definition(app, item, err)) {
             return false;
         }
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "definitions/set.h"
 #include "scans/references.h"
 #include "scans/scan_job.h"
 #include "scans/scanning.h"
@@ -237,6 +238,7 @@ static struct reel_recording *open_resting(struct recordings *all, const struct 
 static struct reel_recording *get(struct recordings *all, const struct catalog_recording *r, bool resting,
                                   int64_t wait_ns, char job[JOB_ID_TEXT], struct reel_error *err) {
     job[0] = '\0';
+    definitions_refresh(all->app, NULL); /* the last ones count while the catalog does not answer */
     if (r->state != STATE_READY && r->state != STATE_SCANNING) {
         reel_fail(err, REEL_CONFLICT, "the recording is %s", recording_state_name(r->state));
         return NULL;

@@ -12,6 +12,7 @@
 #include "http/json_text.h"
 #include "reel/time.h"
 #include "syntax/utf8.h"
+#include "values/schema_source.h"
 #include "views/annotations.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)
@@ -157,6 +158,21 @@ static json_t *view_schema_id(const struct reel_channel *c) {
     return json_string(text);
 }
 
+/* What an answer with topics may still use. */
+struct topics_limits {
+    uint64_t gap_entries;
+    size_t channels, text, definitions;
+    struct schema_sources sources;
+};
+
+/* Of a definition that is assumed. */
+static void put_schema_source(struct object *o, struct schema_sources *sources, const struct reel_channel *c) {
+    char text[SCHEMA_SOURCE_ROOM];
+    if (schema_source(sources, c, text)) {
+        views_put(o, "schema_source", json_string(text));
+    }
+}
+
 /* The longest time without a message, in seconds. If it is not in the index, it is computed from the entries, up to a
  * limit per answer; beyond that `note` gives the reason. */
 static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n,
@@ -184,7 +200,7 @@ static void put_gap(struct object *o, const struct reel_index *index, const stru
     }
 }
 
-static json_t *view_channel(const struct reel_index *index, const struct topic_row *row, uint64_t *budget) {
+static json_t *view_channel(const struct reel_index *index, const struct topic_row *row, struct topics_limits *left) {
     const struct reel_channel *c = reel_index_channel(index, row->channel);
     const struct reel_channel_stats *stats = reel_index_stats(index, c->id);
     const struct reel_schema *schema = reel_channel_schema(c);
@@ -197,9 +213,10 @@ static json_t *view_channel(const struct reel_index *index, const struct topic_r
     views_put(&o, "schema_name", schema ? json_string(schema->name) : json_null());
     views_put(&o, "schema_encoding", schema ? json_string(schema->encoding) : json_null());
     views_put(&o, "schema_hash", schema && schema->hash[0] ? json_string(schema->hash) : json_null());
+    put_schema_source(&o, &left->sources, c);
     views_put(&o, "messages", view_u64(stats->count));
     views_put(&o, "payload_bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->is_summary));
-    put_gap(&o, index, row, 1, stats->count, budget);
+    put_gap(&o, index, row, 1, stats->count, &left->gap_entries);
     put_span(&o, "start", "end", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
     views_put(&o, "latched", json_boolean(c->latched));
     views_put(&o, "metadata", view_pairs(c->metadata));
@@ -226,12 +243,6 @@ static size_t channel_text(const struct reel_channel *c) {
     return size;
 }
 
-/* What an answer with topics may still use. */
-struct topics_limits {
-    uint64_t gap_entries;
-    size_t channels, text, definitions;
-};
-
 static bool topics_take(struct topics_limits *left, const struct reel_channel *c) {
     size_t text = channel_text(c);
     if (left->channels == 0 || left->text == 0) {
@@ -246,7 +257,8 @@ static bool topics_take(struct topics_limits *left, const struct reel_channel *c
 static void put_reason(struct object *o, const struct reel_channel *c, struct topics_limits *left) {
     const struct reel_schema *schema = reel_channel_schema(c);
     size_t size = schema ? schema->data.size : 0;
-    if (size > left->definitions) {
+    char source[SCHEMA_SOURCE_ROOM];
+    if (size > left->definitions || schema_source(&left->sources, c, source)) {
         return;
     }
     struct reel_error why = {0};
@@ -275,7 +287,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
         add_stats(&sum, reel_index_stats(index, c->id));
         latched = latched || c->latched;
         if (i == listed && (topics_take(left, c) || i == 0)) {
-            channels = views_append(channels, view_channel(index, &rows[i], &left->gap_entries));
+            channels = views_append(channels, view_channel(index, &rows[i], left));
             listed++;
         }
     }
@@ -285,6 +297,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     views_put(&o, "type", json_string(first->type));
     views_put(&o, "encoding", json_string(first->encoding));
     views_put(&o, "schema_id", view_schema_id(first));
+    put_schema_source(&o, &left->sources, first);
     views_put(&o, "messages", view_u64(sum.count));
     views_put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->is_summary));
     views_put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
@@ -310,11 +323,14 @@ struct topics_walk {
 
 static bool walk_begin(struct topics_walk *w, const struct reel_index *index, struct view_slice *slice) {
     const size_t channels = slice ? VIEW_ITEMS_MAX : SIZE_MAX, text = slice ? VIEW_TEXT_MAX : SIZE_MAX;
-    *w = (struct topics_walk){
-        .index = index,
-        .slice = slice,
-        .at = slice ? slice->from : 0,
-        .left = {.gap_entries = GAP_ENTRIES_MAX, .channels = channels, .text = text, .definitions = DEFINITIONS_MAX}};
+    *w = (struct topics_walk){.index = index,
+                              .slice = slice,
+                              .at = slice ? slice->from : 0,
+                              .left = {.gap_entries = GAP_ENTRIES_MAX,
+                                       .channels = channels,
+                                       .text = text,
+                                       .definitions = DEFINITIONS_MAX,
+                                       .sources = {.index = index}}};
     return (w->rows = list_topics(index, &w->n)) != NULL;
 }
 
@@ -337,6 +353,7 @@ static void walk_end(struct topics_walk *w) {
     if (w->slice) {
         w->slice->next = w->at < w->n ? w->at : 0;
     }
+    schema_sources_done(&w->left.sources);
     free(w->rows);
 }
 

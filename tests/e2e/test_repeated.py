@@ -1,5 +1,6 @@
 """Idempotency-Key and If-Match on every write of the route table: honoured, or refused with 400, as the columns of the table say."""
 import hashlib
+import io
 import json
 import os
 import re
@@ -9,12 +10,14 @@ import tempfile
 import threading
 import time
 import unittest
+import zipfile
 
 from harness import API, CATALOG, REEL, Case, Server, catalog_sql, eventually, reel
 from openapi_document import document
 from samples import bag, lab_messages
 
 ONE = API + '/recordings/{id}'
+DEFINITION = API + '/definitions/{package}/{type}'
 TUS = {'Tus-Resumable': '1.0.0'}
 BYTES = {**TUS, 'Content-Type': 'application/offset+octet-stream'}
 
@@ -189,6 +192,11 @@ class Every(Case):
         for path, names in ((API + '/searches/{search}', {'search': 'x'}), (API + '/collections/{name}/layouts/{layout}', {'name': 'lab', 'layout': 'x'})):
             twice('PUT', path, {'value': {}}, 201, **names)
             twice('DELETE', path, None, 204, **names)
+        archive = io.BytesIO()
+        zipfile.ZipFile(archive, 'w').close()
+        twice('POST', API + '/definitions', archive.getvalue())
+        twice('PUT', DEFINITION, 'int8 a\n', 201, package='p', type='X')
+        twice('DELETE', DEFINITION, None, 204, package='p', type='X')
         twice('POST', API + '/admin/rescan/{id}', None, 202, id=one)
         eventually(lambda: self.get(API + '/recordings/' + one).json()['state'] == 'ready')
         twice('DELETE', ONE, None, 204, id=one)
@@ -238,6 +246,9 @@ class Every(Case):
             self.assertEqual(self.send('PUT', path.format(**names), {'value': {}}).status, 201)
             check('PUT', path, path, {'value': {'a': 1}}, **names)
             check('DELETE', path, path, **names)
+        self.assertEqual(self.send('PUT', API + '/definitions/p/M', 'int8 a\n').status, 201)
+        check('PUT', DEFINITION, DEFINITION, 'int8 b\n', package='p', type='M')
+        check('DELETE', DEFINITION, DEFINITION, package='p', type='M')
         check('DELETE', ONE, ONE, id=one)
         self.assertEqual(seen, {key for key, row in WRITES.items() if row['if_match']})
 

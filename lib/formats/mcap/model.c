@@ -6,8 +6,10 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "decode/decoder_set.h"
 #include "decode/encoding.h"
 #include "formats/mcap/write.h"
+#include "formats/ros/assume.h"
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/md5.h"
 #include "formats/ros/rename.h"
@@ -67,9 +69,18 @@ static bool choose_schema(struct arena *arena, const struct reel_channel *c, str
     if (!channel_definition(arena, c, &definition, &why) && why.code != REEL_LIMIT) {
         return reel_fail_memory(err);
     }
+    bool has_assumed = c->n_schemas <= 1 && definition.size > 0 && (!s || definition.data != s->data.data);
     if (is_ros1(c)) {
         *out = (struct mcap_schema){.name = ros_rename_type(c->type), .encoding = "ros1msg", .made_up = !s};
-        return !s || ros_rename_definition(arena, c->type, definition, &out->data, err);
+        return (!s && !has_assumed) || ros_rename_definition(arena, c->type, definition, &out->data, err);
+    }
+    if (has_assumed) { /* the recording says that it holds none, also when it is read again */
+        *out = (struct mcap_schema){.name = s && s->name[0] ? s->name : c->type,
+                                    .encoding = "ros2msg",
+                                    .data = definition,
+                                    .empty = s != NULL,
+                                    .made_up = s == NULL};
+        return true;
     }
     if (s && (s->encoding[0] != '\0' || s->data.size > 0)) {
         /* a definition without an encoding: that of the payload is assumed */
@@ -134,10 +145,16 @@ static bool number_schemas(struct mcap_model *model, struct reel_error *err) {
 
 static bool choose_schemas(struct mcap_model *model, struct reel_error *err) {
     const struct reel_stream *stream = model->stream;
+    AUTO_STRUCT(hash_table_free) struct hash_table chosen = {0}; /* a recording may have a type on each channel */
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         const struct reel_channel *c = stream->channels[i];
+        const struct hash_key type = hash_key_bytes(bytes_text(c->type));
+        uintptr_t before = hash_table_get(&chosen, type);
         model->first_schema[i] = model->n_places;
-        if (!choose_schema(&model->arena, c, &model->schemas[model->n_places++], err)) {
+        if (before && channels_decode_alike(stream->channels[before - 1], c)) {
+            model->schemas[model->n_places++] = model->schemas[model->first_schema[before - 1]];
+        } else if (!choose_schema(&model->arena, c, &model->schemas[model->n_places++], err) ||
+                   (!before && !hash_table_set(&chosen, type, i + 1, err))) {
             return false;
         }
         for (uint32_t s = 0; s < c->n_schemas && c->n_schemas > 1; s++) {
@@ -361,6 +378,15 @@ void mcap_put_metadata(const struct mcap_metadata *m, struct reel_sink *out) {
     mcap_put_pairs(out, m->pairs);
 }
 
+static bool is_assumed(const struct reel_channel *c) {
+    struct arena arena = {0};
+    struct reel_bytes text;
+    struct reel_error ignored = {0};
+    bool is = ros_assumed_text(&arena, c, &text, &ignored) && text.size > 0;
+    arena_free(&arena);
+    return is;
+}
+
 bool mcap_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     const struct reel_schema *own = reel_channel_schema(c);
     if (is_ros1(c) && (ros_rename_type(c->type) != c->type || (own && ros_rename_changes(c->type, own->data)))) {
@@ -368,14 +394,39 @@ bool mcap_accepts(const struct reel_channel *c, struct reel_loss *loss) {
                       "definition: types of the old package roslib get their later names (std_msgs/Header, "
                       "rosgraph_msgs/Log, …)");
     }
-    if (is_ros1(c) && (!own || own->data.size == 0)) {
-        reel_loss_add(loss, REEL_LOSES, c,
-                      "the recording holds no definition of this type: viewers cannot decode the messages");
-    }
     return true;
 }
 
+/* A definition that is missing. */
+static void report_definition(const struct reel_channel *c, bool has_assumed, struct reel_loss *loss) {
+    const struct reel_schema *own = reel_channel_schema(c);
+    if (has_assumed) {
+        reel_loss_add(loss, REEL_CHANGES, c,
+                      "the recording holds no definition of this type: that of Reel, or the supplied one, is written");
+    } else if (is_ros1(c) && (!own || own->data.size == 0)) {
+        reel_loss_add(loss, REEL_LOSES, c,
+                      "the recording holds no definition of this type: viewers cannot decode the messages");
+    }
+}
+
+/* Channels that are alike are looked at once. */
+static void report_definitions(const struct reel_stream *stream, struct reel_loss *loss) {
+    AUTO_STRUCT(hash_table_free) struct hash_table known = {0};
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        const struct reel_channel *c = stream->channels[i];
+        const struct hash_key type = hash_key_bytes(bytes_text(c->type));
+        uintptr_t before = hash_table_get(&known, type); /* twice the channel's number, and whether it is assumed */
+        bool is_known = before && channels_decode_alike(stream->channels[(before >> 1) - 1], c);
+        bool has_assumed = is_known ? (before & 1) == 1 : is_assumed(c);
+        report_definition(c, has_assumed, loss);
+        if (!before) {
+            (void)hash_table_set(&known, type, ((uintptr_t)i + 1) << 1 | has_assumed, NULL);
+        }
+    }
+}
+
 bool mcap_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    report_definitions(stream, loss);
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         if (stream->clocks[i] == REEL_CLOCK_RELATIVE) {
             reel_loss_add(loss, REEL_CHANGES, NULL,

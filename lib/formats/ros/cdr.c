@@ -115,9 +115,8 @@ static const struct cdr_layout *choose(const struct layouts *all, const struct r
     return best;
 }
 
-static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
-                           struct reel_error *err) {
-    const struct ros_definition *def = state;
+static bool decode_as(const struct ros_definition *def, struct reel_bytes payload, struct reel_visitor *v,
+                      struct reel_error *err) {
     struct cdr_head head;
     struct layouts layouts;
     uint64_t oddities;
@@ -126,6 +125,18 @@ static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct 
     }
     list_layouts(def, &head, &layouts);
     return run_layout(def, payload, &head, choose(&layouts, def, payload, &head), v, &oddities, err);
+}
+
+/* By the first of the definitions that the payload fits. */
+static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
+                           struct reel_error *err) {
+    const struct ros_definition *first = state, *fits = first->older ? first : NULL;
+    struct reel_visitor nobody = {.ops = &visit_nothing};
+    struct reel_error why = {0};
+    while (fits && !decode_as(fits, payload, &nobody, &why)) {
+        fits = fits->older;
+    }
+    return decode_as(fits ? fits : first, payload, v, err);
 }
 
 static bool ros_cdr_open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
@@ -147,5 +158,6 @@ const struct reel_encoding reel_encoding_cdr = {
     .profile = "ros2",
     .languages = (const char *const[]){"ros2", "omg", NULL},
     .is_viewable = true,
-    .version = 3,
+    .source = ros_definition_source,
+    .version = 4,
 };

@@ -4,6 +4,7 @@
 #include "base/grow.h"
 #include "base/hash_table.h"
 #include "base/limits.h"
+#include "formats/ros/assume.h"
 #include "formats/ros/text.h"
 #include "syntax/protobuf.h"
 
@@ -40,14 +41,14 @@ static void ros_put_text(struct join *j, const char *text) {
     grow_put(&j->out, text, strlen(text));
 }
 
-static void put_section(struct join *j, const char *name, struct reel_bytes text) {
+static void put_section(struct join *j, const char *heading, const char *name, struct reel_bytes text) {
     static const char line[] = "================================================================================\n";
     while (text.size > 0 && (text.data[text.size - 1] == '\n' || ros_is_blank(text.data[text.size - 1]))) {
         text.size--;
     }
     ros_put_text(j, j->out.size > 0 && j->out.data[j->out.size - 1] != '\n' ? "\n\n" : "\n");
     ros_put_text(j, line);
-    ros_put_text(j, ros_heading(j->language));
+    ros_put_text(j, heading);
     ros_put_text(j, " ");
     ros_put_text(j, name);
     ros_put_text(j, "\n");
@@ -80,7 +81,7 @@ static bool add_types(struct join *j, const struct reel_schema *s, bool own) {
             return false;
         }
         if (is_new && !own) {
-            put_section(j, name, section.text);
+            put_section(j, section.heading, name, section.text);
         }
         if (!check_size(j)) {
             return false;
@@ -176,7 +177,11 @@ static bool joins(const struct join *j, const struct reel_channel *c, const stru
 bool channel_definition(struct arena *arena, const struct reel_channel *c, struct reel_bytes *out,
                         struct reel_error *err) {
     const struct reel_schema *own = reel_channel_schema(c);
-    *out = own ? own->data : bytes_of("", 0);
+    struct reel_bytes assumed;
+    if (!ros_assumed_text(arena, c, &assumed, err)) {
+        return false;
+    }
+    *out = assumed.size > 0 ? assumed : own ? own->data : bytes_of("", 0);
     struct join j = {.arena = arena, .err = err, .language = own ? ros_language_of(c, own) : ROS_LANGUAGE_OTHER};
     if (!own || !joins(&j, c, own) || (j.language && !ros_is_defined(own, own->name))) {
         return true;

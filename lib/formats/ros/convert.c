@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "convert/writer.h"
+#include "decode/own_definitions.h"
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/translate.h"
 #include "formats/ros/write.h"
@@ -453,7 +454,7 @@ static struct reel_stream *ros_convert(struct reel_stream *below, enum ros_diale
     }
     v->base = *below;
     v->base.ops = &converted_ops;
-    v->base.view_version = below->view_version * 16 + VERSION;
+    v->base.view_version = (below->view_version * 16 + VERSION) ^ own_definitions_version();
     v->below = below;
     v->to = to;
     if (!convert_channels(v, err)) {

@@ -8,10 +8,12 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
+#include "formats/ros/assume.h"
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/definition_idl.h"
 #include "formats/ros/definition_link.h"
 #include "formats/ros/definition_text.h"
+#include "formats/ros/interfaces.h"
 
 /* ---- opening */
 
@@ -26,14 +28,59 @@ static bool add_known(struct ros_definition *d, bool whole_names, struct reel_er
            ros_definition_read_text(d, "builtin_interfaces/msg/Duration", whole_names, bytes_text(time), err);
 }
 
-/* Finds the language of the channel's own schema; false when there is no definition, or its language is not supported.
- */
-static bool find_language(const struct reel_channel *channel, const struct reel_schema *s, const char *type,
-                          enum ros_language *language, struct reel_error *err) {
-    if (!s || !ros_is_defined(s, type)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the recording holds no definition of %.128s",
-                         type[0] ? type : "its messages");
+struct ros_definition *ros_definition_read(enum ros_dialect dialect, const char *type, struct reel_bytes text,
+                                           enum ros_language language, bool is_omg, struct reel_error *err) {
+    AUTO(ros_definition_free) struct ros_definition *d = calloc(1, sizeof *d);
+    if (!d) {
+        reel_fail_memory(err);
+        return NULL;
     }
+    d->dialect = dialect;
+    d->is_omg = is_omg;
+    bool is_idl = language == ROS_LANGUAGE_IDL;
+    bool good = is_idl ? ros_definition_read_idl(d, text, err) : ros_definition_read_text(d, type, false, text, err);
+    return good && add_known(d, is_idl, err) && ros_definition_link(d, type, err) ? TAKE(d) : NULL;
+}
+
+/* The name of a message that the definition in a file has. */
+static bool message_of_file(const char *name, char type[ROS_NAME_ROOM], bool *is_interface) {
+    const char *ending = strstr(name, "/srv/") ? "_Event" : strstr(name, "/action/") ? "_FeedbackMessage" : "";
+    *is_interface = ending[0];
+    return snprintf(type, ROS_NAME_ROOM, "%s%s", name, ending) < ROS_NAME_ROOM;
+}
+
+bool ros_definition_check(const char *name, struct reel_bytes text, struct reel_error *err) {
+    struct reel_bytes messages;
+    char type[ROS_NAME_ROOM];
+    bool is_interface;
+    size_t size = strlen(name);
+    AUTO(ros_definition_free) struct ros_definition *d = calloc(1, sizeof *d);
+    if (!d) {
+        return reel_fail_memory(err);
+    }
+    d->dialect = ROS_2;
+    if (size > 4 && strcmp(name + size - 4, ".idl") == 0) {
+        return ros_definition_read_idl(d, text, err);
+    }
+    if (!message_of_file(name, type, &is_interface)) {
+        return reel_fail(err, REEL_LIMIT, "its name is too long");
+    }
+    struct reel_error why = {0};
+    bool good = ros_interfaces_to_messages(&d->arena, type, text, &messages, &why);
+    if (why.code == REEL_UNSUPPORTED || (good && is_interface != (messages.data != text.data))) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         is_interface ? "a service has two parts and an action three, separated by lines \"---\""
+                                      : "a message has no lines \"---\"");
+    }
+    if (!good) {
+        return reel_error_pass(err, &why);
+    }
+    return ros_definition_read_text(d, type, false, messages, err);
+}
+
+/* Finds the language of the channel's own schema; false when it is not supported. */
+static bool find_language(const struct reel_channel *channel, const struct reel_schema *s, enum ros_language *language,
+                          struct reel_error *err) {
     if (s->data.size > REEL_SCHEMA_MAX) {
         return reel_fail(err, REEL_LIMIT, "a definition of %zu bytes", s->data.size);
     }
@@ -42,34 +89,62 @@ static bool find_language(const struct reel_channel *channel, const struct reel_
            reel_fail(err, REEL_UNSUPPORTED, "definitions in \"%.64s\" are not read for this encoding", s->encoding);
 }
 
-static bool read_definition(struct ros_definition *d, const struct reel_channel *channel, const char *type, bool idl,
-                            struct reel_error *err) {
-    struct reel_bytes text;
-    return channel_definition(&d->arena, channel, &text, err) &&
-           (idl ? ros_definition_read_idl(d, text, err) : ros_definition_read_text(d, type, false, text, err)) &&
-           add_known(d, idl, err) && ros_definition_link(d, type, err);
+/* The recorded definition, completed where types are missing. */
+static struct ros_definition *open_recorded(const struct reel_channel *channel, const struct reel_schema *s,
+                                            enum ros_dialect dialect, const char *type, struct reel_error *err) {
+    enum ros_language language = ROS_LANGUAGE_OTHER;
+    struct arena arena = {0};
+    struct reel_bytes text, messages;
+    struct ros_definition *d = NULL;
+    if (!find_language(channel, s, &language, err)) {
+        return NULL;
+    }
+    bool good = channel_definition(&arena, channel, &text, err), is_idl = language == ROS_LANGUAGE_IDL;
+    messages = good ? text : bytes_of("", 0);
+    good = good && (is_idl || dialect == ROS_1 || ros_interfaces_to_messages(&arena, type, text, &messages, err));
+    d = good ? ros_definition_read(dialect, type, messages, language, ascii_ncasecmp(s->encoding, "omg", 3) == 0, err)
+             : NULL;
+    if (good && !d && !is_idl && err->code == REEL_UNSUPPORTED) {
+        struct reel_error why = {0};
+        d = ros_definition_assume(channel, dialect, type, text, &why);
+        if (!d && reel_is_transient(why.code)) {
+            *err = why;
+        }
+    }
+    arena_free(&arena);
+    if (!d) {
+        reel_error_at(err, "definition of %.128s", type);
+    }
+    return d;
 }
 
 struct ros_definition *ros_definition_open(const struct reel_channel *channel, enum ros_dialect dialect,
                                            struct reel_error *err) {
     const struct reel_schema *s = reel_channel_schema(channel);
     const char *type = s && s->name[0] ? s->name : channel->type;
-    enum ros_language language = ROS_LANGUAGE_OTHER;
-    if (!find_language(channel, s, type, &language, err)) {
+    struct reel_error own = {0};
+    if (!type[0]) {
+        reel_fail(err, REEL_UNSUPPORTED, "the recording holds no definition of its messages");
         return NULL;
     }
-    AUTO(ros_definition_free) struct ros_definition *d = calloc(1, sizeof *d);
+    struct ros_definition *d = s && ros_is_defined(s, type)
+                                   ? open_recorded(channel, s, dialect, type, &own)
+                                   : ros_definition_assume(channel, dialect, type, bytes_of("", 0), &own);
     if (!d) {
-        reel_fail_memory(err);
-        return NULL;
+        reel_error_pass(err, &own);
     }
-    d->dialect = dialect;
-    d->is_omg = ascii_ncasecmp(s->encoding, "omg", 3) == 0;
-    if (!read_definition(d, channel, type, language == ROS_LANGUAGE_IDL, err)) {
-        reel_error_at(err, "definition of %.128s", type);
-        return NULL;
-    }
-    return TAKE(d);
+    return d;
+}
+
+const char *ros_definition_source(const struct reel_channel *channel) {
+    struct reel_error ignored = {0};
+    bool is_ros1 = reel_channel_has_profile(channel, "ros1");
+    AUTO(ros_definition_free)
+    struct ros_definition *d = ros_definition_open(channel, is_ros1 ? ROS_1 : ROS_2, &ignored);
+    return !d || d->source == ROS_RECORDED ? NULL
+           : d->source == ROS_OWN          ? "own"
+           : is_ros1                       ? "built-in noetic"
+                                           : "built-in";
 }
 
 /* ---- fields */

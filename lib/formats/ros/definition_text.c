@@ -2,8 +2,6 @@
  * skipped, because payloads do not contain them. */
 #include "formats/ros/definition_text.h"
 
-#include <stdio.h>
-
 #include "base/bytes.h"
 #include "base/limits.h"
 
@@ -12,7 +10,6 @@ struct reading {
     bool whole_names;
     bool first;                 /* no heading so far */
     bool heading;               /* the last line was one of "=": the name follows */
-    bool service;               /* after the line "---" that ends the request: this is the response */
     uint32_t line;              /* line number, from 1 */
     const uint8_t *begin, *end; /* the lines of the last type so far */
 };
@@ -65,10 +62,9 @@ static bool ros_read_type(struct reading *r, struct reel_bytes word, struct ros_
                           struct reel_error *err) {
     struct reel_bytes rest = word, base = span(&rest, in_type);
     bool ros2 = r->def->dialect == ROS_2, good = base.size > 0 && base.size < ROS_NAME_ROOM;
-    uint32_t bound;
     if (good && ros2 && (bytes_is(base, "string") || bytes_is(base, "wstring")) &&
         ros_definition_text_skip(&rest, "<=")) {
-        good = ros_definition_text_number(&rest, &bound);
+        good = ros_definition_text_number(&rest, &s->bound);
     }
     if (good && ros_definition_text_skip(&rest, "[")) {
         bool open = rest.size > 0 && rest.data[0] == ']', list = !open && ros2 && ros_definition_text_skip(&rest, "<=");
@@ -152,43 +148,8 @@ static bool read_heading(struct reading *r, struct reel_bytes line, struct reel_
     } else if (!end_type(r, err)) {
         return false;
     }
-    r->first = r->heading = r->service = false;
+    r->first = r->heading = false;
     return ros_definition_text_add_type(r, ros_trim(line), err);
-}
-
-/* The type "NAME" or "NAME_Event" is a service: what was read so far is "NAME_Request", the rest is "NAME_Response".
- * Messages that record its calls have the type "NAME_Event", which contains both. */
-static bool split_service(struct reading *r, struct reel_error *err) {
-    struct ros_definition *d = r->def;
-    char name[ROS_NAME_ROOM + 32], text[3 * sizeof name];
-    snprintf(name, ROS_NAME_ROOM, "%s", d->types[d->n_types - 1].name);
-    size_t size = strlen(name);
-    size -= size > 6 && strcmp(name + size - 6, "_Event") == 0 ? 6 : 0;
-    if (r->service || size + 16 >= ROS_NAME_ROOM) {
-        return ros_damaged(r, "this ends no request of a service", bytes_text(name), err);
-    }
-    r->service = true;
-    if (!end_type(r, err)) {
-        return false;
-    }
-    strcpy(name + size, "_Request");
-    char *request = arena_copy(&d->arena, name, strlen(name) + 1);
-    if (!request) {
-        return reel_fail_memory(err);
-    }
-    d->types[d->n_types - 1].name = request;
-    strcpy(name + size, "_Event");
-    snprintf(text, sizeof text,
-             "service_msgs/ServiceEventInfo info\n%.*s_Request[<=1] request\n%.*s_Response[<=1] response\n", (int)size,
-             name, (int)size, name);
-    if (!ros_definition_read_text(d, name, r->whole_names, bytes_text(text), err) ||
-        !ros_definition_read_text(
-            d, "service_msgs/ServiceEventInfo", r->whole_names,
-            bytes_text("uint8 event_type\ntime stamp\nuint8[16] client_gid\nint64 sequence_number\n"), err)) {
-        return false;
-    }
-    strcpy(name + size, "_Response");
-    return ros_definition_text_add_type(r, bytes_text(name), err);
 }
 
 static bool read_line(struct reading *r, struct reel_bytes line, struct reel_error *err) {
@@ -202,9 +163,6 @@ static bool read_line(struct reading *r, struct reel_bytes line, struct reel_err
     if (r->heading) {
         return read_heading(r, line, err);
     }
-    if (r->def->dialect == ROS_2 && bytes_is(line, "---")) {
-        return split_service(r, err);
-    }
     return ros_read_field(r, line, err);
 }
 
@@ -217,13 +175,13 @@ bool ros_definition_read_text(struct ros_definition *d, const char *top, bool wh
     text = text.size > 0 ? text : bytes_of("", 0);
     r.begin = text.data;
     while (text.size > 0) {
-        bool heading = r.heading, service = r.service;
+        bool heading = r.heading;
         r.line++;
         r.end = r.heading ? r.end : text.data; /* a heading's line of "=" has ended the type before */
         if (!read_line(&r, ros_trim(ros_next_line(&text)), err)) {
             return false;
         }
-        r.begin = (heading && !r.heading) || service != r.service ? text.data : r.begin;
+        r.begin = heading && !r.heading ? text.data : r.begin;
     }
     r.end = r.heading ? r.end : text.data;
     return end_type(&r, err);

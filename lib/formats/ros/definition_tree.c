@@ -8,7 +8,8 @@
 #include "base/limits.h"
 
 void ros_definition_free(struct ros_definition *d) {
-    if (d) {
+    for (struct ros_definition *older; d; d = older) {
+        older = d->older;
         arena_free(&d->arena);
         free(d->types);
         free(d->steps);
@@ -103,6 +104,15 @@ static const struct {
              {"time", ROS_VALUE_TIME, ROS_VALUE_TYPE},
              {"duration", ROS_VALUE_DURATION, ROS_VALUE_TYPE},
              {"wstring", ROS_VALUE_TYPE, ROS_VALUE_WIDE_TEXT}};
+
+bool ros_definition_is_word(struct reel_bytes word) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (bytes_is(word, known[i].word)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 bool ros_definition_set_word(struct ros_definition *d, struct ros_definition_step *step, struct reel_bytes word,
                              struct reel_error *err) {

@@ -34,6 +34,7 @@ struct ros_definition_step {
     bool inner;            /* a further dimension of the array that holds this one */
     bool linked;           /* `type` is known, and an alias replaced */
     uint32_t count;        /* length of an array; for a list its greatest length */
+    uint32_t bound;        /* greatest length of a text; 0: any */
     uint32_t type;         /* of ROS_VALUE_TYPE: index in types */
     uint32_t id;           /* in a mutable type; ROS_NEXT_ID until it is linked: that of the member before plus 1 */
     uint32_t run; /* number of steps from this one on that have a fixed size (ROS 1, which has no alignment) … */
@@ -92,9 +93,15 @@ struct ros_definition_type {
     const char *beyond;             /* what a payload may have that .msg cannot say; or NULL */
 };
 
+/* Where a definition comes from, if not from the recording alone (complete.h). */
+enum ros_source { ROS_RECORDED, ROS_BUILT_IN, ROS_OWN };
+
 struct ros_definition {
     enum ros_dialect dialect;
-    struct arena arena; /* holds all texts */
+    enum ros_source source;
+    struct ros_definition *older; /* another layout that the type had in earlier distributions: a payload has that of
+                                     the first it fits. NULL: none */
+    struct arena arena;           /* holds all texts */
     struct ros_definition_type *types;
     struct ros_definition_step *steps;
     size_t n_types, types_room, n_steps, steps_room;
@@ -116,6 +123,8 @@ struct ros_definition_type *ros_definition_add_type(struct ros_definition *def, 
                                                     struct reel_error *err);
 struct ros_definition_step *ros_definition_add_step(struct ros_definition *def, struct reel_bytes name,
                                                     struct reel_error *err);
+/* Whether the word is the name of a number, text or time, in any dialect. */
+bool ros_definition_is_word(struct reel_bytes word);
 /* Appends copies of `count` steps. */
 bool ros_definition_copy_steps(struct ros_definition *def, uint32_t first, uint32_t count, struct reel_error *err);
 /* Sets the type of a step to another type of this name. */

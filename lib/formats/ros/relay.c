@@ -445,8 +445,16 @@ const char *ros_relay_lost(const struct ros_relay *relay) {
     return relay->lost;
 }
 
+void ros_relay_add_older(struct ros_relay *relay, struct ros_relay *older) {
+    while (relay->older) {
+        relay = relay->older;
+    }
+    relay->older = older;
+}
+
 void ros_relay_free(struct ros_relay *relay) {
-    if (relay) {
+    for (struct ros_relay *older; relay; relay = older) {
+        older = relay->older;
         free(relay->moves);
         free(relay->bodies);
         free(relay);

@@ -477,7 +477,7 @@ static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
     return (!r->in_cdr || ros_read_head(r)) && run_body(r, r->relay->top, true, true) && read_end(r);
 }
 
-bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
+static bool size_as(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
                     bool *needs_more, struct reel_error *err) {
     struct relay_run r = {
         .relay = relay, .room = payload_size * GROWTH_OUT + SPARE_OUT, .after = payload_size - begin.size, .err = err};
@@ -488,10 +488,39 @@ bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint
                     reel_fail(err, REEL_LIMIT, "the payload becomes %zu bytes large", *size));
 }
 
-bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,
+bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
+                    bool *needs_more, struct reel_error *err) {
+    struct reel_error why = {0};
+    if (!relay->older) {
+        return size_as(relay, begin, payload_size, size, needs_more, err);
+    }
+    *needs_more = begin.size < payload_size; /* only the whole payload shows which layout it has */
+    for (const struct ros_relay *one = relay; one && !*needs_more; one = one->older) {
+        if (size_as(one, begin, payload_size, size, needs_more, one == relay ? err : &why)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool put_as(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,
                    struct reel_error *err) {
     struct relay_run r = {.relay = relay, .out = out, .room = room, .err = err};
     bool good = run_payload(&r, payload);
     *size = (size_t)r.pos + (r.out_cdr ? CDR_HEAD : 0);
     return good;
+}
+
+bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,
+                   struct reel_error *err) {
+    for (const struct ros_relay *one = relay; one; one = one->older) {
+        struct reel_error why = {0};
+        if (put_as(one, payload, out, room, size, &why)) {
+            return true;
+        }
+        if (one == relay || why.code == REEL_CHANGED) { /* it may fit, and only need more room */
+            reel_error_pass(err, &why);
+        }
+    }
+    return false;
 }

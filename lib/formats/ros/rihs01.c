@@ -23,8 +23,8 @@ static unsigned id_of(const struct ros_definition_step *s) {
         [REEL_U32] = 7,   [REEL_I64] = 8, [REEL_U64] = 9, [REEL_F32] = 10, [REEL_F64] = 11};
     unsigned id = strcmp(s->word, "byte") == 0     ? 16
                   : ros_definition_is_number(s)    ? numbers[s->kind]
-                  : s->kind == ROS_VALUE_TEXT      ? 17
-                  : s->kind == ROS_VALUE_WIDE_TEXT ? 18
+                  : s->kind == ROS_VALUE_TEXT      ? (s->bound > 0 ? 21 : 17)
+                  : s->kind == ROS_VALUE_WIDE_TEXT ? (s->bound > 0 ? 22 : 18)
                                                    : 1;
     bool bounded = s->many == ROS_LIST && s->count != UINT32_MAX;
     return id + (s->many == ROS_ARRAY ? 48 : bounded ? 96 : s->many == ROS_LIST ? 144 : 0);
@@ -32,7 +32,7 @@ static unsigned id_of(const struct ros_definition_step *s) {
 
 static void ros_rihs01_put_field(struct grow *out, const struct ros_definition *def,
                                  const struct ros_definition_step *s) {
-    char numbers[96];
+    char numbers[128];
     bool sized = s->many == ROS_ARRAY || (s->many == ROS_LIST && s->count != UINT32_MAX);
     grow_text(out, "{\"name\": \"");
     if (s->hidden) {
@@ -41,8 +41,8 @@ static void ros_rihs01_put_field(struct grow *out, const struct ros_definition *
         grow_put(out, s->key.data, s->key.size);
     }
     snprintf(numbers, sizeof numbers,
-             "\", \"type\": {\"type_id\": %u, \"capacity\": %u, \"string_capacity\": 0, \"nested_type_name\": \"",
-             id_of(s), sized ? s->count : 0);
+             "\", \"type\": {\"type_id\": %u, \"capacity\": %u, \"string_capacity\": %u, \"nested_type_name\": \"",
+             id_of(s), sized ? s->count : 0, s->bound);
     grow_text(out, numbers);
     if (s->kind == ROS_VALUE_TYPE) {
         ros_rihs01_put_name(out, def->types[s->type].name);

@@ -169,5 +169,6 @@ const struct reel_encoding reel_encoding_ros1 = {
     .profile = "ros1",
     .languages = (const char *const[]){"ros", NULL},
     .is_viewable = true,
-    .version = 2,
+    .source = ros_definition_source,
+    .version = 3,
 };

@@ -1,5 +1,7 @@
 /* The nested shape of a message (decode/encoding.h). A definition cannot contain itself. */
+#include "base/bytes.h"
 #include "formats/ros/definition.h"
+#include "formats/ros/definition_link.h"
 
 struct shaping {
     const struct ros_definition *def;
@@ -49,6 +51,22 @@ static bool put_step(const struct shaping *s, const struct ros_definition_step *
     return bytes || next != REEL_SHAPE_ENTER ? next != REEL_SHAPE_STOP : put_one(s, step, &(struct naming){0});
 }
 
+/* Members that a type had not yet in earlier distributions. */
+static bool is_newer(const struct ros_definition *def, const struct ros_definition_type *t,
+                     const struct ros_definition_step *step) {
+    for (const struct ros_definition *older = def->older; older; older = older->older) {
+        uint32_t type;
+        bool has = !ros_definition_find(older, t->name, &type);
+        for (uint32_t i = 0; !has && i < older->types[type].count; i++) {
+            has = bytes_equal(older->steps[older->types[type].first + i].key, step->key);
+        }
+        if (!has) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool put_members(const struct shaping *s, const struct ros_definition_type *t, const struct naming *as) {
     enum reel_shape_next next = ros_shape_put(s, REEL_SHAPE_STRUCT, as);
     if (next != REEL_SHAPE_ENTER) {
@@ -57,7 +75,8 @@ static bool put_members(const struct shaping *s, const struct ros_definition_typ
     bool more = true, may_lack = t->form == ROS_UNION || t->extensibility == ROS_MUTABLE;
     for (uint32_t i = 0; more && i < t->count; i++) {
         const struct ros_definition_step *step = &s->def->steps[t->first + i];
-        const struct naming member = {.name = step->key, .optional = step->optional || may_lack};
+        const struct naming member = {.name = step->key,
+                                      .optional = step->optional || may_lack || is_newer(s->def, t, step)};
         more = step->hidden || put_step(s, step, &member);
     }
     const struct naming end = {.name = as->name};

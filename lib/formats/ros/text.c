@@ -7,7 +7,7 @@
 
 enum ros_language ros_language_of(const struct reel_channel *c, const struct reel_schema *s) {
     bool named = s->encoding[0] != '\0', ros = ascii_ncasecmp(s->encoding, "ros", 3) == 0,
-         ros2 = ascii_ncasecmp(s->encoding, "ros2", 4) == 0;
+         ros2 = ascii_ncasecmp(s->encoding, "ros2", 4) == 0 || strcmp(s->encoding, "unknown") == 0;
     if (reel_channel_has_profile(c, "ros1")) {
         return !named || (ros && !ros2) ? ROS_LANGUAGE_MSG : ROS_LANGUAGE_OTHER;
     }
@@ -25,8 +25,10 @@ const char *ros_heading(enum ros_language language) {
 
 bool ros_is_defined(const struct reel_schema *s, const char *type) {
     static const char md5_of_nothing[] = "d41d8cd98f00b204e9800998ecf8427e";
-    return s->data.size > 0 || strcmp(s->hash, md5_of_nothing) == 0 || strcmp(type, "std_msgs/Empty") == 0 ||
-           strcmp(type, "std_msgs/msg/Empty") == 0;
+    struct reel_bytes rest = s->data, line = ros_trim(ros_next_line(&rest));
+    bool is_name = rest.size == 0 && line.size > 0 && bytes_is(line, type);
+    return (s->data.size > 0 && !is_name) || strcmp(s->hash, md5_of_nothing) == 0 ||
+           strcmp(type, "std_msgs/Empty") == 0 || strcmp(type, "std_msgs/msg/Empty") == 0;
 }
 
 /* ---- names */
@@ -61,6 +63,32 @@ bool ros_type_name(struct reel_bytes name, bool whole, char out[ROS_NAME_ROOM]) 
     return size > 0 && out[size - 1] != '/';
 }
 
+bool ros_interface_name(const char *type, char out[ROS_NAME_ROOM]) {
+    static const char *const endings[] = {"_SendGoal_Event",
+                                          "_SendGoal_Request",
+                                          "_SendGoal_Response",
+                                          "_GetResult_Event",
+                                          "_GetResult_Request",
+                                          "_GetResult_Response",
+                                          "_FeedbackMessage",
+                                          "_Event",
+                                          "_Request",
+                                          "_Response",
+                                          "_Goal",
+                                          "_Result",
+                                          "_Feedback"};
+    size_t size = strlen(type);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i]);
+        if (size > ending && size - ending < ROS_NAME_ROOM && strcmp(type + size - ending, endings[i]) == 0) {
+            memcpy(out, type, size - ending);
+            out[size - ending] = '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- lines */
 
 bool ros_is_blank(uint8_t c) {
@@ -87,18 +115,32 @@ struct reel_bytes ros_next_line(struct reel_bytes *text) {
 
 /* ---- sections */
 
+/* The heading that the line begins with; NULL: none of this language. */
+static const char *heading_of(struct reel_bytes line, bool is_idl) {
+    static const char *const headings[] = {"MSG:", "SRV:", "ACTION:"};
+    for (size_t i = 0; i < sizeof headings / sizeof *headings && !is_idl; i++) {
+        if (bytes_start(line, bytes_text(headings[i]))) {
+            return headings[i];
+        }
+    }
+    const char *idl = ros_heading(ROS_LANGUAGE_IDL);
+    return is_idl && bytes_start(line, bytes_text(idl)) ? idl : NULL;
+}
+
 /* After a line of "=": the heading, with only empty lines and comments before it. */
-static bool read_heading(struct reel_bytes *rest, const char *heading, struct reel_bytes *name) {
+static bool read_heading(struct reel_bytes *rest, const char **heading, struct reel_bytes *name) {
     struct reel_bytes after = *rest;
     while (after.size > 0) {
         struct reel_bytes line = ros_trim(ros_next_line(&after));
         if (line.size == 0 || line.data[0] == '#') {
             continue;
         }
-        if (!bytes_start(line, bytes_text(heading))) {
+        const char *found = heading_of(line, strcmp(*heading, ros_heading(ROS_LANGUAGE_IDL)) == 0);
+        if (!found) {
             return false;
         }
-        *name = ros_trim(bytes_of(line.data + strlen(heading), line.size - strlen(heading)));
+        *heading = found;
+        *name = ros_trim(bytes_of(line.data + strlen(found), line.size - strlen(found)));
         *rest = after;
         return true;
     }
@@ -109,11 +151,11 @@ bool ros_sections_next(struct ros_sections *s, struct ros_section *out) {
     if (s->ended) {
         return false;
     }
-    *out = (struct ros_section){.name = s->name, .text = s->rest};
+    *out = (struct ros_section){.heading = s->heading, .name = s->name, .text = s->rest};
     while (s->rest.size > 0) {
         size_t at = out->text.size - s->rest.size;
         struct reel_bytes line = ros_trim(ros_next_line(&s->rest));
-        if (bytes_start(line, bytes_text("===")) && read_heading(&s->rest, s->heading, &s->name)) {
+        if (bytes_start(line, bytes_text("===")) && read_heading(&s->rest, &s->heading, &s->name)) {
             out->text.size = at;
             return true;
         }

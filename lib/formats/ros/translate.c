@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/grow.h"
 #include "base/limits.h"
 #include "formats/ros/definition.h"
@@ -153,10 +154,25 @@ static bool add_hash(struct ros_translating *t, const struct ros_definition *d) 
     return t->out->hash ? t->out->hash[0] != '\0' : reel_fail_memory(t->err);
 }
 
+/* A relay for each layout that the payloads may have; earlier ones that cannot be translated are left out. */
+static struct ros_relay *compile_relays(struct ros_translating *t, const struct ros_definition *d) {
+    AUTO(ros_relay_free) struct ros_relay *relay = ros_relay_new(t->def, t->def->top, d, d->top, t->err);
+    for (const struct ros_definition *from = t->def->older; relay && from; from = from->older) {
+        struct reel_error why = {0};
+        struct ros_relay *older = ros_relay_new(from, from->top, d, d->top, &why);
+        if (older) {
+            ros_relay_add_older(relay, older);
+        } else if (!reel_error_ignore(t->err, &why)) {
+            return NULL;
+        }
+    }
+    return TAKE(relay);
+}
+
 /* Reads the translated definition, computes its hash and compiles the relay. */
 static bool ros_finish(struct ros_translating *t, enum ros_dialect to) {
     AUTO(ros_definition_free) struct ros_definition *d = read_result(t, to);
-    AUTO(ros_relay_free) struct ros_relay *relay = d ? ros_relay_new(t->def, t->def->top, d, d->top, t->err) : NULL;
+    AUTO(ros_relay_free) struct ros_relay *relay = d ? compile_relays(t, d) : NULL;
     if (!relay || !add_hash(t, d)) {
         return false;
     }

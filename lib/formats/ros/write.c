@@ -25,8 +25,8 @@ static bool find_md5(struct arena *arena, const struct reel_channel *c, struct r
     char computed[MD5_HEX];
     struct reel_error why = {0};
     out->md5 = recorded ? recorded : no_md5;
-    if ((recorded && c->n_schemas == 1) || !own || !ros_is_defined(own, c->type) ||
-        out->definition.size > REEL_SCHEMA_MAX) {
+    bool is_defined = own && (out->definition.size > 0 || ros_is_defined(own, c->type));
+    if ((recorded && c->n_schemas == 1) || !is_defined || out->definition.size > REEL_SCHEMA_MAX) {
         return true;
     }
     if (ros_md5(c->type, out->definition, computed, &why)) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash_table.h"
+#include "formats/ros/assume.h"
 #include "formats/ros/write.h"
 #include "formats/rosbag2/pages.h"
 
@@ -230,18 +231,25 @@ static bool rosbag2_db3_tables_put_topics(struct tables *t, struct reel_error *e
 }
 
 /* The definition of each type once. */
-static bool put_definitions(struct tables *t, struct hash_table *seen, struct reel_error *err) {
+static bool put_definitions(struct tables *t, struct arena *arena, struct hash_table *seen, struct reel_error *err) {
     for (uint32_t i = 0; i < t->stream->n_channels; i++) {
         const struct reel_channel *c = t->stream->channels[i];
         const struct reel_schema *own = reel_channel_schema(c);
         const struct hash_key key = hash_key_bytes(bytes_text(c->type));
-        if (!own || own->data.size == 0 || hash_table_get(seen, key)) {
+        struct reel_bytes assumed;
+        if (!own || hash_table_get(seen, key)) {
+            continue;
+        }
+        if (!ros_assumed_text(arena, c, &assumed, err)) {
+            return false;
+        }
+        if (own->data.size == 0 && assumed.size == 0) {
             continue;
         }
         const struct value row[] = {{.kind = ID},
                                     rosbag2_db3_tables_text_of(c->type),
-                                    rosbag2_db3_tables_text_of(own->encoding),
-                                    {.text = own->data},
+                                    rosbag2_db3_tables_text_of(assumed.size > 0 ? "ros2msg" : own->encoding),
+                                    {.text = assumed.size > 0 ? assumed : own->data},
                                     rosbag2_db3_tables_text_of(ros_metadata_of(c, "topic_type_hash"))};
         if (!hash_table_set(seen, key, 1, err) || !rosbag2_put_row(t, row, 5, err)) {
             return false;
@@ -254,15 +262,17 @@ bool db3_put_tables(const struct reel_stream *stream, uint64_t first, struct db3
                     struct reel_error *err) {
     struct tables t = {.stream = stream, .out = out, .page = first};
     struct hash_table seen = {0};
+    struct arena arena = {0};
     const struct value version[] = {{.kind = ID}, rosbag2_db3_tables_text_of("unknown")};
     db3_leaf_clear(&t.leaf);
     t.rows = SCHEMA_VERSION - 1; /* the row's id is the version */
     bool good = rosbag2_put_row(&t, version, 2, err) && end_table(&t, &roots->of[DB3_SCHEMA], err) &&
                 end_table(&t, &roots->of[DB3_METADATA], err) && rosbag2_db3_tables_put_topics(&t, err) &&
-                end_table(&t, &roots->of[DB3_TOPICS], err) && put_definitions(&t, &seen, err) &&
+                end_table(&t, &roots->of[DB3_TOPICS], err) && put_definitions(&t, &arena, &seen, err) &&
                 end_table(&t, &roots->of[DB3_DEFINITIONS], err);
     roots->pages = t.page - 1;
     hash_table_free(&seen);
+    arena_free(&arena);
     free(t.places);
     free(t.record.data);
     return good;

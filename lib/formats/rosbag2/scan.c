@@ -360,5 +360,5 @@ const struct reel_format reel_format_rosbag2 = {
     .beside = ROSBAG2_LOG_ENDING,
     .joins = rosbag2_joins,
     .is_folder = true,
-    .version = 6 + MCAP_SCAN_VERSION,
+    .version = 7 + MCAP_SCAN_VERSION,
 };

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "formats/ros/text.h"
 #include "formats/rosbag2/container.h"
 
 enum { PLACEHOLDERS_MAX = 1000 }; /* most channels for topic ids that the table lacks */
@@ -128,19 +129,10 @@ static const struct definition *find_type(const struct definitions *all, const c
 
 /* Finds the definition of a type. rosbag2 stores service events PKG/srv/NAME_Event under the definition of the service
  * PKG/srv/NAME, in databases as in MCAP files. */
-static const struct definition *find_definition(struct arena *arena, const struct definitions *all, const char *type) {
-    static const char event[] = "_Event";
+static const struct definition *find_definition(const struct definitions *all, const char *type) {
     const struct definition *found = find_type(all, type);
-    size_t size = strlen(type), n = sizeof event - 1;
-    if (found || size <= n || strcmp(type + size - n, event) != 0) {
-        return found;
-    }
-    char *service = arena_copy(arena, type, size - n + 1);
-    if (!service) {
-        return NULL;
-    }
-    service[size - n] = '\0';
-    return find_type(all, service);
+    char interface[ROS_NAME_ROOM];
+    return !found && ros_interface_name(type, interface) ? find_type(all, interface) : found;
 }
 
 /* The text of a definition, valid until `one` is stepped; empty when it cannot be read. */
@@ -212,7 +204,7 @@ static bool rosbag2_add_channel(struct rosbag2_base *b, const struct topic_row *
     if (!c || !is_new) {
         return c != NULL;
     }
-    bool defined = t->definition.size > 0 && strcmp(t->definition_encoding, "unknown") != 0;
+    bool defined = t->definition.size > 0; /* the encoding of services whose types are all built in is "unknown" */
     const struct reel_schema schema = {.name = t->type,
                                        .encoding = defined ? t->definition_encoding : "",
                                        .hash = "",
@@ -301,7 +293,7 @@ static bool walk_topics(struct rosbag2_base *b, const struct definitions *all, s
         if (!read_topic(b, rows, &t, err)) {
             return reel_error_at(err, "table topics");
         }
-        const struct definition *d = find_definition(&b->s->arena, all, t.type);
+        const struct definition *d = find_definition(all, t.type);
         t.definition_encoding = d ? d->encoding : "";
         if ((d && !definition_text(b, one, d, &t.definition, err)) || !rosbag2_add_channel(b, &t, &channel, err) ||
             !add_topic(b, t.id, channel, err)) {

@@ -107,5 +107,6 @@ const struct reel_encoding reel_encoding_frames = {
     .close = close_frames,
     .decode = tide_payload_frames_decode,
     .fields = tide_payload_frames_fields,
+    .is_envelope = true,
     .version = 1,
 };

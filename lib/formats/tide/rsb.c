@@ -393,5 +393,6 @@ const struct reel_encoding reel_encoding_rsb = {
     .close = close_rsb,
     .decode = tide_rsb_decode,
     .fields = tide_rsb_fields,
+    .is_envelope = true,
     .version = 1,
 };

@@ -8,11 +8,13 @@
 
 #include "base/text_stream.h"
 #include "decode/encoding.h"
+#include "values/schema_source.h"
 
 /* Everything the bytes depend on, as text. Its hash is the ETag and the plan's key. */
 static void print_inputs(FILE *f, const struct inputs *in) {
     for (uint32_t i = 0; i < in->n; i++) {
-        const struct reel_format *format = reel_index_info(reel_recording_index(in->recordings[i]))->format;
+        const struct reel_index *index = reel_recording_index(in->recordings[i]);
+        const struct reel_format *format = reel_index_info(index)->format;
         fprintf(f, "%s %s/%u", in->items[i].row.content, format->name, format->version);
         if (in->items[i].row.annotations.has_clock) {
             fprintf(f, " clock %d", (int)in->items[i].row.clock);
@@ -20,6 +22,9 @@ static void print_inputs(FILE *f, const struct inputs *in) {
         if (in->merged) {
             const struct reel_source_option *o = &in->sources[i];
             fprintf(f, " %lld %d %s", (long long)o->shift_ns, o->wall, o->prefix);
+        }
+        if (schema_sources_lack(index)) {
+            fprintf(f, " definitions %u", reel_encodings_version());
         }
         fputc('\n', f);
     }

@@ -151,9 +151,45 @@ static void calls_of_services(void **state) {
     assert_string_equal(decode_text(&c, hex("00010000 01 000000 02000000 03000000 'abcdefghijklmnop' 00000000 "
                                             "0400000000000000 00000000 01000000 06")),
                         want);
-    assert_string_equal(
-        decoded("uint8 a\n---\nuint8 b\n---\n", ""),
-        "error 2: /a: definition of pkg/msg/Top: line 4: this ends no request of a service: pkg/Top_Response");
+    assert_string_equal(decoded("uint8 a\n---\nuint8 b\n---\n---\n", ""),
+                        "error 2: /a: definition of pkg/msg/Top: pkg/Top has 4 parts: a service has 2, an action 3");
+    assert_string_equal(decoded(LINE "SRV: pkg/srv/Add\nuint8 a\n---\nuint8 b\n", ""),
+                        "error 3: /a: definition of pkg/msg/Top: the definition has no message pkg/Top");
+}
+
+/* As rosbag2 writes it since Jazzy: a heading before the service or action, and the encoding "unknown" where all its
+ * types are built in. */
+static void services_and_actions_of_jazzy(void **state) {
+    (void)state;
+    static const char *const languages[] = {"unknown", "ros2msg", ""};
+    for (size_t i = 0; i < 3; i++) {
+        struct reel_channel c =
+            channel_of("pkg/srv/Add_Event", languages[i],
+                       LINE "SRV: pkg/srv/Add\nint64 a\nIn b\n---\nbool ok\n\n" LINE "MSG: pkg/In\nuint8 x\n");
+        assert_string_equal(
+            decode_text(&c, hex("00010000 01 000000 02000000 03000000 'abcdefghijklmnop' 00000000 0400000000000000 "
+                                "01000000 00000000 0500000000000000 06 000000 00000000")),
+            "{\"info\":{\"event_type\":1,\"stamp\":{\"sec\":2,\"nanosec\":3},\"client_gid\":{\"$base64\":"
+            "\"YWJjZGVmZ2hpamtsbW5vcA==\"},\"sequence_number\":4},\"request\":[{\"a\":5,\"b\":{\"x\":6}}],"
+            "\"response\":[]}");
+        static const char *const actions[] = {"int32 order\n---\nint32[] all\n---\nint32[] some\n", LINE
+                                              "ACTION: pkg/action/Fib\nint32 order\n---\nint32[] all\n---\nint32[] "
+                                              "some\n"};
+        for (size_t k = 0; k < 2; k++) {
+            c = channel_of("pkg/action/Fib_FeedbackMessage", languages[i], actions[k]);
+            assert_string_equal(decode_text(&c, hex("00010000 'abcdefghijklmnop' 02000000 01000000 02000000")),
+                                "{\"goal_id\":{\"uuid\":{\"$base64\":\"YWJjZGVmZ2hpamtsbW5vcA==\"}},\"feedback\":{"
+                                "\"some\":[1,2]}}");
+            c = channel_of("pkg/action/Fib_SendGoal_Event", languages[i], actions[k]);
+            assert_string_equal(
+                decode_text(&c, hex("00010000 01 000000 02000000 03000000 'abcdefghijklmnop' 00000000 0400000000000000 "
+                                    "01000000 'abcdefghijklmnop' 05000000 01000000 01 000000 06000000 07000000")),
+                "{\"info\":{\"event_type\":1,\"stamp\":{\"sec\":2,\"nanosec\":3},\"client_gid\":{\"$base64\":"
+                "\"YWJjZGVmZ2hpamtsbW5vcA==\"},\"sequence_number\":4},\"request\":[{\"goal_id\":{\"uuid\":{"
+                "\"$base64\":\"YWJjZGVmZ2hpamtsbW5vcA==\"}},\"goal\":{\"order\":5}}],\"response\":[{\"accepted\":true,"
+                "\"stamp\":{\"sec\":6,\"nanosec\":7}}]}");
+        }
+    }
 }
 
 #define IDL_POINT LINE "IDL: geo/msg/Point\nmodule geo { module msg { struct Point { double x; float y; }; }; };\n"
@@ -271,6 +307,7 @@ int main(void) {
         cmocka_unit_test(heads_and_ends),
         cmocka_unit_test(long_wide_texts),
         cmocka_unit_test(calls_of_services),
+        cmocka_unit_test(services_and_actions_of_jazzy),
         cmocka_unit_test(idl),
         cmocka_unit_test(other_definitions),
         cmocka_unit_test(every_message_of_the_samples),

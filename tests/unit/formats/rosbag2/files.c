@@ -79,7 +79,7 @@ static void metadata_that_disagrees(void **state) {
 static void version_rises_with_that_of_mcap(void **state) {
     (void)state;
     assert_int_equal(reel_format_mcap.version, MCAP_SCAN_VERSION);
-    assert_int_equal(reel_format_rosbag2.version - reel_format_mcap.version, 6);
+    assert_int_equal(reel_format_rosbag2.version - reel_format_mcap.version, 7);
 }
 
 static void metadata_alone(void **state) {
