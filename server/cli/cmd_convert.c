@@ -81,7 +81,8 @@ static bool choose_writer(struct conversion *c, const char *out, struct reel_err
 }
 
 static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
-    if (!cli_gather(paths, n, &c->files, err)) {
+    const struct cli_gather_options gather = {.several = "name those to merge, or convert into a folder"};
+    if (!cli_gather(paths, n, &gather, &c->files, err)) {
         return false;
     }
     if (c->files.n > INPUTS_MAX) {
@@ -94,7 +95,7 @@ static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct r
     for (; c->n_recordings < c->files.n; c->n_recordings++) {
         const struct cli_files *files = &c->files.items[c->n_recordings];
         if (!(c->recordings[c->n_recordings] = cli_open_files(files, false, err))) {
-            const char *name = cli_file_name(files->paths[0]);
+            const char *name = files->name;
             return strncmp(err->text, name, strlen(name)) == 0 ? false : reel_error_at(err, "%s", name);
         }
     }
@@ -112,7 +113,7 @@ static bool set_merge_options(struct conversion *c, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < c->n_recordings; i++) {
-        names[i] = cli_file_name(c->files.items[i].paths[0]);
+        names[i] = c->files.items[i].name;
     }
     const enum reel_align align = c->shifts.count > 0 ? REEL_ALIGN_NONE : (enum reel_align)c->align;
     return reel_merge_options(c->recordings, c->n_recordings, names, align, c->sources, err) &&
@@ -269,11 +270,14 @@ static bool convert_is_folder(const char *path) {
 }
 
 /* "out/day1/run.mcap" for "day1/run.bag", its place below a folder that was given. */
-static char *path_in_folder(const void *conversion, const char *folder, const char *place) {
+static char *path_in_folder(const void *conversion, const char *folder, const struct cli_files *files) {
     const struct conversion *c = conversion;
+    const char *place = files->name;
     const char *format = c->format ? c->format : "mcap";
+    bool is_file = strcmp(cli_file_name(place), cli_file_name(files->paths[files->main])) == 0; /* not a folder's name
+                                                                                                 */
     size_t n = strlen(folder), name = (size_t)(cli_file_name(place) - place),
-           stem = strlen(place) - strlen(extension_of(place));
+           stem = strlen(place) - (is_file ? strlen(extension_of(place)) : 0);
     char *out = NULL;
     return asprintf(&out, "%s%s%.*s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/",
                     (int)(stem > name ? stem : strlen(place)), place, format[0] == '.' ? "" : ".", format) < 0

@@ -224,4 +224,7 @@ bool mcap_resume(struct mcap *m, const char *why, uint64_t skip, struct reel_err
 /* summary.c */
 bool mcap_summary(struct reel_scan *scan, struct reel_error *err);
 
+/* splits.c */
+enum reel_joins mcap_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *other);
+
 #endif

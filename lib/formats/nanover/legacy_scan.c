@@ -419,12 +419,15 @@ static size_t stem_size(const char *name) {
 }
 
 /* True for a .traj and a .state with the same name. */
-static bool legacy_joins(struct reel_source *a, struct reel_source *b) {
+static enum reel_joins legacy_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *b) {
     struct reel_error err;
     enum legacy_kind x, y;
+    struct reel_source *a = parts[0];
     size_t stem = stem_size(a->name);
-    return stem == stem_size(b->name) && memcmp(a->name, b->name, stem) == 0 && check_version(a, &err) &&
-           check_version(b, &err) && nanover_kind_of(a, &x, &err) && nanover_kind_of(b, &y, &err) && x != y;
+    return n == 1 && stem == stem_size(b->name) && memcmp(a->name, b->name, stem) == 0 && check_version(a, &err) &&
+                   check_version(b, &err) && nanover_kind_of(a, &x, &err) && nanover_kind_of(b, &y, &err) && x != y
+               ? REEL_JOINS
+               : REEL_JOINS_NOT;
 }
 
 const struct reel_format reel_format_nanover_legacy = {

@@ -177,7 +177,7 @@ struct rosbag2_scan {
 
 /* --- parts.c --- */
 
-bool rosbag2_joins(struct reel_source *a, struct reel_source *b); /* reel_format.joins */
+enum reel_joins rosbag2_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *other);
 /* The bag's n files of that kind in order: as metadata.yaml lists them, then by number. NULL with err; from malloc. */
 const struct rosbag2_file **rosbag2_in_order(const struct rosbag2_scan *s, enum rosbag2_kind kind, size_t *n,
                                              struct reel_error *err);
