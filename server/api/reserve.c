@@ -24,8 +24,7 @@ enum {
     IDLE_MEMORY = 256 << 10,      /* … while it waits for messages */
     BLOCK_MEMORY = 8 << 20,       /* of a payload that is copied: at most this much is held at once */
     THREAD_MEMORY = 8 << 20,      /* of a thread that renders ahead */
-    CLIENT_ROOM = 192,
-    DECODED_MEMORY = 4, /* times the size of a payload: its values or their text */
+    DECODED_MEMORY = 4,           /* times the size of a payload: its values or their text */
 };
 
 bool api_reserve_open(struct http_request *r, struct reel_recording *const *recordings, uint32_t n) {
@@ -123,25 +122,13 @@ bool api_reserve_stream(struct http_request *r, struct reel_recording *const *re
     return http_reserve(r, stream_memory(recordings, n, use));
 }
 
-const char *api_principal(const struct http_request *r, char out[API_PRINCIPAL_TEXT]) {
-    const struct http_caller *caller = http_caller(r);
-    if (caller->token) {
-        snprintf(out, API_PRINCIPAL_TEXT, "token:%" PRId64, caller->token);
-    } else if (strcmp(caller->how, "proxy") == 0) {
-        snprintf(out, API_PRINCIPAL_TEXT, "proxy:%.56s", caller->name);
-    } else {
-        snprintf(out, API_PRINCIPAL_TEXT, "%.63s", http_peer(r));
-    }
-    return out;
-}
-
 struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,
                                        struct reel_recording *const *recordings, uint32_t n,
                                        const struct reel_selection *selection, const struct reel_write_options *options,
                                        struct reel_error *err) {
-    char client[CLIENT_ROOM];
-    snprintf(client, sizeof client, "%.80s %.80s", http_peer(r), http_caller(r)->name);
-    return reel_conversion_new(writer, recordings, n, selection, options, http_app(r)->threads, client, err);
+    char client[HTTP_PRINCIPAL];
+    return reel_conversion_new(writer, recordings, n, selection, options, http_app(r)->threads, http_client(r, client),
+                               err);
 }
 
 bool api_reserve_threads(struct http_request *r, struct reel_conversion *c) {

@@ -20,10 +20,6 @@ unsigned api_stream_use(const struct reel_writer *writer, const struct reel_sele
  * reserved them. `whole`: when it is closed meanwhile. */
 uint64_t api_idle_memory(const struct reel_recording *recording, bool whole);
 
-enum { API_PRINCIPAL_TEXT = 64 };
-/* Who asked, for what is fair among principals: the token or the user of a proxy, else the address. Returns `out`. */
-const char *api_principal(const struct http_request *r, char out[API_PRINCIPAL_TEXT]);
-
 /* A conversion on the server's threads, whose turns are those of the request's client. NULL with err. */
 struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,
                                        struct reel_recording *const *recordings, uint32_t n,

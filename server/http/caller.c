@@ -27,6 +27,14 @@ const char *http_principal(const struct http_request *r, char out[HTTP_PRINCIPAL
     return out;
 }
 
+const char *http_client(const struct http_request *r, char out[HTTP_PRINCIPAL]) {
+    if (strcmp(http_caller(r)->how, "open") != 0) {
+        return http_principal(r, out);
+    }
+    snprintf(out, HTTP_PRINCIPAL, "%s", http_peer(r));
+    return out;
+}
+
 const char *http_peer(const struct http_request *r) {
     return r->grant.peer[0] ? r->grant.peer : http_remote(r);
 }

@@ -101,6 +101,8 @@ bool http_caller_sees(const struct http_caller *caller, const char *collection);
  * again, its number not. */
 enum { HTTP_PRINCIPAL = 160 };
 const char *http_principal(const struct http_request *r, char out[HTTP_PRINCIPAL]);
+/* Who has a share of memory, jobs and threads: the principal, or in an open archive the address. */
+const char *http_client(const struct http_request *r, char out[HTTP_PRINCIPAL]);
 
 enum { HTTP_REMOTE = 64 };
 enum http_forwarding { HTTP_DIRECT, HTTP_FORWARDED, HTTP_FORGED };

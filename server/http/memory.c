@@ -49,11 +49,7 @@ static struct http_share *share_of(struct http_memory *m, struct http_request *r
     if (r->share) {
         return r->share;
     }
-    if (strcmp(http_caller(r)->how, "open") == 0) {
-        snprintf(client, sizeof client, "%s", http_peer(r));
-    } else {
-        http_principal(r, client);
-    }
+    http_client(r, client);
     struct http_share *s = m->shares;
     while (s && strcmp(s->client, client) != 0) {
         s = s->next;

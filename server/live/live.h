@@ -28,7 +28,7 @@ void live_free(struct live *live); /* NULL is fine */
 
 struct live_request {
     const char *collection, *name;
-    const char *owner;                             /* who creates it: upload_owner() */
+    const char *owner;                             /* who creates it: http_principal() */
     const char *group;                             /* NULL: none */
     const struct catalog_annotations *annotations; /* NULL: none */
     bool replace;                                  /* a name that is taken gets a new revision */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "http/http.h"
 #include "work/jobs.h"
 
 enum { KINDS_MAX = 32, THREADS_MAX = 256 };
@@ -16,7 +17,7 @@ struct job {
     atomic_uint_least64_t done, total;
     const struct job_kind *kind;
     enum job_lane lane;
-    char owner[64];
+    char owner[HTTP_PRINCIPAL]; /* who it is counted for */
     bool claimed; /* from a row; else started by job_start() */
     bool running; /* guarded by jobs->mutex, as are the lists */
     struct job *next_queued, *older, *newer;

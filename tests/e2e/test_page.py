@@ -104,6 +104,11 @@ class Page(Case):
                          (200, b'', str(len(whole.body)), whole.headers['ETag']))
         self.assertEqual(self.get(path, 206, Range='bytes=10-19').body, whole.body[10:20])
 
+    def test_favicon(self):
+        linked = next(path for path in self.assets() if path.startswith('/assets/icon-') and path.endswith('.svg'))
+        answer = self.get('/favicon.ico')
+        self.assertEqual((answer.headers['Content-Type'], answer.body), ('image/svg+xml', self.get(linked).body))
+
     def test_what_is_not_there(self):
         for path in ('/assets/main-00000000.js', '/assets/index.html', '/assets/..%2findex.html', '/assets/' + 'x' * 300, '/index.html',
                      '/uploads', '/library'):

@@ -98,7 +98,7 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', '/admin/{path}', path='tokens')
         for path in ('/', '/healthz', '/readyz', '/metrics', API, '/grafana'):
             self.ask('GET', path)
-        for path in ('/healthz', '/readyz', '/openapi.json'):
+        for path in ('/healthz', '/readyz', '/openapi.json', '/favicon.ico'):
             self.ask('GET', path, '?nonsense=1', 400)
         for path in ('/', '/upload', '/admin', '/docs'):
             self.ask('GET', path, '?x=%zz', 400)
@@ -447,7 +447,7 @@ class OpenApi(unittest.TestCase):
             getattr(self, 'ask_' + chapter)()
         unasked = [(method.upper(), path) for path, item in self.asker.document['paths'].items() for method in item
                    if method != 'parameters' and (method.upper(), path, True) not in self.asker.asked]
-        self.assertEqual([('GET', '/assets/{name}')], [key for key in unasked if key != ('GET', '/openapi.json')], 'not asked')
+        self.assertEqual([('GET', '/assets/{name}'), ('GET', '/favicon.ico')], [key for key in unasked if key != ('GET', '/openapi.json')], 'not asked')
         self.assertEqual([], self.asker.wrong)
         self.assertGreater(len(self.asker.values), 1000)
         self.assertEqual([], self.asker.check(self.asker.values))

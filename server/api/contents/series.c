@@ -120,9 +120,9 @@ static struct reel_column *get_column(struct http_request *r, const struct api_r
         return reel_column_new(a->recording, topic, path, q->start_ns, q->end_ns, NULL, &trouble->error);
     }
     int64_t left = q->wait_until_ns - reel_now_ns();
-    char owner[API_PRINCIPAL_TEXT];
+    char owner[HTTP_PRINCIPAL];
     const struct derived_request derived = {
-        .key = key, .subject = subject, .owner = api_principal(r, owner), .wait_ns = left > 0 ? left : 0};
+        .key = key, .subject = subject, .owner = http_client(r, owner), .wait_ns = left > 0 ? left : 0};
     return derived_get(http_app(r)->derived, &kind, &derived, make_request(a->recording, topic, path), trouble->job,
                        &trouble->error);
 }

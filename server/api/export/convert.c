@@ -260,8 +260,8 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
 static void reply_planned(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {
     struct reel_error err = {0};
     char job[33] = "";
-    char owner[API_PRINCIPAL_TEXT];
-    const struct plan_request q = {.key = c->etag, .owner = api_principal(r, owner), .conversion = conversion};
+    char owner[HTTP_PRINCIPAL];
+    const struct plan_request q = {.key = c->etag, .owner = http_client(r, owner), .conversion = conversion};
     if (c->split) {
         reply_parts(r, c, &q);
         return;
@@ -319,7 +319,7 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
 void api_convert_inputs(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
-    char owner[API_PRINCIPAL_TEXT];
+    char owner[HTTP_PRINCIPAL];
     bool report = false, check = false;
     if (!read_conversion(r, in, &c) || !convert_reserve(r, in, &c)) {
         return;
@@ -340,7 +340,7 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
         bool leaves_out = stream->left_out || c.writer->leaves_out;
         bool counts = http_param_bool(r, "check", &check) && check && leaves_out && !streamed && !c.split;
         if (accepted && counts &&
-            !count_left_out(r, &(struct plan_request){c.etag, api_principal(r, owner), conversion}, loss)) {
+            !count_left_out(r, &(struct plan_request){c.etag, http_client(r, owner), conversion}, loss)) {
             return;
         }
         reply_report(r, &c, accepted, loss, &err);
@@ -362,7 +362,7 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
     struct inputs inputs = {.items = &item, .recordings = &item.recording, .n = 1, .name = name}, *in = &inputs;
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error ignored = {0};
-    char job[33] = "", owner[API_PRINCIPAL_TEXT];
+    char job[33] = "", owner[HTTP_PRINCIPAL];
     if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
         return false;
     }
@@ -372,7 +372,7 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
         !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
         return false;
     }
-    const struct plan_request q = {.key = c.etag, .owner = api_principal(r, owner), .conversion = conversion};
+    const struct plan_request q = {.key = c.etag, .owner = http_client(r, owner), .conversion = conversion};
     bool costly = c.writer->is_costly && c.writer->is_costly(stream);
     AUTO(reel_plan_free)
     struct reel_plan *plan =

@@ -10,7 +10,7 @@
 
 struct plan_request {
     const char *key;   /* the ETag's text: same key, same bytes */
-    const char *owner; /* who asked: api_principal() */
+    const char *owner; /* who asked: http_client() */
     struct reel_conversion *conversion;
 };
 

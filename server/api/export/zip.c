@@ -260,10 +260,10 @@ static void zip_reply(struct export *e) {
         return;
     }
     api_etag(e->all_text, etag);
-    char owner[API_PRINCIPAL_TEXT];
+    char owner[HTTP_PRINCIPAL];
     const struct derived_request request = {.key = etag,
                                             .subject = "export.zip",
-                                            .owner = api_principal(e->r, owner),
+                                            .owner = http_client(e->r, owner),
                                             .wait_ns = api_wait_ns(e->r, API_PLAN_WAIT_NS)};
     AUTO(zip_plan_free)
     struct zip_plan *plan = zip_plan_get(http_app(e->r)->derived, e->items, &request, job, &err);

@@ -210,3 +210,14 @@ void api_page_asset(struct http_request *r) {
         http_reply_problem(r, 404, "not-found", "The page has no such file: load it again.");
     }
 }
+
+/* Browsers ask for it before they have read the page's <link rel="icon">, and for what is no page. */
+void api_favicon(struct http_request *r) {
+    for (const struct page_file *f = page_files; f->name; f++) {
+        if (strncmp(f->name, "assets/icon-", strlen("assets/icon-")) == 0 && strcmp(f->media_type, "image/svg+xml") == 0) {
+            page_reply(r, f, "public, max-age=86400");
+            return;
+        }
+    }
+    http_reply_problem(r, 404, "not-found", "The page and its icon are not built into this program.");
+}
