@@ -72,6 +72,9 @@ extern const struct reel_format *const reel_formats[];
 
 bool reel_format_keeps(const struct reel_format *format, const char *contract);
 
+/* Whether the name ends as those of recordings do. */
+bool reel_format_names(const char *name);
+
 /* The format with the highest probe; REEL_NOT_MINE with the list of formats when none bids. */
 const struct reel_format *reel_format_probe(struct reel_source *source, struct reel_error *err);
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
@@ -30,19 +29,6 @@ void folder_done(struct folder *f) {
     free(f->paths);
     free(f->items);
     *f = (struct folder){0};
-}
-
-bool folder_is_recording_name(const char *name) {
-    size_t size = strlen(name);
-    for (size_t f = 0; reel_formats[f]; f++) {
-        for (const char *const *s = reel_formats[f]->suffixes; *s; s++) {
-            size_t n = strlen(*s);
-            if (n < size && ascii_casecmp(name + size - n, *s) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
 }
 
 static const char *last_part(const char *path) {
@@ -124,7 +110,7 @@ static void arrange(struct folder *f, const struct collect_file *all, bool *done
     uint32_t at = 0;
     for (uint32_t i = 0; i < f->n_files; i++) {
         uint32_t leader = all[i].leader;
-        bool counts = all[leader].format || folder_is_recording_name(f->files[leader]);
+        bool counts = all[leader].format || reel_format_names(f->files[leader]);
         if (!done[leader] && counts) {
             arrange_one(f, all, leader, &at);
         }

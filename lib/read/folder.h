@@ -30,6 +30,4 @@ const struct folder_recording *folder_only(const struct folder *folder);
 bool folder_names(const struct folder *folder, const char *folder_name);
 bool folder_names_file(const char *folder_name, const char *file_name);
 
-bool folder_is_recording_name(const char *name); /* by its ending */
-
 #endif

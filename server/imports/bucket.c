@@ -98,7 +98,7 @@ void import_object(struct import_unit *u) {
     u->format = source ? reel_format_probe(source, &why) : NULL;
     if (u->format) {
         import_content(u, &progress);
-    } else if (why.code == REEL_NOT_MINE && !u->named && !folder_is_recording_name(u->files[0].name)) {
+    } else if (why.code == REEL_NOT_MINE && !u->named && !reel_format_names(u->files[0].name)) {
         char fingerprint[65];
         fingerprint_of(u->object->etag, fingerprint);
         import_pass_over(u, fingerprint);

@@ -246,7 +246,7 @@ static void report_unit(const struct inspection *l, const struct import_unit *u,
 static void pass_over(const struct inspection *l, struct import_unit *u) {
     struct reel_error why = {0};
     const struct folder_file *f = &u->files[0];
-    if (l->run->named || folder_is_recording_name(f->name)) {
+    if (l->run->named || reel_format_names(f->name)) {
         int fd = openat(l->fd, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         AUTO(reel_source_free) struct reel_source *source = fd >= 0 ? reel_source_from_fd(fd, f->name, &why) : NULL;
         if (fd < 0) {
@@ -291,7 +291,7 @@ static bool folder_send(const struct inspection *l, struct import_unit *u, bool 
     if (go && waits) {
         report_unit(l, u, IMPORT_WAITS);
     } else if (go && l->run->options->dry &&
-               (u->format || l->run->named || folder_is_recording_name(u->files[0].name))) {
+               (u->format || l->run->named || reel_format_names(u->files[0].name))) {
         report_unit(l, u, u->format ? IMPORT_WOULD : IMPORT_FAILED);
     } else if (go) {
         pass_over(l, u);

@@ -133,7 +133,8 @@ struct rosbag2_file { /* a file of the bag, unpacked */
 struct rosbag2_files {
     struct rosbag2_file *items; /* files inside others come after them */
     size_t count, capacity;
-    const char *packed; /* "ZIP", "tar", "zstd", "tar.gz" … of the first packed file; NULL: none is packed */
+    const char *problem; /* why a member of an archive cannot be read; NULL: all can */
+    const char *packed;  /* "ZIP", "tar", "zstd", "tar.gz" … of the first packed file; NULL: none is packed */
 };
 /* The kind of a file, from its first bytes. */
 enum rosbag2_kind rosbag2_kind_of(struct reel_bytes head);

@@ -313,8 +313,9 @@ static bool rosbag2_scan(struct reel_scan *scan, struct reel_error *err) {
     }
     size_t databases = count_kind(&s.files, ROSBAG2_DATABASE), mcaps = count_kind(&s.files, ROSBAG2_MCAP);
     if (databases + mcaps == 0) {
-        return s.meta.present
-                   ? refuse_metadata_alone(&s.meta, err)
+        return s.meta.present ? refuse_metadata_alone(&s.meta, err)
+               : s.files.problem
+                   ? reel_fail(err, REEL_UNSUPPORTED, "the files in the archive cannot be read: %s", s.files.problem)
                    : reel_fail(err, REEL_NOT_MINE, "no rosbag2: neither a database nor an MCAP file that can be read");
     }
     if ((databases > 0 && !scan_databases(&s, err)) || (mcaps > 0 && !scan_mcaps(&s, err))) {
