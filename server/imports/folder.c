@@ -290,8 +290,7 @@ static bool folder_send(const struct inspection *l, struct import_unit *u, bool 
     }
     if (go && waits) {
         report_unit(l, u, IMPORT_WAITS);
-    } else if (go && l->run->options->dry &&
-               (u->format || l->run->named || reel_format_names(u->files[0].name))) {
+    } else if (go && l->run->options->dry && (u->format || l->run->named || reel_format_names(u->files[0].name))) {
         report_unit(l, u, u->format ? IMPORT_WOULD : IMPORT_FAILED);
     } else if (go) {
         pass_over(l, u);

@@ -115,6 +115,35 @@ class Folder(Case):
         self.assertEqual([r['messages'] for r in self.info(cut)], [10])
         self.assertIn(b'my_bag_2.mcap', reel('check', cut, check=False).stdout)
 
+    def test_writing_a_folder(self):
+        for storage, ending in ('mcap', 'mcap'), ('sqlite3', 'db3'):
+            out = self.at('written_' + storage)
+            reel('convert', self.at('my_bag'), out + '/', '--format', 'rosbag2', '--storage', storage)
+            self.assertEqual(sorted(os.listdir(out)), ['metadata.yaml', 'written_%s_0.%s' % (storage, ending)])
+            self.assertEqual(len(reel('cat', out).stdout.splitlines()), 15)
+            self.assertNotIn(b'damaged', reel('check', out).stdout)
+            again = reel('convert', self.at('my_bag'), out, '--format', 'rosbag2', '--storage', storage, check=False)
+            self.assertIn(b'already exists; --force replaces it', again.stderr)
+            reel('convert', self.at('my_bag'), out, '--format', 'rosbag2', '--storage', storage, '--force')
+        reel('convert', self.at('my_bag'), self.at('many/a.bag'), self.at('bags/'), '--format', 'rosbag2')
+        self.assertEqual(sorted(os.listdir(self.at('bags'))), ['a', 'my_bag'])
+        self.assertEqual([(r['name'], r['messages']) for r in self.info(self.at('bags'))], [('a', len(lab_messages(1))), ('my_bag', 15)])
+
+    def test_export_as_tar(self):
+        reel('push', '--collection', 'tar', self.at('my_bag'), self.address())
+        made = self.stored('my_bag', 'tar')['id']
+        for storage in 'mcap', 'sqlite3':
+            path = '%s/recordings/%s/as/drive.rosbag2.tar?storage=%s' % (API, made, storage)
+            whole = self.get(path)
+            self.assertEqual(whole.headers['Content-Type'], 'application/x-tar')
+            with tarfile.open(fileobj=io.BytesIO(whole.body)) as tar:
+                names = tar.getnames()
+                self.assertEqual(names, ['drive/drive_0.' + ('mcap' if storage == 'mcap' else 'db3'), 'drive/metadata.yaml'])
+                self.assertIn(names[0].split('/')[1].encode(), tar.extractfile(names[1]).read())
+            self.assertEqual(self.get(path, status=206, Range='bytes=100-4999').body, whole.body[100:5000])
+            again = self.server.added('again-%s.tar' % storage, whole.body)
+            self.assertEqual(self.get('%s/recordings/%s' % (API, again)).json()['messages'], 15)
+
     def test_pair(self):
         traj, state = legacy.pair(salt=1)
         self.write('pair/run.traj', traj)
