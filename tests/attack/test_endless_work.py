@@ -12,6 +12,7 @@ import zlib
 
 import samples
 from harness import API, REEL, Case, Server, eventually, reel
+from run_tests import release_only
 from samples import Message, T0, bag, lab_messages
 
 LEVELS, FRAMES, SIDE = 40, 6000, 640
@@ -80,6 +81,7 @@ class Definition(Case):
         self.assertIn(b'more than 4096 fields', run.stdout)
 
 
+@release_only  # minutes of it
 class Encodes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

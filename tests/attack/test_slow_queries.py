@@ -4,6 +4,7 @@ import threading
 import unittest
 
 from harness import API, Server, catalog_sql, eventually, in_a_file, reel
+from run_tests import release_only
 
 ENDLESS = '''CREATE VIEW saved AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n)
 SELECT 'search' AS kind, '' AS collection, 'a' AS name, '{}' AS value, '' AS author, 0 AS created_ns, 0 AS updated_ns FROM n WHERE i < 0'''
@@ -11,6 +12,7 @@ CLIENTS = 24  # more than there are readers
 ROUNDS = 20
 
 
+@release_only  # its work is SQLite's
 @in_a_file
 class SlowQueries(unittest.TestCase):
     def setUp(self):
