@@ -6,6 +6,7 @@
     X(bytes)                                                                                                           \
     X(frames)                                                                                                          \
     X(mira)                                                                                                            \
+    X(ulog)                                                                                                            \
     X(ros1)                                                                                                            \
     X(cdr)                                                                                                             \
     X(carla)                                                                                                           \

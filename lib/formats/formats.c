@@ -12,6 +12,7 @@
     X(rosbag2)                                                                                                         \
     X(mira)                                                                                                            \
     X(tide)                                                                                                            \
+    X(ulog)                                                                                                            \
     X(rows)
 
 /* Of one extension the first is used when no version is asked for. */

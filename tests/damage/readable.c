@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "convert/writer.h"
+#include "formats/ulog/layout.h"
 #include "index/scan.h"
 #include "makers/any_output.h"
 #include "stream/view.h"
@@ -54,6 +55,7 @@ static const struct sample {
     {"nanover", "official_layout", false, 0},
     {"nanover_legacy", "usual_traj", false, 0},
     {"rosbag2", "schema_4", false, 0},
+    {"ulog", "no_gps_time", false, 0},
 };
 
 static const char *format_wanted;
@@ -117,6 +119,11 @@ static void place_of(const struct reel_recording *recording, const struct reel_m
     assert_true(index_read_chunks(reel_recording_index(recording), m->entry.chunk, rows, &first, &count, &err));
     const struct reel_chunk *row = &rows[m->entry.chunk - first];
     bool plain = row->codec == REEL_CODEC_NONE && row->part < REEL_CHUNK_PART;
+    if (row->codec == REEL_CODEC_ROWS && strcmp(format_wanted, "ulog") == 0) { /* longer than in the file */
+        s->begin = m->entry.offset >> ULOG_ROW_BITS;
+        s->end = s->begin + m->entry.size;
+        return;
+    }
     s->begin = row->offset + (plain ? m->entry.offset : 0);
     s->end = plain ? s->begin + m->entry.head + m->entry.size : row->offset + row->stored;
 }
@@ -139,6 +146,12 @@ static void join_runs(struct list *l, size_t run) {
     }
 }
 
+/* NanoVer's times stand in an index at the end, and these messages of ULog have that of the one before. */
+static bool has_time(const struct reel_channel *c) {
+    return strcmp(format_wanted, "nanover") != 0 && strcmp(c->type, "ulog/parameter") != 0 &&
+           strcmp(c->type, "ulog/dropout") != 0;
+}
+
 /* False: a message could not be read. */
 static bool read_all(struct reel_recording *recording, struct list *out, struct reel_error *err) {
     AUTO(reel_stream_free)
@@ -153,8 +166,7 @@ static bool read_all(struct reel_recording *recording, struct list *out, struct 
             return false;
         }
         struct seen *s = &out->items[out->count++];
-        s->hash = hash_of(strcmp(format_wanted, "nanover") == 0 ? 0 : m.time_ns, payload); /* whose times stand in an
-                                                                                              index at the end */
+        s->hash = hash_of(has_time(stream->channels[m.channel]) ? m.time_ns : 0, payload);
         s->time_ns = m.time_ns;
         place_of(recording, &m, s);
     }

@@ -17,7 +17,9 @@ static void decode_one(uint8_t id, uint8_t layout, struct reel_bytes payload) {
     struct reel_pair pairs[] = {
         {"packet", packet},
         {"vectors", layout & 1 ? "double" : "float"},
-        {"wheel_bytes", layout & 2 ? "36" : "48"},
+        {"wheel_bytes", layout & 16  ? "208"
+                        : layout & 2 ? "36"
+                                     : "48"},
         {"attribute_types_from", layout & 4 ? "1" : "0"},
         {"numbering", layout & 8 ? "ue5" : "0.9.15"},
     };

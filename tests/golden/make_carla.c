@@ -47,6 +47,7 @@ static void version_ue5(struct maker *m) {
 static void version_2024(struct maker *m) {
     struct make_style s = make_styles[UE5];
     s.doubles = false;
+    s.wheel = 48;
     *m = make_world(&s, 3);
 }
 static void attributes_from_1(struct maker *m) {

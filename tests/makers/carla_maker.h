@@ -66,7 +66,7 @@ static const struct make_style make_styles[MAKE_STYLES] = {
     {"0.9.15", 1, false, false, false, true, 48, "UCDEFGHIJKLVWMNROPQT"},
     {"0.9.16", 2, false, false, true, true, 48, "UCDEFXGHIJKLVWMNROPQT"},
     {"dev2026", 2, false, false, true, true, 48, "UCDEFXGHIJKLVWYMNROPQT"},
-    {"ue5", 1, true, true, true, true, 48, "UCDEFVGHIJKLWXMNROPQT"},
+    {"ue5", 1, true, true, true, true, 208, "UCDEFVGHIJKLWXMNROPQT"},
 };
 #define MAKE_DATE INT64_C(1600000000)
 #define MAKE_MAP "Town05"
@@ -146,7 +146,67 @@ static inline void make_moved(struct maker *m, const struct make_style *s, uint3
     make_vec(m, s, x, 5, 6);
     make_vec(m, s, 1, 2, 3);
 }
+/* As CARLA for UE5 writes it: a wheel is the memory of a C++ object. */
+static inline void make_wheel_ue5(struct maker *m, unsigned number) {
+    size_t begin = m->size;
+    make_number(m, number, 4); /* axle type, padding */
+    for (unsigned i = 0; i < 12; i++) {
+        make_f32(m, 0.5f + (float)i);
+    }
+    make_number(m, 0x010001000101, 6);
+    make_number(m, 0xcccc, 2);
+    make_f32(m, 30);
+    make_number(m, 1, 8);
+    for (unsigned i = 0; i < 3; i++) {
+        make_number(m, 0x7fff12345678, 8); /* pointers */
+    }
+    for (unsigned i = 0; i < 12; i++) {
+        make_f32(m, 100 + (float)i);
+    }
+    make_number(m, (uint64_t)-2, 4);
+    make_f32(m, 0.25f);
+    make_number(m, 0xcccc0201, 4);
+    make_f32(m, 1500);
+    make_f32(m, 3000);
+    make_number(m, number, 4);
+    for (unsigned i = 0; i < 9; i++) {
+        make_f32(m, 200 + (float)i);
+    }
+    make_number(m, 0xcccccccc, 4);
+    assert(m->size - begin == 208);
+}
+static inline void make_physics_ue5(struct maker *m, uint32_t id, float mass) {
+    make_number(m, id, 4);
+    for (unsigned i = 0; i < 6; i++) {
+        make_f32(m, 10 + (float)i);
+    }
+    make_number(m, 2, 1);
+    make_f32(m, 0.5f);
+    make_number(m, 1, 1);
+    for (unsigned i = 0; i < 19; i++) { /* gear_change_time … sleep_slope_limit */
+        make_f32(m, i == 5 ? mass : 20 + (float)i);
+    }
+    make_number(m, 1, 1);
+    make_number(m, 2, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        make_f32(m, 2 - (float)(i / 2)); /* CARLA prints the second point first */
+    }
+    make_number(m, 3, 4);
+    make_f32(m, 2.85f);
+    make_f32(m, 2.02f);
+    make_f32(m, 1.35f);
+    make_number(m, 1, 4);
+    make_f32(m, -2.86f);
+    make_number(m, 0, 4);
+    make_number(m, 2, 4);
+    make_wheel_ue5(m, 0);
+    make_wheel_ue5(m, 1);
+}
 static inline void make_physics(struct maker *m, const struct make_style *s, uint32_t id, float mass) {
+    if (s->wheel == 208) {
+        make_physics_ue5(m, id, mass);
+        return;
+    }
     make_number(m, id, 4);
     for (unsigned i = 0; i < 5; i++) {
         make_f32(m, 1.5f);

@@ -17,6 +17,7 @@ from unittest import mock
 import msgpack
 
 import matrix_readers as readers
+import ulog_reader
 from samples import Message
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -276,4 +277,45 @@ def tide(path):
     seen = readers.TIDE.parse(read(path))
     channels = {number: Channel(shown(c['name'])) for number, c in seen['channels'].items()}
     messages = [Message(e['ts'], channel_of(channels, e['channel'], 'reconstructed%d' % e['channel']), e['data']) for e in seen['entries']]
+    return list(channels.values()), messages
+
+
+# --- ULog ------------------------------------------------------------------------------------------------------------
+
+ULOG_LEVELS = (('EMERG', 16), ('ALERT', 16), ('CRIT', 16), ('ERR', 8), ('WARNING', 4), ('NOTICE', 2), ('INFO', 2), ('DEBUG', 1))
+
+
+def ros_string(raw):
+    return struct.pack('<I', len(raw)) + raw
+
+
+def ulog_text(time, level, tag, raw):
+    """rosgraph_msgs/Log."""
+    name, ros = ULOG_LEVELS[level]
+    strings = (b'' if tag is None else b'tag %d' % tag, raw, b'', name.encode())
+    return struct.pack('<IIIIB', 0, time // 1000000, time % 1000000 * 1000, 0, ros) + b''.join(map(ros_string, strings)) + bytes(8)
+
+
+def ulog_number(value):
+    """A float of 32 bits as the shortest decimal that names it."""
+    decimals = [float('%.*g' % (n, value)) for n in range(1, 10)]
+    return next(v for v in decimals if struct.pack('<f', v) == struct.pack('<f', value))
+
+
+def ulog(path):
+    log = ulog_reader.Log(read(path))
+    channels, messages = {}, []
+
+    def add(time, name, payload):
+        messages.append(Message((time + (log.utc or 0)) * 1000, channel_of(channels, name, name), payload))
+    for topic in log.topics:
+        channel_of(channels, ulog_reader.topic_name(topic), ulog_reader.topic_name(topic))
+    for m in log.messages:
+        add(m.time, ulog_reader.topic_name(m.topic), m.payload)
+    for time, level, tag, raw in log.texts:
+        add(time, '/log_message', ulog_text(time, level, tag, raw))
+    for time, name, value in log.changes:
+        add(time, '/parameters', ros_string(name.encode()) + struct.pack('<d', value if isinstance(value, int) else ulog_number(value)))
+    for time, ms in log.dropouts:
+        add(time, '/dropout', struct.pack('<H', ms))
     return list(channels.values()), messages

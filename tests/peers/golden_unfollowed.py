@@ -88,4 +88,12 @@ UNFOLLOWED = {
         'reel_notes': 'the topic is in a note of ours, which the reader does not know',
         'version_3': 'the reader does not refuse later versions',
     },
+    'ulog': {
+        'formats_odd': 'the reader needs a format, with a timestamp, for each subscription',
+        'garbage': RESYNC,
+        'size_too_large': RESYNC,
+        'subscription_missing': 'the reader ends at a message without a subscription',
+        'time_odd': 'the reader takes every time as it is',
+        'too_short': 'the reader ends at a message that does not fit its format',
+    },
 }

@@ -121,7 +121,10 @@ class Golden(unittest.TestCase):
     def test_tide(self):
         self.compare_shared('tide', readers.tide, readers.readers.TIDE)
 
+    def test_ulog(self):
+        self.compare('ulog', readers.ulog)
+
     def test_every_format(self):
         """A format's folder without a reader here would be held by nothing."""
-        tested = {'rosbag-1.2', 'rosbag-2.0', 'mcap', 'rosbag2', 'nanover', 'nanover_legacy', 'carla', 'mira', 'tide'}
+        tested = {'rosbag-1.2', 'rosbag-2.0', 'mcap', 'rosbag2', 'nanover', 'nanover_legacy', 'carla', 'mira', 'tide', 'ulog'}
         self.assertEqual({name for name in os.listdir(GOLDEN) if os.path.isdir(os.path.join(GOLDEN, name))}, tested)

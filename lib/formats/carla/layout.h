@@ -27,7 +27,7 @@
  *   12  kinematics           list of { u32 actor, vec linear, vec angular }
  *   13  bounding box         list of { u32 actor, vec origin, vec extension }
  *   14  platform time        f64 seconds
- *   15  physics control      list, below; in UE5 files something else
+ *   15  physics control      list, below; another one in UE5 files
  *   16  traffic light time   list of { u32 actor, f32 green, f32 yellow, f32 red }
  *   17  trigger volume       as 13
  *   18  frame counter        u64
@@ -48,6 +48,13 @@
  *   u32 actor, f32 x 5, u8 gear autobox, f32 x 4, f32 x 3 centre of mass,
  *   u32 n, n x f32 x 2 torque · u32 n, n x f32 x 3 gears · u32 n, n x f32 x 2 steering · u32 n, n wheels of 36 (0.9.10,
  * 0.9.11) or 48 bytes
+ * Physics control of UE5
+ *   u32 actor, f32 x 6, u8 differential, f32, u8 automatic gears, f32 x 7, f32 x 3 centre of mass, f32 x 4,
+ *   f32 x 3 inertia, f32 x 2, u8 sweep,
+ *   u32 n, n x f32 x 2 torque · u32 n, n x f32 forward gears · u32 n, n x f32 reverse gears ·
+ *   u32 n, n x f32 x 2 steering · u32 n, n wheels of 208 bytes: memory of the simulator on x86-64, with padding and
+ *   three pointers of a vector (payload.c). Files by another compiler or version may differ: only lists that end where
+ *   their packet ends are read so, others are opaque.
  */
 #ifndef REEL_FORMATS_CARLA_LAYOUT_H
 #define REEL_FORMATS_CARLA_LAYOUT_H
@@ -72,7 +79,9 @@ enum {
     CARLA_VEC_DOUBLE = 24,
     CARLA_WHEEL_OLD = 36,
     CARLA_WHEEL_NEW = 48,
-    CARLA_USER_ID = 100, /* ids from here on are the user's own */
+    CARLA_WHEEL_UE5 = 208,
+    CARLA_PHYSICS_UE5 = 111, /* a record before its lists */
+    CARLA_USER_ID = 100,     /* ids from here on are the user's own */
 };
 
 #define CARLA_ENCODING "carla"
@@ -123,9 +132,9 @@ enum carla_kind {
 
 /* Properties of a file that only its packets reveal. */
 struct carla_layout {
-    uint8_t vec;                                                /* bytes of a vec; 0 = not known yet */
-    uint8_t wheel;                                              /* bytes of a wheel in packet 15; 0 = none seen */
-    uint8_t attributes_from;                                    /* whether attribute types count from 0 or 1 */
+    uint8_t vec;             /* bytes of a vec; 0 = not known yet */
+    uint8_t wheel;           /* bytes of a wheel in packet 15; 0 = none seen, or opaque */
+    uint8_t attributes_from; /* whether attribute types count from 0 or 1 */
     enum { CARLA_IDS_OPEN, CARLA_IDS_0915, CARLA_IDS_UE5 } ids; /* the numbering of 21…23 */
     enum {
         CARLA_TYPES_0912,
@@ -184,9 +193,10 @@ static inline bool carla_is_patched(enum carla_kind kind) {
 static inline uint32_t carla_record_size(enum carla_kind kind, const struct carla_layout *layout) {
     return carla_facts[kind].fixed + (uint32_t)carla_facts[kind].vecs * (layout->vec ? layout->vec : CARLA_VEC_FLOAT);
 }
-/* True when the records of a list can be walked. Not for the physics of UE5. */
+/* True when the records of a list can be walked. Not for physics of UE5 whose sizes do not fit. */
 static inline bool carla_has_records(enum carla_kind kind, const struct carla_layout *layout) {
-    return carla_is_list(kind) && !(kind == CARLA_PHYSICS && layout->vec == CARLA_VEC_DOUBLE);
+    return carla_is_list(kind) &&
+           !(kind == CARLA_PHYSICS && layout->vec == CARLA_VEC_DOUBLE && layout->wheel != CARLA_WHEEL_UE5);
 }
 /* Steps over one record of a list; false when it does not fit. */
 bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct reel_bytes *record);

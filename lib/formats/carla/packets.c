@@ -67,13 +67,20 @@ static void take_actor(struct cursor *c, uint32_t vec) {
     }
 }
 
-static void take_physics(struct cursor *c, uint32_t wheel) {
-    const uint32_t items[] = {8, 12, 8, wheel}; /* torque, gears, steering, wheels */
-    cursor_take(c, 4 + 5 * 4 + 1 + 4 * 4 + 3 * 4);
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+/* Lists of n items of these sizes, up to a 0. */
+static void take_lists(struct cursor *c, const uint32_t *sizes) {
+    for (; *sizes > 0; sizes++) {
         uint64_t n = cursor_u32le(c);
-        cursor_take(c, n * items[i]);
+        cursor_take(c, n * *sizes);
     }
+}
+
+static void take_physics(struct cursor *c, uint32_t wheel) {
+    const uint32_t ue4[] = {8, 12, 8, wheel, 0};   /* torque, gears, steering, wheels */
+    const uint32_t ue5[] = {8, 4, 4, 8, wheel, 0}; /* torque, forward gears, reverse gears, steering, wheels */
+    bool is_ue5 = wheel == CARLA_WHEEL_UE5;
+    cursor_take(c, is_ue5 ? CARLA_PHYSICS_UE5 : 4 + 5 * 4 + 1 + 4 * 4 + 3 * 4);
+    take_lists(c, is_ue5 ? ue5 : ue4);
 }
 
 static void take_bones(struct cursor *c, uint32_t vec) {
@@ -182,7 +189,10 @@ void carla_channel_make(struct carla_channel *c, uint8_t id, enum carla_kind kin
         carla_add_pair(c, "vectors", layout->vec == CARLA_VEC_DOUBLE ? "double" : "float");
     }
     if (kind == CARLA_PHYSICS && layout->wheel) {
-        carla_add_pair(c, "wheel_bytes", layout->wheel == CARLA_WHEEL_OLD ? "36" : "48");
+        carla_add_pair(c, "wheel_bytes",
+                       layout->wheel == CARLA_WHEEL_OLD   ? "36"
+                       : layout->wheel == CARLA_WHEEL_UE5 ? "208"
+                                                          : "48");
     }
     if (kind == CARLA_EVENT_ADD) {
         carla_add_pair(c, "attribute_types_from", layout->attributes_from ? "1" : "0");
@@ -220,7 +230,10 @@ bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum ca
         return false;
     }
     layout->vec = strcmp(pair_of(channel, "vectors"), "double") == 0 ? CARLA_VEC_DOUBLE : CARLA_VEC_FLOAT;
-    layout->wheel = strcmp(pair_of(channel, "wheel_bytes"), "36") == 0 ? CARLA_WHEEL_OLD : CARLA_WHEEL_NEW;
+    const char *wheel = pair_of(channel, "wheel_bytes");
+    layout->wheel = strcmp(wheel, "36") == 0    ? CARLA_WHEEL_OLD
+                    : strcmp(wheel, "208") == 0 ? CARLA_WHEEL_UE5
+                                                : CARLA_WHEEL_NEW;
     layout->attributes_from = strcmp(pair_of(channel, "attribute_types_from"), "1") == 0;
     const char *types = pair_of(channel, "actor_types");
     layout->types = strcmp(types, "0.9.4") == 0    ? CARLA_TYPES_094

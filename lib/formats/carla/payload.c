@@ -8,181 +8,8 @@
 #include "base/bytes.h"
 #include "formats/carla/names.h"
 #include "formats/carla/payload.h"
+#include "formats/carla/payload_parts.h"
 #include "syntax/visitor.h"
-
-const char *const carla_type_names[] = {"other",        "vehicle", "walker",  "traffic_light",
-                                        "traffic_sign", "sensor",  "invalid", NULL};
-const char *const carla_state_names[] = {"red", "yellow", "green", "off", NULL};
-const char *const carla_scene_names[] = {"none", "vehicle", "street", "building", "other", NULL};
-const char *const carla_door_names[] = {"Front Left", "Front Right", "Rear Left", "Rear Right",
-                                        "Hood",       "Trunk",       "All",       NULL};
-const char *const carla_attribute_names[] = {"bool", "int", "float", "string", "color", NULL};
-const struct carla_light carla_lights[CARLA_LIGHTS] = {
-    {"Position", 1}, {"LowBeam", 2},    {"HighBeam", 4}, {"Brake", 8},      {"RightBlinker", 16}, {"LeftBlinker", 32},
-    {"Reverse", 64}, {"Interior", 256}, {"Fog", 128},    {"Special1", 512}, {"Special2", 1024},
-};
-
-/* --- what each packet holds --- */
-
-enum what {
-    U8,
-    FLAG,
-    NAMED,      /* u8, then "…_name" from the table `more` */
-    ACTOR_TYPE, /* u8, then "…_name" by the version */
-    ATTRIBUTE,  /* u8: only its name is emitted */
-    U32,
-    I32,
-    BITS, /* u32, then "…_on" */
-    U64,
-    F32,
-    F64,
-    XYZ,    /* a vec */
-    RPY,    /* a vec of angles */
-    METRES, /* three floats, whatever the type of a vec */
-    TEXT,
-    LIST,    /* u16 n, n times `more` */
-    LIST32,  /* u32 n */
-    NUMBERS, /* u16 n, n u32 */
-    KEYED,   /* u16 n, n records: a u32 id and `more` */
-    KEYED_I32,
-};
-struct part { /* tables end with {0} */
-    const char *name;
-    enum what what;
-    const void *more;
-    const char *unit; /* unit of a part of a packet; parts of records have the unit of their list */
-};
-
-#define PARTS static const struct part
-#define P(name, what)                                                                                                  \
-    { name, what, NULL, "" }
-#define OF(name, what, more)                                                                                           \
-    { name, what, more, "" }
-PARTS frame_start[] = {P("frame", U64), {"duration", F64, NULL, "s"}, {"elapsed", F64, NULL, "s"}, {0}};
-PARTS frame_end[] = {{0}};
-PARTS visual_time[] = {{"time", F64, NULL, "s"}, {0}};
-PARTS frame_counter[] = {P("frame", U64), {0}};
-PARTS platform_time[] = {{"time", F64, NULL, "s"}, {0}};
-
-PARTS attribute[] = {P("type", ATTRIBUTE), P("id", TEXT), P("value", TEXT), {0}};
-PARTS actor[] = {P("type", ACTOR_TYPE),
-                 P("location", XYZ),
-                 P("rotation", RPY),
-                 P("uid", U32),
-                 P("description", TEXT),
-                 OF("attributes", LIST, attribute),
-                 {0}};
-PARTS event_add[] = {{"actors", KEYED, actor, "location cm, rotation deg"}, {0}};
-PARTS event_del[] = {P("actors", NUMBERS), {0}};
-PARTS child[] = {P("parent", U32), {0}};
-PARTS event_parent[] = {OF("actors", KEYED, child), {0}};
-PARTS collided[] = {P("id", U32), P("actor1", U32), P("actor2", U32), P("hero1", FLAG), P("hero2", FLAG), {0}};
-PARTS collision[] = {OF("collisions", LIST, collided), {0}};
-
-PARTS pose[] = {P("location", XYZ), P("rotation", RPY), {0}};
-PARTS position[] = {{"actors", KEYED, pose, "location cm, rotation deg"}, {0}};
-PARTS lamp[] = {P("frozen", FLAG), P("elapsed", F32), OF("state", NAMED, carla_state_names), {0}};
-PARTS traffic_light[] = {{"actors", KEYED, lamp, "elapsed s"}, {0}};
-PARTS control[] = {P("steering", F32), P("throttle", F32), P("brake", F32), P("handbrake", FLAG), P("gear", I32), {0}};
-PARTS vehicle_animation[] = {OF("actors", KEYED, control), {0}};
-PARTS step[] = {P("speed", F32), {0}};
-PARTS walker_animation[] = {{"actors", KEYED, step, "speed cm/s"}, {0}};
-PARTS lights[] = {P("lights", BITS), {0}};
-PARTS vehicle_light[] = {OF("actors", KEYED, lights), {0}};
-PARTS scene[] = {P("intensity", F32),
-                 P("red", F32),
-                 P("green", F32),
-                 P("blue", F32),
-                 P("alpha", F32),
-                 P("on", FLAG),
-                 OF("type", NAMED, carla_scene_names),
-                 {0}};
-PARTS scene_light[] = {{"lights", KEYED_I32, scene, "intensity lm"}, {0}};
-PARTS wheel[] = {P("wheel", U8), P("steering", F32), P("rotation", F32), {0}};
-PARTS wheels_of[] = {OF("wheels", LIST32, wheel), {0}};
-PARTS wheels[] = {{"actors", KEYED, wheels_of, "steering deg, rotation deg"}, {0}};
-PARTS pedals[] = {P("speed", F32), P("engine_rotation", F32), {0}};
-PARTS biker[] = {{"actors", KEYED, pedals, "speed cm/s"}, {0}};
-PARTS door_of[] = {P("actor", U32), OF("door", NAMED, carla_door_names), P("open", FLAG), {0}};
-PARTS door[] = {OF("doors", LIST, door_of), {0}};
-PARTS sky[] = {P("cloudiness", F32),
-               P("precipitation", F32),
-               P("precipitation_deposits", F32),
-               P("wind_intensity", F32),
-               P("sun_azimuth_angle", F32),
-               P("sun_altitude_angle", F32),
-               P("fog_density", F32),
-               P("fog_distance", F32),
-               P("fog_falloff", F32),
-               P("wetness", F32),
-               P("scattering_intensity", F32),
-               P("mie_scattering_scale", F32),
-               P("rayleigh_scattering_scale", F32),
-               P("dust_storm", F32),
-               {0}};
-PARTS weather[] = {{"weather", LIST, sky, "angles deg"}, {0}};
-
-PARTS motion[] = {P("linear_velocity", XYZ), P("angular_velocity", XYZ), {0}};
-PARTS kinematics[] = {{"actors", KEYED, motion, "linear_velocity m/s, angular_velocity deg/s"}, {0}};
-PARTS box[] = {P("origin", XYZ), P("extension", XYZ), {0}};
-PARTS bounding_box[] = {{"actors", KEYED, box, "origin cm, extension cm"}, {0}};
-PARTS timing[] = {P("green", F32), P("yellow", F32), P("red", F32), {0}};
-PARTS traffic_light_time[] = {{"actors", KEYED, timing, "s"}, {0}};
-PARTS bone[] = {P("name", TEXT), P("location", XYZ), P("rotation", RPY), {0}};
-PARTS bones_of[] = {OF("bones", LIST, bone), {0}};
-PARTS bones[] = {{"actors", KEYED, bones_of, "location cm, rotation deg"}, {0}};
-
-PARTS torque[] = {P("rpm", F32), P("torque", F32), {0}};
-PARTS gear[] = {P("ratio", F32), P("down_ratio", F32), P("up_ratio", F32), {0}};
-PARTS steer[] = {P("speed", F32), P("factor", F32), {0}};
-#define WHEEL                                                                                                          \
-    P("tire_friction", F32), P("damping_rate", F32), P("max_steer_angle", F32), P("radius", F32),                      \
-        P("max_brake_torque", F32), P("max_handbrake_torque", F32)
-PARTS wheel_36[] = {WHEEL, P("position", METRES), {0}};
-PARTS wheel_48[] = {WHEEL,
-                    P("lateral_stiffness_max_load", F32),
-                    P("lateral_stiffness_value", F32),
-                    P("longitudinal_stiffness_value", F32),
-                    P("position", METRES),
-                    {0}};
-#define PHYSICS(wheel)                                                                                                 \
-    P("max_rpm", F32), P("moi", F32), P("damping_rate_full_throttle", F32),                                            \
-        P("damping_rate_zero_throttle_clutch_engaged", F32), P("damping_rate_zero_throttle_clutch_disengaged", F32),   \
-        P("use_gear_autobox", FLAG), P("clutch_strength", F32), P("final_ratio", F32), P("mass", F32),                 \
-        P("drag_coefficient", F32), P("center_of_mass", METRES), OF("torque_curve", LIST32, torque),                   \
-        OF("forward_gears", LIST32, gear), OF("steering_curve", LIST32, steer), OF("wheels", LIST32, wheel)
-PARTS car_36[] = {PHYSICS(wheel_36), {0}};
-PARTS car_48[] = {PHYSICS(wheel_48), {0}};
-PARTS physics_36[] = {{"actors", KEYED, car_36, "mass kg, center_of_mass m, wheel position cm"}, {0}};
-PARTS physics_48[] = {{"actors", KEYED, car_48, "mass kg, center_of_mass m, wheel position cm"}, {0}};
-
-static const struct part *const packets[CARLA_KINDS] = {
-    [CARLA_FRAME_START] = frame_start,
-    [CARLA_FRAME_END] = frame_end,
-    [CARLA_VISUAL_TIME] = visual_time,
-    [CARLA_FRAME_COUNTER] = frame_counter,
-    [CARLA_EVENT_ADD] = event_add,
-    [CARLA_EVENT_DEL] = event_del,
-    [CARLA_EVENT_PARENT] = event_parent,
-    [CARLA_COLLISION] = collision,
-    [CARLA_DOOR] = door,
-    [CARLA_POSITION] = position,
-    [CARLA_TRAFFIC_LIGHT] = traffic_light,
-    [CARLA_VEHICLE_ANIMATION] = vehicle_animation,
-    [CARLA_WALKER_ANIMATION] = walker_animation,
-    [CARLA_VEHICLE_LIGHT] = vehicle_light,
-    [CARLA_SCENE_LIGHT] = scene_light,
-    [CARLA_WHEELS] = wheels,
-    [CARLA_BIKER] = biker,
-    [CARLA_WEATHER] = weather,
-    [CARLA_KINEMATICS] = kinematics,
-    [CARLA_BOUNDING_BOX] = bounding_box,
-    [CARLA_TRIGGER_VOLUME] = bounding_box,
-    [CARLA_PLATFORM_TIME] = platform_time,
-    [CARLA_PHYSICS] = physics_48,
-    [CARLA_TRAFFIC_LIGHT_TIME] = traffic_light_time,
-    [CARLA_BONES] = bones,
-};
 
 /* --- a channel --- */
 
@@ -205,10 +32,11 @@ static bool carla_payload_open_channel(const struct reel_channel *channel, void 
     }
     opened.doubles = opened.layout.vec == CARLA_VEC_DOUBLE;
     if (!carla_has_records(opened.kind, &opened.layout) && carla_is_list(opened.kind)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the physics of UE5 files are raw memory of the simulator");
+        return reel_fail(
+            err, REEL_UNSUPPORTED,
+            "the physics of UE5 files are raw memory of the simulator, and these have not its known sizes");
     }
-    opened.parts =
-        opened.kind == CARLA_PHYSICS && opened.layout.wheel == CARLA_WHEEL_OLD ? physics_36 : packets[opened.kind];
+    opened.parts = carla_parts_of(opened.kind, opened.layout.wheel);
     snprintf(opened.type, sizeof opened.type, "%s[]", carla_facts[opened.kind].type);
     struct state *state = malloc(sizeof *state);
     if (!state) {
@@ -322,6 +150,13 @@ static bool visit_packed(struct walk *w, const struct part *part) {
     return data && visit_numbers(w->v, REEL_U32, bytes_of(data, 4 * n), 1);
 }
 
+static bool visit_floats(struct walk *w, const struct part *part) {
+    const uint8_t *p = carla_payload_take(w, part, 4);
+    uint64_t size = p ? 4 * (uint64_t)load_u32le(p) : 0;
+    const uint8_t *data = p ? carla_payload_take(w, part, size) : NULL;
+    return data && visit_numbers(w->v, REEL_F32, bytes_of(data, (size_t)size), 1);
+}
+
 static bool visit_string(struct walk *w, const struct part *part) {
     const uint8_t *p = carla_payload_take(w, part, 2);
     size_t size = p ? load_u16le(p) : 0;
@@ -341,6 +176,8 @@ static bool carla_visit_part(struct walk *w, const struct part *part) {
         return visit_bits(w, part);
     case NUMBERS:
         return visit_packed(w, part);
+    case FLOATS:
+        return visit_floats(w, part);
     case LIST:
     case LIST32:
     case KEYED:
@@ -353,7 +190,9 @@ static bool carla_visit_part(struct walk *w, const struct part *part) {
 
 static bool visit_parts(struct walk *w, const struct part *parts) {
     for (; parts->name; parts++) {
-        if (!visit_key_text(w->v, parts->name) || !carla_visit_part(w, parts)) {
+        bool good = parts->what == GAP ? carla_payload_take(w, parts, *(const uint8_t *)parts->more) != NULL
+                                       : visit_key_text(w->v, parts->name) && carla_visit_part(w, parts);
+        if (!good) {
             return false;
         }
     }
@@ -409,4 +248,4 @@ const struct reel_encoding reel_encoding_carla = {.name = CARLA_ENCODING,
                                                   .decode = carla_decode,
                                                   .fields = carla_fields,
                                                   .state_at = carla_state_at,
-                                                  .version = 1};
+                                                  .version = 2};

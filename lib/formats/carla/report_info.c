@@ -164,6 +164,56 @@ static void print_physics(struct grow *text, struct cursor *c, const struct carl
     }
 }
 
+static void print_ratios(struct grow *text, const char *name, struct cursor *c, const struct carla_layout *layout) {
+    struct cursor list = cursor_of(take_packed(c, 4));
+    carla_print(text, name);
+    for (uint32_t k = 0; !cursor_done(&list); k++) {
+        carla_print(text, "    gear ");
+        carla_print_number(text, k);
+        carla_print_record(text, ": ratio %f\n", &list, layout);
+    }
+}
+
+/* CARLA prints types as characters, here they are numbers; and of lateral_slip_graph what its pointers happen to point
+ * to, if it does not crash. Numbers before a letter are offsets. */
+static const char ue5_wheel[] =
+    ":\n axle_type: %0n offset: %4w wheel_radius: %16f wheel_width: %20f wheel_mass: %24f cornering_stiffness: %28f "
+    "friction_force_multiplier: %32f side_slip_modifier: %36f slip_threshold: %40f skid_threshold: %44f "
+    "max_steer_angle: %48f affected_by_steering: %52b affected_by_brake: %53b affected_by_handbrake: %54b "
+    "affected_by_engine: %55b abs_enabled: %56b traction_control_enabled: %57b max_wheelspin_rotation: %60f "
+    "external_torque_combine_method: %64n lateral_slip_graph: [] suspension_axis: %96w suspension_force_offset: %108w "
+    "suspension_max_raise: %120f suspension_max_drop: %124f suspension_damping_ratio: %128f wheel_load_ratio: %132f "
+    "spring_rate: %136f spring_preload: %140f suspension_smoothing: %144i rollbar_scaling: %148f sweep_shape: %152n "
+    "sweep_type: %153n max_brake_torque: %156f max_hand_brake_torque: %160f wheel_index: %164i location: %168w "
+    "old_location: %180w velocity: %192w";
+
+static void print_physics_ue5(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
+    struct cursor fixed = cursor_sub(c, CARLA_PHYSICS_UE5);
+    carla_print_record(text,
+                       "  Id: %u\n   max_torque = %f\n   max_rpm = %f\n   MOI = %20f\n   rev_down_rate = %f\n"
+                       "   differential_type = %n\n   front_rear_split = %f\n   use_gear_auto_box = %t\n"
+                       "   gear_change_time = %f\n   final_ratio = %f\n   change_up_rpm = %f\n"
+                       "   change_down_rpm = %f\n   transmission_efficiency = %f\n   mass = %f\n"
+                       "   drag_coefficient = %f\n   center_of_mass = %w\n",
+                       &fixed, layout);
+    print_curve(text, "   torque_curve =", take_packed(c, 8));
+    struct cursor ratios = *c;
+    take_packed(c, 4);
+    take_packed(c, 4);
+    print_curve(text, "   steering_curve =", take_packed(c, 8));
+    print_ratios(text, "   forward_gear_ratios:\n", &ratios, layout);
+    print_ratios(text, "   reverse_gear_ratios:\n", &ratios, layout);
+    struct cursor wheels = cursor_of(take_packed(c, CARLA_WHEEL_UE5));
+    carla_print(text, "   wheels:");
+    for (uint32_t k = 0; !cursor_done(&wheels); k++) {
+        struct cursor wheel = cursor_sub(&wheels, CARLA_WHEEL_UE5);
+        carla_print(text, "\nwheel #");
+        carla_print_number(text, k);
+        carla_print_record(text, ue5_wheel, &wheel, layout);
+    }
+    carla_print(text, "\n");
+}
+
 static void print_bones(struct grow *text, struct cursor *c, const struct carla_layout *layout) {
     carla_print_record(text, words[CARLA_BONES].record, c, layout);
     uint16_t n = cursor_u16le(c);
@@ -194,7 +244,7 @@ static void print_records(struct reel_carla *pass, const struct carla_packet *p)
         if (p->kind == CARLA_EVENT_ADD) {
             print_added(text, &r, &p->layout);
         } else if (p->kind == CARLA_PHYSICS) {
-            print_physics(text, &r, &p->layout);
+            (p->layout.wheel == CARLA_WHEEL_UE5 ? print_physics_ue5 : print_physics)(text, &r, &p->layout);
         } else if (p->kind == CARLA_BONES) {
             print_bones(text, &r, &p->layout);
         } else {

@@ -135,6 +135,9 @@ static void print_part(struct grow *text, char part, struct cursor *c, const str
         character[0] = (char)(0x30 + cursor_u8(c));
         grow_put(text, character, 1);
         break;
+    case 'n':
+        carla_print_number(text, cursor_u8(c));
+        break;
     case 'h':
         carla_print(text, cursor_u8(c) ? " (hero) " : "");
         break;

@@ -163,8 +163,22 @@ static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, u
     }
 }
 
+/* Records of UE5 are read when a packet with some fits; else they are opaque, and all fit. */
+static bool fits_physics_ue5(struct carla_scan *s, struct reel_bytes data) {
+    struct carla_layout ue5 = s->layout;
+    ue5.wheel = CARLA_WHEEL_UE5;
+    bool fits = carla_fits(CARLA_PHYSICS, &ue5, data);
+    if (s->layout.wheel == 0 && fits && load_u16le(data.data) > 0) {
+        s->layout.wheel = CARLA_WHEEL_UE5;
+    }
+    return fits || s->layout.wheel != CARLA_WHEEL_UE5;
+}
+
 /* Detects the size of a wheel from a packet that fits only one of the sizes. */
 static bool fits_physics(struct carla_scan *s, struct reel_bytes data) {
+    if (s->layout.vec == CARLA_VEC_DOUBLE) {
+        return fits_physics_ue5(s, data);
+    }
     struct carla_layout old = s->layout, now = s->layout;
     old.wheel = CARLA_WHEEL_OLD;
     now.wheel = CARLA_WHEEL_NEW;
@@ -200,8 +214,7 @@ static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind,
     if (kind == CARLA_EVENT_ADD && !s->attributes_proved) {
         carla_detect_attributes(s, data);
     }
-    bool fits = kind != CARLA_PHYSICS ? carla_fits(kind, &s->layout, data)
-                                      : s->layout.vec == CARLA_VEC_DOUBLE || fits_physics(s, data);
+    bool fits = kind == CARLA_PHYSICS ? fits_physics(s, data) : carla_fits(kind, &s->layout, data);
     if (!fits) {
         misfit(s, id, size);
     }
@@ -424,5 +437,5 @@ const struct reel_format reel_format_carla = {
     .scan = carla_scan,
     .describe = carla_describe,
     .contract = CARLA_CONTRACT,
-    .version = 3,
+    .version = 4,
 };

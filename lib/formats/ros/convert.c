@@ -333,6 +333,11 @@ static void ros_report(struct converted *v, const struct reel_channel *c, const 
     }
 }
 
+/* Also of encodings whose bytes are those of ROS (ULog). */
+static bool is_of_other(const struct reel_channel *c, enum ros_dialect to) {
+    return reel_channel_has_profile(c, to == ROS_2 ? "ros1" : "ros2");
+}
+
 /* A channel that cannot be translated stays as it is. False: no memory. */
 static bool convert_channel(struct converted *v, uint32_t i, const struct ros_definition *standard,
                             struct reel_error *err) {
@@ -340,7 +345,7 @@ static bool convert_channel(struct converted *v, uint32_t i, const struct ros_de
     struct ros_translation t;
     struct reel_error why = {0};
     v->channels[i] = c;
-    if (strcmp(c->encoding, v->to == ROS_2 ? "ros1" : "cdr") != 0) {
+    if (!is_of_other(c, v->to)) {
         return true;
     }
     if (!cancel_check(err)) {
@@ -359,7 +364,7 @@ static bool convert_channel(struct converted *v, uint32_t i, const struct ros_de
 
 static bool needs_conversion(const struct reel_stream *s, enum ros_dialect to) {
     for (uint32_t i = 0; i < s->n_channels; i++) {
-        if (strcmp(s->channels[i]->encoding, to == ROS_2 ? "ros1" : "cdr") == 0) {
+        if (is_of_other(s->channels[i], to)) {
             return true;
         }
     }

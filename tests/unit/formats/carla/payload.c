@@ -123,7 +123,44 @@ static void ue5_has_doubles_and_its_own_numbers(void **state) {
     assert_string_equal(decoded(UE5, "/vehicle/door", 0),
                         "{\"doors\":[{\"actor\":24,\"door\":0,\"door_name\":\"Front Left\",\"open\":true}]}");
     assert_string_equal(decoded(UE5, "/biker", 0), "{\"actors\":{\"25\":{\"speed\":300,\"engine_rotation\":0.25}}}");
-    assert_non_null(strstr(decoded(UE5, "/physics_control", 0), "error 3: /physics_control: the physics of UE5"));
+}
+
+static void physics_of_ue5(void **state) {
+    (void)state;
+    const char *text = decoded(UE5, "/physics_control", 1);
+    static const char *const parts[] = {
+        "{\"actors\":{\"24\":{\"max_torque\":10,\"max_rpm\":11,\"idle_rpm\":12,",
+        "\"rev_down_rate\":15,\"differential_type\":2,\"front_rear_split\":0.5,\"use_automatic_gears\":true,"
+        "\"gear_change_time\":20,",
+        "\"mass\":3000,\"drag_coefficient\":26,\"center_of_mass\":{\"x\":27,\"y\":28,\"z\":29},\"chassis_width\":30,",
+        "\"sleep_slope_limit\":38,\"use_sweep_wheel_collision\":true,"
+        "\"torque_curve\":[{\"rpm\":2,\"torque\":2},{\"rpm\":1,\"torque\":1}],"
+        "\"forward_gear_ratios\":[2.85,2.02,1.35],\"reverse_gear_ratios\":[-2.86],"
+        "\"steering_curve\":[],\"wheels\":[{\"axle_type\":0,\"offset\":{\"x\":0.5,\"y\":1.5,\"z\":2.5},",
+        "\"max_steer_angle\":11.5,\"affected_by_steering\":true,\"affected_by_brake\":true,\"affected_by_handbrake\":"
+        "false,"
+        "\"affected_by_engine\":true,\"abs_enabled\":false,\"traction_control_enabled\":true,\"max_wheelspin_"
+        "rotation\":30,"
+        "\"external_torque_combine_method\":1,\"suspension_axis\":{\"x\":100,\"y\":101,\"z\":102},",
+        "\"spring_preload\":111,\"suspension_smoothing\":-2,\"rollbar_scaling\":0.25,\"sweep_shape\":1,\"sweep_type\":"
+        "2,"
+        "\"max_brake_torque\":1500,\"max_hand_brake_torque\":3000,\"wheel_index\":0,",
+        "\"wheel_index\":1,\"location\":{\"x\":200,\"y\":201,\"z\":202},\"old_location\":{\"x\":203,\"y\":204,\"z\":"
+        "205},"
+        "\"velocity\":{\"x\":206,\"y\":207,\"z\":208}}]}}}"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!strstr(text, parts[i])) {
+            fail_msg("%s is not in %s", parts[i], text);
+        }
+    }
+}
+
+/* The wheels of another compiler or version, here those of UE4. */
+static void physics_of_ue5_with_other_sizes_are_opaque(void **state) {
+    (void)state;
+    struct make_style style = *UE5;
+    style.wheel = 48;
+    assert_non_null(strstr(decoded(&style, "/physics_control", 0), "error 3: /physics_control: the physics of UE5"));
 }
 
 static void fields_of_a_packet(void **state) {
@@ -231,6 +268,8 @@ int main(void) {
         cmocka_unit_test(the_world),
         cmocka_unit_test(physics_of_both_sizes),
         cmocka_unit_test(ue5_has_doubles_and_its_own_numbers),
+        cmocka_unit_test(physics_of_ue5),
+        cmocka_unit_test(physics_of_ue5_with_other_sizes_are_opaque),
         cmocka_unit_test(fields_of_a_packet),
         cmocka_unit_test(what_does_not_fit_is_reported),
         cmocka_unit_test(a_total_that_wrapped),

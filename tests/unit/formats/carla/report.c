@@ -307,6 +307,27 @@ static void doubles_keep_their_digits(void **state) {
     assert_part(answer_of(&m, way_of(24, false), REEL_TABLE_CSV), "0,1,1,0.05,0.06,1,2,3,");
 }
 
+static void physics_of_ue5_are_printed(void **state) {
+    (void)state;
+    MAKER m = make_world(&make_styles[7], 1);
+    const char *text = answer_of(&m, info_in("0.10", true), TEXT);
+    assert_part(text, " Physics Control events: 1\n  Id: 24\n   max_torque = 10\n   max_rpm = 11\n   MOI = 14\n"
+                      "   rev_down_rate = 15\n   differential_type = 2\n   front_rear_split = 0.5\n"
+                      "   use_gear_auto_box = true\n   gear_change_time = 20\n   final_ratio = 21\n"
+                      "   change_up_rpm = 22\n   change_down_rpm = 23\n   transmission_efficiency = 24\n"
+                      "   mass = 1000\n   drag_coefficient = 26\n   center_of_mass = (27, 28, 29)\n"
+                      "   torque_curve = (1, 1) (2, 2)\n   steering_curve =\n   forward_gear_ratios:\n"
+                      "    gear 0: ratio 2.85\n    gear 1: ratio 2.02\n    gear 2: ratio 1.35\n"
+                      "   reverse_gear_ratios:\n    gear 0: ratio -2.86\n   wheels:\nwheel #0:\n axle_type: 0 "
+                      "offset: (0.5, 1.5, 2.5) wheel_radius: 3.5 ");
+    assert_part(text, " affected_by_handbrake: 0 affected_by_engine: 1 abs_enabled: 0 traction_control_enabled: 1 "
+                      "max_wheelspin_rotation: 30 external_torque_combine_method: 1 lateral_slip_graph: [] "
+                      "suspension_axis: (100, 101, 102) suspension_force_offset: (103, 104, 105) ");
+    assert_part(text, " suspension_smoothing: -2 rollbar_scaling: 0.25 sweep_shape: 1 sweep_type: 2 "
+                      "max_brake_torque: 1500 max_hand_brake_torque: 3000 wheel_index: 1 location: (200, 201, 202) "
+                      "old_location: (203, 204, 205) velocity: (206, 207, 208)\n Traffic Light time events: ");
+}
+
 static void a_gap_or_another_actor_gives_no_speed(void **state) {
     (void)state;
     MAKER m = {0};
@@ -377,6 +398,7 @@ int main(void) {
         cmocka_unit_test(who_was_there),
         cmocka_unit_test(the_way_of_an_actor),
         cmocka_unit_test(doubles_keep_their_digits),
+        cmocka_unit_test(physics_of_ue5_are_printed),
         cmocka_unit_test(a_gap_or_another_actor_gives_no_speed),
         cmocka_unit_test(what_makes_no_sense),
         cmocka_unit_test(a_sink_may_have_enough),

@@ -79,6 +79,7 @@ static void the_second_numbering_is_detected_by_position_and_by_size(void **stat
     assert_string_equal(fact_of(r, "/vehicle/wheels", "packet"), "22");
     assert_string_equal(fact_of(r, "/biker", "packet"), "23");
     assert_string_equal(fact_of(r, "/biker", "numbering"), "ue5");
+    assert_string_equal(fact_of(r, "/physics_control", "wheel_bytes"), "208");
     /* wheels in a frame without positions: their place says doors, their size does not */
     MAKER m = {0};
     make_header(&m, 1, MAKE_DATE, MAKE_MAP);

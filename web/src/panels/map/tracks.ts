@@ -18,6 +18,7 @@ const MAX_ACTOR_BYTES = 2_800_000; // of actor positions: about 100,000
 const KNOWN: [RegExp, TrackKind][] = [
     [/(^|[/.])(NavSatFix|LocationFix)$/, { coordinates: 'globe', fields: ['longitude', 'latitude'] }],
     [/^gps_common\/(msg\/)?GPSFix$/, { coordinates: 'globe', fields: ['longitude', 'latitude'] }],
+    [/^ulog\/vehicle_global_position$/, { coordinates: 'globe', fields: ['lon', 'lat'] }],
     [
         /^nav_msgs\/(msg\/)?Odometry$/,
         { coordinates: 'plane', fields: ['pose.pose.position.x', 'pose.pose.position.y'] },
