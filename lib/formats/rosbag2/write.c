@@ -293,7 +293,8 @@ const struct reel_writer reel_writer_rosbag2 = ROSBAG2_WRITER(".rosbag2.zip", "a
                                                               REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
 const struct reel_writer reel_writer_rosbag2_sqlite3 =
     ROSBAG2_WRITER(".rosbag2.zip", "application/zip", "sqlite3", db3, 2, 0, ros_accepts_all, NULL, NULL);
+/* Outputs are known by name and version of their writer, so these differ from those above. */
 const struct reel_writer reel_writer_rosbag2_tar = ROSBAG2_WRITER(
-    TAR_EXTENSION, "application/x-tar", NULL, mcap, 1, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
+    TAR_EXTENSION, "application/x-tar", NULL, mcap, 3, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
 const struct reel_writer reel_writer_rosbag2_tar_sqlite3 =
-    ROSBAG2_WRITER(TAR_EXTENSION, "application/x-tar", "sqlite3", db3, 2, 0, ros_accepts_all, NULL, NULL);
+    ROSBAG2_WRITER(TAR_EXTENSION, "application/x-tar", "sqlite3", db3, 4, 0, ros_accepts_all, NULL, NULL);
