@@ -430,6 +430,9 @@ bool packed_scan(struct reel_scan *scan, const struct reel_format *format, bool 
     if (own != 0) { /* the format reads it itself */
         return own > 0 || reel_error_pass(err, &none);
     }
+    if (packed_probe(seen, part, &none) != format) { /* it says itself what is wrong */
+        return reel_error_ignore(err, &none);
+    }
     *packed = true;
     AUTO_STRUCT(unpacked_done) struct unpacked u = {.arena = {.max = REEL_MODEL_MAX}};
     struct reel_error own_error = {0};

@@ -379,6 +379,12 @@ static bool add_file(struct finder *f, const struct rosbag2_file *file, unsigned
     if (outer.kind == ROSBAG2_TAR && depth <= 1) {
         return add_tar(f, &outer, depth, err);
     }
+    if (outer.kind == ROSBAG2_OTHER && rosbag2_names_data(outer.name)) {
+        reel_scan_finding(f->scan, REEL_LOSS, outer.location.part, outer.location.offset, outer.source->size,
+                          "%s is %s: nothing of it is read", outer.name,
+                          outer.source->size == 0 ? "empty" : "neither a database nor an MCAP file");
+        return true;
+    }
     if (outer.kind == ROSBAG2_OTHER || outer.kind >= ROSBAG2_ZSTD) {
         reel_scan_finding(f->scan, REEL_NOTE, outer.location.part, outer.location.offset, 0,
                           "%s is not a file of a bag: ignored", outer.name);

@@ -22,6 +22,8 @@
 #define DATABASE "SQLite format 3\0 and more"
 #define YAML(storage, files) "rosbag2_bagfile_information:\n  version: 5\n" storage "  relative_file_paths:\n" files
 
+static char last_folder[300]; /* of check() */
+
 struct file {
     const char *name, *content; /* content NULL: a small MCAP file */
     int64_t start_s;            /* … of messages at this time */
@@ -57,9 +59,9 @@ static void put_mcap(const char *folder, const char *name, int64_t start_s) {
 static void check(const struct file *files, const char *expected, const char *named) {
     static const char own[] = "my_bag";
     static unsigned number;
-    char above[256], folder[300], text[1024] = "";
+    char above[256], *folder = last_folder, text[1024] = "";
     snprintf(above, sizeof above, "%s/%u", ROOT, number++);
-    snprintf(folder, sizeof folder, "%s/%s", above, own);
+    snprintf(folder, sizeof last_folder, "%s/%s", above, own);
     assert_int_equal(mkdir(above, 0700) || mkdir(folder, 0700), 0);
     for (; files->name; files++) {
         size_t size = !files->content                             ? 0
@@ -175,11 +177,28 @@ static int set_up(void **state) {
     return system("rm -rf " ROOT " && mkdir -p " ROOT);
 }
 
+static void folders_are_opened(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    const char *yaml = YAML("  message_count: 7\n", "    - my_bag_0.mcap\n    - my_bag_1.mcap\n");
+    CHECK("metadata.yaml+my_bag_0.mcap+my_bag_1.mcap", "my_bag", MCAP("my_bag_0.mcap", 0), TEXT("my_bag_1.mcap", ""),
+          TEXT("metadata.yaml", yaml));
+    AUTO(reel_recording_free) struct reel_recording *r = reel_recording_open(last_folder, NULL, &err);
+    assert_non_null(r);
+    const struct reel_index *index = reel_recording_index(r);
+    assert_int_equal(reel_index_info(index)->messages, 2);
+    assert_string_equal(reel_index_finding(index, 0)->text, "my_bag_1.mcap is empty: nothing of it is read");
+    assert_string_equal(reel_index_finding(index, 1)->text, "metadata.yaml counts 7 messages, here are 2");
+    CHECK("a.bag b.bag", "", TEXT("a.bag", "#ROSBAG V2.0\n"), TEXT("b.bag", "#ROSBAG V2.0\n"));
+    assert_null(reel_recording_open(last_folder, NULL, &err));
+    assert_non_null(strstr(err.text, "holds 2 recordings"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metadata_yaml_is_a_hint),       cmocka_unit_test(others_beside_a_bag),
         cmocka_unit_test(splits_continue_each_other),    cmocka_unit_test(no_or_other_recordings),
-        cmocka_unit_test(a_pair_is_named_as_its_folder),
+        cmocka_unit_test(a_pair_is_named_as_its_folder), cmocka_unit_test(folders_are_opened),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

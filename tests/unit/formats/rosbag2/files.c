@@ -201,7 +201,7 @@ static void split_bag_is_one_recording(void **state) {
     reel_recording_free(TAKE(r));
     b.data[0] ^= 1; /* one of them is none: the other is kept */
     r = db3_scan_parts(parts, 2);
-    db3_assert_finding(r, 1, REEL_NOTE, "bag_1.db3 is not a file of a bag");
+    db3_assert_finding(r, 1, REEL_LOSS, "bag_1.db3 is neither a database nor an MCAP file: nothing of it is read");
     assert_int_equal(db3_read_all(r, id_of), 30);
     reel_recording_free(TAKE(r));
     db3_free(&a);
@@ -351,8 +351,8 @@ static void in_archives(void **state) {
     db3_free(&b);
 }
 
-/* A gzip that holds no bag is not ours; one that is cut before the first message, or unpacks to far more than it may, is
- * refused and leaves nothing. */
+/* A gzip that holds no bag is not ours; one that is cut before the first message, or unpacks to far more than it may,
+ * is refused and leaves nothing. */
 static void gzip_that_is_no_bag(void **state) {
     (void)state;
     struct db3 a;
