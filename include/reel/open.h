@@ -31,13 +31,15 @@ struct reel_open_options {
     const struct reel_progress *progress; /* of the scan, in bytes; may be NULL */
 };
 
-/* Opens one file. The pack in `cache_folder` (NULL: none) is named by the file's path, device, inode, size and time of
- * change, and used again while these are the same. REEL_NOT_MINE: no recording of a known format; REEL_DAMAGED: nothing
- * of it can be recovered. Free with reel_recording_free(). */
+/* Opens one file, or a folder that is one recording: that of `ros2 bag record`, a run.traj with its run.state, files
+ * that a recorder split. The pack in `cache_folder` (NULL: none) is named by the file's path, device, inode, size and
+ * time of change, and used again while these are the same. REEL_NOT_MINE: no recording of a known format; REEL_DAMAGED:
+ * nothing of it can be recovered. Free with reel_recording_free(). */
 struct reel_recording;
 struct reel_recording *reel_recording_open(const char *path, const char *cache_folder, struct reel_error *err);
 
-/* The same for the `n` files of one recording (run.traj and run.state), with options; NULL: the defaults. */
+/* The same for the `n` files of one recording (run.traj and run.state) or one folder, with options; NULL: the defaults.
+ */
 struct reel_recording *reel_recording_open_files(const char *const *paths, uint32_t n,
                                                  const struct reel_open_options *options, struct reel_error *err);
 

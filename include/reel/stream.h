@@ -95,6 +95,8 @@ struct reel_selection {
 
     struct reel_initial_state *initial; /* the library sets it; leave NULL */
     const struct reel_since *since;     /* the library sets it; leave NULL */
+
+    bool latched; /* from before the start, of latched channels the last message, as a late subscriber gets it */
 };
 
 /* The selection of all messages. */

@@ -19,6 +19,7 @@ enum reel_codec {
     /* a database with the changes in its log: the chunk with the id before this one, plain; by the format's
        open_logged() */
     REEL_CODEC_LOGGED,
+    REEL_CODEC_XZ,
 };
 
 #define REEL_CHUNK_PART UINT32_C(0x80000000) /* reel_chunk.part refers to a chunk instead of a part */

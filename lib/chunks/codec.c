@@ -260,7 +260,9 @@ bool codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, siz
     if (!source) {
         return false;
     }
-    if (decoder_init(&d, codec, source, 0, head.size, room, &why)) {
+    for (unsigned damaged = 0; damaged < 2 && *size == 0 && decoder_init(&d, codec, source, 0, head.size, room, &why);
+         damaged++) {
+        d.damaged = damaged; /* in small pieces: some codecs return nothing of a piece with damage in it */
         d.out = out;
         d.out_size = room;
         decoder_decode(&d, &why); /* the data may be cut off */

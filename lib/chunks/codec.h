@@ -7,6 +7,8 @@
 #include "base/source.h"
 #include "chunks/chunk.h"
 
+#define ZSTD_MAGIC_LE UINT32_C(0xfd2fb528) /* the first bytes of a zstd frame */
+
 /* Decodes a chunk into exactly `raw` bytes at `out`. REEL_DAMAGED when it decodes to fewer or more bytes, or not at
  * all. Of a damaged chunk the first `raw` bytes are decoded and the rest is ignored. */
 bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out,

@@ -36,6 +36,7 @@ size_t codec_encode_bound(enum reel_codec codec, size_t size) {
     case REEL_CODEC_ROWS:
     case REEL_CODEC_JSON_BYTES:
     case REEL_CODEC_LOGGED:
+    case REEL_CODEC_XZ:
         return 0;
     }
     return 0;
@@ -92,6 +93,7 @@ static bool encode_run(enum reel_codec codec, struct reel_bytes raw, uint8_t *ou
     case REEL_CODEC_ROWS:
     case REEL_CODEC_JSON_BYTES:
     case REEL_CODEC_LOGGED:
+    case REEL_CODEC_XZ:
         return false;
     }
     return false;

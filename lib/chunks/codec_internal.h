@@ -7,6 +7,7 @@
 
 #include <bzlib.h>
 #include <lz4frame.h>
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -36,6 +37,7 @@ union codec_state {
     bz_stream bz;
     LZ4F_dctx *lz4;
     ZSTD_DStream *zstd;
+    lzma_stream xz;
 };
 
 struct codec {

@@ -4,6 +4,8 @@
 
 #include <zstd_errors.h>
 
+#define XZ_MEMORY_MAX (UINT64_C(256) << 20) /* xz -9 needs 65 MiB */
+
 /* --- plain
  * -------------------------------------------------------------------------------------------------------------------
  */
@@ -191,6 +193,55 @@ static bool zstd_follows(const uint8_t *p, size_t size) {
     return frame_follows(p, size, ZSTD_MAGICNUMBER);
 }
 
+/* --- xz
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
+
+static enum codec_step xz_open(union codec_state *state) {
+    state->xz = (lzma_stream)LZMA_STREAM_INIT;
+    return lzma_stream_decoder(&state->xz, XZ_MEMORY_MAX, 0) == LZMA_OK ? STEP_MORE : STEP_MEMORY;
+}
+static enum codec_step xz_step(union codec_state *state, struct codec_run *run) {
+    lzma_stream *xz = &state->xz;
+    xz->next_in = run->in;
+    xz->avail_in = run->left;
+    xz->next_out = run->out;
+    xz->avail_out = run->room;
+    lzma_ret result = lzma_code(xz, LZMA_RUN);
+    run->in = xz->next_in;
+    run->left = xz->avail_in;
+    run->out = xz->next_out;
+    run->room = xz->avail_out;
+    switch (result) {
+    case LZMA_OK:
+    case LZMA_BUF_ERROR:
+        return STEP_MORE;
+    case LZMA_STREAM_END:
+        return STEP_END;
+    case LZMA_MEM_ERROR:
+        return STEP_MEMORY;
+    case LZMA_MEMLIMIT_ERROR:
+        run->why = "its dictionary is too large";
+        return STEP_UNSUPPORTED;
+    default:
+        run->why = "wrong data or checksum";
+        return STEP_DAMAGED;
+    }
+}
+static void xz_close(union codec_state *state) {
+    lzma_end(&state->xz);
+}
+static bool xz_again(union codec_state *state) {
+    xz_close(state);
+    return xz_open(state) == STEP_MORE;
+}
+static bool xz_follows(const uint8_t *p, size_t size) {
+    return size >= 4 && memcmp(p,
+                               "\xfd"
+                               "7zX",
+                               4) == 0;
+}
+
 static const struct codec codecs[] = {
     [REEL_CODEC_NONE] = {"none", NULL, none_step, NULL, NULL, NULL, true},
     [REEL_CODEC_ZLIB] = {"zlib", zlib_open, inflate_step, NULL, inflate_close, NULL, false},
@@ -199,11 +250,12 @@ static const struct codec codecs[] = {
     [REEL_CODEC_BZIP2] = {"bzip2", bzip2_open, bzip2_step, bzip2_again, bzip2_close, bzip2_follows, false},
     [REEL_CODEC_LZ4] = {"lz4", lz4_open, lz4_step, NULL, lz4_close, lz4_follows, false},
     [REEL_CODEC_ZSTD] = {"zstd", zstd_open, zstd_step, NULL, zstd_close, zstd_follows, false},
+    [REEL_CODEC_XZ] = {"xz", xz_open, xz_step, xz_again, xz_close, xz_follows, false},
     [REEL_CODEC_JSON_BYTES] = {"base64", NULL, json_bytes_step, NULL, NULL, NULL, true},
 };
 
 const struct codec *codec_of(enum reel_codec codec) {
-    return (size_t)codec < sizeof codecs / sizeof codecs[0] ? &codecs[codec] : NULL;
+    return (size_t)codec < sizeof codecs / sizeof codecs[0] && codecs[codec].step ? &codecs[codec] : NULL;
 }
 
 const char *codec_name(enum reel_codec codec) {

@@ -14,6 +14,8 @@
 #include "base/ownership.h"
 #include "chunks/codec.h"
 
+enum { IN_MEMORY_MAX = 1 << 20 };
+
 struct memory_source {
     struct reel_source source;
     uint8_t *data;
@@ -135,6 +137,13 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
     return source_of_fd(&fd, part->name, err);
 }
 
+/* There may be many such files: only small ones are in memory. */
+static struct reel_source *spool_large(const struct reel_chunk *chunk, struct reel_source *part,
+                                       struct reel_error *err) {
+    return chunk->codec != REEL_CODEC_NONE && chunk->raw > IN_MEMORY_MAX ? spool_unlinked(chunk, part, err)
+                                                                         : spool_chunk(chunk, part, err);
+}
+
 struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {
     if (chunk->codec == REEL_CODEC_NONE) {
         return reel_source_slice(part, chunk->offset, chunk->stored, err);
@@ -151,4 +160,23 @@ struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_sour
         return NULL;
     }
     return spool_memory(TAKE(data), chunk->raw, part->name, err);
+}
+
+struct reel_source *spool_recovered(struct reel_chunk *chunk, struct reel_source *part, uint64_t max,
+                                    char why[SPOOL_WHY_ROOM], struct reel_error *err) {
+    struct reel_error own = {0};
+    struct reel_source *source =
+        chunk->raw == UINT64_MAX ? spool_unmeasured(chunk, part, max, &own) : spool_large(chunk, part, &own);
+    if (source || own.code != REEL_DAMAGED || chunk->codec == REEL_CODEC_NONE) {
+        return source ? source : (reel_error_pass(err, &own), NULL);
+    }
+    if (!codec_measure_damaged(chunk, part, max, err)) {
+        return NULL;
+    }
+    if (chunk->raw == 0) {
+        reel_error_pass(err, &own);
+        return NULL;
+    }
+    snprintf(why, SPOOL_WHY_ROOM, "%.*s", SPOOL_WHY_ROOM - 1, own.text);
+    return spool_large(chunk, part, err);
 }

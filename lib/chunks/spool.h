@@ -18,6 +18,12 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
 struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max,
                                      struct reel_error *err);
 
+/* The same, or as spool_chunk() where chunk->raw is known; of a run that is damaged or ends early what comes before:
+ * sets chunk->damaged and chunk->raw, and the reason in why[]. */
+enum { SPOOL_WHY_ROOM = 200 };
+struct reel_source *spool_recovered(struct reel_chunk *chunk, struct reel_source *part, uint64_t max,
+                                    char why[SPOOL_WHY_ROOM], struct reel_error *err);
+
 /* In memory up to REEL_CHUNK_MEMORY_MAX, else spool_file(); a plain chunk becomes a slice of `part`. */
 struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err);
 

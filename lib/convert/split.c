@@ -1,5 +1,6 @@
-/* See convert/split.h. Each part begins at a time. To split by size, the whole conversion is planned first; a part then
- * begins at the time of the first message of one of its groups. */
+/* See convert/split.h. Each part begins at a time, and with what came before it and still holds: the last message of
+ * latched topics, and the state where messages are changes. To split by size, the whole conversion is planned first; a
+ * part then begins at the time of the first message of one of its groups. */
 #include "convert/split.h"
 
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static bool split_add_part(struct splitting *s, const struct reel_selection *sel
         p->selection.start_ns = p->options.start_ns = start_ns;
         p->options.is_cut = true;
         p->selection.key_frames = true;
-        p->selection.state_at_cut = (s->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
+        p->selection.state_at_cut = p->selection.latched = !(s->writer->needs & REEL_STREAMED); /* each plays alone */
     }
     s->count++;
     return true;
@@ -130,7 +131,7 @@ struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel
                                    const struct reel_write_options *options, const struct reel_split_rule *rule,
                                    const struct reel_progress *progress, uint32_t *count, struct reel_error *err) {
     struct splitting s = {.writer = writer, .plain = *selection};
-    s.plain.last_per_topic = s.plain.state_at_cut = s.plain.key_frames = false;
+    s.plain.last_per_topic = s.plain.latched = s.plain.state_at_cut = s.plain.key_frames = false;
     s.plain.initial = NULL;
     AUTO(reel_stream_free)
     struct reel_stream *stream = reel_writer_stream(writer, recordings, n_recordings, &s.plain, err);

@@ -20,6 +20,8 @@
     X(mcap)                                                                                                            \
     X(rosbag2)                                                                                                         \
     X(rosbag2_sqlite3)                                                                                                 \
+    X(rosbag2_tar)                                                                                                     \
+    X(rosbag2_tar_sqlite3)                                                                                             \
     X(rosbag_v2)                                                                                                       \
     X(rosbag_v2_named)                                                                                                 \
     X(rosbag_v1)                                                                                                       \

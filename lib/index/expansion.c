@@ -10,7 +10,7 @@
 
 /* Whether a codec can expand much beyond REEL_EXPANSION_MAX:1; deflate reaches 1032:1, LZ4 255:1. */
 static bool can_expand(enum reel_codec codec) {
-    return codec == REEL_CODEC_BZIP2 || codec == REEL_CODEC_ZSTD;
+    return codec == REEL_CODEC_BZIP2 || codec == REEL_CODEC_ZSTD || codec == REEL_CODEC_XZ;
 }
 
 uint64_t reel_scan_expansion_max(enum reel_codec codec, uint64_t stored) {

@@ -10,6 +10,12 @@ struct reel_scan;
 
 struct reel_growth_ops;
 
+enum reel_joins {
+    REEL_JOINS_NOT,
+    REEL_MAY_JOIN, /* if no other file is a part for certain, or if the user says so */
+    REEL_JOINS,
+};
+
 struct reel_format {
     const char *name, *title, *media_type;
     const char *const *suffixes; /* NULL-terminated, with the dot; the first is the default */
@@ -49,9 +55,10 @@ struct reel_format {
 
     const char *beside; /* optional: what the name of a further part adds to that of its file ("-wal") */
 
-    /* Optional: is `b` a further part of the recording that `a` is a part of (a .traj and its .state)? Goes by names
-     * and content; reads little. Without it a recording of this format is one file. */
-    bool (*joins)(struct reel_source *a, struct reel_source *b);
+    /* Optional: is `other` a further part of the recording with these parts (a .traj and its .state)? The parts may be
+     * of another format that this one reads too. Goes by names and content; reads little. Without it a recording of
+     * this format is one file. */
+    enum reel_joins (*joins)(struct reel_source *const *parts, uint32_t n, struct reel_source *other);
     bool times_last;  /* times are stored behind the messages: in a file that is not complete they are estimates */
     const char *unit; /* optional: the channel whose message begins a unit that its writer may still change until the
                          next one begins (a frame whose duration is patched) */
@@ -66,6 +73,9 @@ struct reel_format {
 extern const struct reel_format *const reel_formats[];
 
 bool reel_format_keeps(const struct reel_format *format, const char *contract);
+
+/* Whether the name ends as those of recordings do. */
+bool reel_format_names(const char *name);
 
 /* The format with the highest probe; REEL_NOT_MINE with the list of formats when none bids. */
 const struct reel_format *reel_format_probe(struct reel_source *source, struct reel_error *err);

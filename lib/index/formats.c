@@ -2,10 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "convert/writer.h"
-#include "index/format.h"
+#include "index/packed.h"
 
 enum { PROBE_BYTES = 64 << 10 };
 
@@ -30,6 +31,19 @@ const struct reel_format *reel_format_named(const char *name) {
         }
     }
     return NULL;
+}
+
+bool reel_format_names(const char *name) {
+    size_t size = strlen(name);
+    for (size_t f = 0; reel_formats[f]; f++) {
+        for (const char *const *s = reel_formats[f]->suffixes; *s; s++) {
+            size_t n = strlen(*s);
+            if (n < size && ascii_casecmp(name + size - n, *s) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 bool reel_format_keeps(const struct reel_format *format, const char *contract) {
@@ -70,8 +84,9 @@ const struct reel_format *reel_format_probe(struct reel_source *source, struct r
             best_bits = bits;
         }
     }
-    if (!best) {
-        formats_fail_unknown(err);
+    struct reel_error own = {0};
+    if (!best && !(best = packed_probe(bytes_of(head, size), source, &own))) {
+        own.code == REEL_OK ? formats_fail_unknown(err) : reel_error_pass(err, &own);
     }
     return best;
 }

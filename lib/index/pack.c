@@ -232,7 +232,7 @@ bool pack_unpack_chunks(struct reel_bytes data, uint32_t count, struct reel_chun
         uint64_t codec = column_next(&columns[1]);
         out[i].damaged = (codec & PACK_CODEC_DAMAGED) != 0;
         codec &= ~(uint64_t)PACK_CODEC_DAMAGED;
-        if (codec > REEL_CODEC_LOGGED) {
+        if (codec > REEL_CODEC_XZ) {
             return false;
         }
         out[i].codec = (enum reel_codec)codec;

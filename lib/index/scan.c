@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "chunks/spool.h"
 #include "index/builder.h"
+#include "index/packed.h"
 
 bool reel_scan_progress(struct reel_scan *scan, uint64_t done, uint64_t total, struct reel_error *err) {
     const struct reel_progress *p = scan->progress;
@@ -221,8 +222,13 @@ static bool check_parts(struct reel_source *const *parts, uint32_t n_parts, cons
 
 /* Scans the parts, or reads what they say of themselves. */
 static bool scan_parts(struct reel_scan *scan, const struct reel_format *format, bool summary, struct reel_error *err) {
+    bool packed;
     scan->builder->model.is_summary = summary;
-    return summary ? format->summary(scan, err) : format->scan(scan, err) && kept_something(&scan->builder->model, err);
+    if (summary) {
+        return format->summary(scan, err);
+    }
+    return packed_scan(scan, format, &packed, err) && (packed || format->scan(scan, err)) &&
+           kept_something(&scan->builder->model, err);
 }
 
 /* A builder that has finished. */

@@ -22,12 +22,14 @@
 #include "index/format.h"
 #include "index/index.h"
 #include "index/scan.h"
+#include "read/folder.h"
 #include "read/reader.h"
 
 enum { KEPT_DAYS = 30, PACK_DIGITS = SHA1_HEX - 1 };
 #define PACK_SUFFIX ".reel"
 
 struct files {
+    struct folder in;             /* of a folder that the caller names */
     const char **paths;           /* the caller's, then those in `beside` */
     uint32_t n, named;            /* files; of the caller */
     char **beside;                /* those found beside the caller's, one or none each */
@@ -49,6 +51,7 @@ static void reel_auto_files_done(struct files *f) {
     free(f->sources);
     free(f->st);
     free(f->pack);
+    folder_done(&f->in);
 }
 
 /* Of the files that were opened: another one may have their name by now. */
@@ -133,17 +136,41 @@ static bool add_beside(struct files *f, struct reel_error *err) {
     return true;
 }
 
+/* The files of the one recording in a folder. */
+static bool open_folder(struct folder *in, const char *path, const char *const **paths, uint32_t *n,
+                        struct reel_error *err) {
+    if (!folder_read(path, NULL, NULL, in, err)) {
+        return false;
+    }
+    const struct folder_recording *only = folder_only(in);
+    if (!only) {
+        return in->n > 0 ? reel_fail(err, REEL_ARGUMENT, "the folder holds %u recordings: name one of its files", in->n)
+                         : reel_fail(err, REEL_NOT_MINE, "the folder holds no recording");
+    }
+    *paths = only->paths;
+    *n = only->n;
+    return true;
+}
+
+static bool is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static bool open_files(struct files *f, const char *const *paths, uint32_t n, const char *cache_folder,
                        struct reel_error *err) {
+    *f = (struct files){.n = 0};
+    if (n == 1 && is_folder(paths[0]) && !open_folder(&f->in, paths[0], &paths, &n, err)) {
+        return false;
+    }
     if (n == 0 || n > REEL_PARTS_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "a recording has 1 to %d files", REEL_PARTS_MAX);
     }
-    *f = (struct files){.n = n,
-                        .named = n,
-                        .paths = calloc(2 * (size_t)n, sizeof(const char *)),
-                        .beside = calloc(n, sizeof(char *)),
-                        .st = calloc(2 * (size_t)n, sizeof *f->st),
-                        .sources = calloc(2 * (size_t)n, sizeof(struct reel_source *))};
+    f->n = f->named = n;
+    f->paths = calloc(2 * (size_t)n, sizeof(const char *));
+    f->beside = calloc(n, sizeof(char *));
+    f->st = calloc(2 * (size_t)n, sizeof *f->st);
+    f->sources = calloc(2 * (size_t)n, sizeof(struct reel_source *));
     if (!f->paths || !f->beside || !f->st || !f->sources) {
         return reel_fail_memory(err);
     }

@@ -158,7 +158,7 @@ static bool add_last(struct reel_initial_state *f, const struct reel_selection *
     for (size_t i = 0; i < n; i++) {
         const struct last *l = &last[i];
         bool newest = i == 0 || l[-1].source != l->source || strcmp(l[-1].channel->name, l->channel->name) != 0;
-        if (!newest && !l->channel->latched) {
+        if (!l->channel->latched && (!newest || !selection->last_per_topic)) {
             continue;
         }
         if (!GROW_ARRAY(f->messages, f->n_messages, f->cap_messages)) {
@@ -311,7 +311,7 @@ struct reel_initial_state *initial_state_make(const struct reel_stream *stream, 
     }
     atomic_init(&f->references, 1);
     f->stream = stream;
-    if ((selection->last_per_topic && !add_last(f, selection, err)) ||
+    if (((selection->last_per_topic || selection->latched) && !add_last(f, selection, err)) ||
         (selection->key_frames && !add_by_rules(f, selection, err)) ||
         (selection->state_at_cut && !add_state(f, selection, err))) {
         return NULL;

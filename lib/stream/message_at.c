@@ -109,7 +109,7 @@ static bool consider(void *context, const struct reel_entry *entry) {
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
                           struct reel_stream **stream, struct reel_message *out, struct reel_error *err) {
     struct reel_selection plain = *selection; /* the stream has no initial state */
-    plain.last_per_topic = plain.state_at_cut = plain.key_frames = false;
+    plain.last_per_topic = plain.latched = plain.state_at_cut = plain.key_frames = false;
     plain.initial = NULL;
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &plain, err);
     if (!s) {

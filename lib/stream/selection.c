@@ -267,7 +267,7 @@ void selection_free(struct opened_selection *o) {
 /* ---- messages before the selection */
 
 bool selection_wants_initial_state(const struct reel_selection *q) {
-    return (q->last_per_topic || q->state_at_cut || q->key_frames) && q->start_ns != REEL_TIME_MIN;
+    return (q->last_per_topic || q->latched || q->state_at_cut || q->key_frames) && q->start_ns != REEL_TIME_MIN;
 }
 
 /* Makes them from the channels under the names of the formats. */

@@ -56,14 +56,14 @@ static bool ustar_is_plain(const char *name) {
     return n <= NAME;
 }
 
-size_t ustar_head(const char *name, uint64_t size, int64_t modified_s, uint8_t out[USTAR_HEAD_MAX]) {
+static size_t put_head(const char *name, uint64_t size, bool wide, int64_t modified_s, uint8_t out[USTAR_HEAD_MAX]) {
     char records[4 * USTAR_BLOCK] = "", digits[24];
     size_t used = 0, blocks = 0;
     if (!ustar_is_plain(name)) {
         used += ustar_put_record(records, sizeof records, "path", name);
     }
-    if (size >> SIZE_MAX_BITS) {
-        snprintf(digits, sizeof digits, "%llu", (unsigned long long)size);
+    if (wide || size >> SIZE_MAX_BITS) {
+        snprintf(digits, sizeof digits, wide ? "%020llu" : "%llu", (unsigned long long)size);
         used += ustar_put_record(records + used, sizeof records - used, "size", digits);
     }
     if (used > 0) {
@@ -74,6 +74,13 @@ size_t ustar_head(const char *name, uint64_t size, int64_t modified_s, uint8_t o
     }
     ustar_put_header(out + blocks * USTAR_BLOCK, name, size, modified_s, '0');
     return (blocks + 1) * USTAR_BLOCK;
+}
+
+size_t ustar_head(const char *name, uint64_t size, int64_t modified_s, uint8_t out[USTAR_HEAD_MAX]) {
+    return put_head(name, size, false, modified_s, out);
+}
+size_t ustar_head_wide(const char *name, uint64_t size, int64_t modified_s, uint8_t out[USTAR_HEAD_MAX]) {
+    return put_head(name, size, true, modified_s, out);
 }
 
 /* ---- names */

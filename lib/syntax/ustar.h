@@ -19,6 +19,8 @@ enum {
 
 /* Writes the header blocks of a member to `out`; returns their size, a multiple of USTAR_BLOCK. */
 size_t ustar_head(const char *name, uint64_t size, int64_t modified_s, uint8_t out[USTAR_HEAD_MAX]);
+/* The same, of a size that does not depend on that of the member: for one that is written before that is known. */
+size_t ustar_head_wide(const char *name, uint64_t size, int64_t modified_s, uint8_t out[USTAR_HEAD_MAX]);
 /* The padding after a member of that size. */
 static inline uint64_t ustar_padding(uint64_t size) {
     return (USTAR_BLOCK - size % USTAR_BLOCK) % USTAR_BLOCK;

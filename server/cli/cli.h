@@ -182,20 +182,24 @@ enum { CLI_PARTS_MAX = 512 };
 struct cli_files {
     const char *const *paths;
     uint32_t n;
-    const struct reel_format *format; /* of the first, by cli_gather(); NULL: unknown */
+    /* the rest by cli_gather() */
+    uint32_t main;                    /* the file that names the recording */
+    const struct reel_format *format; /* of the first; NULL: unknown */
+    char *name;                       /* the file's; in a folder its path below it, or the folder's own name */
+    bool in_folder;                   /* found in a folder that was given */
 };
 
 /* Opens files as a recording. Its index pack is kept in the user's cache folder under a name derived from paths, sizes,
  * times and inodes, and used again while these are unchanged; `rescan` scans again. Without a cache folder the pack is
  * a temporary file that is gone when the recording is freed. */
-struct reel_recording *cli_open(const char *path, bool rescan, struct reel_error *err);
+struct reel_recording *cli_open(const char *path, bool rescan, struct reel_error *err); /* a file, or a folder */
 struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan, struct reel_error *err);
 
 /* From the files' own index, or from a kept index pack; files without an index are scanned. */
 struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_error *err);
 
-/* Call after work on this file failed: if the kept index pack turned out to be corrupted (REEL_CHANGED; it is verified
- * as it is read), it is removed, and `err` says to run the command again. */
+/* Call after work on these files failed: if the kept index pack turned out to be corrupted (REEL_CHANGED; it is
+ * verified as it is read), it is removed, and `err` says to run the command again. */
 void cli_forget(const char *path, struct reel_error *err);
 void cli_forget_files(const struct cli_files *files, struct reel_error *err);
 
@@ -209,30 +213,33 @@ extern struct option_list cli_definitions;
      .help = "folder whose .msg, .srv, .action and .idl files (DIR/PACKAGE/msg/TYPE.msg, at any depth) define "        \
              "messages of recordings that hold no definition; may be repeated"}
 
-/* ---- gather.c: groups the files of a command line into recordings (run.traj and run.state are one) */
+/* ---- gather.c: groups the files of a command line into recordings (run.traj and run.state are one), and finds those
+ * in its folders (lib/read/folder.h) */
 
+struct folder;
 struct cli_recordings {
     const char **paths; /* as given, the parts of one recording adjacent */
     struct cli_files *items;
-    uint32_t n;
+    struct folder **folders;
+    uint32_t n, n_folders;
+    size_t room, room_folders;
 };
-bool cli_gather(char *const *paths, uint32_t n, struct cli_recordings *out, struct reel_error *err);
+struct cli_gather_options {
+    bool deep;           /* all recordings of a folder and its subfolders; else a folder is one recording */
+    const char *several; /* what to do with a folder that is not */
+    const char *except;  /* a folder that is left out; may be NULL */
+    /* all optional: whether a file of a folder is looked at; one that is no recording; a subfolder that cannot be read
+     */
+    bool (*takes)(void *context, const char *path);
+    void (*passed)(void *context, const char *path);
+    void (*refused)(void *context, const char *folder, const struct reel_error *why);
+    void *context;
+};
+bool cli_gather(char *const *paths, uint32_t n, const struct cli_gather_options *options, struct cli_recordings *out,
+                struct reel_error *err);
+/* One recording is expected: REEL_ARGUMENT if there are several. */
+bool cli_gather_one(char *const *paths, uint32_t n, struct cli_recordings *out, struct reel_error *err);
 void cli_recordings_done(struct cli_recordings *r);
-
-/* ---- tree.c: the files of a command line, and the recordings below its folders, by their names' endings */
-
-struct cli_tree {
-    char **paths;
-    uint32_t *below; /* paths[i] + below[i]: its place below the folder that was given */
-    uint32_t n;
-    size_t room, room_below;
-};
-bool cli_tree(char *const *paths, uint32_t n, const char *except, struct cli_tree *out,
-              struct reel_error *err); /* except:
-                                          a
-                                          folder
-                                        */
-void cli_tree_done(struct cli_tree *tree);
 
 /* ---- the options of cat and convert as a selection of these recordings */
 

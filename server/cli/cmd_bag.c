@@ -5,9 +5,9 @@
 #include "cli/cli.h"
 #include "formats/rosbag/info.h"
 
-static bool bag_print(const char *path, struct reel_bag_question q, struct reel_error *err) {
-    q.path = path;
-    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
+static bool bag_print(const struct cli_files *files, struct reel_bag_question q, struct reel_error *err) {
+    q.path = files->n == 1 ? files->paths[0] : files->name;
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, false, err);
     AUTO_MEM char *text = recording ? reel_bag_info(recording, &q, err) : NULL;
     return text && (fputs(text, stdout) >= 0 || reel_fail_errno(err, "could not write")) && cli_flush(err);
 }
@@ -30,13 +30,18 @@ static int run_bag(int argc, char **argv) {
         return cli_misused(&cli_bag, "unknown subcommand \"%s\"; the only one is info", argv[first]);
     }
     cli_catch_interrupt();
-    for (int i = first + 1; i < argc; i++) {
-        struct reel_error err = {0};
-        if (!bag_print(argv[i], q, &err)) {
-            cli_forget(argv[i], &err);
-            return cli_fail(&cli_bag, cli_file_name(argv[i]), &err);
+    struct reel_error err = {0};
+    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    const struct cli_gather_options gather = {.deep = true};
+    if (!cli_gather(argv + first + 1, (uint32_t)(argc - first - 1), &gather, &all, &err)) {
+        return cli_fail(&cli_bag, NULL, &err);
+    }
+    for (uint32_t i = 0; i < all.n; i++) {
+        if (!bag_print(&all.items[i], q, &err)) {
+            cli_forget_files(&all.items[i], &err);
+            return cli_fail(&cli_bag, all.items[i].name, &err);
         }
-        fputs(i + 1 < argc ? "---\n" : "", stdout);
+        fputs(i + 1 < all.n ? "---\n" : "", stdout);
     }
     return CLI_DONE;
 }

@@ -83,9 +83,10 @@ static bool cat_put_rows(struct reel_recording *recording, const struct reel_sel
     return true;
 }
 
-static bool put_messages(const char *path, struct cli_select *select, const struct request *q, struct reel_error *err) {
+static bool put_messages(const struct cli_files *files, struct cli_select *select, const struct request *q,
+                         struct reel_error *err) {
     struct reel_selection selection;
-    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, false, err);
     if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) ||
         !cli_warn_matches(&recording, 1, &selection, err)) {
         return false;
@@ -142,20 +143,21 @@ static int run_cat(int argc, char **argv) {
     if (!cli_options(&cli_cat, options, 1, argc, argv, &first, &code)) {
         return code;
     }
-    if (argc - first > 1) {
-        return cli_misused(&cli_cat, "expected one file");
+    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    if (!cli_gather_one(argv + first, (uint32_t)(argc - first), &all, &err)) {
+        return all.n > 1 ? cli_misused(&cli_cat, "%s", err.text) : cli_fail(&cli_cat, NULL, &err);
     }
     cli_catch_interrupt();
-    if (put_messages(argv[first], &select, &q, &err)) {
+    if (put_messages(&all.items[0], &select, &q, &err)) {
         return CLI_DONE;
     }
-    cli_forget(argv[first], &err);
-    return cli_fail(&cli_cat, cli_file_name(argv[first]), &err);
+    cli_forget_files(&all.items[0], &err);
+    return cli_fail(&cli_cat, all.items[0].name, &err);
 }
 
 const struct cli_command cli_cat = {
     .name = "cat",
-    .arguments = "FILE [OPTION]…",
+    .arguments = "FILE… [OPTION]…",
     .summary = "print the messages of a recording in time order",
     .details = "Each row has the members topic, sequence, log_time, publish_time and data. Payloads that cannot be "
                "decoded are {\"$base64\": …}.",

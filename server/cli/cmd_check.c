@@ -2,7 +2,6 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "http/json_text.h"
-#include "index/format.h"
 #include "values/undecoded.h"
 #include "views/views.h"
 
@@ -55,21 +54,14 @@ static bool print_report(const char *path, struct reel_recording *recording, con
     return good;
 }
 
-/* The log of a database that is checked, too. */
-static bool is_read_with_another(char *const *paths, int n, const char *path) {
-    for (int i = 0; i < n; i++) {
-        size_t size = strlen(paths[i]);
-        for (size_t f = 0; strncmp(paths[i], path, size) == 0 && reel_formats[f]; f++) {
-            if (reel_formats[f]->beside && strcmp(path + size, reel_formats[f]->beside) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
+/* A file as it was given, a recording of several by its name. */
+static const char *subject_of(const struct cli_files *files) {
+    return files->n == 1 ? files->paths[0] : files->in_folder ? files->name : files->paths[files->main];
 }
 
-static int check_json(const char *path, struct reel_error *err) {
-    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, true, err);
+static int check_json(const struct cli_files *files, struct reel_error *err) {
+    const char *path = subject_of(files);
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, true, err);
     if (!recording) {
         check_print_json(json_pack("{s:s, s:s, s:n, s:i, s:i, s:i, s:i, s:[], s:[], s:s}", "file", path, "state",
                                    "unreadable", "format", "messages", 0, "channels", 0, "lost_bytes", 0,
@@ -82,8 +74,8 @@ static int check_json(const char *path, struct reel_error *err) {
                                                                                                  : CHECK_CLEAN;
 }
 
-static int check_check(const char *path, struct reel_error *err) {
-    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, true, err);
+static int check_check(const struct cli_files *files, struct reel_error *err) {
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, true, err);
     if (!recording) {
         return CHECK_UNREADABLE;
     }
@@ -91,9 +83,9 @@ static int check_check(const char *path, struct reel_error *err) {
     size_t n;
     const struct reel_finding *findings = reel_index_findings(reel_recording_index(recording), &n);
     char size[16];
-    printf("%s: %s, %llu message%s in %u channel%s, ", path, info->container[0] ? info->container : info->format->title,
-           (unsigned long long)info->messages, info->messages == 1 ? "" : "s", info->n_channels,
-           info->n_channels == 1 ? "" : "s");
+    printf("%s: %s, %llu message%s in %u channel%s, ", subject_of(files),
+           info->container[0] ? info->container : info->format->title, (unsigned long long)info->messages,
+           info->messages == 1 ? "" : "s", info->n_channels, info->n_channels == 1 ? "" : "s");
     if (info->damaged) {
         printf("damaged: %s lost\n", info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "data");
     } else {
@@ -122,14 +114,19 @@ static int cmd_check_run(int argc, char **argv) {
         return code;
     }
     cli_catch_interrupt();
-    for (int i = first; i < argc; i++) {
-        struct reel_error err = {0};
-        if (is_read_with_another(argv + first, argc - first, argv[i])) {
-            continue;
-        }
-        code = json ? check_json(argv[i], &err) : check_check(argv[i], &err);
+    struct reel_error err = {0};
+    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    const struct cli_gather_options gather = {.deep = true};
+    if (!cli_gather(argv + first, (uint32_t)(argc - first), &gather, &all, &err)) {
+        cli_fail(&cli_check, NULL, &err);
+        return CHECK_UNREADABLE;
+    }
+    for (uint32_t i = 0; i < all.n; i++) {
+        err = (struct reel_error){0};
+        code = json ? check_json(&all.items[i], &err) : check_check(&all.items[i], &err);
         if (code == CHECK_UNREADABLE && !json) {
-            cli_fail(&cli_check, cli_file_name(argv[i]), &err);
+            cli_fail(&cli_check, all.items[i].in_folder ? all.items[i].name : cli_file_name(all.items[i].paths[0]),
+                     &err);
         }
         worst = code > worst ? code : worst;
     }

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/each.h"
+#include "cli/folder_output.h"
 #include "convert/conversion.h"
 #include "convert/split.h"
 #include "formats/nanover/question.h"
@@ -20,6 +21,7 @@ struct conversion {
     struct reel_write_values values; /* of `write`, for the writer */
     struct option_list shifts;
     bool report, force, raw, wrap;
+    bool folder;          /* the output is a folder: a ROS 2 bag */
     int ros;              /* index in dialects; -1: not given */
     uint64_t jobs;        /* conversions at once, into a folder */
     uint64_t threads;     /* of a conversion; 0: one for each core */
@@ -66,8 +68,17 @@ static const char *extension_of(const char *path) {
     return best > 0 ? path + size - best : dot ? dot : "";
 }
 
+/* A ROS 2 bag without an archive around it. */
+static bool writes_folder(const struct conversion *c) {
+    return c->format && strcmp(c->format + (c->format[0] == '.'), "rosbag2") == 0;
+}
+
 static bool choose_writer(struct conversion *c, const char *out, struct reel_error *err) {
     AUTO_MEM char *extension = NULL;
+    c->folder = writes_folder(c);
+    if (c->folder) {
+        return (c->writer = reel_writer_named(".rosbag2.tar", cli_write_variant(&c->write), err)) != NULL;
+    }
     if (c->format ? asprintf(&extension, "%s%s", c->format[0] == '.' ? "" : ".", c->format) < 0
                   : !(extension = strdup(extension_of(out)))) {
         return reel_fail_memory(err);
@@ -81,7 +92,8 @@ static bool choose_writer(struct conversion *c, const char *out, struct reel_err
 }
 
 static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
-    if (!cli_gather(paths, n, &c->files, err)) {
+    const struct cli_gather_options gather = {.several = "name those to merge, or convert into a folder"};
+    if (!cli_gather(paths, n, &gather, &c->files, err)) {
         return false;
     }
     if (c->files.n > INPUTS_MAX) {
@@ -94,7 +106,7 @@ static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct r
     for (; c->n_recordings < c->files.n; c->n_recordings++) {
         const struct cli_files *files = &c->files.items[c->n_recordings];
         if (!(c->recordings[c->n_recordings] = cli_open_files(files, false, err))) {
-            const char *name = cli_file_name(files->paths[0]);
+            const char *name = files->name;
             return strncmp(err->text, name, strlen(name)) == 0 ? false : reel_error_at(err, "%s", name);
         }
     }
@@ -112,7 +124,7 @@ static bool set_merge_options(struct conversion *c, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < c->n_recordings; i++) {
-        names[i] = cli_file_name(c->files.items[i].paths[0]);
+        names[i] = c->files.items[i].name;
     }
     const enum reel_align align = c->shifts.count > 0 ? REEL_ALIGN_NONE : (enum reel_align)c->align;
     return reel_merge_options(c->recordings, c->n_recordings, names, align, c->sources, err) &&
@@ -152,10 +164,24 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
     return c->run == NO_RUN || reel_nanover_run(c->recordings[0], c->run, &c->selection, &c->options, err);
 }
 
+/* The name of what is written: the file's without its extension, or the folder's. malloc'd. */
+static char *output_name(const struct conversion *c, const char *path) {
+    const char *file = cli_file_name(path);
+    if (!c->folder) {
+        return strndup(file, strlen(file) - strlen(extension_of(path)));
+    }
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/') {
+        end--;
+    }
+    const char *slash = memrchr(path, '/', end);
+    size_t begin = slash && end > 1 ? (size_t)(slash + 1 - path) : 0;
+    return strndup(path + begin, end - begin);
+}
+
 /* Opens the conversion to `path`. */
 static bool open_conversion(struct conversion *c, const char *path, struct reel_error *err) {
-    const char *file = cli_file_name(path);
-    AUTO_MEM char *name = strndup(file, strlen(file) - strlen(extension_of(path)));
+    AUTO_MEM char *name = output_name(c, path);
     struct reel_write_options options = c->options;
     if (!name) {
         return reel_fail_memory(err);
@@ -213,17 +239,19 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
     if (!loss) {
         return reel_fail_memory(err);
     }
-    if (!cli_output_open(&out, path, c->force, err)) {
+    if (!c->folder && !cli_output_open(&out, path, c->force, err)) {
         return false;
     }
     struct cli_progress progress;
     cli_progress_start(&progress, "converting", cli_file_name(path));
-    struct reel_output output = {
-        .write = cli_output_write, .rewrite = output_file_rewrites(&out) ? output_file_rewrite : NULL, .context = &out};
-    bool good = conversion_write(c->opened, &output, loss, &progress.report, err);
+    struct reel_output output = {.write = cli_output_write,
+                                 .rewrite = !c->folder && output_file_rewrites(&out) ? output_file_rewrite : NULL,
+                                 .context = &out};
+    bool good = c->folder ? cli_write_folder(c->opened, path, c->force, loss, &progress.report, err)
+                          : conversion_write(c->opened, &output, loss, &progress.report, err);
     cli_progress_end(&progress);
     print_losses(stderr, loss);
-    return good && output_file_finish(&out, err);
+    return good && (c->folder || output_file_finish(&out, err));
 }
 
 /* "out_0000.mcap", "out_0001.mcap" … */
@@ -252,8 +280,9 @@ static bool write_parts(struct conversion *c, const char *path, struct reel_erro
 
 static bool convert_convert(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
     const char *out = paths[n - 1];
-    if (c->split && strcmp(out, "-") == 0) {
-        return reel_fail(err, REEL_ARGUMENT, "--split writes several files, not to standard output");
+    if (c->split && (strcmp(out, "-") == 0 || writes_folder(c))) {
+        return reel_fail(err, REEL_ARGUMENT,
+                         "--split writes several files, not to standard output or into a ROS 2 bag");
     }
     return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && set_merge_options(c, err) &&
            select_messages(c, err) && open_conversion(c, out, err) && warn_matches(c, err) && report_losses(c, err) &&
@@ -269,14 +298,19 @@ static bool convert_is_folder(const char *path) {
 }
 
 /* "out/day1/run.mcap" for "day1/run.bag", its place below a folder that was given. */
-static char *path_in_folder(const void *conversion, const char *folder, const char *place) {
+static char *path_in_folder(const void *conversion, const char *folder, const struct cli_files *files) {
     const struct conversion *c = conversion;
+    const char *place = files->name;
     const char *format = c->format ? c->format : "mcap";
+    bool is_file = strcmp(cli_file_name(place), cli_file_name(files->paths[files->main])) == 0; /* not a folder's name
+                                                                                                 */
     size_t n = strlen(folder), name = (size_t)(cli_file_name(place) - place),
-           stem = strlen(place) - strlen(extension_of(place));
+           stem = strlen(place) - (is_file ? strlen(extension_of(place)) : 0);
+    const char *slash = n > 0 && folder[n - 1] == '/' ? "" : "/", *dot = format[0] == '.' ? "" : ".";
+    bool is_folder = writes_folder(c); /* a folder has no extension */
     char *out = NULL;
-    return asprintf(&out, "%s%s%.*s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/",
-                    (int)(stem > name ? stem : strlen(place)), place, format[0] == '.' ? "" : ".", format) < 0
+    return asprintf(&out, "%s%s%.*s%s%s", folder, slash, (int)(stem > name ? stem : strlen(place)), place,
+                    is_folder ? "" : dot, is_folder ? "" : format) < 0
                ? NULL
                : out;
 }
@@ -288,6 +322,14 @@ static bool convert_one(const void *all, char **paths, uint32_t n, bool replace,
     return convert_convert(&c, paths, n, err);
 }
 
+/* Whether the folder that is written is one ROS 2 bag, of one recording. */
+static bool is_one_bag(const struct conversion *c, char **paths, uint32_t n) {
+    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    const struct cli_gather_options gather = {.deep = true};
+    struct reel_error ignored = {0};
+    return writes_folder(c) && (!cli_gather(paths, n, &gather, &all, &ignored) || all.n == 1);
+}
+
 static int run_convert(int argc, char **argv) {
     AUTO(conversion_done) struct conversion c = {.run = NO_RUN, .ros = -1};
     struct reel_error err = {0};
@@ -296,7 +338,7 @@ static int run_convert(int argc, char **argv) {
     /* clang-format off */
     struct cli_option options[CLI_OPTIONS_MAX + 1] = {
         CLI_SELECT_OPTIONS(c.select),
-        {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …"},
+        {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …; rosbag2: OUT is a folder, as `ros2 bag record` writes it"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "version of the output format: 1.2 or 2.0 (default) for .bag, 0.0 (default) or 2.0 for .tide"},
         {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output, such as zstd for .mcap or bz2 for .bag; one that the format does not have is refused with a list of those that it has"},
         {.name = "split", .kind = CLI_TEXT, .to = &c.split, .value = "RULE", .help = "write several files, OUT_0000 and so on, of duration:60s or about size:1GB each"},
@@ -321,7 +363,7 @@ static int run_convert(int argc, char **argv) {
         return code;
     }
     cli_catch_interrupt();
-    if (convert_is_folder(argv[argc - 1])) {
+    if (convert_is_folder(argv[argc - 1]) && !is_one_bag(&c, argv + first, (uint32_t)(argc - first - 1))) {
         const struct cli_each each = {.command = &cli_convert,
                                       .processes = (unsigned)c.jobs,
                                       .always = c.force || c.report,

@@ -23,8 +23,7 @@ static char *info_name_of(const char *path) {
 /* Describes the files as the catalog would. */
 static bool describe_files(const struct cli_files *files, const struct reel_index *index,
                            struct catalog_recording *out) {
-    *out = (struct catalog_recording){.name = info_name_of(files->paths[0]),
-                                      .parts = calloc(files->n, sizeof *out->parts)};
+    *out = (struct catalog_recording){.name = info_name_of(files->name), .parts = calloc(files->n, sizeof *out->parts)};
     for (; out->parts && out->n_parts < files->n; out->n_parts++) {
         struct catalog_part *part = &out->parts[out->n_parts];
         if (!(part->file_name = info_name_of(files->paths[out->n_parts]))) {
@@ -238,13 +237,14 @@ static int run_info(int argc, char **argv) {
     cli_catch_interrupt();
     struct reel_error err = {0};
     AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
-    if (!cli_gather(argv + first, (uint32_t)(argc - first), &all, &err)) {
+    const struct cli_gather_options gather = {.deep = true};
+    if (!cli_gather(argv + first, (uint32_t)(argc - first), &gather, &all, &err)) {
         return cli_fail(&cli_info, NULL, &err);
     }
     code = CLI_DONE;
     for (uint32_t i = 0; i < all.n; i++) {
         bool good = info_print(&all.items[i], json, quick, i, &err);
-        code = good ? code : cli_fail(&cli_info, cli_file_name(all.items[i].paths[0]), &err);
+        code = good ? code : cli_fail(&cli_info, all.items[i].name, &err);
     }
     return code;
 }

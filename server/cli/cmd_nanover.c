@@ -125,11 +125,9 @@ static int run_report(char **rest, uint32_t n, struct request *q) {
         return cli_misused(&cli_nanover, "%s", conflict(q));
     }
     AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
-    if (!cli_gather(rest + 1, n - 1, &all, &err)) {
-        return cli_fail(&cli_nanover, NULL, &err);
-    }
-    if (all.n > 1) {
-        return cli_misused(&cli_nanover, "expected one recording (run.traj and run.state are one)");
+    if (!cli_gather_one(rest + 1, n - 1, &all, &err)) {
+        return all.n > 1 ? cli_misused(&cli_nanover, "%s (run.traj and run.state are one)", err.text)
+                         : cli_fail(&cli_nanover, NULL, &err);
     }
     const struct cli_files *files = &all.items[0];
     cli_catch_interrupt();
@@ -137,7 +135,7 @@ static int run_report(char **rest, uint32_t n, struct request *q) {
         return CLI_DONE;
     }
     cli_forget_files(files, &err);
-    return cli_fail(&cli_nanover, cli_file_name(files->paths[0]), &err);
+    return cli_fail(&cli_nanover, files->name, &err);
 }
 
 static int run_nanover(int argc, char **argv) {

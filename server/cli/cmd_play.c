@@ -86,7 +86,8 @@ static struct record_remote_options remote_of(const struct request *q, const cha
                                           .go_on = play_go_on};
 }
 
-static bool play_file(const char *path, struct cli_select *select, const struct request *q, struct reel_error *err) {
+static bool play_file(const struct cli_files *files, struct cli_select *select, const struct request *q,
+                      struct reel_error *err) {
     struct reel_selection selection;
     struct reel_play_options options = reel_play_defaults();
     const struct reel_write_options write = {
@@ -95,13 +96,13 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
     if (!writer || !cmd_play_read_options(q, &options, err)) {
         return false;
     }
-    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, false, err);
     if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) ||
         !cli_warn_matches(&recording, 1, &selection, err)) {
         return false;
     }
     if (q->to) {
-        const struct record_remote_options remote = remote_of(q, cli_file_name(path));
+        const struct record_remote_options remote = remote_of(q, files->name);
         struct reel_stream *played = cmd_play_open_stream(recording, &selection, &options, q->follow, err);
         return played && play_remote(&remote, played, err);
     }
@@ -154,6 +155,19 @@ static bool play_from_server(const char *url, const struct cli_select *select, c
         return bridge ? reel_error_pass(err, &why) : false;
     }
     return play_bridge_finish(bridge, err); /* also after Ctrl-C */
+}
+
+static int play_files(char **paths, uint32_t n, struct cli_select *select, const struct request *q) {
+    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    struct reel_error err = {0};
+    if (!cli_gather_one(paths, n, &all, &err)) {
+        return all.n > 1 ? cli_misused(&cli_play, "%s", err.text) : cli_fail(&cli_play, NULL, &err);
+    }
+    if (play_file(&all.items[0], select, q, &err)) {
+        return CLI_DONE;
+    }
+    cli_forget_files(&all.items[0], &err);
+    return cli_fail(&cli_play, all.items[0].name, &err);
 }
 
 static int run_play(int argc, char **argv) {
@@ -218,23 +232,20 @@ static int run_play(int argc, char **argv) {
     if (!cli_options(&cli_play, options, 1, argc, argv, &first, &code)) {
         return code;
     }
-    if (argc - first > 1) {
-        return cli_misused(&cli_play, "expected one file, or the address of a recording");
-    }
     cli_catch_interrupt();
-    bool is_url = play_is_url(argv[first]);
-    if (is_url ? play_from_server(argv[first], &select, &q, &err) : play_file(argv[first], &select, &q, &err)) {
-        return CLI_DONE;
+    if (!play_is_url(argv[first])) {
+        return play_files(argv + first, (uint32_t)(argc - first), &select, &q);
     }
-    if (!is_url) {
-        cli_forget(argv[first], &err);
+    if (argc - first > 1) {
+        return cli_misused(&cli_play, "expected one recording, or the address of one");
     }
-    return cli_fail(&cli_play, cli_file_name(argv[first]), &err);
+    return play_from_server(argv[first], &select, &q, &err) ? CLI_DONE
+                                                            : cli_fail(&cli_play, cli_file_name(argv[first]), &err);
 }
 
 const struct cli_command cli_play = {
     .name = "play",
-    .arguments = "FILE|URL [OPTION]…",
+    .arguments = "FILE…|URL [OPTION]…",
     .summary = "print the messages of a recording when they are due",
     .details = "The rows are those of cat; each is printed when as much time has passed as in the recording.\n"
                "A URL is that of a recording on a server: http://HOST/api/v1/recordings/ID.\n"

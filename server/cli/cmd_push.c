@@ -1,7 +1,6 @@
 /* reel push: uploads local files; running the command again resumes interrupted uploads. A file that fails is reported,
  * and the others are still uploaded. The files of one recording are uploaded one after another, beginning with the one
  * it is named after. */
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,22 +17,12 @@
 
 enum { JOBS_MAX = 16, BAR_WIDTH = 24, STEP_MS = 200 };
 
-struct paths {
-    char **items;
-    uint32_t n;
-};
-static inline void reel_auto_paths_done(struct paths *p) {
-    while (p->n > 0) {
-        free(p->items[--p->n]);
-    }
-    free(p->items);
-}
-
 struct pushing {
     struct push_options options;
     struct option_list globs; /* of the files in folders */
     bool dry_run, quiet;
-    struct paths folders; /* those given: names are the paths below them */
+    char **given; /* the arguments */
+    uint32_t n_given;
     const char *token;
     const struct cli_recordings *all;
     _Atomic uint64_t sent;
@@ -45,41 +34,10 @@ struct pushing {
 };
 
 static void pushing_done(struct pushing *p) {
-    reel_auto_paths_done(&p->folders);
     reel_auto_option_list_done(&p->globs);
 }
 
 /* ---- one recording */
-
-/* The file that the recording is named after: the one with its format's first extension (run.traj, not run.state). */
-static uint32_t main_file_of(const struct cli_files *files) {
-    const char *suffix = files->n > 1 && files->format ? files->format->suffixes[0] : NULL;
-    for (uint32_t k = 0; suffix && k < files->n; k++) {
-        size_t n = strlen(files->paths[k]), end = strlen(suffix);
-        if (n > end && strcmp(files->paths[k] + n - end, suffix) == 0) {
-            return k;
-        }
-    }
-    return 0;
-}
-
-/* The size of the given folder that the file is in; 0: it was given itself. */
-static size_t folder_of(const struct pushing *p, const char *path) {
-    for (uint32_t i = 0; i < p->folders.n; i++) {
-        size_t n = strlen(p->folders.items[i]);
-        n -= p->folders.items[i][n - 1] == '/';
-        if (strncmp(path, p->folders.items[i], n) == 0 && path[n] == '/') {
-            return n + 1;
-        }
-    }
-    return 0;
-}
-
-/* Two days' run.bag are two recordings: a file of a folder is named by its path below it. */
-static const char *push_name_of(const struct pushing *p, const char *path) {
-    size_t folder = folder_of(p, path);
-    return folder > 0 ? path + folder : cli_file_name(path);
-}
 
 static void push_report(struct pushing *p, const struct push_file *file, bool good, const struct reel_error *err) {
     pthread_mutex_lock(&p->mutex);
@@ -96,11 +54,13 @@ static void push_report(struct pushing *p, const struct push_file *file, bool go
     pthread_mutex_unlock(&p->mutex);
 }
 
-static bool push_one(struct pushing *p, struct push_http *http, const char *path, const char *part_of) {
-    struct push_file file = {
-        .path = path, .name = part_of ? cli_file_name(path) : push_name_of(p, path), .part_of = part_of};
+static bool push_one(struct pushing *p, struct push_http *http, const struct cli_files *files, uint32_t k,
+                     const char *part_of) {
+    const char *own = cli_file_name(files->paths[k]);
+    struct push_file file = {.path = files->paths[k], .name = part_of ? own : files->name, .part_of = part_of};
     struct reel_error err = {0};
     bool good = true;
+    file.file_name = strcmp(own, cli_file_name(file.name)) == 0 ? NULL : own;
     if (p->dry_run) {
         snprintf(file.text, sizeof file.text, "would be uploaded as %.80s/%.120s", p->options.collection,
                  part_of ? part_of : file.name);
@@ -111,33 +71,30 @@ static bool push_one(struct pushing *p, struct push_http *http, const char *path
     return good;
 }
 
-/* Of the files of a folder, those that are no recordings are passed over. */
-static bool passes_over(struct pushing *p, const struct cli_files *files) {
-    const char *path = files->paths[0];
+static void push_passed(void *context, const char *path) {
     struct push_file file = {.path = path, .text = "is no recording, passed over"};
-    bool passes = !files->format && folder_of(p, path) > 0 && access(path, R_OK) == 0;
-    if (passes) {
-        push_report(p, &file, true, NULL);
-    }
-    return passes;
+    push_report(context, &file, true, NULL);
 }
 
+/* The file that names the recording first, then metadata.yaml: alone it is no recording, but it says what the others
+ * are.
+ */
 static void push_recording(struct pushing *p, struct push_http *http, const struct cli_files *files) {
-    uint32_t main_file = main_file_of(files);
-    if (passes_over(p, files)) {
+    if (!files->format && files->in_folder && access(files->paths[0], R_OK) == 0) {
+        push_passed(p, files->paths[0]);
         return;
     }
-    bool good = push_one(p, http, files->paths[main_file], NULL);
+    bool good = push_one(p, http, files, files->main, NULL);
     for (uint32_t k = 0; k < files->n && !cli_interrupted(); k++) {
-        if (k == main_file) {
+        if (k == files->main) {
             continue;
         }
         struct push_file skipped = {.path = files->paths[k]};
         struct reel_error err = {0};
         if (good) {
-            push_one(p, http, files->paths[k], push_name_of(p, files->paths[main_file]));
+            push_one(p, http, files, k, files->name);
         } else {
-            reel_fail(&err, REEL_CANCELLED, "skipped: it is a part of %.200s, which failed", files->paths[main_file]);
+            reel_fail(&err, REEL_CANCELLED, "skipped: it is a part of %.200s, which failed", files->paths[files->main]);
             push_report(p, &skipped, false, &err);
         }
     }
@@ -213,103 +170,76 @@ static void run_all(struct pushing *p, unsigned jobs) {
 
 /* ---- which files */
 
-static bool paths_add(struct paths *p, const char *path) {
-    char **items = realloc(p->items, (p->n + 1) * sizeof *items);
-    p->items = items ? items : p->items;
-    bool good = items && (items[p->n] = strdup(path));
-    p->n += good;
-    return good;
-}
-
-struct walking {
-    struct pushing *push;
-    struct paths *files;
-};
-
-static enum folder_decision push_enter(void *context, const char *folder, struct reel_error *err) {
-    (void)context, (void)folder;
-    return !cli_interrupted() ? FOLDER_ENTER : (reel_fail(err, REEL_CANCELLED, "interrupted"), FOLDER_STOP);
-}
-
-/* Whether --glob was given and neither the file's name nor its path below the folder matches. */
-static bool is_left_out(const struct pushing *p, const char *path) {
+/* Files that are still being written are left out, and those that no --glob matches, by their name or their path below
+ * the folder. */
+static bool push_takes(void *context, const char *path) {
+    const struct pushing *p = context;
     bool matches = p->globs.count == 0;
+    const char *below = path;
+    for (uint32_t i = 0; i < p->n_given; i++) {
+        size_t n = strlen(p->given[i]);
+        n -= n > 0 && p->given[i][n - 1] == '/';
+        below = strncmp(path, p->given[i], n) == 0 && path[n] == '/' ? path + n + strspn(path + n, "/") : below;
+    }
     for (uint32_t i = 0; i < p->globs.count && !matches; i++) {
-        matches = reel_glob_match(p->globs.items[i], cli_file_name(path)) ||
-                  reel_glob_match(p->globs.items[i], push_name_of(p, path));
+        matches = reel_glob_match(p->globs.items[i], cli_file_name(path)) || reel_glob_match(p->globs.items[i], below);
     }
-    return !matches;
-}
-
-static bool add_files(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err) {
-    const struct walking *w = context;
-    char path[PATH_MAX];
-    (void)fd;
-    for (uint32_t i = 0; i < l->n_files; i++) {
-        if (!disk_join(path, folder, l->files[i].name, err)) {
-            return false;
-        }
-        if (is_left_out(w->push, path)) {
-            continue;
-        }
-        if (!paths_add(w->files, path)) {
-            return reel_fail_memory(err);
-        }
-    }
-    return true;
+    return matches && !folder_passes_name(cli_file_name(path));
 }
 
 static void push_refused(void *context, const char *folder, const struct reel_error *why) {
-    const struct walking *w = context;
-    w->push->failed += cli_fail(&cli_push, folder, why) != CLI_DONE;
+    struct pushing *p = context;
+    p->failed += cli_fail(&cli_push, folder, why) != CLI_DONE;
 }
 
-static bool add_path(struct pushing *p, struct paths *files, char *path, bool recursive, struct reel_error *err) {
-    struct stat st;
-    struct walking w = {.push = p, .files = files};
-    size_t n = strlen(path);
-    if (stat(path, &st) != 0) {
-        return reel_fail_errno(err, "cannot be opened");
-    }
-    if (!S_ISDIR(st.st_mode)) {
-        return paths_add(files, path) || reel_fail_memory(err);
-    }
-    if (!recursive) {
-        return reel_fail(err, REEL_ARGUMENT, "is a folder; use --recursive to upload the files in it");
-    }
-    while (n > 1 && path[n - 1] == '/') {
-        path[--n] = '\0';
-    }
-    if (!paths_add(&p->folders, path)) {
-        return reel_fail_memory(err);
-    }
-    AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct folder_visit visit = {.enter = push_enter, .files = add_files, .refused = push_refused, .context = &w};
-    return fd >= 0 ? folder_walk(&visit, path, fd, err) : reel_fail_errno(err, "cannot be read");
-}
-
-static uint64_t size_of_all(const struct paths *files) {
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < files->n; i++) {
+/* Those that can be opened. */
+static uint32_t push_check_paths(struct pushing *p, char **paths, uint32_t n) {
+    uint32_t there = 0;
+    for (uint32_t i = 0; i < n; i++) {
         struct stat st;
-        total += stat(files->items[i], &st) == 0 ? (uint64_t)st.st_size : 0;
+        struct reel_error err = {0};
+        if (stat(paths[i], &st) == 0) {
+            paths[there++] = paths[i];
+            continue;
+        }
+        reel_fail_errno(&err, "cannot be opened");
+        p->failed += cli_fail(&cli_push, paths[i], &err) != CLI_DONE;
+    }
+    return there;
+}
+
+static uint64_t size_of_all(const struct cli_recordings *all) {
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < all->n; i++) {
+        for (uint32_t k = 0; k < all->items[i].n; k++) {
+            struct stat st;
+            total += stat(all->items[i].paths[k], &st) == 0 ? (uint64_t)st.st_size : 0;
+        }
     }
     return total;
 }
 
 /* ---- the command */
 
-static int push_paths(struct pushing *p, const struct paths *files, uint64_t jobs) {
+static int push_paths(struct pushing *p, char **paths, uint32_t n, bool recursive, uint64_t jobs) {
     struct reel_error err = {0};
     AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
-    if (files->n > 0 && !cli_gather(files->items, files->n, &all, &err)) {
+    const struct cli_gather_options gather = {.deep = recursive,
+                                              .several = "use --recursive to upload all of them",
+                                              .takes = push_takes,
+                                              .passed = push_passed,
+                                              .refused = push_refused,
+                                              .context = p};
+    p->given = paths;
+    p->n_given = n = push_check_paths(p, paths, n);
+    pthread_mutex_init(&p->mutex, NULL);
+    condition_init(&p->ended);
+    p->on_terminal = isatty(STDERR_FILENO) == 1 && !p->quiet;
+    if (n > 0 && !cli_gather(paths, n, &gather, &all, &err)) {
         return cli_fail(&cli_push, NULL, &err);
     }
     p->all = &all;
-    p->total = size_of_all(files);
-    p->on_terminal = isatty(STDERR_FILENO) == 1 && !p->quiet;
-    pthread_mutex_init(&p->mutex, NULL);
-    condition_init(&p->ended);
+    p->total = size_of_all(&all);
     run_all(p, (unsigned)jobs);
     pthread_cond_destroy(&p->ended);
     pthread_mutex_destroy(&p->mutex);
@@ -322,7 +252,6 @@ static int push_paths(struct pushing *p, const struct paths *files, uint64_t job
 static int cmd_push_run(int argc, char **argv) {
     AUTO_STRUCT(pushing_done) struct pushing p = {.options.collection = "default"};
     AUTO(option_list_done) struct option_list tags = {0};
-    AUTO(paths_done) struct paths files = {.n = 0};
     const char *token_file = NULL;
     char token[PUSH_TOKEN_MAX];
     bool recursive = false;
@@ -334,7 +263,7 @@ static int cmd_push_run(int argc, char **argv) {
         {.name = "group", .kind = CLI_TEXT, .to = &p.options.group, .value = "NAME", .help = "group of the recordings (parts of one run, split into several recordings)"},
         {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "tag for each recording; may be repeated"},
         {.name = "replace", .kind = CLI_FLAG, .to = &p.options.replace, .help = "if a name is taken by other content, add a new revision"},
-        {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "upload the recordings in a folder and its subfolders, named by their paths below it"},
+        {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "upload all recordings in a folder and its subfolders, named by their paths below it; without it a folder is one recording, as `ros2 bag record` leaves it"},
         {.name = "glob", .kind = CLI_LIST, .to = &p.globs, .value = "GLOB", .help = "of the files in folders only those whose name or path matches; may be repeated"},
         {.name = "dry-run", .kind = CLI_FLAG, .to = &p.dry_run, .help = "only print what would be uploaded, and as what"},
         {.name = "quiet", .kind = CLI_FLAG, .to = &p.quiet, .help = "print errors only"},
@@ -364,17 +293,12 @@ static int cmd_push_run(int argc, char **argv) {
     p.options.retries = (unsigned)retries;
     p.token = token[0] ? token : NULL;
     cli_catch_interrupt();
-    for (int k = first; k < argc - 1; k++) {
-        if (!add_path(&p, &files, argv[k], recursive, &err)) {
-            p.failed += cli_fail(&cli_push, argv[k], &err) != CLI_DONE;
-        }
-    }
-    return push_paths(&p, &files, jobs);
+    return push_paths(&p, argv + first, (uint32_t)(argc - 1 - first), recursive, jobs);
 }
 
 const struct cli_command cli_push = {
     .name = "push",
-    .arguments = "FILE… URL [OPTION]…",
+    .arguments = "FILE…|FOLDER… URL [OPTION]…",
     .summary = "upload files to a server; run again to resume",
     .details = "URL is the server's address: http://host:8040. After any interruption, run the same command again: it "
                "resumes, and files that\n"

@@ -184,7 +184,7 @@ static int run_record(int argc, char **argv) {
     const struct cli_option options[] = {
         {.name = "input", .kind = CLI_CHOICE, .to = &q.input, .value = "FORMAT", .help = "format of the rows (default: ndjson)", .choices = inputs},
         {.name = "compression", .kind = CLI_TEXT, .to = &q.compression, .value = "NAME", .help = "compression of the file: zstd, lz4, bz2, as its format has them"},
-        {.name = "follow-file", .kind = CLI_TEXT, .to = &q.follow_file, .value = "FILE", .help = "with --to: instead of rows, a file that another program is writing"},
+        {.name = "follow-file", .kind = CLI_TEXT, .to = &q.follow_file, .value = "FILE|FOLDER", .help = "with --to: instead of rows, a file that another program is writing, or the folder of `ros2 bag record`"},
         {.name = "idle", .kind = CLI_TEXT, .to = &q.idle, .value = "DURATION", .help = "that file is complete when it has not grown for this time (default: when it is renamed, or Ctrl-C)"},
         {.name = "to", .kind = CLI_TEXT, .to = &q.to, .value = "URL", .help = "a server's address: into a live recording there"},
         {.name = "name", .kind = CLI_TEXT, .to = &q.name, .value = "NAME", .help = "name of the live recording"},
@@ -195,6 +195,9 @@ static int run_record(int argc, char **argv) {
     /* clang-format on */
     if (!cli_options(&cli_record, options, 0, argc, argv, &first, &code)) {
         return code;
+    }
+    for (size_t n = q.follow_file ? strlen(q.follow_file) : 0; n > 1 && q.follow_file[n - 1] == '/'; n--) {
+        ((char *)q.follow_file)[n - 1] = '\0'; /* of a folder, in argv */
     }
     AUTO_MEM char *file_name = q.follow_file ? record_finished_name(cli_file_name(q.follow_file)) : NULL;
     q.name = q.name ? q.name : file_name;

@@ -86,7 +86,6 @@ static bool are_distinct(char *const *outs, uint32_t n, struct reel_error *err) 
 }
 
 struct outputs {
-    struct cli_tree tree;
     struct cli_recordings all;
     char **outs; /* one each */
     uint32_t converted, skipped, failed;
@@ -98,28 +97,19 @@ static void outputs_done(struct outputs *e) {
     }
     free(e->outs);
     cli_recordings_done(&e->all);
-    cli_tree_done(&e->tree);
-}
-
-/* Where the recording's first file is below a folder that was given. */
-static const char *place_of(const struct cli_tree *tree, const char *path) {
-    uint32_t i = 0;
-    while (tree->paths[i] != path) {
-        i++;
-    }
-    return path + tree->below[i];
 }
 
 static bool list_each(const struct cli_each *each, struct outputs *e, char **paths, uint32_t n, const char *folder,
                       struct reel_error *err) {
-    if (!cli_tree(paths, n, folder, &e->tree, err) || !cli_gather(e->tree.paths, e->tree.n, &e->all, err)) {
+    const struct cli_gather_options gather = {.deep = true, .except = folder};
+    if (!cli_gather(paths, n, &gather, &e->all, err)) {
         return false;
     }
     if (!(e->outs = calloc((size_t)e->all.n + 1, sizeof *e->outs))) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < e->all.n; i++) {
-        if (!(e->outs[i] = each->path(each->context, folder, place_of(&e->tree, e->all.items[i].paths[0])))) {
+        if (!(e->outs[i] = each->path(each->context, folder, &e->all.items[i]))) {
             return reel_fail_memory(err);
         }
     }

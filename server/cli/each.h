@@ -9,9 +9,7 @@ struct cli_each {
     unsigned processes; /* at once */
     bool always;        /* also what is there already, and is not older than its recording */
     bool silent;        /* do not print how many there were */
-    /* Of the file that is made; `place` is that of the recording's first one below a folder that was given. malloc'd.
-     */
-    char *(*path)(const void *context, const char *folder, const char *place);
+    char *(*path)(const void *context, const char *folder, const struct cli_files *files); /* of the file; malloc'd */
     /* In the process: the files of a recording, then the one to be made. */
     bool (*run)(const void *context, char **paths, uint32_t n, bool replace, struct reel_error *err);
     const void *context;

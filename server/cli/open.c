@@ -59,7 +59,7 @@ struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan
     if (!use_definitions(err)) {
         return NULL;
     }
-    cli_progress_start(&progress, "scanning", cli_file_name(files->paths[0]));
+    cli_progress_start(&progress, "scanning", files->name ? files->name : cli_file_name(files->paths[0]));
     struct reel_open_options options = {
         .size = sizeof options, .cache_folder = cache_folder(folder), .rescan = rescan, .progress = &progress.report};
     struct reel_recording *recording = reel_recording_open_files(files->paths, files->n, &options, err);
@@ -73,7 +73,7 @@ struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_e
     if (!use_definitions(err)) {
         return NULL;
     }
-    cli_progress_start(&progress, "scanning", cli_file_name(files->paths[0]));
+    cli_progress_start(&progress, "scanning", files->name ? files->name : cli_file_name(files->paths[0]));
     struct reel_open_options options = {
         .size = sizeof options, .cache_folder = cache_folder(folder), .progress = &progress.report};
     struct reel_index *index = reel_summary_open(files->paths, files->n, &options, err);

@@ -136,6 +136,7 @@ static bool make_metadata(struct push *p, struct reel_error *err) {
     bool plain = !p->file->part_of; /* a part has no tags of its own */
     bool ok = text && push_file_add_pair(&p->metadata, "name", p->file->name) &&
               push_file_add_pair(&p->metadata, "collection", w->collection) &&
+              (!p->file->file_name || push_file_add_pair(&p->metadata, "file_name", p->file->file_name)) &&
               (plain || push_file_add_pair(&p->metadata, "part_of", p->file->part_of)) &&
               (!plain || !w->group || push_file_add_pair(&p->metadata, "group", w->group)) &&
               (!plain || !w->replace || push_file_add_pair(&p->metadata, "replace", "true")) &&
@@ -274,6 +275,18 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
     return step;
 }
 
+/* Adds a parameter that is not NULL; *url becomes NULL without memory. */
+static void add_to_query(const struct push *p, char **url, const char *key, const char *value) {
+    AUTO_MEM char *before = *url, *escaped = value ? push_http_escape(p->http, value) : NULL;
+    if (!before || !value) {
+        before = NULL;
+        return;
+    }
+    if (!escaped || asprintf(url, "%s&%s=%s", before, key, escaped) < 0) {
+        *url = NULL;
+    }
+}
+
 /* PUT …/by-name/COLLECTION/NAME?…; malloc'd. */
 static char *small_url(struct push *p) {
     const struct push_options *o = p->options;
@@ -285,14 +298,10 @@ static char *small_url(struct push *p) {
                  o->replace ? "true" : "false") < 0) {
         return NULL;
     }
-    for (size_t i = 0; url && (i == 0 || (o->tags && o->tags[i - 1])); i++) { /* the group, then the tags */
-        const char *value = i == 0 ? o->group : o->tags[i - 1];
-        AUTO_MEM char *escaped = value ? push_http_escape(p->http, value) : NULL, *before = url;
-        if (!value) {
-            url = strdup(before);
-        } else if (!escaped || asprintf(&url, "%s&%s=%s", before, i == 0 ? "group" : "tag", escaped) < 0) {
-            url = NULL;
-        }
+    add_to_query(p, &url, "group", o->group);
+    add_to_query(p, &url, "file_name", p->file->file_name);
+    for (size_t i = 0; o->tags && o->tags[i]; i++) {
+        add_to_query(p, &url, "tag", o->tags[i]);
     }
     return url;
 }

@@ -16,8 +16,9 @@ struct push_options {
 
 struct push_file {
     const char *path, *name;
-    const char *part_of; /* the recording's main file; NULL: this is it */
-    char text[256];      /* output: the result, for printing */
+    const char *file_name; /* if the recording is not named after the file; else NULL */
+    const char *part_of;   /* the recording's main file; NULL: this is it */
+    char text[256];        /* output: the result, for printing */
     bool already_stored;
 };
 /* Adds to *sent the bytes that the server has received. */

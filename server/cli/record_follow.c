@@ -2,27 +2,34 @@
  * rounds before. The longer a scan takes the rarer they are, so that all rounds together take a tenth of the time. */
 #include "cli/record_follow.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/record_rows.h"
+#include "index/split_name.h"
 #include "read/reader.h"
 #include "reel/open.h"
 
 static const int64_t LOOK_NS = 200000000, PAUSE_FACTOR = 10;
+static const int64_t ENDED_NS = 2000000000; /* metadata.yaml may also be written when a file begins */
 
 struct follow {
     char *path, *finished_path; /* the name without .active */
+    const char *folder;         /* that is followed; NULL: the file alone */
     struct stat seen;
     struct reel_since since;
     uint32_t channels;
     uint64_t messages;
+    bool idle; /* the file has not grown for so long */
     uint64_t complete; /* messages that begin before this offset of the file do not change any more */
 };
 static void follow_done(struct follow *f) {
@@ -170,6 +177,42 @@ static const char *record_follow_find(const struct follow *f, struct stat *now) 
     return stat(f->finished_path, now) == 0 && is_same_file(now, &f->seen) ? f->finished_path : NULL;
 }
 
+/* ---- the folder of `ros2 bag record` */
+
+/* The split after `number` that is in the folder; NULL: there is none yet. *out: its number. malloc'd. */
+static char *find_split(const char *folder, long number, long *out) {
+    char *best = NULL;
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        struct split_name split;
+        bool is_split = split_name_of(bytes_text(e->d_name), &split) &&
+                        (bytes_is(split.ending, ".mcap") || bytes_is(split.ending, ".db3"));
+        if (is_split && (long)split.number > number && (!best || (long)split.number < *out)) {
+            free(best);
+            best = asprintf(&best, "%s/%s", folder, e->d_name) < 0 ? NULL : best;
+            *out = (long)split.number;
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return best;
+}
+
+/* The recorder has begun the next file, or written metadata.yaml at its end. */
+static bool has_ended(const struct follow *f, int64_t grown_ns) {
+    char yaml[PATH_MAX];
+    struct stat st;
+    struct split_name own;
+    long number;
+    if (!f->folder || !split_name_of(bytes_text(cli_file_name(f->path)), &own)) {
+        return false;
+    }
+    AUTO_MEM char *next = find_split(f->folder, (long)own.number, &number);
+    snprintf(yaml, sizeof yaml, "%s/metadata.yaml", f->folder);
+    return next || (stat(yaml, &st) == 0 && st.st_mtime >= f->seen.st_mtime && clock_ns() - grown_ns >= ENDED_NS);
+}
+
 static bool follow_file(struct follow *f, struct record_remote *remote, int64_t idle_ns, struct reel_error *err) {
     const char *path = f->path;
     struct stat now = f->seen;
@@ -186,7 +229,7 @@ static bool follow_file(struct follow *f, struct record_remote *remote, int64_t 
                 return false;
             }
             took_ns = clock_ns() - grown_ns;
-        } else if (idle_ns > 0 && clock_ns() - grown_ns >= idle_ns) {
+        } else if ((idle_ns > 0 && clock_ns() - grown_ns >= idle_ns) || has_ended(f, grown_ns)) {
             break;
         }
         if (!pause_for(took_ns * PAUSE_FACTOR > LOOK_NS ? took_ns * PAUSE_FACTOR : LOOK_NS)) {
@@ -194,6 +237,7 @@ static bool follow_file(struct follow *f, struct record_remote *remote, int64_t 
         }
         path = record_follow_find(f, &now);
     }
+    f->idle = path == f->path && !cli_interrupted() && !has_ended(f, grown_ns);
     record_remote_uninterrupted(remote);
     return !path || run_round(f, remote, path, true, err);
 }
@@ -204,10 +248,10 @@ char *record_finished_name(const char *name) {
     return strndup(name, size > tail && strcmp(name + size - tail, active) == 0 ? size - tail : size);
 }
 
-bool record_follow(struct record_remote *remote, const char *path, int64_t idle_ns, uint64_t *messages,
-                   struct reel_error *err) {
+static bool follow_one(struct record_remote *remote, const char *path, const char *folder, int64_t idle_ns,
+                       uint64_t *messages, bool *idle, struct reel_error *err) {
     AUTO_STRUCT(follow_done)
-    struct follow f = {.path = strdup(path), .finished_path = record_finished_name(path)};
+    struct follow f = {.path = strdup(path), .finished_path = record_finished_name(path), .folder = folder};
     if (!f.path || !f.finished_path) {
         return reel_fail_memory(err);
     }
@@ -215,6 +259,34 @@ bool record_follow(struct record_remote *remote, const char *path, int64_t idle_
         return reel_fail_errno(err, "cannot be examined");
     }
     bool good = follow_file(&f, remote, idle_ns, err);
-    *messages = f.messages;
+    *messages += f.messages;
+    *idle = f.idle;
     return good;
+}
+
+/* Its files, one after another; waits for the first one. */
+static bool follow_folder(struct record_remote *remote, const char *folder, int64_t idle_ns, uint64_t *messages,
+                          struct reel_error *err) {
+    long number = -1;
+    bool idle = false, good = true;
+    int64_t since_ns = clock_ns();
+    while (good && !idle && !cli_interrupted()) {
+        AUTO_MEM char *path = find_split(folder, number, &number);
+        if (path) {
+            good = follow_one(remote, path, folder, idle_ns, messages, &idle, err);
+            since_ns = clock_ns();
+        } else if (number >= 0 || (idle_ns > 0 && clock_ns() - since_ns >= idle_ns) || !pause_for(LOOK_NS)) {
+            break; /* metadata.yaml has ended the last one */
+        }
+    }
+    return good;
+}
+
+bool record_follow(struct record_remote *remote, const char *path, int64_t idle_ns, uint64_t *messages,
+                   struct reel_error *err) {
+    struct stat st;
+    bool idle;
+    *messages = 0;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? follow_folder(remote, path, idle_ns, messages, err)
+                                                       : follow_one(remote, path, NULL, idle_ns, messages, &idle, err);
 }

@@ -11,6 +11,7 @@
 #include "base/hex.h"
 #include "imports/import_internal.h"
 #include "index/format.h"
+#include "read/folder.h"
 #include "recordings/names.h"
 #include "scans/references.h"
 #include "store/bucket/reference.h"
@@ -97,7 +98,7 @@ void import_object(struct import_unit *u) {
     u->format = source ? reel_format_probe(source, &why) : NULL;
     if (u->format) {
         import_content(u, &progress);
-    } else if (why.code == REEL_NOT_MINE && !u->named && !import_is_named_like_a_recording(u->files[0].name)) {
+    } else if (why.code == REEL_NOT_MINE && !u->named && !reel_format_names(u->files[0].name)) {
         char fingerprint[65];
         fingerprint_of(u->object->etag, fingerprint);
         import_pass_over(u, fingerprint);

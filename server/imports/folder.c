@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "imports/collect.h"
 #include "imports/import_internal.h"
+#include "read/folder.h"
 #include "scans/references.h"
 #include "store/roots.h"
 #include "stream/stream.h"
@@ -30,6 +30,11 @@ struct inspection {
     struct catalog_imports known;
     uint32_t *new_ones; /* numbers of the new files, and of their neighbours */
     uint32_t n_new;
+};
+
+struct naming {          /* of the recordings of a folder */
+    uint32_t recordings; /* how many there are */
+    bool taken;          /* one has the folder's name */
 };
 
 /* ---- known files */
@@ -188,46 +193,35 @@ static struct reel_source *open_new(void *context, uint32_t i) {
     return fd >= 0 ? reel_source_from_fd(fd, name, NULL) : NULL;
 }
 
-static bool ends_in(const char *name, const char *end) {
-    size_t n = strlen(name), m = strlen(end);
-    return n > m && strcmp(name + n - m, end) == 0;
-}
-
-bool import_is_named_like_a_recording(const char *name) {
-    for (size_t i = 0; reel_formats[i]; i++) {
-        for (size_t k = 0; reel_formats[i]->suffixes[k]; k++) {
-            if (ends_in(name, reel_formats[i]->suffixes[k])) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* The first file with the format's main suffix (run.traj, not run.state); else the first after the one that lists the
- * parts. */
+/* run.traj, not run.state; not metadata.yaml. */
 static const char *name_of_leader(const struct import_unit *u) {
-    const char *suffix = u->n > 1 && u->format ? u->format->suffixes[0] : NULL;
-    for (uint32_t i = 0; suffix && i < u->n; i++) {
-        if (ends_in(u->files[i].name, suffix)) {
-            return u->files[i].name;
-        }
+    AUTO_MEM const char **names = calloc(u->n, sizeof *names);
+    for (uint32_t i = 0; names && i < u->n; i++) {
+        names[i] = u->files[i].name;
     }
-    return u->files[u->n > 1].name;
+    return u->files[names ? collect_main(names, u->n, u->format) : 0].name;
 }
 
-/* Names are paths below the imported folder, so that each day's run.bag has its own. A recording that fills a folder
- * has the name of the folder.
- */
-static bool name_unit(const struct inspection *l, struct import_unit *u, bool *folder_named) {
-    const char *below = l->folder + strlen(l->run->base), *last = strrchr(l->folder, '/');
+/* Whether a recording has the name of its folder: the files of `ros2 bag record`, and one that is alone there. In a
+ * watched folder others may follow, so there only files that are named after the folder. */
+static bool is_named_by_folder(const struct inspection *l, const struct import_unit *u, bool alone) {
+    const char *last = strrchr(l->folder, '/');
+    if (l->run->named || !u->format || !last || !last[1]) {
+        return false;
+    }
+    return (u->n > 1 && u->format->is_folder) || folder_names_file(last + 1, name_of_leader(u)) ||
+           (u->n > 1 && alone && !l->run->options->watched);
+}
+
+/* Names are paths below the imported folder, so that each day's run.bag has its own. */
+static bool name_unit(const struct inspection *l, struct import_unit *u, struct naming *naming) {
+    const char *below = l->folder + strlen(l->run->base);
     char name[PATH_MAX];
     below += *below == '/';
-    bool by_folder =
-        !l->run->named && !*folder_named && u->n > 1 && u->format && u->format->is_folder && last && last[1];
-    *folder_named = *folder_named || by_folder;
-    int n = by_folder ? snprintf(name, sizeof name, "%s", *below ? below : last + 1)
-                      : snprintf(name, sizeof name, "%s%s%s", below, *below ? "/" : "", name_of_leader(u));
+    u->by_folder = !naming->taken && is_named_by_folder(l, u, naming->recordings == 1);
+    naming->taken = naming->taken || u->by_folder;
+    int n = u->by_folder ? snprintf(name, sizeof name, "%s", *below ? below : strrchr(l->folder, '/') + 1)
+                         : snprintf(name, sizeof name, "%s%s%s", below, *below ? "/" : "", name_of_leader(u));
     free(u->name);
     u->name = n > 0 && n < (int)sizeof name ? strdup(name) : NULL;
     return u->name;
@@ -252,7 +246,7 @@ static void report_unit(const struct inspection *l, const struct import_unit *u,
 static void pass_over(const struct inspection *l, struct import_unit *u) {
     struct reel_error why = {0};
     const struct folder_file *f = &u->files[0];
-    if (l->run->named || import_is_named_like_a_recording(f->name)) {
+    if (l->run->named || reel_format_names(f->name)) {
         int fd = openat(l->fd, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         AUTO(reel_source_free) struct reel_source *source = fd >= 0 ? reel_source_from_fd(fd, f->name, &why) : NULL;
         if (fd < 0) {
@@ -296,8 +290,7 @@ static bool folder_send(const struct inspection *l, struct import_unit *u, bool 
     }
     if (go && waits) {
         report_unit(l, u, IMPORT_WAITS);
-    } else if (go && l->run->options->dry &&
-               (u->format || l->run->named || import_is_named_like_a_recording(u->files[0].name))) {
+    } else if (go && l->run->options->dry && (u->format || l->run->named || reel_format_names(u->files[0].name))) {
         report_unit(l, u, u->format ? IMPORT_WOULD : IMPORT_FAILED);
     } else if (go) {
         pass_over(l, u);
@@ -332,7 +325,7 @@ static bool check_neighbours(struct inspection *l, const struct collect_file *al
 }
 
 /* The recording whose leader is the `first` of these files, with all its parts; some of it must be new. */
-static bool send_group(struct inspection *l, const struct collect_file *all, uint32_t first, bool *folder_named,
+static bool send_group(struct inspection *l, const struct collect_file *all, uint32_t first, struct naming *naming,
                        struct reel_error *err) {
     struct import_unit *u = import_unit_new(l->folder, "", l->n_new);
     enum fate fate = l->fates[l->new_ones[first]];
@@ -353,16 +346,31 @@ static bool send_group(struct inspection *l, const struct collect_file *all, uin
     if (good) {
         u->format = all[first].format;
     }
-    if (!good || !name_unit(l, u, folder_named)) {
+    if (!good || !name_unit(l, u, naming)) {
         import_unit_free(u);
         return reel_fail_memory(err);
     }
     return folder_send(l, u, waits, err);
 }
 
+/* Of the folder: those that are sent now, and those that are known. */
+static uint32_t count_recordings(const struct inspection *l, const struct collect_file *all) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < l->n_new; i++) {
+        count += all[i].leader == i && all[i].format;
+    }
+    for (uint32_t i = 0; i < l->n; i++) {
+        bool known = l->fates[i] == FATE_KNOWN || l->fates[i] == FATE_REPORTED;
+        const struct catalog_import *k = known ? find_known(&l->known, l->files[i].name) : NULL;
+        count += k && k->content[0];
+    }
+    return count;
+}
+
 static bool send_all(struct inspection *l, struct reel_error *err) {
     AUTO_MEM struct collect_file *all = calloc((size_t)l->n + 1, sizeof *all);
-    bool folder_named = false, good = all || reel_fail_memory(err), any = l->run->options->dry;
+    struct naming naming = {.taken = false};
+    bool good = all || reel_fail_memory(err), any = l->run->options->dry;
     for (uint32_t i = 0; i < l->n_new; i++) {
         any = any || l->fates[l->new_ones[i]] == FATE_NEW;
     }
@@ -378,8 +386,9 @@ static bool send_all(struct inspection *l, struct reel_error *err) {
             collect_parts(all, l->n_new, open_new, l);
         }
     }
+    naming.recordings = good ? count_recordings(l, all) : 0;
     for (uint32_t i = 0; good && i < l->n_new && !l->run->full; i++) {
-        good = all[i].leader != i || send_group(l, all, i, &folder_named, err);
+        good = all[i].leader != i || send_group(l, all, i, &naming, err);
     }
     return good;
 }

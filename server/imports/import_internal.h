@@ -37,6 +37,7 @@ struct import_unit {
     uint64_t size;
     struct store_object *object; /* in S3, instead of a file; NULL: none */
     bool named;                  /* the object itself was asked for */
+    bool by_folder;              /* it has the name of its folder */
 };
 struct import_unit *import_unit_new(const char *folder, const char *name, uint32_t n);
 void import_unit_free(struct import_unit *unit);
@@ -66,8 +67,6 @@ void import_fail(struct import_unit *unit, const struct reel_error *why);
 /* folder.c: decides about these files of a folder. */
 bool import_inspect(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n,
                     bool whole, struct reel_error *err);
-
-bool import_is_named_like_a_recording(const char *name);
 
 /* bucket.c */
 void import_object(struct import_unit *unit);

@@ -76,7 +76,7 @@ void ingest_files(struct app *app, const char *const *paths, uint32_t n, const s
     files = files ? files : own_files;
     bool good = (are && files) || reel_fail_memory(err);
     for (uint32_t i = 0; i < n && good; i++) {
-        files[i].name = names_file(n == 1 ? q->name : paths[i]);
+        files[i].name = n == 1 ? ingest_file_name(q) : names_file(paths[i]);
         good = read_file(app, paths[i], q, options, &are[i], options->progress, &files[i], err) ||
                (n > 1 && reel_error_at(err, "%.120s", names_file(paths[i])));
     }

@@ -160,6 +160,7 @@ static void list_files(struct import_unit *u, const char *const *paths, struct s
     const struct reel_progress progress = {.report = unit_on_progress, .context = &taking};
     const struct ingest_request q = {.collection = t->collection,
                                      .name = u->name,
+                                     .file_name = u->by_folder && u->n == 1 ? u->files[0].name : NULL,
                                      .annotations = t->annotations,
                                      .replace = t->replace || t->watched};
     struct local_options options = {.reference = t->mode == IMPORT_REFERENCE,

@@ -294,7 +294,12 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
                          "part_of: format, replace and keep are for recordings, this is a part of one");
     }
     return names_check(q->collection, q->name, err) && (!q->part_of || names_check(q->collection, q->part_of, err)) &&
-           (!q->group || names_check(q->collection, q->group, err));
+           (!q->group || names_check(q->collection, q->group, err)) &&
+           (!q->file_name || names_check(q->collection, q->file_name, err));
+}
+
+const char *ingest_file_name(const struct ingest_request *q) {
+    return names_file(q->file_name ? q->file_name : q->name);
 }
 
 /* Moves the received bytes out of the store again, to their session, unless a recording uses them. */
@@ -333,7 +338,7 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
 
 void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size,
                    const struct ingest_request *q, int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
-    struct ingest_file file = {.upload = upload, .size = size, .name = names_file(q->name)};
+    struct ingest_file file = {.upload = upload, .size = size, .name = ingest_file_name(q)};
     memcpy(file.sha256, sha256, sizeof file.sha256);
     if (q->part_of) {
         *out = (struct ingest_result){.outcome = INGEST_REFUSED};

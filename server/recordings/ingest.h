@@ -8,6 +8,7 @@
 
 struct ingest_request {
     const char *collection, *name; /* its name in the catalog; some formats are recognized by it */
+    const char *file_name;         /* of the file in the recording; NULL: the last part of `name` */
     const char *format;            /* NULL = probe */
     const char *part_of; /* the recording in this collection that the file is a part of; NULL: it is a recording of its
                             own */
@@ -33,6 +34,9 @@ struct ingest_result {
     struct catalog_recording recording; /* set unless refused */
     char job[33];                       /* when scanning */
 };
+
+/* Of the only file of a recording, or of a part. */
+const char *ingest_file_name(const struct ingest_request *q);
 
 /* Cheap checks before a body is received: name valid, room for `length` bytes (0 = unknown). */
 bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t length, struct reel_error *err);

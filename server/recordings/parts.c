@@ -57,7 +57,7 @@ static bool parts_add_part(struct catalog_recording *r, const char *sha256, uint
 /* Finds the recording. *there: it has this file already. */
 static bool find_recording(struct joining *j, bool *there, struct reel_error *err) {
     struct catalog_recording *r = &j->r;
-    const char *file_name = names_file(j->q->name);
+    const char *file_name = ingest_file_name(j->q);
     catalog_recording_done(r);
     if (!catalog_get_named(j->app->catalog, j->q->collection, j->q->part_of, r, err)) {
         return false;
@@ -80,34 +80,54 @@ static bool find_recording(struct joining *j, bool *there, struct reel_error *er
                      recording_state_name(r->state));
 }
 
-/* Whether the last part belongs to all others. The recording's format decides; if it has no parts, that of the new file
- * (metadata.yaml added to an .mcap). */
+/* The parts of a recording, opened. */
+struct opened {
+    struct reel_source **items;
+    uint32_t n;
+};
+static void reel_auto_opened_done(struct opened *o) {
+    while (o->n > 0) {
+        reel_source_free(o->items[--o->n]);
+    }
+    free(o->items);
+}
+
+static bool open_parts(const struct joining *j, struct opened *out, struct reel_error *err) {
+    const struct catalog_recording *r = &j->r;
+    if (!(out->items = calloc((size_t)r->n_parts + 1, sizeof(struct reel_source *)))) {
+        return reel_fail_memory(err);
+    }
+    for (; out->n < r->n_parts; out->n++) {
+        const struct catalog_part *part = &r->parts[out->n];
+        if (!(out->items[out->n] = store_open_blob(j->app->store, part->sha256, part->file_name, err))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the last part belongs to all others. The recording's format decides, and that of the new file (metadata.yaml
+ * added to an .mcap). */
 static bool belongs(struct joining *j, struct reel_error *err) {
     const struct catalog_recording *r = &j->r;
     const struct reel_format *own = reel_format_named(r->format);
-    const struct catalog_part *last = &r->parts[r->n_parts - 1];
-    AUTO(reel_source_free)
-    struct reel_source *new_one = store_open_blob(j->app->store, last->sha256, last->file_name, err);
-    if (!new_one) {
+    AUTO(opened_done) struct opened parts = {.n = 0};
+    if (!open_parts(j, &parts, err)) {
         return false;
     }
-    j->format = own && own->joins ? own : reel_format_probe(new_one, NULL);
-    for (uint32_t i = 0; i + 1 < r->n_parts; i++) {
-        AUTO(reel_source_free)
-        struct reel_source *part = store_open_blob(j->app->store, r->parts[i].sha256, r->parts[i].file_name, err);
-        if (!part) {
-            return false;
+    struct reel_source *new_one = parts.items[parts.n - 1];
+    const struct reel_format *formats[] = {own, reel_format_probe(new_one, NULL)};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        j->format = formats[i];
+        if (j->format && j->format->joins && j->format->joins(parts.items, parts.n - 1, new_one) != REEL_JOINS_NOT) {
+            return true;
         }
-        if (j->format && j->format->joins && j->format->joins(part, new_one)) {
-            continue;
-        }
-        return own && !own->joins
-                   ? reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file, %.120s is not a further part of it",
-                               r->format, last->file_name)
-                   : reel_fail(err, REEL_UNSUPPORTED, "%.120s is not a further part of a recording with %.120s",
-                               last->file_name, r->parts[i].file_name);
     }
-    return true;
+    return own && !own->joins
+               ? reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file, %.120s is not a further part of it",
+                           r->format, new_one->name)
+               : reel_fail(err, REEL_UNSUPPORTED, "%.120s is not a further part of a recording with %.120s",
+                           new_one->name, parts.items[0]->name);
 }
 
 /* Is the row unchanged since it was read? It is locked. */
@@ -198,7 +218,7 @@ static bool join_locked(struct joining *j, const char *content, struct reel_erro
     if (there) {
         return restore_part(j, err);
     }
-    if (!parts_add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err)) {
+    if (!parts_add_part(&j->r, j->sha256, j->size, ingest_file_name(j->q), err)) {
         return false;
     }
     j->again = strcmp(j->r.content, content) != 0;
@@ -214,7 +234,7 @@ static bool join_once(struct joining *j, struct reel_error *err) {
     bool there;
     j->again = false;
     if (!find_recording(j, &there, err) ||
-        (!there && !parts_add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err))) {
+        (!there && !parts_add_part(&j->r, j->sha256, j->size, ingest_file_name(j->q), err))) {
         return false;
     }
     char before[SHA256_HEX], after[SHA256_HEX];

@@ -77,11 +77,8 @@ bool upload_options_set(struct upload_options *w, const char *key, const json_t 
     const struct {
         const char *name;
         char *to;
-    } texts[] = {{"collection", w->collection},
-                 {"name", w->name},
-                 {"format", w->format},
-                 {"part_of", w->part_of},
-                 {"group", w->group}};
+    } texts[] = {{"collection", w->collection}, {"name", w->name},   {"format", w->format},
+                 {"part_of", w->part_of},       {"group", w->group}, {"file_name", w->file_name}};
     *known = true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcmp(key, texts[i].name) == 0) {
@@ -117,10 +114,11 @@ static bool upload_options_set_all(struct upload_options *w, const json_t *objec
             return false;
         }
         if (!known) {
-            return reel_fail(err, REEL_ARGUMENT,
-                             "\"%.40s\" is none of collection, name, format, part_of, group, replace, keep, sha256, "
-                             "tags, description",
-                             key);
+            return reel_fail(
+                err, REEL_ARGUMENT,
+                "\"%.40s\" is none of collection, name, file_name, format, part_of, group, replace, keep, sha256, "
+                "tags, description",
+                key);
         }
     }
     return true;
@@ -141,13 +139,10 @@ bool upload_options_parse(struct upload_options *w, const char *text, struct ree
 char *upload_options_print(const struct upload_options *w, struct reel_error *err) {
     const struct {
         const char *name, *text;
-    } texts[] = {{"collection", w->collection},
-                 {"name", w->name},
-                 {"format", w->format},
-                 {"part_of", w->part_of},
-                 {"group", w->group},
-                 {"sha256", w->sha256},
-                 {"description", w->annotations.description}};
+    } texts[] = {{"collection", w->collection}, {"name", w->name},
+                 {"format", w->format},         {"part_of", w->part_of},
+                 {"group", w->group},           {"file_name", w->file_name},
+                 {"sha256", w->sha256},         {"description", w->annotations.description}};
     json_t *object = json_object();
     bool good = object;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -177,6 +172,7 @@ static const char *annotations(const char *text) {
 struct ingest_request upload_options_request(const struct upload_options *w) {
     return (struct ingest_request){.collection = w->collection[0] ? w->collection : "default",
                                    .name = w->name,
+                                   .file_name = annotations(w->file_name),
                                    .format = annotations(w->format),
                                    .part_of = annotations(w->part_of),
                                    .group = annotations(w->group),

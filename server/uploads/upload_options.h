@@ -12,7 +12,7 @@ enum { UPLOAD_OPTION_TEXT = 256, UPLOAD_OPTIONS_JSON_MAX = 128 << 10 };
 
 struct upload_options {
     char collection[UPLOAD_OPTION_TEXT], name[UPLOAD_OPTION_TEXT], format[UPLOAD_OPTION_TEXT],
-        part_of[UPLOAD_OPTION_TEXT], group[UPLOAD_OPTION_TEXT]; /* "" = not given */
+        part_of[UPLOAD_OPTION_TEXT], group[UPLOAD_OPTION_TEXT], file_name[UPLOAD_OPTION_TEXT]; /* "" = not given */
     bool replace, keep;
     char sha256[65];                        /* announced; "" = not */
     struct catalog_annotations annotations; /* tags and description */

@@ -103,11 +103,12 @@ class CommandLine(unittest.TestCase):
         self.assertIn(b'two recordings would become', reel('convert', days[0], self.at('other/day1.bag'), out, '--force', check=False).stderr)
 
     def test_convert_a_tree(self):
-        for place in ('tree/a/one.bag', 'tree/a/b/one.bag', 'tree/.hidden/two.bag', 'tree/a/notes.md'):
+        for place in ('tree/a/one.bag', 'tree/a/b/one.bag', 'tree/.hidden/two.bag'):
             os.makedirs(os.path.dirname(self.at(place)), exist_ok=True)
             shutil.copy(self.at('lab.bag'), self.at(place))
-        with open(self.at('tree/a/broken.bag'), 'wb') as f:
-            f.write(b'nothing')
+        for name in 'broken.bag', 'notes.md':
+            with open(self.at('tree/a/' + name), 'wb') as f:
+                f.write(b'nothing')
         done = reel('convert', '--jobs', '2', self.at('tree'), self.at('tree/out/'), check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b'2 converted, 0 skipped, 1 failed', done.stderr)

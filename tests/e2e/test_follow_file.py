@@ -65,6 +65,23 @@ class FollowFile(Case):
         _, problem = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, problem.decode())
 
+    def test_folder_of_a_recorder(self):
+        """As `ros2 bag record` fills it: one file after another, metadata.yaml at the end."""
+        os.mkdir(self.at('my_bag'))
+        process = self.follow('my_bag/')
+        parts, data = [], self.files['c.mcap']
+        for number in range(2):
+            name = 'my_bag/my_bag_%d.mcap' % number
+            self.write(name, data[:len(data) // 2], 'wb')
+            self.assertTrue(eventually(lambda: self.messages(self.recording('my_bag')) > number * len(LAB)))
+            self.write(name, data[len(data) // 2:])
+            parts.append(name)
+        self.assertTrue(eventually(lambda: self.messages(self.recording('my_bag')) == 2 * len(LAB)))
+        self.assertIsNone(process.poll())
+        self.write('my_bag/metadata.yaml', b'rosbag2_bagfile_information:\n')
+        self.ended(process)
+        self.assertEqual(self.messages(self.recording('my_bag')), 2 * len(LAB))
+
     def test_every_format_while_it_is_written(self):
         for name, data in self.files.items():
             with self.subTest(name):

@@ -148,7 +148,7 @@ class Parts(Case):
     def test_put_metadata_first(self):
         kept = self.server.put('metadata.yaml', self.files['metadata.yaml'], '?keep=true', 'first')
         self.assertProblem(kept, 422)
-        self.assertProblem(self.server.put('run_7.db3', self.files['run_0.db3'], '?part_of=metadata.yaml', 'first'), 422, 'run_7.db3')
+        self.assertProblem(self.server.put('run_0.mcap', self.whole, '?part_of=metadata.yaml', 'first'), 422, 'run_0.mcap')  # it says sqlite3
         for name in ('run_0.db3', 'run_1.db3'):
             answer = self.server.put(name, self.files[name], '?part_of=metadata.yaml', 'first')
             self.assertEqual(answer.status, 200, answer)
@@ -198,7 +198,7 @@ class Parts(Case):
         self.write('tree/drive/below', 'run.state', STATE)
         self.write('tree', 'alone_0.db3', self.files['run_0.db3'])
         _, rows, mcaps = self.imported('--recursive', self.at('tree'))
-        self.assertEqual({name: len(r['parts']) for name, r in rows.items()}, {'drive': 3, 'drive/below/run.traj': 2, 'alone_0.db3': 1})
+        self.assertEqual({name: len(r['parts']) for name, r in rows.items()}, {'drive': 3, 'drive/below': 2, 'alone_0.db3': 1})
         self.assertEqual(mcaps['drive'], self.whole)
 
     def test_import_goes_on_after_a_bad_file(self):

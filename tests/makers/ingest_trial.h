@@ -66,8 +66,13 @@ static bool trial_scan(struct reel_scan *scan, struct reel_error *err) {
     return ok;
 }
 /* Files that begin with the same letter are one recording. */
-static bool trial_joins(struct reel_source *a, struct reel_source *b) {
-    return a->name[0] == b->name[0];
+static enum reel_joins trial_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *other) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (parts[i]->name[0] != other->name[0]) {
+            return REEL_JOINS_NOT;
+        }
+    }
+    return REEL_JOINS;
 }
 /* Says one message for each letter without looking at them; a file that ends in 'n' has no index. */
 static bool trial_summary(struct reel_scan *scan, struct reel_error *err) {

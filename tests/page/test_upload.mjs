@@ -49,6 +49,34 @@ const drop = (page, name, bytes) =>
         },
         { name, data: bytes.toString('base64') },
     );
+/** Drops a folder with these files: the page reads it entry by entry, as of a real one. */
+const dropFolder = (page, folderName, contents) =>
+    page.evaluate(
+        ({ folderName, contents }) => {
+            const entries = contents.map(({ name, data }) => ({
+                isFile: true,
+                isDirectory: false,
+                name,
+                fullPath: `/${folderName}/${name}`,
+                file: (done) => done(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name)),
+            }));
+            DataTransferItem.prototype.webkitGetAsEntry = () => ({
+                isFile: false,
+                isDirectory: true,
+                name: folderName,
+                fullPath: '/' + folderName,
+                createReader: () => ({ readEntries: (done) => done(entries.splice(0, 2)) }),
+            });
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([], folderName));
+            for (const kind of ['dragover', 'drop']) {
+                document.body.dispatchEvent(
+                    new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }),
+                );
+            }
+        },
+        { folderName, contents },
+    );
 const picker = (page) => page.locator('input[type=file]').first();
 
 async function isThere(file, collection) {
@@ -130,6 +158,41 @@ export const tests = {
         }
         fs.writeFileSync(path.join(folder, name), other);
         assert.deepEqual((await isThere(path.join(folder, name), 'asked')).tags, { robot: 'r9' });
+    },
+    async a_ros_2_folder_is_one_recording() {
+        const made = path.join(folder, 'drive');
+        fs.mkdirSync(made);
+        const parts = ['drive_0.mcap', 'drive_1.mcap'];
+        const bag = files.find((f) => f.endsWith('.bag'));
+        await runReel(['convert', bag, path.join(made, parts[0]), '--end', '+5s']);
+        await runReel(['convert', bag, path.join(made, parts[1]), '--start', '+5s']);
+        const yaml =
+            'rosbag2_bagfile_information:\n  version: 5\n  storage_identifier: mcap\n  relative_file_paths:\n' +
+            parts.map((name) => `    - ${name}\n`).join('');
+        const contents = [
+            ...parts.map((name) => ({ name, data: fs.readFileSync(path.join(made, name)).toString('base64') })),
+            { name: 'metadata.yaml', data: Buffer.from(yaml).toString('base64') },
+        ];
+        await withPage(server, '/', { allow: expected }, async (page) => {
+            await settled(page);
+            await dropFolder(page, 'drive', contents);
+            const sheet = page.getByRole('dialog', { name: 'Upload 3 files' });
+            await sheet.getByLabel('Collection').fill('folders');
+            await sheet.getByLabel('Tags').fill('robot:r9');
+            await sheet.getByRole('button', { name: 'Upload', exact: true }).click();
+            await page.waitForURL('**/upload');
+            for (const { name } of contents) {
+                await state(page, name, 'Done');
+            }
+        });
+        const { items } = await server.json('/recordings?collection=folders');
+        assert.deepEqual(
+            items.map((r) => [r.name, r.format, r.tags]),
+            [['drive', 'rosbag2', { robot: 'r9' }]],
+        );
+        const { parts: stored } = await server.json('/recordings/' + items[0].id);
+        assert.deepEqual(stored.map((part) => part.name).sort(), [...parts, 'metadata.yaml']);
+        fs.rmSync(made, { recursive: true });
     },
     async sends_while_it_hashes() {
         const file = path.join(folder, 'hashed.bag');

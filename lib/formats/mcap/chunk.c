@@ -59,6 +59,9 @@ bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error 
             mcap_model_of_id(names, channel) == MCAP_NO_MODEL) {
             break; /* the slow path reports it */
         }
+        if (size >= 4 && (left < MCAP_MESSAGE_HEAD + 4 || mcap_begins_packed(p + MCAP_MESSAGE_HEAD, size))) {
+            break; /* the slow path unpacks it */
+        }
         const struct reel_entry entry = {.time_ns = (int64_t)time,
                                          .offset = run->at,
                                          .channel = mcap_model_of_id(names, channel),
@@ -84,16 +87,16 @@ static void loss_of_message(struct mcap *m, uint64_t position, uint64_t length, 
 
 bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t position,
                        struct reel_error *err) {
-    const uint8_t *p =
-        length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD ? NULL : window_at(run->window, run->at, MCAP_MESSAGE_HEAD, err);
     if (length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD) {
         loss_of_message(m, position, length, "it is too short");
         return true;
     }
+    uint64_t size = length - (MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD);
+    const uint8_t *p = window_at(run->window, run->at, MCAP_MESSAGE_HEAD + (size < 4 ? (size_t)size : 4), err);
     if (!p) {
         return false;
     }
-    uint64_t time = load_u64le(p + MCAP_MESSAGE_TIME_AT), size = length - (MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD);
+    uint64_t time = load_u64le(p + MCAP_MESSAGE_TIME_AT);
     uint16_t channel = load_u16le(p + MCAP_MESSAGE_CHANNEL_AT);
     if (time > INT64_MAX) {
         loss_of_message(m, position, length, "its log_time is after the year 2262");
@@ -108,7 +111,11 @@ bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, ui
                                .chunk = run->chunk,
                                .head = MCAP_MESSAGE_HEAD,
                                .size = (uint32_t)size};
-    if (!mcap_channel_for(m, channel, position, &entry.channel, err) || !reel_scan_entry(m->scan, &entry, err)) {
+    bool kept = true;
+    if (!mcap_channel_for(m, channel, position, &entry.channel, err) ||
+        (mcap_is_packed(m, channel, p + MCAP_MESSAGE_HEAD, size) &&
+         !mcap_unpack(m, run, p, position, &entry, &kept, err)) ||
+        (kept && !reel_scan_entry(m->scan, &entry, err))) {
         return false;
     }
     run_count(m, run, channel, time);
@@ -337,7 +344,7 @@ static bool take_decoded(struct mcap *m, struct chunk *c, const struct reel_chun
     } else if (!crc_holds(&m->inner, 0, c->raw, c, err)) {
         return false;
     }
-    struct mcap_run run = {.window = &m->inner, .end = row->raw, .suspect = c->suspect};
+    struct mcap_run run = {.window = &m->inner, .end = row->raw, .suspect = c->suspect, .row = row};
     if (!reel_scan_chunk(m->scan, row, &run.chunk, err)) {
         return false;
     }

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mix.h"
 #include "base/window.h"
+#include "chunks/codec.h"
 #include "formats/mcap/layout.h"
 #include "index/scan.h"
 
@@ -99,6 +100,7 @@ struct mcap {
     uint64_t unknown_records, unknown_at, unclear_records, unclear_at;
     uint64_t pairs, attachments; /* number added to the model */
     uint8_t unknown_op;
+    uint64_t unpacked;  /* bytes of messages that were compressed one by one */
     struct window peek; /* for reading ahead without moving the walk's window */
 };
 
@@ -128,7 +130,9 @@ struct mcap_run {
     uint64_t base;    /* MessageIndex offsets count from here */
     uint32_t chunk;   /* number of the chunk in the model */
     uint64_t messages, start_ns, end_ns, index_sum;
-    bool suspect; /* the chunk's bytes are known to be damaged somewhere */
+    bool suspect;                 /* the chunk's bytes are known to be damaged somewhere */
+    const struct reel_chunk *row; /* of a compressed chunk: what `chunk` was made of; else NULL */
+    uint32_t packed;              /* compressed messages in it so far */
 };
 
 static inline uint64_t mcap_position_hash(uint16_t channel, uint64_t time_ns, uint64_t offset) { /* hash of a message
@@ -226,5 +230,19 @@ bool mcap_resume(struct mcap *m, const char *why, uint64_t skip, struct reel_err
 
 /* summary.c */
 bool mcap_summary(struct reel_scan *scan, struct reel_error *err);
+
+/* packed.c */
+static inline bool mcap_begins_packed(const uint8_t *payload, uint64_t size) {
+    return size >= 4 && load_u32le(payload) == ZSTD_MAGIC_LE;
+}
+/* Of the first four bytes of a payload, or of as many as there are. */
+bool mcap_is_packed(const struct mcap *m, uint16_t channel, const uint8_t *payload, uint64_t size);
+/* Makes the entry one of the message's content. *kept = false: it does not unpack, and a finding says so. `position` is
+ * for that. */
+bool mcap_unpack(struct mcap *m, struct mcap_run *run, const uint8_t *head, uint64_t position, struct reel_entry *entry,
+                 bool *kept, struct reel_error *err);
+
+/* splits.c */
+enum reel_joins mcap_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *other);
 
 #endif

@@ -467,6 +467,7 @@ const struct reel_format reel_format_mcap = {
     .summary = mcap_summary,
     .describe = mcap_describe,
     .metadata_records = true,
+    .joins = mcap_joins,
     .growth = &growth,
     .version = MCAP_SCAN_VERSION,
 };

@@ -453,13 +453,17 @@ static size_t stem_size(const char *name) {
 }
 
 /* True for a .traj and a .state with the same name. */
-static bool legacy_joins(struct reel_source *a, struct reel_source *b) {
+static enum reel_joins legacy_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *b) {
     struct reel_error err;
     enum legacy_kind x, y;
     uint64_t first;
+    struct reel_source *a = parts[0];
     size_t stem = stem_size(a->name);
-    return stem == stem_size(b->name) && memcmp(a->name, b->name, stem) == 0 && recognise(a, &x, &first, &err) &&
-           recognise(b, &y, &first, &err) && (x == LEGACY_STATE) != (y == LEGACY_STATE);
+    return n == 1 && stem == stem_size(b->name) && memcmp(a->name, b->name, stem) == 0 &&
+                   recognise(a, &x, &first, &err) && recognise(b, &y, &first, &err) &&
+                   (x == LEGACY_STATE) != (y == LEGACY_STATE)
+               ? REEL_JOINS
+               : REEL_JOINS_NOT;
 }
 
 const struct reel_format reel_format_nanover_legacy = {

@@ -133,7 +133,8 @@ struct rosbag2_file { /* a file of the bag, unpacked */
 struct rosbag2_files {
     struct rosbag2_file *items; /* files inside others come after them */
     size_t count, capacity;
-    const char *packed; /* "ZIP", "tar", "zstd", "tar.gz" … of the first packed file; NULL: none is packed */
+    const char *problem; /* why a member of an archive cannot be read; NULL: all can */
+    const char *packed;  /* "ZIP", "tar", "zstd", "tar.gz" … of the first packed file; NULL: none is packed */
 };
 /* The kind of a file, from its first bytes. */
 enum rosbag2_kind rosbag2_kind_of(struct reel_bytes head);
@@ -177,7 +178,7 @@ struct rosbag2_scan {
 
 /* --- parts.c --- */
 
-bool rosbag2_joins(struct reel_source *a, struct reel_source *b); /* reel_format.joins */
+enum reel_joins rosbag2_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *other);
 /* The bag's n files of that kind in order: as metadata.yaml lists them, then by number. NULL with err; from malloc. */
 const struct rosbag2_file **rosbag2_in_order(const struct rosbag2_scan *s, enum rosbag2_kind kind, size_t *n,
                                              struct reel_error *err);

@@ -21,14 +21,15 @@ enum {
     PEEK_BYTES = 1 << 20, /* bytes unpacked to find out the kind of a packed file */
     PACKED_RATIO = 64,    /* highest compression ratio accepted for a large file */
     CRC_PIECE = 1 << 20,
-    IN_MEMORY_MAX = 1 << 20, /* larger packed files are unpacked to temporary files: there may be many */
+    LEFT_OUT_MAX = 20, /* findings about other recordings */
 };
 
 struct finder {
     struct rosbag2_files *files;
     struct reel_scan *scan;
     struct arena *arena;
-    uint64_t others; /* members that do not belong to a bag */
+    uint64_t others, left_out; /* members that do not belong to a bag; of these, other recordings */
+    const char *problem;       /* of the first member that cannot be read */
 };
 
 /* --- kinds --- */
@@ -177,12 +178,15 @@ static bool add_inner(struct finder *f, const struct rosbag2_file *outer, const 
         return reel_fail(err, REEL_LIMIT, "%s: %llu bytes unpack to %llu", name, (unsigned long long)run.stored,
                          (unsigned long long)run.raw);
     }
-    bool on_disk = run.codec != REEL_CODEC_NONE && run.raw > IN_MEMORY_MAX;
-    inner.source = unmeasured ? spool_unmeasured(&run, outer->source, unpacked_max(run.stored), err)
-                   : on_disk  ? spool_file(&run, outer->source, NULL, err)
-                              : spool_chunk(&run, outer->source, err);
+    char why[SPOOL_WHY_ROOM] = "";
+    inner.source = spool_recovered(&run, outer->source, unpacked_max(run.stored), why, err);
     if (!inner.source) {
         return reel_error_at(err, "%s", name);
+    }
+    if (why[0]) {
+        reel_scan_finding(f->scan, REEL_LOSS, inner.location.part, inner.location.offset, 0,
+                          "%s: the %s data is damaged or ends early: its first %llu bytes are recovered (%s)", name,
+                          codec_name(run.codec), (unsigned long long)run.raw, why);
     }
     inner.source->name = name;
     bool good = reel_scan_chunk(f->scan, &run, &inner.location.chunk, err);
@@ -259,6 +263,17 @@ static bool check_crc(struct finder *f, const struct rosbag2_file *outer, const 
     return true;
 }
 
+/* A member that is no file of a bag: another recording, which the user may miss, or any other file. */
+static void pass_member(struct finder *f, const struct rosbag2_file *outer, const char *path, uint64_t offset) {
+    const char *name = rosbag2_last_part(path);
+    if (reel_format_names(name) && f->left_out++ < LEFT_OUT_MAX) {
+        reel_scan_finding(f->scan, REEL_WARNING, outer->location.part, position_in(outer, offset), 0,
+                          "%s is another recording and is left out: an archive is one recording", path);
+        return;
+    }
+    f->others += *name != '\0' && !names_log_index(name); /* folders have no name of their own */
+}
+
 static bool add_zip(struct finder *f, const struct rosbag2_file *outer, unsigned depth, struct reel_error *err) {
     AUTO_STRUCT(zip_contents_free) struct zip_contents zip = {.count = 0};
     if (!zip_contents_read(&zip, outer->source, err)) {
@@ -271,10 +286,11 @@ static bool add_zip(struct finder *f, const struct rosbag2_file *outer, unsigned
             return arena_fail(f->arena, err);
         }
         if (!names_file_of_bag(name)) {
-            f->others += *name != '\0' && !names_log_index(name); /* folders have no name of their own */
+            pass_member(f, outer, path, m->offset);
             continue;
         }
         if (m->problem) {
+            f->problem = f->problem ? f->problem : m->problem;
             reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, m->offset, m->stored, "member %s: %s", name,
                               m->problem);
             continue;
@@ -313,7 +329,7 @@ static bool add_tar(struct finder *f, const struct rosbag2_file *outer, unsigned
                               (unsigned long long)m.missing);
         }
         if (!names_file_of_bag(name)) {
-            f->others += !names_log_index(name);
+            pass_member(f, outer, m.name, m.offset);
         } else if (!add_or_report(f, outer, m.name,
                                   (struct reel_chunk){.offset = m.offset, .stored = m.size, .raw = m.size}, depth + 1,
                                   err)) {
@@ -363,6 +379,12 @@ static bool add_file(struct finder *f, const struct rosbag2_file *file, unsigned
     if (outer.kind == ROSBAG2_TAR && depth <= 1) {
         return add_tar(f, &outer, depth, err);
     }
+    if (outer.kind == ROSBAG2_OTHER && rosbag2_names_data(outer.name)) {
+        reel_scan_finding(f->scan, REEL_LOSS, outer.location.part, outer.location.offset, outer.source->size,
+                          "%s is %s: nothing of it is read", outer.name,
+                          outer.source->size == 0 ? "empty" : "neither a database nor an MCAP file");
+        return true;
+    }
     if (outer.kind == ROSBAG2_OTHER || outer.kind >= ROSBAG2_ZSTD) {
         reel_scan_finding(f->scan, REEL_NOTE, outer.location.part, outer.location.offset, 0,
                           "%s is not a file of a bag: ignored", outer.name);
@@ -387,6 +409,7 @@ bool rosbag2_files_find(struct rosbag2_files *files, struct reel_scan *scan, str
                           "%llu further members of the archive are not files of a bag: ignored",
                           (unsigned long long)f.others);
     }
+    files->problem = f.problem;
     return rosbag2_logs_join(files, scan, err);
 }
 

@@ -37,8 +37,7 @@
 #include <stdint.h>
 
 #define SQLITE_MAGIC "SQLite format 3" /* with its NUL */
-#define ZSTD_MAGIC_LE UINT32_C(0xfd2fb528)
-#define ROSBAG2_LOG_ENDING "-wal" /* after the name of its database */
+#define ROSBAG2_LOG_ENDING "-wal"      /* after the name of its database */
 #define ROSBAG2_YAML_ROOT "rosbag2_bagfile_information"
 
 enum {

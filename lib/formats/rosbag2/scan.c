@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "formats/mcap/message.h"
 #include "formats/rosbag2/log.h"
+#include "index/builder.h"
 
 enum {
     PROBE_YAML_BITS = 8 * 28,
@@ -126,16 +127,18 @@ static void compare_files(struct rosbag2_scan *s) {
     }
 }
 
-/* Compares the counts of metadata.yaml with the databases; the databases count. A metadata.yaml inside a database is
- * written before its last messages, so it is not compared. */
+/* Compares the count of metadata.yaml with the files; the files count. A metadata.yaml inside a database is written
+ * before its last messages, so it is not compared. */
 static void compare_counts(struct rosbag2_scan *s) {
+    const struct pack_model *found = &s->scan->builder->model;
     const struct rosbag2_meta *m = &s->meta;
-    if (!s->has_metadata_file || count_kind(&s->files, ROSBAG2_MCAP) > 0) {
-        return;
+    uint64_t messages = 0;
+    for (size_t i = 0; i < found->n_channels; i++) {
+        messages += found->stats[i].count;
     }
-    if (m->counted && m->messages != s->messages) {
+    if (s->has_metadata_file && m->counted && m->messages != messages) {
         reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "metadata.yaml counts %llu messages, here are %llu",
-                          (unsigned long long)m->messages, (unsigned long long)s->messages);
+                          (unsigned long long)m->messages, (unsigned long long)messages);
     }
 }
 
@@ -313,8 +316,9 @@ static bool rosbag2_scan(struct reel_scan *scan, struct reel_error *err) {
     }
     size_t databases = count_kind(&s.files, ROSBAG2_DATABASE), mcaps = count_kind(&s.files, ROSBAG2_MCAP);
     if (databases + mcaps == 0) {
-        return s.meta.present
-                   ? refuse_metadata_alone(&s.meta, err)
+        return s.meta.present ? refuse_metadata_alone(&s.meta, err)
+               : s.files.problem
+                   ? reel_fail(err, REEL_UNSUPPORTED, "the files in the archive cannot be read: %s", s.files.problem)
                    : reel_fail(err, REEL_NOT_MINE, "no rosbag2: neither a database nor an MCAP file that can be read");
     }
     if ((databases > 0 && !scan_databases(&s, err)) || (mcaps > 0 && !scan_mcaps(&s, err))) {

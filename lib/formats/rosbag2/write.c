@@ -1,6 +1,6 @@
-/* Writes ROS 2 bags: a folder in a ZIP archive, NAME/NAME_0.mcap or NAME_0.db3 and then NAME/metadata.yaml, both
+/* Writes ROS 2 bags: a folder in a ZIP or tar archive, NAME/NAME_0.mcap or NAME_0.db3 and then NAME/metadata.yaml, both
  * stored. The data file is written by its own writer, whose totals, run and positions stand in for this one's while it
- * writes; it renders while it is planned, because the CRC of a member comes before its bytes. */
+ * writes; it renders while it is planned, because the CRC of a member of a ZIP comes before its bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,11 @@
 #include "formats/ros/write.h"
 #include "formats/rosbag2/write_db3.h"
 #include "formats/rosbag2/write_yaml.h"
+#include "syntax/ustar.h"
 #include "syntax/utf8.h"
 #include "syntax/zip_write.h"
 
+#define TAR_EXTENSION ".rosbag2.tar"
 enum { NAME_MAX_BYTES = 200, PATH_ROOM = 2 * NAME_MAX_BYTES + 32 };
 
 struct totals {
@@ -51,11 +53,27 @@ static void member_path(const struct reel_write *w, bool yaml, char path[PATH_RO
     const char *name = folder_name(w);
     snprintf(path, PATH_ROOM, yaml ? "%s/metadata.yaml" : "%s/%s_0%s", name, name, inner_writer(w)->extension);
 }
-static uint64_t local_size(const struct reel_write *w) {
+
+/* ---- members */
+
+static bool is_tar(const struct reel_write *w) {
+    return strcmp(w->writer->extension, TAR_EXTENSION) == 0;
+}
+
+/* What stands before the data file; its size does not depend on that of the file. */
+static void put_data_head(const struct reel_write *w, struct reel_sink *out, uint32_t crc, uint64_t size) {
     char path[PATH_ROOM];
-    struct reel_sink count = {0};
+    uint8_t blocks[USTAR_HEAD_MAX];
     member_path(w, false, path);
-    zip_put_local(&count, path, 0, 0, true);
+    if (is_tar(w)) {
+        reel_sink_put(out, blocks, ustar_head_wide(path, size, 0, blocks));
+    } else {
+        zip_put_local(out, path, crc, size, true);
+    }
+}
+static uint64_t local_size(const struct reel_write *w) {
+    struct reel_sink count = {0};
+    put_data_head(w, &count, 0, 0);
     return count.pos;
 }
 
@@ -114,9 +132,7 @@ static void rosbag2_close_run(struct reel_write *w) {
 
 static bool head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     const struct totals *t = w->totals;
-    char path[PATH_ROOM];
-    member_path(w, false, path);
-    zip_put_local(out, path, t->crc, t->size, true);
+    put_data_head(w, out, t->crc, t->size);
     struct zip_crc begin = zip_crc_begin(out);
     struct reel_write own = rosbag2_enter(w);
     bool good = w->writer->head(w, out, err);
@@ -147,8 +163,30 @@ static bool rosbag2_messages(struct reel_write *w, struct reel_sink *out, struct
 
 /* ---- the end of the archive */
 
-static bool rosbag2_put_end(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+static void put_zip_end(const struct reel_write *w, struct reel_sink *out, const char *data, const char *yaml) {
     const struct totals *t = w->totals;
+    const struct grow *text = &((const struct run *)w->run)->text;
+    struct reel_sink hash = {.hashing = true};
+    reel_sink_put(&hash, text->data, text->size);
+    uint64_t yaml_at = local_size(w) + t->size;
+    zip_put_local(out, yaml, hash.crc, text->size, false);
+    reel_sink_put(out, text->data, text->size);
+    uint64_t directory_at = out->pos;
+    zip_put_central(out, data, t->crc, t->size, 0, true);
+    zip_put_central(out, yaml, hash.crc, text->size, yaml_at, false);
+    zip_put_end(out, directory_at, 2);
+}
+
+static void put_tar_end(const struct reel_write *w, struct reel_sink *out, const char *yaml) {
+    const struct grow *text = &((const struct run *)w->run)->text;
+    uint8_t blocks[USTAR_HEAD_MAX];
+    reel_sink_fill(out, 0, ustar_padding(((const struct totals *)w->totals)->size));
+    reel_sink_put(out, blocks, ustar_head(yaml, text->size, 0, blocks));
+    reel_sink_put(out, text->data, text->size);
+    reel_sink_fill(out, 0, ustar_padding(text->size) + USTAR_END);
+}
+
+static bool rosbag2_put_end(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     char data[PATH_ROOM], yaml[PATH_ROOM];
     member_path(w, false, data);
@@ -162,15 +200,11 @@ static bool rosbag2_put_end(struct reel_write *w, struct reel_sink *out, struct 
     if (!rosbag2_put_yaml(&run->text, &metadata, err)) {
         return false;
     }
-    struct reel_sink hash = {.hashing = true};
-    reel_sink_put(&hash, run->text.data, run->text.size);
-    uint64_t yaml_at = local_size(w) + t->size;
-    zip_put_local(out, yaml, hash.crc, run->text.size, false);
-    reel_sink_put(out, run->text.data, run->text.size);
-    uint64_t directory_at = out->pos;
-    zip_put_central(out, data, t->crc, t->size, 0, true);
-    zip_put_central(out, yaml, hash.crc, run->text.size, yaml_at, false);
-    zip_put_end(out, directory_at, 2);
+    if (is_tar(w)) {
+        put_tar_end(w, out, yaml);
+    } else {
+        put_zip_end(w, out, data, yaml);
+    }
     return true;
 }
 
@@ -246,16 +280,21 @@ static const struct reel_write_option options[] = {
     {0},
 };
 
-#define ROSBAG2_WRITER(variant_text, storage, number, more_needs, all_fn, compression_names, view_fn)                  \
+#define ROSBAG2_WRITER(ending, media, variant_text, storage, number, more_needs, all_fn, compression_names, view_fn)   \
     {                                                                                                                  \
-        .name = "rosbag2", .extension = ".rosbag2.zip", .variant = variant_text, .media_type = "application/zip",      \
-        .options = options, .compressions = compression_names,                                                         \
-        .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NAMES_FOLDER | (more_needs), .version = number, .encoding = "cdr",  \
-        .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn,                         \
-        .accepts = accepts_##storage, .accepts_all = all_fn, .open = rosbag2_open_run, .close = rosbag2_close_run,     \
-        .head = head, .messages = rosbag2_messages, .tail_parts = rosbag2_tail_parts, .tail = tail                     \
+        .name = "rosbag2", .extension = ending, .variant = variant_text, .media_type = media, .options = options,      \
+        .compressions = compression_names, .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NAMES_FOLDER | (more_needs),     \
+        .version = number, .encoding = "cdr", .totals_size = sizeof(struct totals), .run_size = sizeof(struct run),    \
+        .view = view_fn, .accepts = accepts_##storage, .accepts_all = all_fn, .open = rosbag2_open_run,                \
+        .close = rosbag2_close_run, .head = head, .messages = rosbag2_messages, .tail_parts = rosbag2_tail_parts,      \
+        .tail = tail                                                                                                   \
     }
-const struct reel_writer reel_writer_rosbag2 =
-    ROSBAG2_WRITER(NULL, mcap, 1, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
+const struct reel_writer reel_writer_rosbag2 = ROSBAG2_WRITER(".rosbag2.zip", "application/zip", NULL, mcap, 1,
+                                                              REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
 const struct reel_writer reel_writer_rosbag2_sqlite3 =
-    ROSBAG2_WRITER("sqlite3", db3, 2, 0, ros_accepts_all, NULL, NULL);
+    ROSBAG2_WRITER(".rosbag2.zip", "application/zip", "sqlite3", db3, 2, 0, ros_accepts_all, NULL, NULL);
+/* Outputs are known by name and version of their writer, so these differ from those above. */
+const struct reel_writer reel_writer_rosbag2_tar = ROSBAG2_WRITER(
+    TAR_EXTENSION, "application/x-tar", NULL, mcap, 3, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
+const struct reel_writer reel_writer_rosbag2_tar_sqlite3 =
+    ROSBAG2_WRITER(TAR_EXTENSION, "application/x-tar", "sqlite3", db3, 4, 0, ros_accepts_all, NULL, NULL);

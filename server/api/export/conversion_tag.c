@@ -47,6 +47,9 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
     if (s->key_frames) {
         fputs("key frames\n", f);
     }
+    if (s->latched) {
+        fputs("latched\n", f);
+    }
     if (s->encoding) {
         fprintf(f, "~%s\n", s->encoding);
     }

@@ -52,6 +52,7 @@ static void set_part(const struct reel_conversion *m, const struct reel_split_pa
     selection->end_ns = range->selection.end_ns;
     selection->key_frames = range->selection.key_frames;
     selection->state_at_cut = range->selection.state_at_cut;
+    selection->latched = range->selection.latched;
     *options = m->options;
     options->is_cut = range->options.is_cut;
     options->start_ns = range->options.start_ns;

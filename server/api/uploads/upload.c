@@ -5,6 +5,7 @@
 
 #include "api/digests.h"
 #include "api/job_reply.h"
+#include "api/uploads/received.h"
 #include "api/uploads/upload.h"
 #include "api/uploads/uploads.h"
 #include "base/ascii.h"
@@ -16,7 +17,8 @@
 #define LIVE_RETRY_S "60" /* for others to finish a live recording */
 
 struct upload {
-    struct store_upload *file;
+    struct store *store;
+    struct received files;
     struct upload_options options;
     bool has_digest;
     uint8_t digest[32];
@@ -25,8 +27,6 @@ struct upload {
     struct reel_error failed; /* the first error; replied at the end of the body */
     bool live;                /* no file: creates a recording that grows */
     struct http_form *form;   /* NULL: the body is the file */
-    bool has_file;
-    char file_name[UPLOAD_OPTION_TEXT];          /* the name in the form */
     char *field, field_name[UPLOAD_OPTION_TEXT]; /* the current field that is not the file, as far as received; NULL:
                                                     none */
     size_t field_size;
@@ -34,7 +34,7 @@ struct upload {
 
 static void free_upload(void *state) {
     struct upload *u = state;
-    store_upload_free(u->file);
+    received_done(&u->files);
     http_form_free(u->form);
     upload_options_done(&u->options);
     free(u->field);
@@ -95,7 +95,7 @@ static bool upload_read_names(struct http_request *r, struct upload *u) {
     return w->name[0] || u->form;
 }
 
-/* ---- forms: the field "file", and upload options as fields or as a JSON object in "meta" */
+/* ---- forms: one or several fields "file", and upload options as fields or as a JSON object in "meta" */
 
 static bool end_field(struct upload *u) {
     AUTO_MEM char *text = TAKE(u->field);
@@ -125,15 +125,8 @@ static bool begin_field(struct upload *u, const char *name, const char *file_nam
         return reel_fail(&u->failed, REEL_ARGUMENT,
                          "the file is in the form's field \"%.40s\"; it must be \"file\": curl -F file=@FILE", name);
     }
-    if (is_file && u->has_file) {
-        return reel_fail(&u->failed, REEL_ARGUMENT,
-                         "only one file per form; upload further parts separately, with part_of");
-    }
     if (is_file) {
-        const char *own = names_file(file_name ? file_name : "");
-        u->has_file = true;
-        snprintf(u->file_name, sizeof u->file_name, "%s", strlen(own) < sizeof u->file_name ? own : "");
-        return true;
+        return received_begin(&u->files, u->store, file_name ? file_name : "", &u->failed);
     }
     snprintf(u->field_name, sizeof u->field_name, "%s", name);
     u->field_size = 0;
@@ -148,7 +141,7 @@ static bool take_file(struct upload *u, const void *data, size_t size) {
         return reel_fail(&u->failed, REEL_LIMIT, "an upload may have at most %llu bytes",
                          (unsigned long long)u->size_max);
     }
-    return store_upload_write(u->file, data, size, &u->failed);
+    return received_write(&u->files, data, size, &u->failed);
 }
 
 static bool on_field(void *context, const char *name, const char *file_name, uint64_t at, const void *data,
@@ -169,19 +162,38 @@ static bool on_field(void *context, const char *name, const char *file_name, uin
     return true;
 }
 
+/* Several files are one recording, named after their folder, or else after its main file. */
+static bool end_files(struct upload *u) {
+    uint32_t main = 0;
+    if (u->options.part_of[0] || u->options.sha256[0] || u->options.file_name[0]) {
+        return reel_fail(&u->failed, REEL_ARGUMENT, "%s is for one file, here are %u",
+                         u->options.part_of[0]  ? "part_of"
+                         : u->options.sha256[0] ? "sha256"
+                                                : "file_name",
+                         u->files.n);
+    }
+    if (!received_arrange(&u->files, &main, &u->failed)) {
+        return false;
+    }
+    if (!u->options.name[0]) {
+        strcpy(u->options.name, u->files.folder[0] ? u->files.folder : u->files.items[main].name);
+    }
+    return true;
+}
+
 /* False: replied. */
 static bool end_form(struct http_request *r, struct upload *u) {
-    bool whole = http_form_free(TAKE(u->form)) && end_field(u);
-    if (!u->options.name[0]) {
-        strcpy(u->options.name, u->file_name);
+    bool whole = http_form_free(TAKE(u->form)) && end_field(u) && (u->files.n < 2 || end_files(u));
+    if (!u->options.name[0] && u->files.n > 0) {
+        strcpy(u->options.name, u->files.items[0].name);
     }
     if (u->failed.code != REEL_OK) {
         http_reply_error(r, &u->failed);
-    } else if (!whole || !u->has_file || !u->options.name[0]) {
+    } else if (!whole || u->files.n == 0 || !u->options.name[0]) {
         http_reply_problem(r, 400, "bad-request",
-                           !whole         ? "the form is incomplete"
-                           : !u->has_file ? "the form has no field \"file\""
-                                          : "the file has no name");
+                           !whole            ? "the form is incomplete"
+                           : u->files.n == 0 ? "the form has no field \"file\""
+                                             : "the file has no name");
     } else {
         return upload_may(r, &u->options, 0);
     }
@@ -247,7 +259,8 @@ void api_upload_begin(struct http_request *r) {
     if (u->live) {
         return;
     }
-    if (!(u->file = store_upload_begin(app->store, &err))) {
+    u->store = app->store;
+    if (!u->form && !received_begin(&u->files, app->store, "", &err)) {
         http_reply_error(r, &err);
     }
 }
@@ -298,11 +311,31 @@ static void reply_stored(struct http_request *r, const struct ingest_result *res
     http_reply_json(r, a.status, body);
 }
 
+static void ingest_received(struct http_request *r, struct upload *u, const struct ingest_request *q,
+                            struct ingest_result *result, struct reel_error *err) {
+    const int64_t wait_ns = api_wait_ns(r, UPLOAD_SCAN_WAIT_NS);
+    struct received_file *first = &u->files.items[0];
+    if (u->files.n == 1) {
+        ingest_upload(http_app(r), first->file, first->sha256, first->size, q, wait_ns, result, err);
+        return;
+    }
+    AUTO_MEM struct ingest_file *files = calloc(u->files.n, sizeof *files);
+    if (!files) {
+        *result = (struct ingest_result){.outcome = INGEST_REFUSED};
+        reel_fail_memory(err);
+        return;
+    }
+    for (uint32_t i = 0; i < u->files.n; i++) {
+        const struct received_file *f = &u->files.items[i];
+        files[i] = (struct ingest_file){.upload = f->file, .size = f->size, .name = f->name};
+        memcpy(files[i].sha256, f->sha256, sizeof files[i].sha256);
+    }
+    ingest_uploads(http_app(r), files, u->files.n, q, wait_ns, result, err);
+}
+
 void api_upload_end(struct http_request *r) {
     struct upload *u = http_state(r);
     struct reel_error err = {0};
-    char sha256[SHA256_HEX] = "";
-    uint64_t size;
     if (u->form && !end_form(r, u)) {
         return;
     }
@@ -316,11 +349,11 @@ void api_upload_end(struct http_request *r) {
                            "--data-binary @FILE, or -T FILE");
         return;
     }
-    if (!u->live && !store_upload_finish(u->file, sha256, &size, &err)) {
+    if (!received_finish(&u->files, &err)) {
         http_reply_error(r, &err);
         return;
     }
-    if (!u->live && !digest_holds(r, u, sha256)) {
+    if (u->files.n == 1 && !digest_holds(r, u, u->files.items[0].sha256)) {
         return;
     }
     struct ingest_result result = {0};
@@ -330,7 +363,7 @@ void api_upload_end(struct http_request *r) {
     if (u->live) {
         api_live_create(r, &q, &result, &err);
     } else {
-        ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
+        ingest_received(r, u, &q, &result, &err);
     }
     if (u->live && err.code == REEL_LIMIT) {
         http_add_header(r, "Retry-After", LIVE_RETRY_S);

@@ -13,11 +13,12 @@
 #include "views/views.h"
 
 bool upload_read_query(struct http_request *r, struct upload_options *w) {
-    static const char *const names[] = {"name", "collection", "format", "part_of", "group", "replace", "keep"};
+    static const char *const names[] = {"name",    "file_name", "collection", "format",
+                                        "part_of", "group",     "replace",    "keep"};
     struct reel_error err = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = http_param(r, names[i]);
-        bool flag = i >= 5, known, yes = false; /* a bare ?replace means yes */
+        bool flag = i >= 6, known, yes = false; /* a bare ?replace means yes */
         if (!text) {
             continue;
         }

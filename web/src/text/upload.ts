@@ -43,6 +43,7 @@ export const uploadText = {
     notTagged: (tags: string) => `The tags ${tags} were not added.`,
     addTags: 'Add tags to the existing recording',
     tagged: (tags: string) => `Tags added: ${tags}`,
+    partFailed: (name: string) => `It is part of a recording with ${name}, which failed.`,
     otherBytes:
         'The server received different bytes than the file contains. Delete the recording and upload the file again.',
     partial: (messages: number, lost: number, why: string) =>

@@ -88,13 +88,13 @@ static void metadata_alone(void **state) {
     db3_refused(bytes_text("rosbag2_bagfile_information: [\n"), REEL_NOT_MINE, "neither a database nor an MCAP file");
 }
 
-static bool joins(const char *a_name, struct reel_bytes a, const char *b_name, struct reel_bytes b) {
+static enum reel_joins joins(const char *a_name, struct reel_bytes a, const char *b_name, struct reel_bytes b) {
     struct reel_error err;
     AUTO(reel_source_free)
     struct reel_source *x = reel_source_from_memory(a, a_name, &err), *y = reel_source_from_memory(b, b_name, &err);
-    bool one = reel_format_rosbag2.joins(x, y);
-    assert_int_equal(reel_format_rosbag2.joins(y, x), one);
-    return one;
+    enum reel_joins joins = reel_format_rosbag2.joins(&x, 1, y);
+    assert_int_equal(reel_format_rosbag2.joins(&y, 1, x), joins);
+    return joins;
 }
 
 static void what_files_are_one_bag(void **state) {
@@ -115,6 +115,8 @@ static void what_files_are_one_bag(void **state) {
         {"run_0.db3", "other_1.db3", false},
         {"run_0.db3", "run_1.mcap", false},
         {"run_0.db3", "run_01.db3", false},
+        {"run_0000.db3", "run_0001.db3", true},
+        {"run_1930.db3", "run_1945.db3", false},
         {"run_20240101.db3", "run_20240102.db3", false},
         {"run_0.db3", "run_.db3", false},
         {"run_0.db3", "run.db3", false},
@@ -124,7 +126,7 @@ static void what_files_are_one_bag(void **state) {
         {"0.db3", "1.db3", false},
     };
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
-        if (joins(splits[i].a, db, splits[i].b, db) != splits[i].one) {
+        if (joins(splits[i].a, db, splits[i].b, db) != (splits[i].one ? REEL_JOINS : REEL_JOINS_NOT)) {
             fail_msg("%s and %s", splits[i].a, splits[i].b);
         }
     }
@@ -138,11 +140,15 @@ static void what_files_are_one_bag(void **state) {
     assert_false(joins("run.mcap", mcap, "run.db3-wal", bytes_text("")));
     assert_true(joins("metadata.yaml", yaml, "run_1.db3", db)); /* unpacked meanwhile */
     assert_true(joins("metadata.yaml", yaml, "run_1.db3.zstd", zstd));
-    assert_false(joins("metadata.yaml", yaml, "run_0.db3", db)); /* not named */
-    assert_false(joins("metadata.yaml", yaml, "odd name.db3", bytes_text("not a database")));
+    assert_int_equal(joins("metadata.yaml", yaml, "run_0.db3", db), REEL_JOINS); /* not named, but its next one is */
+    assert_int_equal(joins("metadata.yaml", yaml, "new name.db3", db), REEL_MAY_JOIN);
+    assert_false(joins("metadata.yaml", yaml, "run.mcap", mcap));
+    assert_int_equal(joins("metadata.yaml", yaml, "odd name.db3", bytes_text("not a database")), REEL_JOINS);
+    assert_false(joins("metadata.yaml", yaml, "other.db3", bytes_text("not a database")));
     assert_false(joins("metadata.yaml", yaml, "metadata.yaml", yaml));
     assert_false(joins("run_0.db3", db, "run_1.db3", bytes_text("")));
-    assert_false(joins("metadata.yaml", bytes_text("rosbag2_bagfile_information: [\n"), "run_0.db3", db));
+    assert_int_equal(joins("metadata.yaml", bytes_text("rosbag2_bagfile_information: [\n"), "run_0.db3", db),
+                     REEL_MAY_JOIN);
     db3_free(&m);
 }
 
@@ -195,7 +201,7 @@ static void split_bag_is_one_recording(void **state) {
     reel_recording_free(TAKE(r));
     b.data[0] ^= 1; /* one of them is none: the other is kept */
     r = db3_scan_parts(parts, 2);
-    db3_assert_finding(r, 1, REEL_NOTE, "bag_1.db3 is not a file of a bag");
+    db3_assert_finding(r, 1, REEL_LOSS, "bag_1.db3 is neither a database nor an MCAP file: nothing of it is read");
     assert_int_equal(db3_read_all(r, id_of), 30);
     reel_recording_free(TAKE(r));
     db3_free(&a);
@@ -275,7 +281,7 @@ static void packed_whole(void **state) {
     reel_recording_free(TAKE(r));
     struct reel_error err;
     const struct db3_part cut = {"bag_0.db3.zstd", bytes_of(part.data.data, part.data.size / 2)};
-    assert_null(db3_try(&cut, 1, &err));
+    assert_null(db3_try(&cut, 1, &err)); /* it is one block, so nothing of it unpacks */
     assert_int_equal(err.code, REEL_NOT_MINE);
     free(out);
     db3_free(&m);
@@ -345,8 +351,8 @@ static void in_archives(void **state) {
     db3_free(&b);
 }
 
-/* A gzip that holds no bag is not ours; one that is cut, or unpacks to far more than it may, is refused and leaves
- * nothing. */
+/* A gzip that holds no bag is not ours; one that is cut before the first message, or unpacks to far more than it may,
+ * is refused and leaves nothing. */
 static void gzip_that_is_no_bag(void **state) {
     (void)state;
     struct db3 a;
@@ -363,7 +369,7 @@ static void gzip_that_is_no_bag(void **state) {
     const struct db3_part cut = {"bag.tar.gz", bytes_of(other.data, other.size / 2)};
     assert_ptr_equal(probed(cut.data, cut.name), &reel_format_rosbag2);
     assert_null(db3_try(&cut, 1, &err));
-    assert_int_equal(err.code, REEL_NOT_MINE);
+    assert_int_equal(err.code, REEL_DAMAGED);
     free(g.data);
     free(bag.data);
     free(packed.data);

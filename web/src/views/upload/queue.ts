@@ -7,6 +7,7 @@ import { text } from '../../text/common';
 import { uploadText } from '../../text/upload';
 import { showToast } from '../../toasts';
 import type { Problem, Recording } from '../../types';
+import { groupFiles, type Group } from './grouping';
 import { hashFile } from './hash';
 
 // checking: everything has been sent; the checksum is compared and the recording is scanned. partial: stored, but
@@ -14,7 +15,9 @@ import { hashFile } from './hash';
 export type UploadState = 'waiting' | 'sending' | 'checking' | 'paused' | 'done' | 'partial' | 'duplicate' | 'failed';
 export interface Item {
     id: number;
-    name: string; // including folders; the name of the recording
+    name: string; // including folders
+    recordingName: string;
+    after: number | null; // a further file of a recording: the item before it, which is sent first
     size: number;
     state: UploadState;
     done: number; // bytes sent
@@ -75,7 +78,13 @@ export function addFiles(files: Chosen[], collection: string, tags: Record<strin
     if (added.length < files.length) {
         showToast(uploadText.alreadyQueued(files.length - added.length));
     }
-    const items = added.map(({ file, name }): Item => {
+    const items = groupFiles(added).flatMap((group) => itemsOf(group, collection, tags));
+    queue.set([...queue.get(), ...items]);
+    startNext();
+}
+
+function itemsOf(group: Group, collection: string, tags: Record<string, string>): Item[] {
+    return group.files.map(({ file, name }, position): Item => {
         const id = next++;
         transfers.set(id, {
             file,
@@ -88,6 +97,8 @@ export function addFiles(files: Chosen[], collection: string, tags: Record<strin
         return {
             id,
             name,
+            recordingName: group.name,
+            after: position > 0 ? id - 1 : null,
             size: file.size,
             state: 'waiting',
             done: 0,
@@ -100,8 +111,15 @@ export function addFiles(files: Chosen[], collection: string, tags: Record<strin
             tagged: false,
         };
     });
-    queue.set([...queue.get(), ...items]);
-    startNext();
+}
+
+/** Whether the item before it is stored; if that failed, so has this one. */
+function mayStart(item: Item): boolean {
+    const before = item.after === null ? undefined : itemOf(item.after);
+    if (before?.state === 'failed') {
+        change(item.id, { state: 'failed', problem: uploadText.partFailed(before.name) });
+    }
+    return before === undefined || finished(before.state);
 }
 
 function startNext(): void {
@@ -110,7 +128,7 @@ function startNext(): void {
         if (free <= 0) {
             return;
         }
-        if (item.state === 'waiting') {
+        if (item.state === 'waiting' && mayStart(item)) {
             free--;
             void run(item.id);
         }
@@ -181,11 +199,12 @@ async function run(id: number): Promise<void> {
         const hash = startHash(id, transfer);
         const quick = await Promise.race([hash, new Promise<null>((done) => setTimeout(() => done(null), QUICK_MS))]);
         signal.throwIfAborted();
-        if (quick && (await foundDuplicate(id, quick, signal))) {
+        const alone = isAlone(itemOf(id)!); // of several files the server finds out
+        if (quick && alone && (await foundDuplicate(id, quick, signal))) {
             return;
         }
         await send(id, transfer, quick, signal);
-        if (!quick) {
+        if (!quick && alone) {
             void stopIfStored(id, transfer, hash, signal);
         }
     } catch (error) {
@@ -209,12 +228,19 @@ async function stopIfStored(id: number, transfer: Transfer, hash: Promise<string
     }
 }
 
+const isAlone = (item: Item) => item.after === null && item.recordingName === item.name;
+
 function metadataOf(item: Item, digest: string | null): Record<string, string> {
+    const file = item.name.slice(item.name.lastIndexOf('/') + 1);
     return {
-        filename: item.name,
+        ...(item.after !== null
+            ? { filename: file, part_of: item.recordingName }
+            : isAlone(item)
+              ? { filename: item.name }
+              : { filename: item.recordingName, file_name: file }),
         collection: item.collection,
         ...(digest ? { sha256: digest } : {}),
-        ...(Object.keys(item.tags).length > 0 ? { tags: JSON.stringify(item.tags) } : {}),
+        ...(item.after === null && Object.keys(item.tags).length > 0 ? { tags: JSON.stringify(item.tags) } : {}),
     };
 }
 
@@ -280,6 +306,7 @@ async function check(id: number, transfer: Transfer, answer: Answer): Promise<vo
         }
         if (!answer.recording) {
             change(id, { state: 'done' });
+            startNext();
             return;
         }
         let recording = await get<Recording>(`/recordings/${answer.recording}`, {}, signal);
@@ -288,6 +315,7 @@ async function check(id: number, transfer: Transfer, answer: Answer): Promise<vo
             recording = await get<Recording>(`/recordings/${answer.recording}`, {}, signal);
         }
         change(id, { recording: nameOf(recording), ...(await outcomeOf(recording, signal)) });
+        startNext(); // a further file of the recording
     } catch (error) {
         fail(id, error);
     }
