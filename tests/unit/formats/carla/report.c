@@ -1,6 +1,7 @@
 /* The questions of CARLA's tools asked of made logs: what no sample shows. The texts of real ones are compared in
  * carla_texts.c. */
 #include "base/cleanup.h"
+#include "decode/encoding.h"
 #include "makers/carla_query.h"
 #include "makers/carla_scan.h"
 
@@ -352,6 +353,102 @@ static void a_gap_or_another_actor_gives_no_speed(void **state) {
 
 /* --- asking --- */
 
+/* --- moments --- */
+
+static void moments_are_events(void **state) {
+    (void)state;
+    struct reel_carla_question q = reel_carla_question(REEL_CARLA_MOMENTS);
+    MAKER m = make_world(BARE, 4);
+    assert_string_equal(
+        answer_of(&m, q, REEL_TABLE_CSV),
+        "start_ns,end_ns,title,kind,actor,type,description,other,other_type,other_description,state\r\n"
+        "1600000000125000000,1600000000125000000,Added: walker.pedestrian.0001 "
+        "26,added,26,walker,walker.pedestrian.0001"
+        ",,,,\r\n"
+        "1600000000125000000,1600000000125000000,Added: sensor.camera.rgb 27,added,27,unknown,sensor.camera.rgb,,,,\r\n"
+        "1600000000125000000,1600000000125000000,Traffic light 2: green,traffic_light,2,,,,,,green\r\n"
+        "1600000000250000000,1600000000250000000,Collision of vehicle.tesla.model3 24 with something else,collision,24,"
+        "vehicle,vehicle.tesla.model3,,,,\r\n"
+        "1600000000250000000,1600000000250000000,Traffic light 2: off,traffic_light,2,,,,,,off\r\n"
+        "1600000000375000000,1600000000375000000,Removed: walker.pedestrian.0001 26,removed,26,walker,"
+        "walker.pedestrian.0001,,,,\r\n"
+        "1600000000375000000,1600000000375000000,Traffic light 2: red,traffic_light,2,,,,,,red\r\n");
+}
+
+/* Frames of 1 s: a car and a walker that stand, a light that changes. */
+static void lights_and_blocked_vehicles(void **state) {
+    (void)state;
+    MAKER m = {0};
+    make_header(&m, 1, MAKE_DATE, MAKE_MAP);
+    for (unsigned frame = 1; frame <= 40; frame++) {
+        make_start(&m, frame, frame == 40 ? -1 : 1, frame - 1);
+        size_t p = make_packet(&m, 2);
+        make_number(&m, frame == 1 ? 2 : 0, 2);
+        if (frame == 1) {
+            make_actor(&m, BARE, 24, 1, 30, "vehicle.tesla.model3", "hero");
+            make_actor(&m, BARE, 9, 2, 30, "walker.pedestrian.0001", NULL);
+        }
+        make_close(&m, p);
+        p = make_packet(&m, 6);
+        make_number(&m, 2, 2);
+        make_moved(&m, BARE, 24, frame <= 3 ? 100.0f * (float)frame : 300);
+        make_moved(&m, BARE, 9, 7);
+        make_close(&m, p);
+        p = make_packet(&m, 7);
+        make_number(&m, 1, 2);
+        make_number(&m, 5, 4);
+        make_number(&m, 0, 1);
+        make_f32(&m, 0);
+        make_number(&m, frame < 10 ? 0 : frame == 10 ? 1 : 2, 1);
+        make_close(&m, p);
+        make_end(&m);
+    }
+    assert_string_equal(
+        answer_of(&m, reel_carla_question(REEL_CARLA_MOMENTS), REEL_TABLE_CSV),
+        "start_ns,end_ns,title,kind,actor,type,description,other,other_type,other_description,state\r\n"
+        "1600000009000000000,1600000009000000000,Traffic light 5: yellow,traffic_light,5,,,,,,yellow\r\n"
+        "1600000010000000000,1600000010000000000,Traffic light 5: green,traffic_light,5,,,,,,green\r\n"
+        "1600000003000000000,1600000039000000000,Blocked: vehicle.tesla.model3 24,blocked,24,vehicle,"
+        "vehicle.tesla.model3,,,,\r\n");
+}
+
+/* --- lists without items --- */
+
+static uint64_t counted(struct reel_recording *r, const char *topic, bool filled) {
+    const struct reel_index *index = reel_recording_index(r);
+    const struct reel_index_info *info = reel_index_info(index);
+    struct reel_span spans[2] = {{0}};
+    struct reel_channel_stats stats;
+    struct reel_error err = {0};
+    uint32_t i = 0;
+    while (i < info->n_channels && strcmp(reel_index_channel(index, i)->name, topic) != 0) {
+        i++;
+    }
+    assert_true(i < info->n_channels);
+    uint32_t least = filled ? reel_channel_least_filled(reel_index_channel(index, i)) : 0;
+    uint64_t width_ns = (uint64_t)(info->end_ns - info->start_ns) + 1;
+    assert_true(index_coverage_from(index, i, least, info->start_ns, width_ns, spans, 2, &err));
+    assert_true(index_stats_from(index, i, least, &stats, &err));
+    assert_int_equal(spans[0].count, stats.count);
+    assert_true(stats.count == 0 || (spans[0].first_ns == stats.first_ns && spans[0].last_ns == stats.last_ns));
+    return stats.count;
+}
+
+static void lists_without_items_do_not_count(void **state) {
+    (void)state;
+    MAKER m = make_world(BARE, 4);
+    RECORDING *r = carla_read(&m);
+    static const struct {
+        const char *topic;
+        uint64_t all, filled;
+    } rows[] = {{"/collision", 4, 1}, {"/event/add", 4, 2}, {"/event/del", 4, 1},
+                {"/position", 4, 4},  {"/frame", 4, 4},     {"/event/parent", 4, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(counted(r, rows[i].topic, false), rows[i].all);
+        assert_int_equal(counted(r, rows[i].topic, true), rows[i].filled);
+    }
+}
+
 static void what_makes_no_sense(void **state) {
     (void)state;
     MAKER m = make_world(BARE, 1);
@@ -400,6 +497,9 @@ int main(void) {
         cmocka_unit_test(doubles_keep_their_digits),
         cmocka_unit_test(physics_of_ue5_are_printed),
         cmocka_unit_test(a_gap_or_another_actor_gives_no_speed),
+        cmocka_unit_test(moments_are_events),
+        cmocka_unit_test(lights_and_blocked_vehicles),
+        cmocka_unit_test(lists_without_items_do_not_count),
         cmocka_unit_test(what_makes_no_sense),
         cmocka_unit_test(a_sink_may_have_enough),
     };
