@@ -79,6 +79,9 @@ WHERE row = :row;
 -- name: recording_annotate
 UPDATE recordings SET description = :description, custom = :custom, epoch_ns = :epoch_ns WHERE row = :row;
 
+-- name: recording_set_clock
+UPDATE recordings SET clock = :clock, clock_note = :clock_note, set_clock = :set_clock WHERE row = :row;
+
 -- name: rows_after
 -- A run of recordings in no particular order, for start-up checks.
 SELECT row FROM recordings WHERE row > :row ORDER BY row LIMIT :limit;

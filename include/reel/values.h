@@ -37,12 +37,13 @@ bool reel_series_split(const struct reel_recording *recording, const char *text,
 
 /* The values of a field in time order. Up to REEL_COLUMN_EXACT of them each for itself; of more, runs of so many that
  * as many runs cover all, each with its first, last, smallest and largest point, sum and count. Values that are not
- * numbers are left out. Counted references. */
+ * numbers are left out, and NaN; a time or a duration is its seconds. Counted references. */
 enum { REEL_COLUMN_EXACT = 1 << 18 };
 struct reel_column;
 /* Of the messages of `topic` with start_ns <= time < end_ns. `progress` may be NULL. REEL_NOT_FOUND: there is no such
  * topic, or no message of it has the field as a number (the texts say what there is; not where messages outside of the
- * interval may have it). Free with reel_column_free(). */
+ * interval may have it). REEL_ARGUMENT: the field is an object or a list; the text names its numbers. Free with
+ * reel_column_free(). */
 struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path,
                                     int64_t start_ns, int64_t end_ns, const struct reel_progress *progress,
                                     struct reel_error *err);
@@ -56,7 +57,8 @@ struct reel_point {
 };
 enum reel_aggregate {
     REEL_MINMAX, /* of each bucket the smallest and the largest value, at their times: no peak is lost */
-    REEL_MEAN,   /* of each bucket the mean, at the bucket's start */
+    /* mean and triangles are of the finite values of a bucket, where it has some */
+    REEL_MEAN, /* of each bucket the mean, at the bucket's start */
     /* of each bucket the point that makes the largest triangle with its neighbours: the shape, for the eye */
     REEL_LTTB,
     REEL_LAST, /* of each bucket its last point */

@@ -32,6 +32,9 @@ enum {
     REEL_CONNECTION_MAX = 32 << 20,   /* description of one connection of a ROS bag 2.0, with all schemas */
     REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
     REEL_DEFINITION_FIELDS_MAX = 16384,
+    REEL_DEFINITION_CONSTANTS_MAX = 65536, /* constants and enumerators, or labels of unions, of one IDL definition */
+    REEL_EXPRESSION_DEPTH_MAX = 64,        /* nesting of an IDL expression, with the constants it names */
+    REEL_MUTABLE_MEMBERS_MAX = 1024,       /* members of one type that a payload may have in any order */
     REEL_FIELD_VISITS_MAX = 1 << 16, /* fields of one definition, and types on the way to them, when it is listed */
     REEL_ROW_METADATA_MAX = 255,     /* texts of one channel that a row defines */
     /* nodes of a table's columns, nested ones too; a message with more is one column of JSON */
@@ -54,6 +57,14 @@ enum {
     REEL_VIDEO_FRAMES_MAX = 1 << 21,   /* frames of one MP4 file: 19 hours at 30 Hz */
     REEL_WRITE_VALUES_MAX = 128,       /* values of the options of a writer in one conversion */
     REEL_VIDEO_BEFORE_MAX = 4096,      /* frames that are put in front of a cut, from its key frame on */
+    /* memory of what is made of one definition of protobuf, FlatBuffers or Cap'n Proto */
+    REEL_DEFINITION_TABLES_MAX = 64 << 20,
+    /* parts of a payload that are visited for each of its bytes, where parts are shared or out of order … */
+    REEL_STEPS_PER_BYTE = 64,
+    /* … and of a small one */
+    REEL_STEPS_LEAST = REEL_DEFINITION_FIELDS_MAX,
+    /* of one message of Cap'n Proto, as its own library allows */
+    REEL_CAPNPROTO_SEGMENTS_MAX = 512,
 };
 
 #endif

@@ -42,12 +42,16 @@ static struct slot *fields_add(struct field_set *set, const char *path, size_t s
 
 bool field_path_normal(const char *path, char out[FIELD_PATH_MAX]) {
     size_t n = 0;
+    bool named = false; /* "[a.b]" is a name where one begins: an extension of protobuf */
     for (; *path && n < FIELD_PATH_MAX - 1; path++) {
-        if (*path == '[') {
-            out[n++] = '.';
-        } else if (*path != ']') {
+        bool begins = *path == '[' && (n == 0 || out[n - 1] == '.');
+        named = named || begins;
+        if (named || (*path != '[' && *path != ']')) {
             out[n++] = *path;
+        } else if (*path == '[') {
+            out[n++] = '.';
         }
+        named = named && *path != ']';
     }
     out[n] = '\0';
     return *path == '\0';
@@ -153,8 +157,21 @@ static void arrive(struct field_picker *p) {
     }
 }
 
-static const struct slot *selected_slot(const struct field_picker *p) {
-    const struct slot *s = p->length >= FIELD_PATH_MAX ? NULL : fields_slot_of(p->set, p->path, p->length);
+static const struct slot *slot_here(const struct field_picker *p) {
+    return p->length >= FIELD_PATH_MAX ? NULL : fields_slot_of(p->set, p->path, p->length);
+}
+
+/* By the path, or by that of its members. */
+static const struct slot *selected_slot(struct field_picker *p) {
+    const struct slot *s = slot_here(p);
+    for (uint32_t i = 0; i < p->n_members && (!s || s->column < 0); i++) {
+        uint32_t length = p->length;
+        fields_append(p, p->members[i].data, p->members[i].size);
+        const struct slot *inner = slot_here(p);
+        s = inner ? inner : s;
+        p->length = inner ? p->length : length;
+    }
+    p->n_members = 0;
     return s;
 }
 
@@ -207,7 +224,7 @@ static bool fields_begin(struct reel_visitor *v, bool list) {
     if (!root) {
         arrive(p);
     }
-    const struct slot *s = root ? NULL : selected_slot(p);
+    const struct slot *s = root && p->n_members == 0 ? NULL : selected_slot(p);
     if (s && s->column >= 0 && begin_value(p, s)) {
         p->value_depth = 1;
         return list ? visit_begin_list(p->inner) : visit_begin_map(p->inner);
@@ -303,6 +320,14 @@ static bool stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     return reel_stamp_expand(v, value);
 }
 
+static bool inside(struct reel_visitor *v, struct reel_bytes member) {
+    struct field_picker *p = fields_self(v);
+    if (p->skipped_depth == 0 && p->value_depth == 0 && p->n_members < sizeof p->members / sizeof *p->members) {
+        p->members[p->n_members++] = member;
+    }
+    return true;
+}
+
 static const struct reel_visitor_ops ops = {
     .begin_map = fields_begin_map,
     .key = fields_key,
@@ -319,11 +344,12 @@ static const struct reel_visitor_ops ops = {
     .binary = binary,
     .numbers = fields_numbers,
     .stamp = stamp,
+    .inside = inside,
 };
 
 void field_picker_start(struct field_picker *p) {
     p->visitor.ops = &ops;
-    p->found = p->value_depth = p->skipped_depth = p->depth = p->length = 0;
+    p->found = p->value_depth = p->skipped_depth = p->depth = p->length = p->n_members = 0;
     p->done = p->set->columns == 0;
     p->inner = NULL;
     p->levels[0] = (struct field_level){0};

@@ -8,7 +8,7 @@
 
 enum { FIELD_PATH_MAX = 1024, FIELDS_MAX = 4096, FIELD_DEPTH_MAX = 64 };
 
-/* "a[3].b" → "a.3.b". False: too long. */
+/* "a[3].b" → "a.3.b"; "a.[p.x]" stays. False: too long. */
 bool field_path_normal(const char *path, char out[FIELD_PATH_MAX]);
 
 /* A set of paths, immutable once it is used. The index of a path in the list that it was created from is its column. */
@@ -44,6 +44,8 @@ struct field_picker {
     uint32_t value_depth, skipped_depth; /* nesting in the picked value, or in a skipped one */
     uint32_t depth;
     uint32_t length;
+    struct reel_bytes members[2]; /* of the next value, which is shown in place of maps with these keys */
+    uint32_t n_members;
     struct field_level levels[FIELD_DEPTH_MAX + 1];
     char path[FIELD_PATH_MAX];
 };

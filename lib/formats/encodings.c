@@ -12,7 +12,10 @@
     X(carla)                                                                                                           \
     X(json)                                                                                                            \
     X(msgpack)                                                                                                         \
+    X(cbor)                                                                                                            \
     X(protobuf)                                                                                                        \
+    X(flatbuffer)                                                                                                      \
+    X(capnproto)                                                                                                       \
     X(nanover)                                                                                                         \
     X(nanover_legacy)
 

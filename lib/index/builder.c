@@ -353,6 +353,7 @@ bool builder_add_entry(struct reel_builder *b, const struct reel_entry *e, struc
         lane->unsorted = pack_key_compare(&last, &now) > 0;
     }
     lane->entries[lane->count++] = *e;
+    b->early += e->time_ns < REEL_DATE_MIN_NS;
     struct reel_channel_stats *s = &b->model.stats[e->channel];
     s->first_ns = s->count == 0 || e->time_ns < s->first_ns ? e->time_ns : s->first_ns;
     s->last_ns = s->count == 0 || e->time_ns > s->last_ns ? e->time_ns : s->last_ns;
@@ -363,6 +364,26 @@ bool builder_add_entry(struct reel_builder *b, const struct reel_entry *e, struc
 }
 
 /* ---- the end */
+
+bool builder_decide_clock(const struct reel_builder *b, struct pack_model *m, struct reel_error *err) {
+    uint64_t all = 0;
+    for (size_t i = 0; i < m->n_channels; i++) {
+        all += m->stats[i].count;
+    }
+    uint64_t half = all / 2;
+    if (b->knows_clock || (b->early == 0 && b->unclear == 0)) {
+        return true;
+    }
+    if (b->early <= half && b->early + b->unclear > half) {
+        return reel_fail(err, REEL_UNSUPPORTED, "some times are near zero: the clock is unknown until a scan");
+    }
+    m->clock = b->early > half ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL;
+    m->clock_note =
+        b->early == all   ? "times start near zero: the clock of a simulation, or time since the recording began"
+        : b->early > half ? "most times are near zero: the clock of a simulation, or time since the recording began"
+                          : "most times are dates; those near zero are from before the clock was set";
+    return true;
+}
 
 static bool write_directory(struct reel_builder *b, struct reel_error *err) {
     struct grow directory = {0};
@@ -388,7 +409,7 @@ bool builder_is_complete(const struct reel_builder *b, struct reel_error *err) {
 }
 
 bool builder_finish(struct reel_builder *b, struct reel_error *err) {
-    if (!builder_is_complete(b, err)) {
+    if (!builder_is_complete(b, err) || !builder_decide_clock(b, &b->model, err)) {
         return false;
     }
     for (size_t i = 0; i < b->model.n_channels; i++) {

@@ -9,6 +9,8 @@
 #include "index/pack_model.h"
 #include "reel/cleanup.h"
 
+#define REEL_DATE_MIN_NS INT64_C(100000000000000000) /* March 1973: earlier times are no dates */
+
 struct builder_lane { /* entries of one channel that are not packed yet */
     struct reel_entry *entries;
     uint32_t count, capacity;
@@ -18,6 +20,8 @@ struct builder_lane { /* entries of one channel that are not packed yet */
 struct reel_builder {
     struct pack_model model;
     bool no_memory;             /* for a finding: the index would lack it */
+    bool knows_clock;           /* the format does; else most times decide */
+    uint64_t early, unclear;    /* messages before REEL_DATE_MIN_NS; in a summary, those that may be */
     struct builder_lane *lanes; /* one per channel */
     size_t cap_lanes;
     size_t lane_bytes;         /* memory of all lanes */
@@ -56,6 +60,9 @@ REEL_DEFINE_AUTO(struct reel_builder, builder_free);
 /* For a recording of one part that is still being written: its size so far. */
 uint64_t builder_part_size(const struct reel_builder *b);
 void builder_grow_part(struct reel_builder *b, uint64_t size);
+/* Decides the clock of `m`, the builder's model or a copy, by the messages so far. REEL_UNSUPPORTED: a summary does not
+ * tell. */
+bool builder_decide_clock(const struct reel_builder *b, struct pack_model *m, struct reel_error *err);
 /* builder_index.c: an index of what was added so far, which does not change when more is added. */
 struct reel_index *builder_index(struct reel_builder *b, struct reel_error *err);
 /* Sorts entries by their keys; packs sorted ones of one channel into `out`, which stands at `offset` of the pack. */

@@ -77,7 +77,7 @@ static int compare_segments(const void *a, const void *b) {
 
 struct reel_index *builder_index(struct reel_builder *b, struct reel_error *err) {
     AUTO_STRUCT(snapshot_done) struct snapshot s = {.model = b->model};
-    if (!builder_is_complete(b, err) || !copy_segments(&s, &b->model, err)) {
+    if (!builder_is_complete(b, err) || !builder_decide_clock(b, &s.model, err) || !copy_segments(&s, &b->model, err)) {
         return NULL;
     }
     for (size_t i = 0; i < b->model.n_channels; i++) {

@@ -52,8 +52,10 @@ struct reel_format {
     /* Optional: is `b` a further part of the recording that `a` is a part of (a .traj and its .state)? Goes by names
      * and content; reads little. Without it a recording of this format is one file. */
     bool (*joins)(struct reel_source *a, struct reel_source *b);
-    bool times_last; /* times are stored behind the messages: in a file that is not complete they are estimates */
-    bool is_folder;  /* such files are in a folder of their own, which names the recording */
+    bool times_last;  /* times are stored behind the messages: in a file that is not complete they are estimates */
+    const char *unit; /* optional: the channel whose message begins a unit that its writer may still change until the
+                         next one begins (a frame whose duration is patched) */
+    bool is_folder;   /* such files are in a folder of their own, which names the recording */
 
     const struct reel_growth_ops *growth; /* reading a file while it grows (index/growing.h); NULL: cannot be done */
 

@@ -49,6 +49,26 @@ static bool read_directory(struct reel_index *index, uint64_t size, struct reel_
     return pack_model_read(bytes_of(data, length), &index->model, err);
 }
 
+static bool is_current_format(const struct pack_model *m, const struct reel_format **format) {
+    *format = reel_format_named(m->format);
+    return *format && (*format)->version == m->format_version;
+}
+
+bool index_is_of_another_version(int fd) {
+    struct reel_index index = {.fd = fd};
+    struct reel_error ignored = {0};
+    const struct reel_format *format;
+    uint8_t header[PACK_HEADER_BYTES];
+    struct stat s;
+    if (fstat(fd, &s) != 0 || !read_at(fd, 0, header, sizeof header, &ignored) || memcmp(header, PACK_MAGIC, 8) != 0) {
+        return false;
+    }
+    bool other = load_u64le(header + 8) != PACK_VERSION ||
+                 (read_directory(&index, (uint64_t)s.st_size, &ignored) && !is_current_format(&index.model, &format));
+    pack_model_free(&index.model);
+    return other;
+}
+
 static bool sort_out(struct reel_index *index, struct reel_error *err) {
     const struct pack_model *m = &index->model;
     size_t *first = calloc(m->n_channels + 1, sizeof *first);
@@ -92,8 +112,7 @@ static void find_gap(struct reel_index *index, size_t channel) {
 static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error *err) {
     const struct pack_model *m = &index->model;
     struct reel_index_info *info = &index->info;
-    info->format = reel_format_named(m->format);
-    if (!info->format || info->format->version != m->format_version) {
+    if (!is_current_format(m, &info->format)) {
         return reel_fail(err, REEL_CHANGED, "the index was made by another version of the %s reader", m->format);
     }
     info->container = m->container;
@@ -121,6 +140,11 @@ static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error
         }
     }
     return true;
+}
+
+void reel_index_set_clock(struct reel_index *index, enum reel_clock clock) {
+    index->info.clock = clock;
+    index->info.clock_note = INDEX_CLOCK_SET;
 }
 
 static struct reel_index *new_index(const char *path, struct reel_error *err) {

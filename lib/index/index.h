@@ -36,9 +36,15 @@ struct reel_index {
 struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err);
 /* The same of an open file, which it takes over, also on failure; pack_path NULL: it has no name. */
 struct reel_index *index_of_pack(int fd, const char *pack_path, struct reel_error *err);
+/* Whether the open pack is whole, but made by another version of the pack or of its format's reader. */
+bool index_is_of_another_version(int fd);
 /* Closes the file; from now on it is open only while it is read, so that one may have a thousand indexes. Before other
  * threads have it. */
 void reel_index_rest(struct reel_index *index);
+
+/* Times count as a user says. Before other threads have it. */
+#define INDEX_CLOCK_SET "set by a user"
+void reel_index_set_clock(struct reel_index *index, enum reel_clock clock);
 
 /* Reads the whole pack and checks its checksums; opening checks only those of the directory, and reading only those of
  * what is read. */

@@ -65,6 +65,9 @@ bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel
     }
     struct reel_channel_stats *s = &m->stats[channel];
     if (stats->count > 0) {
+        bool early = stats->last_ns < REEL_DATE_MIN_NS;
+        scan->builder->early += early ? stats->count : 0;
+        scan->builder->unclear += !early && stats->first_ns < REEL_DATE_MIN_NS ? stats->count : 0;
         s->first_ns = s->count == 0 || stats->first_ns < s->first_ns ? stats->first_ns : s->first_ns;
         s->last_ns = s->count == 0 || stats->last_ns > s->last_ns ? stats->last_ns : s->last_ns;
     }
@@ -149,6 +152,7 @@ bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint
 void reel_scan_clock(struct reel_scan *scan, enum reel_clock clock, const char *why) {
     struct pack_model *m = &scan->builder->model;
     const char *note = arena_text(&m->arena, why ? why : "");
+    scan->builder->knows_clock = true;
     m->clock = clock;
     m->clock_note = note ? note : "";
 }

@@ -59,8 +59,8 @@ __attribute__((format(printf, 6, 7))) bool reel_scan_finding(struct reel_scan *s
                                                              uint32_t part, uint64_t offset, uint64_t length,
                                                              const char *text, ...);
 
-/* Default is REEL_CLOCK_WALL. `why` (may be NULL) is shown with the recording: "stamps count from the start of the
- * recording". */
+/* For formats that know it. Without this call the clock is relative if most messages are before March 1973: those
+ * times are no dates. `why` (may be NULL) is shown with the recording: "counts from the start of the recorder". */
 void reel_scan_clock(struct reel_scan *scan, enum reel_clock clock, const char *why);
 void reel_scan_container(struct reel_scan *scan, const char *version); /* "#ROSRECORD V1.2" */
 

@@ -28,6 +28,7 @@ struct reel_stamp {
     int64_t seconds, nanoseconds; /* as in the payload, not normalised; of a time since 1970 */
     const char *nanoseconds_name; /* the language's: "nsec", "nanosec" */
     bool is_duration;
+    bool is_text; /* the language shows it as text: RFC 3339, or seconds with an "s" */
 };
 
 /* A visitor receives the values: it fills the table and embeds struct reel_visitor first in its own state. Each
@@ -52,8 +53,9 @@ struct reel_visitor_ops {
     /* A packed array: little-endian numbers back to back, data.size / reel_number_size(type) of them. columns > 1: rows
      * of so many each (a position is 3 columns); the last row may be short. A list of numbers otherwise. */
     bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
-    bool (*stamp)(struct reel_visitor *v, const struct reel_stamp *value); /* the map {"sec", nanoseconds_name}
-                                                                              otherwise */
+    bool (*stamp)(struct reel_visitor *v, const struct reel_stamp *value); /* reel_stamp_show() otherwise */
+    bool (*inside)(struct reel_visitor *v, struct reel_bytes member); /* the next value stands for a map with this one
+                                                                         key, and can be asked for by its path, too */
 };
 struct reel_visitor {
     const struct reel_visitor_ops *ops;
@@ -64,8 +66,11 @@ struct reel_visitor {
  */
 bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
 
-/* A stamp as a map; also what happens when `stamp` is NULL. */
+/* A stamp as the map {"sec", nanoseconds_name}. */
 bool reel_stamp_expand(struct reel_visitor *v, const struct reel_stamp *value);
+/* A stamp as its language shows it, which is also what happens when `stamp` is NULL: as text if is_text and it is in
+ * the range of ProtoJSON (years 1 to 9999, durations of 10,000 years), else as the map. */
+bool reel_stamp_show(struct reel_visitor *v, const struct reel_stamp *value);
 
 /* One little-endian number of the type. */
 bool reel_number_visit(struct reel_visitor *v, enum reel_number type, const uint8_t *at);
@@ -120,7 +125,10 @@ static inline bool visit_numbers(struct reel_visitor *v, enum reel_number type, 
     return v->ops->numbers ? v->ops->numbers(v, type, data, columns) : reel_numbers_expand(v, type, data, columns);
 }
 static inline bool visit_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
-    return v->ops->stamp ? v->ops->stamp(v, value) : reel_stamp_expand(v, value);
+    return v->ops->stamp ? v->ops->stamp(v, value) : reel_stamp_show(v, value);
+}
+static inline bool visit_inside(struct reel_visitor *v, struct reel_bytes member) {
+    return REEL_VISIT_(v, inside, , member);
 }
 
 /* Of a visitor that ignores all values; without `numbers`, arrays would be walked value by value. */

@@ -135,7 +135,7 @@ static bool cell_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     int64_t ns;
     if (run->json.depth > 0 || __builtin_mul_overflow(value->seconds, INT64_C(1000000000), &ns) ||
         __builtin_add_overflow(ns, value->nanoseconds, &ns)) {
-        return reel_stamp_expand(v, value);
+        return reel_stamp_show(v, value);
     }
     if (value->is_duration) {
         rows_put_seconds(ns, &run->values);

@@ -103,6 +103,17 @@ static void visit_member(struct reel_visitor *v, const char *name, const char *t
     visit_text(v, bytes_text(text));
 }
 
+static void visit_schema(struct reel_visitor *v, const struct reel_schema *s) {
+    visit_key_text(v, "schema");
+    visit_binary(v, s->data);
+    visit_member(v, "schema_name", s->name);
+    visit_member(v, "schema_encoding", s->encoding);
+    if (s->hash[0]) {
+        visit_member(v, "schema_hash", s->hash);
+    }
+}
+
+/* "schema" is the definition of the messages; "schemas" are all of them, where there are several. */
 void rows_visit_channel(struct reel_visitor *v, const struct reel_channel *c) {
     const struct reel_schema *schema = reel_channel_schema(c);
     visit_begin_map(v);
@@ -112,10 +123,25 @@ void rows_visit_channel(struct reel_visitor *v, const struct reel_channel *c) {
     visit_key_text(v, "latched");
     visit_boolean(v, c->latched);
     if (schema) {
-        visit_key_text(v, "schema");
-        visit_binary(v, schema->data);
-        visit_member(v, "schema_name", schema->name);
-        visit_member(v, "schema_encoding", schema->encoding);
+        visit_schema(v, schema);
+    }
+    if (c->n_schemas > 1) {
+        visit_key_text(v, "schemas");
+        visit_begin_list(v);
+        for (uint32_t i = 0; i < c->n_schemas; i++) {
+            visit_begin_map(v);
+            visit_schema(v, &c->schemas[i]);
+            visit_end_map(v);
+        }
+        visit_end_list(v);
+    }
+    if (c->n_topics > 1) {
+        visit_key_text(v, "topics");
+        visit_begin_list(v);
+        for (uint32_t i = 0; i < c->n_topics; i++) {
+            visit_text(v, bytes_text(c->topics[i]));
+        }
+        visit_end_list(v);
     }
     visit_key_text(v, "metadata");
     visit_begin_map(v);

@@ -134,6 +134,15 @@ static bool opaque(struct reel_visitor *v) {
     }
     return true;
 }
+/* The value may be asked for by a longer path, too. */
+static bool on_inside(struct reel_visitor *v, struct reel_bytes member) {
+    struct collected_field *f = find_field(collect_self(v));
+    (void)member;
+    if (f) {
+        f->flags |= FIELD_OPAQUE;
+    }
+    return true;
+}
 static bool collect_on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data,
                                unsigned columns) {
     (void)type, (void)data, (void)columns;
@@ -205,7 +214,8 @@ static const struct reel_visitor_ops ops = {.begin_map = on_begin_map,
                                             .text = collect_on_text,
                                             .binary = collect_on_binary,
                                             .numbers = collect_on_numbers,
-                                            .stamp = on_stamp};
+                                            .stamp = on_stamp,
+                                            .inside = on_inside};
 
 /* ---- blocks */
 

@@ -3,6 +3,7 @@
 #include "values/series.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,16 +18,20 @@
 
 /* ---- finding one number */
 
+/* A time or a duration is its seconds. What is in an object or a list is not the field. */
 struct catch {
     struct reel_visitor visitor; /* must be the first member */
     double value;
-    bool caught, is_float32;
+    uint32_t depth;
+    bool caught, is_float32, is_map, is_list;
 };
 static bool caught(struct reel_visitor *v, double value) {
     struct catch *c = (struct catch *)v;
-    c->value = value;
-    c->caught = true;
-    c->is_float32 = false;
+    if (c->depth == 0) {
+        c->value = value;
+        c->caught = true;
+        c->is_float32 = false;
+    }
     return true;
 }
 static bool catch_boolean(struct reel_visitor *v, bool value) {
@@ -42,8 +47,28 @@ static bool catch_real(struct reel_visitor *v, double value) {
     return caught(v, value);
 }
 static bool catch_real32(struct reel_visitor *v, float value) {
+    struct catch *c = (struct catch *)v;
     caught(v, (double)value);
-    ((struct catch *)v)->is_float32 = true;
+    c->is_float32 = c->depth == 0;
+    return true;
+}
+static bool catch_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
+    return caught(v, (double)value->seconds + (double)value->nanoseconds / 1e9);
+}
+static bool catch_begin_map(struct reel_visitor *v) {
+    struct catch *c = (struct catch *)v;
+    c->is_map = c->is_map || c->depth == 0;
+    c->depth++;
+    return true;
+}
+static bool catch_begin_list(struct reel_visitor *v) {
+    struct catch *c = (struct catch *)v;
+    c->is_list = c->is_list || c->depth == 0;
+    c->depth++;
+    return true;
+}
+static bool catch_end(struct reel_visitor *v) {
+    ((struct catch *)v)->depth--;
     return true;
 }
 static bool nothing(struct reel_visitor *v) {
@@ -51,13 +76,16 @@ static bool nothing(struct reel_visitor *v) {
     return true;
 }
 static bool no_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
-    (void)v;
     (void)type;
     (void)data;
     (void)columns;
-    return true; /* a list is not a number */
+    return catch_begin_list(v) && catch_end(v);
 }
 static const struct reel_visitor_ops catch_ops = {
+    .begin_map = catch_begin_map,
+    .end_map = catch_end,
+    .begin_list = catch_begin_list,
+    .end_list = catch_end,
     .boolean = catch_boolean,
     .integer = catch_integer,
     .natural = catch_natural,
@@ -65,6 +93,7 @@ static const struct reel_visitor_ops catch_ops = {
     .real32 = catch_real32,
     .null = nothing,
     .numbers = no_numbers,
+    .stamp = catch_stamp,
 };
 
 /* ---- the column */
@@ -91,6 +120,7 @@ static void series_join(struct run *a, const struct run *b) {
     a->high = b->high.value > a->high.value ? b->high : a->high;
     a->last = b->last;
     a->sum += b->sum;
+    a->finite += b->finite;
     a->count += b->count;
 }
 
@@ -108,7 +138,9 @@ static void halve(struct reel_column *c) {
 
 static bool series_add(struct reel_column *c, int64_t time_ns, double value, struct reel_error *err) {
     struct reel_point p = {.time_ns = time_ns, .value = value};
-    struct run one = {.first = p, .last = p, .low = p, .high = p, .sum = value, .count = 1};
+    bool finite = isfinite(value);
+    struct run one = {
+        .first = p, .last = p, .low = p, .high = p, .sum = finite ? value : 0, .finite = finite, .count = 1};
     if (c->count > 0 && c->runs[c->count - 1].count < c->each) {
         series_join(&c->runs[c->count - 1], &one);
         return true;
@@ -206,6 +238,7 @@ static bool read_one(struct reading *r, const struct reel_message *m, struct ree
         return false;
     }
     r->catch.caught = false;
+    r->catch.depth = 0;
     field_picker_start(&r->picker);
     bool whole;
     if (!decode_try(decoder, payload, &r->picker.visitor, &whole, err)) {
@@ -220,6 +253,45 @@ static bool read_one(struct reading *r, const struct reel_message *m, struct ree
     return series_add(c, m->time_ns, r->catch.value, err);
 }
 
+static bool is_drawn(const struct reel_field *f) {
+    return f->numeric || strcmp(f->type, "time") == 0 || strcmp(f->type, "duration") == 0;
+}
+
+/* The drawable fields below a path, as many as fit. */
+struct fields_below {
+    const char *path;
+    char text[256];
+    size_t size;
+};
+static bool add_below(void *context, const struct reel_field *f) {
+    struct fields_below *b = context;
+    size_t size = strlen(b->path), left = sizeof b->text - b->size;
+    if (!is_drawn(f) || strncmp(f->path, b->path, size) != 0 || (size > 0 && f->path[size] != '.')) {
+        return true;
+    }
+    int n = snprintf(b->text + b->size, left, "%s%s", b->size > 0 ? ", " : "", f->path);
+    bool fits = n > 0 && (size_t)n < left;
+    b->size += fits ? (size_t)n : 0;
+    b->text[b->size] = '\0';
+    return fits;
+}
+
+static bool fail_composite(struct reel_recording *recording, const char *topic, const char *path, bool is_map,
+                           struct reel_error *err) {
+    struct fields_below below = {.path = path};
+    struct reel_error why = {0};
+    if (!is_map) {
+        return reel_fail(err, REEL_ARGUMENT,
+                         "\"%.200s\" of %.100s is a list, not a number; its first element is %.200s[0]", path, topic,
+                         path);
+    }
+    if (!reel_topic_fields(recording, topic, add_below, &below, &why) && !reel_error_ignore(err, &why)) {
+        return false;
+    }
+    return reel_fail(err, REEL_ARGUMENT, "\"%.100s\" of %.100s is an object, not a number; its numeric fields are: %s",
+                     path, topic, below.size > 0 ? below.text : "none");
+}
+
 /* True when the topic has this field, or the list that contains it. */
 struct path_search {
     const char *path;
@@ -230,7 +302,7 @@ static bool contains_path(void *context, const struct reel_field *f) {
     size_t size = strlen(f->path);
     bool same = strncmp(f->path, a->path, size) == 0;
     a->there =
-        same && (a->path[size] == '\0' ? f->numeric : size > 0 && (a->path[size] == '[' || a->path[size] == '.'));
+        same && (a->path[size] == '\0' ? is_drawn(f) : size > 0 && (a->path[size] == '[' || a->path[size] == '.'));
     return !a->there;
 }
 
@@ -279,6 +351,10 @@ struct reel_column *reel_column_new(struct reel_recording *recording, const char
         return NULL;
     }
     bool may = true;
+    if (r.caught == 0 && (r.catch.is_map || r.catch.is_list)) {
+        fail_composite(recording, topic, path, r.catch.is_map, err);
+        return NULL;
+    }
     if (r.caught == 0 && r.decoded > 0 && !may_be_elsewhere(recording, topic, path, start_ns, end_ns, &may, err)) {
         return NULL;
     }

@@ -12,8 +12,8 @@ bool reel_column_is_float32(const struct reel_column *column);
 
 struct run { /* consecutive values; in a run of one value all points equal it */
     struct reel_point first, last, low, high;
-    double sum;
-    uint64_t count;
+    double sum;             /* of the finite ones … */
+    uint64_t finite, count; /* … and how many they are, of all */
 };
 
 struct reel_column {

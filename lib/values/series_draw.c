@@ -63,6 +63,11 @@ static size_t bucket_end(const struct drawing *d, size_t from, size_t n) {
     return to;
 }
 
+/* Of the finite values; where there are none, an infinite one. */
+static double mean_of(const struct run *r) {
+    return r->finite > 0 ? r->sum / (double)r->finite : r->last.value;
+}
+
 static void draw_buckets(struct drawing *d, enum reel_aggregate how) {
     size_t n = how == REEL_MINMAX ? d->max / 2 : d->max;
     for (size_t from = 0, to; from < d->n; from = to) {
@@ -74,7 +79,7 @@ static void draw_buckets(struct drawing *d, enum reel_aggregate how) {
             all.high = r->high.value > all.high.value ? r->high : all.high;
             all.last = inside(d, r->last) ? r->last : all.last;
             all.sum += r->sum;
-            all.count += r->count;
+            all.finite += r->finite;
         }
         if (how == REEL_MINMAX) {
             put_two(d, all.low, all.high);
@@ -82,8 +87,8 @@ static void draw_buckets(struct drawing *d, enum reel_aggregate how) {
             series_draw_put(d, all.last);
         } else {
             int64_t start = bucket_start(d, series_draw_bucket_of(d, &d->runs[from], n), n);
-            series_draw_put(d, (struct reel_point){.time_ns = start < d->start_ns ? d->start_ns : start,
-                                                   .value = all.sum / (double)all.count});
+            series_draw_put(
+                d, (struct reel_point){.time_ns = start < d->start_ns ? d->start_ns : start, .value = mean_of(&all)});
         }
     }
 }
@@ -96,44 +101,55 @@ static double seconds_after(int64_t from_ns, int64_t to_ns) { /* however far apa
 /* Twice the area of the triangle of three points; times in seconds relative to `a`, to avoid rounding. */
 static double triangle(struct reel_point a, struct reel_point b, double c_s, double c_value) {
     double b_s = seconds_after(a.time_ns, b.time_ns);
-    return fabs(b_s * (c_value - a.value) - c_s * (b.value - a.value));
+    double area = fabs(b_s * (c_value - a.value) - c_s * (b.value - a.value));
+    return isnan(area) ? 0 : area;
 }
 
 /* The mean point of the runs [from, to), relative to `a`. */
 static void middle_of(const struct drawing *d, size_t from, size_t to, struct reel_point a, double *s, double *value) {
-    double sum = 0, seconds = 0, count = 0;
+    double sum = 0, seconds = 0, count = 0, finite = 0;
     for (size_t i = from; i < to; i++) {
         sum += d->runs[i].sum;
         seconds += seconds_after(a.time_ns, d->runs[i].first.time_ns) * (double)d->runs[i].count;
         count += (double)d->runs[i].count;
+        finite += (double)d->runs[i].finite;
     }
     *s = count > 0 ? seconds / count : 0;
-    *value = count > 0 ? sum / count : a.value;
+    *value = finite > 0 ? sum / finite : a.value;
+}
+
+/* An infinite value is drawn where its bucket has no other. */
+enum { NOT_THERE = -2, INFINITE = -1 };
+static double area_of(const struct drawing *d, struct reel_point a, struct reel_point candidate, double c_s,
+                      double c_value) {
+    return !inside(d, candidate) || candidate.time_ns <= a.time_ns ? NOT_THERE
+           : !isfinite(candidate.value)                            ? INFINITE
+                                                                   : triangle(a, candidate, c_s, c_value);
 }
 
 static void draw_triangles(struct drawing *d) {
     size_t n = d->max - 2;
     struct reel_point a = d->runs[0].first;
     series_draw_put(d, a);
+    a.value = isfinite(a.value) ? a.value : 0;
     for (size_t from = 0, to; n > 0 && from < d->n; from = to) {
         to = bucket_end(d, from, n);
         size_t after = to < d->n ? bucket_end(d, to, n) : d->n;
-        double c_s, c_value, best = -1;
+        double c_s, c_value, best = NOT_THERE;
         struct reel_point chosen = a;
         middle_of(d, to < d->n ? to : d->n - 1, after, a, &c_s, &c_value);
         for (size_t i = from; i < to; i++) {
             const struct reel_point candidates[] = {d->runs[i].low, d->runs[i].high};
             for (unsigned k = 0; k < 2; k++) {
-                double area = inside(d, candidates[k]) && candidates[k].time_ns > a.time_ns
-                                  ? triangle(a, candidates[k], c_s, c_value)
-                                  : -1;
+                double area = area_of(d, a, candidates[k], c_s, c_value);
                 chosen = area > best ? candidates[k] : chosen;
                 best = area > best ? area : best;
             }
         }
-        if (best >= 0) {
+        if (best > NOT_THERE) {
             series_draw_put(d, chosen);
-            a = chosen;
+            a.time_ns = chosen.time_ns;
+            a.value = isfinite(chosen.value) ? chosen.value : a.value;
         }
     }
     if (d->runs[d->n - 1].last.time_ns > a.time_ns) {

@@ -8,6 +8,7 @@
 #include "decode/fields.h"
 #include "reel/values.h"
 #include "stream/stream.h"
+#include "values/undecoded.h"
 
 /* ---- the leaves of one payload */
 
@@ -114,6 +115,9 @@ static bool topic_fields_numbers(struct reel_visitor *v, enum reel_number type, 
     (void)columns;
     return leaf(v, names[type], false);
 }
+static bool topic_fields_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
+    return leaf(v, value->is_duration ? "duration" : "time", false);
+}
 static const struct reel_visitor_ops ops = {
     .begin_map = topic_fields_begin_map,
     .key = topic_fields_key,
@@ -129,6 +133,7 @@ static const struct reel_visitor_ops ops = {
     .text = topic_fields_text,
     .binary = topic_fields_binary,
     .numbers = topic_fields_numbers,
+    .stamp = topic_fields_stamp,
 };
 
 /* ---- the topic */
@@ -168,14 +173,6 @@ static bool report_first_message(struct reel_recording *recording, uint32_t chan
     return decode_try(decoder, payload, &l.visitor, NULL, err);
 }
 
-static bool has_topic(const struct reel_channel *c, const char *topic) {
-    bool has = false;
-    for (uint32_t t = 0; t < c->n_topics && !has; t++) {
-        has = strcmp(c->topics[t] + (c->topics[t][0] == '/'), topic + (topic[0] == '/')) == 0;
-    }
-    return has;
-}
-
 bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context,
                        struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
@@ -185,7 +182,7 @@ bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel
     bool found = false, decoded = false;
     for (uint32_t i = 0; reported && i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
-        if (!has_topic(c, topic)) {
+        if (!channel_has_topic(c, topic)) {
             continue;
         }
         found = true;

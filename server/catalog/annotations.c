@@ -51,6 +51,15 @@ bool catalog_annotations_copy(const struct catalog_annotations *from, struct cat
     return good;
 }
 
+const char *clock_name(enum reel_clock clock) {
+    return clock == REEL_CLOCK_RELATIVE ? "relative" : "wall";
+}
+
+bool clock_named(const char *name, enum reel_clock *out) {
+    *out = strcmp(name, "relative") == 0 ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL;
+    return strcmp(name, clock_name(*out)) == 0;
+}
+
 /* Where the key is, or belongs. */
 static uint32_t annotations_position_of(const struct catalog_annotations *annotations, const char *key, bool *there) {
     uint32_t low = 0, high = annotations->n_tags;

@@ -8,6 +8,7 @@
 
 #include "reel/cleanup.h"
 #include "reel/error.h"
+#include "reel/model.h"
 
 enum {                /* sizes in bytes */
        TAGS_MAX = 64, /* of a recording, or an event */
@@ -37,7 +38,9 @@ struct catalog_annotations {
     char *description; /* NULL or "": none */
     char *custom;      /* a JSON object, compact; NULL or "": {} */
     bool has_epoch;
-    int64_t epoch_ns;                 /* where zero of a relative clock lies on the calendar */
+    int64_t epoch_ns; /* where zero of a relative clock lies on the calendar */
+    bool has_clock;
+    enum reel_clock clock;            /* that a user set in place of the one that a scan found */
     uint64_t notes, events;           /* how many */
     bool cut_description, cut_custom; /* shortened, in a list */
 };
@@ -52,6 +55,9 @@ bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const 
                                  struct reel_error *err); /* copies; the last one of a key counts */
 /* NULL: has none */
 const char *catalog_annotations_tag(const struct catalog_annotations *annotations, const char *key);
+
+const char *clock_name(enum reel_clock clock); /* "wall", "relative" */
+bool clock_named(const char *name, enum reel_clock *out);
 
 /* Key of [A-Za-z0-9_.:-], value of UTF-8 without control characters, both within their ceilings. REEL_ARGUMENT. */
 bool catalog_tag_check(const char *key, const char *value, struct reel_error *err);

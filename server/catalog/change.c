@@ -128,7 +128,8 @@ static bool annotate(struct db_handle *h, const struct catalog_recording *r, con
     if (change->custom && (!custom || !catalog_text_check("custom", custom, CUSTOM_MAX, err))) {
         return custom ? false : reel_error_at(err, "custom");
     }
-    if (change->sets_epoch && change->has_epoch && r->clock == REEL_CLOCK_WALL && r->messages > 0) {
+    enum reel_clock clock = change->sets_clock ? change->clock : r->clock;
+    if (change->sets_epoch && change->has_epoch && clock == REEL_CLOCK_WALL && r->messages > 0) {
         return reel_fail(
             err, REEL_CONFLICT,
             "the times of this recording are on the calendar already; an epoch is for those of their own clock");
@@ -142,6 +143,26 @@ static bool annotate(struct db_handle *h, const struct catalog_recording *r, con
                      (!now.has_epoch || now.epoch_ns == r->annotations.epoch_ns);
     *changed = *changed || !as_before;
     return as_before || write_annotations(h, r->row, &now, err);
+}
+
+static bool set_clock(struct db_handle *h, const struct catalog_recording *r, const struct catalog_change *change,
+                      bool *changed, struct reel_error *err) {
+    const struct catalog_annotations *now = &r->annotations;
+    if (!change->sets_clock || (change->has_clock == now->has_clock && change->clock == r->clock)) {
+        return true;
+    }
+    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_set_clock", err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", r->row);
+    db_set_int(s, ":clock", change->clock == REEL_CLOCK_RELATIVE);
+    db_set_text(s, ":clock_note", change->clock_note);
+    if (change->has_clock) { /* else NULL */
+        db_set_int(s, ":set_clock", change->clock == REEL_CLOCK_RELATIVE);
+    }
+    *changed = true;
+    return db_run(s, err);
 }
 
 static bool change_check(const struct catalog_change *change, struct reel_error *err) {
@@ -177,6 +198,7 @@ bool catalog_change(struct catalog *c, const char *id, const struct catalog_chan
         return reel_fail(err, REEL_CHANGED, "the recording has changed since");
     }
     if (!rename_to(h, &r, change, changed, err) || !annotate(h, &r, change, changed, err) ||
+        !set_clock(h, &r, change, changed, err) ||
         !annotations_write_tags(h, row, change->tags, change->n_tags, change->clears_tags, &n_tags, err)) {
         return false;
     }

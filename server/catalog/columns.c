@@ -41,6 +41,7 @@ const struct column recording_columns[] = {
     {"created_ns", COLUMN_I64, MEMBER(created_ns), 0, NULL},
     {"updated_ns", COLUMN_I64, MEMBER(updated_ns), 0, NULL},
     {"epoch_ns", COLUMN_EPOCH, MEMBER(annotations.epoch_ns), COLUMN_ON_INSERT, NULL},
+    {"set_clock", COLUMN_SET_CLOCK, MEMBER(annotations.clock), COLUMN_ON_INSERT, NULL},
     {"notes", COLUMN_U64, MEMBER(annotations.notes), 0, NULL},
     {"events", COLUMN_U64, MEMBER(annotations.events), 0, NULL},
     {"description", COLUMN_TEXT, MEMBER(annotations.description), COLUMN_ON_INSERT, NULL},
@@ -143,6 +144,10 @@ static bool columns_read_value(struct db_statement *s, int at, const struct colu
         r->annotations.has_epoch = !db_is_null(s, at);
         r->annotations.epoch_ns = db_int(s, at);
         break;
+    case COLUMN_SET_CLOCK:
+        r->annotations.has_clock = !db_is_null(s, at);
+        r->annotations.clock = (enum reel_clock)db_int(s, at);
+        break;
     default:
         *(int64_t *)member = db_int(s, at);
     }
@@ -178,6 +183,7 @@ static int64_t columns_number(const struct column *c, const struct catalog_recor
     case COLUMN_STATE:
         return *(const enum recording_state *)member;
     case COLUMN_CLOCK:
+    case COLUMN_SET_CLOCK:
         return *(const enum reel_clock *)member == REEL_CLOCK_RELATIVE;
     case COLUMN_TIME:
         return r->messages > 0 ? *(const int64_t *)member : 0;
@@ -199,8 +205,8 @@ void columns_bind(struct db_statement *s, const struct catalog_recording *r) {
             db_set_hex(s, name, member);
         } else if (c->kind == COLUMN_U64) {
             db_set_size(s, name, *(const uint64_t *)member);
-        } else if (c->kind != COLUMN_COMPUTED && (c->kind != COLUMN_EPOCH || r->annotations.has_epoch)) {
-            /* else NULL */
+        } else if (c->kind != COLUMN_COMPUTED && (c->kind != COLUMN_EPOCH || r->annotations.has_epoch) &&
+                   (c->kind != COLUMN_SET_CLOCK || r->annotations.has_clock)) { /* else NULL */
             db_set_int(s, name, columns_number(c, r));
         }
     }

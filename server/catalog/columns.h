@@ -9,18 +9,19 @@
 #include "catalog/db.h"
 
 enum column_kind {
-    COLUMN_TEXT,     /* char *, malloc'd; written as '' when NULL */
-    COLUMN_HEX,      /* char[], a blob in the database */
-    COLUMN_I64,      /* int64_t */
-    COLUMN_U64,      /* uint64_t */
-    COLUMN_U32,      /* uint32_t */
-    COLUMN_BOOL,     /* bool */
-    COLUMN_STATE,    /* enum recording_state */
-    COLUMN_CLOCK,    /* enum reel_clock */
-    COLUMN_TIME,     /* int64_t, 0 in the database when there are no messages */
-    COLUMN_EPOCH,    /* annotations.has_epoch and epoch_ns; NULL in the database when it has none */
-    COLUMN_DURATION, /* no member: end - start, saturated */
-    COLUMN_COMPUTED, /* no member: the database computes it, to sort by */
+    COLUMN_TEXT,      /* char *, malloc'd; written as '' when NULL */
+    COLUMN_HEX,       /* char[], a blob in the database */
+    COLUMN_I64,       /* int64_t */
+    COLUMN_U64,       /* uint64_t */
+    COLUMN_U32,       /* uint32_t */
+    COLUMN_BOOL,      /* bool */
+    COLUMN_STATE,     /* enum recording_state */
+    COLUMN_CLOCK,     /* enum reel_clock */
+    COLUMN_TIME,      /* int64_t, 0 in the database when there are no messages */
+    COLUMN_SET_CLOCK, /* annotations.has_clock and clock; NULL in the database when it has none */
+    COLUMN_EPOCH,     /* annotations.has_epoch and epoch_ns; NULL in the database when it has none */
+    COLUMN_DURATION,  /* no member: end - start, saturated */
+    COLUMN_COMPUTED,  /* no member: the database computes it, to sort by */
 };
 /* When a column is written with its member's value. The other columns get theirs from the statement. */
 enum { COLUMN_ON_SCAN = 1, COLUMN_ON_INSERT = 2 };

@@ -24,6 +24,9 @@ struct catalog_change {
     bool sets_epoch, has_epoch;    /* sets_epoch and not has_epoch: takes it away. REEL_CONFLICT for a recording of the
                                       wall clock */
     int64_t epoch_ns;
+    bool sets_clock, has_clock;     /* sets_clock and not has_clock: it is again the one that the scan found */
+    enum reel_clock clock;          /* from now on … */
+    const char *clock_note;         /* … and why */
     bool clears_tags;               /* all; before `tags` */
     const struct catalog_tag *tags; /* value NULL: takes the tag away */
     uint32_t n_tags;

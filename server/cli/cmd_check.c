@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "http/json_text.h"
 #include "index/format.h"
+#include "values/undecoded.h"
 #include "views/views.h"
 
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
@@ -16,6 +17,16 @@ static void print_finding(const struct reel_finding *f) {
     printf(": %s\n", f->text);
 }
 
+static bool print_undecoded(void *context, const char *topic, const char *why) {
+    (void)context, (void)topic; /* the reason begins with it */
+    printf("  undecoded  %s\n", why);
+    return true;
+}
+static bool list_undecoded(void *context, const char *topic, const char *why) {
+    json_t *one = json_pack("{s:o, s:o}", "topic", view_text(topic), "reason", view_text(why));
+    return one && json_array_append_new(context, one) == 0;
+}
+
 static void check_print_json(json_t *body) {
     json_text_print(body, 0, stdout); /* cli_flush() reports errors */
     json_decref(body);
@@ -23,8 +34,12 @@ static void check_print_json(json_t *body) {
 }
 
 /* A line for each file, the same members for each. */
-static void print_report(const char *path, const struct reel_index *index, const char *state) {
+static bool print_report(const char *path, struct reel_recording *recording, const char *state,
+                         struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(recording);
     const struct reel_index_info *info = reel_index_info(index);
+    json_t *undecoded = json_array();
+    bool good = undecoded_topics(recording, list_undecoded, undecoded, err);
     size_t n;
     const struct reel_finding *findings = reel_index_findings(index, &n);
     json_t *list = json_array();
@@ -33,10 +48,11 @@ static void print_report(const char *path, const struct reel_index *index, const
                                               "offset", view_u64(findings[i].offset), "length",
                                               view_u64(findings[i].length), "text", findings[i].text));
     }
-    check_print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:n}", "file", path, "state", state, "format",
-                               info->format->name, "messages", view_u64(info->messages), "channels",
+    check_print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:n}", "file", path, "state", state,
+                               "format", info->format->name, "messages", view_u64(info->messages), "channels",
                                (int)info->n_channels, "lost_bytes", view_u64(info->lost_bytes), "findings_total",
-                               view_u64(info->n_findings_total), "findings", list, "error"));
+                               view_u64(info->n_findings_total), "findings", list, "undecoded", undecoded, "error"));
+    return good;
 }
 
 /* The log of a database that is checked, too. */
@@ -55,15 +71,15 @@ static bool is_read_with_another(char *const *paths, int n, const char *path) {
 static int check_json(const char *path, struct reel_error *err) {
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, true, err);
     if (!recording) {
-        check_print_json(json_pack("{s:s, s:s, s:n, s:i, s:i, s:i, s:i, s:[], s:s}", "file", path, "state",
+        check_print_json(json_pack("{s:s, s:s, s:n, s:i, s:i, s:i, s:i, s:[], s:[], s:s}", "file", path, "state",
                                    "unreadable", "format", "messages", 0, "channels", 0, "lost_bytes", 0,
-                                   "findings_total", 0, "findings", "error", err->text));
+                                   "findings_total", 0, "findings", "undecoded", "error", err->text));
         return CHECK_UNREADABLE;
     }
-    const struct reel_index *index = reel_recording_index(recording);
-    bool damaged = reel_index_info(index)->damaged;
-    print_report(path, index, damaged ? "damaged" : "clean");
-    return !cli_flush(err) ? CHECK_UNREADABLE : damaged ? CHECK_DAMAGED : CHECK_CLEAN;
+    bool damaged = reel_index_info(reel_recording_index(recording))->damaged;
+    return !print_report(path, recording, damaged ? "damaged" : "clean", err) || !cli_flush(err) ? CHECK_UNREADABLE
+           : damaged                                                                             ? CHECK_DAMAGED
+                                                                                                 : CHECK_CLEAN;
 }
 
 static int check_check(const char *path, struct reel_error *err) {
@@ -89,7 +105,9 @@ static int check_check(const char *path, struct reel_error *err) {
     if (info->n_findings_total > n) {
         printf("  … and %llu more\n", (unsigned long long)(info->n_findings_total - n));
     }
-    return !cli_flush(err) ? CHECK_UNREADABLE : info->damaged ? CHECK_DAMAGED : CHECK_CLEAN;
+    return !undecoded_topics(recording, print_undecoded, NULL, err) || !cli_flush(err) ? CHECK_UNREADABLE
+           : info->damaged                                                             ? CHECK_DAMAGED
+                                                                                       : CHECK_CLEAN;
 }
 
 static int cmd_check_run(int argc, char **argv) {

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "http/json_text.h"
 #include "scans/scanning.h"
+#include "values/undecoded.h"
 #include "views/views.h"
 
 /* A file's name; if it is not UTF-8, bytes outside ASCII become "?". */
@@ -35,11 +36,49 @@ static bool describe_files(const struct cli_files *files, const struct reel_inde
     return out->name && out->parts && scan_fill(out, index, NULL);
 }
 
+static bool add_reason(struct reel_recording *recording, json_t *topic, struct reel_error *err) {
+    size_t i;
+    const json_t *channel;
+    json_array_foreach(json_object_get(topic, "channels"), i, channel) {
+        struct reel_error why;
+        uint32_t id = (uint32_t)json_integer_value(json_object_get(channel, "id"));
+        if (!channel_undecoded(recording, id, &why, err)) {
+            return false;
+        }
+        if (why.code != REEL_OK) {
+            return json_object_set_new(topic, "undecoded", view_text(why.text)) == 0 || reel_fail_memory(err);
+        }
+    }
+    return true;
+}
+
+/* The topics, each with the reason why its messages are bytes; `recording` NULL: as far as definitions say. */
+static json_t *topics_of(const struct reel_index *index, struct reel_recording *recording, struct reel_error *err) {
+    json_auto_t *topics = view_topics(index, NULL);
+    size_t i;
+    json_t *topic;
+    if (!topics) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    json_array_foreach(topics, i, topic) {
+        if (recording && !json_object_get(topic, "undecoded") && !add_reason(recording, topic, err)) {
+            return NULL;
+        }
+    }
+    return json_incref(topics);
+}
+
 /* A line for each recording, however many there are. */
-static bool info_print_json(const struct cli_files *files, const struct reel_index *index, struct reel_error *err) {
+static bool info_print_json(const struct cli_files *files, const struct reel_index *index,
+                            struct reel_recording *recording, struct reel_error *err) {
     AUTO_STRUCT(catalog_recording_done) struct catalog_recording r = {0};
+    json_t *topics = topics_of(index, recording, err);
+    if (!topics) {
+        return false;
+    }
     json_t *body = describe_files(files, index, &r) ? view_recording(&r, index) : NULL;
-    if (!body || json_object_set_new(body, "topics", view_topics(index, NULL)) != 0) {
+    if (json_object_set_new(body, "topics", topics) != 0) { /* which takes it over, also on failure */
         json_decref(body);
         return reel_fail_memory(err);
     }
@@ -140,13 +179,28 @@ static void print_topics(const json_t *topics) {
     }
 }
 
-static bool print_table(const struct cli_files *files, const struct reel_index *index, struct reel_error *err) {
-    json_t *topics = view_topics(index, NULL);
+static void print_reasons(const json_t *topics) {
+    size_t i;
+    const json_t *topic;
+    bool any = false;
+    json_array_foreach(topics, i, topic) {
+        const char *why = json_string_value(json_object_get(topic, "undecoded"));
+        if (why) {
+            printf("%s  %s\n", any ? "" : "\nmessages that are not decoded\n", why);
+            any = true;
+        }
+    }
+}
+
+static bool print_table(const struct cli_files *files, const struct reel_index *index, struct reel_recording *recording,
+                        struct reel_error *err) {
+    json_t *topics = topics_of(index, recording, err);
     if (!topics) {
-        return reel_fail_memory(err);
+        return false;
     }
     print_head(files, reel_index_info(index), index);
     print_topics(topics);
+    print_reasons(topics);
     json_decref(topics);
     return cli_flush(err);
 }
@@ -158,7 +212,7 @@ static bool info_print(const struct cli_files *files, bool json, bool quick, uin
     if (!json && number > 0 && index) {
         putchar('\n');
     }
-    return index && (json ? info_print_json(files, index, err) : print_table(files, index, err));
+    return index && (json ? info_print_json(files, index, recording, err) : print_table(files, index, recording, err));
 }
 
 static int run_info(int argc, char **argv) {

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/record_rows.h"
+#include "read/reader.h"
 #include "reel/open.h"
 
 static const int64_t LOOK_NS = 200000000, PAUSE_FACTOR = 10;
@@ -22,6 +23,7 @@ struct follow {
     struct reel_since since;
     uint32_t channels;
     uint64_t messages;
+    uint64_t complete; /* messages that begin before this offset of the file do not change any more */
 };
 static void follow_done(struct follow *f) {
     free(f->path);
@@ -41,6 +43,9 @@ static enum reel_step noted_next(struct reel_stream *base, struct reel_message *
     struct noted *n = (struct noted *)base;
     enum reel_step step = stream_next(n->below, m, err);
     struct reel_since *since = &n->since;
+    while (step == REEL_STEP_MESSAGE && m->entry.offset >= n->follow->complete) {
+        step = stream_next(n->below, m, err);
+    }
     uint64_t behind = m->entry.offset + 1;
     if (step != REEL_STEP_MESSAGE) {
         return step;
@@ -87,12 +92,36 @@ static bool only_chunks(const struct reel_recording *recording) {
     return reel_index_info(reel_recording_index(recording))->n_chunks > 1;
 }
 
+static bool begin_unit(void *context, const struct reel_entry *e) {
+    *(uint64_t *)context = e->offset;
+    return false; /* the last one is enough */
+}
+
+/* Where the unit begins that is being written; UINT64_MAX: the format has none. */
+static bool find_complete(struct reel_recording *recording, uint64_t *complete, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(recording);
+    const struct reel_index_info *info = reel_index_info(index);
+    *complete = UINT64_MAX;
+    for (uint32_t i = 0; i < info->n_channels && info->format->unit; i++) {
+        if (strcmp(reel_index_channel(index, i)->name, info->format->unit) != 0) {
+            continue;
+        }
+        AUTO(reel_reader_free) struct reel_reader *reader = reel_reader_new(recording, err);
+        return reader && reel_reader_reverse(reader, i, REEL_TIME_MAX, begin_unit, complete, err);
+    }
+    return true;
+}
+
 static bool send_new(struct follow *f, struct record_remote *remote, struct reel_recording *recording, bool last,
                      struct reel_error *err) {
     struct reel_since since = f->since;
     struct reel_selection selection = selection_all;
     if (!last && only_chunks(recording)) {
         since.bytes = UINT64_MAX;
+    }
+    f->complete = UINT64_MAX;
+    if (!last && !find_complete(recording, &f->complete, err)) {
+        return false;
     }
     selection.since = &since;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);

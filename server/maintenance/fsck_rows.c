@@ -6,9 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/disk.h"
 #include "catalog/maintenance.h"
-#include "index/pack.h"
+#include "index/index.h"
 #include "maintenance/fsck_internal.h"
 #include "manifests/manifests.h"
 #include "scans/scanning.h"
@@ -135,10 +134,8 @@ static const char *repair_index(struct fsck *f, const struct catalog_recording *
 static bool is_pack_of_another_version(struct fsck *f, const char *content) {
     struct reel_error ignored;
     char path[PATH_MAX];
-    uint8_t head[PACK_HEADER_BYTES];
     AUTO_FD int fd = store_open_file(f->app.store, content, STORE_PACK, false, path, sizeof path, &ignored);
-    return fd >= 0 && disk_read_at(fd, head, sizeof head, 0) && memcmp(head, PACK_MAGIC, 8) == 0 &&
-           load_u64le(head + 8) != PACK_VERSION;
+    return fd >= 0 && index_is_of_another_version(fd);
 }
 
 static void check_index(struct fsck *f, const struct catalog_recording *r, const char *subject) {
@@ -195,6 +192,7 @@ static const char *difference(const json_t *manifest, const struct catalog_recor
     bool annotations = has_text(item, "group", r->group) && has_text(item, "description", r->annotations.description) &&
                        has_tags(item, &r->annotations) && json_is_integer(epoch) == r->annotations.has_epoch &&
                        json_integer_value(epoch) == (r->annotations.has_epoch ? r->annotations.epoch_ns : 0) &&
+                       has_text(item, "clock", r->annotations.has_clock ? clock_name(r->annotations.clock) : "") &&
                        json_array_size(json_object_get(item, "notes")) == r->annotations.notes &&
                        json_array_size(json_object_get(item, "events")) == r->annotations.events;
     return annotations ? NULL : "it differs from the catalog";

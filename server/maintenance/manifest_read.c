@@ -92,6 +92,7 @@ static bool read_annotations(const json_t *item, struct catalog_annotations *ann
     const char *description = manifest_read_text_of(item, "description");
     annotations->has_epoch = json_is_integer(epoch) && json_integer_value(epoch) >= 0;
     annotations->epoch_ns = annotations->has_epoch ? json_integer_value(epoch) : 0;
+    annotations->has_clock = clock_named(manifest_read_text_of(item, "clock"), &annotations->clock);
     if (strlen(description) <= DESCRIPTION_MAX && !(annotations->description = strdup(description))) {
         return reel_fail_memory(err);
     }

@@ -1,7 +1,8 @@
 /* The manifest of a content, which is enough to rebuild a lost catalog, is a JSON object:
  * {"reel_manifest": 1, "content", "format", "parts": [{"sha256", "size", "file_name"}], "recordings": [{"id",
  * "collection", "name", "revision", "state", "created_ns"}]}. A recording also has, if not empty: "group", "tags": {},
- * "description", "custom": {}, "epoch_ns", "notes": [{"id", "author", "text", "created_ns", "updated_ns"}], "events":
+ * "description", "custom": {}, "epoch_ns", "clock", "notes": [{"id", "author", "text", "created_ns", "updated_ns"}],
+ * "events":
  * [{"id", "start_ns", "end_ns", "title", "tags": {}, "author", "created_ns", "updated_ns"}]. With a bucket a part also
  * has its "object", and the "etag" of one that is only read. */
 #include "manifests/manifest_entry.h"
@@ -47,6 +48,9 @@ static void put_annotations(json_t *entry, const struct catalog_annotations *ann
     }
     if (annotations->has_epoch) {
         json_object_set_new(entry, "epoch_ns", json_integer(annotations->epoch_ns));
+    }
+    if (annotations->has_clock) {
+        json_object_set_new(entry, "clock", json_string(clock_name(annotations->clock)));
     }
 }
 

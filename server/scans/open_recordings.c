@@ -19,6 +19,7 @@ static const int64_t REMAKE_WAIT_NS = INT64_C(60) * 1000000000; /* a request wai
 
 struct opened {
     char content[SHA256_HEX];
+    int clock; /* see clock_of(): recordings of one content may differ in it */
     struct reel_recording *recording;
     uint64_t used; /* time of the last use, counted in calls */
 };
@@ -61,10 +62,16 @@ void recordings_free(struct recordings *all) {
     free(all);
 }
 
+/* The clock that a user set; ANY_CLOCK: that of the scan. */
+enum { ANY_CLOCK = -1 };
+static int clock_of(const struct catalog_recording *r) {
+    return r->annotations.has_clock ? (int)r->annotations.clock : ANY_CLOCK;
+}
+
 /* The mutex is held in these. */
-static struct opened *open_recordings_find(struct recordings *all, const char *content) {
+static struct opened *open_recordings_find(struct recordings *all, const char *content, int clock) {
     for (unsigned i = 0; i < all->count; i++) {
-        if (strcmp(all->items[i].content, content) == 0) {
+        if (all->items[i].clock == clock && strcmp(all->items[i].content, content) == 0) {
             if (reel_index_is_corrupted(reel_recording_index(all->items[i].recording))) {
                 open_recordings_drop(all, &all->items[i]);
                 return NULL;
@@ -75,7 +82,7 @@ static struct opened *open_recordings_find(struct recordings *all, const char *c
     }
     return NULL;
 }
-static struct opened *open_recordings_add(struct recordings *all, const char *content,
+static struct opened *open_recordings_add(struct recordings *all, const struct catalog_recording *r,
                                           struct reel_recording *recording) {
     uint64_t memory = reel_recording_index(recording)->memory, most = all->app->config.memory_bytes / 8;
     while (all->count == RECORDINGS_OPEN_MAX || (all->count > 0 && all->memory + memory > most)) {
@@ -87,17 +94,18 @@ static struct opened *open_recordings_add(struct recordings *all, const char *co
         open_recordings_drop(all, oldest);
     }
     struct opened *o = &all->items[all->count++];
-    *o = (struct opened){.recording = reel_recording_ref(recording), .used = ++all->calls};
-    memcpy(o->content, content, sizeof o->content);
+    *o = (struct opened){.clock = clock_of(r), .recording = reel_recording_ref(recording), .used = ++all->calls};
+    memcpy(o->content, r->content, sizeof o->content);
     all->memory += memory;
     return o;
 }
 
 void recordings_forget(struct recordings *all, const char *content) {
     pthread_mutex_lock(&all->mutex);
-    struct opened *o = open_recordings_find(all, content);
-    if (o) {
-        open_recordings_drop(all, o);
+    for (unsigned i = all->count; i-- > 0;) { /* the last one takes the place of a dropped one */
+        if (strcmp(all->items[i].content, content) == 0) {
+            open_recordings_drop(all, &all->items[i]);
+        }
     }
     pthread_mutex_unlock(&all->mutex);
 }
@@ -135,6 +143,9 @@ static struct reel_recording *open_with(struct app *app, const struct catalog_re
         resting ? store_resting_blob : store_open_blob;
     AUTO(reel_index_free) struct reel_index *own = index;
     set_remake(own, app, r);
+    if (r->annotations.has_clock) {
+        reel_index_set_clock(own, r->annotations.clock);
+    }
     AUTO_MEM struct reel_source **parts = calloc((size_t)r->n_parts + 1, sizeof(struct reel_source *));
     if (!parts) {
         reel_fail_memory(err);
@@ -155,11 +166,12 @@ static struct reel_recording *open_with(struct app *app, const struct catalog_re
 }
 
 /* Inserts the recording and returns another reference to it. */
-static struct reel_recording *put_in(struct recordings *all, const char *content, struct reel_recording *opened) {
+static struct reel_recording *put_in(struct recordings *all, const struct catalog_recording *r,
+                                     struct reel_recording *opened) {
     pthread_mutex_lock(&all->mutex);
-    struct opened *o = open_recordings_find(all, content);
+    struct opened *o = open_recordings_find(all, r->content, clock_of(r));
     if (!o) {
-        o = open_recordings_add(all, content, opened);
+        o = open_recordings_add(all, r, opened);
     }
     struct reel_recording *shared = reel_recording_ref(o->recording);
     pthread_mutex_unlock(&all->mutex);
@@ -187,9 +199,9 @@ static bool wait_for_pack(struct recordings *all, const struct catalog_recording
                                                 : "the index of this recording is being rebuilt");
 }
 
-static struct reel_recording *find_open(struct recordings *all, const char *content) {
+static struct reel_recording *find_open(struct recordings *all, const struct catalog_recording *r) {
     pthread_mutex_lock(&all->mutex);
-    struct opened *o = open_recordings_find(all, content);
+    struct opened *o = open_recordings_find(all, r->content, clock_of(r));
     struct reel_recording *shared = o ? reel_recording_ref(o->recording) : NULL;
     pthread_mutex_unlock(&all->mutex);
     return shared;
@@ -201,14 +213,14 @@ static struct reel_recording *open_shared(struct recordings *all, const struct c
                                           struct reel_error *err) {
     AUTO_LOCK struct key_lock lock = {0};
     lock_take(all->app->locks, &lock, OPENING_LOCK, r->content);
-    struct reel_recording *shared = find_open(all, r->content);
+    struct reel_recording *shared = find_open(all, r);
     if (shared) {
         return shared;
     }
     struct reel_index *index = scan_open_pack(all->app, r->content, err);
     *has_pack = index != NULL;
     struct reel_recording *opened = index ? open_with(all->app, r, index, false, err) : NULL;
-    return opened ? put_in(all, r->content, opened) : NULL;
+    return opened ? put_in(all, r, opened) : NULL;
 }
 
 /* Opens it for one request: requests for many recordings would close those that all others share. */
@@ -229,7 +241,7 @@ static struct reel_recording *get(struct recordings *all, const struct catalog_r
         reel_fail(err, REEL_CONFLICT, "the recording is %s", recording_state_name(r->state));
         return NULL;
     }
-    struct reel_recording *opened = find_open(all, r->content);
+    struct reel_recording *opened = find_open(all, r);
     if (opened) {
         return opened;
     }

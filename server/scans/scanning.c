@@ -155,7 +155,8 @@ static bool set_text(char **at, const char *text) {
 bool scan_fill(struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(index);
     r->state = info->is_summary ? STATE_SCANNING : STATE_READY;
-    r->clock = info->clock;
+    bool has_clock = r->annotations.has_clock;
+    r->clock = has_clock ? r->annotations.clock : info->clock;
     r->start_ns = info->start_ns;
     r->end_ns = info->end_ns;
     r->messages = info->messages;
@@ -165,7 +166,7 @@ bool scan_fill(struct catalog_recording *r, const struct reel_index *index, stru
     r->findings = info->n_findings_total;
     r->lost_bytes = info->lost_bytes;
     return (set_text(&r->format, info->format->name) && set_text(&r->container, info->container) &&
-            set_text(&r->clock_note, info->clock_note) && set_text(&r->problem, "")) ||
+            set_text(&r->clock_note, has_clock ? INDEX_CLOCK_SET : info->clock_note) && set_text(&r->problem, "")) ||
            reel_fail_memory(err);
 }
 

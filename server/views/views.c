@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/grow.h"
 #include "decode/encoding.h"
 #include "http/json_text.h"
@@ -93,7 +94,10 @@ static void put_span(struct object *o, const char *first, const char *last, bool
 
 /* ---- topics */
 
-enum { GAP_ENTRIES_MAX = 1000000 };
+enum {
+    GAP_ENTRIES_MAX = 1000000,
+    DEFINITIONS_MAX = 16 << 20, /* bytes of definitions that an answer reads for reasons */
+};
 
 struct topic_row {
     const char *name;
@@ -240,7 +244,7 @@ static size_t channel_text(const struct reel_channel *c) {
 struct topics_limits {
     bool filled;
     uint64_t gap_entries;
-    size_t channels, text;
+    size_t channels, text, definitions;
 };
 
 static bool topics_take(struct topics_limits *left, const struct reel_channel *c) {
@@ -257,6 +261,21 @@ static struct reel_channel_stats stats_of(const struct reel_index *index, const 
     struct reel_channel_stats stats;
     uint32_t least = filled ? reel_channel_least_filled(c) : 0;
     return index_stats_from(index, c->id, least, &stats, NULL) ? stats : *reel_index_stats(index, c->id);
+}
+
+/* Why its messages are bytes, as far as the definition says. Many channels may have one, of any size. */
+static void put_reason(struct object *o, const struct reel_channel *c, struct topics_limits *left) {
+    const struct reel_schema *schema = reel_channel_schema(c);
+    size_t size = schema ? schema->data.size : 0;
+    if (size > left->definitions) {
+        return;
+    }
+    struct reel_error why = {0};
+    AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(c, &why);
+    left->definitions -= size;
+    if (!decoder && !reel_is_transient(why.code)) {
+        views_put(o, "undecoded", view_text(why.text));
+    }
 }
 
 /* The rows of one topic. Type, encoding and schema are those of the channel with only this topic, or else of the first;
@@ -295,6 +314,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     put_span(&o, "start", "end", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
     views_put(&o, "latched", json_boolean(latched));
     views_put(&o, "channels", channels);
+    put_reason(&o, first, left);
     if (listed < n) {
         views_put(&o, "more_channels", json_integer((json_int_t)(n - listed)));
     }
@@ -312,11 +332,14 @@ struct topics_walk {
 
 static bool walk_begin(struct topics_walk *w, const struct reel_index *index, struct view_slice *slice) {
     const size_t channels = slice ? VIEW_ITEMS_MAX : SIZE_MAX, text = slice ? VIEW_TEXT_MAX : SIZE_MAX;
-    *w = (struct topics_walk){
-        .index = index,
-        .slice = slice,
-        .at = slice ? slice->from : 0,
-        .left = {.filled = slice && slice->filled, .gap_entries = GAP_ENTRIES_MAX, .channels = channels, .text = text}};
+    *w = (struct topics_walk){.index = index,
+                              .slice = slice,
+                              .at = slice ? slice->from : 0,
+                              .left = {.filled = slice && slice->filled,
+                                       .gap_entries = GAP_ENTRIES_MAX,
+                                       .channels = channels,
+                                       .text = text,
+                                       .definitions = DEFINITIONS_MAX}};
     return (w->rows = list_topics(index, &w->n)) != NULL;
 }
 
@@ -435,7 +458,7 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     views_put(&o, "container", text_or_null(r->container));
     views_put(&o, "size", view_u64(r->size));
     views_put(&o, "parts", view_parts(r));
-    views_put(&o, "clock", json_string(r->clock == REEL_CLOCK_RELATIVE ? "relative" : "wall"));
+    views_put(&o, "clock", json_string(clock_name(r->clock)));
     views_put(&o, "clock_note", text_or_null(r->clock_note));
     put_span(&o, "start", "end", any, r->start_ns, r->end_ns, r->clock);
     views_put(&o, "duration_ns", any ? view_u64((uint64_t)r->end_ns - (uint64_t)r->start_ns) : json_null());

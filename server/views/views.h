@@ -24,8 +24,9 @@ struct view_slice {
 json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index);
 
 /* [{name, type, encoding, messages, payload_bytes, start, end, start_ns, end_ns, latched, channels: [{id, schema_id, …,
- * metadata}]}], sorted by name. Channels of one name make one topic; a channel with several topics counts for each.
- * With a slice a topic lists its first channels only, and "more_channels" counts the others. `slice` NULL: all. */
+ * metadata}], undecoded}], sorted by name. Channels of one name make one topic; a channel with several topics counts
+ * for each. With a slice a topic lists its first channels only, and "more_channels" counts the others. `slice` NULL:
+ * all. */
 json_t *view_topics(const struct reel_index *index, struct view_slice *slice);
 /* The same as text, written topic by topic: as values a page takes ten times the memory. False: no memory. */
 bool view_topics_text(const struct reel_index *index, struct view_slice *slice, struct grow *out);

@@ -13,6 +13,8 @@ TYPES = {  # type: (md5, definition)
     'std_msgs/Float64': ('fdb28210bfa9d7c91146260178d9a584', 'float64 data\n'),
     'std_msgs/Empty': ('d41d8cd98f00b204e9800998ecf8427e', ''),
     'geometry_msgs/Point': ('4a842b65f413084dc2b10fb484ea7f17', 'float64 x\nfloat64 y\nfloat64 z\n'),
+    'lab_msgs/Timed': ('5f2230f043843fecf0ef1f9e9b148338', 'time stamp\nduration period\nfloat32[3] bias\ngeometry_msgs/Point rate\n'
+                       '================================================================================\nMSG: geometry_msgs/Point\nfloat64 x\nfloat64 y\nfloat64 z\n'),
     'lab_msgs/Blob': ('f43a8e1b362b75baa741461b46adc7e0', 'uint8[] data\n'),
 }
 T0 = 1_275_520_355_000_000_000  # 2010-06-02T23:12:35Z

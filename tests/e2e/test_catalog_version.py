@@ -110,6 +110,11 @@ class CatalogVersion(unittest.TestCase):
         listed = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE '%search%' AND name NOT LIKE 'sqlite_%'"
         old, new = dict(first.execute(listed)), dict(now.execute(listed))
         for name in [n for n in new if new[n] != old.get(n)]:
+            columns = [{row[1] for row in db.execute('PRAGMA table_xinfo(%s)' % name)} for db in (first, now)]
+            if columns[0] and columns[0] < columns[1]:  # later versions added columns
+                for column in columns[1] - columns[0]:
+                    now.execute('ALTER TABLE %s DROP COLUMN %s' % (name, column))
+                continue
             self.assertEqual(now.execute('SELECT count(*) FROM ' + name).fetchone(), (0,), name)
             now.execute('DROP TABLE ' + name)
             for sql, in first.execute('SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC', (name,)):

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from harness import API, REEL, Server, payload, reel, time_ns
-from samples import SECOND, T0, bag, by_topic, lab_messages, nanover, nanover_messages, read_bag, read_mcap, read_nanover
+from samples import Message, SECOND, T0, bag, by_topic, lab_messages, nanover, nanover_messages, read_bag, read_mcap, read_nanover
 
 LAB = lab_messages(4, blob=5000)
 
@@ -127,6 +127,18 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((rows[0]['messages'], rows[0]['findings'], rows[0]['error']), (len(LAB), [], None))
         self.assertTrue(rows[1]['findings'][0]['text'])
         self.assertIn('no known recording format', rows[2]['error'])
+
+    def test_what_is_not_decoded_says_why(self):
+        messages = [Message(T0, '/cut', b'abc', 'std_msgs/Float64'), Message(T0 + 1, '/cut', b'abc', 'std_msgs/Float64'), Message(T0, '/good', bytes(8), 'std_msgs/Float64')]
+        with open(self.at('undecoded.bag'), 'wb') as f:
+            f.write(bag(messages))
+        printed = reel('check', self.at('undecoded.bag')).stdout.decode()
+        self.assertEqual([line.split()[1] for line in printed.splitlines() if line.startswith('  undecoded')], ['/cut:'])
+        rows = json.loads(reel('check', '--json', self.at('undecoded.bag')).stdout)['undecoded']
+        self.assertEqual([r['topic'] for r in rows], ['/cut'])
+        self.assertIn(rows[0]['reason'], reel('info', self.at('undecoded.bag')).stdout.decode())
+        topics = json.loads(reel('info', '--json', self.at('undecoded.bag')).stdout)['topics']
+        self.assertEqual([t.get('undecoded') for t in topics], [rows[0]['reason'], None])
 
     def test_info_json_has_one_shape(self):
         for count in (1, 2):

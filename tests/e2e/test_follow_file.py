@@ -1,12 +1,15 @@
 """reel record --follow-file: a file that another program is writing goes into a live recording while it grows."""
 import os
 import random
+import re
 import signal
+import struct
 import subprocess
 import tempfile
 import unittest
 
 from harness import API, REEL, Case, eventually, reel
+from test_carla import log as carla_log
 from samples import bag, lab_messages, nanover, nanover_messages
 
 PIECES = 6
@@ -80,6 +83,22 @@ class FollowFile(Case):
                 self.ended(process)
                 whole = self.server.added(name, data)
                 self.assertEqual(self.rows(self.recording(live)), self.rows(whole))
+
+    def test_a_frame_is_taken_when_the_next_one_begins(self):
+        """CARLA writes a frame's duration as -1 and corrects it when the next frame begins."""
+        data = carla_log(6)
+        frames = [m.start() for m in re.finditer(re.escape(struct.pack('<BI', 0, 24)), data)]
+        start = frames[3]
+        unpatched = bytearray(data[:start])
+        unpatched[frames[2] + 13:frames[2] + 21] = struct.pack('<d', -1)
+        self.write('drive.log', unpatched, 'wb')
+        process = self.follow('drive.log', '--idle', '2s', '--name', 'drive')
+        self.assertTrue(eventually(lambda: self.messages(self.recording('drive')) > 0))
+        with open(self.at('drive.log'), 'r+b') as f:
+            f.write(data[:start])
+            f.write(data[start:])
+        self.ended(process)
+        self.assertEqual(self.rows(self.recording('drive')), self.rows(self.server.added('drive whole.log', data)))
 
     def test_a_file_that_does_not_grow_is_complete(self):
         self.write('idle.bag', self.files['a.bag'], 'wb')

@@ -62,7 +62,7 @@ class Upkeep(unittest.TestCase):
     def annotations(self, server, rid):
         r = server.get('%s/recordings/%s' % (API, rid)).json()
         notes = server.get('%s/recordings/%s/notes' % (API, rid)).json()['items']
-        return [r['name'], r['collection'], r['revision'], r['state'], r['messages'], r['tags'], r['description'], [n['text'] for n in notes]]
+        return [r['name'], r['collection'], r['revision'], r['state'], r['messages'], r['tags'], r['description'], [n['text'] for n in notes], r['clock']]
 
     @in_a_folder
     @in_a_file
@@ -109,7 +109,7 @@ class Upkeep(unittest.TestCase):
             self.assertEqual(found['recordings'], report['recordings'])
             restored = self.start(data=folder)
             self.assertEqual(self.annotations(restored, rid), before)
-            self.assertEqual(before[5:], [{'robot': 'r1', 'site': 'hall 7'}, 'through the door', ['look here']])
+            self.assertEqual(before[5:8], [{'robot': 'r1', 'site': 'hall 7'}, 'through the door', ['look here']])
             self.assertEqual(restored.get('%s/recordings/%s/file/first.bag' % (API, rid)).body, first)
             restored.stop()
             self.fsck(data=folder)
@@ -307,6 +307,7 @@ class Upkeep(unittest.TestCase):
         body = bag(lab_messages(20))
         rid, other = server.added('run.bag', body, '?group=drive-1'), server.added('trash.bag', bag(lab_messages(3)), collection='field')
         self.annotate(server, rid)
+        self.assertEqual(server.request('PATCH', '%s/recordings/%s' % (API, rid), '{"clock": "relative"}', {'Content-Type': 'application/json'}).status, 200)
         server.request('PATCH', API + '/collections/lab', json.dumps({'description': "the lab's"}), {'Content-Type': 'application/merge-patch+json'})
         server.request('DELETE', '%s/recordings/%s' % (API, other))
         before = self.annotations(server, rid)

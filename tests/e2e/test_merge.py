@@ -5,7 +5,7 @@ import random
 import shutil
 import tempfile
 
-from harness import API, Case, payload, reel, time_ns
+from harness import API, Case, eventually, payload, reel, time_ns
 from samples import SECOND, T0, bag, by_topic, fold, lab_messages, nanover, nanover_messages, read_bag, read_mcap, read_nanover
 
 FIRST, SECOND_RUN = lab_messages(4), lab_messages(3, salt=9)
@@ -62,6 +62,34 @@ class Merge(Case):
         self.assertEqual([time_ns(r['log_time']) for r in rows], sorted(time_ns(r['log_time']) for r in rows))
         rows = self.get(self.path('x.ndjson', ('one.bag', 'sim.nanover.zip'), '&align=none&topic=state')).rows()
         self.assertEqual(rows[0]['log_time'], '0.000500000')
+
+    def test_a_clock_that_a_user_sets(self):
+        """It stays through a scan, and another recording of this content keeps its own."""
+        again = self.server.added('again.bag', bag(FIRST))
+        one = API + '/recordings/' + self.ids['one.bag']
+        rows = one + '/messages?topic=/odom&limit=1'
+        etag = self.get(one + '/as/x.mcap').headers['ETag']
+
+        def change(clock):
+            answer = self.server.request('PATCH', one, json.dumps({'clock': clock}), {'Content-Type': 'application/json'})
+            self.assertEqual(answer.status, 200, answer)
+            return answer.json()
+
+        changed = change('relative')
+        self.assertEqual((changed['clock'], changed['clock_note'], changed['start']), ('relative', 'set by a user', '%d.000000000' % (T0 // SECOND)))
+        self.assertEqual(self.get(one).json()['topics'][0]['start'][:4], str(T0)[:4])
+        self.assertEqual(self.get(rows).rows()[0]['log_time'], '%d.000001000' % (T0 // SECOND))
+        self.assertNotEqual(self.get(one + '/as/x.mcap').headers['ETag'], etag)
+        self.assertEqual(self.get(API + '/recordings/' + again).json()['clock'], 'wall')
+        self.assertEqual(self.get(rows.replace(self.ids['one.bag'], again)).rows()[0]['log_time'][:4], '2010')
+        job = self.server.request('POST', '%s/admin/rescan/%s' % (API, self.ids['one.bag'])).headers['Location']
+        self.assertEqual(eventually(lambda: self.get(job).json()['state'] == 'done'), True)
+        self.assertEqual(self.get(one).json()['clock'], 'relative')
+        begin = self.get(self.path('x.ndjson', ('sim.nanover.zip', 'one.bag'), '&topic=/odom')).rows()[0]['log_time']
+        self.assertEqual(begin.split('.')[0], '0')  # none of them has dates: both begin with the first
+        self.assertProblem(self.server.request('PATCH', one, '{"clock":"utc"}', {'Content-Type': 'application/json'}), 400, 'clock')
+        changed = change(None)
+        self.assertEqual((changed['clock'], changed['clock_note'], changed['start'][:4]), ('wall', None, '2010'))
 
     def times(self, target, names, query=''):
         """The times of each recording, in nanoseconds."""

@@ -40,6 +40,22 @@ class Series(Case):
             self.assertEqual(points, sorted(points))
             self.assertTrue(all(T0 // 10**6 <= t <= ODOM[-1][0] // 10**6 for t, _ in points))
 
+    def test_an_object_is_refused_and_a_time_is_seconds(self):
+        timed = Message(T0, '/imu', struct.pack('<2I2i3f3d', 1700000000, 500_000_000, -2, 500_000_000, 1, 2, 3, 4, 5, 6), 'lab_msgs/Timed')
+        recording = self.server.added('imu.bag', bag([timed]))
+        path = '%s/recordings/%s/series?time_format=relative&field=/imu.' % (API, recording)
+        self.assertEqual([self.get(path + f).json() for f in ('stamp', 'period')], [[[0.0, 1700000000.5]], [[0.0, -1.5]]])
+        self.assertProblem(self.server.get(path + 'rate'), 400, 'rate.x, rate.y, rate.z')
+        self.assertProblem(self.server.get(path + 'bias'), 400, 'bias[0]')
+        self.assertProblem(self.server.get(path.replace('series', 'plot.svg').replace('time_format=relative&', '') + 'rate'), 400, 'rate.x')
+        self.assertProblem(self.server.get('%s/series?recording=%s&field=/imu.rate' % (API, recording)), 400, 'rate.x')
+
+    def test_fields_that_cannot_be_read_say_why(self):
+        recording = self.server.added('undecoded.bag', bag([Message(T0, '/cut', b'abc', 'std_msgs/Float64'), Message(T0, '/good', bytes(8), 'std_msgs/Float64')]))
+        cut, good = (self.get('%s/recordings/%s/topics/fields?topic=%s' % (API, recording, t)).json() for t in ('/cut', '/good'))
+        self.assertEqual(([f['path'] for f in cut['fields']], good.get('undecoded')), (['data'], None))
+        self.assertIn('/cut: byte 0 of 3', cut['undecoded'])
+
     def test_several_fields_and_other_media(self):
         both = self.series('field=/odom.x&field=odom.z&max_points=4').json()
         self.assertEqual(list(both), ['/odom.x', 'odom.z'])

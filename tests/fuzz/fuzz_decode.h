@@ -56,15 +56,9 @@ static inline void fuzz_must(bool holds, const char *what) {
     }
 }
 
-/* A channel has one schema or none. */
-static inline int fuzz_decode_payload(const struct reel_channel *channel, struct reel_bytes all) {
+/* A payload by an opened definition. */
+static inline int fuzz_decode_opened(const struct reel_decoder *d, struct reel_bytes all) {
     AUTO_EXACT struct reel_bytes payload = exact_copy(all);
-    AUTO_EXACT struct reel_bytes definition =
-        exact_copy(channel->n_schemas > 0 ? channel->schemas->data : bytes_of(NULL, 0));
-    struct reel_schema schema = channel->n_schemas > 0 ? *channel->schemas : (struct reel_schema){0};
-    struct reel_channel own = *channel;
-    schema.data = definition;
-    own.schemas = channel->n_schemas > 0 ? &schema : NULL;
     static const struct reel_visitor_ops ops = {.begin_map = fuzz_deeper,
                                                 .end_map = fuzz_higher,
                                                 .begin_list = fuzz_deeper,
@@ -75,11 +69,6 @@ static inline int fuzz_decode_payload(const struct reel_channel *channel, struct
                                                 .natural = fuzz_natural,
                                                 .real = fuzz_real};
     struct reel_error err = {0};
-    AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&own, &err);
-    fuzz_must((d != NULL) == (err.code == REEL_OK), "what is not opened says why");
-    if (!d) {
-        return 0;
-    }
     struct fuzz_meter meter = {.visitor = {&ops}};
     bool whole = reel_decode(d, payload, &meter.visitor, &err);
     fuzz_must(whole == (err.code == REEL_OK), "what is not decoded says why, and nothing nests too deep");
@@ -87,8 +76,25 @@ static inline int fuzz_decode_payload(const struct reel_channel *channel, struct
     fuzz_must(meter.values <
                   3 * REEL_DEFINITION_FIELDS_MAX + 4 * REEL_EMPTY_VALUES_MAX + 4 * REEL_DEPTH_MAX * (payload.size + 1),
               "no more values than there are bytes for");
-    fuzz_must(reel_decoder_fields(d, fuzz_field, NULL), "a field has a path and a type");
     return 0;
+}
+
+/* A channel has one schema or none. */
+static inline int fuzz_decode_payload(const struct reel_channel *channel, struct reel_bytes payload) {
+    AUTO_EXACT struct reel_bytes definition =
+        exact_copy(channel->n_schemas > 0 ? channel->schemas->data : bytes_of(NULL, 0));
+    struct reel_schema schema = channel->n_schemas > 0 ? *channel->schemas : (struct reel_schema){0};
+    struct reel_channel own = *channel;
+    schema.data = definition;
+    own.schemas = channel->n_schemas > 0 ? &schema : NULL;
+    struct reel_error err = {0};
+    AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&own, &err);
+    fuzz_must((d != NULL) == (err.code == REEL_OK), "what is not opened says why");
+    if (!d) {
+        return 0;
+    }
+    fuzz_must(reel_decoder_fields(d, fuzz_field, NULL), "a field has a path and a type");
+    return fuzz_decode_opened(d, payload);
 }
 
 static inline int fuzz_decode(const uint8_t *data, size_t size, const char *encoding, const char *const *languages,

@@ -8,9 +8,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct {
     const char *encoding, *language, *type;
-} kinds[] = {{"ros1", "ros1msg", "p/T"},       {"cdr", "ros2msg", "p/msg/T"},   {"cdr", "ros2idl", "p/msg/T"},
-             {"cdr", "omgidl", "p::T"},        {"protobuf", "protobuf", "p.M"}, {"json", "jsonschema", "p.M"},
-             {"msgpack", "jsonschema", "p.M"}, {"rsb", "proto", ".p.M"},        {"ros1", "", "p/T"}};
+} kinds[] = {{"ros1", "ros1msg", "p/T"},       {"cdr", "ros2msg", "p/msg/T"},     {"cdr", "ros2idl", "p/msg/T"},
+             {"cdr", "omgidl", "p::T"},        {"protobuf", "protobuf", "p.M"},   {"json", "jsonschema", "p.M"},
+             {"msgpack", "jsonschema", "p.M"}, {"rsb", "proto", ".p.M"},          {"ros1", "", "p/T"},
+             {"flatbuffer", "flatbuffer", ""}, {"capnproto", "capnproto", "Root"}};
 
 enum { PARTS_MAX = 1 << 14 };
 

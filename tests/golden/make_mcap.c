@@ -143,6 +143,71 @@ static void ros2(struct maker *m) {
 
 /* --- recorders that were killed, copies that broke off --- */
 
+/* A message whose payload is written in hexadecimal digits. */
+static void omgidl_message(struct maker *m, unsigned channel, const char *digits) {
+    size_t record = mcap_message(m, channel, MCAP_T + channel, 0, "");
+    for (const char *p = digits; *p; p += 2) {
+        const char byte[] = {p[0], p[1], '\0'};
+        make_number(m, strtoul(byte, NULL, 16), 1);
+    }
+    mcap_end(m, record);
+}
+
+/* Payloads as idl_writer.py of the end-to-end tests writes such types. */
+static void omgidl(struct maker *m) {
+    static const char idl[] = "module lab {\n  const long WHEELS = 1 << 1;\n  enum Mode { IDLE, @value(4) DRIVE };\n"
+                              "  @appendable struct Point { double x; short y; };\n"
+                              "  union Reading switch (Mode) { case IDLE: string note; default: Point at; };\n"
+                              "  struct Plain { octet a; double b; octet grid[WHEELS][2]; Reading r; };\n"
+                              "  @mutable struct State { @id(1) @key string name; @id(7) @optional float battery; "
+                              "@id(3) sequence<Point> path;\n"
+                              "    map<string, long> counts; };\n};\n";
+    mcap_header(m, "", "test");
+    mcap_schema(m, 1, "lab::Plain", "omgidl", idl);
+    mcap_schema(m, 2, "lab::State", "omgidl", idl);
+    mcap_channel(m, 1, 1, "/cdr", "cdr", NULL);
+    mcap_channel(m, 2, 1, "/xcdr2", "cdr", NULL);
+    mcap_channel(m, 3, 2, "/parameters", "cdr", NULL);
+    omgidl_message(m, 1,
+                   "00010000"
+                   "0100000000000000"
+                   "000000000000f83f"
+                   "01020304"
+                   "04000000"
+                   "000000000000e03f"
+                   "0700");
+    omgidl_message(m, 2,
+                   "00060000"
+                   "01000000"
+                   "3ff8000000000000"
+                   "01020304"
+                   "00000000"
+                   "00000003"
+                   "6f6b00");
+    omgidl_message(m, 3,
+                   "000b0000"
+                   "50000000"
+                   "01000050"
+                   "030000007231000003000040"
+                   "16000000"
+                   "12000000"
+                   "01000000"
+                   "0a000000"
+                   "000000000000f03f"
+                   "0200"
+                   "0000"
+                   "07000020"
+                   "0000003f"
+                   "04000040"
+                   "14000000"
+                   "10000000"
+                   "01000000"
+                   "020000006100"
+                   "0000"
+                   "05000000");
+    mcap_close(m);
+}
+
 static void no_footer(struct maker *m) {
     struct mcap_lab lab = mcap_make_lab(m, "lz4");
     m->size = lab.chunk[2];
@@ -244,6 +309,7 @@ static const struct {
     {"schema_missing", schema_missing},
     {"latched", latched},
     {"ros2", ros2},
+    {"omgidl", omgidl},
     {"no_footer", no_footer},
     {"cut_in_plain_chunk", cut_in_plain_chunk},
     {"cut_in_packed_chunk", cut_in_packed_chunk},

@@ -112,11 +112,16 @@ def version_3():
 
 def version_1():
     bare = [(t, next(raw for number, _, raw in legacy.fields(m) if number == 2)) for t, m in frames()]
-    return case("traj", legacy.file_of(bare)[16:], None)
+    return case("traj", legacy.file_of(bare)[16:], bare)
+
+
+def version_1_state():
+    rows = [(3, b"")] + states()
+    return case("state", legacy.file_of(rows)[16:], rows)
 
 
 CASES = [usual_traj, usual_state, header_only, first_frame_no_reset, empty_messages, named_otherwise, cut_in_message, cut_in_header, wrong_size, wrong_message,
-         timestamps_decreasing, unpacked_numbers, unknown_fields, nested_too_deeply, version_3, version_1]
+         timestamps_decreasing, unpacked_numbers, unknown_fields, nested_too_deeply, version_3, version_1, version_1_state]
 
 
 def seconds(ns):

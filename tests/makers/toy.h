@@ -155,9 +155,7 @@ static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
             return false;
         }
     }
-    if (toy_clock == REEL_CLOCK_RELATIVE) {
-        reel_scan_clock(scan, toy_clock, "the toy's own");
-    }
+    reel_scan_clock(scan, toy_clock, toy_clock == REEL_CLOCK_RELATIVE ? "the toy's own" : NULL);
     return !t->cancel || reel_fail(err, REEL_CANCELLED, "the toy was cancelled");
 }
 

@@ -122,7 +122,10 @@ class Tables(unittest.TestCase):
         messages = [m.SerializeToString() for m in peer_values.Protobuf.messages(self, kind)]
         messages.append(b'\xf8\x3f\x05')  # a field that the definition lacks
         path = self.made('a.mcap', mcap('protobuf', ('demo.Everything', 'protobuf', definition), messages))
-        self.check([self.table('protobuf', path, '/a')])
+        kind, definition = peer_values.Protobuf.definition(self, peer_values.KNOWN)
+        messages = [m.SerializeToString() for m in peer_values.Protobuf.known(self, kind)]
+        known = self.made('known.mcap', mcap('protobuf', ('demo.Everything', 'protobuf', definition), messages))
+        self.check([self.table('protobuf', path, '/a'), self.table('known', known, '/a')])
 
     def test_a_difference_is_found(self):
         table = self.table('a', self.made('a.mcap', mcap('json', None, [b'{"a":1}', b'{"a":2}'])), '/a')

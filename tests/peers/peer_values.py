@@ -202,8 +202,30 @@ message Everything {
 '''
 
 
+KNOWN = '''syntax = "proto3"; package demo;
+import "google/protobuf/any.proto"; import "google/protobuf/duration.proto"; import "google/protobuf/field_mask.proto";
+import "google/protobuf/struct.proto"; import "google/protobuf/timestamp.proto"; import "google/protobuf/wrappers.proto";
+message Everything {
+  google.protobuf.Timestamp at = 1; google.protobuf.Duration took = 2; google.protobuf.FieldMask mask = 3; google.protobuf.Any any = 4;
+  google.protobuf.Struct object = 5; google.protobuf.Value any_value = 6; google.protobuf.ListValue list = 7;
+  google.protobuf.DoubleValue d = 8; google.protobuf.FloatValue f = 9; google.protobuf.Int64Value i = 10; google.protobuf.UInt64Value u = 11;
+  google.protobuf.Int32Value j = 12; google.protobuf.UInt32Value k = 13; google.protobuf.BoolValue b = 14; google.protobuf.StringValue s = 15;
+  google.protobuf.BytesValue raw = 16; repeated google.protobuf.DoubleValue ds = 17; map<string, google.protobuf.Value> values = 18;
+  repeated google.protobuf.Timestamp times = 19; string own = 20;
+}
+'''
+GROUPS = '''syntax = "proto2"; package demo;
+message Everything {
+  optional group Result = 1 { optional string url = 2; repeated group Part = 3 { optional int32 n = 4; } }
+  repeated group Many = 5 { optional int32 x = 6; }
+  oneof which { Everything inner = 7; string text = 8; int32 number = 9; } optional int32 after = 10; optional Everything self = 11;
+  extensions 100 to 200;
+}
+'''
+
+
 class Protobuf(Decoding):
-    def definition(self):
+    def definition(self, text=PROTO):
         """The message class and its FileDescriptorSet, as protoc makes them."""
         if not shutil.which('protoc'):
             self.skipTest('protoc is not installed')
@@ -212,7 +234,7 @@ class Protobuf(Decoding):
         except ImportError as e:
             self.skipTest(str(e))
         with open(os.path.join(self.folder, 'demo.proto'), 'w') as f:
-            f.write(PROTO)
+            f.write(text)
         out = os.path.join(self.folder, 'demo.set')
         subprocess.run(['protoc', '-I' + self.folder, '--include_imports', '-o' + out, 'demo.proto'], check=True)
         with open(out, 'rb') as f:
@@ -220,6 +242,7 @@ class Protobuf(Decoding):
         pool = descriptor_pool.DescriptorPool()
         for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
             pool.Add(file)
+        self.pool = pool
         return message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName('demo.Everything')), data
 
     def plain(self, message):
@@ -241,8 +264,12 @@ class Protobuf(Decoding):
             return found.name if found else value
         if not field.message_type:
             return value
-        if field.message_type.full_name in ('google.protobuf.Timestamp', 'google.protobuf.Duration'):
-            return {'sec': value.seconds, 'nsec': value.nanos}
+        name = field.message_type.full_name
+        if name.startswith('google.protobuf.') and name.endswith('Value') and name not in ('google.protobuf.Value', 'google.protobuf.ListValue'):
+            return value.value  # 64 bits and bytes are shown in our way
+        if name.startswith('google.protobuf.'):
+            from google.protobuf import json_format
+            return json_format.MessageToDict(value, preserving_proto_field_name=True, descriptor_pool=self.pool)
         return self.plain(value)
 
     def messages(self, kind):
@@ -275,3 +302,58 @@ class Protobuf(Decoding):
         parts = [kind(a=1, ints=[1, 2], names=['x'], floats=[1]), kind(a=2, ints=[3], names=['y'], floats=[2])]
         data = b''.join(m.SerializeToString() for m in parts)
         self.assert_same(self.decoded('protobuf', ('demo.Everything', 'protobuf', definition), [data]), [self.plain(kind.FromString(data))])
+
+    def known(self, kind):
+        messages = [kind(), kind(own='x')]
+        m = kind(own='y')
+        m.at.FromJsonString('2023-11-14T22:13:20.005Z')
+        m.took.FromJsonString('-1.5s')
+        m.mask.paths.extend(['user.display_name', 'photo'])
+        m.any.Pack(messages[1])
+        m.object.update({'n': 1.5, 'none': None, 'in': {'t': 'x', 'l': [1, [2], {}]}, 'yes': True})
+        m.any_value.string_value = 'v'
+        m.list.extend([1, None, 'x', {'a': []}])
+        m.d.value, m.f.value, m.i.value, m.u.value, m.j.value, m.k.value = 0.1, -0.5, -2**62, 2**64 - 1, -5, 7
+        m.b.value, m.s.value, m.raw.value = True, 'ü', b'\x00\xff'
+        m.ds.add(value=1)
+        m.ds.add()
+        m.values['a'].number_value = 2
+        m.values['b'].null_value = 0
+        m.times.add(seconds=-62135596800)
+        m.times.add(seconds=253402300799, nanos=999999999)
+        messages.append(m)
+        of_known = kind()
+        of_known.any.Pack(m.took)
+        messages.append(of_known)
+        empty = kind()
+        for name in ('at', 'took', 'mask', 'any', 'object', 'list', 'd', 'i', 'b', 's', 'raw'):
+            getattr(empty, name).SetInParent()
+        messages.append(empty)
+        return messages
+
+    def test_well_known_types(self):
+        kind, definition = self.definition(KNOWN)
+        messages = self.known(kind)
+        ours = self.decoded('protobuf', ('demo.Everything', 'protobuf', definition), [m.SerializeToString() for m in messages])
+        theirs = [self.plain(m) for m in messages]
+        theirs[2]['any'].update({'ds': [], 'times': [], 'values': {}})  # which MessageToDict leaves out
+        theirs[4]['any'] = {'type_url': '', 'value': b''}  # which is {} there
+        self.assert_same(ours, theirs)
+
+    def test_groups_and_oneofs(self):
+        kind, definition = self.definition(GROUPS)
+        part = kind()
+        part.result.url = 'u'
+        part.result.part.add(n=1)
+        part.result.part.add()
+        part.many.add(x=1)
+        part.after, part.inner.after = 8, 1
+        other = kind(text='x')
+        other.result.part.add(n=3)
+        other.self.number = 4
+        third = kind()
+        third.inner.self.after = 2
+        third.self.after = 6
+        datas = [b''.join(m.SerializeToString() for m in parts) for parts in ([part], [part, other], [part, other, third], [part, third], [other, part, part])]
+        ours = self.decoded('protobuf', ('demo.Everything', 'protobuf', definition), datas)
+        self.assert_same(ours, [self.plain(kind.FromString(data)) for data in datas])

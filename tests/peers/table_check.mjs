@@ -87,8 +87,22 @@ function arrow(bytes) {
 
 // ---- comparison
 
-const isTime = (v) => v !== null && typeof v === "object" && "sec" in v && ("nsec" in v || "nanosec" in v) && Object.keys(v).length === 2;
-const nanoseconds = (v) => BigInt(v.sec) * 1000000000n + BigInt(v.nsec ?? v.nanosec);
+// As ROS has them, or as ProtoJSON does.
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z$/, DURATION = /^(-?)(\d+)(?:\.(\d+))?s$/;
+const isTime = (v) =>
+  typeof v === "string" ? TIME.test(v) || DURATION.test(v) : v !== null && typeof v === "object" && "sec" in v && ("nsec" in v || "nanosec" in v) && Object.keys(v).length === 2;
+
+function nanoseconds(v) {
+  if (typeof v !== "string") {
+    return BigInt(v.sec) * 1000000000n + BigInt(v.nsec ?? v.nanosec);
+  }
+  const [, time, decimals = ""] = TIME.exec(v) ?? [];
+  if (time) {
+    return BigInt(Date.parse(`${time}Z`)) * 1000000n + BigInt(decimals.padEnd(9, "0"));
+  }
+  const [, sign, seconds, part = ""] = DURATION.exec(v), ns = BigInt(seconds) * 1000000000n + BigInt(part.padEnd(9, "0"));
+  return sign ? -ns : ns;
+}
 
 function sameTime(expected, got) {
   const ns = isTime(expected) ? nanoseconds(expected) : BigInt(expected);

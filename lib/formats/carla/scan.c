@@ -437,5 +437,6 @@ const struct reel_format reel_format_carla = {
     .scan = carla_scan,
     .describe = carla_describe,
     .contract = CARLA_CONTRACT,
+    .unit = "/frame", /* its duration is -1 until the next frame begins */
     .version = 4,
 };

@@ -6,7 +6,7 @@
 #include "index/format.h"
 
 enum {
-    MCAP_SCAN_VERSION = 2,  /* of the MCAP scan; formats that use it include this in their own version */
+    MCAP_SCAN_VERSION = 3,  /* of the MCAP scan; formats that use it include this in their own version */
     MCAP_MESSAGE_HEAD = 31, /* Message without its payload */
     MCAP_MESSAGE_CHANNEL_AT = 9,
     MCAP_MESSAGE_SEQUENCE_AT = 11,

@@ -2,6 +2,7 @@
  * its own schema with all the types it needs (formats/ros/channel_definition.h). When it has several schemas, all of
  * them get records too, and "reel.schemas" in its metadata lists their ids, so that the channel can be restored. */
 #include "base/arena.h"
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -51,7 +52,9 @@ const char *mcap_message_encoding(const struct reel_channel *c) {
 /* The schema encoding to join a definition with; only the encodings that MCAP names are joined. */
 static const char *language_of(const struct reel_channel *c, const struct reel_schema *s) {
     enum ros_language language = c->n_schemas > 1 ? ros_language_of(c, s) : ROS_LANGUAGE_OTHER;
-    return language == ROS_LANGUAGE_IDL ? "ros2idl" : language == ROS_LANGUAGE_MSG ? "ros2msg" : s->encoding;
+    return language == ROS_LANGUAGE_MSG                                                 ? "ros2msg"
+           : language == ROS_LANGUAGE_IDL && ascii_ncasecmp(s->encoding, "omg", 3) != 0 ? "ros2idl"
+                                                                                        : s->encoding;
 }
 
 /* Chooses the schema record that the channel refers to. */

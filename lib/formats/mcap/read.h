@@ -92,7 +92,10 @@ struct mcap {
     uint64_t statistics_at;
     struct mcap_index_check index;
     uint64_t summary_start, footer_at; /* from the footer, read ahead; footer_at 0: there is no footer */
-    bool summary_changed;              /* the summary's CRC is wrong */
+    bool has_data_end;                 /* right before summary_start */
+    bool summary_changed;              /* the summary's CRC is wrong: … */
+    uint32_t summary_crc, stated_crc;  /* … what it is and what is stated */
+    uint64_t follows;                  /* behind this file's end another one begins here; 0: none does */
     uint64_t unknown_records, unknown_at, unclear_records, unclear_at;
     uint64_t pairs, attachments; /* number added to the model */
     uint8_t unknown_op;

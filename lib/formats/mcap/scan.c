@@ -229,6 +229,21 @@ static bool mcap_walk(struct mcap *m, struct reel_error *err) {
     return true;
 }
 
+/* What is behind the end: another file, as `cat a.mcap b.mcap` leaves it, or something that is not read. */
+static bool report_rest(struct mcap *m, uint64_t at, struct reel_error *err) {
+    uint64_t left = m->source->size - at;
+    const uint8_t *p = left >= MCAP_MAGIC_SIZE ? window_at(&m->window, at, MCAP_MAGIC_SIZE, err) : NULL;
+    if (left >= MCAP_MAGIC_SIZE && !p) {
+        return false;
+    }
+    if (p && memcmp(p, MCAP_MAGIC, MCAP_MAGIC_SIZE) == 0) {
+        m->follows = at;
+        return reel_scan_finding(m->scan, REEL_NOTE, m->part, at, 0, "another MCAP file begins here: read as a part");
+    }
+    return reel_scan_finding(m->scan, REEL_WARNING, m->part, at, left, "%llu bytes after the file's end are not read",
+                             (unsigned long long)left);
+}
+
 static bool report_end(struct mcap *m, struct reel_error *err) {
     uint64_t size = m->source->size;
     if (!m->ended) {
@@ -243,9 +258,7 @@ static bool report_end(struct mcap *m, struct reel_error *err) {
     if (!p || memcmp(p, MCAP_MAGIC, MCAP_MAGIC_SIZE) != 0) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, size - m->at, "the file does not end with the magic");
     } else if (size - m->at > MCAP_MAGIC_SIZE) {
-        uint64_t after = size - m->at - MCAP_MAGIC_SIZE;
-        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at + MCAP_MAGIC_SIZE, after,
-                          "%llu bytes after the file's end are not read", (unsigned long long)after);
+        return report_rest(m, m->at + MCAP_MAGIC_SIZE, err);
     }
     return true;
 }
@@ -330,14 +343,81 @@ bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struc
            window_open(&m->peek, NULL, PEEK_BYTES, err);
 }
 
+/* Files that were appended to others: slices of the parts, which the scan reads like members of an archive. */
+struct appended {
+    struct reel_source **sources;    /* those of the parts, and from number `first` on the slices … */
+    struct reel_location *locations; /* … which have a location */
+    uint32_t first, n;
+};
+static void appended_free(struct appended *a) {
+    for (uint32_t i = a->first; i < a->n; i++) {
+        reel_source_free(a->sources[i]);
+    }
+    free(a->sources);
+    free(a->locations);
+}
+
+static bool append(struct appended *a, struct reel_scan *scan, uint32_t part, uint64_t offset, struct reel_error *err) {
+    uint64_t size = scan->parts[part]->size - offset;
+    if (a->n == REEL_PARTS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d files in one", REEL_PARTS_MAX);
+    }
+    struct reel_source **sources = realloc(a->sources, (a->n + 1) * sizeof(struct reel_source *));
+    a->sources = sources ? sources : a->sources;
+    struct reel_location *locations = sources ? realloc(a->locations, (a->n + 1) * sizeof *locations) : NULL;
+    a->locations = locations ? locations : a->locations;
+    if (!locations) {
+        return reel_fail_memory(err);
+    }
+    const struct reel_location *outer = scan->locations ? &scan->locations[part] : NULL;
+    struct reel_location *l = &locations[a->n];
+    *l = outer ? *outer : (struct reel_location){.part = part};
+    l->offset += l->packed ? 0 : offset;
+    struct reel_source *slice = reel_source_slice(scan->parts[part], offset, size, err);
+    if (!slice) {
+        return false;
+    }
+    sources[a->n++] = slice;
+    return reel_scan_chunk(scan, &(struct reel_chunk){.part = part, .offset = offset, .stored = size, .raw = size},
+                           &l->chunk, err);
+}
+
+static bool scan_with_appended(struct mcap *m, uint32_t part, struct appended *a, struct reel_error *err) {
+    struct reel_scan *scan = m->scan;
+    uint64_t offset = 0;
+    bool good = scan_part(m, part, err);
+    while (good && m->follows > 0) {
+        offset += m->follows;
+        if (!append(a, scan, part, offset, err)) {
+            return false;
+        }
+        struct reel_scan inner = {.parts = a->sources,
+                                  .n_parts = a->n,
+                                  .builder = scan->builder,
+                                  .progress = scan->progress,
+                                  .locations = a->locations};
+        m->scan = &inner;
+        good = scan_part(m, a->n - 1, err);
+        m->scan = scan;
+    }
+    return good;
+}
+
 /* Walks the given parts, one MCAP file each, as one recording: equal channels of several parts are one. */
 static bool mcap_scan_parts(struct reel_scan *scan, const uint32_t *parts, uint32_t n_parts, struct reel_error *err) {
     AUTO_STRUCT(mcap_walk_close) struct mcap m;
     if (!mcap_walk_open(&m, scan, REEL_WINDOW_BYTES, err)) {
         return false;
     }
+    AUTO_STRUCT(appended_free) struct appended appended = {.first = scan->n_parts, .n = scan->n_parts};
+    appended.sources = calloc((size_t)scan->n_parts + 1, sizeof(struct reel_source *));
+    appended.locations = calloc((size_t)scan->n_parts + 1, sizeof *appended.locations);
+    if (!appended.sources || !appended.locations) {
+        return reel_fail_memory(err);
+    }
+    memcpy(appended.sources, scan->parts, scan->n_parts * sizeof(struct reel_source *));
     for (uint32_t i = 0; i < n_parts; i++) {
-        if (!scan_part(&m, parts[i], err)) {
+        if (!scan_with_appended(&m, parts[i], &appended, err)) {
             return n_parts == 1 ? false : reel_error_at(err, "%s", scan->parts[parts[i]]->name);
         }
     }

@@ -34,7 +34,8 @@ bool mcap_find_footer(struct mcap *m, struct reel_error *err) {
     if (!(p = window_at(&m->peek, m->summary_start - MCAP_DATA_END_SIZE, MCAP_DATA_END_SIZE, err))) {
         return false;
     }
-    if (p[0] == MCAP_DATA_END && load_u64le(p + 1) == MCAP_DATA_END_SIZE - MCAP_RECORD_HEAD) {
+    m->has_data_end = p[0] == MCAP_DATA_END && load_u64le(p + 1) == MCAP_DATA_END_SIZE - MCAP_RECORD_HEAD;
+    if (m->has_data_end) {
         m->crc_needed = load_u32le(p + MCAP_RECORD_HEAD) != 0;
     }
     return true;
@@ -67,6 +68,11 @@ static bool note_definitions(struct mcap *m, struct reel_error *err) {
     return true;
 }
 
+/* Of another file, which was appended to this one: its positions count from its own beginning. */
+static bool is_foreign_footer(const struct mcap *m) {
+    return m->summary_start > 0 && m->summary_changed && !m->has_data_end;
+}
+
 static bool prove_summary(struct mcap *m, struct reel_error *err) {
     const uint8_t *p = window_at(&m->peek, m->footer_at, MCAP_FOOTER_SIZE, err);
     if (!p) {
@@ -81,10 +87,8 @@ static bool prove_summary(struct mcap *m, struct reel_error *err) {
         return false;
     }
     m->summary_changed = crc != stated;
-    if (m->summary_changed) {
-        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->summary_start, size,
-                          "the summary's CRC is %08x where %08x is stated", crc, stated);
-    }
+    m->summary_crc = crc;
+    m->stated_crc = stated;
     return true;
 }
 
@@ -99,7 +103,7 @@ bool mcap_read_ahead(struct mcap *m, struct reel_error *err) {
         return reel_scan_finding(m->scan, REEL_WARNING, m->part, m->footer_at, 0,
                                  "the footer says that the summary begins where it cannot");
     }
-    return prove_summary(m, err) && note_definitions(m, err);
+    return prove_summary(m, err) && (is_foreign_footer(m) || note_definitions(m, err));
 }
 
 /* ---- records ---- */
@@ -301,6 +305,11 @@ static void compare_index(struct mcap *m, const char *what, uint64_t indexes, ui
 
 void mcap_compare(struct mcap *m) {
     const struct mcap_tally *stated = &m->stated, *found = &m->found;
+    if (m->summary_changed && m->follows == 0) { /* else the footer is that of another file */
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->summary_start,
+                          m->footer_at + MCAP_FOOTER_CRC_AT - m->summary_start,
+                          "the summary's CRC is %08x where %08x is stated", m->summary_crc, m->stated_crc);
+    }
     if (m->statistics.size > 0) {
         compare_statistics(m);
     }

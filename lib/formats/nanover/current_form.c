@@ -119,7 +119,7 @@ static struct mapping mapping_of(const struct reel_stream *stream, uint32_t chan
 /* The converted channel, with the number of the original one. */
 static const struct reel_channel *map_channel(struct view *v, const struct reel_channel *old, enum legacy_kind kind) {
     struct reel_channel *channel = arena_alloc(&v->arena, sizeof *channel);
-    struct reel_bytes type = bytes_text(kind == LEGACY_FRAME ? "frame" : "state");
+    struct reel_bytes type = bytes_text(kind == LEGACY_STATE ? "state" : "frame");
     if (!channel || !nanover_channel(&v->arena, &type, 1, channel)) {
         return NULL;
     }

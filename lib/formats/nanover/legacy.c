@@ -21,6 +21,7 @@ enum legacy_kind legacy_channel_kind(const struct reel_channel *channel) {
     return strcmp(channel->encoding, NANOVER_LEGACY_ENCODING) != 0 ? LEGACY_NONE
            : strcmp(channel->type, "GetFrameResponse") == 0        ? LEGACY_FRAME
            : strcmp(channel->type, "StateUpdate") == 0             ? LEGACY_STATE
+           : strcmp(channel->type, "FrameData") == 0               ? LEGACY_BARE
                                                                    : LEGACY_NONE;
 }
 
@@ -386,7 +387,8 @@ static void put_frame_value(struct legacy_converter *c, const struct legacy_pair
     }
 }
 
-static void convert_frame(struct legacy_converter *c, struct reel_bytes message) {
+/* Collects the pairs of a GetFrameResponse; returns its index. */
+static uint32_t add_response(struct legacy_converter *c, struct reel_bytes message) {
     struct cursor at = cursor_of(message);
     struct proto_field f;
     uint32_t index = 0;
@@ -400,6 +402,11 @@ static void convert_frame(struct legacy_converter *c, struct reel_bytes message)
         }
     }
     nanover_legacy_walked(c, &at);
+    return index;
+}
+
+static void convert_frame(struct legacy_converter *c, struct reel_bytes message, bool bare) {
+    uint32_t index = bare ? (add_frame_pairs(c, message), 0) : add_response(c, message);
     drop_duplicates(c, 0);
     size_t own = 0; /* the message's frame.index overrides one among the values */
     for (size_t i = 0; i < c->n_pairs; i++) {
@@ -407,10 +414,12 @@ static void convert_frame(struct legacy_converter *c, struct reel_bytes message)
     }
     put_map(c, 1);
     nanover_put_text(c, bytes_text("frame"));
-    put_map(c, c->n_pairs - own + 1);
-    nanover_put_text(c, bytes_text(NANOVER_FRAME_INDEX));
-    msgpack_packer pk = packer(c);
-    msgpack_pack_uint32(&pk, index);
+    put_map(c, c->n_pairs - own + !bare);
+    if (!bare) {
+        nanover_put_text(c, bytes_text(NANOVER_FRAME_INDEX));
+        msgpack_packer pk = packer(c);
+        msgpack_pack_uint32(&pk, index);
+    }
     for (size_t i = 0, end = c->n_pairs; i < end && good(c); i++) {
         struct legacy_pair pair = c->pairs[i]; /* nested maps may move them */
         if (!bytes_is(pair.key, NANOVER_FRAME_INDEX)) {
@@ -475,7 +484,7 @@ bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct re
     c->n_pairs = 0;
     c->why = NULL;
     c->unknown = c->no_memory = false;
-    kind == LEGACY_FRAME ? convert_frame(c, message) : convert_state(c, message);
+    kind == LEGACY_STATE ? convert_state(c, message) : convert_frame(c, message, kind == LEGACY_BARE);
     if (c->no_memory || c->out.failed) {
         c->out.failed = false;
         return reel_fail_memory(err);

@@ -40,7 +40,12 @@ enum {
 
 #define NANOVER_LEGACY_ENCODING "nanover-protobuf"
 
-enum legacy_kind { LEGACY_NONE, LEGACY_FRAME, LEGACY_STATE };
+enum legacy_kind {
+    LEGACY_NONE,
+    LEGACY_FRAME,
+    LEGACY_STATE,
+    LEGACY_BARE /* a FrameData alone, as a .traj of version 1 has it: it has no frame.index */
+};
 
 /* --- one message, converted by the rules of the official converter --- */
 

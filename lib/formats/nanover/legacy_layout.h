@@ -6,7 +6,7 @@
  *   8  8  version (2)               |   8  8  its upper half: 0
  *  16     records                   |  16  8  size
  *                                   |  24     message, protobuf
- * Version 1 had no header: its records begin at byte 0, and a .traj holds bare FrameData.
+ * Version 1 (before July 2023) had no header: its records begin at byte 0, and a .traj holds bare FrameData.
  * The messages: formats/nanover/legacy.h. */
 #ifndef REEL_FORMATS_NANOVER_LEGACY_LAYOUT_H
 #define REEL_FORMATS_NANOVER_LEGACY_LAYOUT_H

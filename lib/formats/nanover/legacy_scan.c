@@ -32,6 +32,7 @@ struct part {
     struct reel_source *source;
     uint32_t number, chunk, channel;
     enum legacy_kind kind;
+    uint64_t first; /* position of the first record */
     struct window window;
     struct legacy_converter converter;
     struct nanover_keys keys; /* keys of the last message read */
@@ -53,6 +54,11 @@ static inline void reel_auto_part_done(struct part *p) {
 
 static struct header header_of(const uint8_t *p) {
     return (struct header){.time_us = load_u64le(p), .upper = load_u64le(p + 8), .size = load_u64le(p + 16)};
+}
+
+static bool is_plausible(const struct header *h, uint64_t from_us, uint64_t left) {
+    return h->upper == 0 && h->time_us >= from_us && h->time_us - from_us <= JUMP_MAX_US && h->time_us <= TIME_MAX_US &&
+           h->size <= left - LEGACY_RECORD_SIZE;
 }
 
 /* --- which of the two a file is --- */
@@ -95,6 +101,39 @@ static bool kind_by_content(struct reel_source *source, enum legacy_kind *kind, 
     return true;
 }
 
+/* A tag that a message of this kind may begin with. */
+static bool tag_fits(enum legacy_kind kind, uint8_t tag) {
+    return kind == LEGACY_BARE ? tag == (DATA_VALUES << 3 | 2) || tag == (DATA_ARRAYS << 3 | 2)
+                               : kind_by_tag(tag) == kind;
+}
+
+/* Version 1 has no header: its name says what it is, and its records must be possible ones, up to the first that is not
+ * empty at least. LEGACY_NONE: it is none. */
+static bool kind_of_version_1(struct reel_source *source, enum legacy_kind *kind, struct reel_error *err) {
+    enum legacy_kind named = kind_by_name(source->name);
+    struct header h = {.size = 0};
+    uint64_t at = 0, before_us = 0;
+    named = named == LEGACY_FRAME ? LEGACY_BARE : named;
+    *kind = LEGACY_NONE;
+    for (unsigned i = 0; i < KIND_RECORDS_MAX && named != LEGACY_NONE && h.size == 0; i++) {
+        uint8_t head[LEGACY_RECORD_SIZE + 1];
+        if (source->size < at || source->size - at < sizeof head) {
+            return true;
+        }
+        if (!reel_source_read(source, at, head, sizeof head, err)) {
+            return false;
+        }
+        h = header_of(head);
+        if (!is_plausible(&h, before_us, source->size - at)) {
+            return true;
+        }
+        *kind = h.size > 0 && tag_fits(named, head[LEGACY_RECORD_SIZE]) ? named : LEGACY_NONE;
+        before_us = h.time_us;
+        at += LEGACY_RECORD_SIZE + h.size;
+    }
+    return true;
+}
+
 /* The messages decide before the name. A file that neither decides counts as a .state, whose empty messages change
  * nothing. */
 static bool nanover_kind_of(struct reel_source *source, enum legacy_kind *kind, struct reel_error *err) {
@@ -109,11 +148,6 @@ static bool nanover_kind_of(struct reel_source *source, enum legacy_kind *kind, 
 }
 
 /* --- records --- */
-
-static bool is_plausible(const struct header *h, uint64_t from_us, uint64_t left) {
-    return h->upper == 0 && h->time_us >= from_us && h->time_us - from_us <= JUMP_MAX_US && h->time_us <= TIME_MAX_US &&
-           h->size <= left - LEGACY_RECORD_SIZE;
-}
 
 /* *yes: a record begins at `at`, or the file ends there. */
 static bool follows(struct part *p, uint64_t at, uint64_t from_us, bool *yes, struct reel_error *err) {
@@ -139,7 +173,7 @@ static bool begins_here(struct part *p, uint64_t at, bool *yes, struct reel_erro
     }
     struct header h = header_of(head);
     *yes = h.size > 0 && is_plausible(&h, p->taken > 0 ? p->last_us : h.time_us, p->source->size - at) &&
-           kind_by_tag(head[LEGACY_RECORD_SIZE]) == p->kind;
+           tag_fits(p->kind, head[LEGACY_RECORD_SIZE]);
     return !*yes || follows(p, at + LEGACY_RECORD_SIZE + h.size, h.time_us, yes, err);
 }
 
@@ -286,9 +320,10 @@ static bool walk_record(struct part *p, struct reel_error *err) {
 /* --- parts --- */
 
 static bool nanover_legacy_scan_add_channel(struct part *p, struct reel_error *err) {
-    const char *name = p->kind == LEGACY_FRAME ? "frame" : "state";
-    struct reel_schema schema = {
-        .name = p->kind == LEGACY_FRAME ? "GetFrameResponse" : "StateUpdate", .encoding = "", .hash = ""};
+    static const char *const types[] = {
+        [LEGACY_FRAME] = "GetFrameResponse", [LEGACY_STATE] = "StateUpdate", [LEGACY_BARE] = "FrameData"};
+    const char *name = p->kind == LEGACY_STATE ? "state" : "frame";
+    struct reel_schema schema = {.name = types[p->kind], .encoding = "", .hash = ""};
     struct reel_channel channel = {
         .name = name, .type = schema.name, .encoding = NANOVER_LEGACY_ENCODING, .schemas = &schema, .n_schemas = 1};
     return reel_scan_channel(p->scan, &channel, &p->channel, err);
@@ -309,9 +344,9 @@ static void nanover_report_counts(const struct part *p) {
         }
     }
     enum legacy_kind named = kind_by_name(p->source->name);
-    if (named != LEGACY_NONE && named != p->kind) {
+    if (named != LEGACY_NONE && (named == LEGACY_STATE) != (p->kind == LEGACY_STATE)) {
         reel_scan_finding(p->scan, REEL_NOTE, p->number, 0, 0, "the messages are those of a %s, whatever its name says",
-                          p->kind == LEGACY_FRAME ? ".traj" : ".state");
+                          p->kind == LEGACY_STATE ? ".state" : ".traj");
     }
 }
 
@@ -319,7 +354,7 @@ static bool scan_part(struct part *p, struct reel_error *err) {
     if (!nanover_legacy_scan_add_channel(p, err) || !window_open(&p->window, p->source, REEL_WINDOW_BYTES, err)) {
         return false;
     }
-    for (p->at = LEGACY_HEADER_SIZE; p->at < p->source->size;) {
+    for (p->at = p->first; p->at < p->source->size;) {
         if (!walk_record(p, err) || !report_progress(p, p->at, err)) {
             return false;
         }
@@ -328,8 +363,10 @@ static bool scan_part(struct part *p, struct reel_error *err) {
     return true;
 }
 
-static bool check_version(struct reel_source *source, struct reel_error *err) {
+/* What the file is, and where its records begin. */
+static bool recognise(struct reel_source *source, enum legacy_kind *kind, uint64_t *first, struct reel_error *err) {
     uint8_t head[LEGACY_HEADER_SIZE];
+    *first = LEGACY_HEADER_SIZE;
     if (source->size < sizeof head) {
         return reel_fail(err, REEL_NOT_MINE, "%s: %" PRIu64 " bytes are no NanoVer recording", source->name,
                          source->size);
@@ -338,15 +375,20 @@ static bool check_version(struct reel_source *source, struct reel_error *err) {
         return false;
     }
     if (load_u64le(head) != LEGACY_MAGIC) {
-        return reel_fail(
-            err, REEL_UNSUPPORTED,
-            "%s has no header: it is no NanoVer recording, or one of version 1 (before July 2023), which is not read",
-            source->name);
+        *first = 0;
+        return kind_of_version_1(source, kind, err) &&
+               (*kind != LEGACY_NONE ||
+                reel_fail(err, REEL_UNSUPPORTED,
+                          "%s has no header, and no records as version 1 (before July 2023) begins with: it is no "
+                          "NanoVer recording",
+                          source->name));
     }
     uint64_t version = load_u64le(head + 8);
-    return version == LEGACY_VERSION ||
-           reel_fail(err, REEL_UNSUPPORTED, "%s is of version %" PRIu64 " of the format; only version %d is read",
-                     source->name, version, LEGACY_VERSION);
+    return version == LEGACY_VERSION
+               ? nanover_kind_of(source, kind, err)
+               : reel_fail(err, REEL_UNSUPPORTED,
+                           "%s is of version %" PRIu64 " of the format; only versions 1 and %d are read", source->name,
+                           version, LEGACY_VERSION);
 }
 
 /* At equal times frames come before states. Entries of equal time are ordered by chunk, so a .state given before its
@@ -354,7 +396,7 @@ static bool check_version(struct reel_source *source, struct reel_error *err) {
 static bool choose_chunk(struct reel_scan *scan, const enum legacy_kind *kinds, struct part *p,
                          struct reel_error *err) {
     p->chunk = p->number;
-    if (p->kind != LEGACY_STATE || p->number + 1 >= scan->n_parts || kinds[p->number + 1] != LEGACY_FRAME) {
+    if (p->kind != LEGACY_STATE || p->number + 1 >= scan->n_parts || kinds[p->number + 1] == LEGACY_STATE) {
         return true;
     }
     struct reel_chunk whole = {
@@ -364,53 +406,45 @@ static bool choose_chunk(struct reel_scan *scan, const enum legacy_kind *kinds, 
 
 static bool legacy_scan(struct reel_scan *scan, struct reel_error *err) {
     enum legacy_kind kinds[2];
-    uint64_t total = 0, before = 0;
+    uint64_t first[2], total = 0, before = 0;
     if (scan->n_parts > 2) {
         return reel_fail(err, REEL_UNSUPPORTED, "a .traj and its .state are two files, here are %u", scan->n_parts);
     }
     for (uint32_t i = 0; i < scan->n_parts; i++) {
-        if (!check_version(scan->parts[i], err) || !nanover_kind_of(scan->parts[i], &kinds[i], err)) {
+        if (!recognise(scan->parts[i], &kinds[i], &first[i], err)) {
             return false;
         }
         total += scan->parts[i]->size;
     }
-    if (scan->n_parts == 2 && kinds[0] == kinds[1]) {
+    if (scan->n_parts == 2 && (kinds[0] == LEGACY_STATE) == (kinds[1] == LEGACY_STATE)) {
         return reel_fail(err, REEL_UNSUPPORTED, "%s and %s are both a %s", scan->parts[0]->name, scan->parts[1]->name,
-                         kinds[0] == LEGACY_FRAME ? ".traj" : ".state");
+                         kinds[0] == LEGACY_STATE ? ".state" : ".traj");
     }
     for (uint32_t i = 0; i < scan->n_parts; i++) {
         AUTO(part_done)
-        struct part p = {
-            .scan = scan, .source = scan->parts[i], .number = i, .kind = kinds[i], .before = before, .total = total};
+        struct part p = {.scan = scan,
+                         .source = scan->parts[i],
+                         .number = i,
+                         .kind = kinds[i],
+                         .first = first[i],
+                         .before = before,
+                         .total = total};
         if (!choose_chunk(scan, kinds, &p, err) || !scan_part(&p, err)) {
             return false;
         }
         before += p.source->size;
     }
-    reel_scan_container(scan, "version 2");
+    reel_scan_container(scan, first[0] == 0 ? "version 1" : "version 2");
     reel_scan_clock(scan, REEL_CLOCK_RELATIVE, "timestamps count from the start of the recorder");
     return true;
 }
 
 /* --- the format --- */
 
-/* Version 1 had no header: a matching suffix and a plausible first record identify it, so that the error can name the
- * version. */
-static int probe_version_1(struct reel_bytes head, const struct reel_source *source) {
-    if (kind_by_name(source->name) == LEGACY_NONE || head.size <= LEGACY_RECORD_SIZE) {
-        return 0;
-    }
-    struct header h = header_of(head.data);
-    uint8_t tag = head.data[LEGACY_RECORD_SIZE];
-    bool believable = h.size > 0 && is_plausible(&h, 0, source->size) &&
-                      (tag == (DATA_VALUES << 3 | 2) || tag == (DATA_ARRAYS << 3 | 2));
-    return believable ? 16 : 0;
-}
-
 static int legacy_probe(struct reel_bytes head, struct reel_source *source, struct reel_error *err) {
-    (void)err;
     bool magic = head.size >= LEGACY_HEADER_SIZE && load_u64le(head.data) == LEGACY_MAGIC;
-    return magic ? 64 : probe_version_1(head, source);
+    enum legacy_kind kind = LEGACY_NONE;
+    return magic ? 64 : !kind_of_version_1(source, &kind, err) ? -1 : kind != LEGACY_NONE ? 16 : 0;
 }
 
 static size_t stem_size(const char *name) {
@@ -422,9 +456,10 @@ static size_t stem_size(const char *name) {
 static bool legacy_joins(struct reel_source *a, struct reel_source *b) {
     struct reel_error err;
     enum legacy_kind x, y;
+    uint64_t first;
     size_t stem = stem_size(a->name);
-    return stem == stem_size(b->name) && memcmp(a->name, b->name, stem) == 0 && check_version(a, &err) &&
-           check_version(b, &err) && nanover_kind_of(a, &x, &err) && nanover_kind_of(b, &y, &err) && x != y;
+    return stem == stem_size(b->name) && memcmp(a->name, b->name, stem) == 0 && recognise(a, &x, &first, &err) &&
+           recognise(b, &y, &first, &err) && (x == LEGACY_STATE) != (y == LEGACY_STATE);
 }
 
 const struct reel_format reel_format_nanover_legacy = {

@@ -240,6 +240,11 @@ static bool emit_frame(struct emitter *t) {
     return goes_on && visit_end_map(t->v) && visit_end_map(t->v);
 }
 
+static bool emit_bare(struct emitter *t) {
+    return visit_begin_map(t->v) && visit_key_text(t->v, "frame") && visit_begin_map(t->v) &&
+           emit_data(t, t->payload) && visit_end_map(t->v) && visit_end_map(t->v);
+}
+
 /* Emits either the removals or the other changes. */
 static bool emit_changes(struct emitter *t, struct reel_bytes changed, bool removals) {
     struct cursor at = cursor_of(changed);
@@ -280,7 +285,8 @@ static bool emit_state(struct emitter *t) {
 
 /* ---- the encoding */
 
-static const enum legacy_kind kinds[] = {[LEGACY_FRAME] = LEGACY_FRAME, [LEGACY_STATE] = LEGACY_STATE};
+static const enum legacy_kind kinds[] = {
+    [LEGACY_FRAME] = LEGACY_FRAME, [LEGACY_STATE] = LEGACY_STATE, [LEGACY_BARE] = LEGACY_BARE};
 
 static bool legacy_open(const struct reel_channel *channel, void **state, struct reel_error *err) {
     enum legacy_kind kind = legacy_channel_kind(channel);
@@ -295,12 +301,13 @@ static void legacy_close(void *state) {
 static bool legacy_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
                           struct reel_error *err) {
     struct emitter t = {.payload = payload, .v = v, .err = err};
-    return *(const enum legacy_kind *)state == LEGACY_FRAME ? emit_frame(&t) : emit_state(&t);
+    enum legacy_kind kind = *(const enum legacy_kind *)state;
+    return kind == LEGACY_FRAME ? emit_frame(&t) : kind == LEGACY_BARE ? emit_bare(&t) : emit_state(&t);
 }
 
 static bool legacy_fields(const void *state, reel_field_visit visit, void *context) {
-    return *(const enum legacy_kind *)state == LEGACY_FRAME ? nanover_frame_fields(visit, context)
-                                                            : nanover_state_fields(visit, context);
+    return *(const enum legacy_kind *)state == LEGACY_STATE ? nanover_state_fields(visit, context)
+                                                            : nanover_frame_fields(visit, context);
 }
 
 const struct reel_encoding reel_encoding_nanover_legacy = {

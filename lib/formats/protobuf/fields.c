@@ -23,15 +23,23 @@ static const char *protobuf_type_of(const struct pb_field *s) {
         [PB_UINT32] = "uint32", [PB_ENUM] = "enum",       [PB_SFIXED32] = "sfixed32", [PB_SFIXED64] = "sfixed64",
         [PB_SINT32] = "sint32", [PB_SINT64] = "sint64",
     };
+    static const char *const forms[] = {
+        [PB_ENTRY] = "map",  [PB_TIME] = "time", [PB_DURATION] = "duration", [PB_OBJECT] = "map",
+        [PB_LIST] = "any[]", [PB_VALUE] = "any", [PB_MASK] = "string",       [PB_ANY] = "any",
+    };
+    if (s->message && s->message->form == PB_WRAPPER) {
+        return names[s->message->fields->type];
+    }
     if (s->message && s->message->form != PB_PLAIN) {
-        return s->message->form == PB_ENTRY ? "map" : s->message->form == PB_TIME ? "time" : "duration";
+        return forms[s->message->form];
     }
     return s->message ? s->message->name : s->names ? s->names->name : names[s->type];
 }
-static bool is_numeric(const struct pb_field *s) {
+static bool is_numeric(const struct pb_field *of) {
+    const struct pb_field *s = of->message && of->message->form == PB_WRAPPER ? of->message->fields : of;
     bool number = s->type != PB_STRING && s->type != PB_BYTES && s->type != PB_MESSAGE && s->type != PB_GROUP &&
                   s->type != PB_ENUM;
-    return number && !s->repeated;
+    return number && !of->repeated;
 }
 
 static bool emit_one(struct listing *l, const struct pb_field *s) {
@@ -57,7 +65,7 @@ static bool emit_fields(struct listing *l, const struct pb_message *m, size_t le
         const struct pb_field *s = &m->fields[i];
         size_t dot = length > 0, size = length + dot + s->name.size;
         l->left--;
-        if (s->type == PB_GROUP || size >= sizeof l->path) {
+        if (size >= sizeof l->path) {
             continue;
         }
         l->path[length] = '.';

@@ -1,4 +1,5 @@
-/* Internals of the protobuf decoder: schema.c (a FileDescriptorSet → these tables), payload.c (payloads), fields.c. */
+/* Internals of the protobuf decoder: schema.c (a FileDescriptorSet → these tables), groups.c, payload.c
+ * and known.c (payloads), fields.c, shape.c. */
 #ifndef REEL_FORMATS_PROTOBUF_PAYLOAD_H
 #define REEL_FORMATS_PROTOBUF_PAYLOAD_H
 
@@ -41,11 +42,12 @@ struct pb_enum {
 struct pb_field {
     uint32_t number;
     enum pb_type type;
-    bool repeated;
-    bool implicit; /* absent means the default value: proto3's plain fields */
+    bool repeated, extension;
+    uint32_t oneof; /* its number in the message, from 1; 0: in none that has others */
+    bool implicit;  /* absent means the default value: proto3's plain fields */
     struct reel_bytes name;
-    const struct pb_message *message; /* NULL: the type is not PB_MESSAGE, or the definition lacks the message; then the
-                                         field is emitted as bytes */
+    const struct pb_message *message; /* NULL: the type is not PB_MESSAGE or PB_GROUP, or the definition lacks the
+                                         message; then the field is emitted as bytes */
     const struct pb_enum *names; /* NULL: the type is not PB_ENUM, or the definition lacks the enum; then the field is
                                     emitted as a number */
 };
@@ -53,8 +55,15 @@ struct pb_field {
 enum pb_form {
     PB_PLAIN,
     PB_ENTRY /* of a map: 1 key, 2 value */,
-    PB_TIME /* google.protobuf.Timestamp */,
-    PB_DURATION
+    /* of google.protobuf, shown as ProtoJSON does: */
+    PB_TIME /* Timestamp */,
+    PB_DURATION,
+    PB_WRAPPER /* DoubleValue …: one single value */,
+    PB_OBJECT /* Struct: a map */,
+    PB_LIST /* ListValue */,
+    PB_VALUE /* one of several fields, or null */,
+    PB_MASK /* FieldMask */,
+    PB_ANY
 };
 struct pb_message {
     const char *name; /* with its package */
@@ -74,6 +83,8 @@ struct pb_schema {
 /* `name` is that of the root message. The schema points into `set`, which must outlive it. */
 bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char *name, struct reel_error *err);
 
+/* Name with its package, without a dot before it; NULL: not in the definition. */
+const struct pb_message *pb_message_find(const struct pb_schema *schema, struct reel_bytes name);
 const struct pb_field *pb_field_find(const struct pb_message *m, uint32_t number);
 const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size); /* NULL: the number has no name */
 
@@ -82,6 +93,8 @@ const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size);
 enum { PROTO_GROUP = 3, PROTO_GROUP_END = 4 };
 bool pb_next(struct cursor *c, struct proto_field *f);
 
+/* known.c: the form of a message whose fields are known; PB_PLAIN: it is no well-known type. */
+enum pb_form pb_form_known(const struct pb_message *m);
 /* fields.c */
 bool pb_fields(const void *schema, reel_field_visit visit, void *context);
 /* shape.c */

@@ -8,11 +8,14 @@
 #include "base/grow.h"
 #include "base/limits.h"
 
+#include <stdio.h>
+
 enum { /* field numbers of descriptor.proto */
        SET_FILE = 1,
        FILE_PACKAGE = 2,
        FILE_MESSAGE = 4,
        FILE_ENUM = 5,
+       FILE_EXTENSION = 7,
        FILE_OPTIONS = 8,
        FILE_SYNTAX = 12,
        FILE_FEATURES = 50, /* in the file's options */
@@ -20,15 +23,18 @@ enum { /* field numbers of descriptor.proto */
        MESSAGE_FIELD = 2,
        MESSAGE_NESTED = 3,
        MESSAGE_ENUM = 4,
+       MESSAGE_EXTENSION = 6,
        MESSAGE_OPTIONS = 7,
        OPTIONS_MAP_ENTRY = 7,
        FIELD_NAME = 1,
+       FIELD_EXTENDEE = 2,
        FIELD_NUMBER = 3,
        FIELD_LABEL = 4,
        FIELD_TYPE = 5,
        FIELD_TYPE_NAME = 6,
        FIELD_OPTIONS = 8,
        FIELD_ONEOF = 9,
+       FIELD_OPTIONAL = 17,
        FIELD_FEATURES = 21, /* in the field's options */
        LABEL_REPEATED = 3,
        FEATURES_PRESENCE = 1,
@@ -41,25 +47,25 @@ enum { /* field numbers of descriptor.proto */
        NESTED_MAX = 32,           /* deepest nesting of message definitions */
        NAME_MAX = 512,            /* longest name with its package */
        DEFINITIONS_MAX = 1 << 16, /* most messages, and most enums */
-       TABLES_MAX = 64 << 20,     /* most memory for all tables */
 };
 
-/* A message or enum whose name is known. */
+/* A message or enum whose name is known, or an extension under the name of the message that it is for. */
 struct known {
-    const char *name;
+    const char *name, *shown; /* an extension: in brackets */
     struct reel_bytes body;
     bool implicit; /* plain fields of its file have no presence */
     size_t position;
 };
 struct reading {
     struct pb_schema *schema;
-    struct known *messages, *enums;
-    size_t n_messages, n_enums, cap_messages, cap_enums;
+    struct known *messages, *enums, *extensions;
+    size_t n_messages, n_enums, n_extensions, cap_messages, cap_enums, cap_extensions;
     struct reel_error *err;
 };
 static inline void reel_auto_reading_done(struct reading *r) {
     free(r->messages);
     free(r->enums);
+    free(r->extensions);
 }
 
 static bool no_room(struct reading *r) {
@@ -71,47 +77,6 @@ static bool protobuf_damaged(struct reading *r, const char *what) {
 }
 static bool protobuf_walked(struct reading *r, const struct cursor *at) {
     return !at->failed || protobuf_damaged(r, "a field does not fit");
-}
-
-/* ---- groups */
-
-/* Skips a group whose begin was read. */
-static bool skip_group(struct cursor *c, uint32_t number) {
-    uint32_t open[REEL_DEPTH_MAX];
-    unsigned depth = 1;
-    open[0] = number;
-    while (depth > 0 && !c->failed) {
-        struct cursor ahead = *c;
-        uint64_t tag = proto_varint(&ahead);
-        struct proto_field f;
-        if ((tag & 7) == PROTO_GROUP && depth < REEL_DEPTH_MAX) {
-            open[depth++] = (uint32_t)(tag >> 3);
-            *c = ahead;
-        } else if ((tag & 7) == PROTO_GROUP_END && open[depth - 1] == tag >> 3) {
-            depth--;
-            *c = ahead;
-        } else if (!proto_next(c, &f)) {
-            c->failed = true;
-        }
-    }
-    return !c->failed;
-}
-
-bool pb_next(struct cursor *c, struct proto_field *f) {
-    if (c->failed || cursor_done(c)) {
-        return false;
-    }
-    struct cursor ahead = *c;
-    uint64_t tag = proto_varint(&ahead);
-    if ((tag & 7) != PROTO_GROUP || tag >> 3 == 0 || tag >> 3 > PROTO_NUMBER_MAX) {
-        return proto_next(c, f);
-    }
-    const uint8_t *begin = ahead.at;
-    *c = ahead;
-    *f = (struct proto_field){.number = (uint32_t)(tag >> 3), .wire = (enum proto_wire)PROTO_GROUP};
-    bool whole = skip_group(c, f->number);
-    f->bytes = bytes_of(begin, (size_t)(c->at - begin));
-    return whole;
 }
 
 /* ---- the first walk: names */
@@ -166,6 +131,16 @@ static uint64_t find_number(struct reel_bytes in, uint32_t number) {
     return found;
 }
 
+/* With a NUL; a leading dot is left out. NULL: it is no name. */
+static const char *bare_name(struct reel_bytes raw, char room[NAME_MAX + 1]) {
+    if (raw.size == 0 || raw.size > NAME_MAX || memchr(raw.data, 0, raw.size)) {
+        return NULL;
+    }
+    memcpy(room, raw.data, raw.size);
+    room[raw.size] = '\0';
+    return room + (room[0] == '.');
+}
+
 static bool add_known(struct reading *r, const struct scope *scope, struct reel_bytes body, bool is_enum) {
     size_t *n = is_enum ? &r->n_enums : &r->n_messages;
     if (*n == DEFINITIONS_MAX) {
@@ -187,6 +162,28 @@ static bool collect_enum(struct reading *r, const struct scope *outer, struct re
     return protobuf_schema_enter(r, outer, find_bytes(body, ENUM_NAME), &scope) && add_known(r, &scope, body, true);
 }
 
+static bool collect_extension(struct reading *r, const struct scope *outer, struct reel_bytes body) {
+    struct scope scope;
+    char shown[NAME_MAX + 2], room[NAME_MAX + 1];
+    const char *extendee = bare_name(find_bytes(body, FIELD_EXTENDEE), room);
+    if (!extendee || !protobuf_schema_enter(r, outer, find_bytes(body, FIELD_NAME), &scope)) {
+        return extendee ? false : protobuf_damaged(r, "an extension of nothing");
+    }
+    if (r->n_extensions == DEFINITIONS_MAX) {
+        return no_room(r);
+    }
+    if (!GROW_ARRAY(r->extensions, r->n_extensions, r->cap_extensions)) {
+        return reel_fail_memory(r->err);
+    }
+    snprintf(shown, sizeof shown, "[%s]", scope.name);
+    struct known *k = &r->extensions[r->n_extensions];
+    *k = (struct known){.name = arena_text(&r->schema->arena, extendee),
+                        .shown = arena_text(&r->schema->arena, shown),
+                        .body = body,
+                        .position = r->n_extensions++};
+    return (k->name && k->shown) || no_room(r);
+}
+
 static bool collect_message(struct reading *r, const struct scope *outer, struct reel_bytes body, unsigned depth) {
     struct scope scope;
     struct cursor at = cursor_of(body);
@@ -201,6 +198,8 @@ static bool collect_message(struct reading *r, const struct scope *outer, struct
             good = collect_message(r, &scope, f.bytes, depth - 1);
         } else if (proto_is(&f, MESSAGE_ENUM, PROTO_BYTES)) {
             good = collect_enum(r, &scope, f.bytes);
+        } else if (proto_is(&f, MESSAGE_EXTENSION, PROTO_BYTES)) {
+            good = collect_extension(r, &scope, f.bytes);
         }
     }
     return good && protobuf_walked(r, &at);
@@ -221,6 +220,8 @@ static bool collect_file(struct reading *r, struct reel_bytes file) {
             good = collect_message(r, &scope, f.bytes, NESTED_MAX);
         } else if (proto_is(&f, FILE_ENUM, PROTO_BYTES)) {
             good = collect_enum(r, &scope, f.bytes);
+        } else if (proto_is(&f, FILE_EXTENSION, PROTO_BYTES)) {
+            good = collect_extension(r, &scope, f.bytes);
         }
     }
     return good && protobuf_walked(r, &at);
@@ -234,8 +235,8 @@ static int protobuf_schema_by_name(const void *a, const void *b) {
     return order != 0 ? order : (x->position > y->position) - (x->position < y->position);
 }
 static int by_field_number(const void *a, const void *b) {
-    uint32_t x = ((const struct pb_field *)a)->number, y = ((const struct pb_field *)b)->number;
-    return (x > y) - (x < y);
+    const struct pb_field *x = a, *y = b;
+    return x->number != y->number ? (x->number > y->number) - (x->number < y->number) : x->extension - y->extension;
 }
 static int by_value(const void *a, const void *b) {
     const struct pb_value *x = a, *y = b;
@@ -273,22 +274,25 @@ static int compare_message(const void *name, const void *message) {
 static int compare_enum(const void *name, const void *e) {
     return strcmp(name, ((const struct pb_enum *)e)->name);
 }
-static const struct pb_message *find_message(const struct pb_schema *s, const char *name) {
-    return s->n_messages > 0 ? bsearch(name, s->messages, s->n_messages, sizeof *s->messages, compare_message) : NULL;
-}
 static const struct pb_enum *find_enum(const struct pb_schema *s, const char *name) {
     return s->n_enums > 0 ? bsearch(name, s->enums, s->n_enums, sizeof *s->enums, compare_enum) : NULL;
 }
 
+const struct pb_message *pb_message_find(const struct pb_schema *s, struct reel_bytes name) {
+    char room[NAME_MAX + 1];
+    const char *bare = bare_name(name, room);
+    return bare && s->n_messages > 0 ? bsearch(bare, s->messages, s->n_messages, sizeof *s->messages, compare_message)
+                                     : NULL;
+}
+
 static void link_field(const struct pb_schema *s, struct pb_field *field, struct reel_bytes type_name) {
-    char name[NAME_MAX + 1];
-    if (type_name.size == 0 || type_name.size >= sizeof name || memchr(type_name.data, 0, type_name.size)) {
+    char room[NAME_MAX + 1];
+    const char *bare = bare_name(type_name, room);
+    if (!bare) {
         return;
     }
-    memcpy(name, type_name.data, type_name.size);
-    name[type_name.size] = '\0';
-    const char *bare = name[0] == '.' ? name + 1 : name;
-    field->message = field->type == PB_MESSAGE || field->type == 0 ? find_message(s, bare) : NULL;
+    bool message = field->type == PB_MESSAGE || field->type == PB_GROUP || field->type == 0;
+    field->message = message ? pb_message_find(s, type_name) : NULL;
     field->names = field->type == PB_ENUM || field->type == 0 ? find_enum(s, bare) : NULL;
     field->type = field->type != 0 ? field->type : field->message ? PB_MESSAGE : field->names ? PB_ENUM : 0;
 }
@@ -298,8 +302,8 @@ static bool protobuf_read_field(struct reading *r, const struct known *of, struc
     struct cursor at = cursor_of(body);
     struct proto_field f;
     struct reel_bytes type_name = bytes_of("", 0), options = type_name;
-    uint64_t number = 0, type = 0;
-    bool oneof = false;
+    uint64_t number = 0, type = 0, oneof = 0;
+    bool alone = false; /* the only member of its oneof: that is how proto3 writes "optional" */
     *field = (struct pb_field){.name = type_name};
     while (pb_next(&at, &f)) {
         field->name = proto_is(&f, FIELD_NAME, PROTO_BYTES) ? f.bytes : field->name;
@@ -308,7 +312,8 @@ static bool protobuf_read_field(struct reading *r, const struct known *of, struc
         number = proto_is(&f, FIELD_NUMBER, PROTO_VARINT) ? f.value : number;
         type = proto_is(&f, FIELD_TYPE, PROTO_VARINT) ? f.value : type;
         field->repeated |= proto_is(&f, FIELD_LABEL, PROTO_VARINT) && f.value == LABEL_REPEATED;
-        oneof |= proto_is(&f, FIELD_ONEOF, PROTO_VARINT);
+        oneof = proto_is(&f, FIELD_ONEOF, PROTO_VARINT) ? (f.value & INT32_MAX) + 1 : oneof;
+        alone |= proto_is(&f, FIELD_OPTIONAL, PROTO_VARINT) && f.value != 0;
     }
     if (!protobuf_walked(r, &at)) {
         return false;
@@ -321,35 +326,75 @@ static bool protobuf_read_field(struct reading *r, const struct known *of, struc
     link_field(r->schema, field, type_name);
     uint64_t presence = find_number(find_bytes(options, FIELD_FEATURES), FEATURES_PRESENCE);
     bool implicit = presence != 0 ? presence == PRESENCE_IMPLICIT : of->implicit;
-    field->implicit = implicit && !oneof && !field->repeated && field->type != PB_MESSAGE && field->type != PB_GROUP;
+    field->oneof = alone || field->repeated ? 0 : (uint32_t)oneof;
+    field->implicit =
+        implicit && oneof == 0 && !field->repeated && field->type != PB_MESSAGE && field->type != PB_GROUP;
     return field->type != 0 || protobuf_damaged(r, "a field has no type");
 }
 
+/* The extensions of one message are adjacent. */
+static const struct known *first_extension(const struct reading *r, const char *message) {
+    size_t low = 0, high = r->n_extensions;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(r->extensions[middle].name, message) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return r->extensions ? r->extensions + low : NULL;
+}
+static bool extends(const struct reading *r, const struct known *k, const char *message) {
+    return k && k < r->extensions + r->n_extensions && strcmp(k->name, message) == 0;
+}
+
+/* Of the fields of one number the first stays; an extension may be there twice. */
+static bool sort_fields(struct reading *r, struct pb_field *fields, size_t *n) {
+    size_t kept = *n > 0;
+    qsort(fields, *n, sizeof *fields, by_field_number);
+    for (size_t i = 1; i < *n; i++) {
+        if (fields[i].number != fields[kept - 1].number) {
+            fields[kept++] = fields[i];
+        } else if (!fields[i].extension) {
+            return protobuf_damaged(r, "two fields of one message have one number");
+        }
+    }
+    *n = kept;
+    return true;
+}
+
 static bool protobuf_read_message(struct reading *r, const struct known *of, struct pb_message *m) {
-    size_t n = protobuf_count_in(of->body, MESSAGE_FIELD);
+    size_t own = protobuf_count_in(of->body, MESSAGE_FIELD), n = own, at_field = 0;
+    const struct known *first = first_extension(r, of->name);
+    for (const struct known *k = first; extends(r, k, of->name); k++) {
+        n++;
+    }
     struct pb_field *fields = arena_alloc(&r->schema->arena, n * sizeof *fields);
     struct cursor at = cursor_of(of->body);
     struct proto_field f;
     if (!fields) {
         return no_room(r);
     }
-    for (size_t i = 0; i < n && pb_next(&at, &f);) {
-        if (proto_is(&f, MESSAGE_FIELD, PROTO_BYTES) && !protobuf_read_field(r, of, f.bytes, &fields[i++])) {
+    while (at_field < own && pb_next(&at, &f)) {
+        if (proto_is(&f, MESSAGE_FIELD, PROTO_BYTES) && !protobuf_read_field(r, of, f.bytes, &fields[at_field++])) {
             return reel_error_at(r->err, "%.128s", of->name);
         }
     }
-    qsort(fields, n, sizeof *fields, by_field_number);
-    for (size_t i = 1; i < n; i++) {
-        if (fields[i].number == fields[i - 1].number) {
-            return protobuf_damaged(r, "two fields of one message have one number");
+    for (const struct known *k = first; at_field < n; k++, at_field++) {
+        if (!protobuf_read_field(r, k, k->body, &fields[at_field])) {
+            return reel_error_at(r->err, "%.128s", of->name);
         }
+        fields[at_field].name = bytes_text(k->shown);
+        fields[at_field].extension = true;
+    }
+    if (!sort_fields(r, fields, &n)) {
+        return false;
     }
     m->fields = fields;
     m->n = (uint32_t)n;
-    m->form = strcmp(m->name, "google.protobuf.Timestamp") == 0                            ? PB_TIME
-              : strcmp(m->name, "google.protobuf.Duration") == 0                           ? PB_DURATION
-              : find_number(find_bytes(of->body, MESSAGE_OPTIONS), OPTIONS_MAP_ENTRY) != 0 ? PB_ENTRY
-                                                                                           : PB_PLAIN;
+    bool entry = find_number(find_bytes(of->body, MESSAGE_OPTIONS), OPTIONS_MAP_ENTRY) != 0;
+    m->form = entry ? PB_ENTRY : pb_form_known(m);
     return true;
 }
 
@@ -377,6 +422,9 @@ static bool read_tables(struct reading *r) {
     struct pb_schema *s = r->schema;
     sort_unique(r->messages, &r->n_messages);
     sort_unique(r->enums, &r->n_enums);
+    if (r->n_extensions > 0) {
+        qsort(r->extensions, r->n_extensions, sizeof *r->extensions, protobuf_schema_by_name);
+    }
     s->messages = arena_alloc(&s->arena, r->n_messages * sizeof *s->messages);
     s->enums = arena_alloc(&s->arena, r->n_enums * sizeof *s->enums);
     if (!s->messages || !s->enums) {
@@ -403,7 +451,7 @@ static bool read_tables(struct reading *r) {
 
 bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char *name, struct reel_error *err) {
     AUTO(reading_done) struct reading r = {.schema = schema, .err = err};
-    schema->arena.max = TABLES_MAX;
+    schema->arena.max = REEL_DEFINITION_TABLES_MAX;
     struct cursor at = cursor_of(set);
     struct proto_field f;
     while (pb_next(&at, &f)) {
@@ -414,15 +462,19 @@ bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char 
     if (!protobuf_walked(&r, &at) || !read_tables(&r)) {
         return false;
     }
-    schema->root = find_message(schema, name[0] == '.' ? name + 1 : name);
+    schema->root = pb_message_find(schema, bytes_text(name));
     return schema->root || reel_fail(err, REEL_DAMAGED, "the protobuf definition has no message \"%.128s\"", name);
 }
 
 /* ---- finding */
 
+static int by_number(const void *key, const void *field) {
+    uint32_t x = *(const uint32_t *)key, y = ((const struct pb_field *)field)->number;
+    return (x > y) - (x < y);
+}
+
 const struct pb_field *pb_field_find(const struct pb_message *m, uint32_t number) {
-    struct pb_field key = {.number = number};
-    return m->n > 0 ? bsearch(&key, m->fields, m->n, sizeof *m->fields, by_field_number) : NULL;
+    return m->n > 0 ? bsearch(&number, m->fields, m->n, sizeof *m->fields, by_number) : NULL;
 }
 
 const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size) {

@@ -1,5 +1,5 @@
-/* The nested shape of a message (decode/encoding.h). A message inside itself and a map may have any keys, so they are
- * values of any kind. */
+/* The nested shape of a message (decode/encoding.h). A message inside itself, a map and what stands for JSON may have
+ * any keys, so they are values of any kind. */
 #include "decode/fields.h"
 #include "formats/protobuf/payload.h"
 
@@ -37,6 +37,7 @@ static bool protobuf_put_value(struct shaping *s, const struct pb_field *f, stru
     case PB_STRING:
         return protobuf_put(s, REEL_SHAPE_TEXT, part);
     case PB_MESSAGE:
+    case PB_GROUP:
         return f->message ? protobuf_put_message(s, f->message, part) : protobuf_put(s, REEL_SHAPE_BYTES, part);
     case PB_BYTES:
         return protobuf_put(s, REEL_SHAPE_BYTES, part);
@@ -49,9 +50,6 @@ static bool protobuf_put_value(struct shaping *s, const struct pb_field *f, stru
 
 static bool protobuf_put_field(struct shaping *s, const struct pb_field *f) {
     struct reel_shape part = {.name = f->name, .optional = !f->repeated && !f->implicit};
-    if (f->type == PB_GROUP) {
-        return true;
-    }
     if (!f->repeated || (f->message && f->message->form == PB_ENTRY)) {
         return protobuf_put_value(s, f, part);
     }
@@ -63,7 +61,13 @@ static bool protobuf_put_message(struct shaping *s, const struct pb_message *m, 
     if (m->form == PB_TIME || m->form == PB_DURATION) {
         return protobuf_put(s, m->form == PB_TIME ? REEL_SHAPE_TIME : REEL_SHAPE_DURATION, part);
     }
-    bool any = m->form == PB_ENTRY || s->depth == FIELD_DEPTH_MAX;
+    if (m->form == PB_WRAPPER) {
+        return protobuf_put_value(s, m->fields, part);
+    }
+    if (m->form == PB_MASK) {
+        return protobuf_put(s, REEL_SHAPE_TEXT, part);
+    }
+    bool any = m->form != PB_PLAIN || s->depth == FIELD_DEPTH_MAX;
     for (unsigned i = 0; i < s->depth && !any; i++) {
         any = s->inside[i] == m;
     }
@@ -80,7 +84,7 @@ static bool protobuf_put_message(struct shaping *s, const struct pb_message *m, 
         more = protobuf_put_field(s, &m->fields[i]);
     }
     s->depth--;
-    return more && protobuf_put(s, REEL_SHAPE_END, part);
+    return more && protobuf_put(s, REEL_SHAPE_END, (struct reel_shape){.name = part.name});
 }
 
 bool pb_shape(const void *p, reel_shape_visit visit, void *context) {

@@ -30,6 +30,8 @@ struct parse {
     char scope[PROTO_TEXT_NAME_MAX]; /* "package.Outer" */
     size_t scope_size;
     unsigned depth;
+    uint32_t oneofs; /* of the current message, up to here */
+    bool in_oneof;   /* in the last of them */
     struct grow *out;
     struct reel_error *err;
 };
@@ -188,6 +190,9 @@ static bool protobuf_text_emit_field(struct parse *p, int label, struct reel_byt
         snprintf(full, sizeof full, ".%s", named->full);
         protobuf_put_text(p, 6, bytes_text(full));
     }
+    if (p->in_oneof) {
+        protobuf_text_put_number(p, 9, p->oneofs - 1);
+    }
     if (packed) {
         size_t options = begin_part(p, 8);
         protobuf_text_put_number(p, 2, 1);
@@ -255,7 +260,9 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
     const uint8_t *at = p->w->token_at;
     struct reel_bytes name;
     size_t outer;
+    uint32_t outer_oneofs = p->oneofs;
     words_next(p->w);
+    p->oneofs = 0;
     if (!words_take(p->w, &name) || !protobuf_text_enter(p, name, &outer)) {
         return false;
     }
@@ -280,6 +287,7 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
         end_part(p, part);
     }
     protobuf_leave(p, outer);
+    p->oneofs = outer_oneofs;
     p->depth--;
     return true;
 }
@@ -290,11 +298,19 @@ static bool parse_oneof(struct parse *p, bool emit) {
     if (!words_take(p->w, &name) || !words_expect(p->w, "{")) {
         return false;
     }
+    if (emit) {
+        size_t part = begin_part(p, 8);
+        protobuf_put_text(p, 1, name);
+        end_part(p, part);
+    }
+    p->oneofs++;
+    p->in_oneof = true;
     while (!words_end(p->w) && !words_is(p->w, "}")) {
         if (!(words_is(p->w, "option") ? words_skip_statement(p->w) : parse_field(p, emit))) {
             return false;
         }
     }
+    p->in_oneof = false;
     return words_expect(p->w, "}");
 }
 

@@ -1,218 +1,131 @@
-/* Messages of ROS 2 in CDR: a header of 4 bytes names the byte order; then values, aligned to multiples of their size
- * from the end of that header. Only ros_cdr_take() takes bytes, and it skips the padding. */
-#include <stdlib.h>
-
+/* Messages of ROS 2 and DDS in CDR. The head of 4 bytes names the version, the byte order and how the payload's type is
+ * laid out; what it leaves open is tried. */
 #include "base/bytes.h"
-#include "base/cleanup.h"
+#include "formats/ros/cdr_walk.h"
 #include "formats/ros/convert.h"
-#include "formats/ros/definition.h"
-#include "syntax/utf8.h"
 #include "syntax/visitor.h"
 
-struct cdr {
-    struct ros_definition_run run; /* payload: with the 4 bytes of the header */
-    bool big;                      /* numbers are big-endian */
+enum { HEAD = 4, LAYOUTS_MAX = 10 };
+
+/* ---- heads */
+
+struct cdr_head {
+    bool is_v2, big;
+    uint8_t extensibility; /* of the payload's type */
 };
 
-enum { HEAD = 4, WIDE = 4 /* bytes of a character of a wide text */ };
-
-/* Takes `size` bytes at a multiple of `align`; NULL with an error. */
-static const uint8_t *ros_cdr_take(struct cdr *c, const struct ros_definition_step *s, unsigned align, uint64_t size) {
-    struct ros_definition_run *r = &c->run;
-    size_t at = r->payload.size - HEAD - cursor_left(&r->c), pad = (align - at % align) % align;
-    if (pad > cursor_left(&r->c) || size > cursor_left(&r->c) - pad) {
-        ros_definition_ends_early(r, s, pad + size);
-        return NULL;
+/* The kinds of DDS-XTypes, and those that RTPS 2.5 gave XCDR2 instead: of each pair the first is big-endian. */
+static bool read_head(struct reel_bytes payload, struct cdr_head *out, struct reel_error *err) {
+    static const struct {
+        uint8_t kind;
+        bool is_v2;
+        uint8_t extensibility;
+    } kinds[] = {{0x00, false, ROS_FINAL},     {0x02, false, ROS_MUTABLE},  {0x06, true, ROS_FINAL},
+                 {0x08, true, ROS_APPENDABLE}, {0x0a, true, ROS_MUTABLE},   {0x10, true, ROS_FINAL},
+                 {0x12, true, ROS_MUTABLE},    {0x14, true, ROS_APPENDABLE}};
+    if (payload.size < HEAD) {
+        return reel_fail(err, REEL_DAMAGED, "byte 0 of %zu: the head of CDR has 4 bytes", payload.size);
     }
-    cursor_take(&r->c, pad);
-    return cursor_take(&r->c, size);
-}
-
-static bool take_u32(struct cdr *c, const struct ros_definition_step *s, uint32_t *out) {
-    const uint8_t *p = ros_cdr_take(c, s, 4, 4);
-    if (p) {
-        *out = c->big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3] : load_u32le(p);
-    }
-    return p != NULL;
-}
-
-/* ---- texts */
-
-static uint32_t wide_at(const struct cdr *c, const uint8_t *p) {
-    return c->big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3] : load_u32le(p);
-}
-
-/* Converts UTF-16, each unit in 4 bytes, to UTF-8; a long text needs memory for it. */
-static bool wide_text(struct cdr *c, const struct ros_definition_step *s) {
-    uint32_t n;
-    if (!take_u32(c, s, &n)) {
-        return false;
-    }
-    const uint8_t *p = ros_cdr_take(c, s, 1, (uint64_t)n * WIDE);
-    uint8_t brief[1024];
-    AUTO_MEM uint8_t *more = p && n > sizeof brief / 4 ? malloc((size_t)n * 4) : NULL;
-    uint8_t *text = n > sizeof brief / 4 ? more : brief;
-    if (!p || !text) {
-        return p && reel_fail_memory(c->run.err);
-    }
-    size_t size = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t low = i + 1 < n ? wide_at(c, p + (size_t)(i + 1) * WIDE) : 0, used;
-        size += utf8_put_units(wide_at(c, p + (size_t)i * WIDE), low, &used, text + size);
-        i += used - 1;
-    }
-    return visit_text(c->run.v, bytes_of(text, size));
-}
-
-/* The length includes a NUL at the end, which some writers leave out. */
-static bool ros_text(struct cdr *c, const struct ros_definition_step *s) {
-    uint32_t size;
-    const uint8_t *p = take_u32(c, s, &size) ? ros_cdr_take(c, s, 1, size) : NULL;
-    return p && visit_text(c->run.v, bytes_of(p, size - (size > 0 && p[size - 1] == 0)));
-}
-
-/* ---- numbers */
-
-static bool ros_cdr_number(struct cdr *c, const struct ros_definition_step *s, const uint8_t *p) {
-    size_t size = reel_number_size(s->kind);
-    if (!c->big || size == 1) {
-        return reel_number_visit(c->run.v, s->kind, p);
-    }
-    uint8_t turned[8];
-    for (size_t i = 0; i < size; i++) {
-        turned[i] = p[size - 1 - i];
-    }
-    return reel_number_visit(c->run.v, s->kind, turned);
-}
-
-static bool ros_numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t count) {
-    size_t size = reel_number_size(s->kind);
-    const uint8_t *p = ros_cdr_take(c, s, count > 0 ? (unsigned)size : 1, (uint64_t)count * size); /* an empty list has
-                                                                                                      no alignment */
-    struct reel_visitor *v = c->run.v;
-    if (!p) {
-        return false;
-    }
-    if (s->kind == REEL_U8) {
-        return visit_binary(v, bytes_of(p, count));
-    }
-    if (!c->big || size == 1) {
-        return visit_numbers(v, s->kind, bytes_of(p, count * size), 0);
-    }
-    if (!visit_begin_list(v)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!ros_cdr_number(c, s, p + i * size)) {
-            return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (payload.data[0] == 0 && (payload.data[1] & 0xfe) == kinds[i].kind) {
+            *out = (struct cdr_head){kinds[i].is_v2, !(payload.data[1] & 1), kinds[i].extensibility};
+            return true;
         }
     }
-    return visit_end_list(v);
+    return reel_fail(err, REEL_UNSUPPORTED, "byte 0 of %zu: CDR of kind %02x%02x is not read", payload.size,
+                     payload.data[0], payload.data[1]);
 }
 
-/* ---- everything */
+/* ---- layouts */
 
-static bool walk_type(struct cdr *c, uint32_t type);
+struct layouts {
+    struct cdr_layout items[LAYOUTS_MAX];
+    unsigned n;
+};
 
-static bool ros_cdr_walk_one(struct cdr *c, const struct ros_definition_step *s) {
-    if (s->kind == ROS_VALUE_TYPE) {
-        return walk_type(c, s->type);
+/* In XCDR2: as the specification has it, without sizes before enums (Fast CDR), without any before lists (RTI by
+ * default, Foxglove). */
+static void add_layouts_v2(struct layouts *out, const struct cdr_head *head, uint8_t unannotated) {
+    for (unsigned i = 0; i < 3; i++) {
+        out->items[out->n++] = (struct cdr_layout){
+            .top = head->extensibility, .unannotated = unannotated, .heads_lists = i < 2, .heads_enums = i == 0};
     }
-    if (s->kind == ROS_VALUE_TEXT) {
-        return ros_text(c, s);
-    }
-    if (s->kind == ROS_VALUE_WIDE_TEXT) {
-        return wide_text(c, s);
-    }
-    const uint8_t *p = ros_cdr_take(c, s, reel_number_size(s->kind), reel_number_size(s->kind));
-    return p && ros_cdr_number(c, s, p);
 }
 
-static bool walk_many(struct cdr *c, const struct ros_definition_step *s) {
-    struct ros_definition_run *r = &c->run;
-    uint32_t count = s->count;
-    if (s->many == ROS_LIST && !take_u32(c, s, &count)) {
-        return false;
-    }
-    if (s->many == ROS_LIST && count > s->count) {
-        return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s has %u values, at most %u are allowed",
-                         r->payload.size - cursor_left(&r->c), r->payload.size, (int)s->key.size,
-                         (const char *)s->key.data, count, s->count);
-    }
-    uint64_t needs = ros_definition_bytes(s->least, count);
-    if (needs > cursor_left(&r->c)) {
-        return ros_definition_ends_early(r, s, needs);
-    }
-    if (ros_definition_is_number(s)) {
-        return ros_numbers(c, s, count);
-    }
-    if (!visit_begin_list(r->v) || (s->least == 0 && !ros_definition_afford(r, count))) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!ros_cdr_walk_one(c, s)) {
-            return false;
+/* How the payload may be laid out, the likeliest first. Types without an annotation are like the payload's, if that has
+ * none either; otherwise the compiler decided: that of ROS makes them final, others mostly appendable. The last layout
+ * is that of writers that know no annotations. */
+static void list_layouts(const struct ros_definition *d, const struct cdr_head *head, struct layouts *out) {
+    bool alike = d->types[d->top].extensibility == ROS_NOT_ANNOTATED;
+    uint8_t first = alike ? head->extensibility : d->is_omg && head->is_v2 ? ROS_APPENDABLE : ROS_FINAL;
+    out->n = 0;
+    if (head->is_v2) {
+        add_layouts_v2(out, head, first);
+        add_layouts_v2(out, head, first == ROS_APPENDABLE ? ROS_FINAL : ROS_APPENDABLE);
+        if (first == ROS_MUTABLE) {
+            add_layouts_v2(out, head, ROS_FINAL);
         }
+    } else {
+        out->items[out->n++] = (struct cdr_layout){.top = head->extensibility, .unannotated = first};
     }
-    return visit_end_list(r->v);
+    out->items[out->n++] = (struct cdr_layout){
+        .top = head->extensibility, .unannotated = ROS_FINAL, .ignores_types = head->extensibility == ROS_FINAL};
+    bool varies = head->is_v2 ? d->varies : d->has_mutable || first == ROS_MUTABLE;
+    out->n = varies ? out->n : 1;
 }
 
-static bool walk_stamp(struct cdr *c, const struct ros_definition_step *s, bool is_duration) {
-    uint32_t seconds, nanoseconds;
-    if (!take_u32(c, s, &seconds) || !take_u32(c, s + 1, &nanoseconds)) {
-        return false;
-    }
-    const struct reel_stamp value = {.seconds = (int32_t)seconds,
-                                     .nanoseconds = nanoseconds,
-                                     .nanoseconds_name = "nanosec",
-                                     .is_duration = is_duration};
-    return visit_stamp(c->run.v, &value);
-}
+/* ---- a payload */
 
-static bool walk_type(struct cdr *c, uint32_t type) {
-    struct ros_definition_run *r = &c->run;
-    const struct ros_definition_type *t = &r->def->types[type];
-    const struct ros_definition_step *s = &r->def->steps[t->first], *end = s + t->count;
-    if (t->stamp != ROS_NO_STAMP) {
-        return walk_stamp(c, s, t->stamp == ROS_DURATION);
-    }
-    if (!visit_begin_map(r->v)) {
-        return false;
-    }
-    for (; s < end; s++) {
-        if (s->hidden) {
-            if (!ros_cdr_take(c, s, 1, s->least)) {
-                return false;
-            }
-            continue;
-        }
-        bool empty = s->many == ROS_ARRAY ? s->count == 0 || s->least == 0 : s->least == 0;
-        if (!visit_key(r->v, s->key) || (empty && s->many != ROS_LIST && !ros_definition_afford(r, 1)) ||
-            !(s->many == ROS_ONE ? ros_cdr_walk_one(c, s) : walk_many(c, s))) {
-            return false;
-        }
-    }
-    return visit_end_map(r->v);
-}
-
-/* Some writers pad the payload to a multiple of 4 bytes. */
+/* Some writers pad the payload to a multiple of 4 bytes; others say in the head by how many they do. */
 static bool ended(const struct cdr *c) {
-    return cursor_done(&c->run.c) || (cursor_left(&c->run.c) < 4 && c->run.payload.size % 4 == 0);
+    size_t left = cursor_left(&c->run.c);
+    return left == 0 || (left < 4 && (c->run.payload.size % 4 == 0 || left == (c->run.payload.data[3] & 3U)));
+}
+
+static bool run_layout(const struct ros_definition *def, struct reel_bytes payload, const struct cdr_head *head,
+                       const struct cdr_layout *layout, struct reel_visitor *v, uint64_t *oddities,
+                       struct reel_error *err) {
+    struct cdr c = {.run = {.def = def, .payload = payload, .v = v, .err = err},
+                    .origin = payload.data + HEAD,
+                    .big = head->big,
+                    .is_v2 = head->is_v2,
+                    .align_max = head->is_v2 ? 4 : 8,
+                    .layout = *layout};
+    c.run.c = cursor_of(bytes_of(payload.data + HEAD, payload.size - HEAD));
+    bool good = cdr_walk(&c) && (ended(&c) || ros_definition_too_long(&c.run));
+    *oddities = c.oddities;
+    return good;
+}
+
+/* Of several layouts that the payload fits the one that explains it best, of equal ones the first; if it fits none, the
+ * first. */
+static const struct cdr_layout *choose(const struct layouts *all, const struct ros_definition *def,
+                                       struct reel_bytes payload, const struct cdr_head *head) {
+    struct reel_visitor nobody = {.ops = &visit_nothing};
+    const struct cdr_layout *best = &all->items[0];
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < all->n && all->n > 1 && least > 0; i++) {
+        struct reel_error why = {0};
+        uint64_t oddities;
+        if (run_layout(def, payload, head, &all->items[i], &nobody, &oddities, &why) && oddities < least) {
+            best = &all->items[i];
+            least = oddities;
+        }
+    }
+    return best;
 }
 
 static bool ros_cdr_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
                            struct reel_error *err) {
     const struct ros_definition *def = state;
-    if (payload.size < HEAD) {
-        return reel_fail(err, REEL_DAMAGED, "byte 0 of %zu: the head of CDR has 4 bytes", payload.size);
+    struct cdr_head head;
+    struct layouts layouts;
+    uint64_t oddities;
+    if (!read_head(payload, &head, err)) {
+        return false;
     }
-    if (payload.data[0] != 0 || payload.data[1] > 1) {
-        return reel_fail(err, REEL_UNSUPPORTED, "byte 0 of %zu: CDR of kind %02x%02x is not read", payload.size,
-                         payload.data[0], payload.data[1]);
-    }
-    struct cdr c = {.run = {.def = def, .payload = payload, .v = v, .err = err}, .big = payload.data[1] == 0};
-    c.run.c = cursor_of(bytes_of(payload.data + HEAD, payload.size - HEAD));
-    return walk_type(&c, def->top) && (ended(&c) || ros_definition_too_long(&c.run));
+    list_layouts(def, &head, &layouts);
+    return run_layout(def, payload, &head, choose(&layouts, def, payload, &head), v, &oddities, err);
 }
 
 static bool ros_cdr_open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
@@ -234,5 +147,5 @@ const struct reel_encoding reel_encoding_cdr = {
     .profile = "ros2",
     .languages = (const char *const[]){"ros2", "omg", NULL},
     .is_viewable = true,
-    .version = 2,
+    .version = 3,
 };

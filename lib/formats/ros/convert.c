@@ -15,13 +15,16 @@
 #include "formats/ros/channel_definition.h"
 #include "formats/ros/translate.h"
 #include "formats/ros/write.h"
+#include "read/reader.h"
 #include "stream/stream.h"
 
 enum {
-    VERSION = 1, /* part of every ETag: raise it when any output byte changes */
+    VERSION = 2, /* part of every ETag: raise it when any output byte changes */
     OWN_PAIRS = 5,
     BEGIN_BYTES = 4096,            /* read of a payload to measure it, … */
     PAYLOAD_ROOM = 64 << 10,       /* at first */
+    SAMPLES = 4,                   /* messages that show whether a channel fits its definition; … */
+    SAMPLED_MAX = 1000,            /* … of so many channels */
     LARGE_BYTES = 4 * BEGIN_BYTES, /* … if it is this large: its size seldom depends on what follows */
 };
 
@@ -39,6 +42,7 @@ struct converted {
     size_t room;
     struct reel_position held; /* whose payload that is; a large one is copied piece by piece */
     bool holds;
+    uint32_t sampled; /* channels */
     uint64_t left_out;
     struct reel_position last_left_out; /* the furthest one */
     struct reel_loss *losses;
@@ -333,6 +337,42 @@ static void ros_report(struct converted *v, const struct reel_channel *c, const 
     }
 }
 
+/* Whether one of the last messages of a channel fits its definition. */
+struct sample {
+    struct converted *v;
+    struct reel_error *err;
+    uint32_t channel, tried;
+    bool fits, failed;
+};
+static bool try_sample(void *context, const struct reel_entry *e) {
+    struct sample *s = context;
+    struct reel_message m = {.time_ns = e->time_ns,
+                             .channel = s->channel,
+                             .source = s->v->below->channel_source[s->channel],
+                             .size = e->size,
+                             .entry = *e};
+    struct reel_error why = {0};
+    size_t size;
+    bool read = ros_convert_measure(s->v, &m, &size, &s->fits, &why);
+    s->failed = !read && !reel_error_ignore(s->err, &why);
+    s->fits = s->fits || !read; /* what cannot be read does not show that it does not fit */
+    return !s->failed && !s->fits && ++s->tried < SAMPLES;
+}
+
+static bool sample_fits(struct converted *v, uint32_t i, bool *fits, struct reel_error *err) {
+    struct sample s = {.v = v, .err = err, .channel = i};
+    const struct reel_channel *c = v->below->channels[i];
+    struct reel_reader *reader = v->below->readers[v->below->channel_source[i]];
+    *fits = true;
+    if (reel_index_stats(reel_recording_index(reel_reader_recording(reader)), c->id)->count == 0) {
+        return true;
+    }
+    bool good = reel_reader_reverse(reader, c->id, REEL_TIME_MAX, try_sample, &s, err) && !s.failed;
+    v->holds = false;
+    *fits = s.fits || s.tried == 0;
+    return good;
+}
+
 /* Also of encodings whose bytes are those of ROS (ULog). */
 static bool is_of_other(const struct reel_channel *c, enum ros_dialect to) {
     return reel_channel_has_profile(c, to == ROS_2 ? "ros1" : "ros2");
@@ -358,6 +398,18 @@ static bool convert_channel(struct converted *v, uint32_t i, const struct ros_de
         return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
     }
     v->relays[i] = t.relay;
+    bool fits = true;
+    if (v->sampled++ < SAMPLED_MAX && !sample_fits(v, i, &fits, err)) {
+        return false;
+    }
+    if (!fits) {
+        ros_relay_free(TAKE(v->relays[i]));
+        reel_loss_add(v->losses, REEL_CHANGES, c,
+                      "the messages stay as they are, because they cannot be converted to %s: they do not fit their "
+                      "definition",
+                      v->to == ROS_2 ? "ROS 2" : "ROS 1");
+        return true;
+    }
     ros_report(v, c, &t);
     return (v->channels[i] = make_channel(v, c, &t, err)) != NULL;
 }

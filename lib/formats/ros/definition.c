@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
@@ -63,6 +64,7 @@ struct ros_definition *ros_definition_open(const struct reel_channel *channel, e
         return NULL;
     }
     d->dialect = dialect;
+    d->is_omg = ascii_ncasecmp(s->encoding, "omg", 3) == 0;
     if (!read_definition(d, channel, type, language == ROS_LANGUAGE_IDL, err)) {
         reel_error_at(err, "definition of %.128s", type);
         return NULL;
@@ -90,21 +92,59 @@ static enum ros_stamp ros_definition_stamp_of(const struct listing *l, const str
     return s->kind == ROS_VALUE_TYPE ? (enum ros_stamp)l->def->types[s->type].stamp : ROS_NO_STAMP;
 }
 
-static bool list_field(struct listing *l, const struct ros_definition_step *s, bool element) {
+static bool has_form(const struct listing *l, const struct ros_definition_step *s, enum ros_form form) {
+    return s->kind == ROS_VALUE_TYPE && l->def->types[s->type].form == form;
+}
+
+/* The step of a list's elements that are lists themselves; else NULL. */
+static const struct ros_definition_step *inner_list(const struct listing *l, const struct ros_definition_step *s) {
+    return has_form(l, s, ROS_ALIAS) ? &l->def->steps[l->def->types[s->type].first] : NULL;
+}
+
+/* "float64[3][]", the outermost list first; of one element of it without its own brackets. */
+static void put_type_word(const struct listing *l, const struct ros_definition_step *s, bool element, char *word,
+                          size_t room) {
     static const char *const stamps[] = {[ROS_TIME] = "time", [ROS_DURATION] = "duration"};
-    char word[ROS_NAME_ROOM + 16];
-    bool one = element || s->many == ROS_ONE;
-    const char *type = ros_definition_stamp_of(l, s) != ROS_NO_STAMP ? stamps[ros_definition_stamp_of(l, s)] : s->word;
-    if (one) {
-        snprintf(word, sizeof word, "%s", type);
-    } else if (s->many == ROS_ARRAY) {
-        snprintf(word, sizeof word, "%s[%u]", type, s->count);
-    } else {
-        snprintf(word, sizeof word, "%s[]", type);
+    char brackets[ROS_NAME_ROOM] = "";
+    const struct ros_definition_step *last = s;
+    size_t size = 0;
+    for (const struct ros_definition_step *at = s; at && size + 16 < sizeof brackets; at = inner_list(l, at)) {
+        bool own = !(element && at == s);
+        size += own && at->many == ROS_ARRAY  ? (size_t)sprintf(brackets + size, "[%u]", at->count)
+                : own && at->many == ROS_LIST ? (size_t)sprintf(brackets + size, "[]")
+                                              : 0;
+        last = at;
     }
-    const struct reel_field f = {
-        .path = l->path, .type = word, .unit = s->unit, .numeric = one && ros_definition_is_number(s)};
+    enum ros_stamp stamp = ros_definition_stamp_of(l, last);
+    const char *type = stamp != ROS_NO_STAMP ? stamps[stamp] : has_form(l, last, ROS_MAP) ? "map" : last->word;
+    snprintf(word, room, "%s%s", type, brackets);
+}
+
+static bool list_field(struct listing *l, const struct ros_definition_step *s, bool element) {
+    char word[2 * ROS_NAME_ROOM];
+    bool one = element || s->many == ROS_ONE, number = ros_definition_is_number(s) || s->kind == ROS_VALUE_LONG_DOUBLE;
+    put_type_word(l, s, element, word, sizeof word);
+    const struct reel_field f = {.path = l->path, .type = word, .unit = s->unit, .numeric = one && number};
     return l->visit(l->context, &f);
+}
+
+/* The values of the step, below the path of `length` bytes. */
+static bool list_values(struct listing *l, const struct ros_definition_step *s, size_t length) {
+    bool spread = s->many == ROS_ARRAY && s->count <= SPREAD_MAX && s->kind != REEL_U8,
+         inside =
+             s->kind == ROS_VALUE_TYPE && ros_definition_stamp_of(l, s) == ROS_NO_STAMP && !has_form(l, s, ROS_MAP);
+    if (!spread) {
+        return s->many == ROS_ONE && inside ? list_type(l, s->type, length) : list_field(l, s, false);
+    }
+    for (uint32_t i = 0; i < s->count && l->visited < REEL_FIELD_VISITS_MAX && length + 16 < PATH_ROOM; i++) {
+        size_t end = length + (size_t)sprintf(l->path + length, ".%u", i);
+        const struct ros_definition_step *inner = inner_list(l, s);
+        l->visited++;
+        if (!(inner ? list_values(l, inner, end) : inside ? list_type(l, s->type, end) : list_field(l, s, true))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* A path that becomes too long is left out. */
@@ -119,19 +159,7 @@ static bool list_step(struct listing *l, const struct ros_definition_step *s, si
     memcpy(l->path + length + dot, s->key.data, s->key.size);
     length += dot + s->key.size;
     l->path[length] = '\0';
-    bool spread = s->many == ROS_ARRAY && s->count <= SPREAD_MAX && s->kind != REEL_U8,
-         inside = s->kind == ROS_VALUE_TYPE && ros_definition_stamp_of(l, s) == ROS_NO_STAMP;
-    if (!spread) {
-        return s->many == ROS_ONE && inside ? list_type(l, s->type, length) : list_field(l, s, false);
-    }
-    for (uint32_t i = 0; i < s->count && l->visited < REEL_FIELD_VISITS_MAX; i++) {
-        size_t end = length + (size_t)sprintf(l->path + length, ".%u", i);
-        l->visited++;
-        if (!(inside ? list_type(l, s->type, end) : list_field(l, s, true))) {
-            return false;
-        }
-    }
-    return true;
+    return list_values(l, s, length);
 }
 
 static bool list_type(struct listing *l, uint32_t type, size_t length) {
@@ -155,7 +183,7 @@ bool ros_definition_fields(const void *state, reel_field_visit visit, void *cont
 /* ---- errors in a payload */
 
 static size_t ros_definition_position(const struct ros_definition_run *r) {
-    return r->payload.size - cursor_left(&r->c);
+    return (size_t)(r->c.at - r->payload.data);
 }
 
 bool ros_definition_ends_early(const struct ros_definition_run *r, const struct ros_definition_step *s,

@@ -1,389 +1,371 @@
-/* Reads definitions in OMG IDL as far as ROS 2 writes it: modules, structs, typedefs, enums. Annotations and constants
- * are skipped; anything else is refused. */
+/* Reads definitions in OMG IDL: modules, structs, unions, enums, bitmasks, bitsets and typedefs become types; constants
+ * are read before (idl_constants.h). What has no values is passed over; anything else is refused. */
 #include "formats/ros/definition_idl.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/limits.h"
+#include "formats/ros/idl_types.h"
 
-enum { MODULES_MAX = 16, UNIT_MAX = 64 };
+enum { MODULES_MAX = 16 };
 
-struct idl {
-    struct ros_definition *def;
-    const uint8_t *begin, *at, *end;
-    uint32_t line;
-    struct reel_bytes token;   /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the
-                                  end */
-    char scope[ROS_NAME_ROOM]; /* "geometry_msgs/msg", "" outside of modules */
-    struct reel_bytes unit;    /* unit of the next member */
-    bool optional;             /* the next member is optional */
-};
-
-/* ---- tokens */
-
-static bool word_byte(uint8_t c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-static bool starts(const struct idl *p, const char *text) {
-    return bytes_start(bytes_of(p->at, (size_t)(p->end - p->at)), bytes_text(text));
-}
-static void to(struct idl *p, const uint8_t *at) {
-    for (; p->at < at; p->at++) {
-        p->line += *p->at == '\n';
-    }
-}
-static void past(struct idl *p, const char *text) {
-    const uint8_t *found = memmem(p->at, (size_t)(p->end - p->at), text, strlen(text));
-    to(p, found ? found + strlen(text) : p->end);
+static void idl_done(struct idl *p) {
+    idl_constants_free(&p->constants);
+    arena_free(&p->arena);
+    free(p->nameless);
+    free(p->labels);
 }
 
-/* Skips blanks, comments, preprocessor lines, and the headings between joined files. */
-static void ros_definition_idl_skip_blanks(struct idl *p) {
-    for (;;) {
-        bool line_start = p->at == p->begin || p->at[-1] == '\n';
-        if (p->at < p->end && (*p->at == ' ' || (*p->at >= '\t' && *p->at <= '\r'))) {
-            to(p, p->at + 1);
-        } else if (starts(p, "//") || starts(p, "#") || (line_start && (starts(p, "===") || starts(p, "IDL:")))) {
-            past(p, "\n");
-        } else if (starts(p, "/*")) {
-            past(p, "*/");
-        } else {
-            return;
-        }
-    }
+static bool idl_annotations(struct idl *p, struct idl_annotations *out, struct reel_error *err) {
+    *out = (struct idl_annotations){0};
+    return idl_annotations_read(&p->constants, &p->l, p->scope, out, err);
 }
 
-static void ros_next(struct idl *p) {
-    ros_definition_idl_skip_blanks(p);
-    const uint8_t *begin = p->at;
-    if (p->at < p->end && (*p->at == '"' || *p->at == '\'')) {
-        uint8_t quote = *p->at++;
-        for (; p->at < p->end && *p->at != quote; p->at++) {
-            p->line += *p->at == '\n';
-            p->at += *p->at == '\\' && p->at + 1 < p->end;
-        }
-        p->at += p->at < p->end;
-    } else if (p->at < p->end && (word_byte(*p->at) || starts(p, "::"))) {
-        while (p->at < p->end && (word_byte(*p->at) || starts(p, "::"))) {
-            p->at += *p->at == ':' ? 2 : 1;
-        }
-    } else {
-        p->at += p->at < p->end;
-    }
-    p->token = bytes_of(begin, (size_t)(p->at - begin));
-}
-
-static bool is(const struct idl *p, const char *text) {
-    return bytes_is(p->token, text);
-}
-static bool ros_definition_idl_skip(struct idl *p, const char *text) {
-    bool there = is(p, text);
-    if (there) {
-        ros_next(p);
-    }
-    return there;
-}
-static bool ros_refuse(const struct idl *p, enum reel_code code, const char *what, struct reel_error *err) {
-    return reel_fail(err, code, "line %u: %s, at \"%.*s\"", p->line, what,
-                     (int)(p->token.size < 64 ? p->token.size : 64), (const char *)p->token.data);
-}
-static bool need(struct idl *p, const char *text, struct reel_error *err) {
-    char what[32];
-    snprintf(what, sizeof what, "\"%s\" is missing", text);
-    return ros_definition_idl_skip(p, text) || ros_refuse(p, REEL_DAMAGED, what, err);
-}
-static bool need_name(struct idl *p, struct reel_bytes *name, struct reel_error *err) {
-    *name = p->token;
-    if (name->size == 0 || !word_byte(name->data[0]) || memchr(name->data, ':', name->size)) {
-        return ros_refuse(p, REEL_DAMAGED, "a name is missing", err);
-    }
-    ros_next(p);
-    return true;
-}
-
-static bool ros_definition_idl_number(struct idl *p, uint32_t *out, struct reel_error *err) {
-    uint64_t value = 0;
-    size_t n = 0;
-    for (; n < p->token.size && p->token.data[n] >= '0' && p->token.data[n] <= '9' && value <= UINT32_MAX; n++) {
-        value = value * 10 + (p->token.data[n] - '0');
-    }
-    if (n == 0 || n < p->token.size || value > UINT32_MAX) {
-        return ros_refuse(p, REEL_UNSUPPORTED, "a length that is not a number", err);
-    }
-    *out = (uint32_t)value;
-    ros_next(p);
-    return true;
-}
-
-/* ---- annotations */
-
-/* Reads `@name (…)`: only units matter, and annotations that change the layout of the payload. */
-static bool annotations(struct idl *p, struct reel_error *err) {
-    while (ros_definition_idl_skip(p, "@")) {
-        struct reel_bytes name;
-        if (!need_name(p, &name, err)) {
-            return false;
-        }
-        p->optional |= bytes_is(name, "optional");
-        if (bytes_is(name, "mutable")) {
-            return ros_refuse(p, REEL_UNSUPPORTED, "mutable types are not read", err);
-        }
-        uint32_t open = is(p, "(");
-        while (open > 0) {
-            ros_next(p);
-            bool text = p->token.size >= 2 && p->token.data[0] == '"';
-            if (text && bytes_is(name, "unit") && p->token.size <= UNIT_MAX) {
-                p->unit = bytes_of(p->token.data + 1, p->token.size - 2);
-            }
-            open += is(p, "(");
-            open -= is(p, ")");
-            if (p->token.size == 0) {
-                return ros_refuse(p, REEL_DAMAGED, "\")\" is missing", err);
-            }
-            if (open == 0) {
-                ros_next(p);
-            }
-        }
-    }
-    return true;
-}
-
-/* ---- types */
-
-struct spec {
-    char word[ROS_NAME_ROOM];
-    uint8_t many;
-    uint32_t count;
-};
-
-/* Reads a plain type, which may have several words ("unsigned long"). Returns its ROS name; NULL: something else. */
-static const char *plain_word(struct idl *p) {
-    static const struct {
-        const char *idl, *ros;
-    } words[] = {{"boolean", "bool"},  {"octet", "uint8"},   {"char", "uint8"},     {"short", "int16"},
-                 {"float", "float32"}, {"int8", "int8"},     {"uint8", "uint8"},    {"int16", "int16"},
-                 {"uint16", "uint16"}, {"int32", "int32"},   {"uint32", "uint32"},  {"int64", "int64"},
-                 {"uint64", "uint64"}, {"string", "string"}, {"wstring", "wstring"}};
-    bool natural = ros_definition_idl_skip(p, "unsigned");
-    if (ros_definition_idl_skip(p, "long")) {
-        return ros_definition_idl_skip(p, "long") ? natural ? "uint64" : "int64"
-               : is(p, "double")                  ? NULL
-               : natural                          ? "uint32"
-                                                  : "int32";
-    }
-    if (natural) {
-        return ros_definition_idl_skip(p, "short") ? "uint16" : NULL;
-    }
-    if (ros_definition_idl_skip(p, "double")) {
-        return "float64";
-    }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (ros_definition_idl_skip(p, words[i].idl)) {
-            return words[i].ros;
-        }
-    }
-    return NULL;
-}
-
-static bool one_type(struct idl *p, struct spec *out, struct reel_error *err) {
-    static const char *const unread[] = {"unsigned", "long",   "double", "wchar", "fixed",  "any",    "map",
-                                         "sequence", "struct", "union",  "enum",  "bitset", "bitmask"};
-    const char *plain = plain_word(p);
-    if (plain) {
-        strcpy(out->word, plain);
-        uint32_t bound;
-        bool text = strcmp(plain, "string") == 0 || strcmp(plain, "wstring") == 0;
-        return !text || !ros_definition_idl_skip(p, "<") ||
-               (ros_definition_idl_number(p, &bound, err) && need(p, ">", err));
-    }
-    for (size_t i = 0; i < sizeof unread / sizeof *unread; i++) {
-        if (is(p, unread[i])) {
-            return ros_refuse(p, REEL_UNSUPPORTED, "this type is not read", err);
-        }
-    }
-    if (!ros_type_name(p->token, true, out->word)) {
-        return ros_refuse(p, REEL_DAMAGED, "a type is missing", err);
-    }
-    ros_next(p);
-    return true;
-}
-
-static bool type(struct idl *p, struct spec *out, struct reel_error *err) {
-    *out = (struct spec){.many = ROS_ONE, .count = UINT32_MAX};
-    if (!ros_definition_idl_skip(p, "sequence")) {
-        return one_type(p, out, err);
-    }
-    out->many = ROS_LIST;
-    return need(p, "<", err) && one_type(p, out, err) &&
-           (!ros_definition_idl_skip(p, ",") || ros_definition_idl_number(p, &out->count, err)) && need(p, ">", err);
-}
+/* ---- structs */
 
 /* Reads `name` or `name[5]` into a step of the last type. */
-static bool declarator(struct idl *p, const struct spec *spec, struct reel_bytes name, struct reel_error *err) {
-    struct ros_definition_step *s = ros_definition_add_step(p->def, name, err);
-    if (!s) {
+static bool idl_declarator(struct idl *p, struct idl_type type, const struct idl_annotations *notes,
+                           struct reel_error *err) {
+    struct reel_bytes name;
+    if (!idl_need_name(&p->l, &name, err) || !idl_dimensions(p, &type, err) || !idl_add_member(p, &type, name, err)) {
         return false;
     }
-    s->many = spec->many;
-    s->count = spec->count;
-    if (ros_definition_idl_skip(p, "[")) {
-        bool list = s->many != ROS_ONE;
-        s->many = ROS_ARRAY;
-        if (list || !ros_definition_idl_number(p, &s->count, err) || !need(p, "]", err) || is(p, "[")) {
-            return list || is(p, "[") ? ros_refuse(p, REEL_UNSUPPORTED, "lists of lists are not read", err) : false;
-        }
+    struct ros_definition *d = p->def;
+    struct ros_definition_step *s = &d->steps[d->n_steps - 1];
+    const char *unit = arena_utf8(&d->arena, notes->unit.data ? notes->unit : bytes_of("", 0));
+    if (!unit) {
+        return reel_fail_memory(err);
     }
-    if (!ros_definition_set_word(p->def, s, bytes_text(spec->word), err)) {
-        return false;
-    }
+    s->unit = unit;
+    s->optional = notes->optional;
     /* the placeholder in a message without fields */
     s->hidden = s->kind == REEL_U8 && s->many == ROS_ONE && bytes_is(name, "structure_needs_at_least_one_member");
+    s->id = notes->has_id ? notes->id
+            : notes->hashed || notes->hashes_ids
+                ? idl_hashed_id(notes->hashed_name.size > 0 ? notes->hashed_name : name)
+                : ROS_NEXT_ID;
+    if (notes->non_serialized) {
+        d->n_steps--;
+        d->types[d->n_types - 1].count--;
+    }
     return true;
+}
+
+/* Reads `type name, name[5];`. */
+static bool idl_member(struct idl *p, const struct idl_annotations *of_type, struct reel_error *err) {
+    struct idl_annotations notes;
+    struct idl_type type;
+    if (!idl_annotations(p, &notes, err) || !idl_type_read(p, &type, err)) {
+        return false;
+    }
+    notes.hashes_ids = of_type->hashes_ids;
+    do {
+        if (!idl_declarator(p, type, &notes, err)) {
+            return false;
+        }
+    } while (idl_accept(&p->l, ","));
+    return idl_need(&p->l, ";", err);
+}
+
+static bool idl_base(struct idl *p, struct ros_definition_type *t, struct reel_error *err) {
+    char name[ROS_NAME_ROOM];
+    if (!ros_type_name(p->l.token, true, name)) {
+        return idl_refuse(&p->l, REEL_DAMAGED, "a type is missing", err);
+    }
+    idl_next(&p->l);
+    t->base = arena_text(&p->def->arena, name);
+    return t->base || reel_fail_memory(err);
+}
+
+static bool idl_struct(struct idl *p, const struct idl_annotations *notes, struct reel_error *err) {
+    struct reel_bytes name;
+    if (!idl_need_name(&p->l, &name, err)) {
+        return false;
+    }
+    if (idl_is(&p->l, ";")) {
+        return true; /* a forward declaration */
+    }
+    struct ros_definition_type *t = idl_add_type(p, name, ROS_STRUCT, err);
+    if (!t) {
+        return false;
+    }
+    t->extensibility = notes->extensibility;
+    if ((idl_accept(&p->l, ":") && !idl_base(p, t, err)) || !idl_need(&p->l, "{", err)) {
+        return false;
+    }
+    while (!idl_is(&p->l, "}")) {
+        if (p->l.token.size == 0 || !idl_member(p, notes, err)) {
+            return p->l.token.size == 0 ? idl_refuse(&p->l, REEL_DAMAGED, "a struct does not end", err) : false;
+        }
+    }
+    idl_next(&p->l);
+    return idl_add_nameless(p, err);
+}
+
+/* ---- unions */
+
+static bool idl_label(struct idl *p, const char *enum_word, uint32_t step, struct reel_error *err) {
+    const struct idl_place place = {.scope = p->scope, .enum_word = enum_word};
+    struct ros_label label = {.step = step};
+    if (p->all_labels == REEL_DEFINITION_CONSTANTS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "a definition of more than %d cases of unions",
+                         REEL_DEFINITION_CONSTANTS_MAX);
+    }
+    if (!idl_expression(&p->constants, &p->l, &place, &label.value, err) || !idl_need(&p->l, ":", err)) {
+        return false;
+    }
+    if (!GROW_ARRAY(p->labels, p->n_labels, p->labels_room)) {
+        return reel_fail_memory(err);
+    }
+    p->labels[p->n_labels++] = label;
+    p->all_labels++;
+    return true;
+}
+
+/* Reads `case A: case 2: default: type name;`. */
+static bool idl_case(struct idl *p, const char *enum_word, struct reel_error *err) {
+    struct ros_definition_type *t = &p->def->types[p->def->n_types - 1];
+    struct idl_annotations notes;
+    struct idl_type type;
+    uint32_t step = t->count;
+    for (bool more = true, first = true; more; first = false) {
+        if (idl_accept(&p->l, "default")) {
+            t->other = step;
+            more = idl_need(&p->l, ":", err);
+        } else if (idl_accept(&p->l, "case")) {
+            more = idl_label(p, enum_word, step, err);
+        } else if (first) {
+            return idl_refuse(&p->l, REEL_DAMAGED, "\"case\" is missing", err);
+        } else {
+            break;
+        }
+        if (!more) {
+            return false;
+        }
+    }
+    return idl_annotations(p, &notes, err) && idl_type_read(p, &type, err) && idl_declarator(p, type, &notes, err) &&
+           idl_need(&p->l, ";", err);
+}
+
+static int idl_by_value(const void *a, const void *b) {
+    int64_t x = ((const struct ros_label *)a)->value, y = ((const struct ros_label *)b)->value;
+    return (x > y) - (x < y);
+}
+
+static bool idl_put_labels(struct idl *p, struct ros_definition_type *t, struct reel_error *err) {
+    if (p->n_labels > 1) {
+        qsort(p->labels, p->n_labels, sizeof *p->labels, idl_by_value);
+    }
+    for (size_t i = 1; i < p->n_labels; i++) {
+        if (p->labels[i].value == p->labels[i - 1].value) {
+            return idl_refuse(&p->l, REEL_DAMAGED, "two cases of a union are equal", err);
+        }
+    }
+    t->labels = arena_copy(&p->def->arena, p->labels, p->n_labels * sizeof *p->labels);
+    t->n_labels = (uint32_t)p->n_labels;
+    p->n_labels = 0;
+    return t->labels || t->n_labels == 0 || reel_fail_memory(err);
+}
+
+static bool idl_union(struct idl *p, const struct idl_annotations *notes, struct reel_error *err) {
+    struct reel_bytes name;
+    struct idl_type on;
+    if (!idl_need_name(&p->l, &name, err)) {
+        return false;
+    }
+    if (idl_is(&p->l, ";")) {
+        return true; /* a forward declaration */
+    }
+    struct ros_definition_type *t = idl_add_type(p, name, ROS_UNION, err);
+    if (!t) {
+        return false;
+    }
+    t->extensibility = notes->extensibility;
+    if (!idl_need(&p->l, "switch", err) || !idl_need(&p->l, "(", err) || !idl_type_read(p, &on, err) ||
+        !idl_need(&p->l, ")", err) || !idl_need(&p->l, "{", err) ||
+        !idl_add_member(p, &on, bytes_text("discriminator"), err)) {
+        return false;
+    }
+    p->def->steps[p->def->n_steps - 1].hidden = true;
+    while (!idl_is(&p->l, "}")) {
+        if (p->l.token.size == 0 || !idl_case(p, on.is_named ? on.word : NULL, err)) {
+            return p->l.token.size == 0 ? idl_refuse(&p->l, REEL_DAMAGED, "a union does not end", err) : false;
+        }
+    }
+    idl_next(&p->l);
+    return idl_put_labels(p, t, err) && idl_add_nameless(p, err);
+}
+
+/* ---- aliases and numbers with names */
+
+static bool idl_typedef(struct idl *p, struct reel_error *err) {
+    struct idl_type type;
+    if (!idl_type_read(p, &type, err)) {
+        return false;
+    }
+    do {
+        struct idl_type own = type;
+        struct reel_bytes name;
+        if (!idl_need_name(&p->l, &name, err) || !idl_add_type(p, name, ROS_ALIAS, err) ||
+            !idl_dimensions(p, &own, err) || !idl_add_member(p, &own, name, err) || !idl_add_nameless(p, err)) {
+            return false;
+        }
+    } while (idl_accept(&p->l, ","));
+    return true;
+}
+
+static uint8_t idl_number_of_bits(uint32_t bits) {
+    return bits <= 8 ? REEL_U8 : bits <= 16 ? REEL_U16 : bits <= 32 ? REEL_U32 : REEL_U64;
+}
+
+/* An enum or a bitmask: their values matter only if one is negative. */
+static bool idl_enum(struct idl *p, const struct idl_annotations *notes, struct reel_error *err) {
+    struct reel_bytes name;
+    if (!idl_need_name(&p->l, &name, err) || !idl_need(&p->l, "{", err)) {
+        return false;
+    }
+    struct ros_definition_type *t = idl_add_type(p, name, ROS_ENUM, err);
+    bool negative = false;
+    while (t && p->l.token.size > 0 && !idl_is(&p->l, "}")) {
+        struct idl_annotations of_value;
+        if (!idl_annotations(p, &of_value, err)) {
+            return false;
+        }
+        negative = negative || of_value.value < 0;
+        if (!idl_is(&p->l, "}")) {
+            idl_next(&p->l);
+        }
+    }
+    if (!t || !idl_need(&p->l, "}", err)) {
+        return false;
+    }
+    t->number = idl_number_of_bits(notes->bits > 0 ? notes->bits : 32);
+    t->number -= negative; /* each type with a sign comes before that without */
+    return true;
+}
+
+/* Reads `bitfield<3> name;`, `bitfield<3, short>;`. */
+static bool idl_bitfield(struct idl *p, uint32_t *bits, struct reel_error *err) {
+    const struct idl_place place = {.scope = p->scope, .is_bound = true};
+    struct idl_annotations notes;
+    struct idl_type type;
+    int64_t size = 0;
+    if (!idl_annotations(p, &notes, err) || !idl_need(&p->l, "bitfield", err) || !idl_need(&p->l, "<", err) ||
+        !idl_expression(&p->constants, &p->l, &place, &size, err) ||
+        (idl_accept(&p->l, ",") && !idl_type_read(p, &type, err)) || !idl_need(&p->l, ">", err)) {
+        return false;
+    }
+    if (size < 1 || size > 64 || (*bits += (uint32_t)size) > 64) {
+        return idl_refuse(&p->l, REEL_DAMAGED, "a bitset of more than 64 bits", err);
+    }
+    while (idl_is_word(&p->l) || idl_is(&p->l, ",")) {
+        idl_next(&p->l);
+    }
+    return idl_need(&p->l, ";", err);
+}
+
+static bool idl_bitset(struct idl *p, struct reel_error *err) {
+    struct reel_bytes name;
+    uint32_t bits = 0;
+    if (!idl_need_name(&p->l, &name, err) || !idl_need(&p->l, "{", err)) {
+        return false;
+    }
+    struct ros_definition_type *t = idl_add_type(p, name, ROS_ENUM, err);
+    while (t && !idl_is(&p->l, "}")) {
+        if (!idl_bitfield(p, &bits, err)) {
+            return false;
+        }
+    }
+    idl_next(&p->l);
+    if (t) {
+        t->number = idl_number_of_bits(bits);
+    }
+    return t;
 }
 
 /* ---- declarations */
 
-static bool ros_definition_idl_add_type(struct idl *p, struct reel_bytes name, enum ros_form form,
-                                        struct reel_error *err) {
-    char path[2 * ROS_NAME_ROOM];
-    int n = snprintf(path, sizeof path, "%s%s%.*s", p->scope, p->scope[0] ? "/" : "",
-                     (int)(name.size < ROS_NAME_ROOM ? name.size : ROS_NAME_ROOM), (const char *)name.data);
-    struct ros_definition_type *t = ros_definition_add_type(p->def, bytes_of(path, (size_t)n), err);
-    if (t) {
-        t->form = (uint8_t)form;
-    }
-    return t != NULL;
-}
-
-static bool member(struct idl *p, struct reel_error *err) {
-    struct spec spec;
-    p->unit = bytes_of("", 0);
-    p->optional = false;
-    if (!annotations(p, err) || !type(p, &spec, err)) {
-        return false;
-    }
-    const char *unit = arena_utf8(&p->def->arena, p->unit);
-    if (p->optional || !unit) {
-        return p->optional ? ros_refuse(p, REEL_UNSUPPORTED, "optional fields are not read", err)
-                           : reel_fail_memory(err);
-    }
-    do {
-        struct reel_bytes name;
-        if (!need_name(p, &name, err) || !declarator(p, &spec, name, err)) {
-            return false;
+static bool idl_pass_declaration(struct idl *p) {
+    while (p->l.token.size > 0 && !idl_is(&p->l, ";")) {
+        if (!idl_is(&p->l, "{")) {
+            idl_next(&p->l);
+        } else if (!idl_skip_brackets(&p->l)) {
+            return true;
         }
-        struct ros_definition_step *s = &p->def->steps[p->def->n_steps - 1];
-        s->unit = unit;
-    } while (ros_definition_idl_skip(p, ","));
-    return need(p, ";", err);
-}
-
-static bool structure(struct idl *p, struct reel_error *err) {
-    struct reel_bytes name;
-    if (!need_name(p, &name, err)) {
-        return false;
-    }
-    if (is(p, ";")) {
-        return true; /* a forward declaration */
-    }
-    if (is(p, ":")) {
-        return ros_refuse(p, REEL_UNSUPPORTED, "types that inherit are not read", err);
-    }
-    if (!need(p, "{", err) || !ros_definition_idl_add_type(p, name, ROS_STRUCT, err)) {
-        return false;
-    }
-    while (!is(p, "}")) {
-        if (p->token.size == 0 || !member(p, err)) {
-            return p->token.size == 0 ? ros_refuse(p, REEL_DAMAGED, "a struct does not end", err) : false;
-        }
-    }
-    ros_next(p);
-    return true;
-}
-
-static bool alias(struct idl *p, struct reel_error *err) {
-    struct spec spec;
-    struct reel_bytes name;
-    if (!type(p, &spec, err)) {
-        return false;
-    }
-    do {
-        if (!need_name(p, &name, err) || !ros_definition_idl_add_type(p, name, ROS_ALIAS, err) ||
-            !declarator(p, &spec, name, err)) {
-            return false;
-        }
-    } while (ros_definition_idl_skip(p, ","));
-    return true;
-}
-
-static bool enumeration(struct idl *p, struct reel_error *err) {
-    struct reel_bytes name;
-    if (!need_name(p, &name, err) || !need(p, "{", err) || !ros_definition_idl_add_type(p, name, ROS_ENUM, err)) {
-        return false;
-    }
-    while (p->token.size > 0 && !is(p, "}")) {
-        ros_next(p);
-    }
-    return need(p, "}", err);
-}
-
-static bool constant(struct idl *p) {
-    while (p->token.size > 0 && !is(p, ";")) {
-        ros_next(p);
     }
     return true;
 }
 
-static bool open_module(struct idl *p, struct reel_error *err) {
+static bool idl_open_module(struct idl *p, struct reel_error *err) {
     struct reel_bytes name;
-    if (!need_name(p, &name, err) || !need(p, "{", err)) {
+    if (!idl_need_name(&p->l, &name, err) || !idl_need(&p->l, "{", err)) {
         return false;
     }
     size_t size = strlen(p->scope);
     if (size + 1 + name.size >= sizeof p->scope) {
-        return ros_refuse(p, REEL_LIMIT, "the names of modules are too long", err);
+        return idl_refuse(&p->l, REEL_LIMIT, "the names of modules are too long", err);
     }
     snprintf(p->scope + size, sizeof p->scope - size, "%s%.*s", size > 0 ? "/" : "", (int)name.size,
              (const char *)name.data);
     return true;
 }
-static void close_module(struct idl *p) {
+static void idl_close_module(struct idl *p) {
     char *slash = strrchr(p->scope, '/');
     *(slash ? slash : p->scope) = '\0';
 }
 
+/* What begins with a word that is read so far. */
+static bool idl_definition(struct idl *p, const struct idl_annotations *notes, struct reel_error *err) {
+    static const char *const passed[] = {"const",    "interface", "exception", "native", "valuetype",
+                                         "abstract", "local",     "custom",    "typeid", "typeprefix",
+                                         "import",   "eventtype", "component"};
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        if (idl_is(&p->l, passed[i])) {
+            return idl_pass_declaration(p);
+        }
+    }
+    return idl_accept(&p->l, "struct")                                 ? idl_struct(p, notes, err)
+           : idl_accept(&p->l, "union")                                ? idl_union(p, notes, err)
+           : idl_accept(&p->l, "typedef")                              ? idl_typedef(p, err)
+           : idl_accept(&p->l, "enum") || idl_accept(&p->l, "bitmask") ? idl_enum(p, notes, err)
+           : idl_accept(&p->l, "bitset")                               ? idl_bitset(p, err)
+                                         : idl_refuse(&p->l, REEL_UNSUPPORTED, "this is not read", err);
+}
+
 /* Reads one declaration in a file or module; *modules: number of open modules. */
-static bool declaration(struct idl *p, uint32_t *modules, struct reel_error *err) {
-    if (!annotations(p, err)) {
+static bool idl_declaration(struct idl *p, uint32_t *modules, struct reel_error *err) {
+    struct idl_annotations notes;
+    if (!idl_annotations(p, &notes, err)) {
         return false;
     }
-    if (ros_definition_idl_skip(p, "module")) {
-        return ++*modules > MODULES_MAX ? ros_refuse(p, REEL_LIMIT, "modules nest too deep", err) : open_module(p, err);
+    if (idl_accept(&p->l, "module")) {
+        return ++*modules > MODULES_MAX ? idl_refuse(&p->l, REEL_LIMIT, "modules nest too deep", err)
+                                        : idl_open_module(p, err);
     }
-    if (*modules > 0 && ros_definition_idl_skip(p, "}")) {
+    if (*modules > 0 && idl_accept(&p->l, "}")) {
         --*modules;
-        close_module(p);
+        idl_close_module(p);
         return true;
     }
-    if (ros_definition_idl_skip(p, ";")) {
-        return true;
-    }
-    return ros_definition_idl_skip(p, "struct")    ? structure(p, err)
-           : ros_definition_idl_skip(p, "typedef") ? alias(p, err)
-           : ros_definition_idl_skip(p, "enum")    ? enumeration(p, err)
-           : ros_definition_idl_skip(p, "const")   ? constant(p)
-                                                   : ros_refuse(p, REEL_UNSUPPORTED, "this is not read", err);
+    return idl_accept(&p->l, ";") || p->l.token.size == 0 || idl_definition(p, &notes, err);
 }
 
 bool ros_definition_read_idl(struct ros_definition *d, struct reel_bytes text, struct reel_error *err) {
-    struct idl p = {.def = d, .begin = text.data, .at = text.data, .end = text.data + text.size, .line = 1};
+    AUTO_STRUCT(idl_done) struct idl p = {.def = d};
     uint32_t modules = 0;
-    ros_next(&p);
-    while (p.token.size > 0) {
-        if (!declaration(&p, &modules, err)) {
+    p.constants.arena = &p.arena;
+    if (!idl_constants_collect(&p.constants, text, err)) {
+        return false;
+    }
+    p.l = idl_lexer_of(text, 1);
+    while (p.l.token.size > 0) {
+        if (!idl_declaration(&p, &modules, err)) {
             return false;
         }
     }
-    return modules == 0 || ros_refuse(&p, REEL_DAMAGED, "a module does not end", err);
+    return modules == 0 || idl_refuse(&p.l, REEL_DAMAGED, "a module does not end", err);
 }

@@ -128,11 +128,10 @@ static uint64_t plus(uint64_t a, uint64_t b) {
 
 static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err);
 
-/* Replaces an alias by the type it stands for. */
-static bool put_alias(struct ros_definition_step *s, const struct ros_definition_step *is, struct reel_error *err) {
+/* Replaces an alias by the type it stands for; a list of an alias for a list stays one. */
+static void put_alias(struct ros_definition_step *s, const struct ros_definition_step *is) {
     if (s->many != ROS_ONE && is->many != ROS_ONE) {
-        return reel_fail(err, REEL_UNSUPPORTED, "field %.*s: lists of lists are not read", (int)s->key.size,
-                         (const char *)s->key.data);
+        return;
     }
     if (s->many == ROS_ONE) {
         s->many = is->many;
@@ -141,34 +140,49 @@ static bool put_alias(struct ros_definition_step *s, const struct ros_definition
     s->kind = is->kind;
     s->type = is->type;
     s->word = is->word;
+    s->is_enum = is->is_enum;
     s->unit = s->unit[0] ? s->unit : is->unit;
+}
+
+/* Finds the step's type. */
+static bool link_name(struct ros_definition *d, const char *owner, uint32_t step, uint32_t level,
+                      struct reel_error *err) {
+    uint32_t type;
+    if (!ros_find(d, owner, d->steps[step].word, &type, err) || !link_type(d, type, level + 1, err)) {
+        return false;
+    }
+    struct ros_definition_step *s = &d->steps[step]; /* linking adds the steps of types that inherit */
+    const struct ros_definition_type *t = &d->types[type];
+    s->type = type;
+    if (t->form == ROS_ALIAS) {
+        put_alias(s, &d->steps[t->first]);
+    } else if (t->form == ROS_ENUM) {
+        s->kind = t->number;
+        s->is_enum = true;
+    }
     return true;
 }
 
 /* Fills type, least and fixed. *depth: how deep one value nests. */
-static bool link_step(struct ros_definition *d, const char *owner, struct ros_definition_step *s, uint32_t level,
-                      uint32_t *depth, struct reel_error *err) {
-    if (s->kind == ROS_VALUE_TYPE) {
-        if (!ros_find(d, owner, s->word, &s->type, err) || !link_type(d, s->type, level + 1, err)) {
-            return false;
-        }
-        const struct ros_definition_type *t = &d->types[s->type];
-        if (t->form == ROS_ALIAS && !put_alias(s, &d->steps[t->first], err)) {
-            return false;
-        }
-        s->kind = t->form == ROS_ENUM ? REEL_U32 : s->kind;
+static bool link_step(struct ros_definition *d, const char *owner, uint32_t step, uint32_t level, uint32_t *depth,
+                      struct reel_error *err) {
+    if (d->steps[step].kind == ROS_VALUE_TYPE && !d->steps[step].linked && !link_name(d, owner, step, level, err)) {
+        return false;
     }
+    struct ros_definition_step *s = &d->steps[step];
     *depth = s->kind == ROS_VALUE_TIME || s->kind == ROS_VALUE_DURATION;
     s->fixed = s->kind != ROS_VALUE_TEXT && s->kind != ROS_VALUE_WIDE_TEXT;
+    s->linked = true;
     if (s->kind == ROS_VALUE_TYPE) {
         const struct ros_definition_type *t = &d->types[s->type];
         s->fixed = t->fixed;
         s->least = t->least;
         *depth = t->depth;
     } else {
-        s->least = ros_definition_is_number(s) ? reel_number_size(s->kind)
-                   : s->fixed                  ? 8
-                                               : 4; /* a time; the length of a text */
+        s->least = ros_definition_is_number(s)        ? reel_number_size(s->kind)
+                   : s->kind == ROS_VALUE_LONG_DOUBLE ? 16
+                   : s->fixed                         ? 8
+                                                      : 4; /* a time; the length of a text */
     }
     return true;
 }
@@ -179,7 +193,8 @@ static void ros_definition_link_measure(struct ros_definition *d, struct ros_def
     t->fixed = true;
     for (uint32_t i = t->count; i-- > 0;) {
         struct ros_definition_step *s = &d->steps[t->first + i];
-        uint64_t least = s->many == ROS_ONE     ? s->least
+        uint64_t least = s->optional            ? 1
+                         : s->many == ROS_ONE   ? s->least
                          : s->many == ROS_ARRAY ? ros_definition_bytes(s->least, s->count)
                                                 : 4;
         bool fixed = s->many == ROS_ARRAY ? s->fixed || s->count == 0 : s->fixed && s->many == ROS_ONE;
@@ -188,6 +203,11 @@ static void ros_definition_link_measure(struct ros_definition *d, struct ros_def
         s->run = fixed ? 1 + (next ? next->run : 0) : 0;
         s->run_bytes = fixed ? plus(least, next ? next->run_bytes : 0) : 0;
         next = s;
+    }
+    if (t->form == ROS_UNION) {
+        t->least = d->steps[t->first].least;
+    } else if (t->form == ROS_MAP || (t->extensibility == ROS_MUTABLE && t->least > 4)) {
+        t->least = 4; /* members of a mutable type may be missing */
     }
 }
 
@@ -206,8 +226,120 @@ static uint8_t ros_definition_link_stamp_of(const struct ros_definition *d, cons
     return strcmp(name, "Time") == 0 ? ROS_TIME : strcmp(name, "Duration") == 0 ? ROS_DURATION : ROS_NO_STAMP;
 }
 
+/* ---- what only IDL has */
+
+/* Puts the steps of the base before the type's own. */
+static bool link_base(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err) {
+    uint32_t base, first, count, own;
+    if (!d->types[type].base) {
+        return true;
+    }
+    if (!ros_find(d, d->types[type].name, d->types[type].base, &base, err) || !link_type(d, base, level + 1, err)) {
+        return false;
+    }
+    struct ros_definition_type *t = &d->types[type];
+    const struct ros_definition_type *b = &d->types[base];
+    if (b->form != ROS_STRUCT || b->stamp != ROS_NO_STAMP) {
+        return reel_fail(err, REEL_UNSUPPORTED, "%.128s, which %.128s extends, is not a struct", b->name, t->name);
+    }
+    first = (uint32_t)d->n_steps;
+    count = b->count;
+    own = t->first;
+    if (!ros_definition_copy_steps(d, b->first, count, err) || !ros_definition_copy_steps(d, own, t->count, err)) {
+        return false;
+    }
+    t->first = first;
+    t->count += count;
+    t->extensibility = t->extensibility ? t->extensibility : b->extensibility;
+    return true;
+}
+
+static int by_member_id(const void *a, const void *b, void *steps) {
+    uint32_t x = ((const struct ros_definition_step *)steps)[*(const uint32_t *)a].id,
+             y = ((const struct ros_definition_step *)steps)[*(const uint32_t *)b].id;
+    return (x > y) - (x < y);
+}
+
+/* Numbers the members, and sorts them by id where ids are not in order. */
+static bool link_ids(struct ros_definition *d, struct ros_definition_type *t, struct reel_error *err) {
+    struct ros_definition_step *steps = &d->steps[t->first];
+    bool ordered = true;
+    for (uint32_t i = 0; i < t->count; i++) {
+        steps[i].id = steps[i].id != ROS_NEXT_ID ? steps[i].id : i > 0 ? steps[i - 1].id + 1 : 0;
+        ordered = ordered && steps[i].id == i;
+    }
+    if (ordered || t->form != ROS_STRUCT) {
+        return true;
+    }
+    uint32_t *by_id = arena_alloc(&d->arena, t->count * sizeof *by_id);
+    if (!by_id) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < t->count; i++) {
+        by_id[i] = i;
+    }
+    qsort_r(by_id, t->count, sizeof *by_id, by_member_id, steps);
+    for (uint32_t i = 1; i < t->count; i++) {
+        if (steps[by_id[i]].id == steps[by_id[i - 1]].id) {
+            return reel_fail(err, REEL_DAMAGED, "two members of %.128s have the id %u", t->name, steps[by_id[i]].id);
+        }
+    }
+    t->by_id = by_id;
+    return true;
+}
+
+/* Keys of JSON are texts. */
+static bool link_form(const struct ros_definition *d, const struct ros_definition_type *t, struct reel_error *err) {
+    const struct ros_definition_step *s = &d->steps[t->first];
+    bool integer = t->count > 0 && s->many == ROS_ONE && s->kind < REEL_F32;
+    if (t->form == ROS_UNION && !integer) {
+        return reel_fail(err, REEL_UNSUPPORTED, "%.128s: a union whose discriminator is not an integer", t->name);
+    }
+    if (t->form == ROS_MAP && !integer && !(s->many == ROS_ONE && s->kind == ROS_VALUE_TEXT)) {
+        return reel_fail(err, REEL_UNSUPPORTED, "a map whose keys are neither texts nor integers");
+    }
+    return true;
+}
+
+/* What definitions in the .msg format cannot say of the step; NULL: nothing. */
+static const char *beyond_msg(const struct ros_definition *d, const struct ros_definition_step *s) {
+    return s->optional                           ? "optional fields"
+           : s->kind == ROS_VALUE_LONG_DOUBLE    ? "long double"
+           : s->kind != ROS_VALUE_TYPE           ? NULL
+           : d->types[s->type].form == ROS_ALIAS ? "lists of lists"
+                                                 : d->types[s->type].beyond;
+}
+
+/* What decoders and translation need to know of the type. */
+static void link_traits(struct ros_definition *d, struct ros_definition_type *t) {
+    t->beyond = t->form == ROS_UNION              ? "unions"
+                : t->form == ROS_MAP              ? "maps"
+                : t->extensibility == ROS_MUTABLE ? "mutable types"
+                                                  : NULL;
+    d->has_mutable = d->has_mutable || t->extensibility == ROS_MUTABLE;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct ros_definition_step *s = &d->steps[t->first + i];
+        bool list = s->many != ROS_ONE && (s->is_enum || !ros_definition_is_number(s));
+        d->varies = d->varies || list || s->kind == ROS_VALUE_TYPE;
+        t->required += !s->optional && !s->hidden;
+        t->beyond = t->beyond ? t->beyond : beyond_msg(d, s);
+    }
+}
+
+static bool link_steps(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err) {
+    for (uint32_t i = 0; i < d->types[type].count; i++) {
+        uint32_t depth, step = d->types[type].first + i;
+        if (!link_step(d, d->types[type].name, step, level, &depth, err)) {
+            return false;
+        }
+        depth += (d->types[type].form != ROS_ALIAS) + (d->steps[step].many != ROS_ONE);
+        d->types[type].depth = depth > d->types[type].depth ? depth : d->types[type].depth;
+    }
+    return true;
+}
+
 static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err) {
-    struct ros_definition_type *t = &d->types[type]; /* nothing is added while linking */
+    struct ros_definition_type *t = &d->types[type]; /* no types are added while linking */
     if (t->state == DONE) {
         return true;
     }
@@ -219,19 +351,17 @@ static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, s
     }
     t->state = OPEN;
     t->depth = 1;
-    for (uint32_t i = 0; i < t->count; i++) {
-        struct ros_definition_step *s = &d->steps[t->first + i];
-        uint32_t depth;
-        if (!link_step(d, t->name, s, level, &depth, err)) {
-            return false;
-        }
-        depth += 1 + (s->many != ROS_ONE);
-        t->depth = depth > t->depth ? depth : t->depth;
+    if (!link_base(d, type, level, err) || !link_steps(d, type, level, err)) {
+        return false;
     }
     if (t->depth > REEL_DEPTH_MAX) {
         return reel_fail(err, REEL_LIMIT, "types nest deeper than %d", REEL_DEPTH_MAX);
     }
+    if (!link_form(d, t, err) || !link_ids(d, t, err)) {
+        return false;
+    }
     ros_definition_link_measure(d, t);
+    link_traits(d, t);
     t->stamp = ros_definition_link_stamp_of(d, t);
     t->state = DONE;
     return true;
@@ -244,8 +374,8 @@ bool ros_definition_link(struct ros_definition *d, const char *top, struct reel_
     }
     for (int whole = 1; whole >= 0; whole--) {
         if (ros_type_name(bytes_text(top), whole, name) && ros_definition_find(d, name, &d->top)) {
-            if (d->types[d->top].form != ROS_STRUCT) {
-                return reel_fail(err, REEL_UNSUPPORTED, "this is not a struct");
+            if (d->types[d->top].form != ROS_STRUCT && d->types[d->top].form != ROS_UNION) {
+                return reel_fail(err, REEL_UNSUPPORTED, "this is neither a struct nor a union");
             }
             return link_type(d, d->top, 1, err);
         }

@@ -32,7 +32,8 @@ struct ros_definition_type *ros_definition_add_type(struct ros_definition *d, st
         return NULL;
     }
     memcpy(text, name.data, name.size);
-    d->types[d->n_types] = (struct ros_definition_type){.name = text, .first = (uint32_t)d->n_steps};
+    d->types[d->n_types] =
+        (struct ros_definition_type){.name = text, .first = (uint32_t)d->n_steps, .other = ROS_NO_STEP};
     return &d->types[d->n_types++];
 }
 
@@ -52,8 +53,34 @@ struct ros_definition_step *ros_definition_add_step(struct ros_definition *d, st
         return NULL;
     }
     d->types[d->n_types - 1].count++;
-    d->steps[d->n_steps] = (struct ros_definition_step){.key = bytes_of(key, name.size), .word = "", .unit = ""};
+    d->steps[d->n_steps] =
+        (struct ros_definition_step){.key = bytes_of(key, name.size), .word = "", .unit = "", .id = ROS_NEXT_ID};
     return &d->steps[d->n_steps++];
+}
+
+bool ros_definition_copy_steps(struct ros_definition *d, uint32_t first, uint32_t count, struct reel_error *err) {
+    if (count > REEL_DEFINITION_FIELDS_MAX - d->n_steps) {
+        return reel_fail(err, REEL_LIMIT, "a definition of more than %d fields", REEL_DEFINITION_FIELDS_MAX);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!GROW_ARRAY(d->steps, d->n_steps, d->steps_room)) {
+            return reel_fail_memory(err);
+        }
+        d->steps[d->n_steps++] = d->steps[first + i];
+    }
+    return true;
+}
+
+bool ros_definition_set_type(struct ros_definition *d, struct ros_definition_step *step, struct reel_bytes name,
+                             struct reel_error *err) {
+    char *text = arena_alloc(&d->arena, name.size + 1);
+    if (!text) {
+        return reel_fail_memory(err);
+    }
+    memcpy(text, name.data, name.size);
+    step->kind = ROS_VALUE_TYPE;
+    step->word = text;
+    return true;
 }
 
 static const struct {
@@ -89,12 +116,7 @@ bool ros_definition_set_word(struct ros_definition *d, struct ros_definition_ste
     if (step->kind == ROS_VALUE_TYPE && d->dialect == ROS_2 && (bytes_is(word, "time") || bytes_is(word, "duration"))) {
         step->word = bytes_is(word, "time") ? "builtin_interfaces/Time" : "builtin_interfaces/Duration";
     } else if (step->kind == ROS_VALUE_TYPE) {
-        char *text = arena_alloc(&d->arena, word.size + 1);
-        if (!text) {
-            return reel_fail_memory(err);
-        }
-        memcpy(text, word.data, word.size);
-        step->word = text;
+        return ros_definition_set_type(d, step, word, err);
     }
     return true;
 }

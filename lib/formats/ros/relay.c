@@ -86,6 +86,7 @@ static void set_many(struct relay_move *m, const struct ros_definition_step *in,
                      const struct ros_definition_step *out) {
     m->in = in ? in->many : RELAY_ABSENT;
     m->out = out ? out->many : RELAY_ABSENT;
+    m->headed = in && in->many != ROS_ONE && (in->is_enum || !ros_definition_is_number(in));
     m->in_count = in ? in->count : 0;
     m->out_count = out ? out->count : 0;
     m->least = in ? in->least : 0;
@@ -96,8 +97,8 @@ static void set_many(struct relay_move *m, const struct ros_definition_step *in,
 static void merge_group(const struct ros_relay *relay, struct relay_move *m) {
     const struct relay_body *body = &relay->bodies[m->body];
     const struct relay_move *only = &relay->moves[body->first];
-    bool plain = body->count == 1 && body->n_skips == 0 && only->kind == RELAY_NUMBERS && only->in == only->out &&
-                 only->in != ROS_LIST && only->in_count == only->out_count;
+    bool plain = body->count == 1 && body->n_skips == 0 && only->kind == RELAY_NUMBERS && !only->headed &&
+                 only->in == only->out && only->in != ROS_LIST && only->in_count == only->out_count;
     uint64_t per = plain ? (uint64_t)only->per * (only->in == ROS_ARRAY ? only->in_count : 1) : 0;
     if (plain && m->in != RELAY_ABSENT && m->out != RELAY_ABSENT && per > 0 && per <= UINT32_MAX) {
         m->kind = RELAY_NUMBERS;
@@ -107,7 +108,7 @@ static void merge_group(const struct ros_relay *relay, struct relay_move *m) {
 }
 
 static uint64_t numbers_in(const struct relay_move *m) { /* 0: not a fixed number on both sides */
-    bool fixed = m->kind == RELAY_NUMBERS && m->in == m->out &&
+    bool fixed = m->kind == RELAY_NUMBERS && !m->headed && m->in == m->out &&
                  (m->in == ROS_ONE || (m->in == ROS_ARRAY && m->in_count == m->out_count));
     return fixed ? (uint64_t)m->per * (m->in == ROS_ONE ? 1 : m->in_count) : 0;
 }
@@ -432,6 +433,7 @@ struct ros_relay *ros_relay_new(const struct ros_definition *from, uint32_t from
         return NULL;
     }
     relay->from = from->dialect;
+    relay->from_omg = from->is_omg;
     struct compiling c = {.relay = relay, .from = from, .to = to, .err = err};
     bool good = compile(&c, from_type, to_type);
     arena_free(&c.arena);

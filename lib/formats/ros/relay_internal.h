@@ -20,6 +20,7 @@ enum { RELAY_ABSENT = ROS_LIST + 1 /* beside enum ros_many: this side has no suc
 struct relay_move {
     uint8_t kind, size;
     uint8_t in, out; /* ros_many, or RELAY_ABSENT: is skipped, or filled with the default */
+    bool headed;     /* in XCDR2 its size comes before the input's list or array */
     uint8_t slot;    /* in a body that is not in the order of the input: which of its skips stands at the field */
     uint32_t per;    /* RELAY_NUMBERS */
     uint32_t in_count, out_count; /* of arrays; of a list out, the most */
@@ -38,6 +39,7 @@ struct relay_body {
 
 struct ros_relay {
     enum ros_dialect from;
+    bool from_omg; /* wide texts of the input are as in XCDR2 */
     struct relay_move *moves;
     struct relay_body *bodies;
     size_t n_moves, moves_room, n_bodies, bodies_room;

@@ -9,7 +9,8 @@
 
 enum {
     CDR_HEAD = 4,
-    WIDE = 4,             /* bytes of a character of a wide text */
+    WIDE = 4,             /* bytes of a character of a wide text in ROS 2; others have 2, and before them not the number
+                             of the characters, but of the bytes */
     SPARE_OUT = 64 << 10, /* a payload may grow by this much, … */
     GROWTH_OUT = 16,      /* … and to so many times its size */
     CDR_END_PADDING = 3,  /* zeros that some writers append */
@@ -24,8 +25,9 @@ struct relay_run {
     uint64_t passed;       /* how many of them have been */
     bool needs_more;       /* one of them was to be read */
     const uint8_t *origin; /* what the input is aligned to */
-    bool in_cdr, out_cdr, big;
-    uint8_t *out; /* NULL: measure */
+    bool in_cdr, out_cdr, big, is_v2;
+    unsigned align_max; /* of the input */
+    uint8_t *out;       /* NULL: measure */
     uint64_t pos, room;
     uint64_t budget; /* values that take no bytes of the input: so many more */
     struct reel_error *err;
@@ -42,7 +44,7 @@ static uint64_t left(const struct relay_run *r) {
 
 /* The bytes before `size` bytes that are aligned. False: they are not all there. */
 static inline bool pad_of(struct relay_run *r, unsigned align, uint64_t size, uint64_t *pad) {
-    *pad = r->in_cdr ? -ros_relay_run_position(r) & (align - 1) : 0;
+    *pad = r->in_cdr ? -ros_relay_run_position(r) & ((align < r->align_max ? align : r->align_max) - 1) : 0;
     return (*pad <= left(r) && size <= left(r) - *pad) ||
            reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes are needed, %llu are left",
                      (unsigned long long)ros_relay_run_position(r), (unsigned long long)(*pad + size),
@@ -250,24 +252,28 @@ static bool move_text(struct relay_run *r, bool writes) {
 
 /* ---- wide texts, which only ROS 2 has: units of UTF-16 in 4 bytes each */
 
-static uint32_t unit_at(const struct relay_run *r, const uint8_t *p) {
+static uint32_t unit_at(const struct relay_run *r, const uint8_t *p, uint32_t wide) {
+    if (wide < WIDE) {
+        return r->big ? (uint32_t)p[0] << 8 | p[1] : load_u16le(p);
+    }
     return r->big ? __builtin_bswap32(load_u32le(p)) : load_u32le(p);
 }
 
 static bool move_wide_text(struct relay_run *r, bool writes) {
-    uint32_t n = 0, size = 0;
-    const uint8_t *p = take_u32(r, &n) ? ros_relay_run_take(r, 1, (uint64_t)n * WIDE) : NULL;
+    uint32_t n = 0, size = 0, wide = r->is_v2 || r->relay->from_omg ? 2 : WIDE;
+    const uint8_t *p = take_u32(r, &n) ? ros_relay_run_take(r, 1, wide < WIDE ? n : (uint64_t)n * WIDE) : NULL;
     if (!p || !writes) {
         return p;
     }
+    n /= wide < WIDE ? wide : 1;
     for (int pass = 0; pass < 2; pass++) { /* the size first, then the bytes */
         uint8_t *to = NULL, utf8[4];
         if (pass == 1 && (!give_u32(r, size) || !give(r, 1, size, &to))) {
             return false;
         }
         for (uint32_t i = 0, at = 0; i < n && (pass == 0 || to); i++) {
-            uint32_t low = i + 1 < n ? unit_at(r, p + (size_t)(i + 1) * WIDE) : 0, used = 1;
-            size_t bytes = utf8_put_units(unit_at(r, p + (size_t)i * WIDE), low, &used, utf8);
+            uint32_t low = i + 1 < n ? unit_at(r, p + (size_t)(i + 1) * wide, wide) : 0, used = 1;
+            size_t bytes = utf8_put_units(unit_at(r, p + (size_t)i * wide, wide), low, &used, utf8);
             i += used - 1;
             if (to) {
                 memcpy(to + at, utf8, bytes);
@@ -349,7 +355,10 @@ static bool move_values(struct relay_run *r, const struct relay_move *m, uint64_
 
 /* How many values the input has. */
 static bool ros_count_in(struct relay_run *r, const struct relay_move *m, uint8_t in, uint64_t *n) {
-    uint32_t count = in == ROS_ONE ? 1 : in == ROS_ARRAY ? m->in_count : 0;
+    uint32_t count = in == ROS_ONE ? 1 : in == ROS_ARRAY ? m->in_count : 0, size;
+    if (m->headed && r->is_v2 && !take_u32(r, &size)) {
+        return false;
+    }
     if (in == ROS_LIST && !take_u32(r, &count)) {
         return false;
     }
@@ -434,8 +443,10 @@ static bool run_body(struct relay_run *r, uint32_t number, bool reads, bool writ
 static bool ros_read_head(struct relay_run *r) {
     const uint8_t *head = ros_relay_run_take(r, 1, CDR_HEAD);
     r->origin = r->in.at;
-    r->big = head && head[1] == 0;
-    return head && ((head[0] == 0 && head[1] <= 1) ||
+    r->big = head && (head[1] & 1) == 0;
+    r->is_v2 = head && head[0] == 0 && ((head[1] & 0xfe) == 0x06 || (head[1] & 0xfe) == 0x10);
+    r->align_max = r->is_v2 ? 4 : 8;
+    return head && (r->is_v2 || (head[0] == 0 && head[1] <= 1) ||
                     reel_fail(r->err, REEL_DAMAGED, "the payload does not begin as plain CDR does"));
 }
 
@@ -451,6 +462,7 @@ static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
     r->origin = r->in.at;
     r->budget = REEL_EMPTY_VALUES_MAX + (uint64_t)payload.size + r->after;
     r->in_cdr = r->relay->from == ROS_2;
+    r->align_max = 8; /* of the head */
     r->out_cdr = !r->in_cdr;
     if (r->out_cdr && r->out) {
         if (r->room < sizeof head) {

@@ -181,6 +181,10 @@ static bool take_original(struct ros_translating *t, const struct reel_channel *
 }
 
 static bool translate_to_ros1(struct ros_translating *t, const struct reel_channel *c) {
+    const struct ros_definition_type *top = &t->def->types[t->def->top];
+    if (top->beyond) {
+        return reel_fail(t->err, REEL_UNSUPPORTED, "%.128s: ROS 1 has no %s", top->name, top->beyond);
+    }
     if (take_original(t, c)) {
         return true;
     }

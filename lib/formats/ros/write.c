@@ -123,6 +123,17 @@ bool ros_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     return ros_accepts_all_but_metadata(stream, loss);
 }
 
+void ros_report_silent(const struct reel_stream *stream, struct reel_loss *loss) {
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        struct reel_reader *reader = stream->readers[stream->channel_source[i]];
+        const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+        uint32_t id = stream->channels[i]->id;
+        if (id < reel_index_info(index)->n_channels && reel_index_stats(index, id)->count == 0) {
+            reel_loss_add(loss, REEL_LOSES, stream->channels[i], "the topic, because it has no messages");
+        }
+    }
+}
+
 bool ros_accepts_all_but_metadata(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[i]));

@@ -30,6 +30,8 @@ bool ros_accepts(const struct reel_channel *channel, enum ros_names names,
                  bool (*fits)(const struct ros_connection *connection, struct reel_loss *loss), struct reel_loss *loss);
 /* accepts_all(): what either version loses of recordings. */
 bool ros_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
+/* Reports topics without messages: a bag describes a topic before its first one. */
+void ros_report_silent(const struct reel_stream *stream, struct reel_loss *loss);
 bool ros_accepts_all_but_metadata(const struct reel_stream *stream, struct reel_loss *loss); /* which a bag 1.2 has room
                                                                                                 for */
 

@@ -88,14 +88,15 @@ static struct bag_type rosbag_type_of(const struct reel_index_info *info, const 
 }
 
 /* Each type once, with the sum of its first channel. */
-static void fill_types(struct bag_figures *f, const struct reel_index *index, const struct reel_index_info *info) {
-    for (uint32_t i = 0; i < info->n_channels; i++) {
-        f->types[i] = rosbag_type_of(info, reel_index_channel(index, i));
+static void fill_types(struct bag_figures *f, const struct reel_index_info *info,
+                       const struct reel_channel *const *channels, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        f->types[i] = rosbag_type_of(info, channels[i]);
     }
-    if (info->n_channels > 0) {
-        qsort(f->types, info->n_channels, sizeof *f->types, by_type);
+    if (n > 0) {
+        qsort(f->types, n, sizeof *f->types, by_type);
     }
-    for (uint32_t i = 0; i < info->n_channels; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(f->types[i].name, f->types[f->n_types - 1].name) != 0) {
             f->types[f->n_types++] = f->types[i];
         }
@@ -105,6 +106,7 @@ static void fill_types(struct bag_figures *f, const struct reel_index *index, co
 static bool fill_topics(struct bag_figures *f, struct reel_reader *reader, bool rates, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     const struct reel_index_info *info = reel_index_info(index);
+    bool lists_silent = strncmp(info->container, "#ROSBAG", 7) != 0; /* of these ROS names those with messages */
     uint32_t n = info->n_channels;
     AUTO_MEM const struct reel_channel **channels = malloc((n + 1u) * sizeof *channels);
     f->topics = calloc(n + 1u, sizeof *f->topics);
@@ -112,10 +114,12 @@ static bool fill_topics(struct bag_figures *f, struct reel_reader *reader, bool 
     if (!channels || !f->topics || !f->types) {
         return reel_fail_memory(err);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        channels[i] = reel_index_channel(index, i);
+    n = 0;
+    for (uint32_t i = 0; i < info->n_channels; i++) {
+        channels[n] = reel_index_channel(index, i);
+        n += lists_silent || reel_index_stats(index, i)->count > 0;
     }
-    fill_types(f, index, info);
+    fill_types(f, info, channels, n);
     qsort(channels, n, sizeof *channels, by_topic);
     for (uint32_t i = 0, end; i < n; i = end) {
         struct bag_topic *topic = &f->topics[f->n_topics++];

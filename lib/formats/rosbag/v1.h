@@ -173,7 +173,6 @@ bool rosbag_v1_take(struct rosbag_v1 *bag, const struct rosbag_v1_record *record
                                                                              bag->window
                                                                            */
 bool rosbag_v1_is_message(const struct rosbag_v1_record *record);         /* with a proper topic and stamp */
-void rosbag_v1_first_stamp(struct rosbag_v1 *bag, uint32_t sec);          /* sets the clock */
 bool rosbag_v1_walk_known(struct rosbag_v1 *bag, struct reel_error *err); /* reads the records that the window holds and
                                                                              templates match */
 bool rosbag_v1_learn(struct rosbag_v1 *bag, const struct rosbag_v1_template *seen, const uint8_t *bytes,

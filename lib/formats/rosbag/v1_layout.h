@@ -45,6 +45,5 @@ enum {
 };
 
 #define ROSBAG_V1_NS_PER_SEC 1000000000
-#define ROSBAG_V1_WALL_SEC_MIN 100000000u /* a first stamp below this (March 1973) is no date */
 
 #endif

@@ -147,5 +147,5 @@ const struct reel_format reel_format_rosbag_v1 = {
     .probe = rosbag_v1_probe,
     .scan = rosbag_v1_scan,
     .summary = rosbag_v1_summary,
-    .version = 5,
+    .version = 6,
 };

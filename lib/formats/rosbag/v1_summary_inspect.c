@@ -135,9 +135,6 @@ static bool rosbag_visit(struct rosbag_v1_summary *o, const struct rosbag_v1_vis
                          (ull)at);
     }
     uint32_t sec = load_u32le(r.fields.sec.data), nsec = load_u32le(r.fields.nsec.data);
-    if (v == o->visits) {
-        rosbag_v1_first_stamp(&o->bag, sec);
-    }
     const struct rosbag_v1_channel *c = rosbag_v1_channel_of(&o->bag, &r.fields, at, err);
     const struct reel_channel_stats one = {
         .count = 1, .first_ns = rosbag_v1_time(sec, nsec), .last_ns = rosbag_v1_time(sec, nsec)};

@@ -66,20 +66,9 @@ bool rosbag_v1_progress(struct rosbag_v1 *bag, uint64_t at, struct reel_error *e
     return reel_scan_progress(bag->scan, at, bag->source->size, err);
 }
 
-void rosbag_v1_first_stamp(struct rosbag_v1 *bag, uint32_t sec) {
-    if (sec < ROSBAG_V1_WALL_SEC_MIN) {
-        reel_scan_clock(bag->scan, REEL_CLOCK_RELATIVE,
-                        bag->framed
-                            ? "stamps start near zero: the clock of a simulation, or time since the recording began"
-                            : "stamps count from the start of the recording");
-    }
-}
-
 bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_record *record,
                        uint32_t sec, uint32_t nsec, struct reel_error *err) {
-    if (bag->messages++ == 0) {
-        rosbag_v1_first_stamp(bag, sec);
-    }
+    bag->messages++;
     bag->carried += nsec >= ROSBAG_V1_NS_PER_SEC;
     struct rosbag_v1_topic *topic = channel->topic;
     if (topic->messages++ == 0) {

@@ -242,6 +242,7 @@ static bool rosbag_v1_accepts_all(const struct reel_stream *stream, struct reel_
     if (left > 0) {
         reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording", left);
     }
+    ros_report_silent(stream, loss);
     return ros_accepts_all_but_metadata(stream, loss);
 }
 

@@ -124,11 +124,11 @@ bool rosbag_v2_connection_record(struct bag2 *bag, struct window *window, const 
                                  uint64_t position, struct reel_error *err);
 bool rosbag_v2_channel_ready(struct bag2 *bag, struct rosbag_v2_connection *c, struct reel_error *err); /* makes its
                                                                                                            channel */
-void rosbag_v2_finish_connections(struct bag2 *bag);
+/* Makes channels of those that have no messages. */
+bool rosbag_v2_finish_connections(struct bag2 *bag, struct reel_error *err);
 
 /* walk, chunk: one unit, for the raw bytes of a chunk are walked as the file is */
 bool rosbag_v2_walk(struct bag2 *bag, struct rosbag_v2_run *run, struct reel_error *err);
-void rosbag_v2_first_stamp(struct bag2 *bag, uint32_t sec); /* of the recording: sets the clock */
 
 bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r, struct reel_error *err); /* moves
                                                                                                           bag->file.at

@@ -52,7 +52,6 @@ enum {
 };
 
 #define ROSBAG_V2_NS_PER_SEC 1000000000
-#define ROSBAG_V2_WALL_SEC_MIN 100000000u /* a first stamp below this (March 1973) is not a date */
 
 /* The fields of a record header; data NULL = missing. They point into the window: valid until its next use. */
 struct rosbag_v2_fields {

@@ -194,18 +194,16 @@ bool rosbag_v2_channel_ready(struct bag2 *bag, struct rosbag_v2_connection *c, s
     return c->has_channel;
 }
 
-void rosbag_v2_finish_connections(struct bag2 *bag) {
-    uint64_t idle = 0;
-    for (const struct rosbag_v2_connection *c = bag->connections; c; c = c->next) {
-        idle += c->messages == 0;
+bool rosbag_v2_finish_connections(struct bag2 *bag, struct reel_error *err) {
+    for (struct rosbag_v2_connection *c = bag->connections; c; c = c->next) {
         if (!c->described && c->messages > 0) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, 0, 0,
                               "no record describes connection %u: topic and type of its %llu messages are unknown",
                               c->id, (unsigned long long)c->messages);
         }
+        if (c->described && !c->has_channel && !rosbag_v2_channel_ready(bag, c, err)) { /* it has no messages */
+            return false;
+        }
     }
-    if (idle > 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu connections have no messages: ignored",
-                          (unsigned long long)idle);
-    }
+    return true;
 }

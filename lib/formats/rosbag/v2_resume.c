@@ -5,7 +5,10 @@
 #include "base/bytes.h"
 #include "formats/rosbag/v2.h"
 
-enum { PROGRESS_STEP = 4 << 20 };
+enum {
+    PROGRESS_STEP = 4 << 20,
+    PADDING_MAX = 1 << 20,
+};
 
 bool rosbag_v2_progress(struct bag2 *bag, struct rosbag_v2_run *run, uint64_t at, struct reel_error *err) {
     if (at < run->report_at) {
@@ -116,12 +119,56 @@ static uint64_t search_from(struct bag2 *bag, const struct rosbag_v2_run *run) {
     return from;
 }
 
+/* Zeros or spaces, as programs that build an index anew leave them behind the last chunk. */
+static bool is_padding(struct window *w, uint64_t from, uint64_t to, bool *yes, struct reel_error *err) {
+    uint8_t first = 0;
+    *yes = to > from && to - from <= PADDING_MAX;
+    for (uint64_t at = from; *yes && at < to; at++) {
+        const uint8_t *p = window_at(w, at, 1, err);
+        if (!p) {
+            return false;
+        }
+        first = at == from ? *p : first;
+        *yes = *p == first && (*p == 0 || *p == ' ');
+    }
+    return true;
+}
+
+/* *over: only padding is left before the index, which lists no further chunk: it is passed over. */
+static bool pass_padding(struct bag2 *bag, struct rosbag_v2_run *run, bool *over, struct reel_error *err) {
+    const struct rosbag_v2_tail *tail = &bag->tail;
+    *over = run == &bag->file && run->end == bag->source->size && tail->there && tail->ordered;
+    if (*over && !is_padding(run->window, run->at, bag->index_pos, over, err)) {
+        return false;
+    }
+    if (!*over) {
+        return true;
+    }
+    if (!rosbag_v2_chunk_close(bag, err)) {
+        return false;
+    }
+    *over = !tail->has;
+    if (*over) {
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, run->at, bag->index_pos - run->at,
+                          "%llu bytes before the index belong to no record", (ull)(bag->index_pos - run->at));
+        run->at = bag->index_pos;
+    }
+    return true;
+}
+
 bool rosbag_v2_resume(struct bag2 *bag, struct rosbag_v2_run *run, const char *why, struct reel_error *err) {
     uint64_t limit, found;
     if (bag->tail_met) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, run->at, run->end - run->at,
                           "the index is damaged at byte %llu: %s", (ull)run->at, why);
         run->at = run->end; /* after the last message: none is lost */
+        return true;
+    }
+    bool over;
+    if (!pass_padding(bag, run, &over, err)) {
+        return false;
+    }
+    if (over) {
         return true;
     }
     bag->chunk.broken = true;

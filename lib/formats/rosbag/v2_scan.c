@@ -149,7 +149,9 @@ static bool rosbag_v2_run_all(struct bag2 *bag, struct reel_error *err) {
         !rosbag_v2_tail_prove(bag, err)) {
         return false;
     }
-    rosbag_v2_finish_connections(bag);
+    if (!rosbag_v2_finish_connections(bag, err)) {
+        return false;
+    }
     rosbag_v2_scan_report_counts(bag);
     return true;
 }
@@ -200,5 +202,5 @@ const struct reel_format reel_format_rosbag_v2 = {
     .probe = rosbag_v2_probe,
     .scan = rosbag_v2_scan,
     .summary = rosbag_v2_summary,
-    .version = 2,
+    .version = 3,
 };

@@ -43,17 +43,6 @@ static bool check_info(const struct bag2 *bag, const struct summary *o, const st
            reel_fail(err, REEL_UNSUPPORTED, "the times of the chunk at %llu are not valid", (ull)info->chunk_pos);
 }
 
-/* The scan decides by the first message; here all messages of its chunk must agree. */
-static bool report_clock(struct bag2 *bag, const struct rosbag_v2_info *info, struct reel_error *err) {
-    bool relative = info->start >> 32 < ROSBAG_V2_WALL_SEC_MIN;
-    if (relative != (info->end >> 32 < ROSBAG_V2_WALL_SEC_MIN)) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "the first chunk has times near zero and dates: the clock is unknown until a scan");
-    }
-    rosbag_v2_first_stamp(bag, (uint32_t)(info->start >> 32));
-    return true;
-}
-
 static bool count_row(struct bag2 *bag, const struct rosbag_v2_info *info, const struct rosbag_v2_row *row,
                       struct reel_error *err) {
     struct rosbag_v2_connection *c = rosbag_v2_find(bag, row->conn);
@@ -74,8 +63,7 @@ static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag
     if (!rosbag_is_whole(r)) {
         return reel_fail(err, REEL_UNSUPPORTED, "the chunk info at %llu lacks fields", (ull)r->at);
     }
-    if (!rosbag_v2_info_read(w, r, &info, err) || !check_info(bag, o, &info, err) ||
-        (info.messages > 0 && o->messages == 0 && !report_clock(bag, &info, err))) {
+    if (!rosbag_v2_info_read(w, r, &info, err) || !check_info(bag, o, &info, err)) {
         return false;
     }
     o->infos++;
@@ -135,5 +123,6 @@ bool rosbag_v2_summary(struct reel_scan *scan, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "the index has more than the %d MiB that a summary reads",
                          INDEX_MAX_MIB);
     }
-    return bag.encryptor ? rosbag_v2_sealed(&bag, err) : rosbag_v2_summary_read_index(&bag, &o, err);
+    return bag.encryptor ? rosbag_v2_sealed(&bag, err)
+                         : rosbag_v2_summary_read_index(&bag, &o, err) && rosbag_v2_finish_connections(&bag, err);
 }

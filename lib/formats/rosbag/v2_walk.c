@@ -8,13 +8,6 @@
 
 /* ---- messages ---- */
 
-void rosbag_v2_first_stamp(struct bag2 *bag, uint32_t sec) {
-    if (sec < ROSBAG_V2_WALL_SEC_MIN) {
-        reel_scan_clock(bag->scan, REEL_CLOCK_RELATIVE,
-                        "stamps start near zero: the clock of a simulation, or time since the recording began");
-    }
-}
-
 static void touch(struct bag2 *bag, struct rosbag_v2_connection *c) {
     c->chunk_number = bag->chunk.number;
     c->in_chunk = c->in_index = c->sum = c->index_sum = 0;
@@ -27,9 +20,7 @@ static void touch(struct bag2 *bag, struct rosbag_v2_connection *c) {
 static inline bool rosbag_take(struct bag2 *bag, const struct rosbag_v2_run *run, struct rosbag_v2_connection *c,
                                struct reel_entry *entry, uint64_t stamp, const uint8_t *payload,
                                struct reel_error *err) {
-    if (bag->messages++ == 0) {
-        rosbag_v2_first_stamp(bag, (uint32_t)(stamp >> 32));
-    }
+    bag->messages++;
     bag->carried += (uint32_t)stamp >= ROSBAG_V2_NS_PER_SEC;
     struct rosbag_v2_chunk *chunk = &bag->chunk;
     if (c->chunk_number != chunk->number) {

@@ -33,6 +33,11 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
     return true;
 }
 
+static bool rosbag_v2_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    ros_report_silent(stream, loss);
+    return ros_accepts_all(stream, loss);
+}
+
 static bool rosbag_v2_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     return ros_accepts(c, ROS_NAMES_LATER, accepts_connection, loss);
 }
@@ -411,7 +416,7 @@ static bool rosbag_v2_messages(struct reel_write *w, struct reel_sink *out, stru
         .name = "rosbag-2.0", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag",      \
         .needs = REEL_COMPRESSES | REEL_HEAD_LAST, .version = 3, .encoding = "ros1",                                   \
         .totals_size = sizeof(struct rosbag_v2_totals), .run_size = sizeof(struct rosbag_v2_write_run),                \
-        .accepts = rosbag_v2_accepts, .accepts_all = ros_accepts_all, .compressions = "bz2 lz4",                       \
+        .accepts = rosbag_v2_accepts, .accepts_all = rosbag_v2_accepts_all, .compressions = "bz2 lz4",                 \
         .open = rosbag_v2_open_run, .close = rosbag_v2_close_run, .head = rosbag_v2_head,                              \
         .messages = rosbag_v2_messages, .tail_parts = rosbag_v2_tail_parts, .tail = rosbag_v2_tail,                    \
         .recorder = &rosbag_v2_recorder                                                                                \

@@ -3,7 +3,10 @@
  *
  *   {"topic": "/imu", "log_time": "2024-06-11T10:00:00.25Z", "publish_time": …, "sequence": 7, "data": {"x": 1.5}}
  *   {"$channel": {"topic": "/scan", "type": "sensor_msgs/LaserScan", "encoding": "ros1", "schema": "…",
- * "schema_encoding": "ros1msg"}}
+ * "schema_encoding": "ros1msg", "schema_hash": "…"}}
+ *
+ * A channel of several definitions has all of them in "schemas", a list of maps with the members of one; one that is
+ * found under other topics has these in "topics".
  *
  * data is a value, or bytes: {"$base64": "…"} in JSON, bin in MessagePack. A topic without a channel row gets one at
  * its first message, of values (encoding json or msgpack) or of bytes (encoding ""). Times are RFC 3339, integers

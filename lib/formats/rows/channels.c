@@ -32,26 +32,31 @@ static struct rows_topic *rows_channels_topic_named(struct rows_scan *s, const c
 static bool rows_channels_keep(struct rows_scan *s, struct rows_channel *c, const struct reel_channel *from,
                                struct reel_error *err) {
     struct arena *a = &s->model;
-    struct reel_schema *schema = from->n_schemas ? arena_copy(a, from->schemas, sizeof *schema) : NULL;
+    struct reel_schema *schemas =
+        from->n_schemas ? arena_copy(a, from->schemas, from->n_schemas * sizeof *schemas) : NULL;
+    const char **topics = from->n_topics ? arena_alloc(a, from->n_topics * sizeof *topics) : NULL;
     c->model = *from;
     c->capacity = from->metadata.count;
-    c->model.schemas = schema;
-    c->model.topics = NULL;
-    c->model.n_topics = 0;
+    c->model.schemas = schemas;
+    c->model.topics = topics;
     c->model.metadata.items = arena_copy(a, from->metadata.items, from->metadata.count * sizeof *from->metadata.items);
     bool good = (c->model.name = arena_text(a, from->name)) && (c->model.type = arena_text(a, from->type)) &&
                 (c->model.encoding = arena_text(a, from->encoding)) &&
                 (c->model.metadata.items || from->metadata.count == 0);
-    if (schema) {
-        good = good && (schema->name = arena_text(a, schema->name)) &&
-               (schema->encoding = arena_text(a, schema->encoding)) &&
+    for (uint32_t i = 0; good && schemas && i < from->n_schemas; i++) {
+        struct reel_schema *schema = &schemas[i];
+        good = (schema->name = arena_text(a, schema->name)) && (schema->encoding = arena_text(a, schema->encoding)) &&
+               (schema->hash = arena_text(a, schema->hash)) &&
                (schema->data.size == 0 || (schema->data.data = arena_copy(a, schema->data.data, schema->data.size)));
+    }
+    for (uint32_t i = 0; good && topics && i < from->n_topics; i++) {
+        good = (topics[i] = arena_text(a, from->topics[i]));
     }
     for (size_t i = 0; good && i < from->metadata.count; i++) {
         struct reel_pair *pair = &c->model.metadata.items[i];
         good = (pair->key = arena_text(a, pair->key)) && (pair->value = arena_text(a, pair->value));
     }
-    return (good && (schema || from->n_schemas == 0)) || arena_fail(a, err);
+    return (good && (schemas || from->n_schemas == 0) && (topics || from->n_topics == 0)) || arena_fail(a, err);
 }
 
 static const char *callerid_of(const struct reel_channel *c) {
@@ -95,7 +100,12 @@ static struct rows_channel *rows_channels_find(const struct rows_topic *t, const
 }
 
 static bool rows_same_schema(const struct reel_channel *a, const struct reel_channel *b) {
-    return a->n_schemas == b->n_schemas && (a->n_schemas == 0 || bytes_equal(a->schemas->data, b->schemas->data));
+    bool same = a->n_schemas == b->n_schemas;
+    for (uint32_t i = 0; same && i < a->n_schemas; i++) {
+        same =
+            bytes_equal(a->schemas[i].data, b->schemas[i].data) && strcmp(a->schemas[i].hash, b->schemas[i].hash) == 0;
+    }
+    return same;
 }
 
 bool rows_define(struct rows_scan *s, const struct row *row, struct reel_error *err) {

@@ -1,6 +1,6 @@
 /* Parses one row (formats/rows/append.h). The members of both media are taken apart into spans, and the same code reads
  * them. */
-#include "formats/rows/row.h"
+#include "formats/rows/row_parse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,12 +12,6 @@
 #include "syntax/json_scan.h"
 #include "syntax/msgpack.h"
 #include "syntax/utf8.h"
-
-/* A value where it stands, in either medium. */
-struct value {
-    struct reel_bytes text;
-    enum { VALUE_NONE, VALUE_JSON, VALUE_MSGPACK } medium;
-};
 
 bool row_parser_open(struct row_parser *p, struct arena *arena, int64_t now_ns, struct reel_error *err) {
     const struct reel_channel json = {.name = "", .type = "", .encoding = "json"},
@@ -35,27 +29,18 @@ void row_parser_close(struct row_parser *p) {
 
 /* ---- scalars */
 
-struct scalar {
-    struct reel_visitor visitor; /* must be first */
-    struct arena *arena;
-    enum { SCALAR_OTHER, SCALAR_NULL, SCALAR_BOOL, SCALAR_INTEGER, SCALAR_REAL, SCALAR_TEXT, SCALAR_BYTES } kind;
-    int64_t integer;
-    double real;
-    struct reel_bytes bytes; /* in the arena, with a NUL behind it */
-    bool no_memory;
-};
 static bool on_null(struct reel_visitor *v) {
-    ((struct scalar *)v)->kind = SCALAR_NULL;
+    ((struct row_scalar *)v)->kind = SCALAR_NULL;
     return true;
 }
 static bool rows_on_boolean(struct reel_visitor *v, bool value) {
-    struct scalar *s = (struct scalar *)v;
+    struct row_scalar *s = (struct row_scalar *)v;
     s->kind = SCALAR_BOOL;
     s->integer = value;
     return true;
 }
 static bool rows_on_integer(struct reel_visitor *v, int64_t value) {
-    struct scalar *s = (struct scalar *)v;
+    struct row_scalar *s = (struct row_scalar *)v;
     s->kind = SCALAR_INTEGER;
     s->integer = value;
     return true;
@@ -64,7 +49,7 @@ static bool rows_on_natural(struct reel_visitor *v, uint64_t value) {
     return value <= INT64_MAX && rows_on_integer(v, (int64_t)value);
 }
 static bool rows_on_real(struct reel_visitor *v, double value) {
-    struct scalar *s = (struct scalar *)v;
+    struct row_scalar *s = (struct row_scalar *)v;
     s->kind = SCALAR_REAL;
     s->real = value;
     return true;
@@ -72,7 +57,7 @@ static bool rows_on_real(struct reel_visitor *v, double value) {
 static bool rows_on_real32(struct reel_visitor *v, float value) {
     return rows_on_real(v, (double)value);
 }
-static bool rows_keep_bytes(struct scalar *s, int kind, struct reel_bytes value) {
+static bool rows_keep_bytes(struct row_scalar *s, int kind, struct reel_bytes value) {
     uint8_t *copy = arena_alloc(s->arena, value.size + 1);
     s->no_memory = !copy;
     if (copy && value.size > 0) {
@@ -83,13 +68,13 @@ static bool rows_keep_bytes(struct scalar *s, int kind, struct reel_bytes value)
     return copy;
 }
 static bool rows_on_text(struct reel_visitor *v, struct reel_bytes value) {
-    return rows_keep_bytes((struct scalar *)v, SCALAR_TEXT, value);
+    return rows_keep_bytes((struct row_scalar *)v, SCALAR_TEXT, value);
 }
 static bool rows_on_binary(struct reel_visitor *v, struct reel_bytes value) {
-    return rows_keep_bytes((struct scalar *)v, SCALAR_BYTES, value);
+    return rows_keep_bytes((struct row_scalar *)v, SCALAR_BYTES, value);
 }
 static bool rows_on_begin(struct reel_visitor *v) {
-    ((struct scalar *)v)->kind = SCALAR_OTHER;
+    ((struct row_scalar *)v)->kind = SCALAR_OTHER;
     return false;
 }
 static const struct reel_visitor_ops scalar_ops = {
@@ -105,10 +90,10 @@ static const struct reel_visitor_ops scalar_ops = {
     .binary = rows_on_binary,
 };
 
-static bool read_scalar(const struct row_parser *p, const struct value *value, const char *member, struct scalar *out,
-                        struct reel_error *err) {
+bool row_read_scalar(const struct row_parser *p, const struct row_value *value, const char *member,
+                     struct row_scalar *out, struct reel_error *err) {
     struct reel_error why = {0};
-    *out = (struct scalar){.visitor.ops = &scalar_ops, .arena = p->arena};
+    *out = (struct row_scalar){.visitor.ops = &scalar_ops, .arena = p->arena};
     if (!reel_decode(value->medium == VALUE_JSON ? p->json : p->msgpack, value->text, &out->visitor, &why) &&
         why.code != REEL_OK) {
         return reel_error_ignore(err, &why) && reel_fail(err, REEL_ARGUMENT, "%s: %s", member, why.text);
@@ -117,10 +102,10 @@ static bool read_scalar(const struct row_parser *p, const struct value *value, c
 }
 
 /* A text without control characters; in the arena. */
-static bool rows_read_text(const struct row_parser *p, const struct value *value, const char *member, const char **out,
-                           struct reel_error *err) {
-    struct scalar s;
-    if (!read_scalar(p, value, member, &s, err)) {
+bool row_read_text(const struct row_parser *p, const struct row_value *value, const char *member, const char **out,
+                   struct reel_error *err) {
+    struct row_scalar s;
+    if (!row_read_scalar(p, value, member, &s, err)) {
         return false;
     }
     *out = (const char *)s.bytes.data;
@@ -141,13 +126,13 @@ static bool parse_time(const char *text, struct reel_time *t, struct reel_error 
     return good;
 }
 
-static bool rows_read_time(const struct row_parser *p, const struct value *value, const char *member, int64_t *out,
+static bool rows_read_time(const struct row_parser *p, const struct row_value *value, const char *member, int64_t *out,
                            struct reel_error *err) {
-    struct scalar s;
+    struct row_scalar s;
     struct reel_time t = {0};
     char digits[32];
     struct reel_error why = {0};
-    if (!read_scalar(p, value, member, &s, err)) {
+    if (!row_read_scalar(p, value, member, &s, err)) {
         return false;
     }
     bool exact = value->medium == VALUE_JSON && !memchr(value->text.data, 'e', value->text.size) &&
@@ -172,16 +157,10 @@ static bool rows_read_time(const struct row_parser *p, const struct value *value
 
 /* ---- members */
 
-struct members {
-    struct value topic, log_time, publish_time, sequence, frame_id, callerid, data, channel;
-    struct value type, encoding, schema, schema_name, schema_encoding, latched, metadata; /* of a channel row */
-    bool ignored;
-};
-
-static struct value *member_named(struct members *m, struct reel_bytes key) {
+static struct row_value *member_named(struct row_members *m, struct reel_bytes key) {
     const struct {
         const char *name;
-        struct value *value;
+        struct row_value *value;
     } known[] = {{"topic", &m->topic},
                  {"log_time", &m->log_time},
                  {"publish_time", &m->publish_time},
@@ -196,6 +175,9 @@ static struct value *member_named(struct members *m, struct reel_bytes key) {
                  {"latched", &m->latched},
                  {"schema_name", &m->schema_name},
                  {"schema_encoding", &m->schema_encoding},
+                 {"schema_hash", &m->schema_hash},
+                 {"schemas", &m->schemas},
+                 {"topics", &m->topics},
                  {"metadata", &m->metadata}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (bytes_is(key, known[i].name)) {
@@ -205,8 +187,8 @@ static struct value *member_named(struct members *m, struct reel_bytes key) {
     return NULL;
 }
 
-static void take_member(struct members *m, bool first, struct reel_bytes key, struct value value) {
-    struct value *to = member_named(m, key);
+static void take_member(struct row_members *m, bool first, struct reel_bytes key, struct row_value value) {
+    struct row_value *to = member_named(m, key);
     if (to) {
         *to = value;
     } else {
@@ -214,22 +196,22 @@ static void take_member(struct members *m, bool first, struct reel_bytes key, st
     }
 }
 
-static bool split_json(struct reel_bytes text, struct members *out, struct reel_error *err) {
+static bool split_json(struct reel_bytes text, struct row_members *out, struct reel_error *err) {
     struct json_items s = json_items_of(text, '{', '}');
     struct reel_bytes key = {0}, value = {0};
-    *out = (struct members){0};
+    *out = (struct row_members){0};
     for (bool first = true; json_next_member(&s, &key, &value); first = false) {
-        take_member(out, first, key, (struct value){value, VALUE_JSON});
+        take_member(out, first, key, (struct row_value){value, VALUE_JSON});
     }
     return json_items_end(&s) || reel_fail(err, REEL_ARGUMENT, "it is no JSON object");
 }
 
-static bool split_msgpack(struct reel_bytes map, struct members *out, struct reel_error *err) {
+static bool split_msgpack(struct reel_bytes map, struct row_members *out, struct reel_error *err) {
     struct msgpack_faults faults = {0};
     struct cursor c = cursor_of(map);
     struct msgpack_item item;
     struct reel_bytes key;
-    *out = (struct members){0};
+    *out = (struct row_members){0};
     if (msgpack_read(&c, &item) != MSGPACK_OK || item.kind != MSGPACK_MAP) {
         return reel_fail(err, REEL_ARGUMENT, "it is no MessagePack map");
     }
@@ -239,33 +221,33 @@ static bool split_msgpack(struct reel_bytes map, struct members *out, struct ree
             msgpack_skip(&c, REEL_DEPTH_MAX, &faults) != MSGPACK_OK) {
             return reel_fail(err, REEL_ARGUMENT, "its MessagePack is damaged");
         }
-        take_member(out, i == 0, key, (struct value){bytes_of(from, (size_t)(c.at - from)), VALUE_MSGPACK});
+        take_member(out, i == 0, key, (struct row_value){bytes_of(from, (size_t)(c.at - from)), VALUE_MSGPACK});
     }
     return true;
 }
 
-static bool rows_split(const struct value *value, struct members *out, struct reel_error *err) {
+bool row_split(const struct row_value *value, struct row_members *out, struct reel_error *err) {
     return value->medium == VALUE_JSON ? split_json(value->text, out, err) : split_msgpack(value->text, out, err);
 }
 
 /* ---- data */
 
 /* The digits of {"$base64": "…"}. */
-static bool is_base64(const struct value *value, struct value *digits) {
+bool row_is_base64(const struct row_value *value, struct row_value *digits) {
     struct json_items s = json_items_of(value->text, '{', '}');
     struct reel_bytes key, text, more;
     if (value->medium != VALUE_JSON || !json_next_member(&s, &key, &text) || !bytes_is(key, "$base64") ||
         json_next_member(&s, &key, &more) || s.c.failed) {
         return false;
     }
-    *digits = (struct value){text, VALUE_JSON};
+    *digits = (struct row_value){text, VALUE_JSON};
     return true;
 }
 
-static bool read_base64(const struct row_parser *p, const struct value *digits, struct reel_bytes *out,
-                        struct reel_error *err) {
-    struct scalar s;
-    if (!read_scalar(p, digits, "$base64", &s, err)) {
+bool row_read_base64(const struct row_parser *p, const struct row_value *digits, struct reel_bytes *out,
+                     struct reel_error *err) {
+    struct row_scalar s;
+    if (!row_read_scalar(p, digits, "$base64", &s, err)) {
         return false;
     }
     uint8_t *bytes = arena_alloc(p->arena, BASE64_ROOM(s.bytes.size));
@@ -283,15 +265,16 @@ static bool read_base64(const struct row_parser *p, const struct value *digits, 
 static const struct reel_visitor_ops nothing_ops = {0};
 
 /* A value that is no bytes stays as it is written; it is read once, so that nothing is recorded that cannot be read. */
-static bool read_data(const struct row_parser *p, const struct value *value, struct row *out, struct reel_error *err) {
-    struct value digits;
+static bool read_data(const struct row_parser *p, const struct row_value *value, struct row *out,
+                      struct reel_error *err) {
+    struct row_value digits;
     struct reel_error why = {0};
     out->span = value->text;
-    if (is_base64(value, &digits)) {
+    if (row_is_base64(value, &digits)) {
         out->is_bytes = true;
         /* without quotes */
         out->span = bytes_of(digits.text.data + 1, digits.text.size > 1 ? digits.text.size - 2 : 0);
-        return read_base64(p, &digits, &out->payload, err);
+        return row_read_base64(p, &digits, &out->payload, err);
     }
     struct cursor c = cursor_of(value->text);
     struct msgpack_item item = {0};
@@ -306,151 +289,28 @@ static bool read_data(const struct row_parser *p, const struct value *value, str
            (reel_error_ignore(err, &why) && reel_fail(err, REEL_ARGUMENT, "data: %s", why.text));
 }
 
-/* ---- channel rows */
-
-static bool text_or(const struct row_parser *p, const struct value *value, const char *member, const char *otherwise,
-                    const char **out, struct reel_error *err) {
-    *out = otherwise;
-    return value->medium == VALUE_NONE || rows_read_text(p, value, member, out, err);
-}
-
-static bool rows_read_schema(const struct row_parser *p, const struct members *m, struct reel_channel *c,
-                             struct reel_error *err) {
-    struct reel_schema *schema = arena_alloc(p->arena, sizeof *schema);
-    struct value digits;
-    struct scalar s;
-    if (m->schema.medium == VALUE_NONE) {
-        return true;
-    }
-    if (!schema) {
-        return arena_fail(p->arena, err);
-    }
-    const struct reel_encoding *encoding = reel_encoding_of(c);
-    const char *assumed = encoding && encoding->schema_encoding ? encoding->schema_encoding : c->encoding;
-    schema->hash = "";
-    if (!text_or(p, &m->schema_name, "schema_name", c->type, &schema->name, err) ||
-        !text_or(p, &m->schema_encoding, "schema_encoding", assumed, &schema->encoding, err)) {
-        return false;
-    }
-    if (is_base64(&m->schema, &digits)) {
-        if (!read_base64(p, &digits, &schema->data, err)) {
-            return false;
-        }
-    } else if (!read_scalar(p, &m->schema, "schema", &s, err)) {
-        return false;
-    } else {
-        bool is_text = s.kind == SCALAR_TEXT || s.kind == SCALAR_BYTES;
-        schema->data = is_text ? s.bytes : m->schema.text; /* a JSON Schema may stand there as it is */
-        if (!is_text && (s.kind != SCALAR_OTHER || m->schema.medium != VALUE_JSON)) {
-            return reel_fail(err, REEL_ARGUMENT, "schema must be a text, an object, or {\"$base64\": …}");
-        }
-    }
-    c->schemas = schema;
-    c->n_schemas = 1;
-    return schema->data.size <= REEL_SCHEMA_MAX ||
-           reel_fail(err, REEL_LIMIT, "schema: at most %d bytes", REEL_SCHEMA_MAX);
-}
-
-static bool rows_add_pair(const struct row_parser *p, struct reel_channel *c, struct reel_bytes key, struct value text,
-                          struct reel_error *err) {
-    struct reel_pair *pair = &c->metadata.items[c->metadata.count];
-    if (c->metadata.count++ == REEL_ROW_METADATA_MAX) {
-        return reel_fail(err, REEL_LIMIT, "metadata: at most %d texts", REEL_ROW_METADATA_MAX);
-    }
-    return (pair->key = arena_utf8(p->arena, key)) ? rows_read_text(p, &text, "metadata", &pair->value, err)
-                                                   : arena_fail(p->arena, err);
-}
-
-static bool read_json_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c,
-                            struct reel_error *err) {
-    struct json_items s = json_items_of(map, '{', '}');
-    struct reel_bytes key, text;
-    while (json_next_member(&s, &key, &text)) {
-        if (!rows_add_pair(p, c, key, (struct value){text, VALUE_JSON}, err)) {
-            return false;
-        }
-    }
-    return !s.c.failed || reel_fail(err, REEL_ARGUMENT, "metadata must be an object of texts");
-}
-
-static bool read_msgpack_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c,
-                               struct reel_error *err) {
-    struct msgpack_faults faults = {0};
-    struct cursor at = cursor_of(map);
-    struct msgpack_item item;
-    struct reel_bytes key;
-    bool good = msgpack_read(&at, &item) == MSGPACK_OK && item.kind == MSGPACK_MAP;
-    for (uint64_t i = 0; good && i < item.count; i++) {
-        const uint8_t *from = NULL;
-        good = msgpack_key(&at, &key, REEL_DEPTH_MAX, &faults) == MSGPACK_OK && (from = at.at) &&
-               msgpack_skip(&at, REEL_DEPTH_MAX, &faults) == MSGPACK_OK;
-        if (good &&
-            !rows_add_pair(p, c, key, (struct value){bytes_of(from, (size_t)(at.at - from)), VALUE_MSGPACK}, err)) {
-            return false;
-        }
-    }
-    return good || reel_fail(err, REEL_ARGUMENT, "metadata must be a map of texts");
-}
-
-static bool read_metadata(const struct row_parser *p, const struct value *value, struct reel_channel *c,
-                          struct reel_error *err) {
-    if (value->medium == VALUE_NONE) {
-        return true;
-    }
-    if (!(c->metadata.items = arena_alloc(p->arena, (REEL_ROW_METADATA_MAX + 1) * sizeof *c->metadata.items))) {
-        return arena_fail(p->arena, err);
-    }
-    return value->medium == VALUE_JSON ? read_json_pairs(p, value->text, c, err)
-                                       : read_msgpack_pairs(p, value->text, c, err);
-}
-
-static bool rows_read_channel(const struct row_parser *p, const struct value *value, struct row *out,
-                              struct reel_error *err) {
-    struct members m;
-    struct scalar latched = {0};
-    if (!rows_split(value, &m, err)) {
-        return reel_error_at(err, "$channel");
-    }
-    struct reel_channel *c = arena_alloc(p->arena, sizeof *c);
-    const char **topics = arena_alloc(p->arena, sizeof *topics);
-    if (!c || !topics) {
-        return arena_fail(p->arena, err);
-    }
-    if (m.topic.medium == VALUE_NONE) {
-        return reel_fail(err, REEL_ARGUMENT, "$channel: topic is missing");
-    }
-    if (!rows_read_text(p, &m.topic, "topic", &c->name, err) || !text_or(p, &m.type, "type", "", &c->type, err) ||
-        !text_or(p, &m.encoding, "encoding", value->medium == VALUE_JSON ? "json" : "msgpack", &c->encoding, err) ||
-        !rows_read_schema(p, &m, c, err) || !read_metadata(p, &m.metadata, c, err) ||
-        (m.latched.medium != VALUE_NONE && !read_scalar(p, &m.latched, "latched", &latched, err))) {
-        return reel_error_at(err, "$channel");
-    }
-    topics[0] = c->name;
-    c->topics = topics;
-    c->n_topics = 1;
-    c->latched = latched.kind == SCALAR_BOOL && latched.integer;
-    out->kind = ROW_CHANNEL;
-    out->topic = c->name;
-    out->channel = c;
-    return true;
-}
-
 /* ---- rows */
 
-static bool read_sequence(const struct row_parser *p, const struct value *value, uint32_t *out,
+bool row_text_or(const struct row_parser *p, const struct row_value *value, const char *member, const char *otherwise,
+                 const char **out, struct reel_error *err) {
+    *out = otherwise;
+    return value->medium == VALUE_NONE || row_read_text(p, value, member, out, err);
+}
+
+static bool read_sequence(const struct row_parser *p, const struct row_value *value, uint32_t *out,
                           struct reel_error *err) {
-    struct scalar s = {0};
-    if (value->medium != VALUE_NONE && !read_scalar(p, value, "sequence", &s, err)) {
+    struct row_scalar s = {0};
+    if (value->medium != VALUE_NONE && !row_read_scalar(p, value, "sequence", &s, err)) {
         return false;
     }
     *out = s.kind == SCALAR_INTEGER ? (uint32_t)s.integer : 0;
     return true;
 }
 
-static bool read_row(const struct row_parser *p, const struct members *m, struct row *out, struct reel_error *err) {
+static bool read_row(const struct row_parser *p, const struct row_members *m, struct row *out, struct reel_error *err) {
     *out = (struct row){.log_ns = p->now_ns};
     if (m->channel.medium != VALUE_NONE) {
-        return rows_read_channel(p, &m->channel, out, err);
+        return row_read_channel(p, &m->channel, out, err);
     }
     if (m->ignored) {
         return true;
@@ -461,22 +321,22 @@ static bool read_row(const struct row_parser *p, const struct members *m, struct
     if (m->topic.medium == VALUE_NONE || m->data.medium == VALUE_NONE) {
         return reel_fail(err, REEL_ARGUMENT, "%s is missing", m->topic.medium == VALUE_NONE ? "topic" : "data");
     }
-    return rows_read_text(p, &m->topic, "topic", &out->topic, err) &&
+    return row_read_text(p, &m->topic, "topic", &out->topic, err) &&
            (m->log_time.medium == VALUE_NONE || rows_read_time(p, &m->log_time, "log_time", &out->log_ns, err)) &&
            (m->publish_time.medium == VALUE_NONE ||
             rows_read_time(p, &m->publish_time, "publish_time", &out->publish_ns, err)) &&
            read_sequence(p, &m->sequence, &out->sequence, err) &&
-           text_or(p, &m->frame_id, "frame_id", NULL, &out->frame_id, err) &&
-           text_or(p, &m->callerid, "callerid", NULL, &out->callerid, err) && read_data(p, &m->data, out, err) &&
-           (!out->is_bytes || text_or(p, &m->encoding, "encoding", "", &out->encoding, err));
+           row_text_or(p, &m->frame_id, "frame_id", NULL, &out->frame_id, err) &&
+           row_text_or(p, &m->callerid, "callerid", NULL, &out->callerid, err) && read_data(p, &m->data, out, err) &&
+           (!out->is_bytes || row_text_or(p, &m->encoding, "encoding", "", &out->encoding, err));
 }
 
 bool row_parse_json(const struct row_parser *p, struct reel_bytes text, struct row *out, struct reel_error *err) {
-    struct members m;
+    struct row_members m;
     return split_json(text, &m, err) && read_row(p, &m, out, err);
 }
 
 bool row_parse_msgpack(const struct row_parser *p, struct reel_bytes map, struct row *out, struct reel_error *err) {
-    struct members m;
+    struct row_members m;
     return split_msgpack(map, &m, err) && read_row(p, &m, out, err);
 }

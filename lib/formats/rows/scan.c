@@ -16,7 +16,6 @@ enum {
     RUN_BYTES = 256 << 10, /* rows decoded together; a longer row is alone */
     ARENA_KEPT = 1 << 20,
 };
-static const int64_t WALL_MIN_NS = 100000000LL * 1000000000; /* earlier times have no date */
 
 /* Where the payload of a row is read: from the decoded run; there or from the plain one; from the plain one, because
  * bytes inside of a value stay digits. */
@@ -28,10 +27,9 @@ struct reading {
     enum reel_row_media media;
     struct row_parser parser;
     struct arena arena;
-    struct grow text;  /* of the file, from `offset` on */
-    uint64_t offset;   /* of text.data */
-    uint64_t row;      /* number of the last row */
-    uint64_t messages; /* so far */
+    struct grow text; /* of the file, from `offset` on */
+    uint64_t offset;  /* of text.data */
+    uint64_t row;     /* number of the last row */
     struct { /* rows of JSON that are not reported yet: entries with their offsets in the file, and a payload_kind
                 instead of a chunk */
         struct reel_entry *entries;
@@ -113,9 +111,8 @@ static bool rows_add_message(struct reading *r, const struct row *row, struct re
         .extra = {row->has_publish_time ? (uint64_t)row->publish_ns - (uint64_t)row->log_ns : 0,
                   (uint64_t)rows_frame(&r->channels, channel, row->frame_id) << 32 | row->sequence},
     };
-    if (r->messages++ == 0 && !row->dated && row->log_ns < WALL_MIN_NS) {
-        reel_scan_clock(r->channels.scan, REEL_CLOCK_RELATIVE,
-                        "times are before 1973: they count from a start of their own");
+    if (row->dated) {
+        reel_scan_clock(r->channels.scan, REEL_CLOCK_WALL, NULL);
     }
     r->parser.now_ns = row->log_ns;
     if (r->media == REEL_ROWS_MSGPACK) {
@@ -374,5 +371,5 @@ const struct reel_format reel_format_rows = {
     .probe = rows_probe,
     .scan = rows_scan,
     .describe = rows_describe,
-    .version = 1,
+    .version = 2,
 };

@@ -269,7 +269,15 @@ static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, str
     if (b->tag == TIDE_NO_BLOCK) {
         return unknown_block(t, b, left, err);
     }
-    bool fits = b->size <= left, good = fits && size_decides(t);
+    bool unfinished = b->tag == TIDE_CHNK && b->size < TIDE_CHUNK_HEAD; /* Size is filled in when a chunk is closed */
+    if (unfinished) {
+        bool empty;
+        if (!block_follows(t, at + TIDE_BLOCK_HEAD + b->size, true, &empty, err)) {
+            return false;
+        }
+        unfinished = !empty;
+    }
+    bool fits = b->size <= left && !unfinished, good = fits && size_decides(t);
     b->end = fits ? at + TIDE_BLOCK_HEAD + b->size : 0;
     if (good || (fits && !block_follows(t, b->end, false, &good, err)) || good) {
         return good;

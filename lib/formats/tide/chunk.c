@@ -213,6 +213,10 @@ static bool read_entries(struct tide *t, struct entries *e, struct reel_error *e
 static void tide_chunk_compare(struct tide *t, const struct tide_block *b, const struct entries *e,
                                uint64_t lost_before) {
     bool whole = t->lost == lost_before;
+    if (b->size < TIDE_CHUNK_HEAD) {
+        tide_oddity(&t->unfinished, b->at); /* its head states nothing */
+        return;
+    }
     if (b->cut && whole && e->stated == e->count) {
         tide_oddity(&t->resized, b->at); /* only its Size is wrong */
     } else if (b->cut) {
@@ -298,8 +302,14 @@ static bool read_compressed(struct tide *t, const struct tide_block *b, uint8_t 
         if (!is_of_chunk(&why)) {
             return reel_error_pass(err, &why);
         }
-        tide_lost(t, b->at, b->end - b->at, "chunk at %llu: %s", (unsigned long long)b->at, why.text);
-        return true;
+        if (why.code == REEL_DAMAGED && b->cut && /* else a checksum may say that it decodes to something wrong */
+            !codec_measure_damaged(&chunk, t->source, reel_scan_expansion_max(chunk.codec, chunk.stored), err)) {
+            return false;
+        }
+        if (!chunk.damaged || chunk.raw == 0) {
+            tide_lost(t, b->at, b->end - b->at, "chunk at %llu: %s", (unsigned long long)b->at, why.text);
+            return true;
+        }
     }
     AUTO(reel_source_free) struct reel_source *raw = NULL;
     if (!reel_scan_chunk(t->scan, &chunk, &e->chunk, err) || !(raw = reel_scan_open_chunk(t->scan, &chunk, err))) {
@@ -313,7 +323,8 @@ static bool read_compressed(struct tide *t, const struct tide_block *b, uint8_t 
     e->window = &window;
     e->at = e->first = 0;
     e->end = raw->size;
-    e->plain = e->cut = false;
+    e->plain = false;
+    e->cut = chunk.damaged;
     uint64_t lost = t->lost;
     bool good = read_entries(t, e, err);
     window_close(&window);

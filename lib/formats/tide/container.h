@@ -148,7 +148,8 @@ struct tide {
     uint64_t pairs; /* of META */
 
     uint64_t chunks, messages, index_rows, lost;
-    struct tide_oddities unknown, byte_counts, counts, ranges, padded, beyond, odd_times, late, resized, extra_heads;
+    struct tide_oddities unknown, byte_counts, counts, ranges, padded, beyond, odd_times, late, resized, unfinished,
+        extra_heads;
     uint8_t unknown_name[4];
 };
 

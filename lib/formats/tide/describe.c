@@ -251,8 +251,9 @@ bool tide_report_channels(struct tide *t, struct reel_error *err) {
         relative += one;
     }
     t->relative = relative > 0 && relative == t->n_channels;
-    reel_scan_clock(t->scan, t->relative ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL,
-                    t->relative ? "according to the source configs of the channels" : NULL);
+    if (t->relative) {
+        reel_scan_clock(t->scan, REEL_CLOCK_RELATIVE, "according to the source configs of the channels");
+    }
     if (types.cut > 0) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%u channels refer to more types than are read", types.cut);
     }

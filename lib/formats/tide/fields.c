@@ -115,6 +115,7 @@ static void read_types(struct back *b, struct tide_fields *f, struct tide_types 
         }
         bool there = type->syntax.size > 0 || type->name.size > 0 || s->data.size > 0 || needs; /* otherwise the file
                                                                                                    did not contain it */
+        b->good &= !there || hashes[i].size > 0; /* it came through something that has no hashes */
         types->count += there;
     }
     const char *named = tide_metadata_of(c, "tide.hashes");

@@ -57,7 +57,7 @@ static bool read_descriptions(struct tide *t, const struct tide_block *b, struct
 }
 
 static bool tide_read_messages(struct tide *t, const struct tide_block *b, struct reel_error *err) {
-    if (b->resized) {
+    if (b->resized && (b->tag != TIDE_CHNK || b->size >= TIDE_CHUNK_HEAD)) {
         tide_oddity(&t->resized, b->at);
     }
     switch (b->tag) {
@@ -96,6 +96,8 @@ static void report_oddities(struct tide *t) {
     tide_report(t, REEL_WARNING, &t->ranges, "chunks have entries outside their stated time range");
     tide_report(t, REEL_WARNING, &t->late,
                 "messages have times after the year 2262, the latest that can be stored: set to that time");
+    tide_report(t, REEL_WARNING, &t->unfinished,
+                "chunks were not closed by their writer: their entries are read as far as they go");
     tide_report(t, REEL_NOTE, &t->padded, "blocks end with four zero bytes (RSBag before February 2013)");
     tide_report(t, REEL_NOTE, &t->beyond, "blocks have bytes after their last field");
     tide_report(t, REEL_WARNING, &t->resized, "blocks have a wrong Size: their end is derived from their content");
@@ -186,5 +188,5 @@ const struct reel_format reel_format_tide = {
     .probe = tide_probe,
     .scan = tide_scan,
     .summary = tide_summary,
-    .version = 2,
+    .version = 3,
 };

@@ -81,7 +81,7 @@ static const struct http_param message_params[] = {
 #define SERIES_FIELD(at_most)                                                                                          \
     {                                                                                                                  \
         .name = "field", .type = HTTP_TEXT, .repeats = true, .max = at_most, .required = true,                         \
-        .help = "A numeric field: /gps_odom.pose.pose.position.x, /scan.ranges[0]."                                    \
+        .help = "A numeric field: /gps_odom.pose.pose.position.x, /scan.ranges[0]; a time or a duration is seconds."   \
     }
 #define SERIES_PARAMS                                                                                                  \
     SERIES_FIELD(16), PARAM_SPAN,                                                                                      \

@@ -18,6 +18,8 @@
 #include "decode/encoding.h"
 #include "syntax/json_out.h"
 #include "values/series.h"
+#include "values/undecoded.h"
+#include "views/views.h"
 #include "work/derived_cache.h"
 
 enum {
@@ -315,7 +317,8 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
         }
         if (series_read(r, a, &q, x->fields[i], &x->all[x->count], &trouble)) {
             x->count++;
-        } else if (trouble.error.code == REEL_NOT_FOUND || trouble.error.code == REEL_UNSUPPORTED) {
+        } else if (trouble.error.code == REEL_NOT_FOUND || trouble.error.code == REEL_UNSUPPORTED ||
+                   trouble.error.code == REEL_ARGUMENT) {
             x->missing = trouble.error;
         } else {
             series_refuse(r, &trouble);
@@ -357,6 +360,13 @@ static bool series_add_field(void *context, const struct reel_field *f) {
     return o && json_array_append_new(context, o) == 0;
 }
 
+/* Why the values of these fields cannot be read; NULL: they can. */
+static json_t *reason_of(struct reel_recording *recording, const char *topic) {
+    struct reel_error why = {0}, ignored = {0};
+    bool known = topic_undecoded(recording, topic, &why, &ignored);
+    return known && why.code != REEL_OK ? view_text(why.text) : NULL;
+}
+
 void api_topic_fields(struct http_request *r) {
     static const char *const columns[] = {"path", "type", "unit", "numeric", NULL};
     const char *topic = http_param(r, "topic");
@@ -372,7 +382,10 @@ void api_topic_fields(struct http_request *r) {
     }
     json_t *fields = json_array();
     if (fields && reel_topic_fields(a.recording, topic, series_add_field, fields, &err)) {
-        rows_reply(r, &form, json_pack("{s:s, s:O}", "topic", topic, "fields", fields), fields, columns);
+        rows_reply(
+            r, &form,
+            json_pack("{s:s, s:O, s:o*}", "topic", topic, "fields", fields, "undecoded", reason_of(a.recording, topic)),
+            fields, columns);
     } else {
         json_decref(fields);
         http_reply_error(r, &err);

@@ -13,6 +13,9 @@ static void print_inputs(FILE *f, const struct inputs *in) {
     for (uint32_t i = 0; i < in->n; i++) {
         const struct reel_format *format = reel_index_info(reel_recording_index(in->recordings[i]))->format;
         fprintf(f, "%s %s/%u", in->items[i].row.content, format->name, format->version);
+        if (in->items[i].row.annotations.has_clock) {
+            fprintf(f, " clock %d", (int)in->items[i].row.clock);
+        }
         if (in->merged) {
             const struct reel_source_option *o = &in->sources[i];
             fprintf(f, " %lld %d %s", (long long)o->shift_ns, o->wall, o->prefix);

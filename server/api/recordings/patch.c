@@ -8,8 +8,10 @@
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
 #include "catalog/notes.h"
+#include "index/index.h"
 #include "recordings/changing.h"
 #include "recordings/names.h"
+#include "scans/scanning.h"
 #include "views/viewer_links.h"
 #include "views/views.h"
 
@@ -37,14 +39,26 @@ static bool patch_read_text(struct http_request *r, const json_t *body, const ch
     return *out;
 }
 
+static bool read_clock(struct http_request *r, const json_t *value, struct catalog_change *out) {
+    const char *name = json_string_value(value);
+    out->sets_clock = value != NULL;
+    out->has_clock = name && clock_named(name, &out->clock);
+    out->clock_note = INDEX_CLOCK_SET;
+    if (value && !out->has_clock && !json_is_null(value)) {
+        body_refuse(r, "clock", "must be \"wall\", \"relative\", or null for what the scan found");
+        return false;
+    }
+    return true;
+}
+
 static bool read_patch(struct http_request *r, const json_t *body, struct patch *p) {
-    static const char *const known[] = {"name", "collection", "description", "epoch", "custom", "tags", NULL};
+    static const char *const known[] = {"name", "collection", "description", "clock", "epoch", "custom", "tags", NULL};
     struct catalog_change *c = &p->change;
     const json_t *custom = json_object_get(body, "custom"), *tags = json_object_get(body, "tags");
     if (!body_knows(r, body, known) || !patch_read_text(r, body, "name", NULL, &c->name) ||
         !patch_read_text(r, body, "collection", NULL, &c->collection) ||
         !patch_read_text(r, body, "description", "", &c->description) ||
-        !change_read_epoch(r, json_object_get(body, "epoch"), c)) {
+        !change_read_epoch(r, json_object_get(body, "epoch"), c) || !read_clock(r, json_object_get(body, "clock"), c)) {
         return false;
     }
     if ((custom && !json_is_object(custom) && !json_is_null(custom)) ||
@@ -97,6 +111,20 @@ static void change_recording(struct http_request *r, struct api_recording *a, st
     struct app *app = http_app(r);
     struct reel_error err = {0};
     bool changed;
+    AUTO(reel_index_free) struct reel_index *index = NULL;
+    if (p->change.sets_clock && a->row.state != STATE_READY) {
+        http_reply_problem(r, 409, "conflict", "the clock can be set when the recording has been scanned; it is %s",
+                           recording_state_name(a->row.state));
+        return;
+    }
+    if (p->change.sets_clock && !p->change.has_clock) {
+        if (!(index = scan_open_summary(app, a->row.content, &err))) {
+            http_reply_error(r, &err);
+            return;
+        }
+        p->change.clock = reel_index_info(index)->clock;
+        p->change.clock_note = reel_index_info(index)->clock_note;
+    }
     p->change.version = change_version(r, &a->row);
     p->change.has_version = p->change.version != CATALOG_ANY_VERSION;
     if (!changing_apply(app, &a->row, &p->change, &changed, &err)) {

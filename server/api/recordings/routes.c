@@ -113,7 +113,7 @@ const struct api_route api_routes_recordings[] = {
                "/jobs/{id}/results: one that fails does not stop the others.",
      .answers = "200 202:JobStarted" ERRORS_WRITE},
     {.http = {"PATCH", BASE "/recordings/{id}", ROLE_EDIT, api_no_params,
-              "Changes name, collection, description, epoch, custom fields or tags by a merge patch.",
+              "Changes name, collection, description, clock, epoch, custom fields or tags by a merge patch.",
               api_recording_patch, JSON_BODY},
      .id = "changeRecording",
      .tag = "recordings",

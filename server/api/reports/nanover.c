@@ -85,8 +85,8 @@ static void reply_moment(struct http_request *r, enum reel_nanover_part part) {
         !good ? NULL : make_moment(a.recording, part, time_ns, strcmp(type, "application/msgpack") == 0, &err);
     if (m) {
         char text[256], etag[64];
-        snprintf(text, sizeof text, "nanover %d %s %u %lld %s %u.%u", (int)part, a.row.content, info->format->version,
-                 (long long)time_ns, type, MOMENT_VERSION, reel_encodings_version());
+        snprintf(text, sizeof text, "nanover %d %d %s %u %lld %s %u.%u", (int)part, (int)info->clock, a.row.content,
+                 info->format->version, (long long)time_ns, type, MOMENT_VERSION, reel_encodings_version());
         api_etag(text, etag);
         http_reply_file(r, &(struct http_file){.length = m->size,
                                                .etag = etag,

@@ -14,6 +14,8 @@
 #include "formats/ros/md5.h"
 #include "formats/ros/standard.h"
 #include "formats/ros/translate.h"
+#include "makers/capnproto_maker.h"
+#include "makers/flatbuffer_maker.h"
 #include "syntax/visitor.h"
 #include "tables/columns/tree.h"
 
@@ -157,6 +159,40 @@ static void put_idl(const struct family *f, struct grow *out) {
     }
 }
 
+/* What ROS has not: arrays of arrays, optional members, unions, types that extend others, parameters in any order. */
+static void put_omg(const struct family *f, struct grow *out) {
+    char line[160], name[16];
+    grow_text(out, "module p {\n");
+    for (unsigned i = 0; i < f->n; i++) {
+        bool extends = i % 4 == 2 && f->n_held[i] > 0, is_union = i % 4 == 1 && f->n_held[i] > 0;
+        snprintf(line, sizeof line,
+                 extends     ? "struct T%u : T%u {\n"
+                 : is_union  ? "union T%u switch (long) {\n"
+                 : i % 4 > 0 ? "@mutable struct T%u {\n"
+                             : "struct T%u {\n",
+                 i, f->held[i][0].type);
+        grow_text(out, line);
+        for (unsigned k = extends; k < f->n_held[i]; k++) {
+            const struct held *h = &f->held[i][k];
+            snprintf(line, sizeof line, is_union ? "case %u:\n" : "@id(%u)\n", 10 * i + 9 - k);
+            grow_text(out, line);
+            snprintf(line, sizeof line,
+                     h->many    ? "T%u h%u_%u[2][2];\n"
+                     : is_union ? "T%u h%u_%u;\n"
+                                : "@optional T%u h%u_%u;\n",
+                     h->type, i, k);
+            grow_text(out, line);
+        }
+        for (unsigned k = 0; k < f->numbers[i]; k++) {
+            number_name(f, k, name);
+            snprintf(line, sizeof line, "@id(%u) long %s;\n", 20000 - k, name);
+            grow_text(out, line);
+        }
+        grow_text(out, "};\n");
+    }
+    grow_text(out, "};\n");
+}
+
 static void put_varint(struct grow *out, uint64_t v) {
     for (; v > 127; v >>= 7) {
         grow_u8(out, (uint8_t)(v | 128));
@@ -213,6 +249,48 @@ static void put_protobuf(const struct family *f, struct grow *out) {
     put_inner(out, 1, &file);
 }
 
+/* Two bytes of the vtable for each field: WIDE fields need 18,004. */
+static void put_flatbuffer(const struct family *f, struct grow *out) {
+    size_t objects = fbm_schema(out, f->n);
+    struct fbm_member *members = calloc(WIDE + 2, sizeof *members);
+    char(*names)[16] = calloc(WIDE + 2, sizeof *names);
+    for (unsigned i = 0; i < f->n; i++) {
+        unsigned n = 0;
+        char type[16];
+        for (unsigned k = 0; k < f->n_held[i]; k++, n++) {
+            const struct held *h = &f->held[i][k];
+            snprintf(names[n], sizeof names[n], "h%u", k);
+            members[n] = (struct fbm_member){names[n], h->many ? 14 : 15, 15, 4 + 2 * n, (int)h->type};
+        }
+        for (unsigned k = 0; k < f->numbers[i]; k++, n++) {
+            number_name(f, k, names[n]);
+            members[n] = (struct fbm_member){names[n], 7, 0, 4 + 2 * n, -1};
+        }
+        snprintf(type, sizeof type, "p.T%u", i);
+        fbm_object(out, type, members, n, 0, objects + (size_t)4 * i);
+    }
+    free(members);
+    free(names);
+}
+
+static void put_capnproto(const struct family *f, struct grow *out) {
+    size_t nodes = cpm_request(out, f->n);
+    for (unsigned i = 0; i < f->n; i++) {
+        char name[16], type[24];
+        snprintf(type, sizeof type, "p.capnp:T%u", i);
+        size_t field = cpm_node(out, nodes + (size_t)i * CPM_NODE, i + 1, type, f->n_held[i] + f->numbers[i]);
+        for (unsigned k = 0; k < f->n_held[i]; k++, field += CPM_FIELD) {
+            snprintf(name, sizeof name, "h%u", k);
+            cpm_field(out, field, name, k, 16, f->held[i][k].many, f->held[i][k].type + 1);
+        }
+        for (unsigned k = 0; k < f->numbers[i]; k++, field += CPM_FIELD) {
+            number_name(f, k, name);
+            cpm_field(out, field, name, k, 4, 0, 0);
+        }
+    }
+    cpm_end(out);
+}
+
 /* A JSON Schema has no names for types here: the first field of each type only, and no deeper than `left`. */
 static void put_json_type(const struct family *f, struct grow *out, unsigned type, unsigned left) {
     char line[96], name[16];
@@ -239,6 +317,9 @@ static const struct language {
                  {"cdr", "ros2msg", "p/T0", put_ros},
                  {"cdr", "ros2idl", "p/msg/T0", put_idl},
                  {"protobuf", "protobuf", "p.T0", put_protobuf},
+                 {"cdr", "omgidl", "p::T0", put_omg},
+                 {"flatbuffer", "flatbuffer", "p.T0", put_flatbuffer},
+                 {"capnproto", "capnproto", "p.capnp:T0", put_capnproto},
                  {"json", "jsonschema", "T0", put_json}};
 
 /* ---- walks */
@@ -319,13 +400,18 @@ static const struct reel_visitor_ops value_ops = {
     .begin_map = one, .key = key, .end_map = one, .begin_list = one, .end_list = one, .integer = integer};
 
 static void walk_payloads(const struct subject *s) {
-    static const uint8_t zeros[64 << 10] = {0, 1};
-    static const size_t sizes[] = {0, 4, 4096, sizeof zeros};
+    static uint8_t payload[64 << 10]; /* zeros behind a head of CDR, or its size before each object */
+    static const size_t sizes[] = {0, 4, 4096, sizeof payload};
+    static const uint8_t heads[] = {1, 3, 7, 9, 11};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct values v = {.visitor.ops = &value_ops};
-        struct reel_error err = {0};
-        (void)reel_decode(s->decoder, bytes_of(zeros, sizes[i]), &v.visitor, &err);
-        assert_true(v.visits <= 64 * sizes[i] + 16 * REEL_DEFINITION_FIELDS_MAX);
+        for (size_t k = 0; k < 2 * sizeof heads; k++) {
+            struct values v = {.visitor.ops = &value_ops};
+            struct reel_error err = {0};
+            memset(payload, k % 2 ? 1 : 0, sizeof payload);
+            memcpy(payload, (const uint8_t[]){0, heads[k / 2], 0, 0}, 4);
+            (void)reel_decode(s->decoder, bytes_of(payload, sizes[i]), &v.visitor, &err);
+            assert_true(v.visits <= 64 * sizes[i] + 16 * REEL_DEFINITION_FIELDS_MAX);
+        }
     }
 }
 
@@ -372,7 +458,8 @@ static void walk_ros(const struct subject *s) {
 
 /* A chain beyond the ceiling is refused, and in ROS a type that holds itself. */
 static bool may_be_refused(const struct family *f, const struct language *language) {
-    return f->n > REEL_DEPTH_MAX || (f->n < 3 && f->n_held[0] > 0 && language->put != put_protobuf);
+    bool recursive = language->put == put_protobuf || language->put == put_flatbuffer || language->put == put_capnproto;
+    return f->n > REEL_DEPTH_MAX || (f->n < 3 && f->n_held[0] > 0 && !recursive);
 }
 
 static void walk(const struct family *f, const struct language *language) {

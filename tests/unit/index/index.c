@@ -1,7 +1,10 @@
 /* index/index.h: what a scan reported is what an opened pack tells. */
 #include "makers/toy.h"
 
+#include <fcntl.h>
+
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "base/limits.h"
 #include "index/index.h"
 
@@ -142,6 +145,11 @@ static void an_empty_recording_has_an_index(void **state) {
     reel_index_free(index);
 }
 
+static bool is_other(void) {
+    AUTO_FD int fd = open(PATH, O_RDONLY);
+    return index_is_of_another_version(fd);
+}
+
 static void packs_of_others_are_to_be_rebuilt(void **state) {
     (void)state;
     struct reel_error err = {0};
@@ -151,7 +159,10 @@ static void packs_of_others_are_to_be_rebuilt(void **state) {
     assert_true(scan_with(&format, NULL, &err));
     assert_null(reel_index_open(PATH, &err));
     assert_int_equal(err.code, REEL_CHANGED);
+    assert_true(is_other());
     format.version = 3;
+    assert_true(scan_with(&format, NULL, &err));
+    assert_false(is_other());
     format.name = "elsewhere";
     assert_true(scan_with(&format, NULL, &err));
     assert_null(reel_index_open(PATH, &err));
@@ -161,6 +172,7 @@ static void packs_of_others_are_to_be_rebuilt(void **state) {
     fclose(f);
     assert_null(reel_index_open(PATH, &err));
     assert_int_equal(err.code, REEL_CHANGED);
+    assert_false(is_other()); /* damaged */
     remove(PATH);
     assert_null(reel_index_open(PATH, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);

@@ -283,6 +283,91 @@ static void only_what_is_not_there_is_not_found(void **state) {
     toy_free(&toy);
 }
 
+static double first_of(const char *path, enum reel_code expected, struct reel_error *err) {
+    struct reel_point one;
+    AUTO(reel_column_free)
+    struct reel_column *c = reel_column_new(recording, "/t", path, REEL_TIME_MIN, REEL_TIME_MAX, NULL, err);
+    assert_int_equal(c ? REEL_OK : err->code, expected);
+    if (!c) {
+        return 0;
+    }
+    assert_int_equal(reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 1000, REEL_LAST, &one), 1);
+    return one.value;
+}
+
+/* Not the last number in them. */
+static void objects_and_lists_are_no_numbers(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct reel_schema schema = {.name = "test/T",
+                                 .encoding = "ros1msg",
+                                 .hash = "",
+                                 .data = bytes_text("time t\nduration d\nint32[2] l\nQ[] q\nP p\n=====\nMSG: test/P\n"
+                                                    "duration d\nint32 x\nstring s\n=====\nMSG: test/Q\nint32 x\n")};
+    uint8_t payload[16 + 8 + 8 + 16] = {0};
+    store_u32le(payload, 1700000000);
+    store_u32le(payload + 4, 250000000);
+    store_u32le(payload + 8, (uint32_t)-2); /* -1.5 s */
+    store_u32le(payload + 12, 500000000);
+    store_u32le(payload + 24, 1);
+    store_u32le(payload + 28, 77);
+    store_u32le(payload + 40, 5); /* p.x */
+    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_channel(&toy, &(struct reel_channel){
+                          .name = "/t", .type = "test/T", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+    toy_message(&toy, 0, 1, 1, payload, sizeof payload);
+    recording = toy_open(&toy);
+    assert_true(first_of("t", REEL_OK, &err) == 1700000000.25);
+    assert_true(first_of("d", REEL_OK, &err) == -1.5);
+    assert_true(first_of("d.nsec", REEL_OK, &err) == 5e8);
+    assert_true(first_of("p.x", REEL_OK, &err) == 5);
+    first_of("p", REEL_ARGUMENT, &err);
+    assert_string_equal(err.text, "\"p\" of /t is an object, not a number; its numeric fields are: p.d, p.x");
+    first_of("l", REEL_ARGUMENT, &err);
+    assert_string_equal(err.text, "\"l\" of /t is a list, not a number; its first element is l[0]");
+    first_of("q", REEL_ARGUMENT, &err);
+    first_of("q[0]", REEL_ARGUMENT, &err);
+    assert_true(first_of("q[0].x", REEL_OK, &err) == 77);
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
+static double some_infinite(size_t i) {
+    return i == 0 || i / 100 == 5 ? INFINITY : i % 100 == 50 ? NAN : i % 100 == 51 ? -INFINITY : i % 100 == 60 ? 3 : 1;
+}
+static double most(size_t i) {
+    return i % 2 ? 1e308 : -1e308;
+}
+/* Means and triangles are those of the finite values. A bucket that has no others is infinite. */
+static void infinite_values_do_not_spoil_the_others(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct reel_point points[20];
+    recording = make(&toy, 1000, some_infinite);
+    AUTO(reel_column_free)
+    struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    assert_int_equal(reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 10, REEL_MEAN, points), 10);
+    for (size_t i = 0; i < 10; i++) {
+        assert_true(i == 5 ? points[i].value == INFINITY : fabs(points[i].value - 1.02) < 0.001);
+    }
+    assert_int_equal(reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 12, REEL_LTTB, points), 12);
+    for (size_t i = 2, peaks = 0; i < 11; i++) { /* points[0], [11]: the first and the last value */
+        peaks += points[i].value == 3;
+        assert_true(points[i].value == 3 || points[i].value == 1 || points[i].time_ns / 100000 == 5);
+        assert_true(i < 10 || peaks >= 2);
+    }
+    reel_recording_free(recording);
+    toy_free(&toy);
+    recording = make(&toy, 1000, most);
+    AUTO(reel_column_free)
+    struct reel_column *d = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    assert_int_equal(reel_column_points(d, REEL_TIME_MIN, REEL_TIME_MAX, 12, REEL_LTTB, points), 12);
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
 static bool count_field(void *context, const struct reel_field *field) {
     assert_true(strcmp(field->path, *(int *)context == 0 ? "n" : "v") == 0 && field->numeric);
     ++*(int *)context;
@@ -384,6 +469,8 @@ int main(void) {
         cmocka_unit_test(very_many_values_are_kept_in_runs),
         cmocka_unit_test(times_as_far_apart_as_can_be),
         cmocka_unit_test(only_what_is_not_there_is_not_found),
+        cmocka_unit_test(objects_and_lists_are_no_numbers),
+        cmocka_unit_test(infinite_values_do_not_spoil_the_others),
         cmocka_unit_test(a_field_is_a_topic_and_a_path),
         cmocka_unit_test(each_channel_of_a_topic_has_its_fields),
         cmocka_unit_test(the_last_message_before_a_time_is_one_of_the_selection),

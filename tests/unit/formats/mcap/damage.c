@@ -19,6 +19,28 @@ static void a_truncated_plain_chunk_yields_its_complete_records(void **state) {
     done(r, &m);
 }
 
+/* cat a.mcap b.mcap: the footer at the end is that of the last one. */
+static void files_one_after_the_other_are_all_read(void **state) {
+    (void)state;
+    for (unsigned c = 0; c < 3; c++) {
+        struct maker m = {0}, all = {0};
+        mcap_make_lab(&m, compressions[c]);
+        struct reel_recording *alone = scanned(&m);
+        uint64_t messages = bag_info(alone)->messages;
+        for (unsigned i = 0; i < 3; i++) {
+            make_bytes(&all, m.data, m.size);
+        }
+        struct reel_recording *r = scanned(&all);
+        assert_int_equal(bag_info(r)->messages, 3 * messages);
+        assert_int_equal(bag_info(r)->n_channels, bag_info(alone)->n_channels);
+        assert_int_equal(bag_info(r)->n_findings_total, bag_info(alone)->n_findings_total * 3 + 2);
+        assert_false(bag_info(r)->damaged);
+        bag_payloads(r); /* all are where the index says */
+        done(r, &all);
+        done(alone, &m);
+    }
+}
+
 static void a_cut_compressed_chunk_is_lost_alone(void **state) {
     (void)state;
     for (unsigned c = 1; c < 3; c++) {
@@ -398,6 +420,7 @@ static void an_attachment_whose_crc_fails_is_left_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_truncated_plain_chunk_yields_its_complete_records),
+        cmocka_unit_test(files_one_after_the_other_are_all_read),
         cmocka_unit_test(a_cut_compressed_chunk_is_lost_alone),
         cmocka_unit_test(a_cut_anywhere_keeps_what_is_whole),
         cmocka_unit_test(a_chunk_whose_crc_fails_is_walked),

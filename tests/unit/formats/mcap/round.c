@@ -193,7 +193,7 @@ static void everything_a_recording_holds_comes_back(void **state) {
         for (uint32_t i = 0; i < 3000; i++) {
             char payload[600];
             memset(payload, 'a' + (int)(i % 7), sizeof payload);
-            toy_message(&toy, i % 8, i * 1000, i, payload, i % 600);
+            toy_message(&toy, i % 8, (clock ? 0 : INT64_C(1600000000000000000)) + i * 1000, i, payload, i % 600);
         }
         toy_attachment(&toy, "a.txt", "text/plain", 5, bytes_text("hello"));
         toy_attachment(&toy, "empty", "application/octet-stream", 6, bytes_of("", 0));
@@ -276,7 +276,7 @@ static void compressed_chunks_are_smaller_or_plain(void **state) {
     for (size_t i = 0; i < HUGE_SIZE; i++) {
         noise[i] = (uint8_t)((seed = seed * 6364136223846793005u + 1442695040888963407u) >> 56);
     }
-    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_start(&toy, REEL_CLOCK_RELATIVE);
     toy_channel(&toy, &(struct reel_channel){.name = "/a", .type = "T", .encoding = "x"});
     char text[1000];
     memset(text, 'z', sizeof text);

@@ -25,6 +25,15 @@ static void assert_converts(enum legacy_kind kind, const struct proto *message, 
     assert_true(cursor_done(&at));
 }
 
+static void assert_converts_bare(struct reel_bytes message, const char *key) {
+    struct reel_error err = {0};
+    AUTO_STRUCT(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
+    struct reel_bytes out;
+    assert_true(legacy_convert(&c, LEGACY_BARE, message, &out, &err));
+    assert_non_null(memmem(out.data, out.size, key, strlen(key)));
+    assert_null(memmem(out.data, out.size, "frame.index", 11));
+}
+
 static void assert_refuses(enum legacy_kind kind, struct reel_bytes message, const char *why) {
     struct reel_error err = {0};
     AUTO_STRUCT(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
@@ -306,7 +315,7 @@ static void pairs_are_reported_by_stem_and_kind(void **state) {
     assert_false(joins("run.traj", t, "run.bag", bytes_text("#ROSRECORD V1.2\n")));
 }
 
-static void other_versions_are_refused_by_name(void **state) {
+static void version_1_is_read_and_others_are_refused_by_name(void **state) {
     (void)state;
     struct reel_error err = {0};
     LEGACY third = {0};
@@ -331,9 +340,12 @@ static void other_versions_are_refused_by_name(void **state) {
     assert_ptr_equal(reel_format_probe(named, &err), &reel_format_nanover_legacy);
     assert_null(reel_format_probe(unnamed, &err));
     assert_null(reel_format_probe(ase, &err)); /* another program's .traj */
-    assert_null(legacy_try(&(struct named_bytes){"x.traj", legacy_bytes(&first)}, 1, &err));
-    assert_int_equal(err.code, REEL_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "version 1"));
+    AUTO(reel_recording_free)
+    struct reel_recording *r = legacy_try(&(struct named_bytes){"x.traj", legacy_bytes(&first)}, 1, &err);
+    assert_non_null(r);
+    assert_string_equal(reel_index_info(reel_recording_index(r))->container, "version 1");
+    assert_string_equal(reel_index_channel(reel_recording_index(r), 0)->type, "FrameData");
+    assert_converts_bare(bare, "energy");
 }
 
 /* --- damage --- */
@@ -492,7 +504,7 @@ int main(void) {
         cmocka_unit_test(rule_nanover_05_a_pair_is_one_recording),
         cmocka_unit_test(rule_nanover_05_each_alone),
         cmocka_unit_test(pairs_are_reported_by_stem_and_kind),
-        cmocka_unit_test(other_versions_are_refused_by_name),
+        cmocka_unit_test(version_1_is_read_and_others_are_refused_by_name),
         cmocka_unit_test(a_truncated_tail_is_dropped_and_reported),
         cmocka_unit_test(what_follows_damage_is_found),
         cmocka_unit_test(time_that_goes_back_is_reported),

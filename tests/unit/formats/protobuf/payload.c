@@ -6,30 +6,7 @@
 
 #include <cmocka.h>
 
-#include "formats/protobuf/payload.h"
-#include "makers/decode_text.h"
-#include "makers/pb_maker.h"
-
-enum { ONE = 1, MANY = 3 };
-
-/* A field of a message that is being described. */
-static void describe(struct pb *message, const char *name, uint32_t number, unsigned label, enum pb_type type,
-                     const char *of) {
-    struct pb f = {0};
-    pb_text(&f, 1, name);
-    pb_number(&f, 3, number);
-    pb_number(&f, 4, label);
-    pb_number(&f, 5, type);
-    if (of) {
-        pb_text(&f, 6, of);
-    }
-    pb_message(message, 2, &f);
-}
-static struct pb named(const char *name) {
-    struct pb p = {0};
-    pb_text(&p, 1, name);
-    return p;
-}
+#include "makers/pb_definition.h"
 
 static struct pb colour_enum(void) {
     struct pb e = named("Colour");
@@ -94,12 +71,6 @@ static struct pb definition(const char *syntax) {
     return set;
 }
 
-static const char *decode_by(const struct pb *set, const char *type, const struct pb *payload) {
-    const struct reel_schema schema = {.name = type, .encoding = "protobuf", .hash = "", .data = pb_bytes(set)};
-    const struct reel_channel channel = {
-        .name = "/a", .type = type, .encoding = "protobuf", .schemas = &schema, .n_schemas = 1};
-    return decode_text(&channel, pb_bytes(payload));
-}
 static const char *decoded_text(const struct pb *payload) { /* proto2: absent fields are omitted, except lists */
     struct pb set = definition(NULL);
     return decode_by(&set, "p.M", payload);
@@ -209,7 +180,7 @@ static void maps_and_times(void **state) {
     assert_string_equal(
         decoded_text(&p),
         "{\"floats\":[],\"ints\":[],\"few\":[],\"map\":{\"-1\":{\"n\":3,\"colours\":[]},\"0\":{\"colours\":[]}},"
-        "\"stamp\":{\"sec\":1700000000,\"nsec\":5}}");
+        "\"stamp\":\"2023-11-14T22:13:20.000000005Z\"}");
 }
 
 static void what_the_definition_lacks(void **state) {
@@ -222,8 +193,120 @@ static void what_the_definition_lacks(void **state) {
     pb_text(&p, 101, "x");
     pb_text(&p, 101, "y");
     pb_raw(&p, "\xb3\x06\xb4\x06", 4); /* a group that is not there either: 102 */
-    assert_string_equal(decoded_text(&p), "{" LISTS ",\"lost\":{\"$base64\":\"YWI=\"},\"#99\":300,\"#100\":0,\"#101\":{"
-                                          "\"$base64\":\"eA==\"},\"#101\":{\"$base64\":\"eQ==\"}}");
+    assert_string_equal(decoded_text(&p),
+                        "{" LISTS ",\"lost\":{\"$base64\":\"YWI=\"},\"group\":{\"#1\":5,\"#1\":{\"$base64\":\"\"}},\"#"
+                        "99\":300,\"#100\":0,\"#101\":{"
+                        "\"$base64\":\"eA==\"},\"#101\":{\"$base64\":\"eQ==\"},\"#102\":{\"$base64\":\"\"}}");
+}
+
+static void groups_are_messages(void **state) {
+    (void)state;
+    struct pb result = named("Result"), m = named("M"), file = {0}, set = {0}, p = {0};
+    describe(&result, "url", 4, ONE, PB_STRING, NULL);
+    describe(&m, "result", 3, ONE, PB_GROUP, "M.Result");
+    describe(&m, "many", 5, MANY, PB_GROUP, "M.Result");
+    describe(&m, "self", 6, ONE, PB_MESSAGE, "M");
+    pb_message(&m, 3, &result);
+    pb_message(&file, 4, &m);
+    pb_message(&set, 1, &file);
+    pb_raw(&p, "\x1b\x22\x01u\x1c", 5);
+    pb_raw(&p, "\x2b\x22\x01x\x2c\x2b\x2c", 7);
+    pb_raw(&p, "\x33\x2b\x2c\x34", 4); /* a message written as a group, as editions may */
+    assert_string_equal(decode_by(&set, "M", &p), "{\"result\":{\"url\":\"u\"},\"many\":[{\"url\":\"x\"},{}],"
+                                                  "\"self\":{\"many\":[{}]}}");
+}
+
+/* Groups in groups are read again at each level: what that may cost has a ceiling. */
+static void nested_groups_have_a_ceiling(void **state) {
+    (void)state;
+    struct pb m = named("M"), file = {0}, set = {0}, p = {0};
+    describe(&m, "g", 1, MANY, PB_GROUP, "M");
+    for (uint32_t i = 2; i < 60; i++) {
+        describe(&m, "x", i, ONE, PB_INT32, NULL);
+    }
+    pb_message(&file, 4, &m);
+    pb_message(&set, 1, &file);
+    for (int i = 0; i < 1900; i++) {
+        pb_raw(&p, i % 100 < 50 ? "\x0b" : "\x0c", 1);
+    }
+    assert_memory_equal(decode_by(&set, "M", &p), "{\"g\":[{\"g\":[", 12);
+    p.size = 0;
+    for (int i = 0; i < 1000; i++) { /* out of order, so that each field is searched for from the start */
+        pb_raw(&p, i < 60 ? "\x10\x01\x0b" : i < 940 ? "\x18\x01" : "\x0c", i < 60 ? 3 : i < 940 ? 2 : 1);
+    }
+    assert_memory_equal(decode_by(&set, "M", &p), "error 4: ", 9);
+}
+
+static void a_message_in_pieces_is_merged(void **state) {
+    (void)state;
+    struct pb p = {0}, one = {0}, two = {0}, few = {0};
+    pb_number(&one, 5, 1);
+    pb_message(&few, 17, &one);
+    pb_message(&p, 17, &few);
+    pb_number(&p, 5, 7);
+    pb_number(&two, 11, 2);
+    few.size = 0;
+    pb_message(&few, 17, &two);
+    pb_number(&few, 19, 3);
+    pb_message(&p, 17, &few);
+    pb_part(&p, 17, "", 0);
+    assert_string_equal(decoded_text(&p), "{\"int32\":7,\"self\":{\"self\":{\"int32\":1,\"uint32\":2," LISTS
+                                          "},\"floats\":[],\"ints\":[3],\"few\":[],\"map\":{}}," LISTS "}");
+}
+
+static void of_a_oneof_the_last_member_counts(void **state) {
+    (void)state;
+    struct pb m = named("M"), file = {0}, set = {0}, p = {0}, in = {0};
+    static const enum pb_type types[] = {PB_MESSAGE, PB_STRING, PB_INT32};
+    static const char *const names[] = {"in", "s", "other"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct pb f = named(names[i]);
+        pb_number(&f, 3, i + 1);
+        pb_number(&f, 5, types[i]);
+        if (i == 0) {
+            pb_text(&f, 6, ".M");
+        }
+        pb_number(&f, 9, i / 2); /* "other" is in a oneof of its own */
+        pb_message(&m, 2, &f);
+    }
+    pb_message(&file, 4, &m);
+    pb_text(&file, 12, "proto3");
+    pb_message(&set, 1, &file);
+    pb_number(&in, 3, 5);
+    pb_message(&p, 1, &in);
+    pb_number(&p, 3, 6);
+    pb_text(&p, 2, "x");
+    assert_string_equal(decode_by(&set, "M", &p), "{\"s\":\"x\",\"other\":6}");
+    pb_part(&p, 1, "", 0); /* what came before "s" is gone */
+    assert_string_equal(decode_by(&set, "M", &p), "{\"in\":{},\"other\":6}");
+    pb_message(&p, 1, &in);
+    assert_string_equal(decode_by(&set, "M", &p), "{\"in\":{\"other\":5},\"other\":6}");
+    p.size = 0; /* in order */
+    pb_message(&p, 1, &in);
+    pb_text(&p, 2, "x");
+    pb_number(&p, 3, 6);
+    assert_string_equal(decode_by(&set, "M", &p), "{\"s\":\"x\",\"other\":6}");
+}
+
+static void extensions_have_their_full_names(void **state) {
+    (void)state;
+    struct pb m = named("M"), scope = named("Scope"), file = {0}, set = {0}, p = {0};
+    describe(&m, "own", 1, ONE, PB_INT32, NULL);
+    for (uint32_t i = 0; i < 3; i++) { /* one of them twice, as merged sets have it */
+        struct pb f = named(i == 2 ? "y" : "x");
+        pb_text(&f, 2, ".p.M");
+        pb_number(&f, 3, i == 2 ? 101 : 100);
+        pb_number(&f, 5, PB_INT32);
+        pb_message(i == 2 ? &scope : &file, i == 2 ? 6 : 7, &f);
+    }
+    pb_text(&file, 2, "p");
+    pb_message(&file, 4, &m);
+    pb_message(&file, 4, &scope);
+    pb_message(&set, 1, &file);
+    pb_number(&p, 1, 1);
+    pb_number(&p, 100, 77);
+    pb_number(&p, 101, 78);
+    assert_string_equal(decode_by(&set, "p.M", &p), "{\"own\":1,\"[p.x]\":77,\"[p.Scope.y]\":78}");
 }
 
 static void damage_is_reported_with_its_position(void **state) {
@@ -327,6 +410,11 @@ int main(void) {
         cmocka_unit_test(fields_in_any_order),
         cmocka_unit_test(maps_and_times),
         cmocka_unit_test(what_the_definition_lacks),
+        cmocka_unit_test(groups_are_messages),
+        cmocka_unit_test(nested_groups_have_a_ceiling),
+        cmocka_unit_test(a_message_in_pieces_is_merged),
+        cmocka_unit_test(of_a_oneof_the_last_member_counts),
+        cmocka_unit_test(extensions_have_their_full_names),
         cmocka_unit_test(damage_is_reported_with_its_position),
         cmocka_unit_test(depth_has_a_ceiling),
         cmocka_unit_test(a_small_payload_does_not_yield_millions_of_values),

@@ -106,6 +106,42 @@ static void so_does_what_is_put_in_front(void **state) {
     toy_free(&toy);
 }
 
+/* None of its messages fits: it stays as it is, as one whose definition is incomplete does, and the report says so. */
+static void a_channel_that_does_not_fit_stays_as_it_is(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    size_t n = 0;
+    const struct reel_schema schema = {
+        .name = "rcl_interfaces/Log", .encoding = "ros1msg", .hash = "", .data = bytes_text("uint8 level\n")};
+    fill(&toy);
+    toy_channel(&toy,
+                &(struct reel_channel){
+                    .name = "/rosout", .type = schema.name, .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+    for (unsigned i = 0; i < 10; i++) {
+        toy_message(&toy, 2, 1000 + i, i, "whole log", 9);
+    }
+    struct reel_recording *recording = toy_open(&toy);
+    AUTO(reel_stream_free) struct reel_stream *stream = stream_of(recording, selection_all);
+    AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+    assert_string_equal(stream->channels[2]->encoding, "ros1");
+    assert_string_equal(stream->channels[0]->encoding, "cdr");
+    assert_true(reel_writer_accepts(&reel_writer_mcap, stream, loss, &err));
+    const struct reel_loss_item *items = reel_loss_items(loss, &n);
+    bool said = false;
+    for (size_t i = 0; i < n; i++) {
+        said = said || strstr(items[i].text, "they do not fit their definition");
+    }
+    assert_true(said);
+    AUTO(reel_plan_free)
+    struct reel_plan *plan =
+        reel_plan_new(&reel_writer_mcap, &(struct reel_write_options){.compression = ""}, stream, NULL, &err);
+    assert_non_null(plan);
+    assert_int_equal(*stream->left_out, 0);
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
 /* The report on what planning has left out. */
 static void assert_left_out(const struct reel_plan *plan, const char *text) {
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
@@ -161,6 +197,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_outlives_its_request),
         cmocka_unit_test(so_does_what_is_put_in_front),
+        cmocka_unit_test(a_channel_that_does_not_fit_stays_as_it_is),
         cmocka_unit_test(what_does_not_fit_is_counted_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -329,6 +329,37 @@ static void big_endian(void **state) {
     ros_relay_free(out.relay);
 }
 
+static void second_version(void **state) {
+    (void)state;
+    static const char same[] = "0101000000000000000000f83f01000000000000000000f03f02010000000100000078020000006162";
+    struct ros_translation out;
+    check_translated(ROS_1, "pkg/msg/Top",
+                     "uint8 a\nfloat64[] b\npkg/P[] p\nstring[] s\nwstring w\n" LINE "MSG: pkg/P\nfloat64 x\nuint8 n\n",
+                     &out);
+    assert_string_equal(laid_out(out.relay, hex("00070000 01 000000 01000000 000000000000f83f 0d000000 01000000 "
+                                                "000000000000f03f 02 000000 0a000000 01000000 02000000 'x' 00 0000 "
+                                                "04000000 6100 6200")),
+                        same);
+    assert_string_equal(laid_out(out.relay, hex("00100000 01 000000 00000001 3ff8000000000000 0000000d 00000001 "
+                                                "3ff0000000000000 02 000000 0000000a 00000001 00000002 'x' 00 0000 "
+                                                "00000004 0061 0062")),
+                        same);
+    assert_string_equal(laid_out(out.relay, hex("00080000 01")), "the payload does not begin as plain CDR does");
+    ros_relay_free(out.relay);
+    /* numbers of several groups, which are one in XCDR1 */
+    check_translated(ROS_1, "pkg/msg/Top", "int32 a\npkg/P[2] p\nint32 b\n" LINE "MSG: pkg/P\nint32 x\nint32[2] y\n",
+                     &out);
+    assert_string_equal(
+        laid_out(out.relay, hex("00070000 01000000 18000000 02000000 03000000 04000000 05000000 06000000 "
+                                "07000000 08000000")),
+        "0100000002000000030000000400000005000000060000000700000008000000");
+    assert_string_equal(
+        laid_out(out.relay, hex("00010000 01000000 02000000 03000000 04000000 05000000 06000000 07000000 "
+                                "08000000")),
+        "0100000002000000030000000400000005000000060000000700000008000000");
+    ros_relay_free(out.relay);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sha256),
@@ -340,6 +371,7 @@ int main(void) {
         cmocka_unit_test(payloads_that_do_not_fit),
         cmocka_unit_test(defaults_are_bounded),
         cmocka_unit_test(big_endian),
+        cmocka_unit_test(second_version),
     };
     return cmocka_run_group_tests(tests, open_standard, close_standard);
 }

@@ -93,7 +93,8 @@ static void each_connection_is_a_channel(void **state) {
     make2_end(&b);
     RECORDING *r = bag_scan(&b.out);
     assert_string_equal(bag_payloads(r), "a|b|c|d|");
-    assert_int_equal(bag_info(r)->n_channels, 3);
+    assert_int_equal(bag_info(r)->n_channels, 4);
+    assert_string_equal(bag_channel(r, 3)->name, "/idle");
     assert_string_equal(bag_channel(r, 0)->name, "/rosout");
     assert_string_equal(bag_channel(r, 1)->name, "/rosout");
     assert_true(bag_channel(r, 0)->latched);
@@ -109,7 +110,6 @@ static void each_connection_is_a_channel(void **state) {
     assert_string_equal(remapped->metadata.items[1].key, "my own");
     assert_string_equal(remapped->metadata.items[1].value, "field=value");
     assert_int_equal(bag_stats(r, 0)->count, 2);
-    bag_assert_finding(r, REEL_NOTE, "1 connections have no message");
     assert_int_equal(bag_findings(r, REEL_WARNING, ""), 0);
 }
 
@@ -172,6 +172,73 @@ static void times_of_chunks_overlap_and_come_unsorted(void **state) {
 }
 
 /* Recorders that split a bag in early 2010 described connections only at the end. */
+static void a_connection_without_messages_is_a_topic(void **state) {
+    (void)state;
+    BAG b;
+    make2_begin(&b, "none");
+    make2_connection(&b, 0, "/chatter", NULL, NULL);
+    make2_connection(&b, 1, "/silent", NULL, NULL);
+    make2_message(&b, 0, 1700000000, "a");
+    make2_close(&b);
+    make2_end(&b);
+    RECORDING *r = bag_scan(&b.out);
+    assert_int_equal(bag_info(r)->n_channels, 2);
+    assert_string_equal(bag_channel(r, 1)->name, "/silent");
+    assert_int_equal(bag_channel(r, 1)->n_schemas, 1);
+    assert_int_equal(bag_stats(r, 1)->count, 0);
+}
+
+/* Some programs that build an index leave room before it. */
+static void padding_before_the_index_is_no_loss(void **state) {
+    (void)state;
+    for (int fill = 0; fill <= 'x'; fill += fill == 0 ? ' ' : 'x' - ' ') {
+        BAG b;
+        uint8_t padding[49];
+        memset(padding, fill, sizeof padding);
+        make2_begin(&b, "bz2");
+        make2_connection(&b, 0, "/a", NULL, NULL);
+        make2_message(&b, 0, 1700000000, "a");
+        make2_close(&b);
+        make_bytes(&b.out, padding, sizeof padding);
+        make2_end(&b);
+        RECORDING *r = bag_scan(&b.out);
+        assert_string_equal(bag_payloads(r), "a|");
+        assert_int_equal(bag_info(r)->damaged, fill == 'x');
+        bag_assert_finding(r, fill == 'x' ? REEL_LOSS : REEL_WARNING,
+                           fill == 'x' ? "are lost" : "49 bytes before the index belong to no record");
+    }
+}
+
+/* Recorders write 0 until the clock is set, so the first message says little. */
+static void most_messages_determine_the_clock(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t early, late;
+        enum reel_clock clock;
+        const char *note;
+    } cases[] = {{2, 0, REEL_CLOCK_RELATIVE, "times start near zero"},
+                 {2, 5, REEL_CLOCK_WALL, "most times are dates"},
+                 {2, 2, REEL_CLOCK_WALL, "most times are dates"},
+                 {3, 2, REEL_CLOCK_RELATIVE, "most times are near zero"},
+                 {0, 2, REEL_CLOCK_WALL, ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BAG b;
+        make2_begin(&b, "none");
+        make2_connection(&b, 0, "/a", NULL, NULL);
+        for (uint32_t k = 0; k < cases[i].early; k++) {
+            make2_message(&b, 0, 0, "early");
+        }
+        for (uint32_t k = 0; k < cases[i].late; k++) {
+            make2_message(&b, 0, 1700000000 + k, "late");
+        }
+        make2_close(&b);
+        make2_end(&b);
+        RECORDING *r = bag_scan(&b.out);
+        assert_int_equal(bag_info(r)->clock, cases[i].clock);
+        assert_memory_equal(bag_info(r)->clock_note, cases[i].note, strlen(cases[i].note));
+    }
+}
+
 static void connections_only_at_the_end(void **state) {
     (void)state;
     for (unsigned i = 0; i < COMPRESSIONS; i++) {
@@ -370,6 +437,9 @@ int main(void) {
         cmocka_unit_test(each_connection_is_a_channel),
         cmocka_unit_test(fields_in_any_order_and_unknown_ones),
         cmocka_unit_test(times_of_chunks_overlap_and_come_unsorted),
+        cmocka_unit_test(a_connection_without_messages_is_a_topic),
+        cmocka_unit_test(padding_before_the_index_is_no_loss),
+        cmocka_unit_test(most_messages_determine_the_clock),
         cmocka_unit_test(connections_only_at_the_end),
         cmocka_unit_test(connections_late_never_and_twice),
         cmocka_unit_test(index_data_with_the_lengths_of_early_2010),

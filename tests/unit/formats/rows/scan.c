@@ -121,6 +121,28 @@ static void bytes_and_channels(void **state) {
     assert_string_equal(reel_index_channel(index, 1)->encoding, "");
 }
 
+/* A NanoVer message of two types is found under both; a TIDE channel has several definitions, with their hashes. */
+static void all_that_a_channel_is(void **state) {
+    (void)state;
+    append(
+        "{\"$channel\":{\"topic\":\"frame+state\",\"type\":\"x/B\",\"encoding\":\"x\",\"topics\":[\"frame\",\"state\"],"
+        "\"schema\":\"b\",\"schemas\":[{\"schema\":\"a\",\"schema_name\":\"x/A\",\"schema_encoding\":\"t\","
+        "\"schema_hash\":\"0a\"},{\"schema\":{\"$base64\":\"Yg==\"},\"schema_name\":\"x/B\"}]}}\n"
+        "{\"topic\":\"frame+state\",\"data\":{\"$base64\":\"\"},\"encoding\":\"x\"}");
+    refuse("{\"$channel\":{\"topic\":\"/a\",\"topics\":\"/b\"}}", REEL_ARGUMENT, "topics must be a list");
+    refuse("{\"$channel\":{\"topic\":\"/a\",\"schemas\":[7]}}", REEL_ARGUMENT, "schemas");
+    assert_true(reel_recorder_close(recorder, &err));
+    recorder = NULL;
+    AUTO(reel_recording_free) struct reel_recording *r = reel_recording_open(path, NULL, &err);
+    const struct reel_channel *c = reel_index_channel(reel_recording_index(r), 0);
+    assert_int_equal(c->n_topics, 2);
+    assert_string_equal(c->topics[1], "state");
+    assert_int_equal(c->n_schemas, 2);
+    assert_string_equal(c->schemas[0].hash, "0a");
+    assert_true(bytes_is(c->schemas[1].data, "b"));
+    assert_string_equal(reel_channel_schema(c)->name, "x/B");
+}
+
 static void a_batch_is_recorded_whole_or_not_at_all(void **state) {
     (void)state;
     append("{\"topic\":\"/a\",\"log_time\":1,\"data\":1}");
@@ -243,6 +265,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(values_are_recorded_as_they_are_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_and_channels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_that_a_channel_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_batch_is_recorded_whole_or_not_at_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(arrays_and_sequences, set_up, tear_down),
         cmocka_unit_test_setup_teardown(maps_of_messagepack, set_up, tear_down),

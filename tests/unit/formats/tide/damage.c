@@ -192,8 +192,9 @@ static void packed_chunks_that_do_not_decode(void **state) {
         log_six(&l, 1, p);
         struct log short_one = {.data = l.data, .size = l.size - 5};
         RECORDING *cut = log_scan(&short_one);
-        assert_int_equal(log_info(cut)->messages, 6);
-        log_assert_finding(cut, REEL_LOSS, "chunk at");
+        /* of gzip only the checksum is cut */
+        assert_in_range(log_info(cut)->messages, p == LOG_GZIP ? 12 : 6, 12);
+        assert_int_equal(log_info(cut)->damaged, log_info(cut)->messages < 12);
         for (size_t i = chunk + 37 + 12; i < chunk + 37 + 24; i++) {
             l.data[i] ^= 0x5a;
         }
@@ -203,6 +204,63 @@ static void packed_chunks_that_do_not_decode(void **state) {
         if (p != LOG_DEFLATE) { /* which has no checksum */
             assert_int_equal(log_info(r)->messages, 6);
             log_assert_finding(r, REEL_LOSS, "chunk at");
+        }
+    }
+}
+
+static void what_a_cut_chunk_decodes_to_is_kept(void **state) {
+    (void)state;
+    enum { N = 3000 };
+    LOG l = {0};
+    uint64_t seed = 1;
+    log_tide(&l, 2, 0);
+    log_channel_new(&l, 0, "/a", "", "", NULL);
+    log_chunk(&l, 0, N, LOG_T0, LOG_T0 + N - 1);
+    for (unsigned i = 0; i < N; i++) {
+        char text[9];
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        snprintf(text, sizeof text, "%08x", (unsigned)(seed >> 32));
+        log_entry(&l, 0, LOG_T0 + i, text);
+    }
+    size_t chunk = log_chunk_end(&l, LOG_GZIP);
+    struct log cut = {.data = l.data, .size = chunk + (l.size - chunk) * 6 / 10};
+    RECORDING *r = log_scan(&cut);
+    assert_in_range(log_info(r)->messages, N / 2, N - 1);
+    log_assert_finding(r, REEL_LOSS, "truncated, it has");
+    char *all = strdup(log_messages(log_scan(&l)));
+    const char *kept = log_messages(r); /* a beginning of them all */
+    assert_memory_equal(kept, all, strlen(kept));
+    free(all);
+}
+
+/* As a killed writer leaves it, which fills the head in at the end. */
+static void a_chunk_that_was_not_closed_keeps_its_entries(void **state) {
+    (void)state;
+    for (unsigned major = 0; major < 3; major += 2) {
+        for (unsigned closed = 0; closed < 2; closed++) {
+            LOG l = {0};
+            log_tide(&l, major, 0);
+            for (unsigned i = 0; i < 2; i++) {
+                if (major < 2) {
+                    log_channel(&l, i, i ? "/b" : "/a");
+                } else {
+                    log_channel_new(&l, i, i ? "/b" : "/a", "", "", NULL);
+                }
+            }
+            if (closed) {
+                log_six(&l, 0, LOG_PLAIN);
+            }
+            size_t chunk = log_six(&l, closed, LOG_PLAIN);
+            memset(l.data + chunk + 4, 0, 8);           /* Size */
+            memset(l.data + chunk + 12 + 4, 0, 4 + 16); /* count, start, end */
+            RECORDING *r = log_scan(&l);
+            assert_int_equal(log_info(r)->messages, 6 + 6 * closed);
+            assert_false(log_info(r)->damaged);
+            log_assert_finding(r, REEL_WARNING, "not closed by their writer");
+            struct log cut = {.data = l.data, .size = l.size - 3};
+            r = log_scan(&cut);
+            assert_int_equal(log_info(r)->messages, 5 + 6 * closed);
+            assert_true(log_info(r)->damaged);
         }
     }
 }
@@ -311,6 +369,8 @@ int main(void) {
         cmocka_unit_test(an_entry_with_a_wrong_size_loses_only_itself),
         cmocka_unit_test(a_wrong_size_of_a_chunk_is_survived),
         cmocka_unit_test(packed_chunks_that_do_not_decode),
+        cmocka_unit_test(what_a_cut_chunk_decodes_to_is_kept),
+        cmocka_unit_test(a_chunk_that_was_not_closed_keeps_its_entries),
         cmocka_unit_test(a_damaged_entry_in_a_packed_chunk),
         cmocka_unit_test(a_time_after_2262),
         cmocka_unit_test(descriptions_that_exceed_their_block),

@@ -16,13 +16,17 @@ static void texts_are_compiled(void **state) {
     static const char text[] =
         "// A.proto\nsyntax = \"proto2\"; package a.b; import \"x\"; option o = \"};\"; /* } */\n"
         "message M { required E e = 1 [default = X]; repeated sint32 v = 2 [packed = true]; enum E { X = -1; } "
-        "optional b.N n = 3; }\n"
+        "optional b.N n = 3; oneof o { int32 x = 4; bool y = 5; } oneof p { N z = 6; } optional int32 q = 7; }\n"
         "package a.b; message N { } message M { }";
     static const char want[] =
         "{\"1\":[{\"2\":\"a.b\",\"4\":{\"1\":\"M\",\"2\":[{\"1\":\"e\",\"3\":1,\"4\":2,\"5\":14,\"6\":\".a.b.M.E\"},"
         "{\"1\":\"v\",\"3\":2,\"4\":3,\"5\":17,\"8\":{\"2\":1}}],\"4\":{\"1\":\"E\",\"2\":{\"1\":\"X\",\"2\":"
         "\"18446744073709551615\"}},"
-        "\"2\":{\"1\":\"n\",\"3\":3,\"4\":1,\"5\":11,\"6\":\".a.b.N\"}}},{\"2\":\"a.b\",\"4\":{\"1\":\"N\"}}]}";
+        "\"2\":{\"1\":\"n\",\"3\":3,\"4\":1,\"5\":11,\"6\":\".a.b.N\"},\"8\":{\"1\":\"o\"},"
+        "\"2\":[{\"1\":\"x\",\"3\":4,\"4\":1,\"5\":5,\"9\":0},{\"1\":\"y\",\"3\":5,\"4\":1,\"5\":8,\"9\":0}],\"8\":{"
+        "\"1\":\"p\"},"
+        "\"2\":[{\"1\":\"z\",\"3\":6,\"4\":1,\"5\":11,\"6\":\".a.b.N\",\"9\":1},{\"1\":\"q\",\"3\":7,\"4\":1,\"5\":5}]}"
+        "},{\"2\":\"a.b\",\"4\":{\"1\":\"N\"}}]}";
     struct grow set = {0}, json = {0};
     struct reel_error err = {0};
     assert_true(proto_text_compile(bytes_text(text), &set, &err));

@@ -236,6 +236,47 @@ static void definitions_become_one_type_each(void **state) {
     assert_memory_equal(once_more.data, out.data, out.size);
 }
 
+/* As rows, and a channel whose hashes went missing on some other way. */
+static void rows_keep_every_type_and_a_lost_hash_is_made_anew(void **state) {
+    (void)state;
+    static const char *const hashes[] = {"PP", "QQ", NULL};
+    static const char lost[] =
+        "{\"$channel\":{\"topic\":\"/p\",\"type\":\"pkg/T\",\"encoding\":\"ros1\",\"schema\":\"float64 x\\n\","
+        "\"schema_name\":\"pkg/T\",\"schema_encoding\":\"ros1msg\",\"metadata\":{\"tide.schema.0.version\":\"1\"}}}\n"
+        "{\"topic\":\"/p\",\"log_time\":\"2014-05-13T16:53:20Z\",\"data\":{\"$base64\":\"AAAAAAAA8D8=\"},"
+        "\"encoding\":\"ros1\"}\n";
+    struct reel_error err = {0};
+    size_t size;
+    static uint8_t text[64 << 10];
+    LOG l = {0};
+    log_tide(&l, 2, 0);
+    log_type(&l, "PP", "ros-msg-1.0", "Point", "1.0", "float64 x\n", NULL, NULL);
+    log_type(&l, "QQ", "ros-msg-1.0", "Other", "", "float64 y\n", NULL, NULL);
+    log_channel_new(&l, 0, "/a", "here", "port=1", hashes);
+    log_channel_new(&l, 1, "/b", "", "", NULL);
+    log_six(&l, 0, LOG_PLAIN);
+    RECORDING *r = log_scan(&l);
+    const struct reel_write_options whole = {.raw = true, .channels = true};
+    AUTO(reel_row_output_free)
+    struct reel_row_output *output =
+        reel_row_output_new(&reel_writer_ndjson, &whole, log_stream(r, &selection_all), &err);
+    assert_true(output && reel_row_output_next(output, text, sizeof text, &size, &err));
+    assert_in_range(size, 1, sizeof text - 1); /* all of it */
+    RECORDING *rows = log_try(bytes_of(text, size), NULL, &err);
+    assert_non_null(rows);
+    LOG again = log_write(rows, &reel_writer_tide2, "", &selection_all, 50);
+    RECORDING *back = log_scan(&again);
+    assert_int_equal(log_model(back, 0)->n_schemas, 2);
+    assert_true(tide_channel_same(log_model(r, 0), log_model(back, 0)));
+
+    RECORDING *without = log_try(bytes_text(lost), NULL, &err);
+    assert_non_null(without);
+    LOG out = log_write(without, &reel_writer_tide2, "", &selection_all, 50);
+    struct block blocks[4];
+    assert_int_equal(type_blocks(&out, blocks, 4), 1);
+    assert_int_equal(blocks[0].hash.size, 20); /* SHA-1 */
+}
+
 static void names_in_the_file_are_unique_and_short(void **state) {
     (void)state;
     LOG l = {0};
@@ -458,6 +499,7 @@ int main(void) {
         cmocka_unit_test(a_recorders_log_comes_out_byte_for_byte),
         cmocka_unit_test(every_target_gives_the_log_back),
         cmocka_unit_test(there_and_back_through_the_other_version),
+        cmocka_unit_test(rows_keep_every_type_and_a_lost_hash_is_made_anew),
         cmocka_unit_test(ros_channels_come_back_as_they_were),
         cmocka_unit_test(definitions_become_one_type_each),
         cmocka_unit_test(names_in_the_file_are_unique_and_short),
