@@ -281,22 +281,24 @@ static struct reel_carla_question way_of(uint32_t actor, bool ros) {
     q.ros_frame = ros;
     return q;
 }
-#define WAY "time_s,frame,x_m,y_m,z_m,roll_deg,pitch_deg,yaw_deg,speed_m_s,vx_m_s,vy_m_s,vz_m_s,speed_from\r\n"
+#define WAY                                                                                                            \
+    "time_s,frame,x_m,y_m,z_m,roll_deg,pitch_deg,yaw_deg,speed_m_s,vx_m_s,vy_m_s,vz_m_s,speed_from,"                   \
+    "acceleration_m_s2,ax_m_s2,ay_m_s2,az_m_s2\r\n"
 
 static void the_way_of_an_actor(void **state) {
     (void)state;
     MAKER recorded = make_world(NEW, 4);
     assert_string_equal(answer_of(&recorded, way_of(26, false), REEL_TABLE_CSV),
-                        WAY "0.125,2,2.02,0.05,0.06,1,2,3,202.15094,202,5,6,recorded\r\n"
-                            "0.25,3,3.02,0.05,0.06,1,2,3,302.10098,302,5,6,recorded\r\n");
+                        WAY "0.125,2,2.02,0.05,0.06,1,2,3,202.15094,202,5,6,recorded,,,,\r\n"
+                            "0.25,3,3.02,0.05,0.06,1,2,3,302.10098,302,5,6,recorded,800,800,0,0\r\n");
     assert_string_equal(answer_of(&recorded, way_of(26, true), REEL_TABLE_CSV),
-                        WAY "0.125,2,2.02,-0.05,0.06,1,-2,-3,202.15094,202,-5,6,recorded\r\n"
-                            "0.25,3,3.02,-0.05,0.06,1,-2,-3,302.10098,302,-5,6,recorded\r\n");
+                        WAY "0.125,2,2.02,-0.05,0.06,1,-2,-3,202.15094,202,-5,6,recorded,,,,\r\n"
+                            "0.25,3,3.02,-0.05,0.06,1,-2,-3,302.10098,302,-5,6,recorded,800,800,0,0\r\n");
     MAKER bare = make_world(BARE, 3);
     assert_string_equal(answer_of(&bare, way_of(24, true), REEL_TABLE_CSV),
-                        WAY "0,1,1,-0.05,0.06,1,-2,-3,,,,,\r\n"
-                            "0.125,2,2,-0.05,0.06,1,-2,-3,8,8,0,0,difference\r\n"
-                            "0.25,3,3,-0.05,0.06,1,-2,-3,8,8,0,0,difference\r\n");
+                        WAY "0,1,1,-0.05,0.06,1,-2,-3,,,,,,,,,\r\n"
+                            "0.125,2,2,-0.05,0.06,1,-2,-3,8,8,0,0,difference,,,,\r\n"
+                            "0.25,3,3,-0.05,0.06,1,-2,-3,8,8,0,0,difference,0,0,0,0\r\n");
     assert_string_equal(answer_of(&bare, way_of(2, false), REEL_TABLE_CSV), WAY); /* a traffic light does not move */
     assert_string_equal(answer_of(&bare, way_of(999, false), REEL_TABLE_JSON),
                         "error 6: no actor 999 is in this recording");
@@ -344,14 +346,54 @@ static void a_gap_or_another_actor_gives_no_speed(void **state) {
         make_end(&m);
     }
     assert_string_equal(answer_of(&m, way_of(7, false), REEL_TABLE_CSV),
-                        WAY "0,1,1,0.05,0.06,1,2,3,,,,,\r\n"
-                            "0.5,2,2,0.05,0.06,1,2,3,2,2,0,0,difference\r\n"
-                            "1.5,4,4,0.05,0.06,1,2,3,,,,,\r\n"
-                            "2,5,5,0.05,0.06,1,2,3,,,,,\r\n"
-                            "2.5,6,6,0.05,0.06,1,2,3,2,2,0,0,difference\r\n");
+                        WAY "0,1,1,0.05,0.06,1,2,3,,,,,,,,,\r\n"
+                            "0.5,2,2,0.05,0.06,1,2,3,2,2,0,0,difference,,,,\r\n"
+                            "1.5,4,4,0.05,0.06,1,2,3,,,,,,,,,\r\n"
+                            "2,5,5,0.05,0.06,1,2,3,,,,,,,,,\r\n"
+                            "2.5,6,6,0.05,0.06,1,2,3,2,2,0,0,difference,,,,\r\n");
 }
 
-/* --- asking --- */
+/* --- the state --- */
+
+static void doors_that_are_open(void **state) {
+    (void)state;
+    struct reel_carla_question q = reel_carla_question(REEL_CARLA_STATE);
+    MAKER m = {0};
+    make_header(&m, 2, MAKE_DATE, MAKE_MAP);
+    for (unsigned frame = 1; frame <= 3; frame++) {
+        make_start(&m, frame, frame == 3 ? -1 : 1, frame - 1);
+        make_none(&m, 20);
+        size_t p = make_packet(&m, 2);
+        make_number(&m, frame == 1 ? 2 : 0, 2);
+        if (frame == 1) {
+            make_actor(&m, &make_styles[5], 24, 1, 30, "car", NULL);
+            make_actor(&m, &make_styles[5], 25, 1, 30, "van", NULL);
+        }
+        make_close(&m, p);
+        p = make_packet(&m, 6);
+        make_number(&m, 1, 2);
+        make_moved(&m, &make_styles[5], 24, 100);
+        make_close(&m, p);
+        p = make_packet(&m, 23);
+        make_number(&m, 2, 2);
+        make_number(&m, 24, 4);
+        make_number(&m, 0, 1); /* front left: closed in the third frame */
+        make_number(&m, frame < 3, 1);
+        make_number(&m, 24, 4);
+        make_number(&m, 5, 1); /* the trunk: opened in the second */
+        make_number(&m, frame > 1, 1);
+        make_close(&m, p);
+        make_end(&m);
+    }
+    static const char *const open[] = {"[\"Front Left\"]", "[\"Front Left\",\"Trunk\"]", "[\"Trunk\"]"};
+    for (int i = 0; i < 3; i++) {
+        char part[80];
+        q.at_ns = MAKE_DATE * 1000000000 + i * INT64_C(1000000000);
+        snprintf(part, sizeof part, "\"doors_open\":%s", open[i]);
+        assert_part(answer_of(&m, q, REEL_TABLE_NDJSON), part);
+        assert_part(answer_of(&m, q, REEL_TABLE_NDJSON), "\"doors_open\":null");
+    }
+}
 
 /* --- moments --- */
 
@@ -449,6 +491,8 @@ static void lists_without_items_do_not_count(void **state) {
     }
 }
 
+/* --- asking --- */
+
 static void what_makes_no_sense(void **state) {
     (void)state;
     MAKER m = make_world(BARE, 1);
@@ -497,6 +541,7 @@ int main(void) {
         cmocka_unit_test(doubles_keep_their_digits),
         cmocka_unit_test(physics_of_ue5_are_printed),
         cmocka_unit_test(a_gap_or_another_actor_gives_no_speed),
+        cmocka_unit_test(doors_that_are_open),
         cmocka_unit_test(moments_are_events),
         cmocka_unit_test(lights_and_blocked_vehicles),
         cmocka_unit_test(lists_without_items_do_not_count),
