@@ -47,7 +47,6 @@ struct app {
     char prefix[HTTP_PREFIX];      /* of --public-url, while it serves */
     int64_t started_ns;
     struct import_totals imports;
-    _Atomic int64_t statistics_row; /* scans/statistics.h: recordings up to this row have them, or cannot */
     struct {
         _Atomic uint64_t delivered, failed, dropped; /* changes delivered, failed attempts, changes given up; since the
                                                         start */

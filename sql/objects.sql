@@ -11,17 +11,6 @@ UPDATE objects SET location = :location, etag = :etag, size = :size WHERE sha256
 -- name: object_delete
 DELETE FROM objects WHERE sha256 = :sha256;
 
--- name: object_unused
--- scan: objects: once after each start, in the background; scan: uploads: at most 10,000, once each
--- An upload that is about to end names its content before it becomes a recording.
-SELECT sha256
-FROM objects
-WHERE sha256 > :after
-    AND NOT EXISTS (SELECT 1 FROM parts WHERE parts.sha256 = objects.sha256)
-    AND NOT EXISTS (SELECT 1 FROM uploads WHERE uploads.content = objects.sha256 AND uploads.state = 0)
-ORDER BY sha256
-LIMIT 1;
-
 -- name: upload_uses_object
 -- scan: uploads: those that are open or partial are at most 10,000; once for each object that a session has left for a
 -- day, and by reel fsck

@@ -6,12 +6,14 @@
 #include "catalog/db.h"
 
 struct catalog_cache;
+struct list_sets;
 struct catalog_note;
 struct catalog_event;
 
 struct catalog {
     struct db *db;
     struct catalog_cache *cache; /* catalog_cache.h */
+    struct list_sets *lists;     /* list.h; NULL: none are kept */
 };
 
 /* The recording of that row with its parts and tags; REEL_NOT_FOUND. */

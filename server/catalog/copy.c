@@ -24,6 +24,7 @@ static bool mark_copy(const char *path, uint64_t *recordings, struct reel_error 
     char when[24];
     snprintf(when, sizeof when, "%lld", (long long)reel_now_ns());
     bool good = copy && catalog_jobs_drop(copy, err) && catalog_set_maintenance(copy, "copied", when, err) &&
+                catalog_set_maintenance(copy, CATALOG_STATISTICS, NULL, err) && /* files of them are not copied */
                 catalog_statistics(copy, &f, err);
     for (unsigned i = 0; good && i < sizeof f.recordings / sizeof *f.recordings; i++) {
         *recordings += f.recordings[i];

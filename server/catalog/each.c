@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
+#include "catalog/sweep.h"
 
 enum { VISIT_ROWS = 256 };
 
@@ -34,12 +35,12 @@ static bool read_batch(struct catalog *c, const char *statement, enum recording_
     return step == DB_END && catalog_load_rows(h, rows, b->n, b->items, err);
 }
 
-/* False: the visitor has had enough. */
+/* False: the visitor has had enough; NULL: it has seen none. One that was deleted meanwhile has no row. */
 static bool visit_batch(struct batch *b, bool (*visit)(void *context, const struct catalog_recording *r),
                         void *context) {
-    bool more = true;
+    bool more = visit;
     for (uint32_t i = 0; i < b->n; i++) {
-        more = more && visit(context, &b->items[i]);
+        more = more && (b->items[i].row == 0 || visit(context, &b->items[i]));
         catalog_recording_done(&b->items[i]);
     }
     return more;
@@ -55,9 +56,7 @@ static bool each_each(struct catalog *c, const char *statement, enum recording_s
     b->after = after;
     do {
         if (!read_batch(c, statement, state, b, err)) {
-            for (uint32_t i = 0; i < b->n; i++) {
-                catalog_recording_done(&b->items[i]);
-            }
+            visit_batch(b, NULL, NULL);
             return false;
         }
     } while (visit_batch(b, visit, context) && b->n == VISIT_ROWS);
@@ -78,6 +77,23 @@ bool catalog_each_in_state(struct catalog *c, enum recording_state state,
                            bool (*visit)(void *context, const struct catalog_recording *r), void *context,
                            struct reel_error *err) {
     return each_each(c, "rows_in_state", state, 0, visit, context, err);
+}
+
+bool catalog_each_row(struct catalog *c, const int64_t *rows, uint32_t n,
+                      bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                      struct reel_error *err) {
+    AUTO_MEM struct batch *b = calloc(1, sizeof *b);
+    bool good = b || reel_fail_memory(err), more = true;
+    for (uint32_t i = 0; good && more && i < n; i += VISIT_ROWS) {
+        b->n = n - i < VISIT_ROWS ? n - i : VISIT_ROWS;
+        memset(b->items, 0, sizeof b->items);
+        {
+            AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+            good = h && catalog_load_rows(h, &rows[i], b->n, b->items, err);
+        }
+        more = visit_batch(b, good ? visit : NULL, context);
+    }
+    return good;
 }
 
 bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hex.h"
 #include "base/number.h"
 #include "catalog/columns.h"
@@ -28,6 +29,7 @@ struct list { /* one question being answered */
     bool continued;   /* it is not the first page */
     struct bound after, edge;
     char *edge_text;
+    struct list_sets *sets; /* NULL: none are kept */
 };
 
 struct found { /* rows of a page, and the key of its last one */
@@ -227,16 +229,61 @@ static bool list_read_rows(struct db_handle *h, const struct list *l, uint32_t l
     return step != DB_FAILED;
 }
 
+/* The newest change that the transaction sees: each change of a recording, its tags or labels has one. False: there is
+ * none. */
+static bool find_version(struct db_handle *h, uint64_t *version, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "changes_ends", err);
+    bool known = s && db_next(s, err) == DB_ROW && db_int(s, 0) <= db_int(s, 1);
+    *version = known ? db_size(s, 1) : 0;
+    return known;
+}
+
+static bool find_key(struct db_handle *h, const struct list *l, struct found *out, struct reel_error *err) {
+    char sql[96];
+    snprintf(sql, sizeof sql, "SELECT %s FROM recordings WHERE row = :row", l->plan.column);
+    AUTO(db_done) struct db_statement *s = db_compose(h, sql, err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", out->rows[out->n - 1]);
+    if (db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    out->key = strdup(db_text(s, 0));
+    return out->key || reel_fail_memory(err);
+}
+
+/* The page from sets in memory; *done: it is. */
+static bool find_in_sets(struct db_handle *h, struct list *l, struct found *out, bool *done, struct reel_error *err) {
+    struct list_cut cut = {
+        .after_row = l->continued ? l->after.row : 0, .offset = l->q->offset, .limit = page_size(l->q)};
+    struct reel_error ignored;
+    bool good = !l->sets || !list_sets_pay(l->sets, &l->query, &l->plan) || !find_version(h, &cut.version, &ignored) ||
+                list_sets_cut(l->sets, h, &l->query, &l->plan, &cut, err);
+    *done = good && cut.done;
+    if (*done) {
+        *out = (struct found){.rows = cut.rows, .n = cut.n, .more = cut.more};
+    }
+    return good && (!*done || !out->more || find_key(h, l, out, err));
+}
+
 /* The rows of the page. What a window leaves is read again: by a gather, at last without a window. */
 static bool find_page(struct db_handle *h, struct list *l, struct found *out, struct reel_error *err) {
     uint32_t limit = page_size(l->q);
     for (;;) {
-        bool ends = l->plan.way == LIST_GATHER && l->plan.window;
+        bool ends = l->plan.way == LIST_GATHER && l->plan.window, done;
+        if (!find_in_sets(h, l, out, &done, err) || done) {
+            return done;
+        }
         if (l->plan.way == LIST_WALK && l->plan.window && !find_edge(h, l, &ends, err)) {
             return false;
         }
+        int64_t begun_ns = clock_ns();
         if (!list_read_rows(h, l, limit, l->q->offset, out, err)) {
             return false;
+        }
+        if (l->sets) {
+            list_sets_took(l->sets, &l->plan, clock_ns() - begun_ns);
         }
         if (out->more || !ends) {
             return true;
@@ -296,7 +343,7 @@ static void list_done(struct list *l) {
 
 bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catalog_page *out, struct reel_error *err) {
     *out = (struct catalog_page){0};
-    struct list l = {.q = q};
+    struct list l = {.q = q, .sets = c->lists};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     bool ok = h && parse_sort(&l, err) && list_read_cursor(&l, err) && list_query(h, q, &l.query, err) &&
               list_read_page(h, &l, out, err) && (!q->count || list_read_total(h, &l, out, err));

@@ -107,7 +107,10 @@ char *list_sql(const struct list_query *query, const struct list_plan *plan);
 char *list_sql_edge(const struct list_plan *plan);     /* the last row of a walk's window */
 char *list_sql_sample(const struct list_query *query); /* how many of the rows in :rows match, and how many there are */
 char *list_sql_count(const struct list_query *query, uint32_t condition); /* its rows, up to :limit */
-bool list_is_kept(const struct condition *c);                             /* that number is kept, not counted */
+/* As they are stored: of one that has no children; of all in the order of a column. */
+char *list_sql_rows(const struct list_query *query, uint32_t condition);
+char *list_sql_order(const struct list_query *query, const char *column);
+bool list_is_kept(const struct condition *c); /* that number is kept, not counted */
 void list_bind(struct db_statement *s, const struct list_query *query);
 
 /* The newest `max` rows that a query finds, as a JSON array for json_each(); *more: there are others. malloc'd. */
@@ -118,5 +121,37 @@ bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max,
 bool list_spans(struct db_handle *h, const struct catalog_query *q, uint32_t max,
                 void (*visit)(void *, int64_t start_ns, int64_t end_ns), void *context, uint32_t *n, bool *more,
                 struct reel_error *err);
+
+/* ---- list_sets.c */
+
+enum {
+    LIST_SETS_BYTES_MAX = 32 << 20,
+    LIST_SETS_ROWS_MAX = 4000000,
+    LIST_SETS_DRIVEN_MIN = 20000, /* where a gather reads fewer rows it is as fast */
+};
+
+struct list_sets *list_sets_new(struct reel_error *err);
+void list_sets_free(struct list_sets *sets); /* NULL is fine */
+size_t list_sets_bytes(struct list_sets *sets);
+void list_sets_always(struct list_sets *sets); /* for tests: at once, and for short lists too */
+
+struct list_cut {      /* of all that match, in the order of the sort */
+    uint64_t version;  /* of the recordings, as the transaction sees them */
+    int64_t after_row; /* behind this one; 0: from the first */
+    uint64_t offset;
+    uint32_t limit;
+    /* filled in */
+    bool done; /* else the answer has to come from a query */
+    bool more;
+    uint32_t n;
+    int64_t *rows; /* `limit` of them */
+};
+/* Whether so many recordings match some conditions that the page is read faster from sets. */
+bool list_sets_pay(struct list_sets *sets, const struct list_query *query, const struct list_plan *plan);
+/* A page that was read by queries took so long. */
+void list_sets_took(struct list_sets *sets, const struct list_plan *plan, int64_t ns);
+/* Instead of a walk only by an order that is there. */
+bool list_sets_cut(struct list_sets *sets, struct db_handle *h, const struct list_query *query,
+                   const struct list_plan *plan, struct list_cut *cut, struct reel_error *err);
 
 #endif

@@ -363,6 +363,41 @@ char *list_sql_count(const struct list_query *query, uint32_t i) {
     return fclose(out) == 0 ? sql : (free(sql), NULL);
 }
 
+/* Rows as PostgreSQL gives many fastest: one value, four bytes each. */
+static char *all_rows(const struct list_query *query,
+                      void (*put)(FILE *out, const struct list_query *query, uint32_t condition, const char *column),
+                      uint32_t condition, const char *column) {
+    char *sql = NULL;
+    size_t size;
+    FILE *out = open_memstream(&sql, &size);
+    if (!out) {
+        return NULL;
+    }
+    fputs(query->postgres ? "SELECT string_agg(int4send(CAST(found.row AS int4)), CAST('' AS bytea)) FROM (" : "", out);
+    put(out, query, condition, column);
+    fputs(query->postgres ? ") AS found" : "", out);
+    return fclose(out) == 0 ? sql : (free(sql), NULL);
+}
+
+static void put_rows_of(FILE *out, const struct list_query *query, uint32_t condition, const char *column) {
+    (void)column;
+    list_sql_put_rows(out, query, condition);
+}
+
+static void put_all_in_order(FILE *out, const struct list_query *query, uint32_t condition, const char *column) {
+    (void)query, (void)condition;
+    fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE state <> 4 ORDER BY %s%s", column,
+            column, strcmp(column, "row") == 0 ? "" : ", row");
+}
+
+char *list_sql_rows(const struct list_query *query, uint32_t condition) {
+    return all_rows(query, put_rows_of, condition, NULL);
+}
+
+char *list_sql_order(const struct list_query *query, const char *column) {
+    return all_rows(query, put_all_in_order, 0, column);
+}
+
 /* ---- values */
 
 void list_bind(struct db_statement *s, const struct list_query *query) {

@@ -46,6 +46,7 @@ bool catalog_manifests_any(struct catalog *c); /* some are due */
 /* The texts of the table maintenance; NULL deletes one. catalog_maintenance() returns a malloc'd text, "" when there is
  * none. */
 bool catalog_set_maintenance(struct catalog *c, const char *key, const char *value, struct reel_error *err);
+#define CATALOG_STATISTICS "statistics" /* up to which row they are made: scans/statistics.c */
 char *catalog_maintenance(struct catalog *c, const char *key, struct reel_error *err);
 
 /* ---- rebuilding (adopt.c): many recordings, several per transaction */

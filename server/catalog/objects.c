@@ -60,21 +60,6 @@ struct store_directory catalog_directory(struct catalog *c) {
     return (struct store_directory){.context = c, .find = objects_find, .add = objects_add, .remove = objects_forget};
 }
 
-bool catalog_object_unused(struct catalog *c, const char *after, char out[SHA256_HEX], struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "object_unused", err) : NULL;
-    if (!s) {
-        return false;
-    }
-    db_set_hex(s, ":after", after);
-    enum db_step step = db_next(s, err);
-    if (step != DB_ROW) {
-        return step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no object is unused");
-    }
-    db_hex(s, 0, out, SHA256_HEX);
-    return true;
-}
-
 static bool exists(struct catalog *c, const char *statement, const char *parameter, const char *value, bool *out,
                    struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);

@@ -7,9 +7,6 @@
 
 /* The catalog as the store's directory; it must outlive the store. */
 struct store_directory catalog_directory(struct catalog *c);
-/* The first content after `after` ("": all) that has an object and is used by no recording; `out` may be `after`.
- * REEL_NOT_FOUND. */
-bool catalog_object_unused(struct catalog *c, const char *after, char out[SHA256_HEX], struct reel_error *err);
 /* Whether an upload session that is open, or waits to be concatenated, needs this object, whose name is hex digits. */
 bool catalog_object_in_session(struct catalog *c, const char *name, bool *needed, struct reel_error *err);
 /* Whether a content has the object at this location. */

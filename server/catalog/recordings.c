@@ -9,6 +9,7 @@
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 #include "catalog/jobs.h"
+#include "catalog/list.h"
 #include "reel/time.h"
 
 static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed", "recording"};
@@ -61,7 +62,8 @@ static struct catalog *recordings_open(const char *path, bool upgrades, struct r
     }
     c->db = db_open(path, err);
     c->cache = catalog_cache_new(err);
-    if (!c->db || !c->cache || !db_migrate(c->db, &upgrade, err)) {
+    c->lists = list_sets_new(err);
+    if (!c->db || !c->cache || !c->lists || !db_migrate(c->db, &upgrade, err)) {
         return NULL;
     }
     db_analyze(c->db);
@@ -79,6 +81,7 @@ void catalog_close(struct catalog *c) {
     if (c) {
         db_close(c->db);
         catalog_cache_free(c->cache);
+        list_sets_free(c->lists);
         free(c);
     }
 }

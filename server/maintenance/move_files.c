@@ -287,6 +287,7 @@ static bool move_files_run(struct move *m, struct reel_error *err) {
     uint64_t files;
     return catalog_parts_total(m->catalog, &files, &m->total, err) && move_all(m, err) && move_contents(m, err) &&
            move_notes(m, err) && move_record(m, err) &&
+           catalog_set_maintenance(m->catalog, CATALOG_STATISTICS, NULL, err) && /* files of them stay */
            (disk_sync_all(store_folder(m->to)) || reel_fail_errno(err, "the files cannot be written to disk"));
 }
 

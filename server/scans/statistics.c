@@ -1,20 +1,24 @@
 /* See statistics.h. */
 #include "scans/statistics.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/ioprio.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "catalog/imports.h"
+#include "catalog/maintenance.h"
+#include "decode/encoding.h"
 #include "scans/open_recordings.h"
 #include "scans/scanning.h"
+#include "values/statistics.h"
 
 #define STATISTICS_LOCK "statistics" /* by content: they are made once */
-enum { NICENESS = 15 };
+enum { NICENESS = 15, MARK_EACH = 1000 };
 
 struct reel_statistics *statistics_open(struct app *app, const char *content, struct reel_error *err) {
     char path[PATH_MAX];
@@ -35,6 +39,10 @@ static bool scans_statistics_make(struct app *app, const struct catalog_recordin
 bool statistics_make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
                      struct reel_error *err) {
     bool good;
+    AUTO(reel_statistics_free) struct reel_statistics *before = statistics_open(app, r->content, NULL);
+    if (before) {
+        return true;
+    }
     {
         AUTO_LOCK struct key_lock lock = {0};
         lock_take(app->locks, &lock, STATISTICS_LOCK, r->content);
@@ -69,10 +77,30 @@ static bool make_one(struct app *app, const struct job_call *call, struct reel_e
     return good;
 }
 
+/* The last row up to which recordings have statistics, or cannot, is in the catalog, so that a start does not look at
+ * all of them again. */
+static int64_t read_mark(struct app *app) {
+    struct reel_error ignored;
+    unsigned version, encodings;
+    int64_t row;
+    AUTO_MEM char *text = catalog_maintenance(app->catalog, CATALOG_STATISTICS, &ignored);
+    bool known = text && sscanf(text, "%u %u %" SCNd64, &version, &encodings, &row) == 3 &&
+                 version == STATISTICS_VERSION && encodings == reel_encodings_version();
+    return known ? row : 0;
+}
+
+static void write_mark(struct app *app, int64_t row) {
+    struct reel_error ignored; /* it is looked at again */
+    char text[64];
+    snprintf(text, sizeof text, "%d %u %" PRId64, STATISTICS_VERSION, reel_encodings_version(), row);
+    catalog_set_maintenance(app->catalog, CATALOG_STATISTICS, text, &ignored);
+}
+
 struct visit {
     struct app *app;
     const struct reel_progress *progress;
     uint64_t done;
+    int64_t row;
     bool waits, stopped; /* waits: a recording is still being scanned, and is to be visited again */
 };
 
@@ -82,11 +110,15 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     if (r->state == STATE_READY && r->messages > 0) {
         statistics_make(v->app, r, v->progress, &ignored); /* a question says why there are none */
     }
+    v->done++;
     v->stopped = ignored.code == REEL_CANCELLED ||
-                 (v->progress->report && !v->progress->report(v->progress->context, ++v->done, 0));
+                 (v->progress->report && !v->progress->report(v->progress->context, v->done, 0));
     v->waits = v->waits || v->stopped || r->state == STATE_SCANNING || r->state == STATE_RECORDING;
     if (!v->waits) {
-        atomic_store(&v->app->statistics_row, r->row);
+        v->row = r->row;
+    }
+    if (v->done % MARK_EACH == 0) {
+        write_mark(v->app, v->row);
     }
     return !v->stopped;
 }
@@ -102,9 +134,13 @@ bool statistics_run(struct app *app, const struct job_call *call, struct reel_er
     if (call->key[0]) {
         return make_one(app, call, err);
     }
-    struct visit v = {.app = app, .progress = call->progress};
-    return catalog_each_after(app->catalog, atomic_load(&app->statistics_row), visit_recording, &v, err) &&
-           (!v.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
+    struct visit v = {.app = app, .progress = call->progress, .row = read_mark(app)};
+    int64_t before = v.row;
+    bool good = catalog_each_after(app->catalog, before, visit_recording, &v, err);
+    if (v.row != before) {
+        write_mark(app, v.row);
+    }
+    return good && (!v.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
 }
 
 static bool any(void *context, const struct catalog_recording *r) {
@@ -117,5 +153,5 @@ bool statistics_are_due(struct app *app) {
     bool due = false;
     struct reel_error ignored;
     return !app->config.statistics_when_asked &&
-           catalog_each_after(app->catalog, atomic_load(&app->statistics_row), any, &due, &ignored) && due;
+           catalog_each_after(app->catalog, read_mark(app), any, &due, &ignored) && due;
 }

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "catalog/maintenance.h"
 #include "catalog/objects.h"
+#include "catalog/sweep.h"
 #include "manifests/manifests.h"
 #include "scans/references.h"
 #include "scans/scan_job.h"
@@ -24,10 +25,11 @@ struct sweep {
     int64_t yesterday_s;
     int64_t ran_ns; /* the last clean stop; manifests written since may be from a run that crashed */
     bool stopped;
+    struct catalog_hashes *parts, *contents; /* in use */
 };
 
-static bool sweep_go_on(struct sweep *s) {
-    s->done++;
+static bool sweep_go_on(struct sweep *s, uint64_t more) {
+    s->done += more;
     s->stopped = s->progress->report && !s->progress->report(s->progress->context, s->done, 0);
     return !s->stopped;
 }
@@ -71,19 +73,19 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
         if (written_ns < s->app->started_ns) { /* a pack that was being built when the last server stopped */
             store_remove_leftover(s->app->store, hex, suffix, &ignored);
         }
-        return sweep_go_on(s);
+        return sweep_go_on(s, 1);
     }
-    if (!(is_blob ? catalog_blob_used : catalog_content_used)(s->app->catalog, hex, &used, &ignored) || used) {
+    if (!catalog_hashes_has(s->app->catalog, is_blob ? s->parts : s->contents, hex, &used, &ignored) || used) {
         if (used && strcmp(suffix, ".ref") == 0) {
             references_note(s->app, hex);
         }
         if (used && strcmp(suffix, ".json") == 0 && written_ns >= s->ran_ns) {
             check_manifest(s->app, hex); /* a crash between a manifest and its row */
         }
-        return sweep_go_on(s);
+        return sweep_go_on(s, 1);
     }
     scan_tidy(s->app, hex); /* checks again under the lock: an upload may be about to use it */
-    return sweep_go_on(s);
+    return sweep_go_on(s, 1);
 }
 
 static bool parts_are_there(struct app *app, const struct catalog_recording *r) {
@@ -103,7 +105,7 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
         now.problem = NULL;
         references_update_state(s->app, &now);
         free(now.problem);
-        return sweep_go_on(s);
+        return sweep_go_on(s, 1);
     }
     bool there = parts_are_there(s->app, r);
     if (r->state == STATE_READY && !there) {
@@ -112,7 +114,34 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
                                                                           lost */
         scan_again(s->app, r, NULL, &ignored);                         /* its file exists again */
     }
-    return sweep_go_on(s);
+    return sweep_go_on(s, 1);
+}
+
+/* Ready recordings without some file. One whose file is referenced, not copied, is among them. */
+static bool sweep_ready(struct sweep *s, struct reel_error *err) {
+    AUTO_STRUCT(catalog_files_done) struct catalog_files page = {0};
+    bool in_bucket = store_is_bucket(s->app->store), good;
+    do {
+        good = catalog_ready_files(s->app->catalog, in_bucket, &page, err);
+        AUTO_MEM int64_t *rows = good ? calloc(page.n + 1, sizeof *rows) : NULL;
+        uint32_t n = 0;
+        good = rows || (good && reel_fail_memory(err));
+        for (uint32_t i = 0; good && i < page.n; i++) {
+            bool noted = n > 0 && rows[n - 1] == page.items[i].row;
+            if (!noted && (in_bucket || !store_has_blob(s->app->store, page.items[i].sha256))) {
+                rows[n++] = page.items[i].row;
+            }
+        }
+        good = good && catalog_each_row(s->app->catalog, rows, n, visit_recording, s, err);
+    } while (good && page.rows > 0 && !s->stopped && sweep_go_on(s, page.rows));
+    return good;
+}
+
+static bool sweep_recordings(struct sweep *s, struct reel_error *err) {
+    struct catalog *c = s->app->catalog;
+    return catalog_each_in_state(c, STATE_CHANGED, visit_recording, s, err) &&
+           (s->stopped || catalog_each_in_state(c, STATE_MISSING, visit_recording, s, err)) &&
+           (s->stopped || sweep_ready(s, err));
 }
 
 int64_t sweep_last_stop(struct app *app) {
@@ -131,13 +160,25 @@ void sweep_record_stop(struct app *app) {
 /* Objects whose content no recording uses. What the catalog does not know at all stays: it may be newer than the
  * catalog, which may have been restored; reel fsck lists it. */
 static bool sweep_objects(struct sweep *s, struct reel_error *err) {
-    char sha256[SHA256_HEX] = "";
-    struct reel_error none = {0};
-    while (!s->stopped && catalog_object_unused(s->app->catalog, sha256, sha256, &none)) {
-        scan_tidy(s->app, sha256);
-        sweep_go_on(s);
+    AUTO_MEM struct catalog_hashes *page = calloc(1, sizeof *page);
+    bool good = page || reel_fail_memory(err);
+    char from[SHA256_HEX] = "";
+    while (good && !s->stopped && !page->rest) {
+        page->of = HASHED_OBJECTS;
+        good = catalog_hashes_from(s->app->catalog, from, page, err);
+        for (uint32_t i = 0; good && i < page->n && !s->stopped; i++) {
+            bool used;
+            good = catalog_hashes_has(s->app->catalog, s->parts, page->items[i], &used, err);
+            if (good && !used) {
+                scan_tidy(s->app, page->items[i]); /* checks again, and for uploads that are about to end */
+            }
+            sweep_go_on(s, 1);
+        }
+        if (page->n > 0) { /* the last one is the first of the next page */
+            memcpy(from, page->items[page->n - 1], sizeof from);
+        }
     }
-    return s->stopped || none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
+    return good;
 }
 
 /* Its objects, or some of them, are not there; or it has no manifest. */
@@ -165,14 +206,14 @@ static bool visit_content(void *context, const char *hex, const char *suffix, in
     struct reel_error ignored;
     bool used = true;
     (void)suffix, (void)written_ns;
-    if (catalog_content_used(app->catalog, hex, &used, &ignored) && !used) {
+    if (catalog_hashes_has(app->catalog, s->contents, hex, &used, &ignored) && !used) {
         AUTO_STRUCT(lock_release) struct key_lock lock = {0};
         if (lock_try(app->locks, &lock, CONTENT_LOCK, hex) &&
             catalog_content_used(app->catalog, hex, &used, &ignored) && !used && restores_nothing(app, hex)) {
             store_remove_content(app->store, hex, &ignored);
         }
     }
-    return sweep_go_on(s);
+    return sweep_go_on(s, 1);
 }
 
 static bool visit_sent(void *context, const struct store_sent *sent) {
@@ -183,7 +224,7 @@ static bool visit_sent(void *context, const struct store_sent *sent) {
         !needed) {
         store_remove_sent(s->app->store, sent, &ignored);
     }
-    return sweep_go_on(s);
+    return sweep_go_on(s, 1);
 }
 
 static bool sweep_files(struct sweep *s, struct reel_error *err) {
@@ -194,13 +235,21 @@ static bool sweep_files(struct sweep *s, struct reel_error *err) {
 }
 
 bool sweep_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    AUTO_MEM struct catalog_hashes *parts = calloc(1, sizeof *parts), *contents = calloc(1, sizeof *contents);
+    struct reel_error ignored;
+    if (!parts || !contents) {
+        return reel_fail_memory(err);
+    }
+    parts->of = HASHED_PARTS;
+    contents->of = HASHED_CONTENTS;
     struct sweep s = {.app = app,
                       .progress = call->progress,
                       .ran_ns = sweep_last_stop(app),
-                      .yesterday_s = reel_now_ns() / 1000000000 - 24 * 3600};
-    struct reel_error ignored;
+                      .yesterday_s = reel_now_ns() / 1000000000 - 24 * 3600,
+                      .parts = parts,
+                      .contents = contents};
     manifests_write_due(app, 0, call->progress, &ignored); /* left from the last run */
-    bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || sweep_files(&s, err)) &&
+    bool good = sweep_recordings(&s, err) && (s.stopped || sweep_files(&s, err)) &&
                 (!s.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
     s.app->swept = good;
     return good;

@@ -161,7 +161,8 @@ bool store_remove_blob(struct store *store, const char *sha256, struct reel_erro
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest,
                                                                                                 statistics, derived */
 
-/* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json",
+/* Every file under blobs/ in the order of their names, in a bucket those of each kind, for sweeping: its 64 hex digits,
+ * what follows them ("" a blob, ".ref", ".reel", ".json",
  * ".stats", else a leftover), when it was written. Stops when visit() is false. */
 bool store_each(struct store *store,
                 bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,

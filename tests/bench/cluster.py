@@ -235,7 +235,7 @@ def many_recordings(lab, engines):
     size = int(engines.database.sql("SELECT pg_database_size('million')")[0]) / count
     yield Row('catalog in PostgreSQL, bytes a recording', '%.0f B' % size, '', None, '', None)
     there = engines.server('million')
-    wait_for(lambda: not there.busy(), 'the sweep at start', 900)
+    yield catalog.sweep_row('PostgreSQL: ', there, count)
     with contextlib.closing(there.connect()) as line:
         for question in catalog.asked_of(there, count):
             catalog.page_seconds(line, *question)

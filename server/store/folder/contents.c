@@ -130,34 +130,49 @@ static uint64_t room(struct store *store) {
 
 /* ---- files by name */
 
+static int compare_names(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool visit_file(const struct store *store, const char *folder, const char *name,
+                       bool (*visit)(void *, const char *, const char *, int64_t), void *context) {
+    char hex[STORE_HEX + 1], path[STORE_PATH];
+    struct stat st;
+    snprintf(hex, sizeof hex, "%.*s", STORE_HEX, name);
+    return hex_span(hex) != STORE_HEX || lstat(store_path(store, path, "blobs/%s/%s", folder, name), &st) != 0 ||
+           visit(context, hex, name + STORE_HEX, store_stamp(st.st_mtim));
+}
+
 static bool visit_folder(const struct store *store, const char *folder,
                          bool (*visit)(void *, const char *, const char *, int64_t), void *context) {
     char path[STORE_PATH];
-    AUTO_FOLDER DIR *d = opendir(store_path(store, path, "blobs/%s", folder));
+    struct dirent **names = NULL;
+    int n = scandir(store_path(store, path, "blobs/%s", folder), &names, NULL, compare_names);
     bool more = true;
-    for (struct dirent *e; more && d && (e = readdir(d));) {
-        char hex[STORE_HEX + 1];
-        struct stat st;
-        snprintf(hex, sizeof hex, "%.*s", STORE_HEX, e->d_name);
-        if (hex_span(hex) == STORE_HEX && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-            more = visit(context, hex, e->d_name + STORE_HEX, store_stamp(st.st_mtim));
-        }
+    for (int i = 0; i < n; i++) {
+        more = more && visit_file(store, folder, names[i]->d_name, visit, context);
+        free(names[i]);
     }
+    free(names);
     return more;
 }
 
+/* In the order of names. */
 static bool folder_contents_each(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t),
                                  void *context, struct reel_error *err) {
     char path[STORE_PATH];
-    AUTO_FOLDER DIR *d = opendir(store_path(store, path, "blobs"));
-    if (!d) {
+    struct dirent **folders = NULL;
+    int n = scandir(store_path(store, path, "blobs"), &folders, NULL, compare_names);
+    if (n < 0) {
         return reel_fail_errno(err, "the store cannot read its folder of blobs");
     }
-    for (struct dirent *e; (e = readdir(d));) {
-        if (strlen(e->d_name) == 2 && e->d_name[0] != '.' && !visit_folder(store, e->d_name, visit, context)) {
-            break;
-        }
+    bool more = true;
+    for (int i = 0; i < n; i++) {
+        const char *name = folders[i]->d_name;
+        more = more && (strlen(name) != 2 || name[0] == '.' || visit_folder(store, name, visit, context));
+        free(folders[i]);
     }
+    free(folders);
     return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "catalog/list.h"
 #include "catalog/maintenance.h"
+#include "catalog/sweep.h"
 #include "makers/catalog_fixture.h"
 
 enum { ROWS = 12000, RUN = 50 };
@@ -183,6 +184,74 @@ static void intervals_are_whole_in_every_order(void **state) {
     }
 }
 
+/* ---- what the sweep reads, by thousands */
+
+static void run_raw(const char *sql) {
+    sqlite3 *raw = open_raw();
+    assert_int_equal(sqlite3_exec(raw, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(raw);
+}
+
+static void hashes_come_in_order_and_are_found(void **state) {
+    (void)state;
+    struct catalog_hashes *all = calloc(1, sizeof *all), *asked = calloc(1, sizeof *asked);
+    char from[SHA256_HEX] = "";
+    uint32_t n = 0;
+    bool has;
+    all->of = asked->of = HASHED_CONTENTS;
+    for (all->rest = false; !all->rest;) {
+        assert_true(catalog_hashes_from(c, from, all, &err));
+        for (uint32_t i = strcmp(from, "") != 0; i < all->n; i++, n++) { /* the first one was the last before */
+            assert_true(strcmp(from, all->items[i]) < 0);
+            memcpy(from, all->items[i], sizeof from);
+            assert_true(catalog_hashes_has(c, asked, from, &has, &err) && has);
+            char other[SHA256_HEX];
+            memcpy(other, from, sizeof other);
+            other[63] = other[63] == '0' ? '1' : '0';
+            assert_true(catalog_hashes_has(c, asked, other, &has, &err) && !has);
+        }
+    }
+    assert_int_equal(n, ROWS);
+    assert_true(catalog_hashes_from(c, "", all, &err)); /* back to the first */
+    assert_true(catalog_hashes_has(c, asked, all->items[0], &has, &err) && has);
+    asked->of = HASHED_PARTS;
+    *asked->low = '\0';
+    asked->n = asked->rest = 0;
+    assert_true(catalog_hashes_has(c, asked, from, &has, &err) && !has); /* there are none */
+    free(all);
+    free(asked);
+}
+
+static bool count_row(void *context, const struct catalog_recording *r) {
+    assert_int_equal(r->row, ROWS);
+    return ++*(uint32_t *)context;
+}
+
+static void files_of_ready_recordings_come_by_pages(void **state) {
+    (void)state;
+    run_raw("INSERT INTO parts SELECT row, 0, content, size, 'f' FROM recordings;"
+            "INSERT INTO objects SELECT content, 'objects/' || row, '', size FROM recordings WHERE row % 4000 <> 0;"
+            "UPDATE recordings SET state = 3 WHERE row = 4000");
+    for (int without = 0; without < 2; without++) {
+        struct catalog_files page = {0};
+        uint32_t rows = 0, files = 0, pages = 0;
+        do {
+            assert_true(catalog_ready_files(c, without, &page, &err));
+            rows += page.rows;
+            files += page.n;
+            pages++;
+        } while (page.rows > 0);
+        assert_int_equal(rows, ROWS - 1);
+        assert_int_equal(files, without ? 2 : ROWS - 1);
+        assert_int_equal(pages, (ROWS - 1 + CATALOG_SWEPT - 1) / CATALOG_SWEPT + 1);
+        catalog_files_done(&page);
+    }
+    const int64_t rows[] = {ROWS, ROWS + 1}; /* the second one is not there */
+    uint32_t n = 0;
+    assert_true(catalog_each_row(c, rows, 2, count_row, &n, &err));
+    assert_int_equal(n, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_match_a_word_arrive_in_every_order),
@@ -190,6 +259,8 @@ int main(void) {
         cmocka_unit_test(values_that_fit_lead_to_all),
         cmocka_unit_test(what_nearly_all_have_is_walked),
         cmocka_unit_test(intervals_are_whole_in_every_order),
+        cmocka_unit_test(hashes_come_in_order_and_are_found),
+        cmocka_unit_test(files_of_ready_recordings_come_by_pages), /* it writes: the last one */
     };
-    return cmocka_run_group_tests(tests, set_up_many, tear_down); /* none of them writes */
+    return cmocka_run_group_tests(tests, set_up_many, tear_down);
 }

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 
 #include "base/cancel.h"
+#include "catalog/maintenance.h"
 #include "makers/ingest_trial.h"
+#include "scans/statistics.h"
 
 static bool never(void *context, uint64_t done, uint64_t total) {
     (void)context, (void)done, (void)total;
@@ -18,20 +20,25 @@ static bool stopped(void *context) {
     return false;
 }
 
-static bool run_cancelled(const char *name, const char *key, const char *options, struct reel_error *why) {
+static bool run_kind(const char *name, const char *key, const char *options, const struct reel_progress *progress,
+                     struct reel_error *why) {
     const struct job_kind *kind = jobs_kind(app.jobs, name);
-    const struct reel_progress progress = {.report = never};
-    const struct cancel cancel = {.goes_on = stopped};
     int64_t come_back_ns = 0;
     const struct job_call call = {.id = "00000000000000000000000000000000",
                                   .key = key,
                                   .options = options,
                                   .attempts = 1,
-                                  .progress = &progress,
+                                  .progress = progress,
                                   .come_back_ns = &come_back_ns};
     *why = (struct reel_error){0};
+    return kind->run(&app, &call, why);
+}
+
+static bool run_cancelled(const char *name, const char *key, const char *options, struct reel_error *why) {
+    const struct reel_progress progress = {.report = never};
+    const struct cancel cancel = {.goes_on = stopped};
     cancel_set(&cancel);
-    bool good = kind->run(&app, &call, why);
+    bool good = run_kind(name, key, options, &progress, why);
     cancel_set(NULL);
     return good;
 }
@@ -83,10 +90,27 @@ static void a_scan_ends(void **state) {
     ingest_result_done(&made);
 }
 
+/* Each start looked at every recording again. */
+static void statistics_are_due_until_all_were_visited(void **state) {
+    (void)state;
+    struct ingest_result made;
+    assert_int_equal(send_text("a", "TRIALabc", &made), INGEST_CREATED);
+    assert_true(statistics_are_due(&app));
+    assert_true(run_kind("statistics", "", "", &(struct reel_progress){0}, &err));
+    assert_false(statistics_are_due(&app));
+    app_down();
+    app_up();
+    assert_false(statistics_are_due(&app));
+    assert_true(catalog_set_maintenance(app.catalog, CATALOG_STATISTICS, "0 1 99", &err)); /* of other decoders */
+    assert_true(statistics_are_due(&app));
+    ingest_result_done(&made);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(kinds_end_when_they_are_cancelled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_scan_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(statistics_are_due_until_all_were_visited, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,158 @@
+/* Lists that are read off sets in memory are those that queries find: at once after each change, while others change
+ * the catalog, and within the bound. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "catalog/list.h"
+#include "catalog/maintenance.h"
+#include "makers/catalog_fixture.h"
+
+enum { ROWS = 3000 };
+
+static const char fill[] = "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
+                           "WHERE i < 2999) SELECT i FROM n;"
+                           "INSERT INTO recordings (row, id, collection, name, revision, state, state_before_trash, "
+                           "content, size, format, container, clock, clock_note, start_ns, end_ns, duration_ns, "
+                           "messages, payload_bytes, channels, damaged, findings, lost_bytes, problem, created_ns, "
+                           "updated_ns) SELECT i + 1, randomblob(16), 'lab', printf('n%06d', i * 7919 % 3000), 1, 1, "
+                           "1, randomblob(32), i * 104729 % 500, 'toy', '', 0, '', i * 1000000000, i * 1000000000 + "
+                           "500000000, i % 7, 1, 0, 0, 0, 0, 0, '', i, i FROM n;"
+                           "INSERT INTO tag_keys (name) VALUES ('odd');"
+                           "INSERT INTO tag_values (key, value) VALUES (1, 'yes');"
+                           "INSERT INTO recording_tags (recording, key, value) SELECT i + 1, 1, 1 FROM n WHERE i % 2;";
+
+static struct list_sets *sets;
+
+static int set_up_rows(void **state) {
+    if (set_up(state) != 0) {
+        return -1;
+    }
+    sqlite3 *raw = open_raw();
+    assert_int_equal(sqlite3_exec(raw, "PRAGMA synchronous = OFF", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(raw, fill, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(raw);
+    sets = c->lists;
+    list_sets_always(sets);
+    return catalog_repair(c, &err) ? 0 : -1;
+}
+
+static struct catalog_page ask(const struct catalog_query *q, bool by_sets) {
+    struct catalog_page page;
+    c->lists = by_sets ? sets : NULL;
+    if (!catalog_list(c, q, &page, &err)) {
+        fail_msg("%s", err.text);
+    }
+    c->lists = sets;
+    return page;
+}
+
+static const char *const searches[] = {"odd:yes",
+                                       "-odd:*",
+                                       "n0001 -odd:yes",
+                                       "n00 or size:<20",
+                                       "size:<100 odd:yes",
+                                       "(n001 -n0012) or -(odd:yes or n000)",
+                                       "lab",
+                                       "nothing"};
+static const char *const sorts[] = {"name", "-name", "size", "-duration", "created", "-created", "start", "-end"};
+
+/* Three pages, by cursors, and one by an offset. */
+static void compare_with_queries(void) {
+    for (size_t i = 0; i < sizeof searches / sizeof *searches * (sizeof sorts / sizeof *sorts); i++) {
+        struct catalog_query q = {.words = searches[i / 8], .sort = sorts[i % 8], .limit = 50};
+        char *cursor = NULL;
+        for (unsigned k = 0; k < 4; k++) {
+            q.cursor = k < 3 ? cursor : NULL;
+            q.offset = k < 3 ? 0 : 777;
+            struct catalog_page page = ask(&q, true), expected = ask(&q, false);
+            assert_int_equal(page.n_items, expected.n_items);
+            for (uint32_t m = 0; m < page.n_items; m++) {
+                assert_string_equal(page.items[m].id, expected.items[m].id);
+            }
+            assert_int_equal(!page.next, !expected.next);
+            if (page.next) {
+                assert_string_equal(page.next, expected.next);
+            }
+            free(cursor);
+            cursor = TAKE(page.next);
+            k = !cursor && k < 2 ? 2 : k;
+            catalog_page_done(&page);
+            catalog_page_done(&expected);
+        }
+        free(cursor);
+    }
+}
+
+static void every_change_is_seen_at_once(void **state) {
+    (void)state;
+    struct catalog_page page = ask(&(struct catalog_query){.sort = "name", .limit = 5}, false);
+    char id[RECORDING_ID_TEXT];
+    compare_with_queries();
+    assert_true(list_sets_bytes(sets) > 0);
+    assert_true(catalog_trash(c, page.items[1].id, &err));
+    compare_with_queries();
+    assert_true(catalog_restore(c, page.items[1].id, &err) && catalog_trash(c, page.items[2].id, &err));
+    compare_with_queries();
+    assert_true(catalog_trash(c, page.items[3].id, &err) &&
+                catalog_purge_at(c, page.items[3].id, CATALOG_ANY_VERSION, &err));
+    compare_with_queries();
+    assert_true(put("lab", "n000000a", 'a', false, id));
+    compare_with_queries();
+    catalog_page_done(&page);
+}
+
+static atomic_bool over;
+
+static void *trash_and_restore(void *context) {
+    struct reel_error why;
+    for (const char *id = context; !atomic_load(&over);) {
+        assert_true(catalog_trash(c, id, &why) && catalog_restore(c, id, &why));
+    }
+    return NULL;
+}
+
+/* The one that comes and goes is on a page or it is not; all others always are, in order. */
+static void pages_are_whole_while_others_write(void **state) {
+    (void)state;
+    struct catalog_page page = ask(&(struct catalog_query){.words = "odd:yes", .sort = "name", .limit = 5}, false);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, trash_and_restore, page.items[2].id), 0);
+    for (unsigned i = 0; i < 300; i++) {
+        struct catalog_page now = ask(&(struct catalog_query){.words = "odd:yes", .sort = "name", .limit = 5}, true);
+        uint32_t at = 0;
+        assert_int_equal(now.n_items, 5);
+        for (uint32_t k = 0; k < 5; k++) {
+            at += k == 2 && strcmp(now.items[at].id, page.items[2].id) != 0 ? 0 : 1;
+            assert_true(k == 2 || strcmp(now.items[at - 1].id, page.items[k].id) == 0);
+        }
+        catalog_page_done(&now);
+    }
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    catalog_page_done(&page);
+}
+
+static void sets_are_bounded(void **state) {
+    (void)state;
+    char words[32];
+    for (unsigned i = 0; i < 500; i++) {
+        snprintf(words, sizeof words, "size:>%u odd:yes", i);
+        struct catalog_page page = ask(&(struct catalog_query){.words = words, .limit = 1}, true);
+        catalog_page_done(&page);
+    }
+    assert_in_range(list_sets_bytes(sets), 1, 64 * (4 * ROWS + 200)); /* of 64 sets */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_change_is_seen_at_once, set_up_rows, tear_down),
+        cmocka_unit_test_setup_teardown(pages_are_whole_while_others_write, set_up_rows, tear_down),
+        cmocka_unit_test_setup_teardown(sets_are_bounded, set_up_rows, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
