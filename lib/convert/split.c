@@ -30,13 +30,16 @@ static bool parse_size(const char *text, uint64_t *bytes) {
 
 bool reel_split_parse(const char *text, struct reel_split_rule *out, struct reel_error *err) {
     static const char duration[] = "duration:", size[] = "size:";
-    *out = (struct reel_split_rule){0};
+    *out = (struct reel_split_rule){.resets = strcmp(text, "reset") == 0};
+    if (out->resets) {
+        return true;
+    }
     if (strncmp(text, duration, sizeof duration - 1) == 0) {
         return reel_duration_parse(text + sizeof duration - 1, &out->ns, err) &&
                (out->ns > 0 || reel_fail(err, REEL_ARGUMENT, "the duration of a part must not be 0"));
     }
     return (strncmp(text, size, sizeof size - 1) == 0 && parse_size(text + sizeof size - 1, &out->bytes)) ||
-           reel_fail(err, REEL_ARGUMENT, "\"%.100s\" is not duration:60s or size:1GB", text);
+           reel_fail(err, REEL_ARGUMENT, "\"%.100s\" is not duration:60s, size:1GB or reset", text);
 }
 
 struct splitting {

@@ -6,11 +6,12 @@
 
 enum { REEL_SPLIT_MAX = 1000 }; /* parts */
 
-struct reel_split_rule { /* one of them, the other is 0 */
+struct reel_split_rule { /* one of them, the others are 0 */
     int64_t ns;          /* a part spans at most this, counted from the first message */
     uint64_t bytes;      /* a part has about this size at most */
+    bool resets;         /* a part is a run of a NanoVer recording: reel_nanover_split() */
 };
-/* "duration:60s" or "size:1GB" (also kB, MB, GiB …; no unit: bytes). */
+/* "duration:60s", "size:1GB" (also kB, MB, GiB …; no unit: bytes) or "reset". */
 bool reel_split_parse(const char *text, struct reel_split_rule *out, struct reel_error *err);
 
 /* The parts of a conversion. None is without messages, except that of a selection without any. */
@@ -18,8 +19,8 @@ struct reel_split_part {
     struct reel_selection selection; /* with the part's times; borrows from the selection that was split */
     struct reel_write_options options;
 };
-/* An array of *count parts, from malloc. REEL_LIMIT: more than REEL_SPLIT_MAX; REEL_UNSUPPORTED: by size, where lengths
- * are not planned. */
+/* By duration or size: an array of *count parts, from malloc. REEL_LIMIT: more than REEL_SPLIT_MAX; REEL_UNSUPPORTED:
+ * by size, where lengths are not planned. */
 struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel_recording *const *recordings,
                                    uint32_t n_recordings, const struct reel_selection *selection,
                                    const struct reel_write_options *options, const struct reel_split_rule *rule,

@@ -20,6 +20,11 @@ const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel)
     return NULL;
 }
 
+uint32_t reel_channel_least_filled(const struct reel_channel *channel) {
+    const struct reel_encoding *encoding = reel_encoding_of(channel);
+    return encoding && encoding->least_filled ? encoding->least_filled(channel) : 0;
+}
+
 bool reel_channel_has_profile(const struct reel_channel *channel, const char *profile) {
     const struct reel_encoding *encoding = reel_encoding_of(channel);
     return encoding && encoding->profile && strcmp(encoding->profile, profile) == 0;

@@ -75,6 +75,10 @@ struct reel_encoding {
      */
     const char *(*source)(const struct reel_channel *channel);
 
+    /* Optional: the fewest bytes of a payload of the channel that lists something, where payloads are lists that are
+     * written even when they are empty; 0: they are not. */
+    uint32_t (*least_filled)(const struct reel_channel *channel);
+
     /* Names in other containers. */
     const char *profile; /* the middleware that such payloads are of, by MCAP's name: "ros1", "ros2"; NULL: none */
     const char *message_encoding; /* MCAP's name of the encoding; NULL: `name` */
@@ -93,6 +97,8 @@ struct reel_encoding {
 extern const struct reel_encoding *const reel_encodings[];
 /* NULL when its encoding is unknown */
 const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel);
+/* As least_filled(); 0 where the encoding has none. */
+uint32_t reel_channel_least_filled(const struct reel_channel *channel);
 /* The encoding of payloads whose definitions are in this language (reel_encoding.languages); NULL: not known. */
 const char *reel_language_encoding(struct reel_bytes language);
 bool reel_language_is_delimited(struct reel_bytes language); /* its encoding has extent() */

@@ -77,6 +77,14 @@ struct reel_index *index_of_growing(int fd, struct reel_bytes directory, uint8_t
 bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer,
                         struct reel_error *err);
 
+/* As reel_index_coverage(), of the messages whose payloads have at least `least` bytes (0: all). A summary does not
+ * know the sizes: of all. */
+bool index_coverage_from(const struct reel_index *index, uint32_t channel, uint32_t least, int64_t start_ns,
+                         uint64_t width_ns, struct reel_span *spans, uint32_t n, struct reel_error *err);
+/* The statistics of these messages. */
+bool index_stats_from(const struct reel_index *index, uint32_t channel, uint32_t least, struct reel_channel_stats *out,
+                      struct reel_error *err);
+
 /* How many chunk rows the largest segment of them has, at least 1. */
 size_t index_chunk_rows(const struct reel_index *index);
 

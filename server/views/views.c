@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "decode/encoding.h"
 #include "http/json_text.h"
+#include "index/index.h"
 #include "reel/time.h"
 #include "syntax/utf8.h"
 #include "values/schema_source.h"
@@ -158,8 +159,9 @@ static json_t *view_schema_id(const struct reel_channel *c) {
     return json_string(text);
 }
 
-/* What an answer with topics may still use. */
+/* What an answer with topics shows, and may still use. */
 struct topics_limits {
+    bool filled;
     uint64_t gap_entries;
     size_t channels, text, definitions;
     struct schema_sources sources;
@@ -173,16 +175,25 @@ static void put_schema_source(struct object *o, struct schema_sources *sources, 
     }
 }
 
+static uint64_t count_all(const struct reel_index *index, const struct topic_row *rows, size_t n) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += reel_index_stats(index, rows[i].channel)->count;
+    }
+    return count;
+}
+
 /* The longest time without a message, in seconds. If it is not in the index, it is computed from the entries, up to a
  * limit per answer; beyond that `note` gives the reason. */
 static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n,
-                    uint64_t count, uint64_t *budget) {
-    const struct reel_channel_stats *stats = reel_index_stats(index, rows[0].channel);
-    uint64_t gap_ns = stats->max_gap_ns;
+                    const struct reel_channel_stats *stats, uint64_t *budget) {
+    uint64_t gap_ns = stats->max_gap_ns, count = stats->count;
     const char *note = NULL;
-    bool known = count > 1 && n == 1 && stats->knows_gap;
+    bool known = count > 1 && n == 1 && stats->knows_gap, filled = count != count_all(index, rows, n);
     if (count > 1 && !known && reel_index_info(index)->is_summary) {
         note = "unknown until the scan has finished";
+    } else if (count > 1 && !known && filled) {
+        note = "unknown without the empty messages";
     } else if (count > 1 && !known && count > *budget) {
         note = "too many messages in interleaved channels; coverage shows the gaps";
     } else if (count > 1 && !known) {
@@ -200,9 +211,9 @@ static void put_gap(struct object *o, const struct reel_index *index, const stru
     }
 }
 
-static json_t *view_channel(const struct reel_index *index, const struct topic_row *row, struct topics_limits *left) {
+static json_t *view_channel(const struct reel_index *index, const struct topic_row *row,
+                            const struct reel_channel_stats *stats, struct topics_limits *left) {
     const struct reel_channel *c = reel_index_channel(index, row->channel);
-    const struct reel_channel_stats *stats = reel_index_stats(index, c->id);
     const struct reel_schema *schema = reel_channel_schema(c);
     struct object o = object_new();
     views_put(&o, "id", json_integer(c->id));
@@ -216,7 +227,7 @@ static json_t *view_channel(const struct reel_index *index, const struct topic_r
     put_schema_source(&o, &left->sources, c);
     views_put(&o, "messages", view_u64(stats->count));
     views_put(&o, "payload_bytes", known_bytes(stats->bytes, stats->count, reel_index_info(index)->is_summary));
-    put_gap(&o, index, row, 1, stats->count, &left->gap_entries);
+    put_gap(&o, index, row, 1, stats, &left->gap_entries);
     put_span(&o, "start", "end", stats->count > 0, stats->first_ns, stats->last_ns, reel_index_info(index)->clock);
     views_put(&o, "latched", json_boolean(c->latched));
     views_put(&o, "metadata", view_pairs(c->metadata));
@@ -224,9 +235,13 @@ static json_t *view_channel(const struct reel_index *index, const struct topic_r
 }
 
 static void add_stats(struct reel_channel_stats *sum, const struct reel_channel_stats *more) {
+    if (sum->count == 0) {
+        *sum = *more;
+        return;
+    }
     if (more->count > 0) {
-        sum->first_ns = sum->count == 0 || more->first_ns < sum->first_ns ? more->first_ns : sum->first_ns;
-        sum->last_ns = sum->count == 0 || more->last_ns > sum->last_ns ? more->last_ns : sum->last_ns;
+        sum->first_ns = more->first_ns < sum->first_ns ? more->first_ns : sum->first_ns;
+        sum->last_ns = more->last_ns > sum->last_ns ? more->last_ns : sum->last_ns;
     }
     sum->count += more->count;
     sum->bytes += more->bytes;
@@ -251,6 +266,12 @@ static bool topics_take(struct topics_limits *left, const struct reel_channel *c
     left->channels--;
     left->text -= text < left->text ? text : left->text;
     return true;
+}
+
+static struct reel_channel_stats stats_of(const struct reel_index *index, const struct reel_channel *c, bool filled) {
+    struct reel_channel_stats stats;
+    uint32_t least = filled ? reel_channel_least_filled(c) : 0;
+    return index_stats_from(index, c->id, least, &stats, NULL) ? stats : *reel_index_stats(index, c->id);
 }
 
 /* Why its messages are bytes, as far as the definition says. Many channels may have one, of any size. */
@@ -284,10 +305,11 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     size_t listed = 0;
     for (size_t i = 0; i < n && channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, rows[i].channel);
-        add_stats(&sum, reel_index_stats(index, c->id));
+        const struct reel_channel_stats stats = stats_of(index, c, left->filled);
+        add_stats(&sum, &stats);
         latched = latched || c->latched;
         if (i == listed && (topics_take(left, c) || i == 0)) {
-            channels = views_append(channels, view_channel(index, &rows[i], left));
+            channels = views_append(channels, view_channel(index, &rows[i], &stats, left));
             listed++;
         }
     }
@@ -301,7 +323,7 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     views_put(&o, "messages", view_u64(sum.count));
     views_put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->is_summary));
     views_put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
-    put_gap(&o, index, rows, n, sum.count, &left->gap_entries);
+    put_gap(&o, index, rows, n, &sum, &left->gap_entries);
     put_span(&o, "start", "end", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
     views_put(&o, "latched", json_boolean(latched));
     views_put(&o, "channels", channels);
@@ -326,7 +348,8 @@ static bool walk_begin(struct topics_walk *w, const struct reel_index *index, st
     *w = (struct topics_walk){.index = index,
                               .slice = slice,
                               .at = slice ? slice->from : 0,
-                              .left = {.gap_entries = GAP_ENTRIES_MAX,
+                              .left = {.filled = slice && slice->filled,
+                                       .gap_entries = GAP_ENTRIES_MAX,
                                        .channels = channels,
                                        .text = text,
                                        .definitions = DEFINITIONS_MAX,

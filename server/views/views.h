@@ -16,6 +16,7 @@ enum { VIEW_ITEMS_MAX = 1000, VIEW_TEXT_MAX = 1 << 20 };
 struct view_slice {
     size_t from, limit; /* limit: at most VIEW_ITEMS_MAX */
     size_t next;        /* set: where the next part begins; 0: this is the last */
+    bool filled;        /* of topics: messages that are lists without items do not count */
 };
 
 /* A catalog row; `index` (may be NULL): its contents. If r has no id (a file outside of a catalog), the members of the

@@ -8,6 +8,7 @@ import struct
 import tempfile
 
 from harness import API, QUICK, Case, reel
+from real_samples import needs_samples
 from samples import bag, lab_messages
 
 TEXTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'shared', 'samples', 'carla')
@@ -293,6 +294,92 @@ class Carla(Case):
                 self.assertTrue(text)
                 for path in paths:
                     self.assertEqual(text, reel('carla', question, path, *more).stdout, (path, question))
+
+    def test_events_that_follow_from_a_log(self):
+        """Collisions, actors added and removed, blocked vehicles, traffic lights: by start, in pages, and nothing is stored."""
+        data = struct.pack('<H', 1) + string('CARLA_RECORDER') + struct.pack('<q', 1600000000) + string('Town05')
+        for k in range(1, 41):
+            data += packet(0, struct.pack('<Qdd', k, -1 if k == 40 else 1, k - 1))
+            data += listed(2, *([actor(7, 1, 'vehicle.tesla.model3', 'hero'), actor(8, 2, 'walker.a')] if k == 1 else [actor(9, 2, 'walker.b\xff\0x')] if k == 5 else []))
+            data += listed(3, *([struct.pack('<I', 8)] if k == 20 else []))
+            data += listed(5, *([struct.pack('<III??', k, 7, 8, True, False)] if k in (10, 11, 15) else []))
+            data += listed(6, struct.pack('<I6f', 7, 100 * min(k, 3), 0, 0, 0, 0, 0))
+            data += listed(7, struct.pack('<I?fB', 5, False, 0, k // 16)) + packet(1, b'')
+        one = self.server.added('moments.log', data)
+        path = '%s/recordings/%s/events' % (API, one)
+        page = self.get(path + '?derived=true').json()
+        self.assertIsNone(page['next'])
+        wanted = [(3, 39, 'Blocked: vehicle.tesla.model3 7', {'kind': 'blocked', 'actor': '7', 'type': 'vehicle', 'description': 'vehicle.tesla.model3'}),
+                  (4, 4, 'Added: walker.b\xff', {'kind': 'added', 'actor': '9', 'type': 'walker', 'description': 'walker.b\xff'}),
+                  (9, 9, 'Collision of vehicle.tesla.model3 7 with walker.a 8',
+                   {'kind': 'collision', 'actor': '7', 'type': 'vehicle', 'description': 'vehicle.tesla.model3', 'other': '8', 'other_type': 'walker', 'other_description': 'walker.a'}),
+                  (14, 14, 'Collision of vehicle.tesla.model3 7 with walker.a 8', None),
+                  (15, 15, 'Traffic light 5: yellow', {'kind': 'traffic_light', 'actor': '5', 'state': 'yellow'}),
+                  (19, 19, 'Removed: walker.a 8', {'kind': 'removed', 'actor': '8', 'type': 'walker', 'description': 'walker.a'}),
+                  (31, 31, 'Traffic light 5: green', None)]
+        self.assertEqual([(w[0], w[1], w[2]) for w in wanted],
+                         [((int(e['start_ns']) - 1600000000 * 10**9) / 10**9, (int(e['end_ns']) - 1600000000 * 10**9) / 10**9, e['title']) for e in page['items']])
+        for (_, _, _, tags), event in zip(wanted, page['items']):
+            self.assertEqual((tags or event['tags'], one, 'moments.log', '', True), (event['tags'], event['recording'], event['name'], event['author'], event['derived']))
+            self.assertProblem(self.server.get('%s/events/%s' % (API, event['id'])), 404)
+        self.assertEqual(7, len({e['id'] for e in page['items']}))
+        self.assertEqual([], self.get(path).json()['items'])
+        paged, cursor = [], ''
+        while cursor is not None:
+            some = self.get('%s?derived=true&limit=2%s' % (path, cursor and '&cursor=' + cursor)).json()
+            self.assertLessEqual(len(some['items']), 2)
+            paged, cursor = paged + some['items'], some['next']
+        self.assertEqual(page['items'], paged)
+        for query, titles in (('kind=collision', [2, 3]), ('start=%2B14s', [0, 3, 4, 5, 6]), ('start=%2B40s', []), ('end=%2B4s', [0]), ('start=%2B9s&end=%2B10s&kind=collision', [2])):
+            self.assertEqual([page['items'][i] for i in titles], self.get('%s?derived=true&%s' % (path, query)).json()['items'], query)
+        rows = list(csv.DictReader(io.StringIO(self.get(path + '?derived=true&output=csv').body.decode(), newline='')))
+        self.assertEqual([e['title'] for e in page['items']], [r['title'] for r in rows])
+        for query in ('kind=collision', 'derived=true&kind=crash', 'derived=true&cursor=abcd', 'derived=maybe'):
+            self.assertProblem(self.server.get(path + '?' + query), 400)
+        self.assertEqual({'items': [], 'next': None}, self.get('%s/recordings/%s/events?derived=true' % (API, self.bag)).json())
+        self.assertProblem(self.server.get('%s/recordings/nothing/events?derived=true' % API), 404)
+
+    def test_lists_without_items_do_not_count(self):
+        """A packet of collisions is in every frame; what collided is in one."""
+        def spans(query):
+            return {t['topic']: sum(s[2] for s in t['spans']) for t in self.get('%s/recordings/%s/coverage?bins=300%s' % (API, self.log, query)).json()['topics']}
+        every, filled = spans(''), spans('&empty=false')
+        self.assertEqual({5}, set(every.values()))
+        self.assertEqual({**every, '/collision': 1, '/event/add': 1, '/event/del': 0, '/event/parent': 0, '/traffic_light/state': 0}, filled)
+        spans, = [t['spans'] for t in self.get('%s/recordings/%s/coverage?empty=false&topic=/collision' % (API, self.log)).json()['topics']]
+        self.assertEqual([['2020-09-13T12:26:41.000000000Z', '2020-09-13T12:26:41.000000000Z', 1]], spans)
+        topics = {t['name']: t for t in self.get('%s/recordings/%s/topics?empty=false' % (API, self.log)).json()['items']}
+        self.assertEqual(filled, {k: t['messages'] for k, t in topics.items()})
+        self.assertEqual((16, '2020-09-13T12:26:41.000000000Z', None), tuple(topics['/collision'][k] for k in ('payload_bytes', 'start', 'rate')))
+        self.assertEqual((0, None, 0), tuple(topics['/event/del'][k] for k in ('payload_bytes', 'start', 'messages')))
+        self.assertEqual(0.5, topics['/position']['max_gap'])
+        self.assertEqual({5}, {t['messages'] for t in self.get('%s/recordings/%s/topics' % (API, self.log)).json()['items']})
+        plain, same = (self.get('%s/recordings/%s/topics%s' % (API, self.bag, q)).body for q in ('', '?empty=false'))
+        self.assertEqual(plain, same)
+
+    @needs_samples(11)
+    def test_events_and_counts_of_real_logs(self):
+        with open(os.path.join(TEXTS, 'truth.json'), 'rb') as f:
+            truth = json.load(f)
+        for name, facts in truth.items():
+            with open(os.path.join(TEXTS, name), 'rb') as f:
+                recording = self.server.added(name, f.read())
+            found, cursor = [], ''
+            while cursor is not None:
+                page = self.get('%s/recordings/%s/events?derived=true&limit=1000%s' % (API, recording, cursor and '&cursor=' + cursor)).json()
+                found, cursor = found + page['items'], page['next']
+            kinds = [e['tags']['kind'] for e in found]
+            self.assertEqual(facts['destroyed'], kinds.count('removed'), name)
+            rows = self.get(self.path('info', recording), Accept='application/json').json()
+            self.assertEqual(sum(r['event'] == 'created' and r['frame'] > 1 for r in rows), kinds.count('added'), name)
+            self.assertEqual(len(self.get(self.path('collisions', recording), Accept='application/json').json()), kinds.count('collision'), name)
+            blocked = self.get(self.path('blocked', recording), Accept='application/json').json()
+            self.assertEqual(sum(r['type'] == 'vehicle' for r in blocked), kinds.count('blocked'), name)
+            self.assertEqual(sorted(found, key=lambda e: (int(e['start_ns']), e['id'])), found)
+            topics = {t['name']: t['messages'] for t in self.get('%s/recordings/%s/topics?empty=false' % (API, recording)).json()['items']}
+            self.assertEqual(facts['frames'], topics['/frame'], name)
+            self.assertLessEqual(topics['/collision'], facts['collisions'], name)
+            self.assertEqual(facts['collisions'] > 0, topics['/collision'] > 0, name)
 
     def test_a_log_needs_its_frames(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import struct
+import tarfile
 import tempfile
 
 import msgpack
@@ -160,6 +161,28 @@ class Nanover(Case):
         self.assertEqual((len(rows), rows[0]['before_start']), (len(MESSAGES) - RESETS[1], True))
         self.assertEqual(rows[0]['data']['frame']['particle.count'], 20)
         self.assertIn('avatar', json.dumps(self.get(self.path('as/x.ndjson?run=1')).rows()[0]['data']['state']['updates']))
+
+    def test_a_file_for_each_run(self):
+        answer = self.get(self.path('as/x.nanover.zip.tar?split=reset'))
+        with tarfile.open(fileobj=io.BytesIO(answer.body)) as tar:
+            parts = [(m.name, tar.extractfile(m).read()) for m in tar.getmembers() if m.isfile()]
+        self.assertEqual(2, len(parts), parts)
+        for run in (1, 2):
+            self.assertRun(parts[run - 1][1], run)
+            self.assertEqual(read_nanover(self.get(self.path('as/x.nanover.zip?run=%d' % run)).body), read_nanover(parts[run - 1][1]))
+        self.assertEqual(self.get(self.path('as/x.nanover.zip.tar?split=reset'), 206, Range='bytes=700-899').body, answer.body[700:900])
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, 'whole.nanover.zip')
+            with open(source, 'wb') as f:
+                f.write(self.get(self.path('as/x.nanover.zip')).body)
+            reel('convert', source, os.path.join(folder, 'run.mcap'), '--split', 'reset')
+            self.assertEqual(['run_0000.mcap', 'run_0001.mcap'], sorted(n for n in os.listdir(folder) if n.startswith('run')))
+            for words in (('--start', '+1s'),):
+                self.assertIn(b'no times', reel('convert', source, os.path.join(folder, 'x.mcap'), '--split', 'reset', *words, check=False).stderr)
+            self.assertIn(b'one recording', reel('convert', source, source, os.path.join(folder, 'x.mcap'), '--split', 'reset', check=False).stderr)
+        self.assertProblem(self.server.get(self.path('as/x.mcap.tar?split=reset', self.bag)), 422, 'no NanoVer messages')
+        self.assertProblem(self.server.get(self.path('as/x.mcap.tar?split=reset&start=%2B1s')), 400, 'no times')
+        self.assertProblem(self.server.get(self.path('as/x.mcap.tar?split=resets')), 400, 'reset')
 
     def test_runs_that_are_none(self):
         for run, word in ((0, 'precedes the first reset'), (3, '2 resets')):

@@ -57,7 +57,75 @@ async function drag(page, from, to) {
     await page.mouse.up();
 }
 
+/** A CARLA log of 6 frames, 1 s apart: a car, a walker that comes in frame 3 and is hit in frame 5. */
+function carlaLog() {
+    const number = (bytes, value) => {
+        const out = Buffer.alloc(bytes);
+        out.writeUIntLE(value, 0, bytes);
+        return out;
+    };
+    const real = (value) => {
+        const out = Buffer.alloc(8);
+        out.writeDoubleLE(value);
+        return out;
+    };
+    const string = (text) => Buffer.concat([number(2, text.length), Buffer.from(text)]);
+    const eight = (value) => Buffer.concat([number(4, value), number(4, 0)]);
+    const packet = (id, ...data) => {
+        const body = Buffer.concat(data);
+        return Buffer.concat([number(1, id), number(4, body.length), body]);
+    };
+    const list = (id, ...records) => packet(id, number(2, records.length), ...records);
+    const actor = (id, type, name) =>
+        Buffer.concat([number(4, id), number(1, type), Buffer.alloc(24), number(4, id), string(name), number(2, 0)]);
+    const hit = Buffer.concat([number(4, 0), number(4, 7), number(4, 8), number(2, 0)]);
+    const frames = [1, 2, 3, 4, 5, 6].flatMap((k) => [
+        packet(0, eight(k), real(k < 6 ? 1 : -1), real(k - 1)),
+        list(2, ...(k === 1 ? [actor(7, 1, 'vehicle.a')] : k === 3 ? [actor(8, 2, 'walker.b')] : [])),
+        list(3),
+        list(4),
+        list(5, ...(k === 5 ? [hit] : [])),
+        list(6),
+        list(7),
+        packet(1),
+    ]);
+    return Buffer.concat([number(2, 1), string('CARLA_RECORDER'), eight(1600000000), string('Town05'), ...frames]);
+}
+
 export const tests = {
+    async of_a_carla_log_are_shown_and_stay_as_they_are() {
+        const { id } = await server.json('/recordings/by-name/lab/hits.log', { method: 'PUT', body: carlaLog() });
+        const hits = await eventually(async () => {
+            const recording = await server.json('/recordings/' + id);
+            return recording.state === 'scanning' ? null : recording;
+        });
+        await withPage(server, `/recordings/${hits.id}?panels=topics`, {}, async (page) => {
+            await lane(page, hits);
+            await bar(page, 'Added: walker.b 8').waitFor();
+            await bar(page, 'Collision of vehicle.a 7 with walker.b 8').waitFor();
+            assert.equal(await page.locator('.timeline-event').count(), 2);
+            assert.equal(await page.locator('.timeline-event-edge').count(), 0);
+            assert.equal(await page.locator('.timeline-name[title="/collision: 1"]').count(), 1);
+            assert.equal(await page.locator('.timeline-name[title="/frame: 6"]').count(), 1);
+            const list = page.getByRole('listbox', { name: 'Events' });
+            await list.focus();
+            await list.press('ArrowDown');
+            await list.press('Delete');
+            await list.press('F2');
+            await bar(page, 'Added: walker.b 8').dblclick();
+            assert.equal(await form(page).count(), 0);
+            assert.equal(await page.locator('.timeline-event').count(), 2);
+            assert.equal(
+                await page
+                    .locator('.details')
+                    .getByRole('button', { name: /Delete event/ })
+                    .count(),
+                0,
+            );
+            await checkAxeInBothThemes(page);
+        });
+        assert.deepEqual(await stored(hits), []);
+    },
     async are_edited_with_the_pointer() {
         await withPage(server, `/recordings/${drive.id}?panels=topics&at=6`, {}, async (page) => {
             const at = await lane(page, drive);

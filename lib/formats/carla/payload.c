@@ -242,10 +242,19 @@ static bool carla_fields(const void *of, reel_field_visit visit, void *context) 
     return true;
 }
 
+/* Most lists are written in every frame. A total has 2 or 4 bytes, a record at least 4. */
+static uint32_t carla_least_filled(const struct reel_channel *channel) {
+    struct carla_layout layout;
+    enum carla_kind kind;
+    uint8_t id;
+    return carla_channel_read(channel, &id, &kind, &layout) && carla_is_list(kind) ? 5 : 0;
+}
+
 const struct reel_encoding reel_encoding_carla = {.name = CARLA_ENCODING,
                                                   .open = carla_payload_open_channel,
                                                   .close = free,
                                                   .decode = carla_decode,
                                                   .fields = carla_fields,
                                                   .state_at = carla_state_at,
+                                                  .least_filled = carla_least_filled,
                                                   .version = 2};

@@ -27,6 +27,8 @@ enum reel_carla_topic {
     REEL_CARLA_ACTORS,     /* rows only: the actors, with their first and last time */
     REEL_CARLA_TRAJECTORY, /* rows only: where one actor was, frame by frame */
     REEL_CARLA_STATE,      /* rows only: the living actors at a time, with interpolated positions */
+    REEL_CARLA_MOMENTS,    /* rows only: events with a title: collisions, actors added and removed, vehicles blocked,
+                              traffic lights changed; in no order */
 };
 
 struct reel_carla_question {

@@ -89,6 +89,8 @@ static const struct carla_question *answer_to(enum reel_carla_topic topic, bool 
         return &carla_blocked;
     case REEL_CARLA_ACTORS:
         return &carla_roster;
+    case REEL_CARLA_MOMENTS:
+        return &carla_moments;
     case REEL_CARLA_STATE:
         return &carla_state;
     default:

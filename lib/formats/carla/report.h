@@ -1,5 +1,6 @@
 /* Shared by CARLA's reports. pass: the walk over the recording, packet by packet · text: CARLA's output formats ·
- * actors: the actor table · one file per query: info, events, collisions, blocked, actor_table, trajectory, state. */
+ * actors: the actor table · one file per query: info, events, collisions, blocked, actor_table, trajectory, moments,
+ * state. */
 #ifndef REEL_FORMATS_CARLA_REPORT_H
 #define REEL_FORMATS_CARLA_REPORT_H
 
@@ -41,7 +42,7 @@ struct carla_question {
     size_t state_size; /* zeroed */
 };
 extern const struct carla_question carla_info, carla_events, carla_collisions, carla_blocked, carla_roster,
-    carla_trajectory, carla_state;
+    carla_trajectory, carla_moments, carla_state;
 
 struct reel_carla {
     struct reel_carla_question question;

@@ -16,12 +16,12 @@ struct pose {
 struct living {
     struct reel_bytes record; /* of its creation; the stream holds it */
     uint32_t id, parent, lights;
-    bool attached, has_before, has_after, moving, driven, walks, has_lights, is_lamp, frozen, handbrake;
+    bool attached, has_before, has_after, moving, driven, walks, has_lights, is_lamp, frozen, handbrake, has_doors;
     struct pose before, after;
     double velocity[3]; /* m/s, recorded */
     float steering, throttle, brake, walk_cm_s, lamp_s;
     int32_t gear;
-    uint8_t lamp;
+    uint8_t lamp, open; /* open: a bit for each door, by its number */
 };
 struct moment {
     struct hash_table ids;
@@ -32,13 +32,13 @@ struct moment {
     bool has_before, has_after;
     struct grow json;
 };
-enum { ROWS_A_STEP = 256, COLUMNS = 27 };
+enum { ROWS_A_STEP = 256, COLUMNS = 28 };
 
 static bool carla_report_state_needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_PARENT ||
            kind == CARLA_POSITION || kind == CARLA_TRAFFIC_LIGHT || kind == CARLA_VEHICLE_ANIMATION ||
-           kind == CARLA_WALKER_ANIMATION || kind == CARLA_VEHICLE_LIGHT;
+           kind == CARLA_WALKER_ANIMATION || kind == CARLA_VEHICLE_LIGHT || kind == CARLA_DOOR;
 }
 
 static bool carla_report_state_begin(struct reel_carla *pass, struct reel_error *err) {
@@ -68,7 +68,8 @@ static bool carla_report_state_begin(struct reel_carla *pass, struct reel_error 
                                                  "traffic_light",
                                                  "traffic_light_frozen",
                                                  "traffic_light_s",
-                                                 "attributes"};
+                                                 "attributes",
+                                                 "doors_open"};
     return carla_columns(pass, columns, COLUMNS, err);
 }
 
@@ -115,6 +116,13 @@ static void take_lamp(struct living *actor, const uint8_t *at) {
     actor->lamp = at[5];
 }
 
+/* The state has the last record of each door. */
+static void take_door(struct living *actor, const uint8_t *at) {
+    uint8_t bit = at[0] < CARLA_DOORS ? (uint8_t)(1u << at[0]) : 0;
+    actor->has_doors = true;
+    actor->open = (uint8_t)(at[1] != 0 ? actor->open | bit : actor->open & ~bit);
+}
+
 static void carla_report_state_take_record(struct moment *s, struct living *actor, const struct carla_packet *p,
                                            const uint8_t *at) {
     switch (p->kind) {
@@ -144,6 +152,9 @@ static void carla_report_state_take_record(struct moment *s, struct living *acto
     case CARLA_VEHICLE_LIGHT:
         actor->has_lights = true;
         actor->lights = load_u32le(at);
+        break;
+    case CARLA_DOOR:
+        take_door(actor, at);
         break;
     default:
         break;
@@ -254,6 +265,18 @@ static struct reel_cell lights_cell(struct grow *json, uint32_t bits) {
     return json->failed ? (struct reel_cell){0} : reel_cell_json(bytes_of(json->data + from, json->size - from));
 }
 
+static struct reel_cell doors_cell(struct grow *json, uint8_t open) {
+    grow_put(json, "[", 1);
+    for (size_t i = 0; i < CARLA_DOORS; i++) {
+        if (open & 1u << i) {
+            grow_put(json, ",", json->size > 1);
+            json_put_string(json, bytes_text(carla_door_names[i]));
+        }
+    }
+    grow_put(json, "]", 1);
+    return json->failed ? (struct reel_cell){0} : reel_cell_json(bytes_of(json->data, json->size));
+}
+
 static void put_controls(const struct living *a, struct reel_cell *cells) {
     if (a->driven) {
         cells[0] = reel_cell_real32(a->steering);
@@ -296,15 +319,18 @@ static bool write_actor(struct reel_carla *pass, struct living *a, struct reel_e
     }
     put_controls(a, cells + 16);
     s->json.size = 0;
-    struct grow lights = {0};
+    struct grow lights = {0}, doors = {0};
     cells[26] = carla_attributes_cell(&s->json, &added, &role);
     cells[22] = a->has_lights ? lights_cell(&lights, a->lights) : cells[22];
+    cells[27] = a->has_doors ? doors_cell(&doors, a->open) : cells[27];
     cells[1] = reel_cell_text(bytes_text(carla_type_name(added.type, &s->added)));
     cells[2] = reel_cell_text(added.description);
     cells[3] = role.data ? reel_cell_text(role) : cells[3];
     cells[4] = a->attached ? reel_cell_integer(a->parent) : cells[4];
-    bool good = s->json.failed || lights.failed ? reel_fail_memory(err) : carla_row(pass, cells, COLUMNS, err);
+    bool good =
+        s->json.failed || lights.failed || doors.failed ? reel_fail_memory(err) : carla_row(pass, cells, COLUMNS, err);
     free(lights.data);
+    free(doors.data);
     return good;
 }
 

@@ -4,6 +4,7 @@
 #ifndef REEL_FORMATS_NANOVER_QUESTION_H
 #define REEL_FORMATS_NANOVER_QUESTION_H
 
+#include "convert/split.h"
 #include "convert/writer.h"
 #include "stream/stream.h"
 #include "tables/table.h"
@@ -26,6 +27,12 @@ bool reel_nanover_json(struct reel_bytes message, char **text, size_t *size, str
  * its reset. REEL_NOT_FOUND with how many there are. */
 bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct reel_selection *selection,
                       struct reel_write_options *options, struct reel_error *err);
+
+/* All runs that last any time, in their order: what reel_nanover_run() selects, as an array of *count parts from
+ * malloc; one part without runs. REEL_ARGUMENT: the selection has times; REEL_LIMIT: more than REEL_SPLIT_MAX. */
+struct reel_split_part *reel_nanover_split(struct reel_recording *recording, const struct reel_selection *selection,
+                                           const struct reel_write_options *options, uint32_t *count,
+                                           struct reel_error *err);
 
 enum reel_nanover_topic {
     REEL_NANOVER_RESETS,   /* run, time, time_ns, index (among all messages), messages, frames, duration_s,

@@ -148,6 +148,15 @@ static bool find_run(struct reel_recording *recording, uint64_t number, struct b
 }
 
 /* The cut is just after the reset, so that the front contains the reset itself. */
+static void select_run(const struct reel_index_info *info, uint64_t run, int64_t start_ns, int64_t end_ns,
+                       struct reel_selection *selection, struct reel_write_options *options) {
+    options->is_cut = true;
+    options->start_ns = run > 0 ? start_ns : info->start_ns;
+    selection->start_ns = run > 0 ? start_ns + 1 : REEL_TIME_MIN;
+    selection->end_ns = end_ns;
+    selection->state_at_cut = run > 0;
+}
+
 bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct reel_selection *selection,
                       struct reel_write_options *options, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
@@ -166,10 +175,80 @@ bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct ree
         return reel_fail(err, REEL_NOT_FOUND, "run %llu lasts no time: the next reset is of the same instant",
                          (unsigned long long)run);
     }
-    options->is_cut = true;
-    options->start_ns = run > 0 ? b.start_ns : info->start_ns;
-    selection->start_ns = run > 0 ? b.start_ns + 1 : REEL_TIME_MIN;
-    selection->end_ns = b.end_ns;
-    selection->state_at_cut = run > 0;
+    select_run(info, run, b.start_ns, b.end_ns, selection, options);
     return true;
+}
+
+/* --- all runs --- */
+
+struct runs {
+    struct reel_split_part *items;
+    size_t count, capacity;
+};
+
+static bool add_run(struct runs *runs, const struct reel_split_part *part, struct reel_error *err) {
+    if (runs->count == REEL_SPLIT_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d parts", REEL_SPLIT_MAX);
+    }
+    if (!GROW_ARRAY(runs->items, runs->count, runs->capacity)) {
+        return reel_fail_memory(err);
+    }
+    runs->items[runs->count++] = *part;
+    return true;
+}
+
+/* The run that ends here, if it has frames and lasts any time. */
+static bool end_run(const struct reel_index_info *info, const struct bounds *b, const struct reel_split_part *whole,
+                    struct runs *runs, struct reel_error *err) {
+    struct reel_split_part part = *whole;
+    bool empty = b->resets == 0 ? !b->frames : b->end_ns == b->start_ns;
+    select_run(info, b->resets, b->start_ns, b->end_ns, &part.selection, &part.options);
+    return empty || add_run(runs, &part, err);
+}
+
+static bool find_runs(struct reel_recording *recording, const struct reel_split_part *whole, struct runs *runs,
+                      struct reel_error *err) {
+    static const char *const topic = "frame";
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    struct reel_selection frames = selection_all;
+    struct bounds b = {0};
+    struct reel_message m;
+    enum reel_step step;
+    frames.topics = &topic;
+    frames.n_topics = 1;
+    AUTO(reel_stream_free) struct reel_stream *stream = nanover_stream(recording, &frames, err);
+    if (!stream) {
+        return false;
+    }
+    while ((step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
+        bool frame = nanover_carries(stream->channels[m.channel], topic);
+        if (frame && nanover_is_reset(&m.entry)) {
+            b.end_ns = m.time_ns;
+            if (!end_run(info, &b, whole, runs, err)) {
+                return false;
+            }
+            b = (struct bounds){.resets = b.resets + 1, .start_ns = m.time_ns};
+        }
+        b.frames |= frame;
+    }
+    b.end_ns = REEL_TIME_MAX;
+    return step != REEL_STEP_ERROR && end_run(info, &b, whole, runs, err) &&
+           (runs->count > 0 || add_run(runs, whole, err));
+}
+
+struct reel_split_part *reel_nanover_split(struct reel_recording *recording, const struct reel_selection *selection,
+                                           const struct reel_write_options *options, uint32_t *count,
+                                           struct reel_error *err) {
+    const struct reel_split_part whole = {.selection = *selection, .options = *options};
+    struct runs runs = {0};
+    if (selection->start_ns != REEL_TIME_MIN || selection->end_ns != REEL_TIME_MAX) {
+        reel_fail(err, REEL_ARGUMENT, "runs have their own starts and ends: no times go with a split by resets");
+        return NULL;
+    }
+    if (!find_runs(recording, &whole, &runs, err)) {
+        free(runs.items);
+        return NULL;
+    }
+    *count = (uint32_t)runs.count;
+    return runs.items;
 }

@@ -17,6 +17,7 @@ void api_note_change(struct http_request *r);
 void api_note_delete(struct http_request *r);
 /* events.c */
 void api_events_list(struct http_request *r);
+void api_recording_events(struct http_request *r);
 void api_event_add(struct http_request *r);
 void api_event_get(struct http_request *r);
 void api_event_change(struct http_request *r);

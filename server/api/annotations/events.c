@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "api/annotations/annotations.h"
+#include "api/annotations/derived.h"
 #include "api/body.h"
 #include "api/change.h"
 #include "api/paging.h"
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "json_whole.h"
 #include "manifests/manifests.h"
@@ -73,6 +75,9 @@ bool events_caller_sees(const void *caller, const char *collection) {
     return http_caller_sees(caller, collection);
 }
 
+const char *const event_columns[] = {"id",     "recording", "collection", "name", "start",   "end",     "start_ns",
+                                     "end_ns", "title",     "author",     "tags", "created", "updated", NULL};
+
 static void reply_page(struct http_request *r, const struct catalog_event_query *q) {
     struct catalog_events events;
     struct reel_error err = {0};
@@ -80,13 +85,11 @@ static void reply_page(struct http_request *r, const struct catalog_event_query 
         http_reply_error(r, &err);
         return;
     }
-    static const char *const columns[] = {"id",     "recording", "collection", "name", "start",   "end",     "start_ns",
-                                          "end_ns", "title",     "author",     "tags", "created", "updated", NULL};
     json_t *items = json_array();
     for (uint32_t i = 0; i < events.n; i++) {
         json_array_append_new(items, view_event(&events.items[i]));
     }
-    paging_reply(r, items, events.next, columns);
+    paging_reply(r, items, events.next, event_columns);
     catalog_events_done(&events);
 }
 
@@ -117,6 +120,30 @@ static bool read_interval(struct http_request *r, const struct catalog_recording
         return false;
     }
     return true;
+}
+
+void api_recording_events(struct http_request *r) {
+    struct catalog_event_query q = {.limit = paging_limit(r)};
+    struct api_recording a = {0};
+    bool derived = false;
+    http_param_bool(r, "derived", &derived);
+    if (!derived && http_param(r, "kind")) {
+        http_reply_bad_param(r, "kind", "is for derived=true");
+        return;
+    }
+    if (!derived) {
+        api_events_list(r);
+        return;
+    }
+    AUTO_MEM char *after = NULL;
+    if (!paging_after(r, &after) || !api_open_messages(r, &a)) {
+        return;
+    }
+    q.cursor = after;
+    if (read_interval(r, &a.row, &q)) {
+        derived_events(r, &a, &q);
+    }
+    api_recording_done(&a);
 }
 
 /* The events of the recording in the path or the parameter, or of all recordings. */

@@ -15,7 +15,19 @@ static const struct http_param events_params[] = {
     EVENTS_PARAMS,
     {0},
 };
-static const struct http_param recording_events_params[] = {EVENTS_PARAMS, {0}};
+static const struct http_param recording_events_params[] = {
+    EVENTS_PARAMS,
+    {.name = "derived",
+     .type = HTTP_BOOL,
+     .fallback = "false",
+     .help = "true: the events that follow from the recording itself, which are not stored, instead: of CARLA logs "
+             "collisions, actors added and removed, blocked vehicles and changes of traffic lights."},
+    {.name = "kind",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("collision", "added", "removed", "blocked", "traffic_light"),
+     .help = "Only derived events of this kind."},
+    {0},
+};
 
 const struct api_route api_routes_annotations[] = {
     {.http = {"GET", BASE "/recordings/{id}/tags/{key}", ROLE_READ, api_no_params, "Returns a tag of a recording.",
@@ -56,10 +68,11 @@ const struct api_route api_routes_annotations[] = {
      .tag = "annotations",
      .answers = "204:Deleted" ERRORS_WRITE},
     {.http = {"GET", BASE "/recordings/{id}/events", ROLE_READ, recording_events_params,
-              "Lists the events of a recording, by the recording's own times.", api_events_list, NULL, NULL, NULL},
+              "Lists the events of a recording, by the recording's own times.", api_recording_events, NULL, NULL, NULL},
      .id = "listRecordingEvents",
      .tag = "annotations",
-     .answers = "200 404:NotFound" ERRORS_LIST},
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/tags", ROLE_READ, tags_params,
               "Lists the keys of all tags, with the number of recordings of each.", api_tags_list, NULL, NULL, NULL},
      .id = "listTagKeys",

@@ -21,6 +21,9 @@ void api_topics(struct http_request *r) {
         return;
     }
     const struct reel_index *index = reel_recording_index(a.recording);
+    bool empty = true;
+    http_param_bool(r, "empty", &empty);
+    slice.filled = !empty;
     if (form.form == REEL_TABLE_JSON) {
         char *text = paging_topics(r, NULL, index, &slice);
         if (text) {

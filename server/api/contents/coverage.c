@@ -8,6 +8,8 @@
 #include "api/rows.h"
 #include "api/selection.h"
 #include "base/glob.h"
+#include "decode/encoding.h"
+#include "index/index.h"
 #include "stream/stream.h"
 #include "tables/table.h"
 #include "views/views.h"
@@ -19,6 +21,7 @@ struct coverage {
     struct reel_span *spans; /* of one topic, n_bins */
     uint32_t n_bins;
     uint64_t width_ns, tolerance_ns;
+    bool empty; /* also messages that are lists without items */
     const char *globs[API_GLOBS_MAX];
     size_t n_globs;
     const struct reel_channel **channels; /* by name */
@@ -74,7 +77,8 @@ static json_t *view_topic(const struct coverage *c, uint32_t *at, struct reel_er
     bool wanted = is_wanted(c, name);
     memset(c->spans, 0, c->n_bins * sizeof *c->spans);
     for (; *at < info->n_channels && strcmp(c->channels[*at]->name, name) == 0; ++*at) {
-        if (wanted && !reel_index_coverage(c->index, c->channels[*at]->id, info->start_ns, c->width_ns, c->spans,
+        uint32_t least = c->empty ? 0 : reel_channel_least_filled(c->channels[*at]);
+        if (wanted && !index_coverage_from(c->index, c->channels[*at]->id, least, info->start_ns, c->width_ns, c->spans,
                                            c->n_bins, err)) {
             return NULL;
         }
@@ -137,6 +141,8 @@ static void coverage_reply(struct http_request *r, const struct rows_form *form,
 static bool read_params(struct http_request *r, struct coverage *c, const struct reel_index_info *info) {
     uint64_t bins = BINS_DEFAULT;
     int64_t tolerance;
+    c->empty = true;
+    http_param_bool(r, "empty", &c->empty);
     http_param_u64(r, "bins", &bins);
     c->n_globs = http_params(r, "topic", c->globs, API_GLOBS_MAX);
     c->n_bins = (uint32_t)bins;

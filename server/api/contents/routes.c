@@ -2,6 +2,11 @@
 #include "api/contents/contents.h"
 #include "api/params.h"
 
+#define PARAM_EMPTY                                                                                                    \
+    {                                                                                                                  \
+        .name = "empty", .type = HTTP_BOOL, .fallback = "true",                                                        \
+        .help = "false: a message that is a list without items, as CARLA writes them in every frame, does not count."  \
+    }
 static const struct http_param coverage_params[] = {
     PARAM_TOPICS,
     {.name = "bins",
@@ -13,11 +18,12 @@ static const struct http_param coverage_params[] = {
     {.name = "tolerance",
      .type = HTTP_DURATION,
      .help = "Gaps up to this duration are closed; default: the width of a bin."},
+    PARAM_EMPTY,
     PARAM_ROW_OUTPUT,
     PAGING_SLICE,
     {0},
 };
-static const struct http_param topics_params[] = {PARAM_ROW_OUTPUT, PAGING_SLICE, {0}};
+static const struct http_param topics_params[] = {PARAM_EMPTY, PARAM_ROW_OUTPUT, PAGING_SLICE, {0}};
 static const struct http_param pages_params[] = {PARAM_ROW_OUTPUT, PAGING_SLICE, {0}};
 static const struct http_param messages_params[] = {
     PARAM_SELECTION,

@@ -55,6 +55,10 @@ static bool read_split(struct http_request *r, struct conversion *c) {
         http_reply_bad_param(r, "split", "the parts are in an archive: its name ends with .tar, as in run.mcap.tar");
         return false;
     }
+    if (c->rule.resets && c->in->merged) {
+        http_reply_bad_param(r, "split", "reset: runs are those of one recording");
+        return false;
+    }
     tar = c->split ? tar : 0;
     snprintf(c->target, sizeof c->target, "%.*s", (int)(size - tar < NAME_ROOM ? size - tar : NAME_ROOM - 1), name);
     return true;

@@ -6,6 +6,7 @@
 
 #include "api/export/plans.h"
 #include "base/cleanup.h"
+#include "formats/nanover/question.h"
 #include "syntax/ustar.h"
 
 enum { PLANS_MEMORY_MAX = 256 << 20 }; /* of all parts together */
@@ -63,8 +64,10 @@ static bool plan_parts(struct parts *parts, const struct request *q, const struc
     const struct reel_conversion *m = q->conversion;
     struct reel_selection selection;
     struct reel_write_options options;
-    parts->ranges = reel_split(m->writer, m->recordings, m->n_recordings, &m->selection, &m->options, &q->rule,
-                               progress, &parts->count, err);
+    parts->ranges = q->rule.resets
+                        ? reel_nanover_split(m->recordings[0], &m->selection, &m->options, &parts->count, err)
+                        : reel_split(m->writer, m->recordings, m->n_recordings, &m->selection, &m->options, &q->rule,
+                                     progress, &parts->count, err);
     parts->plans = parts->ranges ? calloc(parts->count, sizeof(struct reel_plan *)) : NULL;
     if (!parts->plans) {
         return parts->ranges ? reel_fail_memory(err) : false;

@@ -638,6 +638,9 @@ static void reports(void **state) {
     struct reel_selection q = selection_all;
     struct reel_write_options options = {.compression = ""};
     assert_false(reel_nanover_run(nanover, 12345, &q, &options, NULL));
+    uint32_t parts;
+    q.end_ns = 1;
+    assert_null(reel_nanover_split(nanover, &q, &options, &parts, NULL));
     assert_null(reel_bag_info(bag, &(struct reel_bag_question){.path = "x"}, NULL));
     assert_false(reel_bag_topics(bag, &refusing, NULL));
     assert_false(reel_tide_channels(reel_recording_index(tide), &refusing, NULL));

@@ -54,6 +54,7 @@ export const eventsText = {
     conflict: (title: string) => `Someone else changed the event “${title}”. The current version is shown.`,
     gone: (title: string) => `Someone else deleted the event “${title}”.`,
     unnamed: 'Event',
+    derived: 'From the recording',
     one: (title: string, start: string, length: string) => `${title}, ${start}${length ? `, ${length}` : ''}`,
     many: (n: number, start: string, end: string) => `${count(n)} events, ${start} to ${end}. Zoom in`,
     hint: 'Drag, or press M, to add an event',

@@ -1,6 +1,7 @@
 /* The questions of CARLA's tools asked of made logs: what no sample shows. The texts of real ones are compared in
  * carla_texts.c. */
 #include "base/cleanup.h"
+#include "decode/encoding.h"
 #include "makers/carla_query.h"
 #include "makers/carla_scan.h"
 
@@ -280,22 +281,24 @@ static struct reel_carla_question way_of(uint32_t actor, bool ros) {
     q.ros_frame = ros;
     return q;
 }
-#define WAY "time_s,frame,x_m,y_m,z_m,roll_deg,pitch_deg,yaw_deg,speed_m_s,vx_m_s,vy_m_s,vz_m_s,speed_from\r\n"
+#define WAY                                                                                                            \
+    "time_s,frame,x_m,y_m,z_m,roll_deg,pitch_deg,yaw_deg,speed_m_s,vx_m_s,vy_m_s,vz_m_s,speed_from,"                   \
+    "acceleration_m_s2,ax_m_s2,ay_m_s2,az_m_s2\r\n"
 
 static void the_way_of_an_actor(void **state) {
     (void)state;
     MAKER recorded = make_world(NEW, 4);
     assert_string_equal(answer_of(&recorded, way_of(26, false), REEL_TABLE_CSV),
-                        WAY "0.125,2,2.02,0.05,0.06,1,2,3,202.15094,202,5,6,recorded\r\n"
-                            "0.25,3,3.02,0.05,0.06,1,2,3,302.10098,302,5,6,recorded\r\n");
+                        WAY "0.125,2,2.02,0.05,0.06,1,2,3,202.15094,202,5,6,recorded,,,,\r\n"
+                            "0.25,3,3.02,0.05,0.06,1,2,3,302.10098,302,5,6,recorded,800,800,0,0\r\n");
     assert_string_equal(answer_of(&recorded, way_of(26, true), REEL_TABLE_CSV),
-                        WAY "0.125,2,2.02,-0.05,0.06,1,-2,-3,202.15094,202,-5,6,recorded\r\n"
-                            "0.25,3,3.02,-0.05,0.06,1,-2,-3,302.10098,302,-5,6,recorded\r\n");
+                        WAY "0.125,2,2.02,-0.05,0.06,1,-2,-3,202.15094,202,-5,6,recorded,,,,\r\n"
+                            "0.25,3,3.02,-0.05,0.06,1,-2,-3,302.10098,302,-5,6,recorded,800,800,0,0\r\n");
     MAKER bare = make_world(BARE, 3);
     assert_string_equal(answer_of(&bare, way_of(24, true), REEL_TABLE_CSV),
-                        WAY "0,1,1,-0.05,0.06,1,-2,-3,,,,,\r\n"
-                            "0.125,2,2,-0.05,0.06,1,-2,-3,8,8,0,0,difference\r\n"
-                            "0.25,3,3,-0.05,0.06,1,-2,-3,8,8,0,0,difference\r\n");
+                        WAY "0,1,1,-0.05,0.06,1,-2,-3,,,,,,,,,\r\n"
+                            "0.125,2,2,-0.05,0.06,1,-2,-3,8,8,0,0,difference,,,,\r\n"
+                            "0.25,3,3,-0.05,0.06,1,-2,-3,8,8,0,0,difference,0,0,0,0\r\n");
     assert_string_equal(answer_of(&bare, way_of(2, false), REEL_TABLE_CSV), WAY); /* a traffic light does not move */
     assert_string_equal(answer_of(&bare, way_of(999, false), REEL_TABLE_JSON),
                         "error 6: no actor 999 is in this recording");
@@ -343,11 +346,149 @@ static void a_gap_or_another_actor_gives_no_speed(void **state) {
         make_end(&m);
     }
     assert_string_equal(answer_of(&m, way_of(7, false), REEL_TABLE_CSV),
-                        WAY "0,1,1,0.05,0.06,1,2,3,,,,,\r\n"
-                            "0.5,2,2,0.05,0.06,1,2,3,2,2,0,0,difference\r\n"
-                            "1.5,4,4,0.05,0.06,1,2,3,,,,,\r\n"
-                            "2,5,5,0.05,0.06,1,2,3,,,,,\r\n"
-                            "2.5,6,6,0.05,0.06,1,2,3,2,2,0,0,difference\r\n");
+                        WAY "0,1,1,0.05,0.06,1,2,3,,,,,,,,,\r\n"
+                            "0.5,2,2,0.05,0.06,1,2,3,2,2,0,0,difference,,,,\r\n"
+                            "1.5,4,4,0.05,0.06,1,2,3,,,,,,,,,\r\n"
+                            "2,5,5,0.05,0.06,1,2,3,,,,,,,,,\r\n"
+                            "2.5,6,6,0.05,0.06,1,2,3,2,2,0,0,difference,,,,\r\n");
+}
+
+/* --- the state --- */
+
+static void doors_that_are_open(void **state) {
+    (void)state;
+    struct reel_carla_question q = reel_carla_question(REEL_CARLA_STATE);
+    MAKER m = {0};
+    make_header(&m, 2, MAKE_DATE, MAKE_MAP);
+    for (unsigned frame = 1; frame <= 3; frame++) {
+        make_start(&m, frame, frame == 3 ? -1 : 1, frame - 1);
+        make_none(&m, 20);
+        size_t p = make_packet(&m, 2);
+        make_number(&m, frame == 1 ? 2 : 0, 2);
+        if (frame == 1) {
+            make_actor(&m, &make_styles[5], 24, 1, 30, "car", NULL);
+            make_actor(&m, &make_styles[5], 25, 1, 30, "van", NULL);
+        }
+        make_close(&m, p);
+        p = make_packet(&m, 6);
+        make_number(&m, 1, 2);
+        make_moved(&m, &make_styles[5], 24, 100);
+        make_close(&m, p);
+        p = make_packet(&m, 23);
+        make_number(&m, 2, 2);
+        make_number(&m, 24, 4);
+        make_number(&m, 0, 1); /* front left: closed in the third frame */
+        make_number(&m, frame < 3, 1);
+        make_number(&m, 24, 4);
+        make_number(&m, 5, 1); /* the trunk: opened in the second */
+        make_number(&m, frame > 1, 1);
+        make_close(&m, p);
+        make_end(&m);
+    }
+    static const char *const open[] = {"[\"Front Left\"]", "[\"Front Left\",\"Trunk\"]", "[\"Trunk\"]"};
+    for (int i = 0; i < 3; i++) {
+        char part[80];
+        q.at_ns = MAKE_DATE * 1000000000 + i * INT64_C(1000000000);
+        snprintf(part, sizeof part, "\"doors_open\":%s", open[i]);
+        assert_part(answer_of(&m, q, REEL_TABLE_NDJSON), part);
+        assert_part(answer_of(&m, q, REEL_TABLE_NDJSON), "\"doors_open\":null");
+    }
+}
+
+/* --- moments --- */
+
+static void moments_are_events(void **state) {
+    (void)state;
+    struct reel_carla_question q = reel_carla_question(REEL_CARLA_MOMENTS);
+    MAKER m = make_world(BARE, 4);
+    assert_string_equal(
+        answer_of(&m, q, REEL_TABLE_CSV),
+        "start_ns,end_ns,title,kind,actor,type,description,other,other_type,other_description,state\r\n"
+        "1600000000125000000,1600000000125000000,Added: walker.pedestrian.0001 "
+        "26,added,26,walker,walker.pedestrian.0001"
+        ",,,,\r\n"
+        "1600000000125000000,1600000000125000000,Added: sensor.camera.rgb 27,added,27,unknown,sensor.camera.rgb,,,,\r\n"
+        "1600000000125000000,1600000000125000000,Traffic light 2: green,traffic_light,2,,,,,,green\r\n"
+        "1600000000250000000,1600000000250000000,Collision of vehicle.tesla.model3 24 with something else,collision,24,"
+        "vehicle,vehicle.tesla.model3,,,,\r\n"
+        "1600000000250000000,1600000000250000000,Traffic light 2: off,traffic_light,2,,,,,,off\r\n"
+        "1600000000375000000,1600000000375000000,Removed: walker.pedestrian.0001 26,removed,26,walker,"
+        "walker.pedestrian.0001,,,,\r\n"
+        "1600000000375000000,1600000000375000000,Traffic light 2: red,traffic_light,2,,,,,,red\r\n");
+}
+
+/* Frames of 1 s: a car and a walker that stand, a light that changes. */
+static void lights_and_blocked_vehicles(void **state) {
+    (void)state;
+    MAKER m = {0};
+    make_header(&m, 1, MAKE_DATE, MAKE_MAP);
+    for (unsigned frame = 1; frame <= 40; frame++) {
+        make_start(&m, frame, frame == 40 ? -1 : 1, frame - 1);
+        size_t p = make_packet(&m, 2);
+        make_number(&m, frame == 1 ? 2 : 0, 2);
+        if (frame == 1) {
+            make_actor(&m, BARE, 24, 1, 30, "vehicle.tesla.model3", "hero");
+            make_actor(&m, BARE, 9, 2, 30, "walker.pedestrian.0001", NULL);
+        }
+        make_close(&m, p);
+        p = make_packet(&m, 6);
+        make_number(&m, 2, 2);
+        make_moved(&m, BARE, 24, frame <= 3 ? 100.0f * (float)frame : 300);
+        make_moved(&m, BARE, 9, 7);
+        make_close(&m, p);
+        p = make_packet(&m, 7);
+        make_number(&m, 1, 2);
+        make_number(&m, 5, 4);
+        make_number(&m, 0, 1);
+        make_f32(&m, 0);
+        make_number(&m, frame < 10 ? 0 : frame == 10 ? 1 : 2, 1);
+        make_close(&m, p);
+        make_end(&m);
+    }
+    assert_string_equal(
+        answer_of(&m, reel_carla_question(REEL_CARLA_MOMENTS), REEL_TABLE_CSV),
+        "start_ns,end_ns,title,kind,actor,type,description,other,other_type,other_description,state\r\n"
+        "1600000009000000000,1600000009000000000,Traffic light 5: yellow,traffic_light,5,,,,,,yellow\r\n"
+        "1600000010000000000,1600000010000000000,Traffic light 5: green,traffic_light,5,,,,,,green\r\n"
+        "1600000003000000000,1600000039000000000,Blocked: vehicle.tesla.model3 24,blocked,24,vehicle,"
+        "vehicle.tesla.model3,,,,\r\n");
+}
+
+/* --- lists without items --- */
+
+static uint64_t counted(struct reel_recording *r, const char *topic, bool filled) {
+    const struct reel_index *index = reel_recording_index(r);
+    const struct reel_index_info *info = reel_index_info(index);
+    struct reel_span spans[2] = {{0}};
+    struct reel_channel_stats stats;
+    struct reel_error err = {0};
+    uint32_t i = 0;
+    while (i < info->n_channels && strcmp(reel_index_channel(index, i)->name, topic) != 0) {
+        i++;
+    }
+    assert_true(i < info->n_channels);
+    uint32_t least = filled ? reel_channel_least_filled(reel_index_channel(index, i)) : 0;
+    uint64_t width_ns = (uint64_t)(info->end_ns - info->start_ns) + 1;
+    assert_true(index_coverage_from(index, i, least, info->start_ns, width_ns, spans, 2, &err));
+    assert_true(index_stats_from(index, i, least, &stats, &err));
+    assert_int_equal(spans[0].count, stats.count);
+    assert_true(stats.count == 0 || (spans[0].first_ns == stats.first_ns && spans[0].last_ns == stats.last_ns));
+    return stats.count;
+}
+
+static void lists_without_items_do_not_count(void **state) {
+    (void)state;
+    MAKER m = make_world(BARE, 4);
+    RECORDING *r = carla_read(&m);
+    static const struct {
+        const char *topic;
+        uint64_t all, filled;
+    } rows[] = {{"/collision", 4, 1}, {"/event/add", 4, 2}, {"/event/del", 4, 1},
+                {"/position", 4, 4},  {"/frame", 4, 4},     {"/event/parent", 4, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(counted(r, rows[i].topic, false), rows[i].all);
+        assert_int_equal(counted(r, rows[i].topic, true), rows[i].filled);
+    }
 }
 
 /* --- asking --- */
@@ -400,6 +541,10 @@ int main(void) {
         cmocka_unit_test(doubles_keep_their_digits),
         cmocka_unit_test(physics_of_ue5_are_printed),
         cmocka_unit_test(a_gap_or_another_actor_gives_no_speed),
+        cmocka_unit_test(doors_that_are_open),
+        cmocka_unit_test(moments_are_events),
+        cmocka_unit_test(lights_and_blocked_vehicles),
+        cmocka_unit_test(lists_without_items_do_not_count),
         cmocka_unit_test(what_makes_no_sense),
         cmocka_unit_test(a_sink_may_have_enough),
     };

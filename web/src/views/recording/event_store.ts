@@ -5,6 +5,7 @@ import { ApiError, get, getAll, onChange, patch, send } from '../../api';
 import { Store, type Readable } from '../../store';
 import { text } from '../../text/common';
 import { eventsText } from '../../text/timeline';
+import type { Topic } from '../../types';
 import { dropToast, showError, showToast } from '../../toasts';
 
 export interface EventMark {
@@ -15,6 +16,7 @@ export interface EventMark {
     tags: Record<string, string>;
     author: string;
     updated: string; // in quotes its entity tag
+    derived: boolean; // it follows from the recording, and cannot be changed
 }
 export type NewMark = Pick<EventMark, 'title' | 'start' | 'end'> & { tags?: EventMark['tags'] };
 type Edit = Partial<Pick<EventMark, 'title' | 'start' | 'end'>>;
@@ -26,6 +28,7 @@ interface Row {
     tags: Record<string, string>;
     author: string;
     updated: string;
+    derived?: true;
 }
 export interface EventsState {
     items: readonly EventMark[]; // by start
@@ -33,6 +36,7 @@ export interface EventsState {
 }
 
 const EVENTS_MAX = 10_000; // the server's limit for a recording
+const DERIVED_MAX = 2000; // shown
 const SETTLE_MS = 200; // changes that arrive together are loaded together
 const SINGLY_MAX = 10; // more are loaded with the whole list
 
@@ -44,6 +48,7 @@ const markOf = (r: Row): EventMark => ({
     tags: r.tags,
     author: r.author,
     updated: r.updated,
+    derived: r.derived ?? false,
 });
 const inOrder = (marks: EventMark[]): EventMark[] =>
     marks.sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : a.id < b.id ? -1 : 1));
@@ -58,7 +63,11 @@ export class RecordingEvents implements Readable<EventsState> {
     private timer: ReturnType<typeof setTimeout> | undefined;
     private undoToast = 0;
 
-    constructor(private recording: string) {}
+    /** `derives`: the server finds events in the recording itself. */
+    constructor(
+        private recording: string,
+        private derives: boolean,
+    ) {}
     get(): EventsState {
         return this.store.get();
     }
@@ -71,6 +80,7 @@ export class RecordingEvents implements Readable<EventsState> {
 
     start(): () => void {
         void this.reload();
+        void this.loadDerived();
         const stop = onChange((change) => {
             const id =
                 change.kind.startsWith('event.') && change.recording === this.recording
@@ -97,9 +107,24 @@ export class RecordingEvents implements Readable<EventsState> {
             const unsent = new Map([...this.sending.keys()].map((id) => [id, this.find(id)]));
             this.known = new Map(rows.map((row) => [row.id, markOf(row)]));
             this.store.set({
-                items: inOrder([...this.known.values()].map((mark) => unsent.get(mark.id) ?? mark)),
+                items: inOrder([
+                    ...this.get().items.filter((mark) => mark.derived),
+                    ...[...this.known.values()].map((mark) => unsent.get(mark.id) ?? mark),
+                ]),
                 error: null,
             });
+        } catch (error) {
+            this.store.set({ ...this.get(), error });
+        }
+    }
+
+    private async loadDerived(): Promise<void> {
+        try {
+            const rows = this.derives
+                ? await getAll<Row>(`/recordings/${this.recording}/events`, { derived: true }, DERIVED_MAX)
+                : [];
+            const stored = this.get().items.filter((mark) => !mark.derived);
+            this.store.set({ ...this.get(), items: inOrder([...stored, ...rows.map(markOf)]) });
         } catch (error) {
             this.store.set({ ...this.get(), error });
         }
@@ -221,8 +246,11 @@ export class RecordingEvents implements Readable<EventsState> {
     }
 }
 
-export function useEvents(recording: string): RecordingEvents {
-    const events = useMemo(() => new RecordingEvents(recording), [recording]);
+/** Whether the server finds events in a recording of these topics. */
+export const derives = (topics: readonly Topic[]): boolean => topics.some((topic) => topic.encoding === 'carla');
+
+export function useEvents(recording: string, derives: boolean): RecordingEvents {
+    const events = useMemo(() => new RecordingEvents(recording, derives), [recording, derives]);
     useEffect(() => events.start(), [events]);
     return events;
 }

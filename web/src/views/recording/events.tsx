@@ -48,7 +48,7 @@ export function Events({
                             <span class="mono muted">{relativeTime(recording, mark.start, 1)}</span> {mark.title}{' '}
                             {mark.end > mark.start && <span class="muted">({duration(mark.end - mark.start)})</span>}
                         </button>
-                        {mayEdit && (
+                        {mayEdit && !mark.derived && (
                             <Button
                                 kind="quiet"
                                 icon="trash"

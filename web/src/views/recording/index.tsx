@@ -14,7 +14,7 @@ import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
-import { useEvents } from './event_store';
+import { derives, useEvents } from './event_store';
 import { useGrowing } from './growing';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
@@ -127,7 +127,7 @@ function FullRecording({
     const own = sources[0]!.playback;
     const lanes = useLanes(second.recording);
     const [choosing, setChoosing] = useState(false);
-    const events = useEvents(recording.id);
+    const events = useEvents(recording.id, derives(topics));
     const [exporting, setExporting] = useState(false);
     const [sharing, setSharing] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, own), [own, recording]);

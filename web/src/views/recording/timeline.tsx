@@ -1,7 +1,7 @@
 // The timeline: events, a lane per topic, playhead, selection. Reads and changes the playback state; holds only the
 // zoom itself.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../use_size';
 import { useRequest } from '../../use_request';
 import { usePlayback, usePlaybackPart, type Playback, type Range } from '../../playback';
@@ -247,7 +247,6 @@ export function Timeline({
         pan: (dx) => zoom.panBy(-dx / Math.max(width, 1)),
         pinchStart: () => (pointer.cancel(), lane.cancel()),
     });
-    const counts = useMemo(() => new Map(topics.map((t) => [t.name, t.messages])), [topics]);
     const shown = lanes.value ?? [];
     return (
         <section class="timeline" aria-label={timelineText.title}>
@@ -255,11 +254,7 @@ export function Timeline({
                 <Corner playback={playback} zoom={zoom} />
                 {lane.visible && <EventLaneName lane={lane} />}
                 {shown.map((lane) => (
-                    <LaneName
-                        key={lane.topic}
-                        topic={lane.topic}
-                        title={`${lane.topic}: ${count(counts.get(lane.topic))}`}
-                    />
+                    <LaneName key={lane.topic} topic={lane.topic} title={`${lane.topic}: ${count(lane.count)}`} />
                 ))}
                 {below?.names}
             </div>

@@ -30,16 +30,18 @@ function Bar({ lane, placed }: { lane: EventLane; placed: Placed }) {
     const active = mark.id === lane.active;
     return (
         <div
-            class={`timeline-event ${wide ? 'wide' : ''} ${active ? 'active' : ''}`}
+            class={`timeline-event ${wide ? 'wide' : ''} ${active ? 'active' : ''} ${mark.derived ? 'derived' : ''}`}
             role="option"
             id={idOf(mark)}
             aria-selected={active}
             data-event={mark.id}
             aria-label={labelOf(lane.recording, mark)}
-            title={[labelOf(lane.recording, mark), mark.author].filter(Boolean).join('\n')}
+            title={[labelOf(lane.recording, mark), mark.derived ? eventsText.derived : mark.author]
+                .filter(Boolean)
+                .join('\n')}
             style={{ left: `${placed.x}px`, width: `${placed.width}px`, top: `${topOf(placed.row)}px` }}
         >
-            {lane.mayEdit && <span class="timeline-event-edge start" data-edge="start" />}
+            {lane.mayEdit && !mark.derived && <span class="timeline-event-edge start" data-edge="start" />}
             {(wide || placed.room >= BESIDE_PX) && (
                 <span
                     class="timeline-event-title"
@@ -54,7 +56,7 @@ function Bar({ lane, placed }: { lane: EventLane; placed: Placed }) {
                     {mark.title}
                 </span>
             )}
-            {lane.mayEdit && <span class="timeline-event-edge end" data-edge="end" />}
+            {lane.mayEdit && !mark.derived && <span class="timeline-event-edge end" data-edge="end" />}
         </div>
     );
 }

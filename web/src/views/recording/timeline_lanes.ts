@@ -1,4 +1,5 @@
-// The lanes of the timeline: message counts of each topic over time, from /coverage.
+// The lanes of the timeline: message counts of each topic over time, from /coverage. Lists without items are left out:
+// CARLA writes one for what did not happen, in every frame.
 import { get } from '../../api';
 import type { Range } from '../../playback';
 import { TOPICS_MAX } from './load';
@@ -8,6 +9,7 @@ export interface Lane {
     topic: string;
     spans: { start: bigint; end: bigint; count: number }[];
     most: number; // of a span
+    count: number;
 }
 interface Coverage {
     next: string | null;
@@ -22,7 +24,7 @@ export async function lanesOf(id: string, signal: AbortSignal): Promise<Lane[]> 
     do {
         const page: Coverage = await get<Coverage>(
             `/recordings/${id}/coverage`,
-            { bins: BINS, tolerance: '1ns', cursor },
+            { bins: BINS, tolerance: '1ns', empty: false, cursor },
             signal,
         );
         topics.push(...page.topics);
@@ -30,7 +32,12 @@ export async function lanesOf(id: string, signal: AbortSignal): Promise<Lane[]> 
     } while (cursor && topics.length < TOPICS_MAX);
     return topics.map(({ topic, spans }) => {
         const parsed = spans.map(([start, end, count]) => ({ start: timeNs(start), end: timeNs(end), count }));
-        return { topic, spans: parsed, most: parsed.reduce((most, s) => Math.max(most, s.count), 0) };
+        return {
+            topic,
+            spans: parsed,
+            most: parsed.reduce((most, s) => Math.max(most, s.count), 0),
+            count: parsed.reduce((sum, s) => sum + s.count, 0),
+        };
     });
 }
 

@@ -65,7 +65,10 @@ export function useEventLane({ recording, topics, playback, events, view, width,
         [marks, view.start, view.end, width, rows, apart],
     );
     const bounds = boundsOf(recording);
-    const name = (of: Draft, title: string) => mayEdit && setNaming({ id: of.id, start: of.start, end: of.end, title });
+    const name = (of: Draft, title: string) =>
+        mayEdit &&
+        !(of.id && events.find(of.id)?.derived) &&
+        setNaming({ id: of.id, start: of.start, end: of.end, title });
     const keys = useNudging({ recording, topics, events, draft, setDraft });
     useMarkKey(mayEdit, () => {
         const { range, time_ns } = playback.get();
@@ -93,6 +96,7 @@ export function useEventLane({ recording, topics, playback, events, view, width,
     const key = (event: KeyboardEvent) => {
         const at = items.findIndex((one) => one.id === active);
         const mark = items[at];
+        const mayChange = mayEdit && mark && !mark.derived;
         if (event.ctrlKey || event.metaKey) {
             return;
         }
@@ -104,17 +108,17 @@ export function useEventLane({ recording, topics, playback, events, view, width,
         } else if (event.key === 'Escape') {
             pointer.cancel();
             setActive(null);
-        } else if (mark && mayEdit && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) {
+        } else if (mayChange && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) {
             keys.nudge(
                 mark,
                 event.altKey ? (event.shiftKey ? 'start' : 'end') : 'all',
                 event.key === 'ArrowRight',
                 event.shiftKey && !event.altKey,
             );
-        } else if (mark && mayEdit && event.key === 'F2') {
+        } else if (mayChange && event.key === 'F2') {
             keys.commit();
             name(mark, mark.title);
-        } else if (mark && mayEdit && (event.key === 'Delete' || event.key === 'Backspace')) {
+        } else if (mayChange && (event.key === 'Delete' || event.key === 'Backspace')) {
             setDraft(null);
             setActive((items[at + 1] ?? items[at - 1])?.id ?? null);
             void events.remove(mark);
@@ -289,7 +293,13 @@ function useDragging({
     };
     const move = (event: PointerEvent) => {
         const drag = held.current;
-        if (!drag || !mayEdit || drag.cluster || (!drag.moved && Math.abs(xIn(event) - drag.x) < DRAG_MIN_PX)) {
+        if (
+            !drag ||
+            !mayEdit ||
+            drag.cluster ||
+            drag.mark?.derived ||
+            (!drag.moved && Math.abs(xIn(event) - drag.x) < DRAG_MIN_PX)
+        ) {
             return;
         }
         drag.moved = true;

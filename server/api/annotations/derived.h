@@ -1,0 +1,13 @@
+/* Events that follow from a recording and are not stored. */
+#ifndef SERVER_API_ANNOTATIONS_DERIVED_H
+#define SERVER_API_ANNOTATIONS_DERIVED_H
+
+#include "api/recording.h"
+#include "catalog/notes.h"
+
+extern const char *const event_columns[]; /* of CSV */
+
+/* Replies with a page of them; of the query: interval, limit, cursor. The recording is open for its messages. */
+void derived_events(struct http_request *r, const struct api_recording *a, const struct catalog_event_query *query);
+
+#endif
