@@ -133,10 +133,11 @@ static void find_gap(struct reel_index *index, size_t channel) {
     }
 }
 
-static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error *err) {
+static bool fill_info(struct reel_index *index, uint64_t size, bool any_reader, struct reel_error *err) {
     const struct pack_model *m = &index->model;
     struct reel_index_info *info = &index->info;
-    if (!is_current_format(m, &info->format)) {
+    bool is_current = is_current_format(m, &info->format);
+    if (!info->format || (!is_current && !any_reader)) {
         return reel_fail(err, REEL_CHANGED, "the index was made by another version of the %s reader", m->format);
     }
     info->container = m->container;
@@ -197,7 +198,7 @@ struct reel_index *index_of_growing(int fd, struct reel_bytes directory, uint8_t
     index->recent = recent;
     index->recent_size = recent_size;
     if (!pack_model_read(directory, &index->model, err) || !sort_out(index, err) ||
-        !fill_info(index, directory.size, err)) {
+        !fill_info(index, directory.size, false, err)) {
         return NULL;
     }
     index->memory += recent_size;
@@ -217,7 +218,7 @@ struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err
     return index_of_pack(fd, pack_path, err);
 }
 
-struct reel_index *index_of_pack(int fd, const char *pack_path, struct reel_error *err) {
+static struct reel_index *index_of_file(int fd, const char *pack_path, bool any_reader, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = new_index(pack_path ? pack_path : "", err);
     if (!index) {
         close(fd);
@@ -230,10 +231,18 @@ struct reel_index *index_of_pack(int fd, const char *pack_path, struct reel_erro
         return NULL;
     }
     uint64_t size = (uint64_t)there.st_size;
-    if (!read_directory(index, size, err) || !sort_out(index, err) || !fill_info(index, size, err)) {
+    if (!read_directory(index, size, err) || !sort_out(index, err) || !fill_info(index, size, any_reader, err)) {
         return NULL;
     }
     return TAKE(index);
+}
+
+struct reel_index *index_of_pack(int fd, const char *pack_path, struct reel_error *err) {
+    return index_of_file(fd, pack_path, false, err);
+}
+
+struct reel_index *index_of_any_reader(int fd, struct reel_error *err) {
+    return index_of_file(fd, NULL, true, err);
 }
 
 void reel_index_free(struct reel_index *index) {

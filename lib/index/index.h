@@ -36,6 +36,9 @@ struct reel_index {
 struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err);
 /* The same of an open file, which it takes over, also on failure; pack_path NULL: it has no name. */
 struct reel_index *index_of_pack(int fd, const char *pack_path, struct reel_error *err);
+/* The same of a pack that another version of its format's reader may have made: it says what was in the recording, but
+ * no messages can be read by it. */
+struct reel_index *index_of_any_reader(int fd, struct reel_error *err);
 /* About the bytes that opening the pack in this file takes; 0: it is none. */
 uint64_t index_opening_memory(int fd);
 /* Whether the open pack is whole, but made by another version of the pack or of its format's reader. */

@@ -14,6 +14,7 @@
 #include "maintenance/settings.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
+#include "scans/references.h"
 #include "scans/scanning.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
@@ -128,6 +129,14 @@ static bool set_problem(struct catalog_recording *r, enum recording_state state,
     return (r->problem = strdup(problem));
 }
 
+/* The file is gone or another: what an earlier version of its reader noted is all that is known of it. */
+static struct reel_index *open_known(struct app *app, struct catalog_recording *r, enum recording_state state,
+                                     const struct reel_error *why) {
+    AUTO(reel_index_free) struct reel_index *index = scan_open_known(app, r->content, NULL);
+    bool good = !index || scan_fill(r, index, NULL);
+    return set_problem(r, state, why->text) && good ? TAKE(index) : NULL;
+}
+
 /* Its index: the existing one, or from a new scan. */
 static struct reel_index *open_or_scan(struct app *app, struct catalog_recording *r,
                                        const struct reel_progress *progress, struct reel_error *err) {
@@ -142,6 +151,12 @@ static struct reel_index *open_or_scan(struct app *app, struct catalog_recording
     struct reel_index *index = scan_open_pack(app, r->content, &why);
     if (!index && scan_content(app, r, *r->format ? reel_format_named(r->format) : NULL, progress, &why)) {
         index = scan_open_pack(app, r->content, &why);
+    }
+    enum recording_state lost = why.code == REEL_NOT_FOUND                           ? STATE_MISSING
+                                : why.code == REEL_CHANGED && references_has(app, r) ? STATE_CHANGED
+                                                                                     : STATE_FAILED;
+    if (!index && lost != STATE_FAILED) {
+        return open_known(app, r, lost, &why);
     }
     if (!index || !scan_fill(r, index, &why)) {
         reel_index_free(index);

@@ -130,6 +130,12 @@ static struct reel_index *open_pack(struct app *app, const char *content, bool a
     return held >= 0 ? reel_index_open(pack, err) : NULL;
 }
 
+struct reel_index *scan_open_known(struct app *app, const char *content, struct reel_error *err) {
+    char pack[PATH_MAX];
+    int fd = store_open_file(app->store, content, STORE_PACK, false, pack, sizeof pack, err);
+    return fd >= 0 ? index_of_any_reader(fd, err) : NULL;
+}
+
 struct reel_index *scan_open_summary(struct app *app, const char *content, struct reel_error *err) {
     struct reel_error why = {0};
     struct reel_index *index = open_pack(app, content, false, &why);

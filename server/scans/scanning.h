@@ -38,6 +38,9 @@ bool scan_summary(struct app *app, const struct catalog_recording *r, const stru
 uint64_t scan_pack_memory(struct app *app, const char *content);
 /* The pack of a content: REEL_NOT_FOUND, or REEL_CHANGED when outdated; a summary does not count. */
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err);
+/* The same, also if another version of the format's reader made it: to list what is in a recording whose file is gone.
+ */
+struct reel_index *scan_open_known(struct app *app, const char *content, struct reel_error *err);
 /* The same, but accepts a summary. */
 struct reel_index *scan_open_summary(struct app *app, const char *content, struct reel_error *err);
 /* Fills r from the index; state ready, or scanning when it is a summary. */

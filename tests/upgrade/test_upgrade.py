@@ -15,7 +15,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VERSIONS = sorted(os.path.basename(os.path.dirname(p)) for p in glob.glob(os.path.join(HERE, '*', 'archive.tar.xz')))
 # What answers otherwise than it did, and why: {version: {path, where * stands for anything: reason}}.
 CHANGED = {
-    '1.0.0': {},
+    '1.0.0': {
+        '/recordings/*/as/x.mcap*': 'the entity tag has a new version of the conversion between ROS 1 and ROS 2',
+        '/recordings/*/as/x.bag': 'so has this one',
+        '/recordings/dbcfb9ec44233deaa301179d1320d24b*': 'its times, 1000 s after 1970, are a clock of its own now',
+    },
 }
 
 
@@ -55,13 +59,23 @@ class Upgrade(unittest.TestCase):
         done = reel('fsck', '--data', self.data, '--import-root', self.root, check=False)
         self.assertEqual(done.returncode, 0, done.stdout.decode())
 
+    @staticmethod
+    def has_changed(version, path):
+        return any(fnmatch.fnmatchcase(path, pattern) for pattern in CHANGED.get(version, {}))
+
     def compare(self, version, new, *ignored):
         """`ignored`: what a difference contains that is expected here."""
         wrong, new = [], localized(new, os.path.realpath(self.root))
         for path, answer in self.noted['answers'].items():
-            if not any(fnmatch.fnmatchcase(path, pattern) for pattern in CHANGED.get(version, {})):
+            if not self.has_changed(version, path):
                 wrong += [w for w in lost(answer, new.get(path, {}), path) if not any(word in w for word in ignored)]
         self.assertFalse(wrong, 'name what changed, and why, in CHANGED:\n' + '\n'.join(wrong[:40]))
+
+    def compare_anew(self, version, archive):
+        """Where indexes and statistics are made again, which changes rows."""
+        for search in (p for p in self.noted['answers'] if p.startswith('/search/values')):
+            self.assertTrue(eventually(lambda: not archive.ask(search).json()['pending']))
+        self.compare(version, archive.answers(self.noted), '.updated: ', '/webhooks/')
 
     def test_each_archive_is_complete(self):
         self.assertIn('1.0.0', VERSIONS)
@@ -72,7 +86,7 @@ class Upgrade(unittest.TestCase):
                 self.assertRegex(pending, '# catalog: version [0-9]+, ')
                 server, archive = self.start()
                 self.assertGreater(len(self.noted['answers']), 200)
-                self.compare(version, archive.answers(self.noted))
+                self.compare_anew(version, archive)
                 server.stop()
                 self.clean()
 
@@ -106,9 +120,7 @@ class Upgrade(unittest.TestCase):
                     for path in derived:
                         change(path)
                     server, archive = self.start()
-                    for search in (p for p in self.noted['answers'] if p.startswith('/search/values')):
-                        self.assertTrue(eventually(lambda: not archive.ask(search).json()['pending']))
-                    self.compare(version, archive.answers(self.noted), '.updated: ', '/webhooks/')  # a scan changes the row
+                    self.compare_anew(version, archive)
                     server.stop()
                     if change != self.version_of_tomorrow:  # that of a recording in the trash is not made again before
                         reel('fsck', '--repair', '--data', self.data, '--import-root', self.root, check=False)
@@ -127,7 +139,7 @@ class Upgrade(unittest.TestCase):
                     with open(path, 'w', encoding='utf-8') as f:
                         f.write(re.sub('"reel_manifest": [0-9]+', '"reel_manifest": 255', text))
                 server, archive = self.start()
-                self.compare(version, archive.answers(self.noted))
+                self.compare_anew(version, archive)
                 one = archive.items('/recordings?q=drive&limit=1')[0]
                 self.assertEqual(archive.ask('/recordings/' + one['id'], 'PATCH', {'description': 'new'}).status, 200)
                 server.stop()
@@ -152,6 +164,7 @@ class Upgrade(unittest.TestCase):
                 paths = [p for p in self.noted['answers'] if p in ('/searches', '/collections/lab', '/collections/lab/layouts', '/tags/robot', '/admin/retention') or
                          re.fullmatch('/recordings/[0-9a-f]{32}(%s)' % '|'.join(map(re.escape, kept)), p)]
                 self.assertGreater(len(paths), 100)
+                paths = [p for p in paths if not self.has_changed(version, p)]
                 wrong = [w for p in paths for w in lost(self.noted['answers'][p], localized(archive.answer(p), os.path.realpath(self.root)), p)]
                 wrong = [w for w in wrong if '.updated: ' not in w and '.author: ' not in w]
                 self.assertFalse(wrong, '\n'.join(wrong[:40]))
