@@ -42,10 +42,11 @@ enum reel_nanover_topic {
                               empty: unknown there */
     REEL_NANOVER_FRAMES, /* time, frame_index, reset, particles, simulation_time_ps, …_kj_mol, temperature_k, keys: of
                           * each frame what it itself says; keys: a list of all that it has */
+    REEL_NANOVER_STATES, /* time, state: after each message that changes it, the whole state as {key: value…} */
 };
 struct reel_nanover_question {
     enum reel_nanover_topic topic;
-    const char *const *keys;                /* changes: only keys that match one of these globs */
+    const char *const *keys;                /* changes, states: only keys that match one of these globs */
     uint32_t n_keys;                        /* 0 = all */
     const struct reel_selection *selection; /* all but resets: times and sampling of it; NULL = all */
 };
