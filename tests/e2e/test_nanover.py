@@ -12,7 +12,7 @@ import msgpack
 
 import legacy
 from harness import API, Case, reel
-from samples import bag, fold, lab_messages, nanover, nanover_messages, read_mcap, read_nanover
+from samples import bag, fold, lab_messages, nanover, nanover_messages, read_nanover
 
 MESSAGES = nanover_messages()
 RESETS = [i for i, (_, m) in enumerate(MESSAGES) if m.get('frame', {}).get('frame.index') == 0]
@@ -206,6 +206,31 @@ class Nanover(Case):
         self.assertProblem(self.server.get(self.path('as/x.mcap.tar?split=reset', self.bag)), 422, 'no NanoVer messages')
         self.assertProblem(self.server.get(self.path('as/x.mcap.tar?split=reset&start=%2B1s')), 400, 'no times')
         self.assertProblem(self.server.get(self.path('as/x.mcap.tar?split=resets')), 400, 'reset')
+
+    def test_split_by_a_key(self):
+        frame = lambda i, **more: {'frame': {'frame.index': i, 'particle.count': 1, **more}}
+        state = lambda **updates: {'state': {'updates': updates, 'removals': []}}
+        said = [state(name='a'), frame(0, kind=1), state(name='a', other=1), frame(1, kind=1), state(name='b'), frame(2, kind=2), state(other=2), state(name=['c', 1]), frame(3)]
+        number = self.server.added('named.nanover.zip', nanover([(1000 * i, m) for i, m in enumerate(said)]))
+        copy = self.server.added('named.mcap', self.get(self.path('as/named.mcap', number)).body)
+        tags = set()
+
+        def parts(split, recording=number):
+            answer = self.get(self.path('as/x.nanover.zip.tar?split=' + split, recording))
+            tags.add(answer.headers['ETag'])
+            with tarfile.open(fileobj=io.BytesIO(answer.body)) as archive:
+                return [[msgpack.unpackb(p) for _, p in read_nanover(archive.extractfile(m).read())] for m in archive.getmembers()]
+
+        first, second, third = parts('key:name')
+        self.assertEqual(first, said[:4])
+        self.assertEqual(second, [{**frame(0, kind=1), **state(name='b', other=1)}, *said[5:7]])
+        self.assertEqual(third, [{**frame(0, kind=2), **state(name=['c', 1], other=2)}, said[8]])
+        self.assertEqual([len(part) for part in parts('key:kind')], [5, 4])  # of the frame
+        self.assertEqual(parts('key:nothing'), [said])
+        self.assertEqual(parts('key:name', copy), [first, second, third])
+        self.assertEqual(len(tags), 4)
+        for bad, words in (('key:', 'key:KEY'), ('key:' + 'x' * 256, '255 bytes')):
+            self.assertProblem(self.server.get(self.path('as/x.nanover.zip.tar?split=' + bad, number)), 400, words)
 
     def test_runs_that_are_none(self):
         for run, word in ((0, 'precedes the first reset'), (3, '2 resets')):

@@ -56,6 +56,17 @@ bool nanover_asks(const struct reel_nanover *pass, struct reel_bytes key); /* th
 /* The value as JSON, in place of what is in `text`; what cannot be decoded, as bytes. */
 void nanover_value_json(struct grow *text, struct reel_bytes packed);
 
+/* --- split_key.c --- */
+struct nanover_key_watch { /* zeroed but for the key; the caller frees value.data */
+    const char *key;
+    bool has_value, has_frames; /* so far */
+    struct grow value;          /* the latest: its bytes */
+};
+/* Whether the message, the next one of the stream, gives the key another value than it had. A first value is a change
+ * only after a frame. */
+bool nanover_key_changes(struct nanover_key_watch *w, struct reel_stream *stream, const struct reel_message *m,
+                         bool *changes, struct reel_error *err);
+
 /* --- report_energies.c --- */
 enum { NANOVER_ENERGIES = 7 };
 #define NANOVER_ENERGY_COLUMNS                                                                                         \
