@@ -18,6 +18,10 @@ struct reel_recorder_options {
     uint64_t chunk_bytes;    /* messages are gathered in memory up to this size; 0: 1 MiB */
     bool resume; /* continue a file of an earlier recorder that was not closed; bytes after its last complete
                     record go */
+    const struct reel_pair *settings; /* as reel_convert_options.settings; REEL_UNSUPPORTED where the format has none of
+                                         them while it records. MIRA tapes: block_size (if chunk_bytes is 0),
+                                         compress_from, compress_topic */
+    size_t n_settings;
 };
 
 /* Creates the file, which must not exist (REEL_CONFLICT), or resumes it: REEL_NOT_MINE: not such a file; REEL_CONFLICT:

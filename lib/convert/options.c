@@ -1,6 +1,7 @@
 /* See options.h. */
 #include "convert/options.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,4 +100,18 @@ bool reel_write_values_add(struct reel_write_values *values, const struct reel_w
     values->items[at] = value;
     values->n += at == values->n;
     return true;
+}
+
+bool reel_write_values_find(const struct reel_write_option *options, const struct reel_write_value *values, uint32_t n,
+                            const char *name, uint32_t i, struct reel_write_value *value) {
+    uint32_t found = 0;
+    for (uint32_t v = 0; v < n; v++) {
+        if (strcmp(values[v].name, name) == 0 && found++ == i) {
+            *value = values[v];
+            return true;
+        }
+    }
+    const struct reel_write_option *o = reel_write_option_find(options, name);
+    assert(o);
+    return found == 0 && i == 0 && o->initial && reel_write_option_parse(o, o->initial, value, NULL);
 }

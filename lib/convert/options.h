@@ -48,5 +48,9 @@ bool reel_write_option_parse(const struct reel_write_option *option, const char 
 /* Adds a value, or replaces the one that the option has; values of globs are added. */
 bool reel_write_values_add(struct reel_write_values *values, const struct reel_write_option *option, const char *text,
                            struct reel_error *err);
+/* The i-th value of an option of the table; the row's initial one where there is none and i is 0. False: there are no
+ * more. */
+bool reel_write_values_find(const struct reel_write_option *options, const struct reel_write_value *values, uint32_t n,
+                            const char *name, uint32_t i, struct reel_write_value *value);
 
 #endif

@@ -3,6 +3,7 @@
  * part then begins at the time of the first message of one of its groups. */
 #include "convert/split.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static bool parse_size(const char *text, uint64_t *bytes) {
 }
 
 bool reel_split_parse(const char *text, struct reel_split_rule *out, struct reel_error *err) {
-    static const char duration[] = "duration:", size[] = "size:";
+    static const char duration[] = "duration:", size[] = "size:", key[] = "key:";
     *out = (struct reel_split_rule){.resets = strcmp(text, "reset") == 0};
     if (out->resets) {
         return true;
@@ -38,8 +39,12 @@ bool reel_split_parse(const char *text, struct reel_split_rule *out, struct reel
         return reel_duration_parse(text + sizeof duration - 1, &out->ns, err) &&
                (out->ns > 0 || reel_fail(err, REEL_ARGUMENT, "the duration of a part must not be 0"));
     }
+    if (strncmp(text, key, sizeof key - 1) == 0 && text[sizeof key - 1] != '\0') {
+        return (size_t)snprintf(out->key, sizeof out->key, "%s", text + sizeof key - 1) < sizeof out->key ||
+               reel_fail(err, REEL_LIMIT, "a key of a split has at most %zu bytes", sizeof out->key - 1);
+    }
     return (strncmp(text, size, sizeof size - 1) == 0 && parse_size(text + sizeof size - 1, &out->bytes)) ||
-           reel_fail(err, REEL_ARGUMENT, "\"%.100s\" is not duration:60s, size:1GB or reset", text);
+           reel_fail(err, REEL_ARGUMENT, "\"%.100s\" is not duration:60s, size:1GB, reset or key:KEY", text);
 }
 
 struct splitting {

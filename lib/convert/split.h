@@ -6,12 +6,17 @@
 
 enum { REEL_SPLIT_MAX = 1000 }; /* parts */
 
-struct reel_split_rule { /* one of them, the others are 0 */
-    int64_t ns;          /* a part spans at most this, counted from the first message */
-    uint64_t bytes;      /* a part has about this size at most */
-    bool resets;         /* a part is a run of a NanoVer recording: reel_nanover_split() */
+enum { REEL_SPLIT_KEY_ROOM = 256 };
+struct reel_split_rule {           /* one of them, the others are 0 */
+    int64_t ns;                    /* a part spans at most this, counted from the first message */
+    uint64_t bytes;                /* a part has about this size at most */
+    bool resets;                   /* a part is a run of a NanoVer recording: reel_nanover_split() */
+    char key[REEL_SPLIT_KEY_ROOM]; /* a part begins where this key of NanoVer's frame or state gets another value */
 };
-/* "duration:60s", "size:1GB" (also kB, MB, GiB …; no unit: bytes) or "reset". */
+static inline bool reel_split_is_nanover(const struct reel_split_rule *rule) {
+    return rule->resets || rule->key[0];
+}
+/* "duration:60s", "size:1GB" (also kB, MB, GiB …; no unit: bytes), "reset" or "key:simulation.name". */
 bool reel_split_parse(const char *text, struct reel_split_rule *out, struct reel_error *err);
 
 /* The parts of a conversion. None is without messages, except that of a selection without any. */

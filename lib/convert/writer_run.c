@@ -3,7 +3,6 @@
 #include "convert/writer_run.h"
 #include "base/cleanup.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,18 +33,8 @@ bool writer_run_copy_options(struct reel_write_options *copy, const struct reel_
 
 /* ---- options of the writer's table */
 
-/* The i-th value; *value is the row's initial one where there is none and i is 0. False: there are no more. */
 static bool find_value(const struct reel_write *w, const char *name, uint32_t i, struct reel_write_value *value) {
-    uint32_t found = 0;
-    for (uint32_t v = 0; v < w->options->n_values; v++) {
-        if (strcmp(w->options->values[v].name, name) == 0 && found++ == i) {
-            *value = w->options->values[v];
-            return true;
-        }
-    }
-    const struct reel_write_option *o = reel_write_option_find(w->writer->options, name);
-    assert(o);
-    return found == 0 && i == 0 && o->initial && reel_write_option_parse(o, o->initial, value, NULL);
+    return reel_write_values_find(w->writer->options, w->options->values, w->options->n_values, name, i, value);
 }
 
 uint64_t reel_write_option_u64(const struct reel_write *w, const char *name) {

@@ -65,6 +65,34 @@ static int record_open_file(const char *path, bool resume, struct reel_error *er
     return fd;
 }
 
+static bool set_settings(struct reel_recorder *r, const struct reel_recorder_options *given, struct reel_error *err) {
+    if (given->n_settings > 0 && !r->ops->settings) {
+        return reel_fail(err, REEL_UNSUPPORTED, "the recording of %s files takes no settings; convert the file then",
+                         r->writer->name);
+    }
+    for (size_t i = 0; i < given->n_settings; i++) {
+        const struct reel_pair *setting = &given->settings[i];
+        if (!reel_writer_set_option(r->writer, setting->key, setting->value, false, &r->settings, err)) {
+            return reel_error_at(err, "%s", setting->key);
+        }
+    }
+    r->options.settings = NULL;
+    r->options.n_settings = 0;
+    return true;
+}
+
+uint64_t recorder_setting_u64(const struct reel_recorder *r, const char *name) {
+    struct reel_write_value value;
+    return reel_write_values_find(r->writer->options, r->settings.items, r->settings.n, name, 0, &value) ? value.number
+                                                                                                         : 0;
+}
+
+const char *recorder_setting_text(const struct reel_recorder *r, const char *name, uint32_t i) {
+    struct reel_write_value value;
+    return reel_write_values_find(r->writer->options, r->settings.items, r->settings.n, name, i, &value) ? value.text
+                                                                                                         : NULL;
+}
+
 struct reel_recorder *reel_recorder_open(const char *path, const struct reel_writer *writer,
                                          const struct reel_recorder_options *options, struct reel_error *err) {
     const struct reel_recorder_ops *ops = writer->recorder;
@@ -89,6 +117,9 @@ struct reel_recorder *reel_recorder_open(const char *path, const struct reel_wri
     r->writer = writer;
     r->options = chosen;
     r->fd = -1;
+    if (!set_settings(r, &chosen, err)) {
+        return NULL;
+    }
     if (!(r->path = strdup(path))) {
         reel_fail_memory(err);
         return NULL;

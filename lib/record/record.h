@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "convert/options.h"
 #include "reel/record.h"
 
 struct reel_recorder {
@@ -13,7 +14,8 @@ struct reel_recorder {
     int fd;
     uint64_t pos; /* bytes of the file so far */
     uint32_t n_channels;
-    struct reel_recorder_options options;
+    struct reel_recorder_options options; /* without settings */
+    struct reel_write_values settings;    /* for open(): their texts are the caller's */
 };
 
 /* One table for each format that records: struct reel_writer.recorder. The caller has checked channel ids, times and
@@ -23,7 +25,8 @@ struct reel_recorder_ops {
     /* The file is empty, unless options.resume is set: then open() sets pos and n_channels, and cuts the file after its
      * last complete record. */
     bool (*open)(struct reel_recorder *r, struct reel_error *err);
-    bool resumes; /* open() supports options.resume */
+    bool resumes;  /* open() supports options.resume */
+    bool settings; /* open() reads settings */
     bool (*channel)(struct reel_recorder *r, const struct reel_channel *channel, struct reel_error *err); /* its id is
                                                                                                              n_channels
                                                                                                            */
@@ -33,6 +36,10 @@ struct reel_recorder_ops {
                                                                         file */
     void (*close)(struct reel_recorder *r);                          /* frees what the format allocated */
 };
+
+/* In open(), of an option of the writer's table: its number, and the i-th text of globs, NULL: there are no more. */
+uint64_t recorder_setting_u64(const struct reel_recorder *r, const char *name);
+const char *recorder_setting_text(const struct reel_recorder *r, const char *name, uint32_t i);
 
 /* Appends bytes to the file. */
 bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct reel_error *err);

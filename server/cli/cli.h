@@ -117,6 +117,9 @@ void cli_write_done(struct cli_write *write);
 void cli_add_write_options(struct cli_write *write, struct cli_option *options, size_t room);
 /* The variant that a given one selects (--storage sqlite3); NULL: none. */
 const char *cli_write_variant(const struct cli_write *write);
+/* Those that were given, as settings of the library: how many. They need `write`. */
+enum { CLI_WRITE_SETTINGS_MAX = REEL_WRITE_VALUES_MAX };
+size_t cli_write_settings(const struct cli_write *write, struct reel_pair settings[CLI_WRITE_SETTINGS_MAX]);
 /* Those that were given, for this writer. */
 bool cli_write_values(const struct cli_write *write, const struct reel_writer *writer, struct reel_write_values *values,
                       struct reel_error *err);

@@ -261,13 +261,14 @@ static bool write_parts(struct conversion *c, const char *path, struct reel_erro
     if (!reel_split_parse(c->split, &rule, err)) {
         return reel_error_at(err, "--split");
     }
-    if (rule.resets && c->n_recordings > 1) {
-        return reel_fail(err, REEL_ARGUMENT, "--split reset: runs are those of one recording");
+    if (reel_split_is_nanover(&rule) && c->n_recordings > 1) {
+        return reel_fail(err, REEL_ARGUMENT, "--split: runs are those of one recording");
     }
     AUTO_MEM struct reel_split_part *parts =
-        rule.resets ? reel_nanover_split(c->recordings[0], &c->selection, &c->options, &count, err)
-                    : reel_split(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options, &rule, NULL,
-                                 &count, err);
+        reel_split_is_nanover(&rule)
+            ? reel_nanover_split(c->recordings[0], &c->selection, &c->options, &rule, &count, err)
+            : reel_split(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options, &rule, NULL, &count,
+                         err);
     const char *extension = extension_of(path);
     for (uint32_t i = 0; parts && i < count; i++) {
         AUTO_MEM char *name = NULL;
@@ -346,7 +347,7 @@ static int run_convert(int argc, char **argv) {
         {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …; rosbag2: OUT is a folder, as `ros2 bag record` writes it"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "version of the output format: 1.2 or 2.0 (default) for .bag, 0.0 (default) or 2.0 for .tide"},
         {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output, such as zstd for .mcap or bz2 for .bag; one that the format does not have is refused with a list of those that it has"},
-        {.name = "split", .kind = CLI_TEXT, .to = &c.split, .value = "RULE", .help = "write several files, OUT_0000 and so on, of duration:60s or about size:1GB each, or for each run of a NanoVer recording: reset"},
+        {.name = "split", .kind = CLI_TEXT, .to = &c.split, .value = "RULE", .help = "write several files, OUT_0000 and so on, of duration:60s or about size:1GB each, or of a NanoVer recording for each run (reset) or where a key of frame or state gets another value (key:simulation.name)"},
         {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = views_help(views)},
         {.name = "ros", .kind = CLI_CHOICE, .to = &c.ros, .value = "N", .help = "convert messages of ROS 1 to those of ROS 2 (2), or back (1); bags get those of ROS 1 without it", .choices = dialects},
         {.name = "wrap", .kind = CLI_FLAG, .to = &c.wrap, .help = "ROS bags: keep messages of ROS 2 as they are, in std_msgs/UInt8MultiArray"},

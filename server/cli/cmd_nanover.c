@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 #include "formats/nanover/question.h"
 
-enum { REPORT_FRAME, REPORT_STATE, REPORT_RESETS, REPORT_CHANGES, REPORT_ENERGIES, REPORT_FRAMES };
-static const char *const report_names[] = {"frame", "state", "resets", "changes", "energies", "frames", NULL};
+enum { REPORT_FRAME, REPORT_STATE, REPORT_RESETS, REPORT_CHANGES, REPORT_ENERGIES, REPORT_FRAMES, REPORT_STATES };
+static const char *const report_names[] = {"frame", "state", "resets", "changes", "energies", "frames", "states", NULL};
 /* The first ones as enum reel_table_form. */
 static const char *const formats[] = {"csv", "json", "ndjson", "parquet", "arrows", "msgpack", NULL};
 enum { FORMAT_MSGPACK = 5 };
@@ -56,7 +56,8 @@ static bool print_moment(struct reel_recording *recording, const struct request 
 static bool print_rows(struct reel_recording *recording, struct request *q, struct writing *w, struct reel_error *err) {
     struct reel_selection selection;
     const struct reel_text_sink sink = {.put = cmd_nanover_put, .context = w};
-    enum reel_table_form standard = q->report == REPORT_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_CSV;
+    enum reel_table_form standard =
+        q->report == REPORT_CHANGES || q->report == REPORT_STATES ? REEL_TABLE_NDJSON : REEL_TABLE_CSV;
     if (!cli_selection(&q->select, &recording, 1, NULL, &selection, err)) {
         return false;
     }
@@ -97,10 +98,11 @@ static const char *conflict(const struct request *q) {
     if (!moment && q->at.given) {
         return "--at applies to frame and state only";
     }
-    if (q->report != REPORT_CHANGES && q->keys.count > 0) {
-        return "--key applies to changes only";
+    bool of_state = q->report == REPORT_CHANGES || q->report == REPORT_STATES;
+    if (!of_state && q->keys.count > 0) {
+        return "--key applies to changes and states only";
     }
-    if (q->report == REPORT_CHANGES && every) {
+    if (of_state && every) {
         return "--every applies to energies and frames only";
     }
     if (q->report == REPORT_RESETS && (spans || every)) {
@@ -118,7 +120,7 @@ static int run_report(char **rest, uint32_t n, struct request *q) {
         q->report++;
     }
     if (!report_names[q->report]) {
-        return cli_misused(&cli_nanover, "\"%s\" is not one of frame, state, resets, changes, energies, frames",
+        return cli_misused(&cli_nanover, "\"%s\" is not one of frame, state, resets, changes, energies, frames, states",
                            rest[0]);
     }
     if (conflict(q)) {
@@ -151,17 +153,17 @@ static int run_nanover(int argc, char **argv) {
          .kind = CLI_LIST,
          .to = &q.keys,
          .value = "GLOB",
-         .help = "changes: only keys that match; may be repeated"},
+         .help = "changes, states: only keys that match; may be repeated"},
         {.name = "start",
          .kind = CLI_TIME,
          .to = &q.select.start,
          .value = "TIME",
-         .help = "changes, energies, frames: start time"},
+         .help = "changes, energies, frames, states: start time"},
         {.name = "end",
          .kind = CLI_TIME,
          .to = &q.select.end,
          .value = "TIME",
-         .help = "changes, energies, frames: end time; messages at this time are not included"},
+         .help = "changes, energies, frames, states: end time; messages at this time are not included"},
         {.name = "every",
          .kind = CLI_EVERY,
          .to = &q.select.every,
@@ -183,9 +185,10 @@ static int run_nanover(int argc, char **argv) {
 
 const struct cli_command cli_nanover = {
     .name = "nanover",
-    .arguments = "frame|state|resets|changes|energies|frames FILE… [OPTION]…",
+    .arguments = "frame|state|resets|changes|energies|frames|states FILE… [OPTION]…",
     .summary = "print frames, states, resets, changes or energies of a NanoVer recording",
-    .details = "frame and state print the complete frame or shared state at a time. `reel convert --run N` extracts "
+    .details = "frame and state print the complete frame or shared state at a time, states that after each change. "
+               "`reel convert --run N` extracts "
                "one of the\n"
                "runs that `reel nanover resets` lists.",
     .run = run_nanover,

@@ -25,6 +25,10 @@ static const char *const media_types[] = {"application/x-ndjson", "application/m
 struct request {
     const char *target, *to, *name, *collection, *compression, *token_file, *follow_file, *idle;
     int input;
+    struct cli_write write;
+    struct reel_write_values values; /* of `write`, as the writer checks them */
+    struct reel_pair settings[CLI_WRITE_SETTINGS_MAX];
+    size_t n_settings;
 };
 
 /* Where the rows go: one of the two. */
@@ -125,7 +129,8 @@ static bool record_input(struct recording *r, enum reel_row_media medium, struct
 static bool record_file(const struct request *q, const struct reel_writer *writer, struct reel_error *err) {
     AUTO_STRUCT(recording_done) struct recording r = {0};
     AUTO_MEM char *adjacent = disk_adjacent(q->target, ".recording.mcap");
-    const struct reel_recorder_options options = {.size = sizeof options, .compression = q->compression};
+    const struct reel_recorder_options options = {
+        .size = sizeof options, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
     bool direct = writer->recorder;
     if (!adjacent) {
         return reel_fail_memory(err);
@@ -143,7 +148,8 @@ static bool record_file(const struct request *q, const struct reel_writer *write
         return reel_error_pass(err, good ? &closing : &why);
     }
     if (!direct) {
-        const struct reel_convert_options to = {.size = sizeof to, .compression = q->compression};
+        const struct reel_convert_options to = {
+            .size = sizeof to, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
         AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(adjacent, NULL, err);
         if (!recording || !reel_convert(recording, NULL, q->target, &to, NULL, err)) {
             return reel_error_at(err, "what was recorded is in %.200s", adjacent);
@@ -176,12 +182,21 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
     return record_remote_finish(r.remote, err) && (good || reel_error_pass(err, &why));
 }
 
+/* The options of the format's own, checked before the recording begins. */
+static bool read_settings(struct request *q, const struct reel_writer *writer, struct reel_error *err) {
+    q->n_settings = cli_write_settings(&q->write, q->settings);
+    return cli_write_values(&q->write, writer, &q->values, err);
+}
+static void request_done(struct request *q) {
+    cli_write_done(&q->write);
+}
+
 static int run_record(int argc, char **argv) {
-    struct request q = {0};
+    AUTO_STRUCT(request_done) struct request q = {0};
     struct reel_error err = {0};
     int first, code;
     /* clang-format off */
-    const struct cli_option options[] = {
+    struct cli_option options[CLI_OPTIONS_MAX + 1] = {
         {.name = "input", .kind = CLI_CHOICE, .to = &q.input, .value = "FORMAT", .help = "format of the rows (default: ndjson)", .choices = inputs},
         {.name = "compression", .kind = CLI_TEXT, .to = &q.compression, .value = "NAME", .help = "compression of the file: zstd, lz4, bz2, as its format has them"},
         {.name = "follow-file", .kind = CLI_TEXT, .to = &q.follow_file, .value = "FILE|FOLDER", .help = "with --to: instead of rows, a file that another program is writing, or the folder of `ros2 bag record`"},
@@ -193,6 +208,7 @@ static int run_record(int argc, char **argv) {
         {0},
     };
     /* clang-format on */
+    cli_add_write_options(&q.write, options, CLI_OPTIONS_MAX + 1);
     if (!cli_options(&cli_record, options, 0, argc, argv, &first, &code)) {
         return code;
     }
@@ -206,10 +222,15 @@ static int run_record(int argc, char **argv) {
                                         : q.follow_file       ? "--follow-file needs --to"
                                                               : "expected a file, or --to URL --name NAME");
     }
+    if (q.to && cli_write_settings(&q.write, q.settings) > 0) {
+        return cli_misused(&cli_record, "options of a format are those of a file, not of --to");
+    }
     cli_catch_interrupt();
     q.target = q.to ? q.name : argv[first];
-    const struct reel_writer *writer = q.to ? NULL : reel_writer_for_file(cli_file_name(q.target), NULL, &err);
-    bool good = q.to ? record_remote(&q, &err) : writer && record_file(&q, writer, &err);
+    const char *variant = cli_write_variant(&q.write);
+    const struct reel_writer *writer = q.to ? NULL : reel_writer_for_file(cli_file_name(q.target), variant, &err);
+    bool good =
+        q.to ? record_remote(&q, &err) : writer && read_settings(&q, writer, &err) && record_file(&q, writer, &err);
     return good ? CLI_DONE : cli_fail(&cli_record, cli_file_name(q.target), &err);
 }
 

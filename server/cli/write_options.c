@@ -70,3 +70,14 @@ bool cli_write_values(const struct cli_write *write, const struct reel_writer *w
     }
     return true;
 }
+
+size_t cli_write_settings(const struct cli_write *write, struct reel_pair settings[CLI_WRITE_SETTINGS_MAX]) {
+    size_t n = 0;
+    for (size_t i = 0; i < CLI_WRITE_OPTIONS_MAX && write->items[i].option; i++) {
+        const struct cli_write_option *item = &write->items[i];
+        for (uint32_t k = 0; k < item->given.count && n < CLI_WRITE_SETTINGS_MAX; k++) {
+            settings[n++] = (struct reel_pair){.key = item->option->name, .value = item->given.items[k]};
+        }
+    }
+    return n;
+}

@@ -168,6 +168,38 @@ class Carla(Case):
         self.assertEqual((5, 3, 4, 'recorded'), tuple(rows[7][k] for k in ('speed_m_s', 'vx_m_s', 'vy_m_s', 'speed_from')))
         self.assertEqual([7, 9], sorted(r['actor'] for r in self.get(self.path('state', recording)).json()))
 
+    def test_acceleration(self):
+        """The difference of velocities of one source; none after a frame without the actor."""
+        speeding = struct.pack('<H', 1) + string('CARLA_RECORDER') + struct.pack('<q', 1600000000) + string('Town05')
+        for k, x in enumerate((0, 100, 400, None, 900, 1000, 2000)):
+            speeding += packet(0, struct.pack('<Qdd', k + 1, -1 if k == 6 else 0.5, 0.5 * k)) + listed(2, *([actor(7, 1, 'vehicle.a')] if k == 0 else []))
+            speeding += listed(6, *([struct.pack('<I6f', 7, x, -x, 0, 0, 0, 0)] if x is not None else []))
+            speeding += listed(12, struct.pack('<I6f', 7, 3, 4, 0, 0, 0, 0)) if k == 6 else b''
+            speeding += packet(1, b'')
+        number = self.server.added('speeding.log', speeding)
+        rows = self.get(self.path('actors/7/trajectory', number)).json()
+        self.assertEqual([(r['ax_m_s2'], r['ay_m_s2'], r['az_m_s2']) for r in rows], [(None,) * 3] * 2 + [(8, -8, 0)] + [(None,) * 3] * 3)
+        self.assertAlmostEqual(rows[2]['acceleration_m_s2'], 128 ** 0.5, places=5)
+        self.assertEqual([r['ay_m_s2'] for r in self.get(self.path('actors/7/trajectory?frame=ros', number)).json()], [None, None, 8, None, None, None])
+
+    def test_doors_and_weather_at_a_time(self):
+        sky = lambda first: struct.pack('<14f', first, *range(2, 15))
+        doors = {1: [(7, 0, 1)], 2: [(7, 6, 1)], 3: [(7, 0, 0), (9, 4, 1)], 4: [(7, 6, 0), (7, 5, 1)]}
+        changing = struct.pack('<H', 1) + string('CARLA_RECORDER') + struct.pack('<q', 1600000000) + string('Town05')
+        for k in range(5):
+            changing += packet(0, struct.pack('<Qdd', k + 1, -1 if k == 4 else 1, k))
+            changing += listed(2, *([actor(7, 1, 'vehicle.a'), actor(8, 2, 'walker.b'), actor(9, 1, 'vehicle.c')] if k == 0 else []))
+            changing += listed(23, *(struct.pack('<IBB', *door) for door in doors.get(k, ())))
+            changing += listed(6, struct.pack('<I6f', 7, 0, 0, 0, 0, 0, 0))
+            changing += (listed(24, sky(k)) if k in (1, 3) else b'') + packet(1, b'')
+        number = self.server.added('doors.log', changing)
+        at = lambda time: self.get(self.path('state?at=%%2B%ss' % time, number)).json()
+        most = ['Front Left', 'Front Right', 'Rear Left', 'Rear Right', 'Hood', 'Trunk']
+        for time, want in ((0, [None] * 3), (1, [most[:1], None, None]), (2.5, [most, None, None]), (3, [most[1:], None, ['Hood']]), (4, [['Trunk'], None, ['Hood']])):
+            self.assertEqual([r['doors_open'] for r in at(time)], want, time)
+        self.assertEqual([{r['weather'] and r['weather']['cloudiness'] for r in at(time)} for time in (0, 1, 2.5, 3, 4)], [{None}, {1}, {1}, {3}, {3}])
+        self.assertEqual((at(4)[1]['weather']['precipitation'], at(4)[1]['weather']['dust_storm']), (2, 14))
+
     def test_play_in_the_frame_of_an_actor(self):
         """A car that turns, a walker 10 m behind it and 10 m away to the right; later only the walker."""
         head = struct.pack('<H', 1) + string('CARLA_RECORDER') + struct.pack('<q', 1600000000) + string('Town05')

@@ -336,6 +336,20 @@ class Record(unittest.TestCase):
         code, problem = self.ended(self.record('x.nanover.zip', rows=rows[:1]))  # it ends before it has read many
         self.assertEqual((code, 'holds NanoVer messages only' in problem), (1, True))
 
+    def test_options_of_the_format(self):
+        rows = [row('/a', i) for i in range(300)]
+        for name, *options in (('whole.tape',), ('small.tape', '--block-size', '1024'), ('packed.tape', '--compression', 'zlib', '--compress-from', '1'),
+                               ('other.tape', '--compression', 'zlib', '--compress-from', '1', '--compress-topic', '/b')):
+            self.assertEqual(self.ended(self.record(name, *options, rows=rows))[0], 0)
+            self.assertEqual(self.numbers(name), list(range(300)))
+        head = lambda name: open(os.path.join(self.folder, name), 'rb').read(24)
+        self.assertEqual([int.from_bytes(head(name)[20:], 'little') > 1 for name in ('whole.tape', 'small.tape')], [False, True])
+        for name, word in (('a.mcap', 'block'), ('b.tape', '1024')):
+            code, problem = self.ended(self.record(name, '--block-size', '10'))
+            self.assertEqual((code, word in problem, os.path.exists(os.path.join(self.folder, name))), (2, True, False), problem)
+        code, problem = self.ended(self.record('--to', 'http://127.0.0.1:1', '--name', 'x', '--block-size', '2048'))
+        self.assertEqual((code, 'of a file' in problem), (2, True), problem)
+
     def test_what_came_before_a_mistake_is_kept(self):
         process = self.record('a.mcap', rows=[row('/a', 1)])
         self.assertTrue(eventually(lambda: os.path.exists(os.path.join(self.folder, 'a.mcap'))))

@@ -116,6 +116,29 @@ class Nanover(Case):
         self.assertEqual(self.get(path + '?key=nobody').body, b'')
         self.assertProblem(self.server.get(path + '?every=2'), 400, 'every')
 
+    def test_states(self):
+        path, want, state = self.path('nanover/states'), [], {}
+        for time, m in MESSAGES:
+            if any(m.get('state', {}).values()):
+                removed = [k for k in m['state'].get('removals', []) if k in state]
+                state = {k: v for k, v in {**state, **m['state'].get('updates', {})}.items() if k not in m['state'].get('removals', [])}
+                if removed or m['state'].get('updates'):
+                    want.append({'time': '%d.%09d' % divmod(time * 1000, 10**9), 'state': values(state)})
+        answer = self.get(path)
+        self.assertEqual(answer.headers.get_content_type(), 'application/x-ndjson')
+        self.assertEqual(answer.rows(), want)
+        self.assertTrue(len(want) > 3 and any(len(a['state']) > len(b['state']) for a, b in zip(want, want[1:])))
+        self.assertEqual(self.get(path + '?start=1s').rows(), [r for r in want if float(r['time']) >= 1])  # with what was set before
+        scenes = self.get(path + '?key=scene').rows()
+        self.assertEqual({tuple(r['state']) for r in scenes} - {()}, {('scene',)})
+        self.assertLess(len(scenes), len(want))
+        again = [(0, {'a': 1, 'b': 2}, []), (1, {}, ['a']), (2, {'a': 3}, ['nobody']), (3, {}, ['nobody']), (4, {'b': 4}, [])]
+        number = self.server.added('again.nanover.zip', nanover([(t, {'state': {'updates': u, 'removals': r}}) for t, u, r in again]))
+        self.assertEqual([list(r['state'].items()) for r in self.get(self.path('nanover/states', number)).rows()],
+                         [[('a', 1), ('b', 2)], [('b', 2)], [('b', 2), ('a', 3)], [('b', 4), ('a', 3)]])
+        long = self.server.added('long.nanover.zip', nanover([(t, {'state': {'updates': {str(t % 3): str(t) * 50_000}, 'removals': []}}) for t in range(20)]))
+        self.assertEqual([r['state'][str(t % 3)] for t, r in enumerate(self.get(self.path('nanover/states', long)).rows())], [str(t) * 50_000 for t in range(20)])
+
     def test_energies(self):
         path = self.path('nanover/energies')
         want = [(t / 1e6, m['frame']['energy.potential'], m['frame']['system.simulation.time']) for t, m in MESSAGES if 'frame' in m]
@@ -184,6 +207,31 @@ class Nanover(Case):
         self.assertProblem(self.server.get(self.path('as/x.mcap.tar?split=reset&start=%2B1s')), 400, 'no times')
         self.assertProblem(self.server.get(self.path('as/x.mcap.tar?split=resets')), 400, 'reset')
 
+    def test_split_by_a_key(self):
+        frame = lambda i, **more: {'frame': {'frame.index': i, 'particle.count': 1, **more}}
+        state = lambda **updates: {'state': {'updates': updates, 'removals': []}}
+        said = [state(name='a'), frame(0, kind=1), state(name='a', other=1), frame(1, kind=1), state(name='b'), frame(2, kind=2), state(other=2), state(name=['c', 1]), frame(3)]
+        number = self.server.added('named.nanover.zip', nanover([(1000 * i, m) for i, m in enumerate(said)]))
+        copy = self.server.added('named.mcap', self.get(self.path('as/named.mcap', number)).body)
+        tags = set()
+
+        def parts(split, recording=number):
+            answer = self.get(self.path('as/x.nanover.zip.tar?split=' + split, recording))
+            tags.add(answer.headers['ETag'])
+            with tarfile.open(fileobj=io.BytesIO(answer.body)) as archive:
+                return [[msgpack.unpackb(p) for _, p in read_nanover(archive.extractfile(m).read())] for m in archive.getmembers()]
+
+        first, second, third = parts('key:name')
+        self.assertEqual(first, said[:4])
+        self.assertEqual(second, [{**frame(0, kind=1), **state(name='b', other=1)}, *said[5:7]])
+        self.assertEqual(third, [{**frame(0, kind=2), **state(name=['c', 1], other=2)}, said[8]])
+        self.assertEqual([len(part) for part in parts('key:kind')], [5, 4])  # of the frame
+        self.assertEqual(parts('key:nothing'), [said])
+        self.assertEqual(parts('key:name', copy), [first, second, third])
+        self.assertEqual(len(tags), 4)
+        for bad, words in (('key:', 'key:KEY'), ('key:' + 'x' * 256, '255 bytes')):
+            self.assertProblem(self.server.get(self.path('as/x.nanover.zip.tar?split=' + bad, number)), 400, words)
+
     def test_runs_that_are_none(self):
         for run, word in ((0, 'precedes the first reset'), (3, '2 resets')):
             self.assertProblem(self.server.get(self.path('as/x.nanover.zip?run=%d' % run)), 404, word)
@@ -192,7 +240,7 @@ class Nanover(Case):
         self.assertProblem(self.server.get(self.path('as/x.nanover.zip?run=two')), 400, 'run')
 
     def test_others_hold_no_such_messages(self):
-        for rest in ('nanover/frame', 'nanover/state?at=+0s', 'nanover/resets', 'nanover/state/changes', 'nanover/energies', 'nanover/frames', 'as/x.mcap?run=1'):
+        for rest in ('nanover/frame', 'nanover/state?at=+0s', 'nanover/resets', 'nanover/state/changes', 'nanover/energies', 'nanover/frames', 'nanover/states', 'as/x.mcap?run=1'):
             self.assertProblem(self.server.get(self.path(rest, self.bag)), 422, 'no NanoVer messages')
 
     def test_the_same_messages_in_an_mcap(self):
@@ -200,7 +248,7 @@ class Nanover(Case):
         for at in ('?at=400us', '?at=400ms', '?at=1s', '?at=1.5s', ''):
             for part in ('frame', 'state'):
                 self.assertEqual(self.moment(part, at, copy), self.moment(part, at))
-        for rest in ('resets', 'state/changes?output=csv', 'energies', 'frames'):
+        for rest in ('resets', 'state/changes?output=csv', 'energies', 'frames', 'states'):
             self.assertEqual(self.get(self.path('nanover/' + rest, copy)).body, self.get(self.path('nanover/' + rest)).body)
         self.assertEqual(read_nanover(self.get(self.path('as/x.nanover.zip?run=2', copy)).body), read_nanover(self.get(self.path('as/x.nanover.zip?run=2')).body))
 
@@ -230,7 +278,11 @@ class Nanover(Case):
             self.assertEqual(ask('resets', file), self.get(self.path('nanover/resets?output=csv')).body)
             self.assertEqual(ask('energies', file, '--start', '1s', '--output', 'json'), self.get(self.path('nanover/energies?start=1s')).body)
             self.assertEqual(ask('frames', file, '--every', '3'), self.get(self.path('nanover/frames?every=3&output=csv')).body)
+            self.assertEqual(ask('states', file, '--start', '1s'), self.get(self.path('nanover/states?start=1s')).body)
             self.assertEqual(ask('changes', file, '--key', 'scene'), self.get(self.path('nanover/state/changes?key=scene')).body)
+            reel('convert', '--split', 'reset', file, out)
+            with open(out.replace('.nanover.zip', '_0001.nanover.zip'), 'rb') as f:
+                self.assertRun(f.read(), 2)
             reel('convert', '--run', '2', file, out)
             with open(out, 'rb') as f:
                 self.assertRun(f.read(), 2)

@@ -117,7 +117,7 @@ static void run_nanover_moment(struct reel_recording *recording, enum reel_nanov
 
 static void all_nanover(struct reel_recording *recording) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
-    for (int topic = REEL_NANOVER_RESETS; topic <= REEL_NANOVER_FRAMES; topic++) {
+    for (int topic = REEL_NANOVER_RESETS; topic <= REEL_NANOVER_STATES; topic++) {
         run_nanover(recording, (enum reel_nanover_topic)topic);
     }
     run_nanover_moment(recording, REEL_NANOVER_FRAME, info->end_ns);

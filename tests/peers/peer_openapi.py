@@ -206,7 +206,7 @@ class OpenApi(unittest.TestCase):
             actors = self.ask('GET', ONE + '/carla/actors', '?output=' + form, id=self.ids['carla'])
             self.ask('GET', ONE + '/carla/state', '?at=%2B0.5s&frame=ros&output=' + form, id=self.ids['carla'])
             self.ask('GET', ONE + '/carla/actors/{actor}/trajectory', '?frame=ros&output=' + form, id=self.ids['carla'], actor=7)
-            for part in ('state/changes', 'frames', 'energies', 'resets'):
+            for part in ('state/changes', 'states', 'frames', 'energies', 'resets'):
                 self.ask('GET', '%s/nanover/%s' % (ONE, part), '?output=' + form, id=self.ids['nanover'])
             for part in ('channels', 'introspection'):
                 self.ask('GET', '%s/tide/%s' % (ONE, part), '?output=' + form, id=self.ids['tide'])

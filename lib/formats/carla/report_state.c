@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "formats/carla/names.h"
+#include "formats/carla/payload_parts.h"
 #include "formats/carla/report.h"
 #include "syntax/json_out.h"
 
@@ -30,15 +31,15 @@ struct moment {
     struct carla_layout added, positions;
     int64_t before_ns, after_ns; /* times of both frames */
     bool has_before, has_after;
-    struct grow json;
+    struct grow json, weather; /* weather: as JSON; empty: none is recorded */
 };
-enum { ROWS_A_STEP = 256, COLUMNS = 28 };
+enum { ROWS_A_STEP = 256, COLUMNS = 29, DOOR_ALL = CARLA_DOORS - 1 };
 
 static bool carla_report_state_needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
     return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_PARENT ||
            kind == CARLA_POSITION || kind == CARLA_TRAFFIC_LIGHT || kind == CARLA_VEHICLE_ANIMATION ||
-           kind == CARLA_WALKER_ANIMATION || kind == CARLA_VEHICLE_LIGHT || kind == CARLA_DOOR;
+           kind == CARLA_WALKER_ANIMATION || kind == CARLA_VEHICLE_LIGHT || kind == CARLA_DOOR || kind == CARLA_WEATHER;
 }
 
 static bool carla_report_state_begin(struct reel_carla *pass, struct reel_error *err) {
@@ -69,7 +70,8 @@ static bool carla_report_state_begin(struct reel_carla *pass, struct reel_error 
                                                  "traffic_light_frozen",
                                                  "traffic_light_s",
                                                  "attributes",
-                                                 "doors_open"};
+                                                 "doors_open",
+                                                 "weather"};
     return carla_columns(pass, columns, COLUMNS, err);
 }
 
@@ -116,11 +118,29 @@ static void take_lamp(struct living *actor, const uint8_t *at) {
     actor->lamp = at[5];
 }
 
-/* The state has the last record of each door. */
+/* The state has the last record of each door, or of all doors and then of single ones. */
 static void take_door(struct living *actor, const uint8_t *at) {
-    uint8_t bit = at[0] < CARLA_DOORS ? (uint8_t)(1u << at[0]) : 0;
+    unsigned all = (1u << DOOR_ALL) - 1, bits = at[0] == DOOR_ALL ? all : at[0] < DOOR_ALL ? 1u << at[0] : 0;
     actor->has_doors = true;
-    actor->open = (uint8_t)(at[1] != 0 ? actor->open | bit : actor->open & ~bit);
+    actor->open = (uint8_t)(at[1] != 0 ? actor->open | bits : actor->open & ~bits);
+}
+
+/* The numbers of the packet's last record, as a JSON object. */
+static bool take_weather(struct moment *s, const struct carla_packet *p, struct reel_error *err) {
+    const struct part *of = carla_parts_of(CARLA_WEATHER, 0)->more;
+    struct cursor c = carla_records(p->kind, p->data);
+    struct reel_bytes record;
+    for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
+        s->weather.size = 0;
+        for (size_t k = 0; of[k].name; k++) {
+            grow_put(&s->weather, k > 0 ? "," : "{", 1);
+            json_put_string(&s->weather, bytes_text(of[k].name));
+            grow_put(&s->weather, ":", 1);
+            json_put_real32(&s->weather, load_f32le(record.data + 4 * k));
+        }
+        grow_put(&s->weather, "}", 1);
+    }
+    return !s->weather.failed || reel_fail_memory(err);
 }
 
 static void carla_report_state_take_record(struct moment *s, struct living *actor, const struct carla_packet *p,
@@ -179,7 +199,7 @@ static bool take_records(struct moment *s, const struct carla_packet *p, struct 
 static bool carla_report_state_packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct moment *s = pass->state;
     if (p->initial) {
-        return take_records(s, p, err);
+        return p->kind == CARLA_WEATHER ? take_weather(s, p, err) : take_records(s, p, err);
     }
     if (p->kind == CARLA_FRAME_START) { /* of the next frame, or of that after it */
         pass->walked = s->has_after;
@@ -323,6 +343,7 @@ static bool write_actor(struct reel_carla *pass, struct living *a, struct reel_e
     cells[26] = carla_attributes_cell(&s->json, &added, &role);
     cells[22] = a->has_lights ? lights_cell(&lights, a->lights) : cells[22];
     cells[27] = a->has_doors ? doors_cell(&doors, a->open) : cells[27];
+    cells[28] = s->weather.size > 0 ? reel_cell_json(bytes_of(s->weather.data, s->weather.size)) : cells[28];
     cells[1] = reel_cell_text(bytes_text(carla_type_name(added.type, &s->added)));
     cells[2] = reel_cell_text(added.description);
     cells[3] = role.data ? reel_cell_text(role) : cells[3];
@@ -353,6 +374,7 @@ static void carla_report_state_free_state(void *state) {
     hash_table_free(&s->ids);
     free(s->actors);
     free(s->json.data);
+    free(s->weather.data);
 }
 
 const struct carla_question carla_state = {.needs = carla_report_state_needs,

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/hash_table.h"
+#include "formats/carla/names.h"
 #include "formats/carla/payload.h"
 #include "stream/initial_state.h"
 
@@ -173,6 +174,17 @@ static void carla_state_move(const struct fold *f, const struct packet *packet, 
     }
 }
 
+/* A record of all doors replaces those of single ones, which then follow it. */
+static void forget_doors(const struct fold *f, struct reel_bytes record) {
+    for (unsigned door = 0; record.data[4] == CARLA_DOORS - 1 && door < CARLA_DOORS - 1; door++) {
+        uint64_t key = (uint64_t)CARLA_DOOR << 40 | (uint64_t)door << 32 | load_u32le(record.data);
+        struct item *item = carla_state_find(f, key);
+        if (item) {
+            item->data = NULL;
+        }
+    }
+}
+
 /* Applies every complete record of a packet. */
 static bool fold_packet(struct fold *f, const struct packet *packet, struct reel_error *err) {
     struct reel_bytes data, record;
@@ -188,6 +200,8 @@ static bool fold_packet(struct fold *f, const struct packet *packet, struct reel
         } else if (kind == CARLA_EVENT_DEL ? !carla_state_forget(f, packet, record, err)
                                            : !carla_state_keep(f, packet, record, err)) {
             return false;
+        } else if (kind == CARLA_DOOR) {
+            forget_doors(f, record);
         }
     }
     return true;

@@ -3,6 +3,7 @@
 #include "record/record.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "base/hash_table.h"
 #include "base/limits.h"
 #include "chunks/codec.h"
@@ -12,12 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BLOCK_USUAL = 256 << 10, BLOCK_PREFIX = MIRA_FIELD_HEAD + MIRA_BLOCK_HEAD, ROW = 4 + MIRA_INDEX_ENTRY };
+enum { BLOCK_PREFIX = MIRA_FIELD_HEAD + MIRA_BLOCK_HEAD, ROW = 4 + MIRA_INDEX_ENTRY };
 
 struct channel {
     struct mira_out out;
     uint64_t info_at; /* in the file; 0: not there yet */
     bool pending;     /* in the block that is gathered */
+    bool plain;       /* never compressed */
     struct mira_info_links links;
     uint64_t messages;
 };
@@ -39,6 +41,9 @@ struct recorder {
     uint32_t blocks;
     int64_t start_ns;
     bool zlib, started;
+    uint64_t block_max, compress_from;
+    const char **compressed; /* globs of the topics that are compressed; … */
+    uint32_t n_compressed;   /* … 0: all are */
     FILE *spool;
 };
 
@@ -53,6 +58,20 @@ static bool mira_put_head(struct recorder *t, uint64_t first_info, struct reel_e
                             : recorder_patch(&t->base, 0, head, sizeof head, err);
 }
 
+static bool read_settings(struct recorder *t, struct reel_error *err) {
+    const struct reel_recorder *r = &t->base;
+    const char *glob;
+    t->block_max = r->options.chunk_bytes ? r->options.chunk_bytes : recorder_setting_u64(r, "block_size");
+    t->compress_from = recorder_setting_u64(r, "compress_from");
+    t->compressed = arena_alloc(&t->arena, (r->settings.n + 1) * sizeof *t->compressed);
+    while (t->compressed && (glob = recorder_setting_text(r, "compress_topic", t->n_compressed)) != NULL) {
+        if (!(t->compressed[t->n_compressed++] = arena_text(&t->arena, glob))) {
+            return arena_fail(&t->arena, err);
+        }
+    }
+    return t->compressed || arena_fail(&t->arena, err);
+}
+
 static bool tape_open(struct reel_recorder *r, struct reel_error *err) {
     struct recorder *t = (struct recorder *)r;
     const char *compression = r->options.compression ? r->options.compression : "";
@@ -62,7 +81,7 @@ static bool tape_open(struct reel_recorder *r, struct reel_error *err) {
         return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"",
                          compression);
     }
-    return (t->spool = recorder_spool(err)) && mira_put_head(t, 0, err);
+    return read_settings(t, err) && (t->spool = recorder_spool(err)) && mira_put_head(t, 0, err);
 }
 
 static void tape_close(struct reel_recorder *r) {
@@ -108,7 +127,10 @@ static bool tape_channel(struct reel_recorder *r, const struct reel_channel *cha
         return name && reel_fail_memory(err);
     }
     struct channel *c = &t->channels[r->n_channels];
-    *c = (struct channel){.messages = 0};
+    *c = (struct channel){.plain = t->n_compressed > 0};
+    for (uint32_t i = 0; i < t->n_compressed; i++) {
+        c->plain = c->plain && !reel_topic_match(t->compressed[i], own->name);
+    }
     return mira_out_channel(&t->arena, own, name, &c->out, err);
 }
 
@@ -226,9 +248,8 @@ static bool mira_record_put_message(struct recorder *t, const struct reel_record
 static bool tape_message(struct reel_recorder *r, const struct reel_record *record, struct reel_error *err) {
     struct recorder *t = (struct recorder *)r;
     struct channel *c = &t->channels[record->channel];
-    uint64_t most = r->options.chunk_bytes ? r->options.chunk_bytes : BLOCK_USUAL;
     struct reel_bytes data = record->payload;
-    if (t->zlib && data.size >= MIRA_COMPRESS_MIN && data.size <= REEL_CHUNK_MEMORY_MAX) {
+    if (t->zlib && !c->plain && data.size >= t->compress_from && data.size <= REEL_CHUNK_MEMORY_MAX) {
         t->packed.size = 0;
         if (!codec_encode(REEL_CODEC_ZLIB, record->payload.data, record->payload.size, &t->packed, err)) {
             return false;
@@ -236,7 +257,7 @@ static bool tape_message(struct reel_recorder *r, const struct reel_record *reco
         data = t->packed.size < data.size ? bytes_of(t->packed.data, t->packed.size) : data;
     }
     uint64_t added = data.size + mira_info_size(&c->out) + MIRA_MESSAGE_FIXED;
-    if (t->n_pending > 0 && t->block.size + added > most && !tape_flush(r, err)) {
+    if (t->n_pending > 0 && t->block.size + added > t->block_max && !tape_flush(r, err)) {
         return false;
     }
     if (!begin_block(t, record->log_time_ns, err)) {
@@ -313,6 +334,7 @@ static bool tape_finish(struct reel_recorder *r, struct reel_error *err) {
 
 const struct reel_recorder_ops mira_recorder = {
     .state_size = sizeof(struct recorder),
+    .settings = true,
     .open = tape_open,
     .channel = tape_channel,
     .message = tape_message,

@@ -13,8 +13,7 @@ extern const struct reel_writer reel_writer_mira;
 extern const struct reel_recorder_ops mira_recorder;
 
 enum {
-    MIRA_OUT_META_MAX = 16 << 20 /* the reader drops larger ones */,
-    MIRA_COMPRESS_MIN = 1 << 10 /* smaller messages are not compressed */
+    MIRA_OUT_META_MAX = 16 << 20 /* the reader drops larger ones */
 };
 
 /* A channel of the stream as it is written. */

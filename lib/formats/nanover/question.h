@@ -29,10 +29,11 @@ bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct ree
                       struct reel_write_options *options, struct reel_error *err);
 
 /* All runs that last any time, in their order: what reel_nanover_run() selects, as an array of *count parts from
- * malloc; one part without runs. REEL_ARGUMENT: the selection has times; REEL_LIMIT: more than REEL_SPLIT_MAX. */
+ * malloc; one part without runs. By rule->key, runs begin where that key gets another value. REEL_ARGUMENT: the
+ * selection has times; REEL_LIMIT: more than REEL_SPLIT_MAX. */
 struct reel_split_part *reel_nanover_split(struct reel_recording *recording, const struct reel_selection *selection,
-                                           const struct reel_write_options *options, uint32_t *count,
-                                           struct reel_error *err);
+                                           const struct reel_write_options *options, const struct reel_split_rule *rule,
+                                           uint32_t *count, struct reel_error *err);
 
 enum reel_nanover_topic {
     REEL_NANOVER_RESETS,   /* run, time, time_ns, index (among all messages), messages, frames, duration_s,
@@ -42,10 +43,11 @@ enum reel_nanover_topic {
                               empty: unknown there */
     REEL_NANOVER_FRAMES, /* time, frame_index, reset, particles, simulation_time_ps, …_kj_mol, temperature_k, keys: of
                           * each frame what it itself says; keys: a list of all that it has */
+    REEL_NANOVER_STATES, /* time, state: after each message that changes it, the whole state as {key: value…} */
 };
 struct reel_nanover_question {
     enum reel_nanover_topic topic;
-    const char *const *keys;                /* changes: only keys that match one of these globs */
+    const char *const *keys;                /* changes, states: only keys that match one of these globs */
     uint32_t n_keys;                        /* 0 = all */
     const struct reel_selection *selection; /* all but resets: times and sampling of it; NULL = all */
 };

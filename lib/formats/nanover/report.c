@@ -115,7 +115,8 @@ static bool copy_keys(struct reel_nanover *pass, const struct reel_nanover_quest
 static const struct nanover_question *const questions[] = {[REEL_NANOVER_RESETS] = &nanover_resets,
                                                            [REEL_NANOVER_CHANGES] = &nanover_changes,
                                                            [REEL_NANOVER_ENERGIES] = &nanover_energies,
-                                                           [REEL_NANOVER_FRAMES] = &nanover_frames};
+                                                           [REEL_NANOVER_FRAMES] = &nanover_frames,
+                                                           [REEL_NANOVER_STATES] = &nanover_states};
 
 struct reel_nanover *reel_nanover_open(struct reel_recording *recording, const struct reel_nanover_question *question,
                                        const struct reel_table *rows, struct reel_error *err) {

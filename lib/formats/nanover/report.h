@@ -23,7 +23,7 @@ struct nanover_question {
     void (*free)(void *state); /* frees the contents, not the state itself */
     size_t state_size;         /* zeroed; 0: no state */
 };
-extern const struct nanover_question nanover_resets, nanover_changes, nanover_energies, nanover_frames;
+extern const struct nanover_question nanover_resets, nanover_changes, nanover_energies, nanover_frames, nanover_states;
 
 struct reel_nanover {
     const struct nanover_question *how;
@@ -50,6 +50,22 @@ bool nanover_read_body(struct reel_nanover *pass, const struct reel_message *m, 
 /* Fills values[i] for each of the keys that the frame has and leaves the others unchanged. The last of equal keys is
  * used. */
 void nanover_pick(struct cursor frame, const char *const *keys, unsigned n, struct msgpack_item *values, bool *found);
+
+/* --- report_changes.c --- */
+bool nanover_asks(const struct reel_nanover *pass, struct reel_bytes key); /* the globs of the question match the key */
+/* The value as JSON, in place of what is in `text`; what cannot be decoded, as bytes. */
+void nanover_value_json(struct grow *text, struct reel_bytes packed);
+
+/* --- split_key.c --- */
+struct nanover_key_watch { /* zeroed but for the key; the caller frees value.data */
+    const char *key;
+    bool has_value, has_frames; /* so far */
+    struct grow value;          /* the latest: its bytes */
+};
+/* Whether the message, the next one of the stream, gives the key another value than it had. A first value is a change
+ * only after a frame. */
+bool nanover_key_changes(struct nanover_key_watch *w, struct reel_stream *stream, const struct reel_message *m,
+                         bool *changes, struct reel_error *err);
 
 /* --- report_energies.c --- */
 enum { NANOVER_ENERGIES = 7 };

@@ -40,7 +40,7 @@ static bool nanover_report_changes_message(struct reel_nanover *pass, const stru
     return true;
 }
 
-static bool is_asked(const struct reel_nanover *pass, struct reel_bytes key) {
+bool nanover_asks(const struct reel_nanover *pass, struct reel_bytes key) {
     char text[1024];
     bool any = pass->n_keys == 0;
     if (key.size < sizeof text) { /* longer keys match no glob */
@@ -53,18 +53,17 @@ static bool is_asked(const struct reel_nanover *pass, struct reel_bytes key) {
     return any;
 }
 
-/* Writes JSON to s->value; what cannot be decoded, as bytes. */
-static void write_value(struct changes *s, struct reel_bytes packed) {
+void nanover_value_json(struct grow *text, struct reel_bytes packed) {
     struct reel_error why = {0};
-    struct json_out json = json_out_to(&s->value, VALUE_TEXT_MAX);
-    struct msgpack_walk write_change = msgpack_walk_of(packed, &json.visitor, &why);
-    s->value.size = 0;
-    if (!msgpack_walk_value(&write_change, REEL_DEPTH_MAX) && !s->value.failed) {
+    struct json_out json = json_out_to(text, VALUE_TEXT_MAX);
+    struct msgpack_walk walk = msgpack_walk_of(packed, &json.visitor, &why);
+    text->size = 0;
+    if (!msgpack_walk_value(&walk, REEL_DEPTH_MAX) && !text->failed) {
         static const char begins[] = "{\"$base64\":\"", ends[] = "\",\"encoding\":\"msgpack\"}";
-        s->value.size = 0;
-        grow_put(&s->value, begins, sizeof begins - 1);
-        json_put_base64(&s->value, packed);
-        grow_put(&s->value, ends, sizeof ends - 1);
+        text->size = 0;
+        grow_put(text, begins, sizeof begins - 1);
+        json_put_base64(text, packed);
+        grow_put(text, ends, sizeof ends - 1);
     }
 }
 
@@ -89,10 +88,10 @@ static bool write_update(struct reel_nanover *pass, struct reel_error *err) {
     if (r != MSGPACK_OK) {
         return reel_fail(err, REEL_CHANGED, "a state message is not the one that was scanned");
     }
-    if (key.kind != MSGPACK_STR || !is_asked(pass, key.bytes)) {
+    if (key.kind != MSGPACK_STR || !nanover_asks(pass, key.bytes)) {
         return true;
     }
-    write_value(s, bytes_of(value, (size_t)(s->updates.at - value)));
+    nanover_value_json(&s->value, bytes_of(value, (size_t)(s->updates.at - value)));
     return s->value.failed
                ? reel_fail_memory(err)
                : write_change(pass, key.bytes, reel_cell_json(bytes_of(s->value.data, s->value.size)), false, err);
@@ -107,7 +106,7 @@ static bool write_removal(struct reel_nanover *pass, struct reel_error *err) {
     if (msgpack_take(&s->removals, &key, REEL_DEPTH_MAX, &faults) != MSGPACK_OK) {
         return reel_fail(err, REEL_CHANGED, "a state message is not the one that was scanned");
     }
-    return key.kind != MSGPACK_STR || !is_asked(pass, key.bytes) ||
+    return key.kind != MSGPACK_STR || !nanover_asks(pass, key.bytes) ||
            write_change(pass, key.bytes, (struct reel_cell){.kind = REEL_CELL_NULL}, true, err);
 }
 

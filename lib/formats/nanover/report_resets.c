@@ -184,6 +184,7 @@ bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct ree
 struct runs {
     struct reel_split_part *items;
     size_t count, capacity;
+    struct nanover_key_watch watch; /* its key is "": runs begin with resets */
 };
 
 static bool add_run(struct runs *runs, const struct reel_split_part *part, struct reel_error *err) {
@@ -206,6 +207,12 @@ static bool end_run(const struct reel_index_info *info, const struct bounds *b, 
     return empty || add_run(runs, &part, err);
 }
 
+static bool begins_run(struct runs *runs, struct reel_stream *stream, const struct reel_message *m, bool *begins,
+                       struct reel_error *err) {
+    *begins = nanover_carries(stream->channels[m->channel], "frame") && nanover_is_reset(&m->entry);
+    return !runs->watch.key[0] || nanover_key_changes(&runs->watch, stream, m, begins, err);
+}
+
 static bool find_runs(struct reel_recording *recording, const struct reel_split_part *whole, struct runs *runs,
                       struct reel_error *err) {
     static const char *const topic = "frame";
@@ -214,22 +221,25 @@ static bool find_runs(struct reel_recording *recording, const struct reel_split_
     struct bounds b = {0};
     struct reel_message m;
     enum reel_step step;
+    bool by_key = runs->watch.key[0] != '\0', begins;
     frames.topics = &topic;
-    frames.n_topics = 1;
+    frames.n_topics = !by_key;
     AUTO(reel_stream_free) struct reel_stream *stream = nanover_stream(recording, &frames, err);
     if (!stream) {
         return false;
     }
     while ((step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {
-        bool frame = nanover_carries(stream->channels[m.channel], topic);
-        if (frame && nanover_is_reset(&m.entry)) {
+        if (!begins_run(runs, stream, &m, &begins, err)) {
+            return false;
+        }
+        if (begins) {
             b.end_ns = m.time_ns;
             if (!end_run(info, &b, whole, runs, err)) {
                 return false;
             }
             b = (struct bounds){.resets = b.resets + 1, .start_ns = m.time_ns};
         }
-        b.frames |= frame;
+        b.frames |= by_key || nanover_carries(stream->channels[m.channel], topic);
     }
     b.end_ns = REEL_TIME_MAX;
     return step != REEL_STEP_ERROR && end_run(info, &b, whole, runs, err) &&
@@ -237,15 +247,18 @@ static bool find_runs(struct reel_recording *recording, const struct reel_split_
 }
 
 struct reel_split_part *reel_nanover_split(struct reel_recording *recording, const struct reel_selection *selection,
-                                           const struct reel_write_options *options, uint32_t *count,
-                                           struct reel_error *err) {
+                                           const struct reel_write_options *options, const struct reel_split_rule *rule,
+                                           uint32_t *count, struct reel_error *err) {
     const struct reel_split_part whole = {.selection = *selection, .options = *options};
-    struct runs runs = {0};
+    struct runs runs = {.watch = {.key = rule->key}};
     if (selection->start_ns != REEL_TIME_MIN || selection->end_ns != REEL_TIME_MAX) {
-        reel_fail(err, REEL_ARGUMENT, "runs have their own starts and ends: no times go with a split by resets");
+        reel_fail(err, REEL_ARGUMENT,
+                  "runs have their own starts and ends: no times go with a split by resets or a key");
         return NULL;
     }
-    if (!find_runs(recording, &whole, &runs, err)) {
+    bool good = find_runs(recording, &whole, &runs, err);
+    free(runs.watch.value.data);
+    if (!good) {
         free(runs.items);
         return NULL;
     }

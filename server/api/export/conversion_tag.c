@@ -77,6 +77,9 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
     }
     if (c->split) {
         fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);
+        if (c->rule.key[0]) {
+            fprintf(f, "key %s\n", c->rule.key);
+        }
     }
     if (c->writer->needs & REEL_DECODES) {
         fprintf(f, "decoded %d %u\n", c->options.raw, reel_encodings_version());

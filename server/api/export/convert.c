@@ -55,8 +55,8 @@ static bool read_split(struct http_request *r, struct conversion *c) {
         http_reply_bad_param(r, "split", "the parts are in an archive: its name ends with .tar, as in run.mcap.tar");
         return false;
     }
-    if (c->rule.resets && c->in->merged) {
-        http_reply_bad_param(r, "split", "reset: runs are those of one recording");
+    if (reel_split_is_nanover(&c->rule) && c->in->merged) {
+        http_reply_bad_param(r, "split", "reset and key: runs are those of one recording");
         return false;
     }
     tar = c->split ? tar : 0;

@@ -64,8 +64,8 @@ static bool plan_parts(struct parts *parts, const struct request *q, const struc
     const struct reel_conversion *m = q->conversion;
     struct reel_selection selection;
     struct reel_write_options options;
-    parts->ranges = q->rule.resets
-                        ? reel_nanover_split(m->recordings[0], &m->selection, &m->options, &parts->count, err)
+    parts->ranges = reel_split_is_nanover(&q->rule)
+                        ? reel_nanover_split(m->recordings[0], &m->selection, &m->options, &q->rule, &parts->count, err)
                         : reel_split(m->writer, m->recordings, m->n_recordings, &m->selection, &m->options, &q->rule,
                                      progress, &parts->count, err);
     parts->plans = parts->ranges ? calloc(parts->count, sizeof(struct reel_plan *)) : NULL;

@@ -15,8 +15,9 @@ static const struct http_param tar_params[] = {
 #define PARAM_SPLIT                                                                                                    \
     {                                                                                                                  \
         .name = "split", .type = HTTP_TEXT,                                                                            \
-        .help = "Divides the export into files of duration:60s or about size:1GB each, or for each run of a NanoVer "  \
-                "recording (reset), in a tar archive: as/run.mcap.tar."                                                \
+        .help = "Divides the export into files of duration:60s or about size:1GB each, or of a NanoVer recording "     \
+                "for each run (reset) or where a key of the frame or the state gets another value "                    \
+                "(key:simulation.name), in a tar archive: as/run.mcap.tar."                                            \
     }
 #define PARAM_REPORT                                                                                                   \
     {.name = "report",                                                                                                 \

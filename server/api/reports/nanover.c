@@ -130,7 +130,7 @@ static void reply_rows(struct http_request *r, const struct reel_nanover_questio
 }
 
 static const char *table_form(struct http_request *r, enum reel_nanover_topic topic, int *form) {
-    int fallback = topic == REEL_NANOVER_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_JSON;
+    int fallback = topic == REEL_NANOVER_CHANGES || topic == REEL_NANOVER_STATES ? REEL_TABLE_NDJSON : REEL_TABLE_JSON;
     return api_table_form(r, fallback, fallback, form);
 }
 
@@ -164,6 +164,9 @@ static void api_nanover_energies(struct http_request *r) {
 }
 static void api_nanover_frames(struct http_request *r) {
     nanover_answer(r, REEL_NANOVER_FRAMES);
+}
+static void api_nanover_states(struct http_request *r) {
+    nanover_answer(r, REEL_NANOVER_STATES);
 }
 
 /* ---- the endpoints */
@@ -211,6 +214,13 @@ const struct api_route api_routes_nanover[] = {
     {.http = {"GET", BASE "/recordings/{id}/nanover/state/changes", ROLE_READ, nanover_changes_params,
               "Lists the changes of the NanoVer shared state, key by key.", api_nanover_changes, NULL, NULL, NULL},
      .id = "listNanoverChanges",
+     .tag = "nanover",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/nanover/states", ROLE_READ, nanover_changes_params,
+              "Lists the complete NanoVer shared state after each message that changes it.", api_nanover_states, NULL,
+              NULL, NULL},
+     .id = "listNanoverStates",
      .tag = "nanover",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},

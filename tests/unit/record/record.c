@@ -505,6 +505,60 @@ static void a_simulation_is_recorded(void **state) {
     reel_recorder_free(r);
 }
 
+/* ---- settings */
+
+static void tapes_have_settings(void **state) {
+    (void)state;
+    enum { MESSAGES = 40, SIZE = 500 };
+    static const char *const format[2] = {".tape", NULL};
+    const char *path = path_of("settings.tape");
+    const struct reel_pair settings[] = {{"block_size", "4096"}, {"compress_topic", "/a*"}, {"compress_from", "100"}};
+    struct reel_recorder_options options = {
+        .size = sizeof options, .compression = "zlib", .settings = settings, .n_settings = 3};
+    const struct reel_writer *tape = reel_writer_named(format[0], format[1], &err);
+    uint8_t payload[2][SIZE];
+    memset(payload[0], 'a', SIZE);
+    memset(payload[1], 'b', SIZE);
+    unlink(path);
+    struct reel_recorder *r = reel_recorder_open(path, tape, &options, &err);
+    assert_non_null(r);
+    const uint32_t ids[2] = {add_channel(r, "/a1"), add_channel(r, "/b")};
+    for (uint32_t n = 0; n < MESSAGES; n++) {
+        struct reel_record m = message(ids[n % 2], n);
+        m.payload = bytes_of(payload[n % 2], n == 0 ? 99 : SIZE);
+        assert_true(reel_recorder_message(r, &m, &err));
+    }
+    assert_true(reel_recorder_close(r, &err));
+    size_t size;
+    AUTO_MEM uint8_t *file = load(path, &size);
+    assert_in_range(load_u32le(file + 20), 4, 8); /* blocks */
+    assert_null(memmem(file, size, payload[0], SIZE));
+    assert_non_null(memmem(file, size, payload[0], 99));
+    assert_non_null(memmem(file, size, payload[1], SIZE));
+    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(path, NULL, &err);
+    assert_int_equal(reel_index_info(reel_recording_index(recording))->messages, MESSAGES);
+    assert_int_equal(reel_index_info(reel_recording_index(recording))->n_findings_total, 0);
+    assert_int_equal(reel_index_info(reel_recording_index(recording))->largest_payload, SIZE);
+}
+
+static void settings_that_are_refused(void **state) {
+    (void)state;
+    const char *path = path_of("refused");
+    const struct reel_pair wrong = {"chunk_size", "4096"}, bad = {"block_size", "1"};
+    struct reel_recorder_options options = {.size = sizeof options, .settings = &wrong, .n_settings = 1};
+    const struct reel_writer *tape = reel_writer_named(".tape", NULL, &err);
+    unlink(path);
+    assert_null(reel_recorder_open(path, tape, &options, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+    assert_non_null(strstr(err.text, "block_size")); /* those that there are */
+    options.settings = &bad;
+    assert_null(reel_recorder_open(path, tape, &options, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+    assert_null(reel_recorder_open(path, mcap(), &options, &err));
+    assert_int_equal(err.code, REEL_UNSUPPORTED);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 int main(void) {
     for (size_t i = 0; i < sizeof noise; i++) {
         noise[i] = (uint8_t)(i * 31 + i / 257);
@@ -520,6 +574,8 @@ int main(void) {
         cmocka_unit_test(every_format_is_clean_when_closed_and_keeps_what_was_synced),
         cmocka_unit_test(every_compression_is_read_back),
         cmocka_unit_test(a_simulation_is_recorded),
+        cmocka_unit_test(tapes_have_settings),
+        cmocka_unit_test(settings_that_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

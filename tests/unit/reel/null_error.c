@@ -153,6 +153,7 @@ static void errors_and_times(void **state) {
     reel_time_within(&time, INT64_MIN, INT64_MIN, &ns, NULL);
     assert_false(reel_duration_parse("long", &ns, NULL));
     assert_false(reel_split_parse("x", &rule, NULL));
+    assert_false(reel_split_parse("key:", &rule, NULL));
     assert_null(reel_view_named("nothing", NULL));
     assert_null(reel_writer_named(".nothing", NULL, NULL));
     assert_null(reel_writer_for_file("x.nothing", NULL, NULL));
@@ -640,7 +641,7 @@ static void reports(void **state) {
     assert_false(reel_nanover_run(nanover, 12345, &q, &options, NULL));
     uint32_t parts;
     q.end_ns = 1;
-    assert_null(reel_nanover_split(nanover, &q, &options, &parts, NULL));
+    assert_null(reel_nanover_split(nanover, &q, &options, &(struct reel_split_rule){.key = "x"}, &parts, NULL));
     assert_null(reel_bag_info(bag, &(struct reel_bag_question){.path = "x"}, NULL));
     assert_false(reel_bag_topics(bag, &refusing, NULL));
     assert_false(reel_tide_channels(reel_recording_index(tide), &refusing, NULL));
