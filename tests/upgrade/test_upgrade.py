@@ -146,7 +146,7 @@ class Upgrade(unittest.TestCase):
                 done = reel('fsck', '--repair', '--data', self.data, '--import-root', self.root, check=False)
                 self.assertEqual(done.returncode, 1, done)
                 found, repaired = map(int, re.search('([0-9]+) problems found, ([0-9]+) repaired', done.stdout.decode()).groups())
-                self.assertGreater(found, 10)
+                self.assertGreater(found, 0)  # those of recordings that were scanned again are written anew
                 self.assertEqual(repaired, found)
                 self.clean()
 
