@@ -71,7 +71,8 @@ struct reel_encoding {
     struct reel_stream *(*convert)(struct reel_stream *source, struct reel_error *err);
 
     /* Optional: where the definition of the channel's messages comes from, if the recording holds none or not all of
-     * it: "own" (decode/own_definitions.h), "built-in", "built-in DISTRIBUTION". NULL: the recording, or there is none.
+     * it: "supplied" (decode/own_definitions.h), "built-in", "built-in DISTRIBUTION". NULL: the recording, or there is
+     * none.
      */
     const char *(*source)(const struct reel_channel *channel);
 

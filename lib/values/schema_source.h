@@ -17,7 +17,7 @@ struct schema_sources { /* {.index = …} */
 };
 void schema_sources_done(struct schema_sources *sources);
 
-/* NULL: the recording, or there is none. Otherwise it is assumed: "own", "built-in", "built-in humble"; the
+/* NULL: the recording, or there is none. Otherwise it is assumed: "supplied", "built-in", "built-in humble"; the
  * distribution is that of the recording. */
 const char *schema_source(struct schema_sources *sources, const struct reel_channel *channel,
                           char out[SCHEMA_SOURCE_ROOM]);

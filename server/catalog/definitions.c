@@ -193,6 +193,10 @@ bool catalog_definition_delete(struct catalog *c, const char *name, int64_t vers
     return db_run(s, err) && set_stamp(h, err) && db_commit(h, err);
 }
 
+uint64_t catalog_definitions_version(struct catalog *c) {
+    return db_version(c->db);
+}
+
 bool catalog_definitions_changed(struct catalog *c, struct catalog_definitions_state *state, bool *changed,
                                  struct reel_error *err) {
     uint64_t version = db_version(c->db);

@@ -38,6 +38,8 @@ bool catalog_definition_delete(struct catalog *c, const char *name, int64_t vers
 /* All or none; in any version. */
 bool catalog_definitions_put(struct catalog *c, struct catalog_definition *items, uint32_t n, struct reel_error *err);
 
+/* Other than before if anything in the catalog has changed. */
+uint64_t catalog_definitions_version(struct catalog *c);
 /* Whether they have changed since the last call with the same state, which begins zeroed. */
 struct catalog_definitions_state {
     bool known;

@@ -213,7 +213,7 @@ extern struct option_list cli_definitions;
      .kind = CLI_LIST,                                                                                                 \
      .to = &cli_definitions,                                                                                           \
      .value = "DIR",                                                                                                   \
-     .help = "folder whose .msg, .srv, .action and .idl files (DIR/PACKAGE/msg/TYPE.msg, at any depth) define "        \
+     .help = "folder whose .msg, .srv and .action files (DIR/PACKAGE/msg/TYPE.msg, at any depth) define "        \
              "messages of recordings that hold no definition; may be repeated"}
 
 /* ---- gather.c: groups the files of a command line into recordings (run.traj and run.state are one), and finds those

@@ -29,7 +29,7 @@ bool definition_check(struct arena *arena, const char *name, struct reel_bytes r
                          REEL_OWN_DEFINITION_MAX);
     }
     if (!(*text = arena_utf8(arena, raw))) {
-        return reel_fail_memory(err);
+        return arena_fail(arena, err);
     }
     if (strlen(*text) > REEL_OWN_DEFINITION_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "it is no text");
@@ -46,7 +46,7 @@ static bool skip(struct definition_files *files, const char *path, const char *w
         s->path = arena_utf8(&files->arena, bytes_text(path));
         s->why = arena_text(&files->arena, why);
         if (!s->path || !s->why) {
-            return reel_fail_memory(err);
+            return arena_fail(&files->arena, err);
         }
     }
     files->n_skipped++;
@@ -59,10 +59,11 @@ static bool add(struct definition_files *files, const char *path, const char *na
     struct reel_error why = {0};
     const char *text, *kept = arena_text(&files->arena, name);
     if (!kept) {
-        return reel_fail_memory(err);
+        return arena_fail(&files->arena, err);
     }
     if (!definition_check(&files->arena, name, raw, &text, &why)) {
-        return reel_is_transient(why.code) ? reel_error_pass(err, &why) : skip(files, path, why.text, err);
+        return reel_is_transient(why.code) || why.code == REEL_LIMIT ? reel_error_pass(err, &why)
+                                                                     : skip(files, path, why.text, err);
     }
     if (files->n >= REEL_OWN_DEFINITIONS_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "more than %d definitions", REEL_OWN_DEFINITIONS_MAX);
@@ -154,6 +155,7 @@ bool definition_files_of_zip(struct definition_files *files, struct reel_bytes z
     if (!source) {
         return false;
     }
+    files->arena.max = 2 * REEL_OWN_DEFINITIONS_BYTES_MAX; /* also of what is skipped */
     bool good = zip_contents_read(&contents, source, &why);
     for (size_t i = 0; good && i < contents.count; i++) {
         good = add_member(files, source, &contents.members[i], &why);

@@ -2,6 +2,7 @@
 #include "definitions/set.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -12,6 +13,7 @@ struct definitions {
     pthread_mutex_t mutex; /* guards the state */
     struct definition_files files;
     struct catalog_definitions_state state;
+    _Atomic uint64_t seen; /* state.version; without the mutex, as on PostgreSQL its comparison is a query */
 };
 
 struct definitions *definitions_new(const struct app_config *config, struct reel_error *err) {
@@ -21,6 +23,7 @@ struct definitions *definitions_new(const struct app_config *config, struct reel
         return NULL;
     }
     pthread_mutex_init(&d->mutex, NULL);
+    atomic_init(&d->seen, UINT64_MAX);
     bool good = true;
     for (uint32_t i = 0; good && i < config->definitions.count; i++) {
         good = definition_files_of_folder(&d->files, config->definitions.items[i], err);
@@ -64,7 +67,7 @@ static bool load(struct app *app, struct reel_error *err) {
 bool definitions_refresh(struct app *app, struct reel_error *err) {
     struct definitions *d = app->definitions;
     bool changed = false;
-    if (!d) {
+    if (!d || atomic_load(&d->seen) == catalog_definitions_version(app->catalog)) {
         return true;
     }
     pthread_mutex_lock(&d->mutex);
@@ -73,9 +76,10 @@ bool definitions_refresh(struct app *app, struct reel_error *err) {
     if (!good) {
         d->state = before; /* once more next time */
     }
-    pthread_mutex_unlock(&d->mutex);
-    if (good && changed && before.known) {
+    if (good && changed && before.known) { /* before others go on with the new ones */
         catalog_forget_answers(app->catalog);
     }
+    atomic_store(&d->seen, good ? d->state.version : UINT64_MAX);
+    pthread_mutex_unlock(&d->mutex);
     return good;
 }

@@ -25,7 +25,7 @@ class Definitions(Cluster):
             here, there = servers[turn % 2], servers[1 - turn % 2]
             self.assertEqual([source(s) for s in servers], [None, None])
             self.assertEqual(here.request('PUT', API + '/definitions/my_msgs/Battery', BATTERY).status, 201)
-            self.assertEqual((source(there), first(there)['volts'], source(here), first(here)['volts']), ('own', 11, 'own', 11))
+            self.assertEqual((source(there), first(there)['volts'], source(here), first(here)['volts']), ('supplied', 11, 'supplied', 11))
             self.assertEqual(len({s.get('%s/recordings/%s' % (API, id_)).headers['ETag'] for s in servers}), 1)
             self.assertEqual(first(self.start())['volts'], 11)
             self.assertEqual(there.request('DELETE', API + '/definitions/my_msgs/Battery').status, 204)

@@ -105,7 +105,7 @@ class Definitions(Case):
         one = self.define('my_msgs/Battery', BATTERY).json()
         self.assertEqual((one['type'], one['language'], one['text']), ('my_msgs/msg/Battery', 'msg', BATTERY))
         self.assertEqual(self.rows('/battery')[0], {'volts': 11, 'header': {'stamp': {'sec': 7, 'nanosec': 8}, 'frame_id': 'b'}})
-        self.assertEqual(self.source('/battery'), 'own')
+        self.assertEqual(self.source('/battery'), 'supplied')
         self.assertEqual(self.get(self.path('/series?field=/battery.volts')).status, 200)
         fields = [f['path'] for f in self.get(self.path('/topics/fields?topic=/battery')).json()['fields']]
         self.assertEqual(fields, ['volts', 'header.stamp', 'header.frame_id'])
@@ -126,7 +126,7 @@ class Definitions(Case):
     def test_services(self):
         self.define('my_msgs/srv/Add', 'int16 a\n---\nint16 sum\n')
         self.assertEqual([self.rows('/add_event')[0][k] for k in ('request', 'response')], [[{'a': 5}], []])
-        self.assertEqual(self.source('/add_event'), 'own')
+        self.assertEqual(self.source('/add_event'), 'supplied')
 
     def test_a_workspace(self):
         sent = zipped({'ws/src/my_msgs/msg/Battery.msg': BATTERY, 'ws/src/my_msgs/srv/Add.srv': 'int16 a\n---\nint16 sum\n', 'ws/src/my_msgs/msg/Bad.msg': 'int32\n',
@@ -172,7 +172,7 @@ class Kept(Case):
             row = json.loads(reel('cat', '--definitions', folder, '--topic', '/battery', '--limit', '1', folder + '/robot.mcap').stdout)
             self.assertEqual(row['data']['volts'], 11)
             self.assertIn(b'/battery', reel('info', '--definitions', folder, folder + '/robot.mcap').stdout)
-            self.assertIn(b'definition: own', reel('info', '--definitions', folder, folder + '/robot.mcap').stdout)
+            self.assertIn(b'definition: supplied', reel('info', '--definitions', folder, folder + '/robot.mcap').stdout)
             self.assertIn(b'definition: built-in humble', reel('info', folder + '/robot.mcap').stdout)
             done = reel('cat', '--definitions', folder + '/none', folder + '/robot.mcap', check=False)
             self.assertEqual(done.returncode, 1)

@@ -11,6 +11,7 @@ UNFOLLOWED = {
         'garbage_without_index': RESYNC,
     },
     'rosbag-2.0': {
+        'connections_of_a_topic': 'python3-rosbag does not list a connection without messages',
         'chunk_does_not_decode': 'python3-rosbag ends at a chunk that does not decode',
         'chunk_length_wrong': RESYNC,
         'connection_late_and_unknown': 'python3-rosbag drops messages that precede their connection record, and those without one',
@@ -61,6 +62,8 @@ UNFOLLOWED = {
     'nanover_legacy': {
         'named_otherwise': "the reader takes the kind from the file's name, we from its messages",
         'nested_too_deeply': OWN_LIMIT,
+        'version_1': 'the reader knows version 2',
+        'version_1_state': 'the reader knows version 2',
         'wrong_size': RESYNC,
     },
     'carla': {

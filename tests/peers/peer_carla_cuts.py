@@ -23,6 +23,7 @@ Frame = collections.namedtuple('Frame', 'number duration elapsed packets')  # pa
 JOINED = {'EventAdd': lambda r: r['id'], 'EventParent': lambda r: r[0], 'SceneLight': lambda r: r[0], 'BoundingBox': lambda r: r[0], 'TriggerVolume': lambda r: r[0],
           'PhysicsControl': lambda r: r['id'], 'TrafficLightTime': lambda r: r[0], 'VehicleDoor': lambda r: r[:2]}
 OF_ACTORS = ('EventParent', 'BoundingBox', 'TriggerVolume', 'PhysicsControl', 'TrafficLightTime', 'VehicleDoor')
+ALL_DOORS = 6
 ANEW = ('Position', 'State', 'AnimVehicle', 'AnimWalker', 'VehicleLight', 'AnimVehicleWheels', 'AnimBiker', 'WalkerBones', 'VisualTime', 'Weather')
 
 
@@ -65,6 +66,8 @@ class State:
                         self.forget(r['id'])
                         self.actors[r['id']] = r
                         self.places[r['id']] = r['loc'] + r['rot']
+                    elif name == 'VehicleDoor' and r[1] == ALL_DOORS:
+                        self.keyed.update(((name, (r[0], door)), (r[0], door, r[2])) for door in range(ALL_DOORS))
                     else:
                         self.keyed[name, JOINED[name](r)] = r
             if name == 'Position':

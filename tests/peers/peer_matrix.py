@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sqlite3
+import tarfile
 import tempfile
 import unittest
 import zipfile
@@ -178,12 +179,17 @@ class Matrix(unittest.TestCase):
         return ['@mcap/core']
 
     def peers_of_rosbag2(self, before, after, info, topics):
-        with zipfile.ZipFile(after) as archive:
-            self.assertEqual(archive.testzip(), None)
-            data, _ = archive.namelist()
-            archive.extract(data, self.folder)
+        if after.endswith('.tar'):
+            with tarfile.open(after) as archive:
+                data, = (name for name in archive.getnames() if name.endswith(('.db3', '.mcap')))
+                archive.extract(data, self.folder)
+        else:
+            with zipfile.ZipFile(after) as archive:
+                self.assertEqual(archive.testzip(), None)
+                data, _ = archive.namelist()
+                archive.extract(data, self.folder)
         path = os.path.join(self.folder, data)
-        return ['zipfile'] + (self.peers_of_database(path, topics) if data.endswith('.db3') else self.peers_of_mcap(before, path, info, topics))
+        return ['tarfile' if after.endswith('.tar') else 'zipfile'] + (self.peers_of_database(path, topics) if data.endswith('.db3') else self.peers_of_mcap(before, path, info, topics))
 
     def peers_of_database(self, path, topics):
         with contextlib.closing(sqlite3.connect(path)) as base:

@@ -166,7 +166,7 @@ class OpenApi(unittest.TestCase):
         for form in ('application/json', 'text/csv', 'application/x-ndjson'):
             for query in (field, field + '&field=/odom.pose.pose.position.y', field + '&time_format=milliseconds&max_points=10&agg=mean'):
                 self.ask('GET', ONE + '/series', '?' + query, id=one, Accept=form)
-            self.ask('GET', API + '/series', '?' + field, Accept=form)
+            self.ask('GET', API + '/series', '?%s&recording=%s' % (field, one), Accept=form)
         self.ask('GET', ONE + '/plot.svg', '?' + field, id=one)
         self.ask('GET', ONE + '/frame', '?topic=/camera&width=4', id=self.ids['frame'], Prefer='wait=30')
         self.ask('GET', ONE + '/frames', '?topic=/camera&width=4', id=self.ids['frame'], Prefer='wait=30')
@@ -439,11 +439,30 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', API + '/jobs/{id}/results', '?limit=1', id=job)
         self.ask('POST', API + '/recordings:batch', '', 400, {'action': 'trash'})
 
+    def ask_definitions(self):
+        battery = {'package': 'lab_msgs', 'type': 'Battery.msg'}
+        one, archive = API + '/definitions/{package}/{type}', io.BytesIO()
+        self.ask('PUT', one, '', 201, 'float32 volts\n', **battery)
+        self.ask('PUT', one, '', 200, 'float64 volts\n', **battery)
+        self.ask('PUT', one, '', 400, '#' * 70000, **battery)
+        for form in ('application/json', 'text/plain'):
+            self.ask('GET', one, Accept=form, **battery)
+        for form in ('application/json', 'application/x-ndjson', 'text/csv'):
+            self.ask('GET', API + '/definitions', '?limit=1', Accept=form)
+        self.ask('DELETE', one, '', 204, **battery)
+        for method in ('GET', 'DELETE'):
+            self.ask(method, one, '', 404, **battery)
+        with zipfile.ZipFile(archive, 'w') as out:
+            out.writestr('ws/src/lab_msgs/msg/Battery.msg', 'float32 volts\n')
+            out.writestr('ws/src/lab_msgs/msg/Broken.msg', '#' * 70000)
+        self.ask('POST', API + '/definitions', '', 200, archive.getvalue())
+        self.ask('POST', API + '/definitions', '', 400, b'no ZIP archive')
+
     # ---- the tests
 
     def test_every_operation_answers_as_the_document_says(self):
         self.fill()
-        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'bulk', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'maintenance'):
+        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'bulk', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'maintenance', 'definitions'):
             getattr(self, 'ask_' + chapter)()
         unasked = [(method.upper(), path) for path, item in self.asker.document['paths'].items() for method in item
                    if method != 'parameters' and (method.upper(), path, True) not in self.asker.asked]

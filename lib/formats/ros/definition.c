@@ -142,7 +142,7 @@ const char *ros_definition_source(const struct reel_channel *channel) {
     AUTO(ros_definition_free)
     struct ros_definition *d = ros_definition_open(channel, is_ros1 ? ROS_1 : ROS_2, &ignored);
     return !d || d->source == ROS_RECORDED ? NULL
-           : d->source == ROS_OWN          ? "own"
+           : d->source == ROS_OWN          ? "supplied"
            : is_ros1                       ? "built-in noetic"
                                            : "built-in";
 }

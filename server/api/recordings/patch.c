@@ -112,6 +112,7 @@ static void change_recording(struct http_request *r, struct api_recording *a, st
     struct app *app = http_app(r);
     struct reel_error err = {0};
     bool changed;
+    char job[33] = "";
     AUTO(reel_index_free) struct reel_index *index = NULL;
     if (p->change.sets_clock && a->row.state != STATE_READY) {
         http_reply_problem(r, 409, "conflict", "the clock can be set when the recording has been scanned; it is %s",
@@ -119,7 +120,12 @@ static void change_recording(struct http_request *r, struct api_recording *a, st
         return;
     }
     if (p->change.sets_clock && !p->change.has_clock) {
-        if (!(index = scan_open_summary(app, a->row.content, &err))) {
+        index = scan_open_summary(app, a->row.content, &err);
+        if (!index && (a->recording = api_recording_open(app, &a->row, api_wait_ns(r, 0), job, &err))) { /* made again
+                                                                                                          */
+            index = scan_open_summary(app, a->row.content, &err);
+        }
+        if (!index) {
             http_reply_error(r, &err);
             return;
         }

@@ -42,6 +42,9 @@ bool received_begin(struct received *r, struct store *store, const char *name, s
     if (!GROW_ARRAY(r->items, r->n, r->room)) {
         return reel_fail_memory(err);
     }
+    if (r->n > 0 && !store_upload_flush(r->items[r->n - 1].file, err)) { /* gives its buffer back */
+        return false;
+    }
     struct received_file f = {.file = store_upload_begin(store, err)};
     if (!f.file) {
         return false;

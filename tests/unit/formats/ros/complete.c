@@ -309,7 +309,7 @@ static void users_supply_definitions(void **state) {
     assert_true(own_definitions_version() != 0 && version != reel_encodings_version());
     assert_string_equal(decode_text(&c, hex("00010000 01000000 07 000000 0000803f 00000040 00004040")),
                         "{\"a\":[{\"x\":7,\"p\":{\"x\":1,\"y\":2,\"z\":3}}]}");
-    assert_string_equal(ros_definition_source(&c), "own");
+    assert_string_equal(ros_definition_source(&c), "supplied");
     c = ros1_channel("my/Top", "", "*");
     assert_string_equal(decode_text(&c, hex("01000000 07 0000803f 00000040 00004040")),
                         "{\"a\":[{\"x\":7,\"p\":{\"x\":1,\"y\":2,\"z\":3}}]}");
@@ -317,9 +317,9 @@ static void users_supply_definitions(void **state) {
     assert_string_equal(decode_text(&c, hex("00010000 'abcdefghijklmnop' fe")),
                         "{\"goal_id\":{\"uuid\":{\"$base64\":\"YWJjZGVmZ2hpamtsbW5vcA==\"}},\"feedback\":{\"at\":-2}}");
     c = ros2_channel("my/srv/Add_Event", "", "");
-    assert_string_equal(ros_definition_source(&c), "own");
+    assert_string_equal(ros_definition_source(&c), "supplied");
     c = ros2_channel("my/action/Go_GetResult_Event", "", "");
-    assert_string_equal(ros_definition_source(&c), "own");
+    assert_string_equal(ros_definition_source(&c), "supplied");
     /* before a built-in one, unless only that has the recorded sum */
     c = ros1_channel("std_msgs/Int8", "", "");
     assert_string_equal(decode_text(&c, hex("05")), "{\"number\":5}");
