@@ -303,25 +303,32 @@ const char *ingest_file_name(const struct ingest_request *q) {
 }
 
 /* Moves the received bytes out of the store again, to their session, unless a recording uses them. */
-void ingest_undo(struct app *app, struct store_upload *upload, const char *sha256) {
+bool ingest_undo(struct app *app, struct store_upload *upload, const char *sha256) {
     struct reel_error ignored;
     bool used = true;
     if (upload && !store_upload_is_here(upload) && catalog_blob_used(app->catalog, sha256, &used, &ignored) && !used) {
         store_upload_withdraw(upload);
     }
+    return !upload || store_upload_is_here(upload);
 }
 
 /* Without waiting for an S3 that does not answer: the next sweep removes what is left. */
 static void undo_all(const struct ingestion *in, bool busy) {
     struct reel_error ignored;
+    bool back = true;
     if (busy && store_is_bucket(in->app->store)) {
         return;
     }
     for (uint32_t i = 0; i < in->n; i++) {
-        ingest_undo(in->app, in->files[i].upload, in->files[i].sha256);
-        scan_drop_unused(in->app, in->files[i].sha256, &ignored);
+        if (ingest_undo(in->app, in->files[i].upload, in->files[i].sha256)) {
+            scan_drop_unused(in->app, in->files[i].sha256, &ignored);
+        } else {
+            back = false;
+        }
     }
-    scan_drop_unused(in->app, in->r.content, &ignored);
+    if (back) {
+        scan_drop_unused(in->app, in->r.content, &ignored);
+    }
 }
 
 void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n, const struct ingest_request *q,

@@ -64,8 +64,9 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
 /* ingest_upload() with part_of; only called by it (parts.c). */
 void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size,
                  const struct ingest_request *q, int64_t wait_ns, struct ingest_result *out, struct reel_error *err);
-/* Returns bytes that became no recording to their session. The content's lock is held. */
-void ingest_undo(struct app *app, struct store_upload *upload, const char *sha256);
+/* Returns bytes that became no recording to their session. False: they could not be moved; a blob alone has them, and
+ * the session takes them back when it is asked for next. The content's lock is held. */
+bool ingest_undo(struct app *app, struct store_upload *upload, const char *sha256);
 
 void ingest_result_done(struct ingest_result *r);
 

@@ -245,12 +245,14 @@ static bool join_once(struct joining *j, struct reel_error *err) {
         return false;
     }
     struct reel_error ignored;
-    bool good = join_locked(j, after, err);
+    bool good = join_locked(j, after, err), back = true;
     if (!good && !j->again) {
-        ingest_undo(j->app, j->upload, j->sha256);
-        scan_drop_unused(j->app, j->sha256, &ignored);
+        back = ingest_undo(j->app, j->upload, j->sha256);
+        if (back) {
+            scan_drop_unused(j->app, j->sha256, &ignored);
+        }
     }
-    if (!there && !(good && j->outcome == INGEST_SCANNING)) { /* the job may still revert to the old content */
+    if (back && !there && !(good && j->outcome == INGEST_SCANNING)) { /* the job may still revert to the old content */
         scan_drop_unused(j->app, good ? before : after, &ignored);
     }
     return good;
