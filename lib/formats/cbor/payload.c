@@ -41,7 +41,8 @@ enum {
     TAG_BIGFLOAT = 5,
     TAG_NUMBERS = 64, /* 010fsell: float, signed or for a byte clamped, little-endian, size */
     TAG_NUMBERS_LAST = 87,
-    BIGNUM_MAX = 64, /* bytes */
+    BIGNUM_MAX = 64,   /* bytes */
+    KEY_DEPTH_MAX = 8, /* levels in a key: each may take a frame of walk_value(), and threads have small stacks */
 };
 #define UNTIL_BREAK UINT64_MAX
 
@@ -347,7 +348,7 @@ static bool cbor_emit_key(struct cbor_walk *w, const struct head *h, const uint8
     if (h->major == ARRAY || h->major == MAP) { /* no text would be unambiguous: its bytes */
         struct reel_visitor nothing = {&visit_nothing}, *v = w->v;
         w->v = &nothing;
-        bool good = walk_value(w, h, depth);
+        bool good = walk_value(w, h, depth < KEY_DEPTH_MAX ? depth : KEY_DEPTH_MAX);
         w->v = v;
         return good && visit_key(v, bytes_of(begin, (size_t)(w->at.at - begin)));
     }

@@ -198,9 +198,10 @@ static bool fb_read_member(struct fb_reading *r, struct fb_table t, struct fb_me
 /* Structs of seconds and nanoseconds. */
 static enum fb_form form_of(const struct fb_object *o) {
     const char *dot = strrchr(o->name, '.'), *last = dot ? dot + 1 : o->name;
-    bool parts = o->is_struct && o->n == 2 && bytes_is(o->members[0].name, "sec") &&
-                 bytes_is(o->members[1].name, "nsec") && fb_type_size(o->members[0].type.base, NULL) == 4 &&
-                 o->members[1].type.base == FB_UINT && o->members[0].type.base != FB_FLOAT;
+    bool named =
+        o->is_struct && o->n == 2 && bytes_is(o->members[0].name, "sec") && bytes_is(o->members[1].name, "nsec");
+    enum fb_base seconds = named ? o->members[0].type.base : FB_NONE;
+    bool parts = (seconds == FB_INT || seconds == FB_UINT) && o->members[1].type.base == FB_UINT;
     return parts && strcmp(last, "Time") == 0       ? FB_TIME
            : parts && strcmp(last, "Duration") == 0 ? FB_DURATION
                                                     : FB_PLAIN;

@@ -309,6 +309,10 @@ static bool emit_bare(struct pb_walk *w, const struct pb_message *m, struct reel
     }
     bool goes_on = true, met = false;
     for (uint32_t i = 0; goes_on && !met && i < m->n; i++) {
+        if (w->steps == 0) {
+            return out_of_steps(w);
+        }
+        w->steps--;
         struct found found;
         p.at = cursor_of(bytes);
         goes_on = find_singular(w, &m->fields[i], &p, &found);

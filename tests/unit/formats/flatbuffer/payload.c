@@ -234,6 +234,26 @@ static void structs_that_do_not_fit(void **state) {
     }
 }
 
+/* A struct of that name with other parts is one like any; here one of 5 bytes, at the end of the payload. */
+static void times_have_whole_seconds(void **state) {
+    (void)state;
+    static const struct fbm_member byte[] = {{"a", FB_UBYTE, 0, 0, -1}},
+                                   parts[] = {{"sec", FB_OBJECT, 0, 4, 0}, {"nsec", FB_UINT, 0, 0, -1}},
+                                   holds[] = {{"t", FB_OBJECT, 0, 4, 1}};
+    struct grow definition = {0}, p = {0};
+    size_t objects = fbm_schema(&definition, 3), fields[1];
+    fbm_object(&definition, "S", byte, 1, 1, objects);
+    fbm_object(&definition, "Time", parts, 2, 5, objects + 4);
+    fbm_object(&definition, "T", holds, 1, 0, objects + 8);
+    use(&definition, "T");
+    fbm_zeros(&p, 4);
+    fbm_table(&p, (const uint8_t[]){5}, 1, fields, 0);
+    assert_int_equal(fields[0] + 5, p.size);
+    assert_string_equal(decode_text(&channel, whole(&p)), "{\"t\":{\"sec\":{\"a\":0},\"nsec\":0}}");
+    grow_done(&definition);
+    grow_done(&p);
+}
+
 static void refusals_have_words(void **state) {
     (void)state;
     struct grow definition = file("demo.bfbs"), nothing = {0};
@@ -253,9 +273,13 @@ static void refusals_have_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type),          cmocka_unit_test(fields_of_a_table),
-        cmocka_unit_test(no_byte_does_harm),   cmocka_unit_test(shared_parts_have_a_ceiling),
-        cmocka_unit_test(depth_has_a_ceiling), cmocka_unit_test(structs_that_do_not_fit),
+        cmocka_unit_test(every_type),
+        cmocka_unit_test(fields_of_a_table),
+        cmocka_unit_test(no_byte_does_harm),
+        cmocka_unit_test(shared_parts_have_a_ceiling),
+        cmocka_unit_test(depth_has_a_ceiling),
+        cmocka_unit_test(structs_that_do_not_fit),
+        cmocka_unit_test(times_have_whole_seconds),
         cmocka_unit_test(refusals_have_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,6 +220,30 @@ static void an_any_of_a_known_type_has_its_fields(void **state) {
         "{\"any\":{\"type_url\":\"type.googleapis.com/who.Knows\",\"value\":{\"$base64\":\"eA==\"}},\"ds\":[]}");
 }
 
+/* Each member of a oneof is searched for in the whole payload: what that may cost has a ceiling. */
+static void a_value_of_many_kinds_has_a_ceiling(void **state) {
+    (void)state;
+    struct pb value = named("Value"), file = {0}, set = {0}, p = {0};
+    for (uint32_t i = 0; i < 200; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "x%u", i);
+        struct pb f = named(name);
+        pb_number(&f, 3, i + 20);
+        pb_number(&f, 5, PB_INT32);
+        pb_number(&f, 9, 0);
+        pb_message(&value, 2, &f);
+    }
+    pb_text(&file, 2, "google.protobuf");
+    add(&file, &value);
+    pb_message(&set, 1, &file);
+    assert_string_equal(decode_by(&set, "google.protobuf.Value", &p), "null");
+    for (int i = 0; i < 2000; i++) {
+        pb_number(&p, 1, 0);
+    }
+    assert_memory_equal(decode_by(&set, "google.protobuf.Value", &p),
+                        "error 4: 4000 bytes of protobuf in such disorder", 48);
+}
+
 /* ---- paths */
 
 static struct reel_visitor *open_value(void *context, uint32_t column) {
@@ -294,7 +318,7 @@ int main(void) {
         cmocka_unit_test(wrappers_and_json_are_bare), cmocka_unit_test(times_are_texts),
         cmocka_unit_test(a_mask_is_one_text),         cmocka_unit_test(an_any_of_a_known_type_has_its_fields),
         cmocka_unit_test(values_have_two_paths),      cmocka_unit_test(extensions_have_paths),
-        cmocka_unit_test(fields_are_those_shown),
+        cmocka_unit_test(fields_are_those_shown),     cmocka_unit_test(a_value_of_many_kinds_has_a_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
