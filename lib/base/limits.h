@@ -38,6 +38,7 @@ enum {
     REEL_COMPLETED_MAX = 1 << 20,          /* what completes one definition of a recording */
     REEL_DEFINITION_CONSTANTS_MAX = 65536, /* constants and enumerators, or labels of unions, of one IDL definition */
     REEL_EXPRESSION_DEPTH_MAX = 64,        /* nesting of an IDL expression, with the constants it names */
+    REEL_EXPRESSION_LOOKUPS_MAX = 4 << 20, /* of names in the expressions of one IDL definition, in each scope */
     REEL_MUTABLE_MEMBERS_MAX = 1024,       /* members of one type that a payload may have in any order */
     REEL_FIELD_VISITS_MAX = 1 << 16, /* fields of one definition, and types on the way to them, when it is listed */
     REEL_ROW_METADATA_MAX = 255,     /* texts of one channel that a row defines */

@@ -147,8 +147,13 @@ static bool idl_case(struct idl *p, const char *enum_word, struct reel_error *er
             return false;
         }
     }
-    return idl_annotations(p, &notes, err) && idl_type_read(p, &type, err) && idl_declarator(p, type, &notes, err) &&
-           idl_need(&p->l, ";", err);
+    if (!idl_annotations(p, &notes, err)) {
+        return false;
+    }
+    if (notes.non_serialized) { /* its labels would select a step that is not there */
+        return idl_refuse(&p->l, REEL_UNSUPPORTED, "a case of a union that is not serialized", err);
+    }
+    return idl_type_read(p, &type, err) && idl_declarator(p, type, &notes, err) && idl_need(&p->l, ";", err);
 }
 
 static int idl_by_value(const void *a, const void *b) {

@@ -50,9 +50,13 @@ static bool idl_numbered(struct idl_constants *constants, const struct idl_lexer
         return out->bits > 0;
     }
     struct reel_error ignored = {0}; /* of an enumerator it is a number, elsewhere anything */
-    if (bytes_is(name, "value") &&
-        idl_annotated_number(constants, *l, scope, INT64_MIN, INT64_MAX, &number, &ignored)) {
-        out->value = number;
+    if (bytes_is(name, "value")) {
+        if (idl_annotated_number(constants, *l, scope, INT64_MIN, INT64_MAX, &number, &ignored)) {
+            out->value = number;
+        } else if (ignored.code == REEL_LIMIT) { /* the next one would take as long */
+            *err = ignored;
+            return false;
+        }
     }
     return true;
 }

@@ -104,7 +104,7 @@ static void idl_collect_value(struct collecting *c, struct reel_bytes *value) {
 static bool idl_collect_enum(struct collecting *c) {
     char group[ROS_NAME_ROOM];
     struct reel_bytes text = bytes_of("0", 1), value = text;
-    int64_t more = 0;
+    uint32_t more = 0;
     snprintf(group, sizeof group, "%.*s", (int)(c->l.token.size < ROS_NAME_ROOM ? c->l.token.size : 0),
              (const char *)c->l.token.data);
     idl_next(&c->l);

@@ -9,11 +9,10 @@
 
 struct idl_constant {
     const char *scope;      /* "pkg/msg" */
-    struct reel_bytes text; /* its expression, in the definition; of an enumerator without @value that of the last one
-                               with it */
-    int64_t more;           /* is added to the expression's value: how many enumerators come between */
+    struct reel_bytes text; /* its expression, in the definition */
+    uint32_t more;          /* an enumerator whose value is that of the item this many before it, and this many more */
     uint32_t line;
-    bool is_known;
+    bool is_tried, is_known; /* is_tried alone: it has no value, or is being evaluated */
     int64_t value;
 };
 struct idl_constants { /* start with {.arena = …}; free with idl_constants_free() */
@@ -21,6 +20,7 @@ struct idl_constants { /* start with {.arena = …}; free with idl_constants_fre
     struct hash_table by_name; /* "pkg/msg/NAME", of an enumerator "pkg/msg/Enum/NAME" too: 1 + index */
     struct idl_constant *items;
     size_t n, room;
+    uint32_t lookups; /* of names in expressions */
 };
 void idl_constants_free(struct idl_constants *constants);
 

@@ -74,6 +74,7 @@ static struct idl_constant *idl_find(struct idl_constants *c, const char *scope,
     for (;;) {
         int n = snprintf(path, sizeof path, "%.*s%s%s%s%s", (int)size, scope, size > 0 ? "/" : "", group,
                          group[0] ? "/" : "", name);
+        c->lookups++;
         uintptr_t found = hash_table_get(&c->by_name, hash_key_bytes(bytes_of(path, (size_t)n)));
         if (found > 0 || size == 0) {
             return found > 0 ? &c->items[found - 1] : NULL;
@@ -87,18 +88,19 @@ static struct idl_constant *idl_find(struct idl_constants *c, const char *scope,
 
 static bool idl_any(struct evaluating *e, unsigned level, int64_t *out);
 
+/* Evaluates it only once: its text may be as long as the definition. */
 static bool idl_value_of(struct evaluating *e, struct idl_constant *constant) {
+    if (constant->is_tried) {
+        return constant->is_known || idl_refuse(e->l, REEL_UNSUPPORTED, "this is a constant without a value", e->err);
+    }
+    constant->is_tried = true;
     const struct idl_place place = {.scope = constant->scope};
     struct idl_lexer l = idl_lexer_of(constant->text, constant->line);
     struct evaluating inner = {
         .constants = e->constants, .l = &l, .place = &place, .depth = e->depth + 1, .err = e->err};
-    int64_t value;
-    if (!idl_any(&inner, 0, &value)) {
-        return false;
-    }
-    constant->value = (int64_t)((uint64_t)value + (uint64_t)constant->more);
-    constant->is_known = true;
-    return l.token.size == 0 || idl_refuse(&l, REEL_UNSUPPORTED, "this is not an integer", e->err);
+    constant->is_known = idl_any(&inner, 0, &constant->value) &&
+                         (l.token.size == 0 || idl_refuse(&l, REEL_UNSUPPORTED, "this is not an integer", e->err));
+    return constant->is_known;
 }
 
 static bool idl_named(struct evaluating *e, int64_t *out) {
@@ -107,15 +109,19 @@ static bool idl_named(struct evaluating *e, int64_t *out) {
     if (named && e->place->enum_word) {
         grouped = ros_type_name(bytes_text(e->place->enum_word), true, group);
     }
+    if (e->constants->lookups > REEL_EXPRESSION_LOOKUPS_MAX) {
+        return idl_refuse(e->l, REEL_LIMIT, "expressions have too many names", e->err);
+    }
     struct idl_constant *found = grouped ? idl_find(e->constants, e->place->scope, group, name) : NULL;
     found = found || !named ? found : idl_find(e->constants, e->place->scope, "", name);
     if (!found) {
         return idl_refuse(e->l, REEL_UNSUPPORTED, "this is not a number or a constant of the definition", e->err);
     }
-    if (!found->is_known && !idl_value_of(e, found)) {
+    struct idl_constant *base = found - found->more;
+    if (!idl_value_of(e, base)) {
         return false;
     }
-    *out = found->value;
+    *out = (int64_t)((uint64_t)base->value + found->more);
     idl_next(e->l);
     return true;
 }

@@ -145,6 +145,10 @@ static bool only_blanks(struct reel_bytes text) {
     return true;
 }
 
+static bool fits(const struct writing *w, struct reel_error *err) {
+    return w->out.size <= 2 * REEL_SCHEMA_MAX || reel_fail(err, REEL_LIMIT, "a definition of %zu bytes", w->out.size);
+}
+
 static bool put_sections(struct writing *w, struct reel_bytes text, struct reel_error *err) {
     struct ros_sections sections = {.rest = text, .heading = ros_heading(ROS_LANGUAGE_MSG)};
     struct ros_section s;
@@ -157,7 +161,7 @@ static bool put_sections(struct writing *w, struct reel_bytes text, struct reel_
             return reel_fail(err, REEL_DAMAGED, "this is not the name of a type: %.*s",
                              (int)(s.name.size < 80 ? s.name.size : 80), (const char *)s.name.data);
         }
-        if (!put_section(w, &s, name, err)) {
+        if (!put_section(w, &s, name, err) || !fits(w, err)) {
             return false;
         }
     }
@@ -191,8 +195,7 @@ bool ros_interfaces_to_messages(struct arena *arena, const char *top, struct ree
     w.is_first = false;
     good = good && put_sections(&w, text, err);
     put_common(&w);
-    good = good &&
-           (w.out.size <= 2 * REEL_SCHEMA_MAX || reel_fail(err, REEL_LIMIT, "a definition of %zu bytes", w.out.size));
+    good = good && fits(&w, err);
     const uint8_t *kept = good && !w.out.failed ? arena_copy(arena, w.out.data, w.out.size) : NULL;
     *out = bytes_of(kept, w.out.size);
     grow_done(&w.out);

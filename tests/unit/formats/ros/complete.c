@@ -13,6 +13,7 @@
 #include "decode/own_definitions.h"
 #include "formats/ros/builtin.h"
 #include "formats/ros/definition.h"
+#include "formats/ros/interfaces.h"
 #include "formats/ros/relay.h"
 #include "formats/ros/translate.h"
 #include "makers/decode_sample.h"
@@ -403,6 +404,27 @@ static void hostile_definitions(void **state) {
     free(large);
 }
 
+/* Each section becomes many messages: writing ends at the limit, not with the text. */
+static void many_actions_are_refused(void **state) {
+    (void)state;
+    static const char section[] = "===\nMSG:a/b\n---\n---\n";
+    size_t n = (4 << 20) / (sizeof section - 1);
+    char *text = test_malloc(n * (sizeof section - 1));
+    for (size_t i = 0; i < n; i++) {
+        memcpy(text + i * (sizeof section - 1), section, sizeof section - 1);
+    }
+    struct arena arena = {0};
+    struct reel_error err = {0};
+    struct reel_bytes out;
+    size_t size = 0;
+    assert_false(ros_interfaces_to_messages(&arena, "a/b_Goal", bytes_of(text, n * (sizeof section - 1)), &out, &err));
+    assert_int_equal(err.code, REEL_LIMIT);
+    assert_int_equal(sscanf(err.text, "a definition of %zu bytes", &size), 1);
+    assert_in_range(size, 2 * REEL_SCHEMA_MAX + 1, 2 * REEL_SCHEMA_MAX + 4096);
+    arena_free(&arena);
+    test_free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_text_is_a_definition),
@@ -415,6 +437,7 @@ int main(void) {
         cmocka_unit_test(channels_of_a_missing_type_share_a_decoder),
         cmocka_unit_test_teardown(users_supply_definitions, supply_none),
         cmocka_unit_test(names_of_files),
+        cmocka_unit_test(many_actions_are_refused),
         cmocka_unit_test_teardown(hostile_definitions, supply_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,8 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/limits.h"
+#include "formats/ros/idl_annotations.h"
 #include "formats/ros/standard.h"
 #include "formats/ros/translate.h"
 #include "makers/decode_text.h"
@@ -103,7 +105,7 @@ static void expressions_that_are_refused(void **state) {
                  {"08", "error 3: " AT "line 1: this is not an integer, at \"08\""},
                  {"1 / 0", "error 2: " AT "line 1: a division by zero, at \"]\""},
                  {"1 % 0", "error 2: " AT "line 1: a division by zero, at \"]\""},
-                 {"LOOP", "error 4: " AT "line 1: expressions nest too deep, at \"LOOP\""},
+                 {"LOOP", "error 3: " AT "line 1: this is a constant without a value, at \"LOOP\""},
                  {"HALF", "error 3: " AT "line 1: this is not an integer, at \".\""},
                  {"TEXT", "error 3: " AT "line 1: this is not a number or a constant of the definition, at \"\"a\"\""},
                  {"(1", "error 2: " AT "line 1: \")\" is missing, at \"]\""},
@@ -121,6 +123,52 @@ static void expressions_that_are_refused(void **state) {
     assert_string_equal(decoded(deep, ""), "error 4: " AT "line 1: expressions nest too deep, at \"(\"");
     memset(strchr(deep, '('), '~', 1000);
     assert_string_equal(decoded(deep, ""), "error 4: " AT "line 1: expressions nest too deep, at \"~\"");
+}
+
+/* The value of a constant or enumerator in the scope ""; *lookups: how many names were looked up for it. */
+static bool evaluated(struct idl_constants *c, const char *name, int64_t *value, uint32_t *lookups,
+                      struct reel_error *err) {
+    const struct idl_place place = {.scope = ""};
+    struct idl_lexer l = idl_lexer_of(bytes_text(name), 1);
+    uint32_t before = c->lookups;
+    bool good = idl_expression(c, &l, &place, value, err);
+    *lookups = c->lookups - before;
+    return good;
+}
+
+static void constants_are_evaluated_once(void **state) {
+    (void)state;
+    static const char text[] = "const long N = 1; const long X = N + N + N + nope; const long R = N.5;"
+                               "enum E { Y, Z, @value(N + N + N) A, B, C, @value(X) D, F };";
+    static const struct {
+        const char *name;
+        int64_t value; /* -1: none */
+        uint32_t lookups;
+    } cases[] = {{"X", -1, 5}, {"X", -1, 1}, {"R", -1, 2}, {"R", -1, 1}, {"B", 4, 4}, {"A", 3, 1},
+                 {"C", 5, 1},  {"Y", 0, 1},  {"Z", 1, 1},  {"D", -1, 2}, {"F", -1, 1}};
+    struct arena arena = {0};
+    struct idl_constants c = {.arena = &arena};
+    struct reel_error err = {0};
+    assert_true(idl_constants_collect(&c, bytes_text(text), &err));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t value = 0;
+        uint32_t lookups = 0;
+        assert_int_equal(evaluated(&c, cases[i].name, &value, &lookups, &err), cases[i].value >= 0);
+        assert_int_equal(lookups, cases[i].lookups);
+        assert_true(cases[i].value < 0 || value == cases[i].value);
+    }
+    /* other errors of @value are ignored */
+    struct idl_annotations notes = {0};
+    struct idl_lexer l = idl_lexer_of(bytes_text("@value(X) @value(N)"), 1);
+    assert_true(idl_annotations_read(&c, &l, "", &notes, &err));
+    assert_int_equal(notes.value, 1);
+    c.lookups = REEL_EXPRESSION_LOOKUPS_MAX + 1;
+    l = idl_lexer_of(bytes_text("@value(N)"), 1);
+    assert_false(idl_annotations_read(&c, &l, "", &notes, &err));
+    assert_int_equal(err.code, REEL_LIMIT);
+    assert_string_equal(err.text, "line 1: expressions have too many names, at \"N\"");
+    idl_constants_free(&c);
+    arena_free(&arena);
 }
 
 /* ---- types in types */
@@ -318,6 +366,12 @@ static void what_is_refused(void **state) {
         {"module m { struct T { long a; };", "error 2: " AT "line 1: a module does not end, at \"\""},
         {"module m { union T switch (long) {", "error 2: " AT "line 1: a union does not end, at \"\""},
         {"module m { union T switch (long) { long a; }; };", "error 2: " AT "line 1: \"case\" is missing, at \"long\""},
+        {"module m { struct T { U u; }; union U switch (octet) { case 1: @non_serialized long a; }; struct Z { Nope n; "
+         "}; "
+         "};",
+         "error 3: " AT "line 1: a case of a union that is not serialized, at \"long\""},
+        {"module m { union T switch (octet) { default: @non_serialized long a; }; };",
+         "error 3: " AT "line 1: a case of a union that is not serialized, at \"long\""},
         {"module m { bitset T { bitfield<60> a; bitfield<5> b; }; };",
          "error 2: " AT "line 1: a bitset of more than 64 bits, at \"b\""},
         {"module m {\n\n@a((\"", "error 2: " AT "line 3: \")\" is missing, at \"\""},
@@ -404,6 +458,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_expressions),
         cmocka_unit_test(expressions_that_are_refused),
+        cmocka_unit_test(constants_are_evaluated_once),
         cmocka_unit_test(lists_of_lists),
         cmocka_unit_test(maps),
         cmocka_unit_test(enums_bitmasks_and_bitsets),
