@@ -21,10 +21,10 @@
 
 enum {
     HEAD_BYTES = 64 << 10,
-    PEEK_BYTES = 1 << 20, /* of what is compressed, to see what it is */
-    PACKED_RATIO = 64,    /* the highest ratio of a large file */
-    MEMBERS_MAX = 64,     /* files of an archive that are named as recordings are */
-    LEFT_OUT_MAX = 20,    /* findings about further recordings */
+    PEEK_BYTES = 1 << 20,            /* of what is compressed, to see what it is */
+    PACKED_RATIO = 64,               /* the highest ratio of a large file */
+    MEMBERS_MAX = COLLECT_PARTS_MAX, /* files of an archive that are named as recordings are */
+    LEFT_OUT_MAX = 20,               /* findings about further recordings */
 };
 
 /* ---- what is inside */
@@ -42,7 +42,10 @@ struct archive {
     struct collect_file *files;
     uint32_t n;
     size_t room;
-    const char *what; /* "ZIP" */
+    const char *what;      /* "ZIP" */
+    uint64_t beyond;       /* files above MEMBERS_MAX */
+    uint64_t end_at;       /* where the listing of a tar ends */
+    struct reel_error end; /* why it ends there; REEL_OK: it is whole */
 };
 static void archive_done(struct archive *a) {
     for (uint32_t i = 0; i < a->n; i++) {
@@ -121,7 +124,11 @@ static bool read_head(struct member *m, struct reel_source *source, struct reel_
 static bool add_member(struct archive *a, struct reel_source *source, const char *path, const struct reel_chunk *chunk,
                        const char *problem, struct reel_error *err) {
     const char *name = packed_last_part(path);
-    if (a->n == MEMBERS_MAX || name[0] == '.' || !reel_format_names(name)) {
+    if (name[0] == '.' || !reel_format_names(name)) {
+        return true;
+    }
+    if (a->n == MEMBERS_MAX) {
+        a->beyond++;
         return true;
     }
     if (!GROW_ARRAY(a->items, a->n, a->room)) {
@@ -157,13 +164,18 @@ static bool list_tar(struct archive *a, struct reel_source *source, struct reel_
     struct tar_member t;
     struct reel_error why = {0};
     bool more = true;
-    while (tar_next(&tar, &t, &more, &why) && more && a->n < MEMBERS_MAX) {
+    while (tar_next(&tar, &t, &more, &why) && more) {
         const struct reel_chunk chunk = {.offset = t.offset, .stored = t.size, .raw = t.size};
         if (!add_member(a, source, t.name, &chunk, NULL, err)) {
             return false;
         }
+        a->end_at = tar.at;
     }
-    return why.code == REEL_NO_MEMORY || why.code == REEL_IO ? reel_error_pass(err, &why) : true;
+    if (why.code == REEL_NO_MEMORY || why.code == REEL_IO) {
+        return reel_error_pass(err, &why);
+    }
+    a->end = why;
+    return true;
 }
 
 static struct reel_source *open_member(void *context, uint32_t i) {
@@ -323,6 +335,19 @@ static void report_left_out(struct reel_scan *scan, const struct archive *a, uin
     }
 }
 
+/* What of the archive is not listed. */
+static void report_unlisted(struct reel_scan *scan, const struct archive *a, const struct reel_location *in) {
+    if (a->beyond > 0) {
+        reel_scan_finding(scan, REEL_LOSS, in->part, in->offset, 0,
+                          "the archive has %llu files more that are named as recordings: at most %d are read",
+                          (unsigned long long)a->beyond, MEMBERS_MAX);
+    }
+    if (a->end.code != REEL_OK) {
+        reel_scan_finding(scan, REEL_LOSS, in->part, in->offset + (in->packed ? 0 : a->end_at), 0,
+                          "the archive is damaged: the files from here on are lost (%s)", a->end.text);
+    }
+}
+
 static bool unpack_archive(struct reel_scan *scan, struct unpacked *u, const struct archive *a,
                            struct reel_source *source, const struct reel_location *in, struct reel_error *err) {
     uint32_t first = first_of(a);
@@ -355,6 +380,7 @@ static bool unpack_members(struct reel_scan *scan, struct unpacked *u, struct re
     }
     size_t used = strlen(u->what);
     snprintf(u->what + used, sizeof u->what - used, "%s%s", used > 0 ? ", " : "", a.what);
+    report_unlisted(scan, &a, in);
     return unpack_archive(scan, u, &a, source, in, err);
 }
 

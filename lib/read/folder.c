@@ -59,12 +59,26 @@ static bool add_entry(struct folder *f, const char *path, folder_takes takes, vo
     return !is_folder || add_path(&f->folders, &f->n_folders, &f->room_folders, path, err);
 }
 
+/* NULL: there are no more, or *good is false. */
+static struct dirent *next_entry(DIR *dir, const char *path, bool *good, struct reel_error *err) {
+    errno = 0;
+    struct dirent *e = readdir(dir);
+    *good = e || errno == 0 || reel_fail_errno(err, "%s", path);
+    return e;
+}
+
+static void sort_paths(char **paths, uint32_t n) {
+    if (n > 0) {
+        qsort(paths, n, sizeof *paths, order_texts);
+    }
+}
+
 static bool list_entries(struct folder *f, const char *path, folder_takes takes, void *context,
                          struct reel_error *err) {
     size_t size = strlen(path);
     DIR *dir = opendir(path);
     bool good = dir || reel_fail_errno(err, "%s", path);
-    for (struct dirent *e; good && (e = readdir(dir));) {
+    for (struct dirent *e; good && (e = next_entry(dir, path, &good, err));) {
         AUTO_MEM char *whole = NULL;
         if (e->d_name[0] == '.') {
             continue;
@@ -79,8 +93,8 @@ static bool list_entries(struct folder *f, const char *path, folder_takes takes,
     if (dir) {
         closedir(dir);
     }
-    qsort(f->files, f->n_files, sizeof *f->files, order_texts);
-    qsort(f->folders, f->n_folders, sizeof *f->folders, order_texts);
+    sort_paths(f->files, f->n_files);
+    sort_paths(f->folders, f->n_folders);
     return good;
 }
 

@@ -39,6 +39,7 @@ struct ulog_format {
     struct reel_bytes name, fields;
     enum ulog_state state;
     const char *why;        /* of ULOG_BAD */
+    unsigned depth;         /* of the formats in it: 0 = there are none */
     uint32_t size, shorter; /* shorter: without padding at its end, which may be left out */
     int32_t time, utc;      /* where the fields timestamp and time_utc_usec are; -1: nowhere */
     uint64_t used;          /* by the definition with this number */

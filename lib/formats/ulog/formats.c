@@ -129,6 +129,8 @@ bool ulog_format_add(struct ulog *u, const struct ulog_message *m, struct reel_e
 
 /* ---- sizes */
 
+static const char too_deep[] = "formats are nested too deep";
+
 static bool resolve(struct ulog *u, struct ulog_format *f, unsigned depth);
 
 /* Bytes of one value; 0: unknown, with f->why. */
@@ -141,13 +143,18 @@ static uint32_t value_size(struct ulog *u, struct ulog_format *f, const struct u
     if (!nested || nested->state == ULOG_RESOLVING || depth == ULOG_NESTED_MAX) {
         f->why = !nested                           ? "it has a field of a type without a format"
                  : nested->state == ULOG_RESOLVING ? "it contains itself"
-                                                   : "formats are nested too deep";
+                                                   : too_deep;
         return 0;
     }
     if (!resolve(u, nested, depth + 1)) {
         f->why = nested->why;
         return 0;
     }
+    if (nested->depth == ULOG_NESTED_MAX) { /* it was resolved before, by itself */
+        f->why = too_deep;
+        return 0;
+    }
+    f->depth = f->depth > nested->depth ? f->depth : nested->depth + 1;
     return nested->size;
 }
 

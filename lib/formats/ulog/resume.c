@@ -7,9 +7,10 @@
 #include "base/cursor.h"
 
 enum {
-    RUN = 4,        /* so many sound messages in a row are no coincidence … */
-    RUN_AT_END = 2, /* … and these, if they end where the file does */
-    COST = 16,      /* deducted from the allowance for each message that is looked at */
+    RUN = 4,              /* so many sound messages in a row are no coincidence … */
+    RUN_AT_END = 2,       /* … and these, if they end where the file does */
+    COST = 16,            /* deducted from the allowance for each message that is looked at */
+    NAME_MAX_BYTES = 256, /* of a format: more are not looked at, as the allowance is not charged for them */
     PROGRESS_STEP = 4 << 20,
 };
 
@@ -85,7 +86,8 @@ bool ulog_is_sound(const struct ulog *u, const struct ulog_message *m, bool know
     case 'B':
         return m->at == ULOG_HEADER && d.size >= ULOG_FLAGS;
     case 'F':
-        return ulog_format_read(d, &name, &value);
+        return ulog_format_read(bytes_of(d.data, d.size <= NAME_MAX_BYTES ? d.size : NAME_MAX_BYTES + 1), &name,
+                                &value);
     case 'I':
     case 'M':
     case 'P':
@@ -171,7 +173,7 @@ static bool search(struct ulog *u, uint64_t from, uint64_t end, uint64_t *to, st
         size_t held = window_held(&u->window, at), n = (held < end - at ? held : (size_t)(end - at)) - ULOG_HEAD + 1;
         size_t skipped = skip_others(p, n);
         bool yes = skipped < n;
-        at += skipped;
+        at += yes ? skipped : skipped - 1; /* at++ follows */
         u->search_left -= skipped + 1 < u->search_left ? skipped + 1 : u->search_left;
         if (yes && !is_run(u, at, true, &yes, err)) {
             return false;

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "formats/ulog/container.h"
 #include "makers/bag_scan.h"
 #include "makers/decode_text.h"
 
@@ -104,6 +105,28 @@ static void formats_in_formats(void **state) {
                          "================================================================================\n"
                          "MSG: ulog/esc_report\nuint64 timestamp\nint32 esc_rpm\nfloat64 voltage\nchar state\n"
                          "uint8[3] ulog_padding0\n"));
+}
+
+/* Each is resolved before the next one that holds it, so that no call is deep. */
+static void formats_are_nested_to_a_limit(void **state) {
+    (void)state;
+    char text[96];
+    MAKER m = {0};
+    ulg_header(&m, 1);
+    ulg_format(&m, "f0:uint64_t timestamp;");
+    for (unsigned i = 1; i < 200; i++) {
+        snprintf(text, sizeof text, "f%u:uint64_t timestamp;f%u in;", i, i - 1);
+        ulg_format(&m, text);
+    }
+    for (unsigned i = 0; i < 200; i++) {
+        snprintf(text, sizeof text, "f%u", i);
+        ulg_subscribe(&m, 0, i, text);
+        ulg_end(&m, ulg_data(&m, i, 5));
+    }
+    RECORDING *r = bag_scan(&m);
+    assert_int_equal(bag_findings(r, REEL_WARNING, "formats are nested too deep"), 200 - (ULOG_NESTED_MAX + 1));
+    bag_assert_finding(r, REEL_WARNING, "f17 has no format that can be read (formats are nested too deep)");
+    assert_non_null(strstr((const char *)channel_of(r, "/f16")->schemas[0].data.data, "MSG: ulog/f0\n"));
 }
 
 static void padding_at_the_end_may_be_there(void **state) {
@@ -338,6 +361,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_every_type),
         cmocka_unit_test(formats_in_formats),
+        cmocka_unit_test(formats_are_nested_to_a_limit),
         cmocka_unit_test(names_may_have_any_characters),
         cmocka_unit_test(padding_at_the_end_may_be_there),
         cmocka_unit_test(texts_and_parameters),
