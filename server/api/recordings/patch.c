@@ -4,6 +4,7 @@
 
 #include "api/body.h"
 #include "api/change.h"
+#include "api/job_reply.h"
 #include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
