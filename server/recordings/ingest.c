@@ -305,11 +305,11 @@ const char *ingest_file_name(const struct ingest_request *q) {
 /* Moves the received bytes out of the store again, to their session, unless a recording uses them. */
 bool ingest_undo(struct app *app, struct store_upload *upload, const char *sha256) {
     struct reel_error ignored;
-    bool used = true;
+    bool used = true, back = true;
     if (upload && !store_upload_is_here(upload) && catalog_blob_used(app->catalog, sha256, &used, &ignored) && !used) {
-        store_upload_withdraw(upload);
+        back = store_upload_withdraw(upload);
     }
-    return !upload || store_upload_is_here(upload);
+    return back;
 }
 
 /* Without waiting for an S3 that does not answer: the next sweep removes what is left. */

@@ -79,8 +79,8 @@ bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *
 bool store_upload_mark(struct store_upload *u, struct reel_error *err);
 bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error *err);
 bool store_upload_is_here(const struct store_upload *u); /* not yet, or no longer, a blob */
-void store_upload_withdraw(struct store_upload *u); /* of a session: the kept blob, if unused, becomes the session's
-                                                       file again */
+bool store_upload_withdraw(struct store_upload *u); /* of a session: the kept blob, if unused, becomes the session's
+                                                       file again; false: it could not */
 void store_upload_drop(struct store_upload *u);     /* its file is removed when this is freed */
 /* Every file in incoming/ but hidden ones; `id` is that of the upload session it belongs to by its name, NULL: of none.
  */

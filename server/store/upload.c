@@ -252,10 +252,8 @@ bool store_upload_is_here(const struct store_upload *u) {
     return !u->placed || !u->ops->withdraw; /* what cannot be withdrawn is found again by its content */
 }
 
-void store_upload_withdraw(struct store_upload *u) {
-    if (u->lasting && u->placed && u->ops->withdraw) {
-        u->ops->withdraw(u);
-    }
+bool store_upload_withdraw(struct store_upload *u) {
+    return !u->lasting || !u->placed || !u->ops->withdraw || u->ops->withdraw(u);
 }
 
 void store_upload_drop(struct store_upload *u) {

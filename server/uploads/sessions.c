@@ -115,7 +115,8 @@ static bool is_stale(struct app *app, const struct catalog_upload *row) {
 /* Its bytes became a blob and no recording, and could not be moved back: out of memory, or a full disk. */
 static bool take_back(struct app *app, struct session *s, const struct catalog_upload *row, struct reel_error *err) {
     bool used = true;
-    if (ingest_undo(app, s->file, row->content)) {
+    ingest_undo(app, s->file, row->content);
+    if (store_upload_is_here(s->file)) {
         return true;
     }
     if (!catalog_blob_used(app->catalog, row->content, &used, err)) {

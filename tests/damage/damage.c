@@ -185,8 +185,9 @@ static uint64_t whole_before(const uint64_t *at, size_t n, uint64_t size) {
  * or after others.
  */
 static bool needs_its_end(const char *path) {
-    static const char *const shapes[] = {"deflated", "gaps_and_disorder", "overlapping_entries", "duplicate_members",
-                                         "prefix_bytes"};
+    static const char *const shapes[] = {
+        "deflated",          "gaps_and_disorder", "overlapping_entries",
+        "duplicate_members", "prefix_bytes",      "version_1_state"}; /* known by its second record */
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         if (strstr(path, shapes[i])) {
             return true;

@@ -167,11 +167,12 @@ static bool folder_upload_keep(struct store_upload *u, bool replace, struct reel
     return lasts;
 }
 
-static void withdraw(struct store_upload *u) {
+static bool withdraw(struct store_upload *u) {
     char path[STORE_PATH];
     if (store_content_path(u->store, u->sha256, "", path, sizeof path, NULL)) {
         u->placed = rename(path, u->path) != 0;
     }
+    return !u->placed;
 }
 
 static struct reel_source *open_partial(struct store *store, const char *id, const char *note, uint64_t size,
