@@ -146,7 +146,7 @@ struct reel_conversion *api_conversion(struct http_request *r, const struct reel
                                        struct reel_error *err) {
     char client[HTTP_PRINCIPAL];
     struct reel_write_options counted = *options;
-    counted.room = (struct reel_room){take_room, give_room, http_app(r)->http};
+    counted.room = (struct reel_room){take_room, give_room, http_server_of(r)};
     return reel_conversion_new(writer, recordings, n, selection, &counted, http_app(r)->threads, http_client(r, client),
                                err);
 }

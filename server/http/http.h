@@ -129,8 +129,8 @@ bool http_decode(char *text, size_t size, bool form, size_t *out_size);
 
 /* ---- the request */
 struct app *http_app(const struct http_request *r);
-const struct http_server *http_server_of(const struct http_request *r); /* the server of this request */
-const char *http_id(const struct http_request *r);                      /* X-Request-Id, as sent or generated */
+struct http_server *http_server_of(const struct http_request *r); /* the server of this request */
+const char *http_id(const struct http_request *r);                /* X-Request-Id, as sent or generated */
 const char *http_method(const struct http_request *r);
 const char *http_peer(const struct http_request *r); /* the client's address; behind a trusted proxy: as forwarded */
 bool http_writes(const struct http_request *r);      /* by its method */

@@ -120,7 +120,7 @@ bool request_writes(const struct http_request *r) {
     return !request_method_is(r, "GET") && !request_method_is(r, "HEAD") && !request_method_is(r, "OPTIONS");
 }
 
-const struct http_server *http_server_of(const struct http_request *r) {
+struct http_server *http_server_of(const struct http_request *r) {
     return r->server;
 }
 

@@ -344,7 +344,7 @@ class AtTheSameTime(Case):
     def test_the_second_waits(self):
         data, answers = bag(lab_messages(3, salt=940)), []
         first = self.half('waits.bag', data)
-        eventually(lambda: self.running() == 1)
+        self.assertTrue(eventually(lambda: os.listdir(self.server.data + '/incoming')))  # it has its key
         second = threading.Thread(target=lambda: answers.append(self.server.put('waits.bag', data, Idempotency_Key='slow')))
         second.start()
         eventually(lambda: self.running() == 2)
@@ -356,7 +356,7 @@ class AtTheSameTime(Case):
     def test_the_second_does_not_wait_for_ever(self):
         data = bag(lab_messages(3, salt=941))
         first = self.half('slow.bag', data)
-        eventually(lambda: self.running() == 1)
+        self.assertTrue(eventually(lambda: os.listdir(self.server.data + '/incoming')))  # it has its key
         answer = self.server.put('slow.bag', data, Idempotency_Key='slow')
         self.assertEqual((answer.status, answer.json()['type'], answer.headers['Retry-After']), (409, '/problems/key-in-use', '5'))
         first.close()  # the client gives up: its key is free
