@@ -305,6 +305,14 @@ struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, u
     return o && selection_make_initial_state(o, selection.initial, err) ? selection_stream(o, true, err) : NULL;
 }
 
+struct reel_stream *stream_of_channel(struct reel_recording *recording, const uint32_t *channel,
+                                      struct reel_error *err) {
+    struct reel_selection selection = selection_all;
+    selection.channels = channel;
+    selection.n_channels = 1;
+    return reel_stream_open(&recording, 1, &selection, err);
+}
+
 /* ---- what works for every stream */
 
 static const struct reel_position start_position = {.time_ns = REEL_TIME_MIN, .initial = 1};

@@ -10,6 +10,9 @@
 struct reel_loss;
 
 extern const struct reel_selection selection_all; /* reel_select_all() */
+/* All messages of one channel. NULL with err. */
+struct reel_stream *stream_of_channel(struct reel_recording *recording, const uint32_t *channel,
+                                      struct reel_error *err);
 
 /* What a recording of one file has got since it had these sizes: messages of chunks from `chunks` on, in that one from
  * `offset` on, or behind `bytes` in the file itself. */

@@ -156,10 +156,7 @@ static bool report_field(void *context, const struct reel_field *field) {
 
 static bool report_first_message(struct reel_recording *recording, uint32_t channel, const struct reel_decoder *decoder,
                                  struct field_reports *t, struct reel_error *err) {
-    struct reel_selection q = selection_all;
-    q.channels = &channel;
-    q.n_channels = 1;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &q, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = stream_of_channel(recording, &channel, err);
     struct reel_message m;
     struct reel_bytes payload;
     enum reel_step step = stream ? stream_next(stream, &m, err) : REEL_STEP_ERROR;

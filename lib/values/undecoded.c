@@ -11,10 +11,7 @@
 
 static bool decode_first(struct reel_recording *recording, uint32_t channel, const struct reel_decoder *decoder,
                          struct reel_error *why, struct reel_error *err) {
-    struct reel_selection q = selection_all;
-    q.channels = &channel;
-    q.n_channels = 1;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &q, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = stream_of_channel(recording, &channel, err);
     struct reel_message m;
     struct reel_bytes payload;
     struct reel_error unreadable = {0};

@@ -33,6 +33,22 @@ int64_t change_version(const struct http_request *r, const struct catalog_record
     return match && strcmp(match, "*") != 0 ? row->updated_ns : CATALOG_ANY_VERSION;
 }
 
+void change_version_etag(int64_t version, char out[CHANGE_ETAG]) {
+    snprintf(out, CHANGE_ETAG, "\"%llx\"", (unsigned long long)version);
+}
+
+bool change_expected(struct http_request *r, int64_t now, int64_t *version) {
+    const char *match = http_header(r, "If-Match"), *none = http_header(r, "If-None-Match");
+    char etag[CHANGE_ETAG];
+    change_version_etag(now, etag);
+    *version = none ? CATALOG_ABSENT : match ? now : CATALOG_ANY_VERSION;
+    if (match && (now == CATALOG_ABSENT || !http_if_match(r, etag))) {
+        http_reply_problem(r, 412, "precondition-failed", "it is not the one of that If-Match any more; get it again");
+        return false;
+    }
+    return true;
+}
+
 void change_refuse(struct http_request *r, const struct reel_error *err) {
     if (err->code == REEL_CHANGED) {
         http_reply_problem(r, 412, "precondition-failed", "%s", err->text);

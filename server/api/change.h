@@ -13,6 +13,11 @@ void change_etag(const struct catalog_recording *row, bool topics, char out[CHAN
 bool change_if_match(struct http_request *r, const struct catalog_recording *row);
 /* The version of the row that If-Match names, or CATALOG_ANY_VERSION without it. */
 int64_t change_version(const struct http_request *r, const struct catalog_recording *row);
+/* The same of a row that is known by its version alone: `version` is its updated_ns, CATALOG_ABSENT if there is none.
+ */
+void change_version_etag(int64_t version, char out[CHANGE_ETAG]);
+/* The version that If-Match or If-None-Match: * expects of such a row. False: replied (412). */
+bool change_expected(struct http_request *r, int64_t now, int64_t *version);
 /* As http_reply_error(), but REEL_CHANGED is a 412. */
 void change_refuse(struct http_request *r, const struct reel_error *err);
 /* The member epoch, NULL: none. False: replied. */

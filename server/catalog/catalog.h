@@ -95,6 +95,7 @@ bool catalog_trash(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err);
 /* The same, if the recording's updated_ns is still `version`: REEL_CHANGED. */
 #define CATALOG_ANY_VERSION INT64_MIN
+#define CATALOG_ABSENT INT64_C(0) /* where a version is expected: there is none yet */
 bool catalog_trash_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err);
 /* The row goes; the caller sweeps blobs without a recording. */
 bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err);
@@ -103,9 +104,9 @@ bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err);
 /* The answer that was made of the recording of this key and kept: malloc'd, NULL when there is none of its row as it is
  * now. */
-void catalog_forget_answers(struct catalog *c); /* all of them */
 char *catalog_answer(struct catalog *c, const char *key, const struct catalog_recording *row);
 void catalog_keep_answer(struct catalog *c, const char *key, const struct catalog_recording *row, const char *text);
+void catalog_forget_answers(struct catalog *c); /* all of them */
 const char *catalog_not_found(const char *key); /* the message of catalog_get() for an unknown key */
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out,
                        struct reel_error *err); /* newest revision, not trashed */

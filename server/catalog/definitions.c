@@ -153,7 +153,7 @@ static bool get_version(struct db_handle *h, const char *name, int64_t version, 
         return true;
     }
     return reel_fail(err, REEL_CHANGED,
-                     version == DEFINITION_ABSENT ? "there is a definition of that name already"
+                     version == CATALOG_ABSENT ? "there is a definition of that name already"
                                                   : "the definition has changed since");
 }
 

@@ -30,9 +30,8 @@ bool catalog_definitions_page(struct catalog *c, const char *after, uint32_t lim
 /* REEL_NOT_FOUND. */
 bool catalog_definition_get(struct catalog *c, const char *name, struct catalog_definition *out,
                             struct reel_error *err);
-/* If its version is this one: DEFINITION_ABSENT: there is none, CATALOG_ANY_VERSION: in any case; otherwise
+/* If its version is this one: CATALOG_ABSENT: there is none, CATALOG_ANY_VERSION: in any case; otherwise
  * REEL_CHANGED. put() sets the times that are 0. REEL_LIMIT. */
-#define DEFINITION_ABSENT INT64_C(0)
 bool catalog_definition_put(struct catalog *c, struct catalog_definition *one, int64_t version, struct reel_error *err);
 bool catalog_definition_delete(struct catalog *c, const char *name, int64_t version, struct reel_error *err);
 /* All or none; in any version. */

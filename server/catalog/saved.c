@@ -100,7 +100,7 @@ static bool get_version(struct db_handle *h, const struct saved *key, int64_t ve
     if (version == CATALOG_ANY_VERSION || version == now->updated_ns) {
         return true;
     }
-    return version == SAVED_ABSENT ? reel_fail(err, REEL_CHANGED, "there is a %s of that name already", key->kind)
+    return version == CATALOG_ABSENT ? reel_fail(err, REEL_CHANGED, "there is a %s of that name already", key->kind)
                                    : reel_fail(err, REEL_CHANGED, "the %s has changed since", key->kind);
 }
 

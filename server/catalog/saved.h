@@ -36,9 +36,8 @@ bool catalog_saved_list(struct catalog *c, const char *kind, const char *collect
                         struct reel_error *err);
 /* Kind, collection and name of `key` name it. REEL_NOT_FOUND. */
 bool catalog_saved_get(struct catalog *c, const struct saved *key, struct saved *out, struct reel_error *err);
-/* If its version is this one: SAVED_ABSENT: there is none, CATALOG_ANY_VERSION: in any case; otherwise REEL_CHANGED.
+/* If its version is this one: CATALOG_ABSENT: there is none, CATALOG_ANY_VERSION: in any case; otherwise REEL_CHANGED.
  * put() sets the times that are 0; REEL_ARGUMENT, REEL_LIMIT. */
-#define SAVED_ABSENT INT64_C(0)
 bool catalog_saved_put(struct catalog *c, struct saved *one, int64_t version, struct reel_error *err);
 bool catalog_saved_delete(struct catalog *c, const struct saved *key, int64_t version, struct reel_error *err);
 

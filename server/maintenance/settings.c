@@ -154,7 +154,7 @@ static bool restore_saved(struct app *app, json_t *item, struct reel_error *err)
     }
     one.created_ns = created_ns;
     one.updated_ns = updated_ns;
-    return catalog_saved_put(app->catalog, &one, SAVED_ABSENT, &why) || why.code == REEL_CHANGED ||
+    return catalog_saved_put(app->catalog, &one, CATALOG_ABSENT, &why) || why.code == REEL_CHANGED ||
            why.code == REEL_ARGUMENT || why.code == REEL_LIMIT || reel_error_pass(err, &why);
 }
 
@@ -171,7 +171,7 @@ static bool restore_definition(struct app *app, json_t *item, struct reel_error 
     }
     one.created_ns = created_ns;
     one.updated_ns = updated_ns;
-    return catalog_definition_put(app->catalog, &one, DEFINITION_ABSENT, &why) || why.code == REEL_CHANGED ||
+    return catalog_definition_put(app->catalog, &one, CATALOG_ABSENT, &why) || why.code == REEL_CHANGED ||
            why.code == REEL_LIMIT || reel_error_pass(err, &why);
 }
 

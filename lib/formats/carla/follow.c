@@ -246,10 +246,7 @@ struct reel_stream *reel_carla_follow(struct reel_stream *below, uint32_t actor,
 /* Whether one of the records of `channel`, which tell what actors were created, names the actor. */
 static bool is_created(struct reel_recording *recording, const struct reel_channel *channel,
                        const struct carla_layout *layout, uint32_t actor, bool *is, struct reel_error *err) {
-    struct reel_selection selection = selection_all;
-    selection.channels = &channel->id;
-    selection.n_channels = 1;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = stream_of_channel(recording, &channel->id, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
     while (!*is && step == REEL_STEP_MESSAGE && (step = stream_next(stream, &m, err)) == REEL_STEP_MESSAGE) {

@@ -9,8 +9,8 @@
 #include "api/paging.h"
 #include "base/cleanup.h"
 #include "catalog/definitions.h"
-#include "definitions/set.h"
 #include "definitions/files.h"
+#include "definitions/set.h"
 #include "maintenance/settings.h"
 #include "views/views.h"
 
@@ -81,13 +81,9 @@ void api_definitions_list(struct http_request *r) {
     paging_reply(r, items, page.n == limit ? page.items[page.n - 1].name : NULL, columns);
 }
 
-static void etag_of(const struct catalog_definition *one, char out[CHANGE_ETAG]) {
-    snprintf(out, CHANGE_ETAG, "\"%llx\"", (unsigned long long)one->updated_ns);
-}
-
 static void reply_definition(struct http_request *r, unsigned status, const struct catalog_definition *one) {
     char etag[CHANGE_ETAG];
-    etag_of(one, etag);
+    change_version_etag(one->updated_ns, etag);
     http_add_header(r, "ETag", etag);
     http_reply_json(r, status, definition_view(one, true));
 }
@@ -116,19 +112,6 @@ void api_definition_get(struct http_request *r) {
 
 /* ---- changes */
 
-/* The version that the request expects of the definition, which is zeroed if there is none. False: replied. */
-static bool expected_version(struct http_request *r, const struct catalog_definition *now, int64_t *version) {
-    const char *match = http_header(r, "If-Match"), *none = http_header(r, "If-None-Match");
-    char etag[CHANGE_ETAG];
-    etag_of(now, etag);
-    *version = none ? DEFINITION_ABSENT : match ? now->updated_ns : CATALOG_ANY_VERSION;
-    if (match && (!now->name || !http_if_match(r, etag))) {
-        http_reply_problem(r, 412, "precondition-failed", "it is not the one of that If-Match any more; get it again");
-        return false;
-    }
-    return true;
-}
-
 /* What there is of the name, and the version that the request expects. False: replied. */
 static bool find_version(struct http_request *r, const char *name, struct catalog_definition *now, int64_t *version) {
     struct reel_error err = {0};
@@ -136,7 +119,7 @@ static bool find_version(struct http_request *r, const char *name, struct catalo
         http_reply_error(r, &err);
         return false;
     }
-    return expected_version(r, now, version);
+    return change_expected(r, now->name ? now->updated_ns : CATALOG_ABSENT, version);
 }
 
 /* After a commit. */

@@ -63,13 +63,9 @@ void api_saved_list(struct http_request *r) {
     paging_reply(r, items, NULL, columns);
 }
 
-static void etag_of(const struct saved *one, char out[CHANGE_ETAG]) {
-    snprintf(out, CHANGE_ETAG, "\"%llx\"", (unsigned long long)one->updated_ns);
-}
-
 static void reply_saved(struct http_request *r, unsigned status, const struct saved *one) {
     char etag[CHANGE_ETAG];
-    etag_of(one, etag);
+    change_version_etag(one->updated_ns, etag);
     http_add_header(r, "ETag", etag);
     http_reply_json(r, status, saved_view(one));
 }
@@ -88,19 +84,6 @@ void api_saved_get(struct http_request *r) {
     }
 }
 
-/* The version that the request expects; `now` is zeroed if there is none. False: replied (412). */
-static bool expected_version(struct http_request *r, const struct saved *now, int64_t *version) {
-    const char *match = http_header(r, "If-Match"), *none = http_header(r, "If-None-Match");
-    char etag[CHANGE_ETAG];
-    etag_of(now, etag);
-    *version = none ? SAVED_ABSENT : match ? now->updated_ns : CATALOG_ANY_VERSION;
-    if (match && (!now->name || !http_if_match(r, etag))) {
-        http_reply_problem(r, 412, "precondition-failed", "it is not the one of that If-Match any more; get it again");
-        return false;
-    }
-    return true;
-}
-
 /* What is there of the key (zeroed if nothing is), and the version that the request expects. False: replied. */
 static bool saved_find(struct http_request *r, const struct saved *key, struct saved *now, int64_t *version) {
     struct reel_error err = {0};
@@ -111,7 +94,7 @@ static bool saved_find(struct http_request *r, const struct saved *key, struct s
         http_reply_error(r, &err);
         return false;
     }
-    return expected_version(r, now, version);
+    return change_expected(r, now->name ? now->updated_ns : CATALOG_ABSENT, version);
 }
 
 /* The member value. NULL: replied. */
