@@ -4,13 +4,17 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { BUCKETS = 1024 };
+#include "base/cleanup.h"
+
+enum { BUCKETS = 1024, IDLE_BUFFERS = 4 };
 
 struct reel_cache {
     pthread_mutex_t lock;
     uint64_t budget, used, found, missed;
     struct cache_block *buckets[BUCKETS];
     struct cache_block *oldest, *newest;
+    struct codec_buffers idle[IDLE_BUFFERS];
+    unsigned n_idle;
 };
 
 struct reel_cache *reel_cache_new(uint64_t budget_bytes, struct reel_error *err) {
@@ -40,26 +44,45 @@ static void link_newest(struct reel_cache *c, struct cache_block *b) {
     c->newest = b;
 }
 
-static void remove_block(struct reel_cache *c, struct cache_block *b) {
+static void take_block(struct reel_cache *c, struct cache_block *b) {
     struct cache_block **p = cache_bucket_of(c, b->recording, b->chunk);
     while (*p != b) {
         p = &(*p)->next;
     }
     *p = b->next;
     unlink_use(c, b);
-    c->used -= b->size;
-    free(b->data);
-    free(b);
+    c->used -= b->room;
 }
 
-/* Evicts least recently used blocks until the cache is within its budget; pinned blocks stay. */
-static void cache_trim(struct reel_cache *c) {
-    for (struct cache_block *b = c->oldest, *newer; b && c->used > c->budget; b = newer) {
+void cache_discard(struct cache_block *b) {
+    if (b) {
+        free(b->data);
+        free(b);
+    }
+}
+
+static void remove_block(struct reel_cache *c, struct cache_block *b) {
+    take_block(c, b);
+    cache_discard(b);
+}
+
+/* Evicts least recently used blocks until the cache has room for `more` bytes within its budget; pinned blocks stay.
+ * Returns one of them, instead of freeing it, whose memory is enough for `more` and not much larger; NULL: there is
+ * none. */
+static struct cache_block *cache_trim(struct reel_cache *c, size_t more) {
+    struct cache_block *fit = NULL;
+    for (struct cache_block *b = c->oldest, *newer; b && c->used + more > c->budget; b = newer) {
         newer = b->newer;
-        if (b->pins == 0) {
+        if (b->pins > 0) {
+            continue;
+        }
+        if (!fit && more > 0 && b->room >= more && b->room - more <= more / 4) {
+            take_block(c, fit = b);
+        } else {
             remove_block(c, b);
         }
     }
+    return fit;
 }
 
 static struct cache_block *find_locked(struct reel_cache *c, uint64_t recording, uint32_t chunk) {
@@ -89,25 +112,40 @@ struct cache_block *cache_find(struct reel_cache *c, uint64_t recording, uint32_
     return b;
 }
 
-struct cache_block *cache_put(struct reel_cache *c, uint64_t recording, uint32_t chunk, uint8_t *data, size_t size) {
-    struct cache_block *fresh = malloc(sizeof *fresh);
-    if (!fresh) {
-        free(data);
-        return NULL;
+struct cache_block *cache_reserve(struct reel_cache *c, size_t size) {
+    size_t room = size > 0 ? size : 1;
+    pthread_mutex_lock(&c->lock);
+    struct cache_block *b = cache_trim(c, room);
+    pthread_mutex_unlock(&c->lock);
+    if (!b && (b = calloc(1, sizeof *b))) {
+        b->data = malloc(room);
+        b->room = room;
     }
+    if (b && !b->data) {
+        free(TAKE(b));
+    }
+    if (b) {
+        b->size = size;
+    }
+    return b;
+}
+
+struct cache_block *cache_put(struct reel_cache *c, struct cache_block *fresh, uint64_t recording, uint32_t chunk) {
     pthread_mutex_lock(&c->lock);
     struct cache_block *b = find_locked(c, recording, chunk);
     if (b) {
-        free(data);
-        free(fresh);
+        cache_discard(fresh);
     } else {
         struct cache_block **bucket = cache_bucket_of(c, recording, chunk);
-        *fresh = (struct cache_block){
-            .recording = recording, .chunk = chunk, .pins = 1, .data = data, .size = size, .next = *bucket};
-        *bucket = b = fresh;
+        b = fresh;
+        b->recording = recording;
+        b->chunk = chunk;
+        b->pins = 1;
+        b->next = *bucket;
+        *bucket = b;
         link_newest(c, b);
-        c->used += size;
-        cache_trim(c);
+        c->used += b->room;
+        cache_trim(c, 0);
     }
     pthread_mutex_unlock(&c->lock);
     return b;
@@ -117,7 +155,7 @@ void cache_unpin(struct reel_cache *c, struct cache_block *b) {
     if (b) {
         pthread_mutex_lock(&c->lock);
         b->pins--;
-        cache_trim(c);
+        cache_trim(c, 0);
         pthread_mutex_unlock(&c->lock);
     }
 }
@@ -140,12 +178,37 @@ uint64_t reel_cache_used(struct reel_cache *c) {
     return used;
 }
 
+struct codec_buffers cache_take_buffers(struct reel_cache *c) {
+    struct codec_buffers buffers = {0};
+    pthread_mutex_lock(&c->lock);
+    if (c->n_idle > 0) {
+        buffers = c->idle[--c->n_idle];
+    }
+    pthread_mutex_unlock(&c->lock);
+    return buffers;
+}
+
+void cache_return_buffers(struct reel_cache *c, struct codec_buffers buffers) {
+    pthread_mutex_lock(&c->lock);
+    bool kept = c->n_idle < IDLE_BUFFERS;
+    if (kept) {
+        c->idle[c->n_idle++] = buffers;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (!kept) {
+        codec_buffers_free(&buffers);
+    }
+}
+
 void reel_cache_free(struct reel_cache *c) {
     if (!c) {
         return;
     }
     while (c->oldest) {
         remove_block(c, c->oldest);
+    }
+    while (c->n_idle > 0) {
+        codec_buffers_free(&c->idle[--c->n_idle]);
     }
     pthread_mutex_destroy(&c->lock);
     free(c);

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reel/cleanup.h"
-#include "reel/error.h"
+#include "chunks/codec.h"
 
 struct reel_cache;
 struct reel_cache *reel_cache_new(uint64_t budget_bytes, struct reel_error *err);
@@ -21,18 +20,24 @@ struct cache_block { /* immutable while pinned */
     uint32_t chunk;
     uint32_t pins;
     uint8_t *data;
-    size_t size;
+    size_t size, room; /* room: of `data` */
     struct cache_block *older, *newer; /* by last use */
     struct cache_block *next;          /* in its bucket */
 };
 
 /* The block, pinned; NULL when it is not cached. */
 struct cache_block *cache_find(struct reel_cache *cache, uint64_t recording, uint32_t chunk);
-/* Takes over `data` and returns it as a pinned block, or the block that another thread inserted meanwhile. NULL: no
- * memory (data is freed).
- */
-struct cache_block *cache_put(struct reel_cache *cache, uint64_t recording, uint32_t chunk, uint8_t *data, size_t size);
+/* A block with `size` bytes of undefined content, for cache_put() or cache_discard(). Evicts blocks that would have to go
+ * for it, and uses the memory of one of them where it fits, because fresh pages are slow. NULL: no memory. */
+struct cache_block *cache_reserve(struct reel_cache *cache, size_t size);
+void cache_discard(struct cache_block *block);
+/* Takes over the block and returns it pinned, or the block that another thread inserted meanwhile. */
+struct cache_block *cache_put(struct reel_cache *cache, struct cache_block *block, uint64_t recording, uint32_t chunk);
 void cache_unpin(struct reel_cache *cache, struct cache_block *block); /* `block` may be NULL */
 void cache_drop_recording(struct reel_cache *cache, uint64_t recording);
+
+/* Buffers for decoding a block; a few stay with the cache for the next. */
+struct codec_buffers cache_take_buffers(struct reel_cache *cache);
+void cache_return_buffers(struct reel_cache *cache, struct codec_buffers buffers);
 
 #endif

@@ -161,8 +161,10 @@ static bool decode_block(struct reel_reader *r, uint32_t id, const struct reel_c
                          struct reel_error *err) {
     struct open_chunk *pinned;
     struct reel_source *base = recording_base(r->recording, id, row, &pinned, err);
-    bool good = base && (codec_decode_chunk(row, base, data, err) ||
+    struct codec_buffers buffers = cache_take_buffers(r->recording->cache);
+    bool good = base && (codec_decode_chunk(row, base, data, &buffers, err) ||
                          reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
+    cache_return_buffers(r->recording->cache, buffers);
     open_chunk_unpin(&r->recording->open_chunk, pinned);
     return good;
 }
@@ -177,15 +179,16 @@ static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chun
     if ((r->block = cache_find(rec->cache, rec->number, id))) {
         return true;
     }
-    AUTO_MEM uint8_t *data = malloc(row->raw ? row->raw : 1);
-    if (!data) {
+    struct cache_block *block = cache_reserve(rec->cache, row->raw);
+    if (!block) {
         return reel_fail_memory(err);
     }
-    if (!decode_block(r, id, row, data, err)) {
+    if (!decode_block(r, id, row, block->data, err)) {
+        cache_discard(block);
         return false;
     }
-    r->block = cache_put(rec->cache, rec->number, id, TAKE(data), row->raw);
-    return r->block || reel_fail_memory(err);
+    r->block = cache_put(rec->cache, block, rec->number, id);
+    return true;
 }
 
 /* Location of the bytes (chunk, offset, size): in a pinned block (*direct), or in a source at *at. */

@@ -7,9 +7,11 @@
 #include "chunks/cache.h"
 
 static struct cache_block *put(struct reel_cache *c, uint64_t recording, uint32_t chunk, size_t size) {
-    uint8_t *data = malloc(size);
-    memset(data, (int)(recording + chunk), size);
-    struct cache_block *b = cache_put(c, recording, chunk, data, size);
+    struct cache_block *b = cache_reserve(c, size);
+    assert_non_null(b);
+    assert_int_equal(b->size, size);
+    memset(b->data, (int)(recording + chunk), size);
+    b = cache_put(c, b, recording, chunk);
     assert_non_null(b);
     return b;
 }
@@ -64,6 +66,32 @@ static void files_in_use_are_kept(void **state) {
     reel_cache_free(NULL);
 }
 
+/* A block that has to go gives its memory to the one it goes for, unless that is much smaller or larger. */
+static void memory_of_evicted_blocks_is_used_again(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    struct reel_cache *c = reel_cache_new(3000, &err);
+    uint8_t *first = NULL;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct cache_block *b = put(c, 1, i, 1000);
+        first = i == 0 ? b->data : first;
+        cache_unpin(c, b);
+    }
+    struct cache_block *again = put(c, 1, 3, 900);
+    assert_ptr_equal(again->data, first);
+    assert_int_equal(again->size, 900);
+    assert_true(reel_cache_used(c) == 3000 && !holds(c, 1, 0) && holds(c, 1, 1));
+    cache_unpin(c, again);
+    cache_unpin(c, put(c, 1, 4, 100)); /* 2 goes, whose 1000 bytes are too many */
+    assert_true(reel_cache_used(c) == 2100 && !holds(c, 1, 2) && holds(c, 1, 3));
+    struct cache_block *kept = cache_reserve(c, 2950); /* all go before it is decoded */
+    assert_non_null(kept);
+    assert_true(reel_cache_used(c) == 0);
+    cache_discard(kept);
+    cache_discard(NULL);
+    reel_cache_free(c);
+}
+
 static void *churn(void *context) {
     struct reel_cache *c = context;
     uint64_t seed = (uint64_t)(uintptr_t)&seed | 1;
@@ -100,6 +128,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_go_first),
         cmocka_unit_test(files_in_use_are_kept),
+        cmocka_unit_test(memory_of_evicted_blocks_is_used_again),
         cmocka_unit_test(threads_share_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
