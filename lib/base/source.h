@@ -14,7 +14,7 @@ struct reel_source_ops {
     /* Reads exactly `size` bytes at `offset`; the core has checked that they lie inside. */
     bool (*read)(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
     void (*free)(struct reel_source *source);
-    int (*fd)(struct reel_source *source); /* optional: see reel_source_fd() */
+    int (*fd)(struct reel_source *source);               /* optional: see reel_source_fd() */
     const uint8_t *(*bytes)(struct reel_source *source); /* optional: see reel_source_bytes() */
 };
 

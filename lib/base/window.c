@@ -31,8 +31,7 @@ static bool show_memory(struct window *w) {
 
 bool window_open(struct window *w, struct reel_source *source, size_t capacity, struct reel_error *err) {
     *w = (struct window){.source = source, .capacity = capacity > 0 ? capacity : 1};
-    return !source || show_memory(w) ||
-           window_widen(w, source->size < capacity ? (size_t)source->size : capacity, err);
+    return !source || show_memory(w) || window_widen(w, source->size < capacity ? (size_t)source->size : capacity, err);
 }
 
 void window_close(struct window *w) {

@@ -7,7 +7,7 @@
 
 struct window {
     struct reel_source *source; /* not owned */
-    const uint8_t *buffer; /* `own`, or the bytes of a source in memory: then it holds all of them */
+    const uint8_t *buffer;      /* `own`, or the bytes of a source in memory: then it holds all of them */
     uint8_t *own;
     size_t capacity; /* bytes that one read fetches at most */
     size_t room;     /* of `own`; less than the capacity for a small source */

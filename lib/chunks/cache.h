@@ -20,15 +20,15 @@ struct cache_block { /* immutable while pinned */
     uint32_t chunk;
     uint32_t pins;
     uint8_t *data;
-    size_t size, room; /* room: of `data` */
+    size_t size, room;                 /* room: of `data` */
     struct cache_block *older, *newer; /* by last use */
     struct cache_block *next;          /* in its bucket */
 };
 
 /* The block, pinned; NULL when it is not cached. */
 struct cache_block *cache_find(struct reel_cache *cache, uint64_t recording, uint32_t chunk);
-/* A block with `size` bytes of undefined content, for cache_put() or cache_discard(). Evicts blocks that would have to go
- * for it, and uses the memory of one of them where it fits, because fresh pages are slow. NULL: no memory. */
+/* A block with `size` bytes of undefined content, for cache_put() or cache_discard(). Evicts blocks that would have to
+ * go for it, and uses the memory of one of them where it fits, because fresh pages are slow. NULL: no memory. */
 struct cache_block *cache_reserve(struct reel_cache *cache, size_t size);
 void cache_discard(struct cache_block *block);
 /* Takes over the block and returns it pinned, or the block that another thread inserted meanwhile. */

@@ -236,8 +236,7 @@ static bool read_whole(const struct reel_chunk *chunk, struct reel_source *sourc
 static bool suits_whole(const struct reel_chunk *chunk, const struct reel_source *source) {
     const struct codec *codec = codec_of(chunk->codec);
     return codec && codec->whole && !chunk->damaged && chunk->raw > 0 && chunk->raw <= ROOM_MAX &&
-           chunk->stored <= WHOLE_MAX && chunk->offset <= source->size &&
-           chunk->stored <= source->size - chunk->offset;
+           chunk->stored <= WHOLE_MAX && chunk->offset <= source->size && chunk->stored <= source->size - chunk->offset;
 }
 
 /* The fast way for a sound chunk of moderate size. *done false: decode_chunk() has to do it, or finds what is wrong. */

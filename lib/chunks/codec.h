@@ -9,8 +9,8 @@
 
 #define ZSTD_MAGIC_LE UINT32_C(0xfd2fb528) /* the first bytes of a zstd frame */
 
-/* What decoding needs besides its output, for whoever decodes many chunks: used again for each. Of one thread at a time;
- * begins zeroed. */
+/* What decoding needs besides its output, for whoever decodes many chunks: used again for each. Of one thread at a
+ * time; begins zeroed. */
 struct codec_buffers {
     uint8_t *in;
     size_t in_room;

@@ -51,8 +51,8 @@ struct codec {
      * may follow the end. */
     bool (*follows)(const uint8_t *p, size_t size);
     bool unframed; /* the compressed data have no end marker: they end with the stored bytes */
-    /* Optional: decodes all of `stored` to exactly `raw` bytes, with the checksums it has. False: step() has to, or finds
-     * out what is wrong. */
+    /* Optional: decodes all of `stored` to exactly `raw` bytes, with the checksums it has. False: step() has to, or
+     * finds out what is wrong. */
     bool (*whole)(struct codec_buffers *buffers, struct reel_bytes stored, uint8_t *out, size_t raw);
 };
 

@@ -116,6 +116,5 @@ bool lz4_frame_decode(struct reel_bytes stored, uint8_t *out, size_t raw) {
         done += size;
     }
     uint32_t sum = (f.flags & CONTENT_SUM) != 0 ? cursor_u32le(&c) : 0;
-    return !c.failed && cursor_left(&c) == 0 && done == raw &&
-           ((f.flags & CONTENT_SUM) == 0 || sum == xxh32(out, raw));
+    return !c.failed && cursor_left(&c) == 0 && done == raw && ((f.flags & CONTENT_SUM) == 0 || sum == xxh32(out, raw));
 }

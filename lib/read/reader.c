@@ -3,7 +3,6 @@
  * shared cache, huge ones from a file they were decoded to once. */
 #include "read/reader.h"
 
-
 #include "base/bytes.h"
 #include "base/cancel.h"
 #include "base/cleanup.h"

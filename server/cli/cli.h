@@ -197,6 +197,9 @@ struct cli_files {
  * a temporary file that is gone when the recording is freed. */
 struct reel_recording *cli_open(const char *path, bool rescan, struct reel_error *err); /* a file, or a folder */
 struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan, struct reel_error *err);
+/* The same with threads for the scan, which has one for each core otherwise. */
+struct reel_recording *cli_open_files_on(const struct cli_files *files, bool rescan, struct reel_threads *threads,
+                                         struct reel_error *err);
 
 /* From the files' own index, or from a kept index pack; files without an index are scanned. */
 struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_error *err);
@@ -269,7 +272,7 @@ static inline struct reel_threads *cli_threads(uint64_t n, struct reel_error *er
 /* clang-format off */
 #define CLI_THREADS_OPTION(n) \
     {.name = "render-threads", .kind = CLI_UINT, .to = &(n), .value = "N", .most = 256, .initial = "0", \
-     .help = "threads that output of more than 64 MiB is rendered on; 0: one for each core"}
+     .help = "threads that output of more than 64 MiB is rendered on, and that decompress when as much is scanned; 0: one for each core"}
 #define CLI_SELECT_OPTIONS(s) \
     {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", \
      .help = "only topics that match (*: any characters, ?: one character); may be repeated"}, \

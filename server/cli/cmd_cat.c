@@ -57,7 +57,8 @@ static bool put_raw(struct reel_stream *stream, const struct request *q, char *b
 }
 
 static bool cat_put_rows(struct reel_recording *recording, const struct reel_selection *selection,
-                         const struct request *q, char *buffer, struct output_file *out, struct reel_error *err) {
+                         const struct request *q, struct reel_threads *threads, char *buffer, struct output_file *out,
+                         struct reel_error *err) {
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
     const struct reel_write_options options = {.compression = "",
                                                .time_format = (enum reel_time_format)q->time_format,
@@ -67,10 +68,9 @@ static bool cat_put_rows(struct reel_recording *recording, const struct reel_sel
                                                .raw = q->undecoded,
                                                .fields = q->fields.items,
                                                .n_fields = q->fields.count};
-    AUTO(reel_threads_free) struct reel_threads *threads = cli_threads(q->threads, err);
     AUTO(reel_conversion_free)
     struct reel_conversion *conversion =
-        writer && threads ? reel_conversion_new(writer, &recording, 1, selection, &options, threads, NULL, err) : NULL;
+        writer ? reel_conversion_new(writer, &recording, 1, selection, &options, threads, NULL, err) : NULL;
     AUTO(reel_row_output_free)
     struct reel_row_output *rows = conversion ? reel_conversion_rows(conversion, err) : NULL;
     size_t got = 0;
@@ -86,7 +86,9 @@ static bool cat_put_rows(struct reel_recording *recording, const struct reel_sel
 static bool put_messages(const struct cli_files *files, struct cli_select *select, const struct request *q,
                          struct reel_error *err) {
     struct reel_selection selection;
-    AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, false, err);
+    AUTO(reel_threads_free) struct reel_threads *threads = cli_threads(q->threads, err);
+    AUTO(reel_recording_free)
+    struct reel_recording *recording = threads ? cli_open_files_on(files, false, threads, err) : NULL;
     if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) ||
         !cli_warn_matches(&recording, 1, &selection, err)) {
         return false;
@@ -97,7 +99,7 @@ static bool put_messages(const struct cli_files *files, struct cli_select *selec
         return reel_fail_memory(err);
     }
     if (q->format != FORMAT_RAW) {
-        return cat_put_rows(recording, &selection, q, buffer, &out, err);
+        return cat_put_rows(recording, &selection, q, threads, buffer, &out, err);
     }
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
     return stream && put_raw(stream, q, buffer, &out, err);

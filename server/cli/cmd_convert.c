@@ -103,9 +103,12 @@ static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct r
     if (!c->recordings) {
         return reel_fail_memory(err);
     }
+    if (!c->pool && !(c->pool = cli_threads(c->threads, err))) {
+        return false;
+    }
     for (; c->n_recordings < c->files.n; c->n_recordings++) {
         const struct cli_files *files = &c->files.items[c->n_recordings];
-        if (!(c->recordings[c->n_recordings] = cli_open_files(files, false, err))) {
+        if (!(c->recordings[c->n_recordings] = cli_open_files_on(files, false, c->pool, err))) {
             const char *name = files->name;
             return strncmp(err->text, name, strlen(name)) == 0 ? false : reel_error_at(err, "%s", name);
         }
@@ -188,9 +191,9 @@ static bool open_conversion(struct conversion *c, const char *path, struct reel_
     }
     options.name = name;
     reel_conversion_free(TAKE(c->opened));
-    return (c->pool || (c->pool = cli_threads(c->threads, err))) &&
-           (c->opened = reel_conversion_new(c->writer, c->recordings, c->n_recordings, &c->selection, &options, c->pool,
-                                            NULL, err));
+    c->opened =
+        reel_conversion_new(c->writer, c->recordings, c->n_recordings, &c->selection, &options, c->pool, NULL, err);
+    return c->opened;
 }
 
 static bool warn_matches(const struct conversion *c, struct reel_error *err) {

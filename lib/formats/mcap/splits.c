@@ -22,7 +22,7 @@ static bool is_mcap(struct reel_source *source) {
 static bool times_of(struct reel_source *source, int64_t *start_ns, int64_t *end_ns) {
     struct reel_error ignored;
     AUTO(reel_index_free)
-    struct reel_index *index = reel_scan_index(&source, 1, &reel_format_mcap, NULL, true, NULL, &ignored);
+    struct reel_index *index = reel_scan_index(&source, 1, &reel_format_mcap, NULL, true, NULL, NULL, &ignored);
     const struct reel_index_info *info = index ? reel_index_info(index) : NULL;
     *start_ns = info ? info->start_ns : 0;
     *end_ns = info ? info->end_ns : 0;

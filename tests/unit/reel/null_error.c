@@ -179,7 +179,7 @@ static void sources(void **state) {
     assert_null(reel_format_probe(source, NULL));
     assert_false(reel_scan_run(&source, 1, NULL, pack, NULL, NULL));
     assert_false(reel_scan_summary(&source, 1, reel_formats[0], pack, NULL, NULL));
-    assert_null(reel_scan_index(&source, 1, NULL, NULL, false, NULL, NULL));
+    assert_null(reel_scan_index(&source, 1, NULL, NULL, false, NULL, NULL, NULL));
 }
 
 static void files(void **state) {
