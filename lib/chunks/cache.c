@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
+#include "base/thread.h"
 
-enum { BUCKETS = 1024, IDLE_BUFFERS = 4 };
+enum { BUCKETS = 1024, IDLE_BUFFERS = 4, CHECK_NS = 50000000 }; /* who waits looks whether it was cancelled */
 
 struct reel_cache {
     pthread_mutex_t lock;
+    pthread_cond_t filled;
     uint64_t budget, used, found, missed;
     struct cache_block *buckets[BUCKETS];
     struct cache_block *oldest, *newest;
@@ -24,6 +27,7 @@ struct reel_cache *reel_cache_new(uint64_t budget_bytes, struct reel_error *err)
         return NULL;
     }
     pthread_mutex_init(&c->lock, NULL);
+    condition_init(&c->filled);
     c->budget = budget_bytes;
     return c;
 }
@@ -54,16 +58,14 @@ static void take_block(struct reel_cache *c, struct cache_block *b) {
     c->used -= b->room;
 }
 
-void cache_discard(struct cache_block *b) {
-    if (b) {
-        free(b->data);
-        free(b);
-    }
+static void block_free(struct cache_block *b) {
+    free(b->data);
+    free(b);
 }
 
 static void remove_block(struct reel_cache *c, struct cache_block *b) {
     take_block(c, b);
-    cache_discard(b);
+    block_free(b);
 }
 
 /* Evicts least recently used blocks until the cache has room for `more` bytes within its budget; pinned blocks stay.
@@ -104,57 +106,96 @@ void reel_cache_lookups(struct reel_cache *c, uint64_t *found, uint64_t *missed)
     pthread_mutex_unlock(&c->lock);
 }
 
-struct cache_block *cache_find(struct reel_cache *c, uint64_t recording, uint32_t chunk) {
-    pthread_mutex_lock(&c->lock);
-    struct cache_block *b = find_locked(c, recording, chunk);
-    *(b ? &c->found : &c->missed) += 1;
-    pthread_mutex_unlock(&c->lock);
-    return b;
-}
-
-struct cache_block *cache_reserve(struct reel_cache *c, size_t size) {
-    size_t room = size > 0 ? size : 1;
-    pthread_mutex_lock(&c->lock);
+/* A block with room, of those that have to go for it or a new one. */
+static struct cache_block *reserve(struct reel_cache *c, size_t room) {
     struct cache_block *b = cache_trim(c, room);
-    pthread_mutex_unlock(&c->lock);
-    if (!b && (b = calloc(1, sizeof *b))) {
-        b->data = malloc(room);
-        b->room = room;
+    if (b || !(b = calloc(1, sizeof *b))) {
+        return b;
     }
-    if (b && !b->data) {
+    b->data = malloc(room);
+    b->room = room;
+    if (!b->data) {
         free(TAKE(b));
     }
-    if (b) {
-        b->size = size;
-    }
     return b;
 }
 
-struct cache_block *cache_put(struct reel_cache *c, struct cache_block *fresh, uint64_t recording, uint32_t chunk) {
+/* A block for the caller to fill. The lock is held. */
+static struct cache_block *insert(struct reel_cache *c, uint64_t recording, uint32_t chunk, size_t size,
+                                  struct reel_error *err) {
+    struct cache_block *b = reserve(c, size > 0 ? size : 1);
+    struct cache_block **bucket = cache_bucket_of(c, recording, chunk);
+    if (!b) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    *b = (struct cache_block){.recording = recording,
+                              .chunk = chunk,
+                              .pins = 1,
+                              .data = b->data,
+                              .size = size,
+                              .room = b->room,
+                              .next = *bucket};
+    *bucket = b;
+    link_newest(c, b);
+    c->used += b->room;
+    return b;
+}
+
+/* Gives one pin back; a failed block, which is in no list, goes with its last. The lock is held. */
+static void unpin(struct cache_block *b) {
+    if (--b->pins == 0 && b->failed) {
+        block_free(b);
+    }
+}
+
+/* Waits while another thread fills a block, which is pinned. False: this thread's work was cancelled. The lock is held.
+ */
+static bool wait_filled(struct reel_cache *c, const struct cache_block *b, struct reel_error *err) {
+    bool wanted = true;
+    while (!b->ready && !b->failed && wanted) {
+        wanted = condition_wait(&c->filled, &c->lock, clock_deadline(CHECK_NS)) || cancel_check(err);
+    }
+    return wanted;
+}
+
+struct cache_block *cache_pin(struct reel_cache *c, uint64_t recording, uint32_t chunk, size_t size,
+                              struct reel_error *err) {
+    struct cache_block *b;
+    bool wanted = true;
     pthread_mutex_lock(&c->lock);
-    struct cache_block *b = find_locked(c, recording, chunk);
-    if (b) {
-        cache_discard(fresh);
-    } else {
-        struct cache_block **bucket = cache_bucket_of(c, recording, chunk);
-        b = fresh;
-        b->recording = recording;
-        b->chunk = chunk;
-        b->pins = 1;
-        b->next = *bucket;
-        *bucket = b;
-        link_newest(c, b);
-        c->used += b->room;
-        cache_trim(c, 0);
+    while (wanted && (b = find_locked(c, recording, chunk))) {
+        wanted = wait_filled(c, b, err);
+        if (wanted && b->ready) {
+            break;
+        }
+        unpin(b);
+        b = NULL;
+    }
+    if (wanted) {
+        *(b ? &c->found : &c->missed) += 1;
+        b = b ? b : insert(c, recording, chunk, size, err);
     }
     pthread_mutex_unlock(&c->lock);
-    return b;
+    return wanted ? b : NULL;
+}
+
+void cache_filled(struct reel_cache *c, struct cache_block *b, bool good) {
+    pthread_mutex_lock(&c->lock);
+    b->ready = good;
+    b->failed = !good;
+    if (!good) {
+        take_block(c, b);
+        unpin(b);
+    }
+    pthread_cond_broadcast(&c->filled);
+    pthread_mutex_unlock(&c->lock);
 }
 
 void cache_unpin(struct reel_cache *c, struct cache_block *b) {
     if (b) {
         pthread_mutex_lock(&c->lock);
-        b->pins--;
+        unpin(b);
         cache_trim(c, 0);
         pthread_mutex_unlock(&c->lock);
     }
@@ -210,6 +251,7 @@ void reel_cache_free(struct reel_cache *c) {
     while (c->n_idle > 0) {
         codec_buffers_free(&c->idle[--c->n_idle]);
     }
+    pthread_cond_destroy(&c->filled);
     pthread_mutex_destroy(&c->lock);
     free(c);
 }

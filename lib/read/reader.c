@@ -175,19 +175,14 @@ static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chun
     }
     struct reel_recording *rec = r->recording;
     cache_unpin(rec->cache, TAKE(r->block));
-    if ((r->block = cache_find(rec->cache, rec->number, id))) {
-        return true;
+    struct cache_block *block = cache_pin(rec->cache, rec->number, id, row->raw, err);
+    bool good = block;
+    if (block && !block->ready) {
+        good = decode_block(r, id, row, block->data, err);
+        cache_filled(rec->cache, block, good);
     }
-    struct cache_block *block = cache_reserve(rec->cache, row->raw);
-    if (!block) {
-        return reel_fail_memory(err);
-    }
-    if (!decode_block(r, id, row, block->data, err)) {
-        cache_discard(block);
-        return false;
-    }
-    r->block = cache_put(rec->cache, block, rec->number, id);
-    return true;
+    r->block = good ? block : NULL;
+    return good;
 }
 
 /* Location of the bytes (chunk, offset, size): in a pinned block (*direct), or in a source at *at. */
