@@ -1,6 +1,6 @@
 /* The archive as a folder. */
 #include "api/params.h"
-#include "api/tree/tree.h"
+#include "api/tree/dav.h"
 
 #define DAV "/dav/{path...}"
 
