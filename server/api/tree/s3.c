@@ -159,8 +159,10 @@ void api_s3_get(struct http_request *r) {
     AUTO_MEM char *bucket = strndup(path, size);
     if (!bucket) {
         http_reply_no_memory(r);
-    } else if (size == 0) {
+    } else if (!*path) {
         s3_list_buckets(r);
+    } else if (size == 0) {
+        s3_reply_error(r, 400, "InvalidBucketName", "The specified bucket is not valid.");
     } else if (path[size] && path[size + 1]) {
         get_object(r, bucket, path + size + 1);
     } else {
