@@ -8,7 +8,7 @@
 #include "access/audit.h"
 #include "access/limiter.h"
 #include "access/local.h"
-#include "access/s3.h"
+#include "access/s3_keys.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "reel/time.h"

@@ -7,7 +7,7 @@
 #include "access/audit.h"
 #include "access/credentials.h"
 #include "access/limiter.h"
-#include "access/s3.h"
+#include "access/s3_keys.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "reel/time.h"

@@ -1,7 +1,6 @@
-/* See s3.h. */
-#include "access/s3.h"
+/* The caller of a request that is signed for S3 (s3_keys.h). */
+#include "access/s3_keys.h"
 
-#include <inttypes.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,55 +9,14 @@
 #include "access/access_internal.h"
 #include "access/audit.h"
 #include "access/s3_text.h"
-#include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/hex.h"
-#include "base/number.h"
 #include "reel/time.h"
 
-enum { TEXT_MAX = 128, KEYS_TRIED = 8 };
+enum { KEYS_TRIED = 8 };
 static const char nothing[] = /* SHA-256 of no bytes */
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/* ---- keys */
-
-/* What a secret is derived from: the hash too, as a number can mean another token in a catalog that was made anew. */
-static size_t text_of(const struct token *token, char out[TEXT_MAX]) {
-    int n = snprintf(out, TEXT_MAX, "%" PRId64 "\n", token->row);
-    hex_write(token->hash, TOKEN_HASH, out + n);
-    return (size_t)n + 2 * TOKEN_HASH;
-}
-
-bool s3_keys_of(struct links *links, const struct token *token, struct s3_keys *out, struct reel_error *err) {
-    char text[TEXT_MAX];
-    snprintf(out->access, sizeof out->access, "REEL%012" PRId64, token->row);
-    return links_secret(links, text, text_of(token, text), 0, out->secret, err);
-}
-
-static bool read_access(const char *access, int64_t *row) {
-    return strncmp(access, "REEL", 4) == 0 && access[4] != '-' && number_i64(access + 4, row) && *row > 0;
-}
-
 /* ---- what was signed */
-
-static const char *query_of(const struct http_request *r) {
-    const char *query = strchr(http_target_sent(r), '?');
-    return query ? query + 1 : "";
-}
-
-bool s3_is_signed(const struct http_request *r) {
-    static const char scheme[] = "AWS4-HMAC-SHA256 ", in_query[] = "X-Amz-Signature=";
-    const char *header = http_header(r, "Authorization"), *at = query_of(r);
-    if (header) {
-        return strncmp(header, scheme, sizeof scheme - 1) == 0;
-    }
-    for (; at && *at; at = strchr(at, '&') ? strchr(at, '&') + 1 : NULL) {
-        if (strncmp(at, in_query, sizeof in_query - 1) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 struct signed_headers {
     struct s3_header items[S3_SIGNED_HEADERS_MAX];
@@ -91,12 +49,11 @@ static bool read_headers(const struct http_request *r, const struct s3_claim *cl
 /* Whether the request, with this path and host, is signed by one of the secrets that the token has had. */
 static bool matches(struct links *links, const struct token *token, struct s3_credentials *c,
                     const struct s3_signing *what, const char *signature) {
-    char text[TEXT_MAX], secret[LINK_MAC_TEXT], ours[SHA256_HEX];
+    char secret[LINK_MAC_TEXT], ours[SHA256_HEX];
     struct reel_error ignored;
-    size_t size = text_of(token, text);
     bool good = false;
     for (unsigned i = 0; i < KEYS_TRIED && !good; i++) {
-        if (!links_secret(links, text, size, i, secret, &ignored) || !secret[0]) {
+        if (!s3_secret(links, token, i, secret, &ignored) || !secret[0]) {
             break;
         }
         snprintf(c->secret, sizeof c->secret, "%s", secret);
@@ -115,7 +72,7 @@ static bool is_signed_by(struct access *a, const struct http_request *r, const s
     char public_host[HTTP_HOST];
     bool has_public_host = http_public_host(r, public_host);
     AUTO_MEM struct s3_credentials *c = calloc(1, sizeof *c);
-    AUTO_MEM char *path = s3_canonical_path(target, strcspn(target, "?")), *query = s3_canonical_query(query_of(r));
+    AUTO_MEM char *path = s3_canonical_path(target, strcspn(target, "?")), *query = s3_canonical_query(s3_query(r));
     AUTO_MEM char *longer = NULL;
     AUTO_STRUCT(signed_headers_done) struct signed_headers headers = {.n = 0};
     if (!c || !path || !query || !read_headers(r, claim, &headers) || asprintf(&longer, "%s%s", prefix, path) < 0) {
@@ -177,7 +134,7 @@ enum http_verdict access_by_s3(struct access *a, const struct http_request *r, c
     int64_t row = 0;
     const char *header = http_header(r, "Authorization");
     bool reads =
-        header ? s3_claim_header(header, http_header(r, "x-amz-date"), &claim) : s3_claim_query(query_of(r), &claim);
+        header ? s3_claim_header(header, http_header(r, "x-amz-date"), &claim) : s3_claim_query(s3_query(r), &claim);
     if (!reads) {
         return refuse(out, header ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError",
                       "The signature is not one of AWS Signature Version 4 for S3 with its date and the header host.");
@@ -186,7 +143,7 @@ enum http_verdict access_by_s3(struct access *a, const struct http_request *r, c
     if (verdict != HTTP_GRANTED) {
         return verdict;
     }
-    if (!read_access(claim.access, &row) || !catalog_token_by_row(a->catalog, row, &token, &err)) {
+    if (!s3_key_read(claim.access, &row) || !catalog_token_by_row(a->catalog, row, &token, &err)) {
         return row == 0 || err.code == REEL_NOT_FOUND
                    ? fail(a, peer, out, "InvalidAccessKeyId", unknown)
                    : access_refuse(out, HTTP_NOT_NOW, "The catalog is not available.");

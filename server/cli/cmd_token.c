@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "access/links.h"
-#include "access/s3.h"
+#include "access/s3_keys.h"
 #include "access/token.h"
 #include "base/cleanup.h"
 #include "catalog/attach.h"

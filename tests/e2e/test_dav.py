@@ -191,7 +191,7 @@ class Access(unittest.TestCase):
             self.assertEqual(find('/dav/').status, 401)
             self.assertEqual(server.request('GET', '/dav/lab/a.bag').status, 401)
             seen = {'Authorization': 'Bearer ' + reader}
-            self.assertEqual(list(entries(find('/dav/', **seen))), ['/dav/', '/dav/lab/'])
+            self.assertEqual(list(entries(find('/dav/', **seen))), ['/dav/', '/dav/lab/', '/dav/tables/'])
             self.assertEqual([find(path, **seen).status for path in ('/dav/lab/', '/dav/secret/', '/dav/secret/b.bag', '/dav/secret/b.bag.as/')], [207, 404, 404, 404])
             self.assertEqual([server.get(path, **seen).status for path in ('/dav/lab/a.bag', '/dav/secret/b.bag', '/dav/secret/b.bag.as/b.mcap')], [200, 404, 404])
             server.stop()

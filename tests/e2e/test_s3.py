@@ -267,7 +267,7 @@ class Callers(unittest.TestCase):
     def test_rights(self):
         limited = Keys(create_token(self.server, 'read', 'limited', '--s3', '--collection', 'field'))
         names = [e.text for e in tree(self.ask('/s3', keys=limited)).iter('Name')]
-        self.assertEqual(names, ['archive', 'field', 'searches', 'tables'])
+        self.assertEqual(names, ['archive', 'field', 'tables'])
         self.assertEqual(Page(self.ask('/s3/archive', keys=limited)).keys, ['field/other.bag'])
         self.assertEqual(code(self.ask('/s3/lab/walk.bag', keys=limited)), (404, 'NoSuchBucket'))
         self.assertEqual(code(self.ask('/s3/archive/lab/walk.bag', keys=limited)), (404, 'NoSuchKey'))

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "access/access.h"
-#include "access/s3.h"
+#include "access/s3_keys.h"
 #include "api/admin/admin.h"
 #include "api/body.h"
 #include "api/paging.h"

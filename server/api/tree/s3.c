@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access/s3.h"
+#include "access/s3_keys.h"
 #include "base/cleanup.h"
 
 static const char whole[] = "archive"; /* the bucket that is the whole tree */

@@ -1,6 +1,6 @@
 /* /s3: the tree as buckets and objects, read-only, as the clients of S3 read them: path style, XML, signatures (V4) in
- * the header or the query (access/s3.h). A collection is a bucket, as are tables and searches; the bucket "archive" is
- * the whole tree, for collections whose name no client takes for a bucket's. */
+ * the header or the query (access/s3_keys.h). A collection is a bucket, as are tables and searches; the bucket
+ * "archive" is the whole tree, for collections whose name no client takes for a bucket's. */
 #ifndef SERVER_API_TREE_S3_H
 #define SERVER_API_TREE_S3_H
 

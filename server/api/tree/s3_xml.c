@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access/s3.h"
+#include "access/s3_keys.h"
 #include "api/tree/s3.h"
 #include "base/cleanup.h"
 #include "base/text_stream.h"

@@ -207,9 +207,6 @@ static int compare_searches(const void *a, const void *b) { /* as their paths: "
 }
 
 static bool read_searches(struct http_request *r, struct saved_list *out, struct reel_error *err) {
-    if (http_caller(r)->collections) {
-        return true;
-    }
     if (!catalog_saved_list(http_app(r)->catalog, "search", "", out, err)) {
         return false;
     }
@@ -296,4 +293,4 @@ static bool searches_find(struct http_request *r, const char *path, struct tree_
     return good && (*found || find_folder(r, path, found, err));
 }
 
-const struct tree_root tree_searches = {"searches", searches_find, searches_list};
+const struct tree_root tree_searches = {"searches", true, searches_find, searches_list};

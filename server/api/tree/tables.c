@@ -238,4 +238,4 @@ static bool tables_find(struct http_request *r, const char *path, struct tree_no
     return good;
 }
 
-const struct tree_root tree_tables = {"tables", tables_find, tables_list};
+const struct tree_root tree_tables = {"tables", false, tables_find, tables_list};

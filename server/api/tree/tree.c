@@ -118,9 +118,13 @@ bool tree_add_planned(struct tree_lister *l, const char *path, const struct tree
 
 /* ---- the first segment */
 
-static const struct tree_root *root_named(const char *name, size_t size) {
+static bool is_allowed(const struct http_request *r, const struct tree_root *root) {
+    return !root->is_whole || !http_caller(r)->collections;
+}
+
+static const struct tree_root *root_named(const struct http_request *r, const char *name, size_t size) {
     for (size_t i = 0; roots[i]; i++) {
-        if (strlen(roots[i]->name) == size && strncmp(roots[i]->name, name, size) == 0) {
+        if (is_allowed(r, roots[i]) && strlen(roots[i]->name) == size && strncmp(roots[i]->name, name, size) == 0) {
             return roots[i];
         }
     }
@@ -153,7 +157,7 @@ bool tree_find(struct http_request *r, const char *path, struct tree_node *out, 
     if (*found || !name || !has_collection(r, name, &has, err)) {
         return *found || (!name && reel_fail_memory(err));
     }
-    const struct tree_root *root = has ? NULL : root_named(path, size);
+    const struct tree_root *root = has ? NULL : root_named(r, path, size);
     return root  ? root->find(r, below, out, found, err)
            : has ? tree_collection_find(r, name, below, out, found, err)
                  : true;
@@ -194,7 +198,7 @@ static bool list_root(struct tree_lister *l, const char *name, const struct tree
 /* The roots whose name is before that of the next collection (NULL: all the others), and not that of a collection. */
 static bool list_roots(struct tree_lister *l, size_t *at, const char *next, struct reel_error *err) {
     for (; roots[*at] && (!next || strcmp(roots[*at]->name, next) <= 0) && !l->ended; ++*at) {
-        bool hidden = next && strcmp(roots[*at]->name, next) == 0;
+        bool hidden = (next && strcmp(roots[*at]->name, next) == 0) || !is_allowed(l->r, roots[*at]);
         if (!hidden && !list_root(l, roots[*at]->name, roots[*at], err)) {
             return false;
         }
@@ -237,7 +241,7 @@ static bool list_one(struct tree_lister *l, size_t size, struct reel_error *err)
     if (!has_collection(l->r, name, &has, err)) {
         return false;
     }
-    const struct tree_root *root = has ? NULL : root_named(name, size);
+    const struct tree_root *root = has ? NULL : root_named(l->r, name, size);
     return has || root ? list_root(l, name, root, err) : true;
 }
 

@@ -102,7 +102,8 @@ bool tree_enters(const struct tree_lister *l, const char *dir); /* the prefix is
 bool tree_add_planned(struct tree_lister *l, const char *path, const struct tree_node *node, struct reel_error *err);
 
 struct tree_root {
-    const char *name; /* the first segment of its paths; NULL: the collections */
+    const char *name; /* the first segment of its paths */
+    bool is_whole;    /* only for callers who may see all collections */
     /* `path` is below the name; "" is the root itself. */
     bool (*find)(struct http_request *r, const char *path, struct tree_node *out, bool *found, struct reel_error *err);
     bool (*list)(struct tree_lister *l, struct reel_error *err);
