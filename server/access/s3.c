@@ -135,6 +135,10 @@ enum http_verdict access_by_s3(struct access *a, const struct http_request *r, c
     const char *header = http_header(r, "Authorization");
     bool reads =
         header ? s3_claim_header(header, http_header(r, "x-amz-date"), &claim) : s3_claim_query(s3_query(r), &claim);
+    if (!reads && (header ? header[3] == ' ' : strstr(s3_query(r), "AWSAccessKeyId=") != NULL)) {
+        return refuse(out, "InvalidRequest",
+                      "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.");
+    }
     if (!reads) {
         return refuse(out, header ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError",
                       "The signature is not one of AWS Signature Version 4 for S3 with its date and the header host.");

@@ -38,14 +38,18 @@ const char *s3_query(const struct http_request *r) {
     return query ? query + 1 : "";
 }
 
+/* Whether a text begins with one of two. */
+static bool begins(const char *text, const char *first, const char *second) {
+    return strncmp(text, first, strlen(first)) == 0 || strncmp(text, second, strlen(second)) == 0;
+}
+
 bool s3_is_signed(const struct http_request *r) {
-    static const char scheme[] = "AWS4-HMAC-SHA256 ", in_query[] = "X-Amz-Signature=";
     const char *header = http_header(r, "Authorization"), *at = s3_query(r);
     if (header) {
-        return strncmp(header, scheme, sizeof scheme - 1) == 0;
+        return begins(header, "AWS4-HMAC-SHA256 ", "AWS ");
     }
     for (; at && *at; at = strchr(at, '&') ? strchr(at, '&') + 1 : NULL) {
-        if (strncmp(at, in_query, sizeof in_query - 1) == 0) {
+        if (begins(at, "X-Amz-Signature=", "AWSAccessKeyId=")) {
             return true;
         }
     }

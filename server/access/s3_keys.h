@@ -20,7 +20,8 @@ bool s3_secret(struct links *links, const struct token *token, unsigned i, char 
 /* The number of the token of an access key. False: it is none. */
 bool s3_key_read(const char *access, int64_t *row);
 
-/* Whether the request is signed for S3, and its query as it was sent, "" without one. */
+/* Whether the request is signed for S3, also by the version 2 of signatures, which is not accepted, and its query as it
+ * was sent, "" without one. */
 bool s3_is_signed(const struct http_request *r);
 const char *s3_query(const struct http_request *r);
 

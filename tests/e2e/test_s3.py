@@ -264,6 +264,12 @@ class Callers(unittest.TestCase):
         token = create_token(self.server, 'read', 'bearer')
         self.assertEqual(self.server.get('/s3/lab/walk.bag', Authorization='Bearer ' + token).body, DATA)
 
+    def test_the_old_signatures_are_named(self):
+        for path, headers in (('/s3/lab/walk.bag?AWSAccessKeyId=REEL000000000002&Signature=x&Expires=1', {}), ('/lab/walk.bag', {'Authorization': 'AWS REEL000000000002:x='})):
+            answer = self.server.request('GET', path, headers=headers)
+            self.assertEqual(code(answer), (400, 'InvalidRequest'))
+            self.assertIn(b'AWS4-HMAC-SHA256', answer.body)
+
     def test_rights(self):
         limited = Keys(create_token(self.server, 'read', 'limited', '--s3', '--collection', 'field'))
         names = [e.text for e in tree(self.ask('/s3', keys=limited)).iter('Name')]

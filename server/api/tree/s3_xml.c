@@ -102,7 +102,8 @@ static char *s3_problem(const struct http_request *r, unsigned *status, const ch
         return error_text(r, "AccessDenied", "This archive is read-only by S3.");
     }
     if (code) { /* why the caller was refused */
-        *status = strncmp(code, "Authorization", strlen("Authorization")) == 0 ? 400 : *status;
+        bool malformed = strncmp(code, "Authorization", strlen("Authorization")) == 0;
+        *status = malformed || strcmp(code, "InvalidRequest") == 0 ? 400 : *status;
         return error_text(r, code, detail);
     }
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
