@@ -397,50 +397,82 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     }
 }
 
-/* The plan of a conversion, or only its length, if that is known already or in time. */
-static bool size_of(struct http_request *r, const struct conversion *c, struct reel_conversion *conversion,
-                    int64_t wait_ns, bool costly, uint64_t *size, struct reel_error *err) {
+/* A whole recording as a file, for requests without parameters of exports. */
+struct whole {
+    struct api_recording item; /* lent */
+    struct inputs in;
+    struct conversion c;
+    struct reel_conversion *conversion;
+    bool costly; /* to plan */
+};
+
+static void whole_done(struct whole *w) {
+    reel_conversion_free(w->conversion);
+    conversion_done(&w->c);
+}
+
+static bool read_whole(struct http_request *r, const struct api_recording *a, const struct api_export_file *file,
+                       struct whole *w, struct reel_error *err) {
+    struct http_problem problem;
+    w->item = *a;
+    w->in = (struct inputs){
+        .items = &w->item, .recordings = &w->item.recording, .n = 1, .name = file->name, .channels = file->channels};
+    http_catch_problems(r, &problem);
+    bool good = read_conversion(r, &w->in, &w->c);
+    http_catch_problems(r, NULL);
+    if (!good || (w->c.writer->needs & REEL_STREAMED)) {
+        return reel_fail(err, problem.status == 404 ? REEL_NOT_FOUND : REEL_UNSUPPORTED, "%s",
+                         good ? "its length is not known before it is written" : problem.detail);
+    }
+    w->conversion = conversion_of(r, &w->c, err);
+    struct reel_stream *stream = w->conversion ? reel_conversion_stream(w->conversion, false, err) : NULL;
+    if (!stream || !reel_writer_accepts(w->c.writer, stream, NULL, err)) {
+        return false;
+    }
+    w->costly = w->c.writer->is_costly && w->c.writer->is_costly(stream);
+    return conversion_tag(&w->c, stream->view_version) || reel_fail_memory(err);
+}
+
+/* NULL with REEL_BUSY: not in time. `begins`: it is made if it is not there. */
+static struct reel_plan *plan_whole(struct http_request *r, const struct whole *w, bool begins, int64_t wait_ns,
+                                    struct reel_error *err) {
     struct derived_cache *cache = http_app(r)->derived;
     char job[33] = "", owner[HTTP_PRINCIPAL];
-    const struct plan_request q = {.key = c->etag, .owner = http_client(r, owner), .conversion = conversion};
-    if (plans_length(c->etag, size)) {
-        return true;
-    }
-    AUTO(reel_plan_free)
-    struct reel_plan *plan = costly ? plans_find(cache, c->etag) : plans_get(cache, &q, wait_ns, job, err);
-    *size = plan ? reel_plan_length(plan) : 0;
-    if (!plan && (job[0] || costly)) {
-        return reel_fail(err, REEL_BUSY, "a conversion is being planned; try again");
+    const struct plan_request q = {.key = w->c.etag, .owner = http_client(r, owner), .conversion = w->conversion};
+    struct reel_plan *plan = begins ? plans_get(cache, &q, wait_ns, job, err) : plans_find(cache, w->c.etag);
+    if (!plan && (job[0] || !begins)) {
+        reel_fail(err, REEL_BUSY, "a conversion is being planned; try again");
     }
     return plan;
 }
 
 bool api_export_size(struct http_request *r, const struct api_recording *a, const struct api_export_file *file,
                      int64_t wait_ns, uint64_t *size, char etag[64], bool *costly, struct reel_error *err) {
-    struct api_recording item = *a; /* lent */
-    struct inputs inputs = {
-        .items = &item, .recordings = &item.recording, .n = 1, .name = file->name, .channels = file->channels};
-    AUTO_STRUCT(conversion_done) struct conversion c = {0};
-    struct http_problem problem;
+    AUTO_STRUCT(whole_done) struct whole w = {.conversion = NULL};
     *costly = false;
-    http_catch_problems(r, &problem);
-    bool good = read_conversion(r, &inputs, &c);
-    http_catch_problems(r, NULL);
-    if (!good || (c.writer->needs & REEL_STREAMED)) {
-        return reel_fail(err, problem.status == 404 ? REEL_NOT_FOUND : REEL_UNSUPPORTED, "%s",
-                         good ? "its length is not known before it is written" : problem.detail);
-    }
-    AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, err);
-    struct reel_stream *stream = conversion ? reel_conversion_stream(conversion, false, err) : NULL;
-    if (!stream || !reel_writer_accepts(c.writer, stream, NULL, err)) {
+    if (!read_whole(r, a, file, &w, err)) {
         return false;
     }
-    if (!conversion_tag(&c, stream->view_version)) {
-        return reel_fail_memory(err);
+    memcpy(etag, w.c.etag, sizeof w.c.etag);
+    *costly = w.costly;
+    if (plans_length(etag, size)) {
+        return true;
     }
-    memcpy(etag, c.etag, sizeof c.etag);
-    *costly = c.writer->is_costly && c.writer->is_costly(stream);
-    return size_of(r, &c, conversion, wait_ns, *costly, size, err);
+    AUTO(reel_plan_free) struct reel_plan *plan = plan_whole(r, &w, !w.costly, wait_ns, err);
+    *size = plan ? reel_plan_length(plan) : 0;
+    return plan;
+}
+
+struct reel_planned_output *api_export_open(struct http_request *r, const struct api_recording *a,
+                                            const struct api_export_file *file, char etag[64], struct reel_error *err) {
+    AUTO_STRUCT(whole_done) struct whole w = {.conversion = NULL};
+    if (!read_whole(r, a, file, &w, err)) {
+        return NULL;
+    }
+    memcpy(etag, w.c.etag, sizeof w.c.etag);
+    w.conversion->max_threads = 1; /* what is read with others, one after the other, reserves the memory of one */
+    AUTO(reel_plan_free) struct reel_plan *plan = plan_whole(r, &w, true, API_PLAN_WAIT_NS, err);
+    return plan ? reel_conversion_output(w.conversion, plan, err) : NULL;
 }
 
 /* The selection is this cut of the recording's own time. */

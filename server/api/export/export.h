@@ -22,6 +22,9 @@ void api_export(struct http_request *r, const char *key, const struct api_export
  * not known after wait_ns; it is being planned, unless that is costly, which *costly then says. */
 bool api_export_size(struct http_request *r, const struct api_recording *a, const struct api_export_file *file,
                      int64_t wait_ns, uint64_t *size, char etag[64], bool *costly, struct reel_error *err);
+/* The same file, to be read by a response of several; its memory is the caller's to reserve. NULL: as above. */
+struct reel_planned_output *api_export_open(struct http_request *r, const struct api_recording *a,
+                                            const struct api_export_file *file, char etag[64], struct reel_error *err);
 /* A recording as a member `name` of an archive: the conversion that the request asks for, or (`cut` set) its part from
  * cut[0] to cut[1] of the recording's own time. etag: names its bytes. NULL with err: it cannot be had; NULL without:
  * replied. */

@@ -211,10 +211,16 @@ void api_dav_get(struct http_request *r) {
     if (!find(r, &path, &node)) {
         return;
     }
+    AUTO_MEM char *folder = node.file ? NULL : folder_of(path);
     if (node.file) {
         node.file->reply(r, &node);
+    } else if (!http_param(r, "archive")) {
+        http_reply_problem(r, 404, "not-found",
+                           "this is a folder, which WebDAV clients list with PROPFIND; archive=tar downloads it");
+    } else if (folder) {
+        dav_reply_tar(r, folder);
     } else {
-        http_reply_problem(r, 404, "not-found", "this is a folder, which WebDAV clients list with PROPFIND");
+        http_reply_no_memory(r);
     }
 }
 

@@ -11,6 +11,9 @@ void api_dav_get(struct http_request *r);
 void api_dav_propfind(struct http_request *r);
 void api_dav_options(struct http_request *r);
 
+/* tar.c: replies with a folder, whose path ends with a slash ("" is the root). */
+void dav_reply_tar(struct http_request *r, const char *folder);
+
 /* dav_xml.c: a multistatus (RFC 4918) written piece by piece. */
 struct dav_entry {
     const char *path; /* "/dav/lab/run.bag"; of a folder with a slash at its end */

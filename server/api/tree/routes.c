@@ -5,6 +5,10 @@
 
 #define DAV "/dav/{path...}"
 
+static const struct http_param dav_params[] = {
+    {.name = "archive", .type = HTTP_CHOICE, .choices = CHOICES("tar"), .help = "A folder as one tar archive."},
+    {0},
+};
 /* Clients send more than these, which means nothing here. */
 static const struct http_param s3_params[] = {
     {.name = "list-type", .type = HTTP_TEXT, .help = "2: ListObjectsV2."},
@@ -21,7 +25,7 @@ static const struct http_param s3_params[] = {
 };
 
 const struct http_route api_routes_tree[] = {
-    {.method = "GET", .path = DAV, .role = ROLE_READ, .params = api_no_params, .handle = api_dav_get},
+    {.method = "GET", .path = DAV, .role = ROLE_READ, .params = dav_params, .handle = api_dav_get},
     {.method = "PROPFIND", .path = DAV, .role = ROLE_READ, .params = api_no_params, .handle = api_dav_propfind},
     {.method = "OPTIONS", .path = DAV, .role = ROLE_NONE, .params = api_no_params, .handle = api_dav_options},
     {.method = "GET", .path = "/s3", .role = ROLE_READ, .params = s3_params, .handle = api_s3_get},

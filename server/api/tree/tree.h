@@ -1,4 +1,5 @@
-/* The archive as one tree of folders and files, read-only. WebDAV (dav.c) and S3 (s3.c) are two ways to read it.
+/* The archive as one tree of folders and files, read-only. WebDAV (dav.c), S3 (s3.c) and tar archives (tar.c) are ways
+ * to read it.
  *
  *   COLLECTION/NAME                 an original; of a recording of several files a folder of them
  *   COLLECTION/NAME.as/FILE         the recording in each format with a length that can hold it
@@ -14,6 +15,7 @@
 #ifndef SERVER_API_TREE_TREE_H
 #define SERVER_API_TREE_TREE_H
 
+#include "api/export/tar_archive.h"
 #include "app.h"
 
 struct tree_node;
@@ -29,6 +31,9 @@ struct tree_file {
      * turns out that there is no such file. */
     bool (*properties)(struct http_request *r, const struct tree_node *node, int64_t wait_ns,
                        struct tree_properties *out, struct reel_error *err);
+    /* Its bytes, for a response that has others, too; with the tag that they have. */
+    bool (*open)(struct http_request *r, const struct tree_node *node, struct tar_content *out, char etag[64],
+                 struct reel_error *err);
     /* Replies with it: ranges and conditions of the request apply. */
     void (*reply)(struct http_request *r, const struct tree_node *node);
 };
