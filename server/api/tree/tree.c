@@ -96,8 +96,7 @@ bool tree_add(struct tree_lister *l, const char *path, int64_t modified_ns, cons
 bool tree_add_planned(struct tree_lister *l, const char *path, const struct tree_node *node, struct reel_error *err) {
     struct reel_error why = {0};
     struct tree_properties properties;
-    bool is_file = l->q->deep || !strchr(path + strlen(l->q->prefix), '/');
-    if (!is_file || l->ended || !tree_asks(l, path)) {
+    if (l->ended || !tree_asks(l, path) || (!l->q->deep && strchr(path + strlen(l->q->prefix), '/'))) {
         return tree_add(l, path, node->modified_ns, NULL, err);
     }
     if (l->out->n == l->q->limit) {
