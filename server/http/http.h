@@ -209,6 +209,8 @@ const void *http_kept_body(const struct http_request *r, size_t *size);
 const char *http_param(const struct http_request *r, const char *name); /* first value, NULL when absent */
 /* The first `max` values; returns how many there are of them. More than the row's `max` are refused before. */
 size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max);
+/* From now on there are none, for what follows would take others by the same names; texts that were read stay valid. */
+void http_forget_params(struct http_request *r);
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out); /* these: false when absent, *out
                                                                                        untouched */
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out);

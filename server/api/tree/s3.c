@@ -149,6 +149,7 @@ static void get_object(struct http_request *r, const char *bucket, const char *k
         return;
     }
     if (read_headers(r)) {
+        http_forget_params(r); /* "topic" is none of S3's */
         node.file->reply(r, &node);
     }
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/job_reply.h"
 #include "api/tree/s3.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -230,11 +231,12 @@ void s3_list_objects(struct http_request *r, const char *bucket, const char *bas
     if (!read_listing(r, &l)) {
         return;
     }
+    http_forget_params(r);
     const struct tree_query q = {.prefix = l.query_prefix,
                                  .after = l.after,
                                  .deep = !l.delimiter[0],
                                  .limit = max_keys < TREE_PAGE_MAX ? (uint32_t)max_keys : TREE_PAGE_MAX,
-                                 .wait_ns = PLANS_WAIT_NS};
+                                 .wait_ns = api_wait_ns(r, PLANS_WAIT_NS)};
     if (max_keys > 0 && !tree_list(r, &q, &page, &err)) {
         s3_reply_failure(r, &err);
         return;
