@@ -184,6 +184,8 @@ class Objects(Listing, Case):
         self.assertEqual(page.keys, ['june/runs/mcap/lab/2024/june/run.bag.mcap'])
         self.assertEqual(len(self.get('/s3/searches/' + page.keys[0]).body), page.sizes[page.keys[0]])
         self.assertEqual(code(self.get('/s3/searches/june/runs/mcap/lab/walk.bag.mcap', 404)), (404, 'NoSuchKey'))
+        for folder, status in (('mp4', 207), ('mcap/lab/2024', 207), ('zzz', 404), ('mcap/field', 404)):
+            self.assertEqual(self.server.request('PROPFIND', '/dav/searches/june/runs/%s/' % folder, headers={'Depth': '1'}).status, status, folder)
 
     def test_writes_are_refused(self):
         for method in ('PUT', 'POST', 'DELETE'):
@@ -327,6 +329,24 @@ class Callers(unittest.TestCase):
         plain = self.server.request('POST', API + '/tokens', json.dumps({'name': 'plain', 'role': 'read'}), admin).json()
         self.assertNotIn('s3', plain)
         self.assertEqual(self.server.request('POST', API + '/tokens', json.dumps({'name': 'odd', 'role': 'read', 's3': 1}), admin).status, 400)
+
+
+class BehindAProxy(unittest.TestCase):
+    def test_signatures_are_of_the_public_address(self):
+        """The proxy may have taken the path of --public-url away, and set its own Host."""
+        server = Server(None, '--public-url', 'http://archive.example:99/lab/reel')
+        self.addCleanup(server.stop)
+        keys = Keys(create_token(server, 'read', 's3', '--s3'))
+        upload = create_token(server, 'upload', 'robot')
+        self.assertEqual(server.put('walk.bag', DATA, Authorization='Bearer ' + upload).status, 201)
+        ours = '127.0.0.1:%d' % server.port
+        for public in ('/lab/reel/s3/lab/walk.bag', '/lab/reel/lab/walk.bag'):
+            for path in (public, public[len('/lab/reel'):]):
+                for signed, sent in (('archive.example:99', 'archive.example:99'), ('archive.example:99', ours), (ours, ours)):
+                    answer = server.request('GET', path, headers={**keys.headers(signed, 'GET', public), 'host': sent})
+                    self.assertEqual((answer.status, answer.body), (200, DATA), (path, signed, sent))
+        answer = server.request('GET', '/s3/lab/walk.bag', headers={**keys.headers('other.example', 'GET', '/s3/lab/walk.bag'), 'host': ours})
+        self.assertEqual(code(answer), (403, 'SignatureDoesNotMatch'))
 
 
 class Rotation(unittest.TestCase):

@@ -253,7 +253,12 @@ static bool find_in(struct http_request *r, const struct saved *search, const ch
     size_t n = formats(names);
     for (size_t i = 0; i < n; i++) {
         size_t size = strlen(names[i]);
-        if (strncmp(path, names[i], size) == 0 && path[size] == '/') {
+        bool is_below = strncmp(path, names[i], size) == 0 && (path[size] == '/' || path[size] == '\0');
+        if (is_below && (path[size] == '\0' || path[size + 1] == '\0')) { /* the folder, which may be empty */
+            *found = true;
+            return true;
+        }
+        if (is_below) {
             return find_file(r, names[i], search->value, path + size + 1, out, found, err);
         }
     }
