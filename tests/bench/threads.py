@@ -23,7 +23,8 @@ def against_one(lab, what, path, target, *options):
 
 
 def shared(lab, what, path, messages):
-    """A scan's processor time on its own thread and on all: what it would take on eight cores, whatever this machine has."""
+    """A scan's processor time on its own thread and on all: what it would take at most on eight cores, whatever this machine has. On few cores its
+    own thread decodes chunks that no other has begun, which counts as its own."""
     counted = [scanned(lab, path, messages, 8) for _ in range(lab.rounds)]
     alone = [scanned(lab, path, messages, 1) for _ in range(lab.rounds)]
     one = median(s['cpu_seconds'] for s in alone)
