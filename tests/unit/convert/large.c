@@ -26,43 +26,31 @@ static void source_free(struct reel_source *source) {
 
 /* Messages of `size` bytes, which all are the same bytes of the file: `head`, then FILLER. */
 struct shape {
-    const char *encoding;
+    const char *encoding, *type;
     uint32_t messages, size;
-    bool is_nanover; /* `head` is a map of one blob */
+    struct reel_bytes head;
 };
 static struct shape shape;
 
-enum { MAP_HEAD = 15 };
-static void put_map(uint8_t head[MAP_HEAD]) {
-    static const char begin[] = "\x81\xa5"
-                                "frame\x81\xa1x\xc6"; /* {"frame": {"x": 32-bit size … */
-    size_t n = sizeof begin - 1;
-    uint32_t size = shape.size - MAP_HEAD;
-    memcpy(head, begin, n);
-    for (size_t i = 0; i < 4; i++) {
-        head[n + i] = (uint8_t)(size >> (24 - 8 * i));
-    }
-}
-
 static bool recorded_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
                           struct reel_error *err) {
-    uint8_t head[MAP_HEAD];
     (void)source;
     (void)err;
     memset(buffer, FILLER, size);
-    put_map(head);
-    for (size_t i = 0; shape.is_nanover && i < MAP_HEAD; i++) {
-        if (i >= offset && i - offset < size) {
-            ((uint8_t *)buffer)[i - offset] = head[i];
-        }
+    if (offset < shape.head.size) {
+        size_t left = shape.head.size - (size_t)offset;
+        memcpy(buffer, shape.head.data + offset, left < size ? left : size);
     }
     return true;
 }
 
 static bool large_scan(struct reel_scan *scan, struct reel_error *err) {
     const char *topics[] = {"frame"};
-    struct reel_channel c = {
-        .name = "/a", .type = "p/msg/T", .encoding = shape.encoding, .topics = topics, .n_topics = 1};
+    struct reel_channel c = {.name = "/a",
+                             .type = shape.type ? shape.type : "p/msg/T",
+                             .encoding = shape.encoding,
+                             .topics = topics,
+                             .n_topics = 1};
     uint32_t id;
     reel_scan_clock(scan, REEL_CLOCK_WALL, NULL);
     bool good = reel_scan_channel(scan, &c, &id, err);
@@ -169,12 +157,19 @@ static void check_output(struct reel_recording *r, const struct reel_writer *wri
 /* ---- the tests */
 
 #define WRITERS(X)                                                                                                     \
-    X(mcap)                                                                                                            \
-    X(rosbag2) X(rosbag2_tar) X(rosbag2_sqlite3) X(rosbag_v2) X(rosbag_v1) X(mira) X(tide) X(tide0) X(tide2)           \
+    X(mp4)                                                                                                             \
+    X(mcap) X(rosbag2) X(rosbag2_tar) X(rosbag2_sqlite3) X(rosbag_v2) X(rosbag_v1) X(mira) X(tide) X(tide0) X(tide2)   \
         X(nanover)
 #define DECLARE(name) extern const struct reel_writer reel_writer_##name;
 WRITERS(DECLARE)
 #define OF(name) &reel_writer_##name
+
+#define BYTES(text)                                                                                                    \
+    { (const uint8_t *)(text), sizeof(text) - 1 }
+/* {"frame": {"x": … bytes}} */
+#define NANOVER_HEAD                                                                                                   \
+    "\x81\xa5"                                                                                                         \
+    "frame\x81\xa1x\xc6\x07\x7f\xff\xf1"
 
 /* Each file is larger than 4 GiB, a tar than 8. */
 static void files_beyond_32_bits(void **state) {
@@ -192,7 +187,7 @@ static void files_beyond_32_bits(void **state) {
         {OF(tide), {.encoding = "cdr", .messages = 37, .size = 120 << 20}},
         {OF(tide0), {.encoding = "cdr", .messages = 37, .size = 120 << 20}},
         {OF(tide2), {.encoding = "cdr", .messages = 37, .size = 120 << 20}},
-        {OF(nanover), {.encoding = "nanover", .messages = 37, .size = 120 << 20, .is_nanover = true}},
+        {OF(nanover), {.encoding = "nanover", .messages = 37, .size = 120 << 20, .head = BYTES(NANOVER_HEAD)}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -243,10 +238,70 @@ static void messages_of_32_bits(void **state) {
     }
 }
 
+/* ---- a video */
+
+static uint64_t number_at(struct reel_source *source, uint64_t at, unsigned size) {
+    uint8_t bytes[8];
+    uint64_t value = 0;
+    struct reel_error err = {0};
+    assert_true(reel_source_read(source, at, bytes, size, &err));
+    for (unsigned i = 0; i < size; i++) {
+        value = value << 8 | bytes[i];
+    }
+    return value;
+}
+
+/* The box of this type in the first MiB. */
+static uint64_t find_box(struct reel_source *source, const char type[4]) {
+    static uint8_t begin[1 << 20];
+    struct reel_error err = {0};
+    assert_true(reel_source_read(source, 0, begin, sizeof begin, &err));
+    const uint8_t *found = memmem(begin, sizeof begin, type, 4);
+    assert_non_null(found);
+    return (uint64_t)(found - begin) - 4;
+}
+
+/* Key frames of an H.264 stream in sensor_msgs/CompressedImage of ROS 1. */
+#define FRAME_HEAD                                                                                                     \
+    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\0\0\0h264\xe4\xff\xbf\x03"                                                     \
+    "\0\0\0\1\x67\x42\xc0\x0a\xda\x10\x9b\x01\x10\0\0\3\0\x10\0\0\3\3\xc0\xf1\x22\x6a"                                 \
+    "\0\0\0\1\x68\xce\x0f\xc8\0\0\0\1\x65"
+
+static void a_video_beyond_32_bits(void **state) {
+    static const struct shape frames = {.encoding = "ros1",
+                                        .type = "sensor_msgs/CompressedImage",
+                                        .messages = 72,
+                                        .size = 60 << 20,
+                                        .head = BYTES(FRAME_HEAD)};
+    struct reel_error err = {0};
+    (void)state;
+    AUTO(reel_recording_free) struct reel_recording *r = make(&frames);
+    AUTO(reel_plan_free) struct reel_plan *plan = plan_of(r, &reel_writer_mp4, &err);
+    if (!plan) {
+        fail_msg("%s", err.text);
+    }
+    AUTO(reel_source_free) struct reel_source *video = render(r, &reel_writer_mp4, plan);
+    assert_true(video->size > 4 * GIB);
+    uint64_t mdat = find_box(video, "mdat"), sizes = find_box(video, "stsz"), sum = 0;
+    assert_int_equal(number_at(video, mdat, 4), 1); /* its size is behind its type */
+    assert_int_equal(mdat + number_at(video, mdat + 8, 8), video->size);
+    assert_int_equal(number_at(video, find_box(video, "co64") + 16, 8), mdat + 16);
+    assert_int_equal(number_at(video, sizes + 16, 4), frames.messages);
+    for (uint32_t i = 0; i < frames.messages; i++) {
+        uint64_t at = mdat + 16 + sum, size = number_at(video, sizes + 20 + 4 * i, 4);
+        assert_int_equal(number_at(video, at, 4), size - 4); /* one unit */
+        assert_int_equal(number_at(video, at + 4, 1), 0x65);
+        assert_int_equal(number_at(video, at + size - 1, 1), FILLER);
+        sum += size;
+    }
+    assert_int_equal(mdat + 16 + sum, video->size);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_beyond_32_bits),
         cmocka_unit_test(messages_of_32_bits),
+        cmocka_unit_test(a_video_beyond_32_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
