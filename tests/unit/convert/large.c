@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "convert/plan.h"
 #include "convert/writer.h"
@@ -158,6 +159,7 @@ static void check_output(struct reel_recording *r, const struct reel_writer *wri
 
 #define WRITERS(X)                                                                                                     \
     X(mp4)                                                                                                             \
+    X(parquet)                                                                                                         \
     X(mcap) X(rosbag2) X(rosbag2_tar) X(rosbag2_sqlite3) X(rosbag_v2) X(rosbag_v1) X(mira) X(tide) X(tide0) X(tide2)   \
         X(nanover)
 #define DECLARE(name) extern const struct reel_writer reel_writer_##name;
@@ -238,6 +240,35 @@ static void messages_of_32_bits(void **state) {
     }
 }
 
+/* ---- a table */
+
+/* The offset of the last row group is in the footer, as Thrift writes a number of 64 bits. */
+static void a_table_beyond_32_bits(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    AUTO(reel_recording_free)
+    struct reel_recording *r = make(&(struct shape){.encoding = "x", .messages = 72, .size = 60 << 20});
+    AUTO(reel_plan_free) struct reel_plan *plan = plan_of(r, &reel_writer_parquet, &err);
+    if (!plan) {
+        fail_msg("%s", err.text);
+    }
+    AUTO(reel_source_free) struct reel_source *table = render(r, &reel_writer_parquet, plan);
+    uint64_t last = plan->groups[plan->n_groups - 1].offset;
+    assert_int_equal(plan->n_groups, 72);
+    assert_true(last > 4 * GIB);
+    uint8_t end[8], number[10];
+    assert_true(reel_source_read(table, table->size - 8, end, sizeof end, &err));
+    assert_memory_equal(end + 4, "PAR1", 4);
+    uint32_t size = load_u32le(end);
+    AUTO_MEM uint8_t *footer = malloc(size);
+    assert_true(reel_source_read(table, table->size - 8 - size, footer, size, &err));
+    size_t n = 0;
+    for (uint64_t zigzag = 2 * last; zigzag > 0; zigzag >>= 7) {
+        number[n++] = (uint8_t)(zigzag | (zigzag > 127 ? 128 : 0));
+    }
+    assert_non_null(memmem(footer, size, number, n));
+}
+
 /* ---- a video */
 
 static uint64_t number_at(struct reel_source *source, uint64_t at, unsigned size) {
@@ -301,6 +332,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_beyond_32_bits),
         cmocka_unit_test(messages_of_32_bits),
+        cmocka_unit_test(a_table_beyond_32_bits),
         cmocka_unit_test(a_video_beyond_32_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
