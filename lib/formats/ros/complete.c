@@ -87,16 +87,19 @@ static bool add_sections(struct completing *c, const char *top, struct reel_byte
 static bool find_own(struct completing *c, const char *name, struct reel_bytes *text) {
     char file[OWN_DEFINITION_NAME_ROOM];
     const char *slash = strrchr(name, '/');
+    bool is_interface = slash && strchr(name, '/') != slash;
     struct reel_bytes idl = bytes_of(NULL, 0);
     if (!own_definitions_find(c->arena, name, text, c->err)) {
         return false;
     }
     if (text->data || !slash ||
-        snprintf(file, sizeof file, "%.*s/msg/%s.idl", (int)(slash - name), name, slash + 1) >= (int)sizeof file) {
+        snprintf(file, sizeof file, "%.*s%s%s.idl", (int)(slash - name), name, is_interface ? "" : "/msg", slash) >=
+            (int)sizeof file) {
         return true;
     }
     return own_definitions_find(c->arena, file, &idl, c->err) &&
-           (!idl.data || ros_idl_to_messages(c->arena, name, idl, text, c->err));
+           (!idl.data ||
+            (is_interface ? ros_idl_to_interface : ros_idl_to_messages)(c->arena, name, idl, text, c->err));
 }
 
 /* The text that is known of a type: *text has no data if there is none. */

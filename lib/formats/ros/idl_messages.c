@@ -100,19 +100,25 @@ static bool message_name(const struct ros_definition_type *t, char name[ROS_NAME
     return t->form == ROS_STRUCT && ros_type_name(bytes_text(t->name), false, name);
 }
 
+/* NULL with err. */
+static const struct ros_definition_type *find_struct(const struct idl_messages *m, const char *name) {
+    char own[ROS_NAME_ROOM];
+    for (size_t i = 0; i < m->def->n_types; i++) {
+        if (message_name(&m->def->types[i], own) && strcmp(own, name) == 0) {
+            return &m->def->types[i];
+        }
+    }
+    reel_fail(m->err, REEL_UNSUPPORTED, "the .idl file does not define the struct %.128s", name);
+    return NULL;
+}
+
 static bool put_structs(struct idl_messages *m, const char *top) {
     const struct ros_definition *d = m->def;
+    const struct ros_definition_type *first = find_struct(m, top);
     char name[ROS_NAME_ROOM];
-    size_t first = 0;
-    while (first < d->n_types && !(message_name(&d->types[first], name) && strcmp(name, top) == 0)) {
-        first++;
-    }
-    if (first == d->n_types) {
-        return reel_fail(m->err, REEL_UNSUPPORTED, "the .idl file does not define the struct %.128s", top);
-    }
-    bool good = put_struct(m, &d->types[first]);
+    bool good = first && put_struct(m, first);
     for (size_t i = 0; good && i < d->n_types; i++) {
-        if (i != first && message_name(&d->types[i], name)) {
+        if (&d->types[i] != first && message_name(&d->types[i], name)) {
             grow_text(&m->out,
                       "================================================================================\nMSG: ");
             grow_text(&m->out, name);
@@ -123,18 +129,45 @@ static bool put_structs(struct idl_messages *m, const char *top) {
     return good;
 }
 
-bool ros_idl_to_messages(struct arena *arena, const char *name, struct reel_bytes text, struct reel_bytes *out,
-                         struct reel_error *err) {
+static bool put_interface(struct idl_messages *m, const char *name) {
+    static const char *const parts[][3] = {{"_Request", "_Response", NULL}, {"_Goal", "_Result", "_Feedback"}};
+    bool is_action = strstr(name, "/action/"), good = true;
+    char brief[ROS_NAME_ROOM], whole[ROS_NAME_ROOM + 16];
+    if (!ros_type_name(bytes_text(name), false, brief)) {
+        return reel_fail(m->err, REEL_UNSUPPORTED, "\"%.128s\" is not the name of a type", name);
+    }
+    for (int i = 0; i < 2 + is_action && good; i++) {
+        snprintf(whole, sizeof whole, "%s%s", brief, parts[is_action][i]);
+        const struct ros_definition_type *t = find_struct(m, whole);
+        grow_text(&m->out, i > 0 ? "---\n" : "");
+        good = t && put_struct(m, t);
+    }
+    return good;
+}
+
+static bool convert(struct arena *arena, const char *name, struct reel_bytes text,
+                    bool (*put)(struct idl_messages *m, const char *name), struct reel_bytes *out,
+                    struct reel_error *err) {
     AUTO(ros_definition_free) struct ros_definition *d = calloc(1, sizeof *d);
     if (!d) {
         return reel_fail_memory(err);
     }
     struct idl_messages m = {.def = d, .err = err};
     d->dialect = ROS_2;
-    bool good = ros_definition_read_idl(d, text, err) && ros_definition_sort(d, err) && put_structs(&m, name);
+    bool good = ros_definition_read_idl(d, text, err) && ros_definition_sort(d, err) && put(&m, name);
     const uint8_t *kept =
         good && !m.out.failed ? arena_copy(arena, m.out.size > 0 ? (const char *)m.out.data : "", m.out.size) : NULL;
     *out = bytes_of(kept, m.out.size);
     grow_done(&m.out);
     return kept || (good && reel_fail_memory(err));
+}
+
+bool ros_idl_to_messages(struct arena *arena, const char *name, struct reel_bytes text, struct reel_bytes *out,
+                         struct reel_error *err) {
+    return convert(arena, name, text, put_structs, out, err);
+}
+
+bool ros_idl_to_interface(struct arena *arena, const char *name, struct reel_bytes text, struct reel_bytes *out,
+                          struct reel_error *err) {
+    return convert(arena, name, text, put_interface, out, err);
 }

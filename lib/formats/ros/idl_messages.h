@@ -11,4 +11,9 @@
 bool ros_idl_to_messages(struct arena *arena, const char *name, struct reel_bytes text, struct reel_bytes *out,
                          struct reel_error *err);
 
+/* The same of a service or an action, "pkg/srv/Type" or "pkg/action/Type": the fields of its structs Type_Request,
+ * Type_Response or Type_Goal, Type_Result, Type_Feedback, with lines "---" between them. */
+bool ros_idl_to_interface(struct arena *arena, const char *name, struct reel_bytes text, struct reel_bytes *out,
+                          struct reel_error *err);
+
 #endif

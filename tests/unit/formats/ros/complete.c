@@ -392,15 +392,41 @@ static void users_supply_idl(void **state) {
                         "is not in the recording's definition");
 }
 
+static void users_supply_services_in_idl(void **state) {
+    (void)state;
+    struct own_definition items[] = {
+        {"my/srv/Add.idl",
+         bytes_text(
+             "module my { module srv { struct Add_Request { int8 a; }; struct Add_Response { int16 sum; }; }; };"),
+         0},
+        {"my/action/Go.idl",
+         bytes_text(
+             "module my { module action { struct Go_Goal { int8 to; }; struct Go_Result { my::msg::In in; }; struct "
+             "Go_Feedback { int8 at; }; }; };"),
+         0},
+        {"my/msg/In.idl", bytes_text("module my { module msg { struct In { uint8 x; }; }; };"), 0},
+        {"my/srv/Half.idl", bytes_text("module my { module srv { struct Half_Request { int8 a; }; }; };"), 0}};
+    supply(items, 4);
+    struct reel_channel c = ros2_channel("my/action/Go_FeedbackMessage", "", "");
+    assert_string_equal(decode_text(&c, hex("00010000 'abcdefghijklmnop' fe")),
+                        "{\"goal_id\":{\"uuid\":{\"$base64\":\"YWJjZGVmZ2hpamtsbW5vcA==\"}},\"feedback\":{\"at\":-2}}");
+    c = ros2_channel("my/action/Go_GetResult_Event", "", "");
+    assert_string_equal(ros_definition_source(&c), "supplied");
+    c = ros2_channel("my/srv/Add_Event", "", "");
+    assert_string_equal(ros_definition_source(&c), "supplied");
+    c = ros2_channel("my/srv/Half_Event", "", "");
+    assert_string_equal(decode_text(&c, hex("00010000")),
+                        "error 3: /a: the .idl file does not define the struct my/Half_Response");
+}
+
 static void names_of_files(void **state) {
     (void)state;
     static const struct {
         const char *path, *name;
-    } cases[] = {{"ws/src/my_pkg/msg/Spot.msg", "my_pkg/Spot"},
-                 {"my_pkg/Spot.msg", "my_pkg/Spot"},
-                 {"my_pkg/srv/Add.srv", "my_pkg/srv/Add"},
-                 {"my_pkg/action/Go.action", "my_pkg/action/Go"},
-                 {"my_pkg/msg/Spot.idl", "my_pkg/msg/Spot.idl"}};
+    } cases[] = {{"ws/src/my_pkg/msg/Spot.msg", "my_pkg/Spot"},  {"my_pkg/Spot.msg", "my_pkg/Spot"},
+                 {"my_pkg/srv/Add.srv", "my_pkg/srv/Add"},       {"my_pkg/action/Go.action", "my_pkg/action/Go"},
+                 {"my_pkg/msg/Spot.idl", "my_pkg/msg/Spot.idl"}, {"my_pkg/Spot.idl", "my_pkg/msg/Spot.idl"},
+                 {"my_pkg/srv/Add.idl", "my_pkg/srv/Add.idl"},   {"my_pkg/action/Go.idl", "my_pkg/action/Go.idl"}};
     static const char *const others[] = {"Spot.msg",
                                          "msg/Spot.msg",
                                          "my_pkg/msg/.msg",
@@ -493,6 +519,7 @@ int main(void) {
         cmocka_unit_test(channels_of_a_missing_type_share_a_decoder),
         cmocka_unit_test_teardown(users_supply_definitions, supply_none),
         cmocka_unit_test_teardown(users_supply_idl, supply_none),
+        cmocka_unit_test_teardown(users_supply_services_in_idl, supply_none),
         cmocka_unit_test(names_of_files),
         cmocka_unit_test(many_actions_are_refused),
         cmocka_unit_test_teardown(hostile_definitions, supply_none),
