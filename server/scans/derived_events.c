@@ -1,5 +1,6 @@
 /* See derived_events.h. The file, little-endian: magic, version and raw size (u32), the SHA-256 of all that follows,
- * the zstd frame of the events, each as start, end (i64), title, kind and tags (u32 size, bytes). */
+ * the zstd frame of the events, each as start, end (i64), title, kind and tags (u32 size, bytes
+ * that end with NUL). */
 #include "scans/derived_events.h"
 
 #include <limits.h>
@@ -88,10 +89,17 @@ static bool add(struct derived_events *out, struct derived_event event, struct r
     if (out->n >= REEL_DERIVED_EVENTS_MAX) {
         return reel_fail(err, REEL_LIMIT, "the recording has more than %d events", REEL_DERIVED_EVENTS_MAX);
     }
-    event.title = event.title ? arena_text(&out->arena, event.title) : NULL;
-    event.kind = event.kind ? arena_text(&out->arena, event.kind) : NULL;
-    event.tags = event.tags ? arena_text(&out->arena, event.tags) : NULL;
-    if (!event.title || !event.kind || !event.tags || !GROW_ARRAY(out->items, out->n, out->room)) {
+    const char **const texts[] = {&event.title, &event.kind, &event.tags};
+    out->arena.max = REEL_DERIVED_EVENTS_BYTES_MAX;
+    for (int i = 0; i < 3; i++) {
+        if (!*texts[i]) {
+            return reel_fail_memory(err);
+        }
+        if (!(*texts[i] = arena_text(&out->arena, *texts[i]))) {
+            return arena_fail(&out->arena, err);
+        }
+    }
+    if (!GROW_ARRAY(out->items, out->n, out->room)) {
         return reel_fail_memory(err);
     }
     out->items[out->n++] = event;
@@ -150,8 +158,9 @@ static bool find(struct reel_recording *recording, const struct reel_progress *p
 /* ---- the file */
 
 static void put_text(struct grow *out, const char *text) {
-    grow_u32(out, (uint32_t)strlen(text));
-    grow_text(out, text);
+    size_t size = strlen(text) + 1;
+    grow_u32(out, (uint32_t)size);
+    grow_put(out, text, size);
 }
 
 static bool keep(struct app *app, const char *content, const struct derived_events *events, struct reel_error *err) {
@@ -181,17 +190,21 @@ static bool keep(struct app *app, const char *content, const struct derived_even
     return store_keep_small(app->store, content, STORE_EVENTS, file.data, file.size, err);
 }
 
+/* A text and its NUL. NULL: there is none, which sets c->failed. */
+static const char *read_text(struct cursor *c) {
+    struct reel_bytes text = cursor_string32(c);
+    c->failed = c->failed || text.size == 0 || text.data[text.size - 1] != '\0';
+    return c->failed ? NULL : (const char *)text.data;
+}
+
 static bool read_events(struct reel_bytes raw, struct derived_events *out, struct reel_error *err) {
     struct cursor c = cursor_of(raw);
     while (!cursor_done(&c)) {
         struct derived_event e = {.start_ns = (int64_t)cursor_u64le(&c)};
         e.end_ns = (int64_t)cursor_u64le(&c);
-        const char **const texts[] = {&e.title, &e.kind, &e.tags};
-        for (int i = 0; i < 3; i++) {
-            if (!(*texts[i] = arena_utf8(&out->arena, cursor_string32(&c)))) {
-                return arena_fail(&out->arena, err);
-            }
-        }
+        e.title = read_text(&c);
+        e.kind = read_text(&c);
+        e.tags = read_text(&c);
         if (c.failed) {
             return reel_fail(err, REEL_CHANGED, "the file of events is damaged");
         }

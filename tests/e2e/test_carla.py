@@ -420,7 +420,9 @@ class Carla(Case):
                 f.seek(20)
                 f.write(b'damage')
             self.assertEqual(get()[0], every)
+        cursor = ask('&limit=1')['next']
         self.assertEqual(server.request('DELETE', '%s/recordings/%s' % (API, logs[3])).status, 204)
+        self.assertEqual(get('&cursor=' + cursor)[0], every[2:])  # the recording that the page ended with is gone
         self.assertEqual(get()[0], every[2:])
 
     def test_lists_without_items_do_not_count(self):

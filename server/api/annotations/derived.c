@@ -210,7 +210,7 @@ void derived_events(struct http_request *r, const struct api_recording *a, const
         refuse_cursor(r);
         return;
     }
-    bool good = read_filter(r, &filter);
+    bool good = read_filter(r, &filter) && http_reserve(r, FILE_MEMORY);
     if (good && get_events(r, a, &events, &err)) {
         reply_of_one(r, a, &filter, query->cursor ? &after : NULL, &events);
     } else if (good) {
@@ -287,6 +287,8 @@ static void note_next(struct search *s, const char *recording, const struct plac
              last ? last->id : "-", s->rows ? s->rows : "-");
 }
 
+static const struct place behind_all = {INT64_MAX, "ffffffffffffffffffffffffffffffff"};
+
 static bool put_events(struct search *s, const struct catalog_recording *row, const struct found *all, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (is_full(s)) {
@@ -312,6 +314,7 @@ static bool visit(struct search *s, const struct catalog_recording *row) {
     s->skipped[0] = '\0';
     s->searched++;
     if (!find_events(s, row, &events)) {
+        note_next(s, row->id, &behind_all);
         return true;
     }
     AUTO_MEM struct found *all = select_events(row, &events, &s->filter, is_after ? &s->after : NULL, &n);
@@ -320,6 +323,15 @@ static bool visit(struct search *s, const struct catalog_recording *row) {
         return false;
     }
     return put_events(s, row, all, n);
+}
+
+/* A recording that was deleted meanwhile is not looked for. */
+static void find_skipped(struct search *s, const struct catalog_page *page) {
+    bool found = false;
+    for (uint32_t i = 0; i < page->n_items && !found; i++) {
+        found = strcmp(page->items[i].id, s->skipped) == 0;
+    }
+    s->skipped[0] = found ? s->skipped[0] : '\0';
 }
 
 /* Visits recordings until the page is full or the time is over. False: replied. */
@@ -335,6 +347,7 @@ static bool run(struct search *s) {
             http_reply_error(s->r, &err);
             return false;
         }
+        find_skipped(s, &page);
         for (uint32_t i = 0; i < page.n_items && good && !is_full(s); i++) {
             good = visit(s, &page.items[i]);
         }
