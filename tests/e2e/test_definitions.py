@@ -63,7 +63,7 @@ class Definitions(Case):
 
     def tearDown(self):
         for one in self.listed():
-            self.assertEqual(self.server.request('DELETE', API + '/definitions/' + one['type']).status, 204)
+            self.assertEqual(self.server.request('DELETE', API + '/definitions/' + one['type'] + ('.idl' if one['language'] == 'idl' else '')).status, 204)
 
     def path(self, rest=''):
         return '%s/recordings/%s%s' % (API, self.recording, rest)
@@ -141,6 +141,20 @@ class Definitions(Case):
         self.assertProblem(self.server.request('POST', API + '/definitions', b'\0' * (9 << 20)), 413)
         page = self.get(API + '/definitions?limit=3').json()
         self.assertEqual([len(page['items']), len(self.get(API + '/definitions?limit=3&cursor=' + page['next']).json()['items'])], [3, 1])
+
+    def test_idl(self):
+        body = 'module my_msgs { module msg {\n typedef float volts_t; struct Battery { @unit(value="V") volts_t volts; std_msgs::msg::Header header; };\n}; };\n'
+        one = self.define('my_msgs/msg/Battery.idl', body).json()
+        self.assertEqual(one['language'], 'idl')
+        self.assertEqual(self.rows('/battery')[0], {'volts': 11, 'header': {'stamp': {'sec': 7, 'nanosec': 8}, 'frame_id': 'b'}})
+        self.assertEqual(self.source('/battery'), 'supplied')
+        self.assertIn(b'MSG: std_msgs/Header', self.get(self.path('/as/x.mcap?compression=none&topic=/battery')).body)
+        self.define('my_msgs/Battery', 'float32 v\nstd_msgs/Header header\n') # .msg counts before .idl
+        self.assertEqual(self.rows('/battery')[0]['v'], 11)
+        self.assertEqual(self.server.request('DELETE', API + '/definitions/my_msgs/Battery').status, 204)
+        sent = zipped({'ws/my_msgs/msg/Battery.idl': body.replace('volts;', 'u;')})
+        self.assertEqual([i['language'] for i in self.server.request('POST', API + '/definitions', sent).json()['items']], ['idl'])
+        self.assertEqual(self.rows('/battery')[0]['u'], 11)
 
     def test_versions(self):
         first = self.define('my_msgs/Battery', BATTERY)
