@@ -38,10 +38,10 @@ void change_version_etag(int64_t version, char out[CHANGE_ETAG]) {
 }
 
 bool change_expected(struct http_request *r, int64_t now, int64_t *version) {
-    const char *match = http_header(r, "If-Match"), *none = http_header(r, "If-None-Match");
+    const char *match = http_header(r, "If-Match");
     char etag[CHANGE_ETAG];
     change_version_etag(now, etag);
-    *version = none ? CATALOG_ABSENT : match ? now : CATALOG_ANY_VERSION;
+    *version = http_if_absent(r) ? CATALOG_ABSENT : match ? now : CATALOG_ANY_VERSION;
     if (match && (now == CATALOG_ABSENT || !http_if_match(r, etag))) {
         http_reply_problem(r, 412, "precondition-failed", "it is not the one of that If-Match any more; get it again");
         return false;

@@ -198,6 +198,9 @@ bool catalog_change(struct catalog *c, const char *id, const struct catalog_chan
     if (change->has_version && r.updated_ns != change->version) {
         return reel_fail(err, REEL_CHANGED, "the recording has changed since");
     }
+    if (change->absent_tag && catalog_annotations_tag(&r.annotations, change->absent_tag)) {
+        return reel_fail(err, REEL_CHANGED, "the recording has a tag of that key already");
+    }
     if (!rename_to(h, &r, change, changed, err) || !annotate(h, &r, change, changed, err) ||
         !set_clock(h, &r, change, changed, err) ||
         !annotations_write_tags(h, row, change->tags, change->n_tags, change->clears_tags, &n_tags, err)) {

@@ -64,8 +64,8 @@ struct http_route {
     void (*aborted)(struct http_request *r);
 };
 
-/* What a write (POST, PUT, PATCH, DELETE) does with Idempotency-Key and If-Match; a route without a row here has {0}.
- */
+/* What a write (POST, PUT, PATCH, DELETE) does with Idempotency-Key, If-Match and If-None-Match; a route without a row
+ * here has {0}. */
 enum http_key {
     HTTP_KEY_STORED,   /* the answer is stored, and sent again to a repeated request */
     HTTP_KEY_RESOURCE, /* what the request changes stores the key: http_key() */
@@ -74,7 +74,8 @@ enum http_key {
 };
 struct http_policy {
     enum http_key key;
-    bool if_match; /* the handler compares it with the entity tag of the resource; else 400 */
+    bool if_match;      /* the handler compares it with the entity tag of the resource; else 400 */
+    bool if_none_match; /* "*": the handler creates the resource, or replies 412 if there is one; else 400 */
 };
 bool http_changes(const char *method); /* whether it is one of the four */
 
@@ -156,6 +157,7 @@ char *http_header_lines(const struct http_request *r, const char *name);  /* all
 unsigned http_header_count(const struct http_request *r, const char *name);
 bool http_is_secure(const struct http_request *r); /* over TLS: here or, by X-Forwarded-Proto, at a proxy */
 bool http_is_head(const struct http_request *r);
+bool http_if_absent(const struct http_request *r); /* If-None-Match: * was sent, on a route with if_none_match */
 bool http_if_match(const struct http_request *r, const char *etag); /* If-Match holds for this tag (strongly), or was
                                                                        not sent */
 bool http_has_body_length(const struct http_request *r, uint64_t *length); /* Content-Length; false when chunked */

@@ -139,6 +139,10 @@ static void add_policy(json_t *parameters, json_t *responses, const struct api_r
         add_headers(parameters, "ifMatch", false);
         add_responses(responses, "412:PreconditionFailed", row->id);
     }
+    if (row->policy.if_none_match) {
+        add_headers(parameters, "ifAbsent", false);
+        add_responses(responses, "412:PreconditionFailed", row->id);
+    }
 }
 
 /* The detail of the row, if it has one, and who may call it. */
