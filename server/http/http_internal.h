@@ -160,6 +160,7 @@ struct http_request {
     bool gave_up; /* piece() returned false */
     bool replied;
     bool refused;          /* answered before the body arrived */
+    bool rejected;         /* rejected.c has sent the answer, in place of the library */
     bool audited;          /* http_audit() was called */
     bool forwarded;        /* by another server, which received it from `remote` */
     bool answered_by_peer; /* its answer is another server's */
@@ -243,6 +244,11 @@ bool caller_authorize(struct http_request *r); /* calls authorize(); false: repl
 bool library_parses_in_place(void);                    /* version 0.9.75 */
 bool library_strictness(struct MHD_OptionItem *out);   /* the option for MHD_start_daemon(); false: it has none */
 void library_report(const struct http_server *server); /* logs what is off with this version */
+
+/* rejected.c */
+void rejected_watch(struct http_connection *c); /* the one that the calling thread reads from; NULL: none */
+/* For MHD_OPTION_EXTERNAL_LOGGER. All other messages are about clients that disconnected; log.c logs requests. */
+__attribute__((format(printf, 2, 0))) void rejected_on_message(void *context, const char *format, va_list args);
 
 /* metrics.c */
 void metrics_count(struct http_request *r);
@@ -351,6 +357,7 @@ void reply_not_modified(struct http_request *r, uint64_t length);
 void reply_note_error(struct http_request *r, const char *text); /* for the log */
 /* Problem with errors: [{param, detail}]; takes the list. */
 void reply_bad_params(struct http_request *r, json_t *errors);
+json_t *reply_problem_json(const struct http_request *r, unsigned status, const char *slug, const char *detail);
 
 /* cors.c */
 void cors_headers(const struct http_request *r, struct MHD_Response *response);

@@ -320,20 +320,8 @@ bool http_catches_problems(const struct http_request *r) {
     return r->caught;
 }
 
-void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
-                             json_t *extra_members) {
+json_t *reply_problem_json(const struct http_request *r, unsigned status, const char *slug, const char *detail) {
     char type[256];
-    if (lacks_memory(r) && status < 500) { /* what it objects to may not be what was sent */
-        json_decref(extra_members);
-        http_reply_no_memory(r);
-        return;
-    }
-    if (r->caught) {
-        r->caught->status = status;
-        snprintf(r->caught->detail, sizeof r->caught->detail, "%s", detail);
-        json_decref(extra_members);
-        return;
-    }
     snprintf(type, sizeof type, "%s/problems/%s", r->server->options.prefix, slug);
     json_t *instance =
         /* NULL: not UTF-8 */
@@ -345,6 +333,23 @@ void http_reply_problem_with(struct http_request *r, unsigned status, const char
     json_object_set_new(problem, "detail", json_safe(detail));
     json_object_set_new(problem, "instance", instance ? instance : json_string(""));
     json_object_set_new(problem, "request_id", json_safe(r->id));
+    return problem;
+}
+
+void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
+                             json_t *extra_members) {
+    if (lacks_memory(r) && status < 500) { /* what it objects to may not be what was sent */
+        json_decref(extra_members);
+        http_reply_no_memory(r);
+        return;
+    }
+    if (r->caught) {
+        r->caught->status = status;
+        snprintf(r->caught->detail, sizeof r->caught->detail, "%s", detail);
+        json_decref(extra_members);
+        return;
+    }
+    json_t *problem = reply_problem_json(r, status, slug, detail);
     if (extra_members) {
         json_object_update(problem, extra_members);
         json_decref(extra_members);
