@@ -196,6 +196,7 @@ static bool check_caller(struct http_request *r) {
         json_decref(errors);
         return false;
     }
+    deprecation_of_route(r);
     if (errors) {
         reply_bad_params(r, errors);
     }

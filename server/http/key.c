@@ -12,7 +12,7 @@
 
 enum { KEY_BYTES_MAX = 255 };
 
-static struct http_policy policy_of(const struct http_request *r) {
+struct http_policy key_policy(const struct http_request *r) {
     const struct http_options *o = &r->server->options;
     return o->policies ? o->policies[r->route - o->routes] : (struct http_policy){0};
 }
@@ -134,7 +134,7 @@ bool key_admit(struct http_request *r) {
     if (!http_changes(r->method)) {
         return true;
     }
-    struct http_policy policy = policy_of(r);
+    struct http_policy policy = key_policy(r);
     return admit_conditions(r, policy) && admit_key(r, policy.key);
 }
 

@@ -111,6 +111,9 @@ void reply_take(struct http_request *r, unsigned status, struct MHD_Response *re
     }
     add_timing(r, response);
     cors_headers(r, response);
+    if (!r->answered_by_peer) {
+        deprecation_headers(r, response);
+    }
     for (const struct http_extra_header *h = r->extra_headers; h; h = h->next) {
         reply_header(response, h->name, h->value);
     }
