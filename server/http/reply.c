@@ -217,11 +217,12 @@ static void tag_as(struct http_request *r, const char *etag) {
 }
 
 /* Takes the text. If the handler set an ETag, conditional requests are handled here. */
-static void reply_json_text(struct http_request *r, unsigned status, struct text text) {
+static void reply_tagged(struct http_request *r, unsigned status, const char *media_type, struct text text,
+                         bool packable) {
     const char *etag = extra_header(r, "ETag");
     char packed[HTTP_ETAG_TEXT];
     bool reads = etag && status == 200 && !request_writes(r);
-    if (reads && text.size >= HTTP_GZIP_MIN && accept_coding(http_header(r, "Accept-Encoding"), "gzip") &&
+    if (reads && packable && text.size >= HTTP_GZIP_MIN && accept_coding(http_header(r, "Accept-Encoding"), "gzip") &&
         conditional_packed_etag(etag, packed)) {
         tag_as(r, packed);
         etag = packed;
@@ -229,12 +230,12 @@ static void reply_json_text(struct http_request *r, unsigned status, struct text
     struct http_validators validators = {.etag = etag};
     unsigned condition = reads ? conditional_status(r, &validators) : 0;
     if (condition == 0) {
-        reply_body(r, status, "application/json", &text, !etag || reads);
+        reply_body(r, status, media_type, &text, packable && (!etag || reads));
         return;
     }
     free(text.data);
     if (condition == 304) {
-        if (text.size >= HTTP_GZIP_MIN) { /* like the full response */
+        if (packable && text.size >= HTTP_GZIP_MIN) { /* like the full response */
             http_add_header(r, "Vary", "Accept-Encoding");
         }
         reply_not_modified(r, text.size);
@@ -251,7 +252,7 @@ static void reply_reserved(struct http_request *r, unsigned status, struct text 
         free(text.data);
         http_reply_no_memory(r);
     } else if (text.size <= HTTP_MEMORY_UNCOUNTED || http_reserve(r, text.size)) {
-        reply_json_text(r, status, text);
+        reply_tagged(r, status, "application/json", text, true);
     } else {
         free(text.data);
     }
@@ -275,7 +276,7 @@ void http_reply_bytes(struct http_request *r, unsigned status, const char *media
         reply_take(r, status, NULL, 0);
         return;
     }
-    reply_body(r, status, media_type, &copy, false);
+    reply_tagged(r, status, media_type, copy, false);
 }
 
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text) {
