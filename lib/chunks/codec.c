@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, ROOM_MAX = 1 << 30, PIECE = 64 };
+enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, PIECE = 64 };
 
 struct decoder {
     const struct codec *codec;
@@ -72,7 +72,7 @@ static enum codec_step decoder_step(struct decoder *d) {
     uint64_t allowed = d->limit - d->decoded;
     size_t room = d->out_size - d->out_used;
     room = room < allowed ? room : (size_t)allowed;
-    room = room < ROOM_MAX ? room : ROOM_MAX;
+    room = room < d->codec->step_max ? room : d->codec->step_max;
     d->run.out = allowed > 0 ? d->out + d->out_used : &spare;
     d->run.room = allowed > 0 ? room : 1;
     size_t before = d->run.room, hidden = 0;
