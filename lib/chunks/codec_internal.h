@@ -49,8 +49,7 @@ struct codec {
     /* Do these at most CODEC_MAGIC_MAX bytes begin another frame? Otherwise they are ignored as padding. NULL: nothing
      * may follow the end. */
     bool (*follows)(const uint8_t *p, size_t size);
-    size_t step_max; /* bytes of output of one step, which takes less than 100 ms: between two it may be cancelled */
-    bool unframed;   /* the compressed data have no end marker: they end with the stored bytes */
+    bool unframed; /* the compressed data have no end marker: they end with the stored bytes */
 };
 
 const struct codec *codec_of(enum reel_codec codec); /* NULL: unknown */

@@ -242,18 +242,16 @@ static bool xz_follows(const uint8_t *p, size_t size) {
                                4) == 0;
 }
 
-#define MIB (1 << 20)
-
 static const struct codec codecs[] = {
-    [REEL_CODEC_NONE] = {"none", NULL, none_step, NULL, NULL, NULL, 16 * MIB, true},
-    [REEL_CODEC_ZLIB] = {"zlib", zlib_open, inflate_step, NULL, inflate_close, NULL, 8 * MIB, false},
-    [REEL_CODEC_GZIP] = {"gzip", gzip_open, inflate_step, inflate_again, inflate_close, gzip_follows, 8 * MIB, false},
-    [REEL_CODEC_DEFLATE] = {"deflate", deflate_open, inflate_step, NULL, inflate_close, NULL, 8 * MIB, false},
-    [REEL_CODEC_BZIP2] = {"bzip2", bzip2_open, bzip2_step, bzip2_again, bzip2_close, bzip2_follows, MIB, false},
-    [REEL_CODEC_LZ4] = {"lz4", lz4_open, lz4_step, NULL, lz4_close, lz4_follows, 16 * MIB, false},
-    [REEL_CODEC_ZSTD] = {"zstd", zstd_open, zstd_step, NULL, zstd_close, zstd_follows, 16 * MIB, false},
-    [REEL_CODEC_XZ] = {"xz", xz_open, xz_step, xz_again, xz_close, xz_follows, 4 * MIB, false},
-    [REEL_CODEC_JSON_BYTES] = {"base64", NULL, json_bytes_step, NULL, NULL, NULL, 16 * MIB, true},
+    [REEL_CODEC_NONE] = {"none", NULL, none_step, NULL, NULL, NULL, true},
+    [REEL_CODEC_ZLIB] = {"zlib", zlib_open, inflate_step, NULL, inflate_close, NULL, false},
+    [REEL_CODEC_GZIP] = {"gzip", gzip_open, inflate_step, inflate_again, inflate_close, gzip_follows, false},
+    [REEL_CODEC_DEFLATE] = {"deflate", deflate_open, inflate_step, NULL, inflate_close, NULL, false},
+    [REEL_CODEC_BZIP2] = {"bzip2", bzip2_open, bzip2_step, bzip2_again, bzip2_close, bzip2_follows, false},
+    [REEL_CODEC_LZ4] = {"lz4", lz4_open, lz4_step, NULL, lz4_close, lz4_follows, false},
+    [REEL_CODEC_ZSTD] = {"zstd", zstd_open, zstd_step, NULL, zstd_close, zstd_follows, false},
+    [REEL_CODEC_XZ] = {"xz", xz_open, xz_step, xz_again, xz_close, xz_follows, false},
+    [REEL_CODEC_JSON_BYTES] = {"base64", NULL, json_bytes_step, NULL, NULL, NULL, true},
 };
 
 const struct codec *codec_of(enum reel_codec codec) {

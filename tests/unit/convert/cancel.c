@@ -127,6 +127,39 @@ static void work_ends_wherever_it_is(void **state) {
     toy_free(&toy);
 }
 
+/* ---- very many channels */
+
+static void what_is_written_of_each_channel(void **state) {
+    (void)state;
+    enum { CHANNELS = 2000 };
+    static const struct reel_writer *const writers[] = {&reel_writer_mcap, &reel_writer_rosbag_v2, &reel_writer_mira,
+                                                        &reel_writer_tide};
+    struct toy toy = {0};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    static char names[CHANNELS][8];
+    for (unsigned i = 0; i < CHANNELS; i++) {
+        snprintf(names[i], sizeof names[i], "/%u", i);
+        toy_channel(&toy, &(struct reel_channel){.name = names[i], .type = "", .encoding = "json"});
+    }
+    toy_message(&toy, 0, 1000, 0, "{}", 2);
+    struct work w = {.recording = toy_open(&toy)};
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        struct patience p = {.cancel = {.goes_on = goes_on, .context = &p}, .most = UINT64_MAX};
+        struct reel_error err = {0};
+        w.writer = writers[i];
+        cancel_set(&p.cancel);
+        assert_true(do_convert(&w, &err));
+        assert_true(p.asked >= CHANNELS);
+        p.most = CHANNELS / 2;
+        p.asked = 0;
+        assert_false(do_convert(&w, &err));
+        assert_int_equal(err.code, REEL_CANCELLED);
+        cancel_set(NULL);
+    }
+    reel_recording_free(w.recording);
+    toy_free(&toy);
+}
+
 /* ---- one payload of very many values */
 
 enum { VALUES = 300000 };
@@ -177,6 +210,7 @@ static void a_payload_of_many_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(work_ends_wherever_it_is),
+                                       cmocka_unit_test(what_is_written_of_each_channel),
                                        cmocka_unit_test(a_payload_of_many_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
