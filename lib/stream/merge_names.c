@@ -236,6 +236,9 @@ bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t
                    struct reel_error *err) {
     AUTO(uniques_done) struct uniques u = {.arena = arena};
     for (uint32_t i = 0; i < stream->n_channels; i++) {
+        if (!cancel_check(err)) {
+            return false;
+        }
         const char *name = stream->channels[i]->name;
         struct unique *own = strlen(name) <= max ? unique_of(&u, name) : NULL;
         if (own) {
