@@ -165,6 +165,32 @@ class Definitions(Case):
         self.define('my_msgs/Battery', 'int8 a\n', 200, If_Match=tag)
         self.define('my_msgs/Battery', BATTERY, 412, If_Match=tag)
 
+    def test_versions_of_the_text(self):
+        tag = self.define('my_msgs/Battery', BATTERY).headers['ETag']
+        path = API + '/definitions/my_msgs/Battery'
+        text = self.get(path, Accept='text/plain')
+        self.assertIn('Accept', text.headers['Vary'])
+        self.assertNotEqual(text.headers['ETag'], tag)
+        again = self.server.get(path, Accept='text/plain', If_None_Match=text.headers['ETag'])
+        self.assertEqual((again.status, again.body, again.headers['ETag']), (304, b'', text.headers['ETag']))
+        self.assertEqual(self.server.get(path, If_None_Match=text.headers['ETag']).status, 200)
+        self.assertEqual(self.server.get(path, Accept='text/plain', If_None_Match=tag).body.decode(), BATTERY)
+        self.define('my_msgs/Battery', 'int8 a\n', 412, If_Match='W/' + text.headers['ETag'])
+        self.define('my_msgs/Battery', 'int8 a\n', 200, If_Match=text.headers['ETag'])
+        self.define('my_msgs/Battery', BATTERY, 412, If_Match=text.headers['ETag'])
+        self.assertEqual(self.get(path, Accept='text/plain', If_None_Match=text.headers['ETag']).body, b'int8 a\n')
+
+    def test_an_edit_does_not_depend_on_the_definitions(self):
+        tag = self.get(self.path()).headers['ETag']
+        self.define('my_msgs/Battery', BATTERY)
+        changed = self.get(self.path()).headers['ETag']
+        self.assertNotEqual(changed, tag)
+        for sent, wanted in ((tag, 200), (tag, 412), ('W/' + changed, 412)):
+            answer = self.server.request('PATCH', self.path(), '{"description": "door stuck"}', {'If-Match': sent})
+            self.assertEqual(answer.status, wanted, (sent, answer))
+        answer = self.server.request('PUT', self.path('/tags/a'), '{"value": "b"}', {'If-Match': self.get(self.path()).headers['ETag']})
+        self.assertEqual(answer.status, 201)
+
     def test_what_is_refused(self):
         for path, body, status, word in (('my_msgs/Battery', 'float32\n', 400, 'field'), ('my_msgs/Battery', 'int8 a\n---\nint8 b\n', 400, '---'), ('my_msgs/srv/Add', 'int8 a\n', 400, 'two parts'),
                                          ('my_msgs/srv/Add', '---\n---\n---\n', 400, '4 parts'), ('my_msgs/Battery', '#' * 70000, 400, '65536'), ('my_msgs/Battery', b'\0' * 60000, 400, 'text'),

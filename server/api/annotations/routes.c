@@ -41,7 +41,9 @@ const struct api_route api_routes_annotations[] = {
               api_tag_put, JSON_BODY},
      .id = "setTag",
      .tag = "annotations",
-     .policy = {.if_match = true},
+     .detail =
+         "If-Match has the entity tag of the recording. With If-None-Match: * the recording must not have the tag.",
+     .policy = {.if_match = true, .if_none_match = true},
      .answers = "200 201:setTag201" ERRORS_WRITE},
     {.http = {"DELETE", BASE "/recordings/{id}/tags/{key}", ROLE_EDIT, api_no_params, "Removes a tag from a recording.",
               api_tag_delete, NULL, NULL, NULL},
