@@ -2,14 +2,17 @@
 import http.client
 import io
 import json
+import os
 import socket
+import subprocess
+import tempfile
 import threading
 import time
 import unittest
 
 import msgpack
 
-from harness import API, Case, eventually, reel
+from harness import API, REEL, Case, eventually, reel
 from samples import SECOND, T0, Message, bag, nanover, nanover_messages
 
 STEP_NS = 20_000_000  # between two messages
@@ -174,6 +177,47 @@ class Play(Case):
         self.control(playing, position='+1.99s', paused=False)
         self.assertTrue(eventually(lambda: playing.messages()[:1]))
         self.assertEqual(playing.messages()[0][1]['before_start'], True)
+
+    def test_it_pauses_before_a_topic(self):
+        two = self.server.added('two.bag', bag([Message(T0 + i * STEP_NS, '/b' if i in (3, 6) else '/a', b'\x02\x00\x00\x00%02d' % i, 'std_msgs/String')
+                                                for i in range(10)]))
+        playing = self.play('?speed=max&pause_topic=/b', recording=two)
+        for count in (3, 6):
+            self.assertTrue(eventually(lambda: len(playing.messages()) == count and playing.rows[-1][1].get('$play', {}).get('paused')))
+            self.control(playing, paused=False)
+        playing.join(20)
+        self.assertEqual([row['topic'] for _, row in playing.messages()], ['/b' if i in (3, 6) else '/a' for i in range(10)])
+        self.assertEqual([row['$play']['paused'] for _, row in playing.rows if '$play' in row], [False, True, True])
+
+    def test_reel_play_of_several_recordings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, topic, first in (('one.bag', '/a', T0), ('two.bag', '/b', T0 + STEP_NS // 2), ('three.bag', '/a', T0)):
+                with open(os.path.join(folder, name), 'wb') as f:
+                    f.write(bag([Message(first + i * STEP_NS, topic, b'\x02\x00\x00\x00%02d' % i, 'std_msgs/String') for i in range(10)]))
+            one, two, three, merged = (os.path.join(folder, name) for name in ('one.bag', 'two.bag', 'three.bag', 'merged.ndjson'))
+            for files, options in (([one, two], []), ([two, one], ['--shift', 'two.bag:1s']), ([one, three], []), ([one, two], ['--prefix', 'always']),
+                                   ([one, two], ['--start', '+100ms'])):
+                reel('convert', *files, merged, '--force', *options)
+                with open(merged, 'rb') as f:
+                    expected = [(row['topic'], row['log_time'], row['data']) for row in map(json.loads, f) if 'topic' in row]
+                out = reel('play', *files, '--speed', 'max', *options, stdin=b'').stdout
+                self.assertEqual([(row['topic'], row['log_time'], row['data']) for row in map(json.loads, out.splitlines()) if 'topic' in row], expected)
+            self.assertIn(b'--shift needs several', reel('play', one, '--shift', 'one.bag:1s', check=False).stderr)
+            self.assertIn(b'--follow needs a single', reel('play', one, two, '--follow', '1', check=False).stderr)
+            self.assertEqual(reel('play', self.path(rest=''), one, check=False).returncode, 1)
+            self.pauses_until_enter(one, two)
+
+    def pauses_until_enter(self, *files):
+        playing = subprocess.Popen([REEL, 'play', *files, '--speed', 'max', '--pause-topics', '/b'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.assertIn(b'paused', playing.stderr.readline())
+        self.assertIsNone(playing.poll())
+        self.assertEqual([json.loads(playing.stdout.readline())['topic']], ['/a'])
+        playing.stdin.write(b'\n')
+        playing.stdin.flush()
+        self.assertEqual([json.loads(playing.stdout.readline())['topic'] for _ in range(2)], ['/b', '/a'])
+        out, err = playing.communicate()  # the end of the standard input: no more pauses
+        self.assertEqual((playing.returncode, len([1 for line in out.splitlines() if 'topic' in json.loads(line)])), (0, 17), err)
 
     def test_a_silent_playback_tells_where_it_is(self):
         playing = self.play('?paused=true')

@@ -21,6 +21,7 @@
 #include "play/play.h"
 #include "views/views.h"
 
+enum { PAUSE_TOPICS_MAX = 64 };
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
@@ -51,6 +52,7 @@ struct player {
     bool began;
     int64_t told_ns;  /* when the last row of lateness was made */
     int64_t sent_ns;  /* when the last row of any kind was */
+    bool was_paused;  /* when has_paused() was called last */
     uint64_t unused;  /* bytes that it gives back while it waits … */
     uint64_t lacking; /* … and has given back */
 };
@@ -161,19 +163,29 @@ static bool play_resume(struct player *p, struct reel_error *err) {
     return bytes == 0 || http_hold(p->r, bytes, err);
 }
 
-/* Waits until a message is due, or until a sign of life is: `heartbeat`. False: the client has left, or the server
- * stops. */
+/* Whether it has paused since it was asked last. */
+static bool has_paused(struct player *p) {
+    struct reel_play_state s = {.size = sizeof s};
+    reel_play_get(p->play, &s);
+    bool paused = s.paused && !p->was_paused;
+    p->was_paused = s.paused;
+    return paused;
+}
+
+/* Waits until a message is due, or until a row is that tells where it is: `heartbeat`. False: the client has left, or
+ * the server stops. */
 static bool wait_for_message(struct player *p, bool *heartbeat, struct reel_error *err) {
     *heartbeat = false;
     if (reel_play_wait(p->stream, p->lacking > 0 ? 0 : IDLE_NS)) {
         return true;
     }
     play_rest(p);
+    *heartbeat = has_paused(p);
     while (!*heartbeat && !reel_play_wait(p->stream, LOOK_NS)) {
         if (http_stream_ending(p->r, false) != HTTP_GOES_ON) {
             return reel_fail(err, REEL_CANCELLED, "the playback was stopped");
         }
-        *heartbeat = clock_ns() - p->sent_ns >= HEARTBEAT_NS;
+        *heartbeat = clock_ns() - p->sent_ns >= HEARTBEAT_NS || has_paused(p);
     }
     return true;
 }
@@ -222,7 +234,8 @@ static bool contents_play_read_number(struct http_request *r, const char *name, 
     return true;
 }
 
-static bool contents_play_read_options(struct http_request *r, struct reel_play_options *out) {
+static bool contents_play_read_options(struct http_request *r, struct reel_play_options *out,
+                                       const char *pause_topics[PAUSE_TOPICS_MAX]) {
     const char *speed = http_param(r, "speed");
     if (speed && strcmp(speed, "max") == 0) {
         out->speed = 0;
@@ -233,6 +246,8 @@ static bool contents_play_read_options(struct http_request *r, struct reel_play_
     http_param_bool(r, "paused", &out->paused);
     http_param_bool(r, "latch", &out->latch);
     http_param_duration(r, "max_gap", &out->max_gap_ns);
+    out->n_pause_topics = (uint32_t)http_params(r, "pause_topic", pause_topics, PAUSE_TOPICS_MAX);
+    out->pause_topics = pause_topics;
     return contents_play_read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) &&
            contents_play_read_number(r, "clock", SPEED_MIN, CLOCK_MAX, &out->clock_hz);
 }
@@ -287,6 +302,7 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     AUTO_STRUCT(api_text_done) struct api_text text = {0};
     struct player *p = calloc(1, sizeof *p);
     struct reel_play_options options = reel_play_defaults();
+    const char *pause_topics[PAUSE_TOPICS_MAX];
     struct reel_write_options write = {.prompt = true};
     struct reel_error err = {0};
     const struct reel_writer *writer = reel_writer_named(media->extension, NULL, &err);
@@ -297,9 +313,11 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     }
     p->r = r;
     p->plays = http_app(r)->plays;
+    p->was_paused = true; /* the first row says so */
     p->unused = api_idle_memory(a->recording, false);
     p->media = media;
-    bool good = contents_play_read_options(r, &options) && api_select(r, info->start_ns, info->end_ns, &p->q) &&
+    bool good = contents_play_read_options(r, &options, pause_topics) &&
+                api_select(r, info->start_ns, info->end_ns, &p->q) &&
                 api_note_matches(r, &a->recording, 1, &p->q.selection) && api_read_text(r, writer, &text, &write);
     if (good) {
         write.separated = true;

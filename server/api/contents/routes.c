@@ -63,6 +63,12 @@ static const struct http_param play_params[] = {
      .max = UINT32_MAX,
      .help = "The number of an actor of a CARLA recording: positions are in its frame."},
     {.name = "paused", .type = HTTP_BOOL, .help = "Waits until PATCH /plays/{id} lets it go on."},
+    {.name = "pause_topic",
+     .type = HTTP_GLOB,
+     .repeats = true,
+     .max = 64,
+     .help = "Pauses when a message of such a topic is due, with a $play row; that message is the first when it goes "
+             "on."},
     PARAM_DECODING,
     PARAM_CHANNELS,
     PARAM_OUTPUT("ndjson", "events", "msgpack"),
@@ -233,7 +239,8 @@ const struct api_route api_routes_contents[] = {
      .tag = "contents",
      .detail = "The first row, {\"$play\": …}, names the playback, as the header X-Play does; PATCH /plays/{id} "
                "controls it while it runs. "
-               "A new position begins with the state there. After 15 s of silence another $play row tells where the "
+               "A new position begins with the state there. When it pauses, or after 15 s of silence, another $play "
+               "row tells where the "
                "playback is. "
                "It ends with the connection. {\"$late\": {\"late_ms\": …}} tells that it cannot keep up.",
      .answers = "200" ERRORS_CONTENTS},
