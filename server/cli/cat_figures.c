@@ -7,9 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "syntax/csv.h"
 
 enum { BINS = 60 };
+
+const char *cat_time(int64_t ns, enum reel_clock clock, char out[REEL_TIME_TEXT]) {
+    clock == REEL_CLOCK_RELATIVE ? reel_time_seconds(ns, out) : reel_time_rfc3339(ns, out);
+    return out;
+}
 
 struct figure { /* of one channel, or of all */
     uint64_t messages, bytes;
@@ -58,6 +64,7 @@ static void count_message(struct figure *f, uint32_t size) {
 /* ---- intervals */
 
 static void put_figure(const struct cat_figures *f, const struct figure *figure, const char *topic, struct grow *to) {
+    C_LOCALE;
     double seconds = (double)f->options->interval_ns / 1e9, messages = (double)figure->messages;
     char time[REEL_TIME_TEXT], line[200];
     grow_text(to, cat_time(f->begins_ns, f->options->clock, time));

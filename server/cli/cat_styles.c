@@ -9,12 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/grow.h"
 #include "base/limits.h"
-#include "cli/cat_figures.h"
 #include "cli/cli.h"
 #include "decode/decoder.h"
 #include "decode/decoder_set.h"
@@ -49,11 +47,6 @@ static bool cat_flush(struct cat *c, struct reel_error *err) {
     bool good = cli_output_write(c->out, c->text.data, c->text.size, err);
     c->text.size = 0;
     return good;
-}
-
-const char *cat_time(int64_t ns, enum reel_clock clock, char out[REEL_TIME_TEXT]) {
-    clock == REEL_CLOCK_RELATIVE ? reel_time_seconds(ns, out) : reel_time_rfc3339(ns, out);
-    return out;
 }
 
 /* ---- values */
@@ -305,7 +298,6 @@ static bool cat_each(struct cat *c, struct cat_figures *figures, struct reel_err
 
 bool cat_in_style(struct reel_stream *stream, const struct cat_options *options, struct output_file *out,
                   struct reel_error *err) {
-    C_LOCALE;
     AUTO_STRUCT(cat_done)
     struct cat c = {.options = options, .stream = stream, .out = out, .index = options->first_index};
     AUTO(cat_figures_free) struct cat_figures *figures = NULL;

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/convert_rules.h"
 #include "cli/each.h"
 #include "cli/folder_output.h"
 #include "convert/conversion.h"
@@ -16,7 +17,9 @@ enum { JOBS_MAX = 64 };
 
 struct conversion {
     struct cli_select select;
-    const char *version, *compression, *format, *view, *split;
+    const char *version, *compression, *format, *view, *split, *rules_file;
+    struct convert_rules *rules; /* of that file; NULL: none */
+    const char **renames;        /* of the options and of the rules */
     struct cli_write write;
     struct reel_write_values values; /* of `write`, for the writer */
     struct cli_merging merging;
@@ -38,6 +41,8 @@ static const char *const dialects[] = {"1", "2", NULL}, *const encodings[] = {"r
 static inline void reel_auto_conversion_done(struct conversion *c) {
     reel_conversion_free(c->opened);
     reel_threads_free(c->pool);
+    convert_rules_free(c->rules);
+    free(c->renames);
     cli_write_done(&c->write);
     reel_auto_option_list_done(&c->merging.shifts);
     cli_merged_done(&c->in);
@@ -80,12 +85,35 @@ static bool choose_writer(struct conversion *c, const char *out, struct reel_err
     return (c->writer = reel_writer_named(extension, version, err)) != NULL;
 }
 
+/* The rules of --rules, and the renamed topics of both. */
+static bool add_rules(struct conversion *c, struct reel_error *err) {
+    struct reel_selection *s = &c->selection;
+    if (!c->rules) {
+        return true;
+    }
+    s->rules = &c->rules->ros.base;
+    free(c->renames);
+    if (!(c->renames = calloc((size_t)s->n_renames + c->rules->n_renames + 1, sizeof *c->renames))) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < s->n_renames; i++) {
+        c->renames[i] = s->renames[i];
+    }
+    for (uint32_t i = 0; i < c->rules->n_renames; i++) {
+        c->renames[s->n_renames + i] = c->rules->renames[i];
+    }
+    s->renames = c->renames;
+    s->n_renames += c->rules->n_renames;
+    return true;
+}
+
 static bool select_messages(struct conversion *c, struct reel_error *err) {
     if (c->run != NO_RUN && (c->in.n > 1 || c->select.start.given || c->select.end.given)) {
         return reel_fail(err, REEL_ARGUMENT,
                          "--run needs a single recording and cannot be combined with --start or --end");
     }
-    if (!cli_selection(&c->select, c->in.recordings, c->in.n, c->in.sources, &c->selection, err)) {
+    if (!cli_selection(&c->select, c->in.recordings, c->in.n, c->in.sources, &c->selection, err) ||
+        !add_rules(c, err)) {
         return false;
     }
     c->selection.prefixing = (enum reel_prefixing)c->merging.prefixing;
@@ -273,6 +301,7 @@ static char *path_in_folder(const void *conversion, const char *folder, const st
 static bool convert_one(const void *all, char **paths, uint32_t n, bool replace, struct reel_error *err) {
     struct conversion c = *(const struct conversion *)all;
     c.in = (struct cli_merged){.n = 0};
+    c.renames = NULL;
     c.force = c.force || replace;
     return convert_convert(&c, paths, n, err);
 }
@@ -300,6 +329,7 @@ static int run_convert(int argc, char **argv) {
         {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = views_help(views)},
         {.name = "ros", .kind = CLI_CHOICE, .to = &c.ros, .value = "N", .help = "convert messages of ROS 1 to those of ROS 2 (2), or back (1); bags get those of ROS 1 without it", .choices = dialects},
         {.name = "wrap", .kind = CLI_FLAG, .to = &c.wrap, .help = "ROS bags: keep messages of ROS 2 as they are, in std_msgs/UInt8MultiArray"},
+        {.name = "rules", .kind = CLI_TEXT, .to = &c.rules_file, .value = "FILE", .help = "JSON: topics that get other names, and types of ROS whose name or fields change; their payloads are laid out anew"},
         {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},
         CLI_MERGE_OPTIONS(c.merging),
         {.name = "run", .kind = CLI_UINT, .to = &c.run, .value = "N", .help = "only the N-th run of a NanoVer recording: from the N-th reset to the next; 0: before the first reset"},
@@ -316,6 +346,9 @@ static int run_convert(int argc, char **argv) {
         return code;
     }
     cli_catch_interrupt();
+    if (c.rules_file && !(c.rules = convert_rules_read(c.rules_file, &err))) {
+        return cli_fail(&cli_convert, NULL, &err);
+    }
     if (convert_is_folder(argv[argc - 1]) && !is_one_bag(&c, argv + first, (uint32_t)(argc - first - 1))) {
         const struct cli_each each = {.command = &cli_convert,
                                       .processes = (unsigned)c.jobs,
