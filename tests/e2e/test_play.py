@@ -189,6 +189,25 @@ class Play(Case):
         self.assertEqual([row['topic'] for _, row in playing.messages()], ['/b' if i in (3, 6) else '/a' for i in range(10)])
         self.assertEqual([row['$play']['paused'] for _, row in playing.rows if '$play' in row], [False, True, True])
 
+    def test_a_merge(self):
+        other = self.server.added('other.bag', bag([Message(T0 + i * STEP_NS + 1000, topic, b'\x02\x00\x00\x00%02d' % i, 'std_msgs/String')
+                                                    for i in range(10) for topic in ('/a', '/b')]))
+        named = '?recording=%s&recording=%s' % (self.steps, other)
+        for query in ('', '&prefix=never&topic=/a', '&shift=%s:1s&end=%%2B2s' % other, '&start=%2B100ms&end=%2B200ms'):
+            merged = self.server.get('%s/merge/as/x.ndjson%s%s' % (API, named, query)).rows()
+            played = self.server.get('%s/merge/play%s%s&speed=max' % (API, named, query)).rows()
+            self.assertEqual(played[0]['$play']['recording'], self.steps)
+            self.assertEqual([row for row in played if 'topic' in row], merged, query)
+        playing = Playing(self.server, '%s/merge/play%s&paused=true&speed=max&end=%%2B1s' % (API, named))
+        self.addCleanup(playing.close)
+        self.assertTrue(eventually(lambda: len(playing.rows) == 1))
+        self.control(playing, position='+100ms', paused=False)
+        playing.join(20)
+        self.assertEqual([row['recording'] for _, row in playing.messages()[:4]], [self.steps, other, other, self.steps])
+        self.assertProblem(self.server.get(API + '/merge/play'), 400, 'recording')
+        self.assertProblem(self.server.get('%s/merge/play%s&follow=1' % (API, named)), 400, 'follow')
+        self.assertProblem(self.server.get(API + '/merge/play?recording=' + '0' * 32), 404)
+
     def test_reel_play_of_several_recordings(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, topic, first in (('one.bag', '/a', T0), ('two.bag', '/b', T0 + STEP_NS // 2), ('three.bag', '/a', T0)):

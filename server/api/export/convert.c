@@ -148,12 +148,8 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     if (!read_at(r, in, c)) {
         return false;
     }
-    const char *prefix = in->merged ? http_param(r, "prefix") : NULL;
     c->q.selection.sources = sources;
-    c->q.selection.prefixing = !prefix                         ? in->prefixing
-                               : strcmp(prefix, "clash") == 0  ? REEL_PREFIX_CLASH
-                               : strcmp(prefix, "always") == 0 ? REEL_PREFIX_ALWAYS
-                                                               : REEL_PREFIX_NEVER;
+    c->q.selection.prefixing = inputs_prefixing(r, in);
     set_initial_state(c);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
