@@ -3,15 +3,16 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "cli/cat_audio.h"
 #include "cli/cat_styles.h"
 #include "cli/cli.h"
 #include "convert/conversion.h"
 
-enum { FORMAT_RAW = 5, FORMAT_STYLES, PIECE = 1 << 20 }; /* the styles in the order of enum cat_style */
+enum { FORMAT_RAW = 5, FORMAT_WAV, FORMAT_STYLES, PIECE = 1 << 20 }; /* the styles in the order of enum cat_style */
 
-static const char *const formats[] = {"ndjson",     "json",    "json-seq",  "csv",      "msgpack",
-                                      "raw",        "payload", "meta-data", "detailed", "compact",
-                                      "statistics", "monitor", "timeline",  "files",    NULL};
+static const char *const formats[] = {"ndjson",  "json",     "json-seq",  "csv",      "msgpack", "raw",
+                                      "wav",     "payload",  "meta-data", "detailed", "compact", "statistics",
+                                      "monitor", "timeline", "files",     NULL};
 static const char *const extensions[] = {".ndjson", ".json", ".json-seq", ".csv", ".msgpack"};
 static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds", "nanoseconds", "relative", NULL};
 
@@ -166,14 +167,16 @@ static bool put_messages(const struct cli_files *files, struct cli_select *selec
     uint64_t limit = 0;
     int64_t first = 0;
     AUTO(reel_stream_free) struct reel_stream *stream = open_part(recording, &selection, q, &first, &limit, err);
-    return stream && (q->format == FORMAT_RAW  ? put_raw(stream, limit, err)
-                      : q->format > FORMAT_RAW ? cat_put_style(recording, &selection, q, stream, first, limit, err)
-                                               : cat_put_rows(recording, &selection, q, TAKE(stream), limit, err));
+    struct output_file out = {.fd = STDOUT_FILENO};
+    return stream && (q->format == FORMAT_RAW   ? put_raw(stream, limit, err)
+                      : q->format == FORMAT_WAV ? cat_audio(stream, limit, &out, err)
+                      : q->format > FORMAT_WAV  ? cat_put_style(recording, &selection, q, stream, first, limit, err)
+                                                : cat_put_rows(recording, &selection, q, TAKE(stream), limit, err));
 }
 
 /* Checks what goes together. NULL: it does. */
 static const char *read_request(struct request *q) {
-    bool styled = q->format >= FORMAT_STYLES;
+    bool styled = q->format >= FORMAT_WAV;
     q->from = 0;
     q->to = INT64_MAX;
     if ((q->from_index && !number_i64_of(q->from_index, strlen(q->from_index), &q->from)) ||
@@ -217,10 +220,10 @@ static int run_cat(int argc, char **argv) {
          .kind = CLI_CHOICE,
          .to = &q.format,
          .value = "FORMAT",
-         .help =
-             "rows; raw: the payloads only; payload: their values; meta-data: all but the payloads; detailed, compact: "
-             "for people; statistics, monitor: rates and sizes in each interval, monitor by topic; timeline: where "
-             "the messages of each topic are; files: each payload a file",
+         .help = "rows; raw: the payloads only; wav: audio; payload: their values; meta-data: all but the payloads; "
+                 "detailed, compact: "
+                 "for people; statistics, monitor: rates and sizes in each interval, monitor by topic; timeline: where "
+                 "the messages of each topic are; files: each payload a file",
          .choices = formats},
         {.name = "field",
          .kind = CLI_LIST,

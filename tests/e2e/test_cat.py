@@ -5,10 +5,12 @@ import io
 import json
 import os
 import struct
+import subprocess
 import tempfile
 import unittest
+import wave
 
-from harness import API, Case, reel
+from harness import API, REEL, Case, reel
 from samples import SECOND, T0, Message, bag
 
 COUNT = 40
@@ -108,6 +110,33 @@ class Cat(Case):
         reel('cat', image, '--output', 'files', '--directory', into)
         with open(os.path.join(into, '000000-camera-..-image.png'), 'rb') as f:
             self.assertEqual(f.read(), PNG)
+
+    def test_audio(self):
+        samples = struct.pack('<800h', *[(i * 37) % 2000 - 1000 for i in range(800)])
+        turned = struct.pack('>800h', *struct.unpack('<800h', samples))
+        ros = 'uint8[] data\nuint32 channels\nuint32 rate\nstring sample_type\nstring endianness\n'
+
+        def chunk(data, endianness):
+            words = [struct.pack('<I', len(w)) + w for w in (data, b'SAMPLE_S16', endianness)]
+            return base64.b64encode(words[0] + struct.pack('<2I', 2, 8000) + words[1] + words[2]).decode()
+        pieces = [samples[i:i + 400] for i in range(0, len(samples), 400)]
+        rows = [{'$channel': {'topic': '/ros', 'type': 'lab_msgs/SoundChunk', 'encoding': 'ros1', 'schema': ros}}]
+        rows += [{'topic': '/ros', 'log_time': T0 + i, 'data': {'$base64': chunk(turned[i * 400:i * 400 + 400], b'ENDIAN_BIG')}} for i in range(4)]
+        rows += [{'topic': '/json', 'log_time': T0 + i, 'data': {'data': base64.b64encode(piece).decode(), 'format': 'pcm-s16', 'sample_rate': 8000,
+                                                                 'number_of_channels': 2}} for i, piece in enumerate(pieces)]
+        rows += [{'topic': '/text', 'log_time': T0, 'data': {'x': 1}}]
+        path = os.path.join(self.folder.name, 'audio.mcap')
+        reel('record', path, stdin=''.join(json.dumps(row) + '\n' for row in rows).encode())
+        for topic in ('/ros', '/json'):
+            whole = os.path.join(self.folder.name, 'out.wav')
+            with open(whole, 'wb') as f:
+                subprocess.run([REEL, 'cat', path, '--topic', topic, '--output', 'wav'], stdout=f, check=True)
+            with wave.open(whole) as w:
+                self.assertEqual((w.getnchannels(), w.getsampwidth(), w.getframerate(), w.readframes(1 << 20)), (2, 2, 8000, samples))
+            piped = reel('cat', path, '--topic', topic, '--output', 'wav', '--from-index', '1', '--limit', '2').stdout
+            self.assertEqual((piped[4:8], piped[40:44], piped[44:]), (b'\xff' * 4, b'\xff' * 4, samples[400:1200]))
+        for options in (['--topic', '/text'], [], ['--topic', '/none']):
+            self.assertEqual(reel('cat', path, '--output', 'wav', *options, check=False).returncode, 1)
 
     def test_mistakes(self):
         for options in (['--from-index', 'x'], ['--output', 'files'], ['--directory', 'x'], ['--output', 'compact', '--channels'],
