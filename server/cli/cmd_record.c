@@ -146,44 +146,36 @@ static bool read_split(const struct request *q, struct record_split_options *out
     return !q->split_duration || out->ns > 0 || reel_fail(err, REEL_ARGUMENT, "--split-duration must not be 0");
 }
 
-/* Several files. */
-static bool record_parts(const struct request *q, const struct reel_writer *writer, struct reel_error *err) {
-    AUTO_STRUCT(recording_done) struct recording r = {0};
-    bool direct = writer->recorder;
-    const struct reel_recorder_options options = {
-        .size = sizeof options, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
-    const struct reel_convert_options to = {
-        .size = sizeof to, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
-    struct record_split_options split = {.target = direct ? NULL : writer, .convert = &to};
-    const struct reel_writer *own = direct ? writer : reel_writer_named(".mcap", NULL, err);
-    if (!own || !read_split(q, &split, err) ||
-        !(r.recorder = record_split_open(q->target, own, direct ? &options : NULL, &split, err)) ||
-        !(r.rows = reel_rows_new(r.recorder, err))) {
-        return false;
+/* Formats that cannot be written message by message are recorded as MCAP, beside the file, and converted at the end. */
+static bool convert_recorded(const char *recorded, const struct request *q, const struct reel_convert_options *to,
+                             struct reel_error *err) {
+    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(recorded, NULL, err);
+    if (!recording || !reel_convert(recording, NULL, q->target, to, NULL, err)) {
+        return reel_error_at(err, "what was recorded is in %.200s", recorded);
     }
-    struct reel_error why = {0}, closing = {0};
-    bool good = record_input(&r, media[q->input], &why);
-    bool closed = reel_recorder_close(TAKE(r.recorder), &closing); /* what came before a failure is kept */
-    if (!closed || !good) {
-        return reel_error_pass(err, good ? &closing : &why);
-    }
-    fprintf(stderr, "reel record: %llu messages\n", (unsigned long long)r.messages);
+    unlink(recorded);
     return true;
 }
 
-/* Formats that cannot be written message by message are recorded as MCAP, beside the file, and converted at the end. */
 static bool record_file(const struct request *q, const struct reel_writer *writer, struct reel_error *err) {
     AUTO_STRUCT(recording_done) struct recording r = {0};
     AUTO_MEM char *adjacent = disk_adjacent(q->target, ".recording.mcap");
-    const struct reel_recorder_options options = {
-        .size = sizeof options, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
-    bool direct = writer->recorder;
+    const struct reel_recorder_options own_options = {.size = sizeof own_options,
+                                                      .compression = q->compression,
+                                                      .settings = q->settings,
+                                                      .n_settings = q->n_settings};
+    const struct reel_convert_options to = {
+        .size = sizeof to, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
+    bool direct = writer->recorder, splits = is_split(q);
+    struct record_split_options split = {.target = direct ? NULL : writer, .convert = &to};
     if (!adjacent) {
         return reel_fail_memory(err);
     }
     const struct reel_writer *own = direct ? writer : reel_writer_named(".mcap", NULL, err);
-    const char *path = direct ? q->target : adjacent;
-    if (!own || !(r.recorder = reel_recorder_open(path, own, direct ? &options : NULL, err)) ||
+    const struct reel_recorder_options *options = direct ? &own_options : NULL;
+    if (!own || !read_split(q, &split, err) ||
+        !(r.recorder = splits ? record_split_open(q->target, own, options, &split, err)
+                              : reel_recorder_open(direct ? q->target : adjacent, own, options, err)) ||
         !(r.rows = reel_rows_new(r.recorder, err))) {
         return false;
     }
@@ -193,14 +185,8 @@ static bool record_file(const struct request *q, const struct reel_writer *write
     if (!closed || (direct && !good)) {
         return reel_error_pass(err, good ? &closing : &why);
     }
-    if (!direct) {
-        const struct reel_convert_options to = {
-            .size = sizeof to, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
-        AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(adjacent, NULL, err);
-        if (!recording || !reel_convert(recording, NULL, q->target, &to, NULL, err)) {
-            return reel_error_at(err, "what was recorded is in %.200s", adjacent);
-        }
-        unlink(adjacent);
+    if (!direct && !splits && !convert_recorded(adjacent, q, &to, err)) {
+        return false;
     }
     fprintf(stderr, "reel record: %llu messages\n", (unsigned long long)r.messages);
     return good || reel_error_pass(err, &why);
@@ -283,9 +269,8 @@ static int run_record(int argc, char **argv) {
     q.target = q.to ? q.name : argv[first];
     const char *variant = cli_write_variant(&q.write);
     const struct reel_writer *writer = q.to ? NULL : reel_writer_for_file(cli_file_name(q.target), variant, &err);
-    bool good = q.to ? record_remote(&q, &err)
-                     : writer && read_settings(&q, writer, &err) &&
-                           (is_split(&q) ? record_parts : record_file)(&q, writer, &err);
+    bool good =
+        q.to ? record_remote(&q, &err) : writer && read_settings(&q, writer, &err) && record_file(&q, writer, &err);
     return good ? CLI_DONE : cli_fail(&cli_record, cli_file_name(q.target), &err);
 }
 

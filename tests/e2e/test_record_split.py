@@ -125,7 +125,8 @@ class RecordSplit(unittest.TestCase):
             process.wait()
             ended.set()
             thread.join()
-            process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
             stem, ending = name.split('.', 1)
             parts = sorted(p for p in glob.glob(self.at(stem + '_*')) if os.path.getsize(p) > 0)
             if len(parts) > 1 and parts[-1].startswith(parts[-2]):  # it was converted and not yet removed
