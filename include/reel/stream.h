@@ -99,7 +99,7 @@ struct reel_selection {
 
     bool latched; /* from before the start, of latched channels the last message, as a late subscriber gets it */
 
-    const struct reel_rules *rules; /* of the library; leave NULL */
+    struct reel_rules *rules; /* of the library; leave NULL */
 };
 
 /* The selection of all messages. */

@@ -4,11 +4,11 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "cli/convert_rules.h"
 #include "cli/each.h"
 #include "cli/folder_output.h"
 #include "convert/conversion.h"
 #include "convert/split.h"
+#include "definitions/rules.h"
 #include "formats/nanover/question.h"
 #include "stream/view.h"
 
@@ -18,7 +18,7 @@ enum { JOBS_MAX = 64 };
 struct conversion {
     struct cli_select select;
     const char *version, *compression, *format, *view, *split, *rules_file;
-    struct convert_rules *rules; /* of that file; NULL: none */
+    struct message_rules *rules; /* of that file; NULL: none */
     const char **renames;        /* of the options and of the rules */
     struct cli_write write;
     struct reel_write_values values; /* of `write`, for the writer */
@@ -41,7 +41,7 @@ static const char *const dialects[] = {"1", "2", NULL}, *const encodings[] = {"r
 static inline void reel_auto_conversion_done(struct conversion *c) {
     reel_conversion_free(c->opened);
     reel_threads_free(c->pool);
-    convert_rules_free(c->rules);
+    rules_free(c->rules);
     free(c->renames);
     cli_write_done(&c->write);
     reel_auto_option_list_done(&c->merging.shifts);
@@ -87,24 +87,12 @@ static bool choose_writer(struct conversion *c, const char *out, struct reel_err
 
 /* The rules of --rules, and the renamed topics of both. */
 static bool add_rules(struct conversion *c, struct reel_error *err) {
-    struct reel_selection *s = &c->selection;
     if (!c->rules) {
         return true;
     }
-    s->rules = &c->rules->ros.base;
-    free(c->renames);
-    if (!(c->renames = calloc((size_t)s->n_renames + c->rules->n_renames + 1, sizeof *c->renames))) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < s->n_renames; i++) {
-        c->renames[i] = s->renames[i];
-    }
-    for (uint32_t i = 0; i < c->rules->n_renames; i++) {
-        c->renames[s->n_renames + i] = c->rules->renames[i];
-    }
-    s->renames = c->renames;
-    s->n_renames += c->rules->n_renames;
-    return true;
+    free(TAKE(c->renames));
+    c->selection.rules = &c->rules->ros.base;
+    return rules_add_renames(c->rules, &c->selection, &c->renames, err);
 }
 
 static bool select_messages(struct conversion *c, struct reel_error *err) {
@@ -346,7 +334,7 @@ static int run_convert(int argc, char **argv) {
         return code;
     }
     cli_catch_interrupt();
-    if (c.rules_file && !(c.rules = convert_rules_read(c.rules_file, &err))) {
+    if (c.rules_file && !(c.rules = rules_load(c.rules_file, &err))) {
         return cli_fail(&cli_convert, NULL, &err);
     }
     if (convert_is_folder(argv[argc - 1]) && !is_one_bag(&c, argv + first, (uint32_t)(argc - first - 1))) {

@@ -1,13 +1,16 @@
 """`reel convert --rules`: topics and types get other names, fields are renamed, removed, added, or become larger numbers."""
 import base64
 import hashlib
+import io
 import json
 import os
 import struct
 import tempfile
 import unittest
+import urllib.parse
+import zipfile
 
-from harness import reel
+from harness import API, Case, reel
 from samples import SECOND, T0, read_bag
 
 LINE = '=' * 80 + '\n'
@@ -101,7 +104,7 @@ def base64_of(data):
     return {'$base64': base64.b64encode(data).decode()}
 
 
-class Rules(unittest.TestCase):
+class Rules(Case):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -209,6 +212,30 @@ class Rules(unittest.TestCase):
             self.assertIn(why, done.stdout)
             self.convert(path, 'same.mcap')
             self.assertEqual(self.payloads('same.mcap'), [old_payload(i, False) for i in range(3)])
+
+    def test_over_http(self):
+        path = self.recorded('old.mcap', False, [old_payload(i, False) for i in range(9)])
+        with open(path, 'rb') as f:
+            recording = self.server.added('old.mcap', f.read())
+        asked = lambda name, rules, more='': '%s/recordings/%s/as/%s?rules=%s%s' % (API, recording, name, urllib.parse.quote(json.dumps(rules)), more)
+        self.convert(path, 'new.mcap')
+        answer = self.get(asked('new.mcap', RULES))
+        with open(self.at('new.mcap'), 'rb') as f:
+            self.assertEqual(answer.body, f.read())
+        plain = self.get('%s/recordings/%s/as/new.mcap' % (API, recording))
+        other = self.get(asked('new.mcap', {'types': {'lab_msgs/Pose': {'rename': {'x': 'z'}}}}))
+        self.assertEqual(len({a.headers['ETag'] for a in (answer, plain, other)}), 3)
+        rows = [row for row in self.get(asked('x.ndjson', RULES, '&start=%2B7s&rename=/other:/one')).rows() if 'topic' in row]
+        self.assertEqual([(row['topic'], row['data']['severity']) for row in rows], [('/state', 7), ('/state', 8)])
+        part = self.get(asked('new.mcap', RULES), 206, Range='bytes=-100').body
+        self.assertEqual(part, answer.body[-100:])
+        for rules in ([], {'types': {'x': {}}}, {'what': 1}):
+            self.assertProblem(self.server.get(asked('new.mcap', rules)), 400, 'rules')
+        report = self.get(asked('new.mcap', {'types': {'no_msgs/Such': {}}}, '&report')).json()
+        self.assertIn('no_msgs/Such', json.dumps(report))
+        archive = self.get('%s/search/export.zip?as=mcap&recording=%s&rules=%s' % (API, recording, urllib.parse.quote(json.dumps(RULES)))).body
+        with zipfile.ZipFile(io.BytesIO(archive)) as z:
+            self.assertEqual(z.read(z.namelist()[0]), answer.body)
 
     def test_mistakes(self):
         path = self.recorded('old.mcap', False, [old_payload(0, False)])

@@ -20,6 +20,8 @@
 #include "views/views.h"
 
 static void conversion_done(struct conversion *c) {
+    rules_free(c->rules);
+    free(c->renames);
     api_text_done(&c->text);
 }
 
@@ -93,6 +95,29 @@ static bool read_encoding(struct http_request *r, const struct reel_writer *writ
     return true;
 }
 
+/* rules: types that change, and topics that are renamed, too. False: replied. */
+static bool read_rules(struct http_request *r, struct conversion *c) {
+    const char *text = http_param(r, "rules");
+    struct reel_error err = {0};
+    if (!text) {
+        return true;
+    }
+    if (!(c->rules = rules_parse(text, strlen(text), &err))) {
+        if (err.code == REEL_ARGUMENT) {
+            http_reply_bad_param(r, "rules", "%s", err.text);
+        } else {
+            http_reply_error(r, &err);
+        }
+        return false;
+    }
+    c->q.selection.rules = &c->rules->ros.base;
+    if (!rules_add_renames(c->rules, &c->q.selection, &c->renames, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    return true;
+}
+
 /* at: the selection becomes the last message at or before that time. False: replied. */
 static bool read_at(struct http_request *r, const struct inputs *in, struct conversion *c) {
     struct reel_selection *s = &c->q.selection;
@@ -159,7 +184,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
         return false;
     }
     c->q.selection.view = view && strcmp(view, "raw") != 0 ? view_named(view, raw, &err) : NULL;
-    if (!read_encoding(r, c->writer, &c->q.selection)) {
+    if (!read_encoding(r, c->writer, &c->q.selection) || !read_rules(r, c)) {
         return false;
     }
     c->options = (struct reel_write_options){.compression = compression ? compression : "",

@@ -40,6 +40,10 @@ static const struct http_param tar_params[] = {
          .type = HTTP_TEXT,                                                                                            \
          .help = "The compression of the target format: zstd, lz4, bz2, … The service document lists those of each " \
                  "target."},                                                                                           \
+        {.name = "rules",                                                                                              \
+         .type = HTTP_TEXT,                                                                                            \
+         .help = "JSON: topics that get other names, and types of ROS whose name or fields change, as reel convert "   \
+                 "--rules takes them. Their payloads are laid out anew."},                                             \
         {.name = "raw", .type = HTTP_BOOL, .help = "With view: keeps all channels as they were recorded."},            \
         {.name = "ros",                                                                                                \
          .type = HTTP_CHOICE,                                                                                          \

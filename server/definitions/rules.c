@@ -1,7 +1,8 @@
-/* See convert_rules.h. */
-#include "cli/convert_rules.h"
+/* See rules.h. */
+#include "definitions/rules.h"
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 enum { FILE_MAX = 1 << 20, RULES_MEMORY_MAX = 64 << 20 };
 
 struct reading {
-    struct convert_rules *rules;
+    struct message_rules *rules;
     const char *type; /* for errors */
     struct reel_error *err;
 };
@@ -228,10 +229,50 @@ static bool read_types(struct reading *r, const json_t *types) {
 
 /* ---- the file */
 
-static json_t *load_rules(const char *path, struct reel_error *err) {
+static void free_rules(struct reel_rules *base) {
+    struct message_rules *rules = (struct message_rules *)base;
+    arena_free(&rules->arena);
+    free(rules);
+}
+
+void rules_free(struct message_rules *rules) {
+    reel_rules_free(rules ? &rules->ros.base : NULL);
+}
+
+struct message_rules *rules_parse(const char *text, size_t size, struct reel_error *err) {
+    static const char *const known[] = {"topics", "types", NULL};
+    json_error_t why;
+    json_auto_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+    if (!json) {
+        reel_fail(err, REEL_ARGUMENT, "line %d: %s", why.line, why.text);
+        return NULL;
+    }
+    struct message_rules *made = calloc(1, sizeof *made);
+    if (!made) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    atomic_init(&made->ros.base.references, 1);
+    made->ros.base.free = free_rules;
+    made->ros.base.open = ros_rules_open;
+    made->arena.max = RULES_MEMORY_MAX;
+    AUTO(rules_free) struct message_rules *rules = made;
+    struct reading r = {.rules = rules, .err = err};
+    char *copy = rules_alloc(&r, size, 1);
+    if (!copy) {
+        return NULL;
+    }
+    memcpy(copy, text, size);
+    rules->text = copy;
+    return rules_knows(&r, json, known, "rules") && read_topics(&r, json_object_get(json, "topics")) &&
+                   read_types(&r, json_object_get(json, "types"))
+               ? TAKE(rules)
+               : NULL;
+}
+
+struct message_rules *rules_load(const char *path, struct reel_error *err) {
     FILE *file = fopen(path, "rbe");
     AUTO_MEM char *text = malloc(FILE_MAX + 1);
-    json_error_t why;
     if (!file || !text) {
         file ? reel_fail_memory(err) : reel_fail_errno(err, "%s", path);
         if (file) {
@@ -247,35 +288,26 @@ static json_t *load_rules(const char *path, struct reel_error *err) {
                : reel_fail(err, REEL_LIMIT, "%s: more than %d bytes", path, FILE_MAX);
         return NULL;
     }
-    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-    if (!json) {
-        reel_fail(err, REEL_ARGUMENT, "%s: line %d: %s", path, why.line, why.text);
-    }
-    return json;
-}
-
-struct convert_rules *convert_rules_read(const char *path, struct reel_error *err) {
-    static const char *const known[] = {"topics", "types", NULL};
-    json_auto_t *json = load_rules(path, err);
-    AUTO(convert_rules_free) struct convert_rules *rules = json ? calloc(1, sizeof *rules) : NULL;
+    struct message_rules *rules = rules_parse(text, size, err);
     if (!rules) {
-        json ? reel_fail_memory(err) : false;
-        return NULL;
-    }
-    rules->arena.max = RULES_MEMORY_MAX;
-    rules->ros.base.open = ros_rules_open;
-    struct reading r = {.rules = rules, .err = err};
-    if (!rules_knows(&r, json, known, "rules") || !read_topics(&r, json_object_get(json, "topics")) ||
-        !read_types(&r, json_object_get(json, "types"))) {
         reel_error_at(err, "%s", path);
-        return NULL;
     }
-    return TAKE(rules);
+    return rules;
 }
 
-void convert_rules_free(struct convert_rules *rules) {
-    if (rules) {
-        arena_free(&rules->arena);
-        free(rules);
+bool rules_add_renames(const struct message_rules *rules, struct reel_selection *selection, const char ***all,
+                       struct reel_error *err) {
+    uint32_t n = selection->n_renames;
+    if (!(*all = calloc((size_t)n + rules->n_renames + 1, sizeof **all))) {
+        return reel_fail_memory(err);
     }
+    for (uint32_t i = 0; i < n; i++) {
+        (*all)[i] = selection->renames[i];
+    }
+    for (uint32_t i = 0; i < rules->n_renames; i++) {
+        (*all)[n + i] = rules->renames[i];
+    }
+    selection->renames = *all;
+    selection->n_renames += rules->n_renames;
+    return true;
 }
