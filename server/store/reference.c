@@ -126,8 +126,9 @@ bool store_load_reference(struct store *store, const char *sha256, struct store_
         return false;
     }
     json_auto_t *note = NULL;
-    if (!store_read_json(path, &note, err)) {
-        return false;
+    struct reel_error why = {0};
+    if (!store_read_json(path, &note, &why) && why.code != REEL_NOT_FOUND) {
+        return reel_error_pass(err, &why);
     }
     bool good = note &&
                 json_unpack(note, "{s:s, s:I, s:I, s:I, s:I, s:s}", "path", &where, "device", &device, "inode", &inode,
