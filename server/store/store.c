@@ -305,17 +305,19 @@ bool store_renew_pack(struct store *store, const char *content, struct reel_erro
 }
 
 /* What a power failure damages is refused by its checksum, and made again. */
-bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
-                           struct reel_error *err) {
+bool store_keep_small(struct store *store, const char *content, const char *suffix, const void *data, size_t size,
+                      struct reel_error *err) {
     char to[STORE_PATH];
-    return store_place_file(store, content, STORE_STATISTICS, to, sizeof to, err) &&
-           store_write_unsynced(store, to, data, size, err) && store_keep_file(store, content, STORE_STATISTICS, err);
+    return store_place_file(store, content, suffix, to, sizeof to, err) &&
+           store_write_unsynced(store, to, data, size, err) && store_keep_file(store, content, suffix, err);
 }
 
 /* ---- all files */
 
-const struct store_kind store_kinds[STORE_KINDS] = {
-    {STORE_MANIFEST, "manifests"}, {STORE_PACK, "packs"}, {STORE_STATISTICS, "statistics"}};
+const struct store_kind store_kinds[STORE_KINDS] = {{STORE_MANIFEST, "manifests"},
+                                                    {STORE_PACK, "packs"},
+                                                    {STORE_STATISTICS, "statistics"},
+                                                    {STORE_EVENTS, "derived-events"}};
 
 bool store_is_of_content(const char *suffix) {
     bool found = false;

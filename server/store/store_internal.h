@@ -80,7 +80,7 @@ extern const struct store_ops store_in_folder, store_in_bucket;
 extern const struct store_upload_ops store_upload_in_folder, store_upload_in_bucket;
 
 /* What there is of a content, besides its bytes: the suffix, in a bucket the folder of such objects. */
-enum { STORE_KINDS = 3 };
+enum { STORE_KINDS = 4 };
 extern const struct store_kind { const char *suffix, *folder; } store_kinds[STORE_KINDS];
 
 static inline void store_close_folder(DIR **d) {

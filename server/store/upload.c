@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/disk.h"
@@ -202,6 +203,9 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
         }
         digest_add(&u->hash, buffer, n);
         u->hashed += n;
+        if (!cancel_check(err)) {
+            return false;
+        }
         if (progress && progress->report && !progress->report(progress->context, u->hashed, u->written)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }

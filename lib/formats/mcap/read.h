@@ -251,7 +251,4 @@ bool mcap_is_packed(const struct mcap *m, uint16_t channel, const uint8_t *paylo
 bool mcap_unpack(struct mcap *m, struct mcap_run *run, const uint8_t *head, uint64_t position, struct reel_entry *entry,
                  bool *kept, struct reel_error *err);
 
-/* splits.c */
-enum reel_joins mcap_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *other);
-
 #endif

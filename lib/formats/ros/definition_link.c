@@ -2,6 +2,7 @@
  * deep. */
 #include "formats/ros/definition_link.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -33,7 +34,8 @@ static int by_short(const void *a, const void *b, void *types) {
                     x, y);
 }
 
-static bool sort_names(struct ros_definition *d, struct reel_error *err) {
+bool ros_definition_sort(struct ros_definition *d, struct reel_error *err) {
+    d->n_short = 0;
     d->by_name = arena_alloc(&d->arena, d->n_types * sizeof *d->by_name);
     d->by_short = arena_alloc(&d->arena, d->n_types * sizeof *d->by_short);
     if (!d->by_name || !d->by_short) {
@@ -83,8 +85,7 @@ static bool find_short(const struct ros_definition *d, const char *name, uint32_
     return found && (low + 1 == d->n_short || strcmp(last_part(d->types[d->by_short[low + 1]].name), name) != 0);
 }
 
-/* Tries a/b/NAME, a/NAME, NAME for a field of the type a/b/C. */
-static bool find_near(const struct ros_definition *d, const char *owner, const char *name, uint32_t *out) {
+bool ros_definition_find_near(const struct ros_definition *d, const char *owner, const char *name, uint32_t *out) {
     char path[2 * ROS_NAME_ROOM];
     strcpy(path, owner);
     for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
@@ -104,16 +105,28 @@ static bool find_header(const struct ros_definition *d, const char *name, uint32
             ros_definition_find(d, "std_msgs/Header", out));
 }
 
+/* "a/B" in the text of a .msg names a/msg/B, if that is defined in IDL. */
+static bool find_message(const struct ros_definition *d, const char *brief, uint32_t *out) {
+    char path[2 * ROS_NAME_ROOM];
+    const char *slash = strchr(brief, '/');
+    if (!slash || strchr(slash + 1, '/')) {
+        return false;
+    }
+    snprintf(path, sizeof path, "%.*s/msg%s", (int)(slash - brief), brief, slash);
+    return ros_definition_find(d, path, out);
+}
+
 static bool ros_find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out,
                      struct reel_error *err) {
     char name[ROS_NAME_ROOM];
     bool named = ros_type_name(bytes_text(word), true, name);
-    if (named && (find_header(d, name, out) || find_near(d, owner, name, out))) {
+    if (named && (find_header(d, name, out) || ros_definition_find_near(d, owner, name, out))) {
         return true;
     }
     char brief[ROS_NAME_ROOM];
     named = named && ros_type_name(bytes_text(word), false, brief);
-    if (named && (find_near(d, owner, brief, out) || find_short(d, last_part(name), out))) {
+    if (named && (ros_definition_find_near(d, owner, brief, out) || find_message(d, brief, out) ||
+                  find_short(d, last_part(name), out))) {
         return true;
     }
     return reel_fail(err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the recording's definition", word,
@@ -374,7 +387,7 @@ static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, s
 
 bool ros_definition_link(struct ros_definition *d, const char *top, struct reel_error *err) {
     char name[ROS_NAME_ROOM];
-    if (!sort_names(d, err)) {
+    if (!ros_definition_sort(d, err)) {
         return false;
     }
     for (int whole = 1; whole >= 0; whole--) {

@@ -24,7 +24,8 @@ struct sqlite_handle {
     bool writes, open;   /* open: inside a transaction */
     bool patient;        /* as db_patient() */
     bool suspect;        /* a statement had no memory, or found what cannot be */
-    int64_t deadline_ns; /* of the statement that is being stepped */
+    int64_t deadline_ns; /* of the statement that is being stepped, … */
+    int64_t begun_ns;    /* … and when that was begun */
     struct sqlite_statement *statements;
     sqlite3_stmt *control[CONTROLS]; /* prepared when first used */
 };
