@@ -120,6 +120,9 @@ bool store_sync_incoming(const struct store *store, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);
 /* Writes a new file, and publishes it. */
+/* *out: NULL when it is not JSON. False: it is not there (REEL_NOT_FOUND), or it cannot be read. */
+bool store_read_json(const char *path, json_t **out, struct reel_error *err);
+bool store_parse_json(const char *text, size_t size, json_t **out, struct reel_error *err);
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
                       struct reel_error *err);
 /* A new file at `path`, which may be lost. */

@@ -228,8 +228,13 @@ static bool is_number(const struct ros_definition_step *s, const char *key, uint
     return bytes_is(s->key, key) && s->kind == kind && s->many == ROS_ONE;
 }
 
+/* NULL: it has none, and a definition of nothing but such types has no array. */
+static struct ros_definition_step *steps_of(const struct ros_definition *d, const struct ros_definition_type *t) {
+    return t->count > 0 ? &d->steps[t->first] : NULL;
+}
+
 static uint8_t ros_definition_link_stamp_of(const struct ros_definition *d, const struct ros_definition_type *t) {
-    const struct ros_definition_step *s = &d->steps[t->first];
+    const struct ros_definition_step *s = steps_of(d, t);
     const char *name = last_part(t->name);
     bool pair = t->form == ROS_STRUCT && t->count == 2 && is_number(&s[0], "sec", REEL_I32) &&
                 is_number(&s[1], "nanosec", REEL_U32);
@@ -275,7 +280,7 @@ static int by_member_id(const void *a, const void *b, void *steps) {
 
 /* Numbers the members, and sorts them by id where ids are not in order. */
 static bool link_ids(struct ros_definition *d, struct ros_definition_type *t, struct reel_error *err) {
-    struct ros_definition_step *steps = &d->steps[t->first];
+    struct ros_definition_step *steps = steps_of(d, t);
     bool ordered = true;
     for (uint32_t i = 0; i < t->count; i++) {
         steps[i].id = steps[i].id != ROS_NEXT_ID ? steps[i].id : i > 0 ? steps[i - 1].id + 1 : 0;
@@ -303,7 +308,7 @@ static bool link_ids(struct ros_definition *d, struct ros_definition_type *t, st
 
 /* Keys of JSON are texts. */
 static bool link_form(const struct ros_definition *d, const struct ros_definition_type *t, struct reel_error *err) {
-    const struct ros_definition_step *s = &d->steps[t->first];
+    const struct ros_definition_step *s = steps_of(d, t);
     bool integer = t->count > 0 && s->many == ROS_ONE && s->kind < REEL_F32;
     if (t->form == ROS_UNION && !integer) {
         return reel_fail(err, REEL_UNSUPPORTED, "%.128s: a union whose discriminator is not an integer", t->name);

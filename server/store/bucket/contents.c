@@ -176,8 +176,7 @@ static bool contents_write_text(const struct store *store, const char *name, con
 static bool bucket_contents_load(const struct store *store, const char *name, const char *suffix, json_t **out,
                                  struct reel_error *err) {
     AUTO_MEM char *text = bucket_get_text(store->bucket, folder_of(suffix), name, STORE_TEXT_MAX, err);
-    *out = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    return text;
+    return text && store_parse_json(text, strlen(text), out, err);
 }
 
 /* ---- copies of packs lie in blobs/ and are counted by the cache, those of statistics and events in derived/ */
