@@ -1,17 +1,14 @@
-/* Long lists without reading the table: the order of all recordings by a sort, and which of them a condition finds, as
- * a bit each. Both are kept in memory, and a page is read off them.
+/* Long lists without reading the table: the order of all recordings by a sort, which of them a condition finds, as a
+ * bit each, and what labels or value of a tag each has. They are kept in memory; list_bits.c reads lists off them.
  *
  * Rule: a set is that of one version of the recordings, which is the newest change that a transaction sees, so that no
- * answer differs from that of a query. While changes come more often than SETTLED_NS, none are made: they would be made
- * for one answer.
+ * answer differs from that of a query. A set of an older version is brought up to date by the recordings that changed
+ * since then, as a copy: others may be reading it.
  *
- * Bounds: LIST_SETS_BYTES_MAX in total, and one more set that is being made; LIST_SETS_ROWS_MAX recordings.
- *
- * A set is shared: it is freed by the last who has it. */
-#include "catalog/list.h"
+ * Bounds: LIST_SETS_BYTES_MAX in total, and one more set for each question; LIST_SETS_ROWS_MAX recordings. */
+#include "catalog/list_sets.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,37 +16,31 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-enum { SETS_MAX = 64, COLUMNS_MAX = 8, CAPPED_ROWS = 50000 /* of a driver whose rows were not all counted */ };
-static const int64_t SETTLED_NS = 1000000000, SLOW_NS = 30000000;
-static const double READ_US = 0.2, WALKED_US = 1.5, GATHERED_US = 2.0; /* a row of a set; of a walk or a gather:
-                                                                           list_plan.c */
-
-struct set {
-    atomic_uint users;
-    char *key; /* how it is asked for */
-    uint64_t version;
-    int64_t used_ns;
-    uint32_t n;       /* numbers */
-    uint32_t items[]; /* rows in an order; or bits */
+enum {
+    SETS_MAX = 64,
+    COLUMNS_MAX = 8,
+    CHANGES_MAX = 10000,  /* since a set was made, to bring it up to date */
+    CHANGED_MAX = 2000,   /* and recordings that they change */
+    CAPPED_ROWS = 50000,  /* of a driver whose rows were not all counted */
+    POSTGRES_FACTOR = 10, /* a gather there costs so much more */
 };
+static const int64_t SLOW_NS = 30000000;
+static const double READ_US = 0.2, GATHERED_US = 2.0; /* a row of a set; of a gather: list_plan.c */
 
 struct list_sets {
     pthread_mutex_t mutex;  /* of what follows; no query is run under it */
     pthread_mutex_t making; /* one set is made at a time */
     struct set *all[SETS_MAX];
     bool always;
-    uint64_t version; /* that lists were asked for last, and since when */
-    int64_t since_ns;
     const char *slow[COLUMNS_MAX]; /* sorts by which a gather took SLOW_NS though its rows could not be estimated */
 };
 
-static void set_free(struct set *s) {
+void set_free(struct set *s) {
     if (s && atomic_fetch_sub(&s->users, 1) == 1) {
         free(s->key);
         free(s);
     }
 }
-REEL_DEFINE_AUTO(struct set, set_free);
 
 struct list_sets *list_sets_new(struct reel_error *err) {
     struct list_sets *sets = calloc(1, sizeof *sets);
@@ -92,12 +83,13 @@ size_t list_sets_bytes(struct list_sets *sets) {
     return bytes;
 }
 
+/* Of this version or an older one. */
 static struct set *find(struct list_sets *sets, const char *key, uint64_t version) {
     struct set *found = NULL;
     pthread_mutex_lock(&sets->mutex);
     for (size_t i = 0; i < SETS_MAX && !found; i++) {
         struct set *s = sets->all[i];
-        if (s && s->version == version && strcmp(s->key, key) == 0) {
+        if (s && s->version <= version && strcmp(s->key, key) == 0) {
             s->used_ns = clock_ns();
             atomic_fetch_add(&s->users, 1);
             found = s;
@@ -107,21 +99,28 @@ static struct set *find(struct list_sets *sets, const char *key, uint64_t versio
     return found;
 }
 
-/* Where the next one goes: those of other versions give way, then the one that was used longest ago. */
-static struct set **free_place(struct list_sets *sets, uint64_t version, size_t bytes) {
-    for (;;) {
-        struct set **empty = NULL, **oldest = NULL;
-        for (size_t i = 0; i < SETS_MAX; i++) {
-            struct set **at = &sets->all[i];
-            if (*at && (*at)->version != version) {
-                set_free(TAKE(*at));
-            }
-            empty = *at ? empty : at;
-            oldest = *at && (!oldest || (*at)->used_ns < (*oldest)->used_ns) ? at : oldest;
+/* Where a set goes: where that key is, or where none is, or where the one is that was used longest ago. NULL: a newer
+ * one is there. */
+static struct set **find_place(struct list_sets *sets, const struct set *s) {
+    struct set **empty = NULL, **oldest = NULL;
+    for (size_t i = 0; i < SETS_MAX; i++) {
+        struct set **at = &sets->all[i];
+        if (*at && strcmp((*at)->key, s->key) == 0) {
+            return (*at)->version > s->version ? NULL : at;
         }
-        if ((empty && total(sets) + bytes <= LIST_SETS_BYTES_MAX) || !oldest) {
-            return empty;
-        }
+        empty = *at ? empty : at;
+        oldest = *at && (!oldest || (*at)->used_ns < (*oldest)->used_ns) ? at : oldest;
+    }
+    return empty ? empty : oldest;
+}
+
+static void drop_oldest(struct list_sets *sets, struct set *const *but) {
+    struct set **oldest = NULL;
+    for (size_t i = 0; i < SETS_MAX; i++) {
+        struct set **at = &sets->all[i];
+        oldest = *at && at != but && (!oldest || (*at)->used_ns < (*oldest)->used_ns) ? at : oldest;
+    }
+    if (oldest) {
         set_free(TAKE(*oldest));
     }
 }
@@ -129,22 +128,16 @@ static struct set **free_place(struct list_sets *sets, uint64_t version, size_t 
 static void keep(struct list_sets *sets, struct set *s) {
     pthread_mutex_lock(&sets->mutex);
     s->used_ns = clock_ns();
-    if (set_bytes(s) <= LIST_SETS_BYTES_MAX) {
+    struct set **place = set_bytes(s) <= LIST_SETS_BYTES_MAX ? find_place(sets, s) : NULL;
+    if (place) {
+        set_free(*place);
+        *place = s;
         atomic_fetch_add(&s->users, 1);
-        *free_place(sets, s->version, set_bytes(s)) = s;
+        while (total(sets) > LIST_SETS_BYTES_MAX) {
+            drop_oldest(sets, place);
+        }
     }
     pthread_mutex_unlock(&sets->mutex);
-}
-
-static bool is_settled(struct list_sets *sets, uint64_t version) {
-    pthread_mutex_lock(&sets->mutex);
-    if (version != sets->version) {
-        sets->version = version;
-        sets->since_ns = clock_ns();
-    }
-    bool settled = sets->always || clock_ns() - sets->since_ns >= SETTLED_NS;
-    pthread_mutex_unlock(&sets->mutex);
-    return settled;
 }
 
 void list_sets_took(struct list_sets *sets, const struct list_plan *plan, int64_t ns) {
@@ -169,127 +162,399 @@ static bool is_slow(struct list_sets *sets, const char *column) {
     return slow;
 }
 
-/* ---- making one */
+/* ---- one question */
 
-struct making {
-    struct list_sets *sets;
-    struct db_handle *h;
-    const struct list_query *query;
-    uint64_t version;
-    uint32_t rows;    /* the highest */
-    bool order, bits; /* what is not there may be made */
-};
-
-static void set_bit(struct set *s, int64_t row) {
-    if (row > 0 && (uint64_t)row / 32 < s->n) {
-        s->items[row / 32] |= UINT32_C(1) << row % 32;
+/* Each change of a recording, its tags or labels has a number. False without an error: there is none yet. */
+static bool find_version(struct list_asking *a, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(a->h, "changes_ends", err);
+    bool known = s && db_next(s, err) == DB_ROW && db_int(s, 0) > 0 && db_int(s, 0) <= db_int(s, 1);
+    if (known) {
+        a->oldest = db_size(s, 0);
+        a->version = db_size(s, 1);
     }
+    return known;
 }
 
-/* PostgreSQL gives them as one value, four bytes each. */
-static bool read_rows(struct db_statement *s, bool postgres, bool bits, struct set *out, struct reel_error *err) {
-    uint32_t room = out->n, n = 0;
+bool list_asking_begin(struct list_asking *a, struct list_sets *sets, struct db_handle *h,
+                       const struct list_query *query, struct reel_error *err) {
+    *a = (struct list_asking){.sets = sets, .h = h, .query = query, .rows = (uint32_t)query->costs.all};
+    return find_version(a, err);
+}
+
+static void changes_done(struct set_changes *c) {
+    free(c->json);
+    free(c->bits);
+    *c = (struct set_changes){0};
+}
+
+void list_asking_done(struct list_asking *a) {
+    changes_done(&a->changes);
+}
+
+static bool read_changed(struct list_asking *a, int64_t *rows, uint32_t *n, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(a->h, "changes_recordings", err);
+    if (!s) {
+        return false;
+    }
+    db_set_size(s, ":seq", a->changes.since);
+    db_set_int(s, ":limit", CHANGED_MAX + 1);
     enum db_step step;
-    while ((step = db_next(s, err)) == DB_ROW) {
-        size_t size = 1;
-        const uint8_t *data = postgres ? db_bytes(s, 0, &size) : NULL;
-        for (size_t i = 0; i < (postgres ? size / 4 : 1); i++) {
-            int64_t row = postgres ? __builtin_bswap32(load_u32le(data + 4 * i)) : db_int(s, 0);
-            if (bits) {
-                set_bit(out, row);
-            } else if (n < room) {
-                out->items[n++] = (uint32_t)row;
-            }
+    while ((step = db_next(s, err)) == DB_ROW && *n <= CHANGED_MAX) {
+        int64_t row = db_int(s, 0);
+        a->changes.gone = a->changes.gone || row == 0;
+        if (row > 0 && row <= a->rows) {
+            rows[(*n)++] = row;
         }
     }
-    out->n = bits ? room : n;
-    return step == DB_END;
+    return step != DB_FAILED;
 }
 
-static struct set *make(const struct making *m, char *key, const char *sql, bool bits, struct reel_error *err) {
-    uint32_t n = bits ? m->rows / 32 + 1 : m->rows;
-    AUTO(set_free) struct set *s = calloc(1, sizeof *s + n * sizeof *s->items);
-    if (!s) {
-        free(key);
+/* What changed after `since`; of several sets it mostly is the same. */
+static bool find_changes(struct list_asking *a, uint64_t since, struct reel_error *err) {
+    struct set_changes *c = &a->changes;
+    if (c->known && c->since == since) {
+        return true;
+    }
+    changes_done(c);
+    *c = (struct set_changes){.known = true, .since = since};
+    if (since + 1 < a->oldest || a->version - since > CHANGES_MAX) {
+        return true;
+    }
+    AUTO_MEM int64_t *rows = calloc(CHANGED_MAX + 1, sizeof *rows);
+    if (!rows) {
+        return reel_fail_memory(err);
+    }
+    if (!read_changed(a, rows, &c->n, err) || c->n > CHANGED_MAX) {
+        return c->n > CHANGED_MAX;
+    }
+    c->json = rows_json(rows, c->n);
+    c->bits = calloc(a->rows / 32 + 1, sizeof *c->bits);
+    for (uint32_t i = 0; i < c->n && c->bits; i++) {
+        c->bits[rows[i] / 32] |= UINT32_C(1) << rows[i] % 32;
+    }
+    return (c->json && c->bits) || reel_fail_memory(err);
+}
+
+/* ---- statements that make a set, or change one */
+
+struct source {
+    enum set_kind kind;
+    char *key, *all, *changed;
+    const char *tag; /* what the statements call :tag */
+};
+
+static void source_done(struct source *s) {
+    free(s->key);
+    free(s->all);
+    free(s->changed);
+}
+#define AUTO_SOURCE AUTO_STRUCT(source_done) struct source
+
+static struct set *set_new(const struct list_asking *a, const struct source *from, uint32_t n, struct reel_error *err) {
+    struct set *s = calloc(1, sizeof *s + n * sizeof *s->items);
+    if (!s || !(s->key = strdup(from->key))) {
+        free(s);
         reel_fail_memory(err);
         return NULL;
     }
     s->users = 1;
-    s->key = key;
-    s->version = m->version;
+    s->kind = from->kind;
+    s->version = a->version;
     s->n = n;
-    AUTO(db_done) struct db_statement *statement = db_compose(m->h, sql, err);
-    if (!statement) {
-        return NULL;
-    }
-    list_bind(statement, m->query);
-    if (!read_rows(statement, m->query->postgres, bits, s, err)) {
-        return NULL;
-    }
-    keep(m->sets, s);
-    return TAKE(s);
-}
-
-/* NULL without an error: it is not there, and another one is being made. */
-static struct set *get(const struct making *m, char *key, char *sql, bool bits, struct reel_error *err) {
-    AUTO_MEM char *text = sql, *name = key;
-    if (!text || !name) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    struct set *s = find(m->sets, name, m->version);
-    if (s || !(bits ? m->bits : m->order) || pthread_mutex_trylock(&m->sets->making) != 0) {
-        return s;
-    }
-    if (!(s = find(m->sets, name, m->version))) {
-        s = make(m, TAKE(name), text, bits, err);
-    }
-    pthread_mutex_unlock(&m->sets->making);
     return s;
 }
 
-static struct set *get_bits(const struct making *m, uint32_t i, struct reel_error *err) {
-    const struct condition *c = &m->query->conditions[i];
-    char *key = NULL, *sql = list_sql_rows(m->query, i);
-    if (sql && asprintf(&key, "%d %d%d %s %lld %lld %s", c->kind, c->in_channels, c->in_metadata,
-                        c->column ? c->column : "", (long long)c->min, (long long)c->max, c->text ? c->text : "") < 0) {
-        key = NULL;
+static void put(struct set *s, uint32_t room, int64_t row, int64_t value) {
+    if (s->kind == SET_ORDER && s->n < room) {
+        s->items[s->n++] = (uint32_t)row;
+    } else if (s->kind == SET_BITS && row > 0 && (uint64_t)row / 32 < s->n) {
+        s->items[row / 32] |= UINT32_C(1) << row % 32;
+    } else if (s->kind == SET_VALUES && row > 0 && row < s->n) {
+        s->items[row] = (uint32_t)value;
     }
-    return get(m, key, sql, true, err);
 }
 
-static struct set *get_order(const struct making *m, const char *column, struct reel_error *err) {
-    return get(m, strdup(column), list_sql_order(m->query, column), false, err);
+static int64_t read_u32be(const uint8_t *at) {
+    return __builtin_bswap32(load_u32le(at));
 }
 
-/* ---- what matches everything */
-
-/* The bits of a condition; *known: all that it needs is there. */
-static bool evaluate(const struct making *m, uint32_t i, uint32_t *bits, bool *known, struct reel_error *err) {
-    const struct condition *c = &m->query->conditions[i];
-    uint32_t words = m->rows / 32 + 1;
-    bool group = c->kind == CONDITION_ALL || c->kind == CONDITION_ANY, good = true;
-    memset(bits, c->kind == CONDITION_ALL ? 0xff : 0, words * sizeof *bits);
-    struct reel_error why = {0};
-    AUTO(set_free) struct set *leaf = group ? NULL : get_bits(m, i, &why);
-    AUTO_MEM uint32_t *child = c->first ? malloc(words * sizeof *child) : NULL;
-    if (why.code != REEL_OK || (c->first && !child)) {
-        return why.code != REEL_OK ? reel_error_pass(err, &why) : reel_fail_memory(err);
-    }
-    *known = *known && (group || leaf);
-    for (uint32_t k = c->first; k && good && *known; k = m->query->conditions[k].next) {
-        good = evaluate(m, k, child, known, err);
-        for (uint32_t w = 0; w < words; w++) {
-            bits[w] = c->kind == CONDITION_ALL ? bits[w] & child[w] : bits[w] | child[w];
+/* PostgreSQL gives them as one value, four bytes each. */
+static bool read_all(struct db_statement *s, bool postgres, struct set *out, struct reel_error *err) {
+    bool pairs = out->kind == SET_VALUES;
+    uint32_t room = out->n;
+    size_t each = pairs ? 8 : 4;
+    out->n = out->kind == SET_ORDER ? 0 : room;
+    enum db_step step;
+    while ((step = db_next(s, err)) == DB_ROW) {
+        size_t size = 0;
+        const uint8_t *data = postgres ? db_bytes(s, 0, &size) : NULL;
+        if (!postgres) {
+            put(out, room, db_int(s, 0), pairs ? db_int(s, 1) : 0);
+        }
+        for (size_t i = 0; i + each <= size; i += each) {
+            put(out, room, read_u32be(data + i), pairs ? read_u32be(data + i + 4) : 0);
         }
     }
-    for (uint32_t w = 0; w < words && *known; w++) {
-        bits[w] = (leaf ? leaf->items[w] : bits[w]) ^ (c->negated ? UINT32_MAX : 0);
-    }
-    return good;
+    return step == DB_END;
 }
 
-static double rows_to_read(const struct list_query *query) {
+static struct db_statement *source_statement(struct list_asking *a, const struct source *from, const char *sql,
+                                             struct reel_error *err) {
+    struct db_statement *s = db_compose(a->h, sql, err);
+    if (s) {
+        list_bind(s, a->query);
+        db_set_text(s, ":rows", a->changes.json);
+        db_set_text(s, ":tag", from->tag);
+    }
+    return s;
+}
+
+static struct set *make(struct list_asking *a, const struct source *from, struct reel_error *err) {
+    uint32_t n = from->kind == SET_BITS ? a->rows / 32 + 1 : from->kind == SET_ORDER ? a->rows : a->rows + 1;
+    AUTO(set_free) struct set *s = set_new(a, from, n, err);
+    AUTO(db_done) struct db_statement *statement = s ? source_statement(a, from, from->all, err) : NULL;
+    if (!statement || !read_all(statement, a->query->postgres, s, err)) {
+        return NULL;
+    }
+    keep(a->sets, s);
+    return TAKE(s);
+}
+
+/* ---- up to date */
+
+static void copy_bits(const struct list_asking *a, const struct set *old, struct set *out) {
+    for (uint32_t i = 0; i < out->n && i < old->n; i++) {
+        out->items[i] = old->items[i] & ~a->changes.bits[i];
+    }
+}
+
+static void copy_values(const struct list_asking *a, const struct set *old, struct set *out) {
+    uint32_t n = old->n < out->n ? old->n : out->n;
+    memcpy(out->items, old->items, n * sizeof *out->items);
+    for (uint32_t row = 0; row < n; row++) {
+        if (a->changes.bits[row / 32] == 0) {
+            row |= 31;
+        } else if (set_has(a->changes.bits, row)) {
+            out->items[row] = 0;
+        }
+    }
+}
+
+/* Rows that changed, in the order, each with the first one behind it that did not; 0: none. */
+struct moved {
+    uint32_t row, before;
+};
+
+static bool read_moved(struct list_asking *a, struct db_statement *s, struct moved *out, uint32_t *n,
+                       struct reel_error *err) {
+    enum db_step step;
+    while ((step = db_next(s, err)) == DB_ROW && *n < a->changes.n) {
+        out[(*n)++] = (struct moved){(uint32_t)db_int(s, 0), (uint32_t)db_int(s, 1)};
+    }
+    for (uint32_t i = *n; i-- > 0;) {
+        if (out[i].before > 0 && out[i].before <= a->rows && set_has(a->changes.bits, out[i].before)) {
+            out[i].before = i + 1 < *n ? out[i + 1].before : 0;
+        }
+    }
+    return step != DB_FAILED;
+}
+
+static void copy_order(const struct list_asking *a, const struct set *old, const struct moved *moved, uint32_t n,
+                       struct set *out) {
+    uint32_t next = 0, at = 0;
+    for (uint32_t i = 0; i < old->n && at < out->n; i++) {
+        uint32_t row = old->items[i];
+        if (row <= a->rows && set_has(a->changes.bits, row)) {
+            continue;
+        }
+        while (next < n && moved[next].before == row && at < out->n) {
+            out->items[at++] = moved[next++].row;
+        }
+        if (at < out->n) {
+            out->items[at++] = row;
+        }
+    }
+    while (next < n && at < out->n) {
+        out->items[at++] = moved[next++].row;
+    }
+    out->n = at;
+}
+
+static bool update_order(struct list_asking *a, const struct set *old, struct db_statement *s, struct set *out,
+                         struct reel_error *err) {
+    uint32_t n = 0;
+    AUTO_MEM struct moved *moved = calloc(a->changes.n + 1, sizeof *moved);
+    if (!moved || !read_moved(a, s, moved, &n, err)) {
+        return moved ? false : reel_fail_memory(err);
+    }
+    copy_order(a, old, moved, n, out);
+    return true;
+}
+
+static bool update_rows(struct list_asking *a, const struct set *old, struct db_statement *s, struct set *out,
+                        struct reel_error *err) {
+    if (out->kind == SET_BITS) {
+        copy_bits(a, old, out);
+    } else {
+        copy_values(a, old, out);
+    }
+    enum db_step step;
+    while ((step = db_next(s, err)) == DB_ROW) {
+        put(out, 0, db_int(s, 0), out->kind == SET_VALUES ? db_int(s, 1) : 0);
+    }
+    return step == DB_END;
+}
+
+static uint32_t count_bits(const uint32_t *bits, uint32_t words) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < words; i++) {
+        n += (uint32_t)__builtin_popcount(bits[i]);
+    }
+    return n;
+}
+
+/* What is gone has no row by which it could be found. Other sets may have it, these may not: one recording too many
+ * shows. */
+static bool has_gone(struct list_asking *a, const struct set *s, bool *has, struct reel_error *err) {
+    bool all = s->kind == SET_ORDER || strcmp(s->key, "shown") == 0;
+    *has = false;
+    if (!all || !a->changes.gone) {
+        return true;
+    }
+    AUTO(db_done) struct db_statement *statement = db_statement(a->h, "recordings_total", err);
+    if (!statement || db_next(statement, err) != DB_ROW) {
+        return false;
+    }
+    *has = db_size(statement, 0) != (s->kind == SET_ORDER ? s->n : count_bits(s->items, s->n));
+    return true;
+}
+
+/* NULL without an error: too much has changed. */
+static struct set *update(struct list_asking *a, const struct source *from, const struct set *old,
+                          struct reel_error *err) {
+    bool gone;
+    if (!find_changes(a, old->version, err) || !a->changes.bits) {
+        return NULL;
+    }
+    uint32_t n = from->kind == SET_BITS    ? a->rows / 32 + 1
+                 : from->kind == SET_ORDER ? old->n + a->changes.n
+                                           : a->rows + 1;
+    AUTO(set_free) struct set *s = set_new(a, from, n, err);
+    AUTO(db_done) struct db_statement *statement = s ? source_statement(a, from, from->changed, err) : NULL;
+    if (!statement ||
+        !(from->kind == SET_ORDER ? update_order : update_rows)(a, old, statement, s, err) ||
+        !has_gone(a, s, &gone, err) || gone) {
+        return NULL;
+    }
+    keep(a->sets, s);
+    return TAKE(s);
+}
+
+/* ---- finding one */
+
+static struct set *get_old(struct list_asking *a, const struct source *from, struct reel_error *err) {
+    struct reel_error why = {0};
+    AUTO(set_free) struct set *old = find(a->sets, from->key, a->version);
+    if (!old || old->version == a->version) {
+        return TAKE(old);
+    }
+    struct set *s = update(a, from, old, &why);
+    if (why.code != REEL_OK) {
+        reel_error_pass(err, &why);
+    }
+    return s;
+}
+
+/* NULL without an error: it is not there, and may not be made, or another one is being made. */
+static struct set *get(struct list_asking *a, const struct source *from, bool may_make, struct reel_error *err) {
+    struct reel_error why = {0};
+    if (!from->key || !from->all || !from->changed) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    struct set *s = get_old(a, from, &why);
+    if (!s && why.code == REEL_OK && may_make && pthread_mutex_trylock(&a->sets->making) == 0) {
+        s = get_old(a, from, &why);
+        if (!s && why.code == REEL_OK) {
+            s = make(a, from, &why);
+        }
+        pthread_mutex_unlock(&a->sets->making);
+    }
+    if (why.code != REEL_OK) {
+        reel_error_pass(err, &why);
+    }
+    return s;
+}
+
+struct set *list_set_matches(struct list_asking *a, uint32_t i, struct reel_error *err) {
+    const struct condition *c = &a->query->conditions[i];
+    AUTO_SOURCE from = {.kind = SET_BITS, .all = list_sql_rows(a->query, i), .changed = list_sql_matches(a->query, i)};
+    if (asprintf(&from.key, "%d %d%d %s %lld %lld %s", c->kind, c->in_channels, c->in_metadata,
+                 c->column ? c->column : "", (long long)c->min, (long long)c->max, c->text ? c->text : "") < 0) {
+        from.key = NULL;
+    }
+    return get(a, &from, a->bits, err);
+}
+
+/* An order has the rows that are shown: it is read faster than the index. */
+static struct set *any_order(struct list_asking *a) {
+    struct set *found = NULL;
+    pthread_mutex_lock(&a->sets->mutex);
+    for (size_t i = 0; i < SETS_MAX && !found; i++) {
+        struct set *s = a->sets->all[i];
+        if (s && s->kind == SET_ORDER && s->version == a->version) {
+            atomic_fetch_add(&s->users, 1);
+            found = s;
+        }
+    }
+    pthread_mutex_unlock(&a->sets->mutex);
+    return found;
+}
+
+static struct set *shown_by_order(struct list_asking *a, const struct source *from, struct reel_error *err) {
+    AUTO(set_free) struct set *order = any_order(a);
+    struct set *s = order ? set_new(a, from, a->rows / 32 + 1, err) : NULL;
+    for (uint32_t i = 0; s && i < order->n; i++) {
+        put(s, 0, order->items[i], 0);
+    }
+    if (s) {
+        keep(a->sets, s);
+    }
+    return s;
+}
+
+struct set *list_set_shown(struct list_asking *a, struct reel_error *err) {
+    AUTO_SOURCE from = {.kind = SET_BITS,
+                        .key = strdup("shown"),
+                        .all = list_sql_order(a->query, "row"),
+                        .changed = list_sql_shown()};
+    struct set *s = get(a, &from, false, err);
+    s = s || err->code != REEL_OK ? s : shown_by_order(a, &from, err);
+    return s || err->code != REEL_OK ? s : get(a, &from, a->order, err);
+}
+
+struct set *list_set_order(struct list_asking *a, const char *column, struct reel_error *err) {
+    AUTO_SOURCE from = {.kind = SET_ORDER,
+                        .key = strdup(column),
+                        .all = list_sql_order(a->query, column),
+                        .changed = list_sql_moved(column)};
+    return get(a, &from, a->order, err);
+}
+
+struct set *list_set_values(struct list_asking *a, const struct list_values *values, struct reel_error *err) {
+    AUTO_SOURCE from = {.kind = SET_VALUES,
+                        .all = list_sql_values(a->query, values),
+                        .changed = list_sql_changed_values(values),
+                        .tag = values->tag};
+    if (asprintf(&from.key, "values %s %s", values->tag ? "" : values->column, values->tag ? values->tag : "") < 0) {
+        from.key = NULL;
+    }
+    return get(a, &from, a->order, err);
+}
+
+/* ---- whether they pay */
+
+double list_sets_rows(const struct list_query *query) {
     double rows = 0;
     for (uint32_t i = 1; i < query->n; i++) {
         const struct condition *c = &query->conditions[i];
@@ -321,68 +586,10 @@ bool list_sets_pay(struct list_sets *sets, const struct list_query *query, const
     if (query->conditions[costs->driver].capped && driven < CAPPED_ROWS && is_slow(sets, plan->column)) {
         driven = CAPPED_ROWS;
     }
-    return driven >= LIST_SETS_DRIVEN_MIN && rows_to_read(query) * READ_US <= 4 * driven * GATHERED_US;
+    int64_t least = LIST_SETS_DRIVEN_MIN / (query->postgres ? POSTGRES_FACTOR : 1);
+    return driven >= (double)least && list_sets_rows(query) * READ_US <= 4 * driven * GATHERED_US;
 }
 
-/* ---- a page */
-
-/* Where the order goes on behind a row; false: it is not there any more. */
-static bool find_begin(const struct set *order, bool descending, int64_t row, uint32_t *at) {
-    *at = 0;
-    for (uint32_t i = 0; row && i < order->n; i++) {
-        if (order->items[i] == row) {
-            *at = descending ? order->n - i : i + 1;
-            return true;
-        }
-    }
-    return !row;
-}
-
-static void cut_rows(const struct set *order, const uint32_t *bits, bool descending, uint32_t at,
-                     struct list_cut *cut) {
-    for (uint64_t skipped = 0; at < order->n && !cut->more; at++) {
-        uint32_t row = order->items[descending ? order->n - 1 - at : at];
-        if (!(bits[row / 32] >> row % 32 & 1) || skipped++ < cut->offset) {
-            continue;
-        }
-        cut->more = cut->n == cut->limit;
-        if (!cut->more) {
-            cut->rows[cut->n++] = row;
-        }
-    }
-}
-
-bool list_sets_cut(struct list_sets *sets, struct db_handle *h, const struct list_query *query,
-                   const struct list_plan *plan, struct list_cut *cut, struct reel_error *err) {
-    struct making m = {.sets = sets,
-                       .h = h,
-                       .query = query,
-                       .version = cut->version,
-                       .rows = (uint32_t)query->costs.all,
-                       .order = plan->way == LIST_GATHER || sets->always,
-                       .bits = plan->way == LIST_GATHER || sets->always ||
-                               rows_to_read(query) * READ_US <= (double)plan->window * WALKED_US};
-    if (!is_settled(sets, cut->version)) {
-        return true;
-    }
-    struct reel_error why = {0};
-    AUTO(set_free) struct set *order = get_order(&m, plan->column, &why);
-    AUTO_MEM uint32_t *bits = order ? malloc((m.rows / 32 + 1) * sizeof *bits) : NULL;
-    bool known = true;
-    uint32_t at;
-    if (!order || !bits) {
-        return why.code != REEL_OK ? reel_error_pass(err, &why) : !order || reel_fail_memory(err);
-    }
-    if (!evaluate(&m, 0, bits, &known, err)) {
-        return false;
-    }
-    if (known && find_begin(order, plan->descending, cut->after_row, &at)) {
-        cut->rows = calloc(cut->limit, sizeof *cut->rows);
-        cut->done = cut->rows;
-        if (!cut->done) {
-            return reel_fail_memory(err);
-        }
-        cut_rows(order, bits, plan->descending, at, cut);
-    }
-    return true;
+bool list_sets_are_always(const struct list_sets *sets) {
+    return sets->always;
 }
