@@ -115,7 +115,7 @@ char *list_sql_order(const struct list_query *query, const char *column);
 char *list_sql_matches(const struct list_query *query, uint32_t condition);
 char *list_sql_shown(void);
 char *list_sql_moved(const char *column);
-struct list_values { /* of each recording */
+struct list_values {    /* of each recording */
     const char *column; /* "channel_labels" or "metadata_labels"; the number of the set */
     const char *tag;    /* instead: the number of the value of this tag */
 };
@@ -128,7 +128,7 @@ struct list_found { /* the newest `max` rows that a query finds; list_found_done
     char *rows;     /* as a JSON array for {ints :rows} */
     bool counted;   /* instead: of each value, its number << 32 and how many of the rows have it */
     uint32_t n;
-    bool more;      /* there are others */
+    bool more; /* there are others */
 };
 /* `values` NULL: the rows. With them it may count instead. */
 bool list_rows(struct catalog *c, struct db_handle *h, const struct catalog_query *q, const struct list_values *values,

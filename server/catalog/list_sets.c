@@ -278,24 +278,19 @@ static int64_t read_u32be(const uint8_t *at) {
     return __builtin_bswap32(load_u32le(at));
 }
 
-/* PostgreSQL gives them as one value, four bytes each. */
-static bool read_all(struct db_statement *s, bool postgres, struct set *out, struct reel_error *err) {
-    bool pairs = out->kind == SET_VALUES;
+/* One value has all numbers, four bytes each. */
+static bool read_all(struct db_statement *s, struct set *out, struct reel_error *err) {
     uint32_t room = out->n;
-    size_t each = pairs ? 8 : 4;
+    size_t size, each = out->kind == SET_VALUES ? 8 : 4;
     out->n = out->kind == SET_ORDER ? 0 : room;
-    enum db_step step;
-    while ((step = db_next(s, err)) == DB_ROW) {
-        size_t size = 0;
-        const uint8_t *data = postgres ? db_bytes(s, 0, &size) : NULL;
-        if (!postgres) {
-            put(out, room, db_int(s, 0), pairs ? db_int(s, 1) : 0);
-        }
-        for (size_t i = 0; i + each <= size; i += each) {
-            put(out, room, read_u32be(data + i), pairs ? read_u32be(data + i + 4) : 0);
-        }
+    if (db_next(s, err) != DB_ROW) {
+        return false;
     }
-    return step == DB_END;
+    const uint8_t *data = db_bytes(s, 0, &size);
+    for (size_t i = 0; i + each <= size; i += each) {
+        put(out, room, read_u32be(data + i), read_u32be(data + i + each - 4));
+    }
+    return true;
 }
 
 static struct db_statement *source_statement(struct list_asking *a, const struct source *from, const char *sql,
@@ -313,7 +308,7 @@ static struct set *make(struct list_asking *a, const struct source *from, struct
     uint32_t n = from->kind == SET_BITS ? a->rows / 32 + 1 : from->kind == SET_ORDER ? a->rows : a->rows + 1;
     AUTO(set_free) struct set *s = set_new(a, from, n, err);
     AUTO(db_done) struct db_statement *statement = s ? source_statement(a, from, from->all, err) : NULL;
-    if (!statement || !read_all(statement, a->query->postgres, s, err)) {
+    if (!statement || !read_all(statement, s, err)) {
         return NULL;
     }
     keep(a->sets, s);
@@ -441,8 +436,7 @@ static struct set *update(struct list_asking *a, const struct source *from, cons
                                            : a->rows + 1;
     AUTO(set_free) struct set *s = set_new(a, from, n, err);
     AUTO(db_done) struct db_statement *statement = s ? source_statement(a, from, from->changed, err) : NULL;
-    if (!statement ||
-        !(from->kind == SET_ORDER ? update_order : update_rows)(a, old, statement, s, err) ||
+    if (!statement || !(from->kind == SET_ORDER ? update_order : update_rows)(a, old, statement, s, err) ||
         !has_gone(a, s, &gone, err) || gone) {
         return NULL;
     }
@@ -524,10 +518,8 @@ static struct set *shown_by_order(struct list_asking *a, const struct source *fr
 }
 
 struct set *list_set_shown(struct list_asking *a, struct reel_error *err) {
-    AUTO_SOURCE from = {.kind = SET_BITS,
-                        .key = strdup("shown"),
-                        .all = list_sql_order(a->query, "row"),
-                        .changed = list_sql_shown()};
+    AUTO_SOURCE from = {
+        .kind = SET_BITS, .key = strdup("shown"), .all = list_sql_order(a->query, "row"), .changed = list_sql_shown()};
     struct set *s = get(a, &from, false, err);
     s = s || err->code != REEL_OK ? s : shown_by_order(a, &from, err);
     return s || err->code != REEL_OK ? s : get(a, &from, a->order, err);

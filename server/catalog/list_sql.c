@@ -13,7 +13,8 @@ static const struct condition *at(const struct list_query *query, uint32_t i) {
     return &query->conditions[i];
 }
 
-/* ---- tests of the row r; "+" keeps SQLite from another index than the one that drives */
+/* ---- tests of the row r; "+" keeps SQLite from another index than the one that drives. For an EXISTS PostgreSQL may
+ * read the whole other table into a hash table, for a value it reads the rows of one recording. */
 
 /* The rows of `search` or `label_search` that have a text. */
 static void put_matches(FILE *out, const struct list_query *query, const char *table, uint32_t i) {
@@ -57,12 +58,13 @@ static void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_
         put_labels(out, query, i, false);
         break;
     case CONDITION_TAGS:
-        fprintf(out, "EXISTS (SELECT 1 FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s {in ints :t%u})",
-                c->column, i);
+        fputs(query->postgres ? "((SELECT count(*)" : "EXISTS (SELECT 1", out);
+        fprintf(out, " FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s {in ints :t%u})%s", c->column, i,
+                query->postgres ? " > 0)" : "");
         break;
     default:
         fprintf(out,
-                query->postgres ? "(EXISTS (SELECT 1 FROM search AS s WHERE s.row = r.row AND strpos(s.text, :t%u) > 0)"
+                query->postgres ? "((SELECT strpos(s.text, :t%u) > 0 FROM search AS s WHERE s.row = r.row)"
                                 : "(search_has(:t%u, r.name, r.collection)",
                 i);
         if (c->in_channels) {
@@ -365,7 +367,7 @@ char *list_sql_count(const struct list_query *query, uint32_t i) {
     return text_stream_close(out, &sql) ? sql : NULL;
 }
 
-/* Rows as PostgreSQL gives many fastest: one value, four bytes each. */
+/* Rows as both give many fastest: one value, four bytes each. */
 static char *all_rows(const struct list_query *query,
                       void (*put)(FILE *out, const struct list_query *query, uint32_t condition, const char *column),
                       uint32_t condition, const char *column) {
@@ -375,9 +377,11 @@ static char *all_rows(const struct list_query *query,
     if (!out) {
         return NULL;
     }
-    fputs(query->postgres ? "SELECT string_agg(int4send(CAST(found.row AS int4)), CAST('' AS bytea)) FROM (" : "", out);
+    fputs(query->postgres ? "SELECT string_agg(int4send(CAST(found.row AS int4)), CAST('' AS bytea)) FROM ("
+                          : "SELECT row_bytes(found.row) FROM (",
+          out);
     put(out, query, condition, column);
-    fputs(query->postgres ? ") AS found" : "", out);
+    fputs(") AS found", out);
     return fclose(out) == 0 ? sql : (free(sql), NULL);
 }
 
@@ -433,18 +437,20 @@ char *list_sql_shown(void) {
 /* First the one behind it with the same key: SQLite reads all of them to compare keys and rows at once. */
 char *list_sql_moved(const char *column) {
     const char *index = "recordings AS b INDEXED BY recordings_by_";
-    return formatted("SELECT r.row, coalesce((SELECT b.row FROM %s%s WHERE b.state <> 4 AND b.%s = r.%s AND b.row > r.row "
-                     "ORDER BY b.row LIMIT 1), (SELECT b.row FROM %s%s WHERE b.state <> 4 AND b.%s > r.%s "
-                     "ORDER BY b.%s, b.row LIMIT 1), 0) FROM %s WHERE r.state <> 4 ORDER BY r.%s, r.row",
-                     index, column, column, column, index, column, column, column, column, changed, column);
+    return formatted(
+        "SELECT r.row, coalesce((SELECT b.row FROM %s%s WHERE b.state <> 4 AND b.%s = r.%s AND b.row > r.row "
+        "ORDER BY b.row LIMIT 1), (SELECT b.row FROM %s%s WHERE b.state <> 4 AND b.%s > r.%s "
+        "ORDER BY b.%s, b.row LIMIT 1), 0) FROM %s WHERE r.state <> 4 ORDER BY r.%s, r.row",
+        index, column, column, column, index, column, column, column, column, changed, column);
 }
 
 /* ---- labels or the value of a tag */
 
 char *list_sql_values(const struct list_query *query, const struct list_values *values) {
-    const char *pairs = query->postgres ? "string_agg(int4send(CAST(f.row AS int4)) || int4send(CAST(f.value AS int4)), "
-                                          "CAST('' AS bytea))"
-                                        : "f.row, f.value";
+    const char *pairs = query->postgres
+                            ? "string_agg(int4send(CAST(f.row AS int4)) || int4send(CAST(f.value AS int4)), "
+                              "CAST('' AS bytea))"
+                            : "row_bytes(f.row, f.value)";
     if (values->tag) {
         return formatted("SELECT %s FROM (SELECT t.recording AS row, t.value FROM tag_values AS v CROSS JOIN "
                          "recording_tags AS t INDEXED BY recording_tags_value ON t.value = v.id "
@@ -457,11 +463,12 @@ char *list_sql_values(const struct list_query *query, const struct list_values *
 }
 
 char *list_sql_changed_values(const struct list_values *values) {
-    return values->tag ? formatted("SELECT r.row, t.value FROM %s CROSS JOIN recording_tags AS t ON t.recording = r.row "
-                                   "AND t.key = (SELECT id FROM tag_keys WHERE name = :tag)",
-                                   changed)
-                       : formatted("SELECT r.row, r.%s FROM %s WHERE r.%s IS NOT NULL", values->column, changed,
-                                   values->column);
+    return values->tag
+               ? formatted("SELECT r.row, t.value FROM %s CROSS JOIN recording_tags AS t ON t.recording = r.row "
+                           "AND t.key = (SELECT id FROM tag_keys WHERE name = :tag)",
+                           changed)
+               : formatted("SELECT r.row, r.%s FROM %s WHERE r.%s IS NOT NULL", values->column, changed,
+                           values->column);
 }
 
 /* ---- values */

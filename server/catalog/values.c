@@ -78,7 +78,12 @@ static bool values_count(struct db_handle *h, const struct values_query *q, cons
         asprintf(&after, "%s%s%s", key, colon, q->after ? q->after : "") < 0) {
         return reel_fail_memory(err);
     }
-    AUTO(db_done) struct db_statement *s = db_statement(h, !found ? f.statement : found->counted ? f.counted : f.within, err);
+    AUTO(db_done)
+    struct db_statement *s = db_statement(h,
+                                          !found           ? f.statement
+                                          : found->counted ? f.counted
+                                                           : f.within,
+                                          err);
     if (!s) {
         return false;
     }
@@ -100,8 +105,8 @@ bool catalog_values(struct catalog *c, const struct values_query *q, struct valu
     const struct list_values values = {.column = q->field == VALUES_META ? "metadata_labels" : "channel_labels",
                                        .tag = q->field == VALUES_TAG ? q->key : NULL};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    if (!h || (q->within && !list_rows(c, h, q->within, facet_of(q).counted ? &values : NULL, VALUES_COUNTED_MAX,
-                                       &found, err))) {
+    if (!h || (q->within &&
+               !list_rows(c, h, q->within, facet_of(q).counted ? &values : NULL, VALUES_COUNTED_MAX, &found, err))) {
         return false;
     }
     out->counted = found.n;
