@@ -123,7 +123,7 @@ class Store(Cluster):
         self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)
         eventually(lambda: not any(j['state'] in ('queued', 'running') for j in server.get(API + '/jobs').json()['items']))
         before = self.received(server)
-        answer = server.get('%s/recordings/%s/messages?start=%%2B15s&end=%%2B25s' % (API, ident), headers={'Accept': 'application/x-ndjson'})
+        answer = server.get('%s/recordings/%s/messages?start=%%2B15s&end=%%2B25s' % (API, ident), accept='application/x-ndjson')
         self.assertEqual(answer.body.count(b'"/camera"'), 100)
         fetched = self.received(server) - before
         self.assertGreaterEqual(fetched, 100 * blob)
