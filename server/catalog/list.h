@@ -40,6 +40,8 @@ struct condition {
     const char *column;
     char *text;  /* a JSON array of values or ids; CONDITION_TEXT: the text as search_needle() writes it. malloc'd */
     char *match; /* CONDITION_TEXT: the same for MATCH, or for LIKE in PostgreSQL */
+    char *maybe; /* CONDITION_TEXT in SQLite: for MATCH, what finds all that has the text, and little else, in a third
+                    of the time; NULL: there is nothing simpler. malloc'd */
     int64_t min, max;
     int64_t estimate; /* of the recordings that match */
     bool capped;      /* there may be more: LIST_ESTIMATE_MAX was reached */
@@ -107,8 +109,14 @@ char *list_sql(const struct list_query *query, const struct list_plan *plan);
 char *list_sql_edge(const struct list_plan *plan);     /* the last row of a walk's window */
 char *list_sql_sample(const struct list_query *query); /* how many of the rows in :rows match, and how many there are */
 char *list_sql_count(const struct list_query *query, uint32_t condition); /* its rows, up to :limit */
-/* As they are stored: of one that has no children; of all in the order of a column. */
+/* Parts of statements: a test of the row r; the rows of a condition; those of a text by the value 'm', or by 'c' those
+ * that may have it. */
+void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_t i);
+void list_sql_put_rows(FILE *out, const struct list_query *query, uint32_t i);
+void list_sql_put_text_rows(FILE *out, const struct list_query *query, char value, uint32_t i);
+/* list_sql_sets.c. As they are stored: of one that has no children; of all in the order of a column. */
 char *list_sql_rows(const struct list_query *query, uint32_t condition);
+char *list_sql_maybe(const struct list_query *query, uint32_t condition); /* by `maybe` */
 char *list_sql_order(const struct list_query *query, const char *column);
 /* The same of the rows in :rows: those that a condition finds, those outside of the trash, and in the order of a column
  * each with the row behind it, or 0. */

@@ -16,6 +16,8 @@ static uint32_t words_of(const struct list_asking *a) {
 static bool evaluate(struct list_asking *a, uint32_t i, uint32_t *bits, bool *known, struct reel_error *err) {
     const struct condition *c = &a->query->conditions[i];
     uint32_t words = words_of(a);
+    const bool maybe = a->maybe;
+    a->maybe = maybe && !c->negated; /* what is negated must not find too much */
     bool group = c->kind == CONDITION_ALL || c->kind == CONDITION_ANY, good = true;
     memset(bits, c->kind == CONDITION_ALL ? 0xff : 0, words * sizeof *bits);
     struct reel_error why = {0};
@@ -34,6 +36,7 @@ static bool evaluate(struct list_asking *a, uint32_t i, uint32_t *bits, bool *kn
     for (uint32_t w = 0; w < words && *known; w++) {
         bits[w] = (leaf ? leaf->items[w] : bits[w]) ^ (c->negated ? UINT32_MAX : 0);
     }
+    a->maybe = maybe;
     return good;
 }
 
@@ -65,9 +68,8 @@ static void take(struct list_cut *cut, uint64_t *skipped, int64_t row) {
         return;
     }
     cut->more = cut->n == cut->limit;
-    if (!cut->more) {
-        cut->rows[cut->n++] = row;
-    }
+    cut->rows[cut->n] = row;
+    cut->n += !cut->more;
 }
 
 static void cut_by_row(const struct list_asking *a, const uint32_t *bits, bool descending, struct list_cut *cut) {
@@ -105,7 +107,7 @@ static void cut_by_order(const struct set *order, const uint32_t *bits, bool des
 }
 
 static bool cut_begin(struct list_cut *cut, struct reel_error *err) {
-    cut->rows = calloc(cut->limit, sizeof *cut->rows);
+    cut->rows = calloc((size_t)cut->limit + 1, sizeof *cut->rows);
     cut->done = cut->rows;
     return cut->done || reel_fail_memory(err);
 }
@@ -132,15 +134,49 @@ static bool cut_sorted(struct list_asking *a, const struct list_plan *plan, stru
     return true;
 }
 
+/* Whether all rows of the page and the first one behind it match: then no other one before them was left out. */
+static bool check_rows(struct list_asking *a, const struct list_cut *cut, bool *good, struct reel_error *err) {
+    uint32_t n = cut->n + cut->more;
+    AUTO_MEM char *rows = rows_json(cut->rows, n);
+    AUTO_MEM char *sql = rows ? list_sql_sample(a->query) : NULL;
+    AUTO(db_done) struct db_statement *s = sql ? db_compose(a->h, sql, err) : NULL;
+    if (!s) {
+        return sql ? false : reel_fail_memory(err);
+    }
+    list_bind(s, a->query);
+    db_set_text(s, ":rows", rows);
+    if (db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    *good = db_int(s, 0) == n;
+    return true;
+}
+
+static bool cut(struct list_asking *a, const struct list_plan *plan, struct list_cut *out, struct reel_error *err) {
+    bool good = true;
+    struct reel_error why = {0};
+    (strcmp(plan->column, "row") == 0 ? cut_rows : cut_sorted)(a, plan, out, &why);
+    if (out->done && a->unsure && why.code == REEL_OK) {
+        check_rows(a, out, &good, &why);
+    }
+    if (!good || why.code != REEL_OK) {
+        free(out->rows);
+        *out = (struct list_cut){.after_row = out->after_row, .offset = out->offset, .limit = out->limit};
+    }
+    a->maybe = a->unsure = false;
+    return why.code != REEL_OK ? reel_error_pass(err, &why) : good || cut(a, plan, out, err);
+}
+
 bool list_sets_cut(struct list_sets *sets, struct db_handle *h, const struct list_query *query,
-                   const struct list_plan *plan, struct list_cut *cut, struct reel_error *err) {
+                   const struct list_plan *plan, struct list_cut *out, struct reel_error *err) {
     struct list_asking a;
     struct reel_error why = {0};
     if (list_asking_begin(&a, sets, h, query, &why)) {
         bool all = plan->way == LIST_GATHER || list_sets_are_always(sets);
         a.order = all;
         a.bits = all || list_sets_rows(query) * READ_US <= (double)plan->window * WALKED_US;
-        (strcmp(plan->column, "row") == 0 ? cut_rows : cut_sorted)(&a, plan, cut, &why);
+        a.maybe = out->offset == 0 && !plan->counting;
+        cut(&a, plan, out, &why);
     }
     list_asking_done(&a);
     return why.code == REEL_OK || reel_error_pass(err, &why);

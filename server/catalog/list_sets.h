@@ -1,4 +1,5 @@
-/* Sets in memory that long lists are read from: list_sets.c keeps them, list_bits.c reads lists off them. */
+/* Sets in memory that long lists are read from: list_sets.c keeps them, list_set.c makes them, list_bits.c reads lists
+ * off them. */
 #ifndef SERVER_CATALOG_LIST_SETS_H
 #define SERVER_CATALOG_LIST_SETS_H
 
@@ -28,6 +29,13 @@ static inline bool set_has(const uint32_t *bits, uint32_t row) {
     return bits[row / 32] >> row % 32 & 1;
 }
 
+/* Of this version or an older one; set_free(). */
+struct set *list_sets_find(struct list_sets *sets, const char *key, uint64_t version);
+struct set *list_sets_any_order(struct list_sets *sets, uint64_t version); /* of this version */
+void list_sets_keep(struct list_sets *sets, struct set *s);
+bool list_sets_make(struct list_sets *sets); /* false: another set is being made. list_sets_made() */
+void list_sets_made(struct list_sets *sets);
+
 struct list_asking { /* one question; list_asking_done() in any case */
     struct list_sets *sets;
     struct db_handle *h;
@@ -35,6 +43,7 @@ struct list_asking { /* one question; list_asking_done() in any case */
     uint64_t oldest, version; /* changes that the transaction sees */
     uint32_t rows;            /* the highest */
     bool order, bits;         /* what is not there may be made */
+    bool maybe, unsure;       /* more may be found than matches; more may have been found */
     struct set_changes {      /* recordings that changed after `since` */
         bool known;
         uint64_t since;

@@ -1,6 +1,5 @@
 /* The statements of a list. Only words of this file, names of columns and numbers become SQL; users' texts are bound.
  */
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/text_stream.h"
@@ -16,12 +15,12 @@ static const struct condition *at(const struct list_query *query, uint32_t i) {
 /* ---- tests of the row r; "+" keeps SQLite from another index than the one that drives. For an EXISTS PostgreSQL may
  * read the whole other table into a hash table, for a value it reads the rows of one recording. */
 
-/* The rows of `search` or `label_search` that have a text. */
-static void put_matches(FILE *out, const struct list_query *query, const char *table, uint32_t i) {
+/* The rows of `search` or `label_search` that have a text; `value`: 'm', or 'c' for those that may have it. */
+static void put_matches(FILE *out, const struct list_query *query, const char *table, char value, uint32_t i) {
     if (query->postgres) {
-        fprintf(out, "SELECT row FROM %s WHERE text LIKE :m%u", table, i);
+        fprintf(out, "SELECT row FROM %s WHERE text LIKE :%c%u", table, value, i);
     } else {
-        fprintf(out, "SELECT rowid AS row FROM %s WHERE %s MATCH :m%u", table, table, i);
+        fprintf(out, "SELECT rowid AS row FROM %s WHERE %s MATCH :%c%u", table, table, value, i);
     }
 }
 
@@ -29,7 +28,7 @@ static void put_labels(FILE *out, const struct list_query *query, uint32_t i, bo
     fputs("(SELECT k.label_set FROM label_set_labels AS k WHERE k.label ", out);
     if (text) {
         fputs("IN (", out);
-        put_matches(out, query, "label_search", i);
+        put_matches(out, query, "label_search", 'm', i);
         fputs(")", out);
     } else {
         fprintf(out, "{in ints :t%u}", i);
@@ -41,7 +40,7 @@ static const char *array_of(const struct condition *c) {
     return strcmp(c->column, "state") == 0 || strcmp(c->column, "damaged") == 0 ? "ints" : "texts";
 }
 
-static void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
+void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
     const struct condition *c = at(query, i);
     switch (c->kind) {
     case CONDITION_SET:
@@ -119,9 +118,9 @@ static const char *list_sql_index_of(const char *column) {
     return strcmp(column, "group_name") == 0 ? "group" : column;
 }
 
-static void put_text_rows(FILE *out, const struct list_query *query, uint32_t i) {
+void list_sql_put_text_rows(FILE *out, const struct list_query *query, char value, uint32_t i) {
     const struct condition *c = at(query, i);
-    put_matches(out, query, "search", i);
+    put_matches(out, query, "search", value, i);
     const char *const columns[] = {c->in_channels ? "channel_labels" : NULL, c->in_metadata ? "metadata_labels" : NULL};
     for (size_t k = 0; k < 2; k++) {
         if (columns[k]) {
@@ -148,7 +147,7 @@ static void put_span_rows(FILE *out, const struct list_query *query, uint32_t i)
             widths, i, i, i);
 }
 
-static void list_sql_put_rows(FILE *out, const struct list_query *query, uint32_t i) {
+void list_sql_put_rows(FILE *out, const struct list_query *query, uint32_t i) {
     const struct condition *c = at(query, i);
     switch (c->kind) {
     case CONDITION_ALL:
@@ -183,7 +182,7 @@ static void list_sql_put_rows(FILE *out, const struct list_query *query, uint32_
                 c->column, c->column, i);
         break;
     default:
-        put_text_rows(out, query, i);
+        list_sql_put_text_rows(out, query, 'm', i);
     }
 }
 
@@ -367,110 +366,6 @@ char *list_sql_count(const struct list_query *query, uint32_t i) {
     return text_stream_close(out, &sql) ? sql : NULL;
 }
 
-/* Rows as both give many fastest: one value, four bytes each. */
-static char *all_rows(const struct list_query *query,
-                      void (*put)(FILE *out, const struct list_query *query, uint32_t condition, const char *column),
-                      uint32_t condition, const char *column) {
-    char *sql = NULL;
-    size_t size;
-    FILE *out = open_memstream(&sql, &size);
-    if (!out) {
-        return NULL;
-    }
-    fputs(query->postgres ? "SELECT string_agg(int4send(CAST(found.row AS int4)), CAST('' AS bytea)) FROM ("
-                          : "SELECT row_bytes(found.row) FROM (",
-          out);
-    put(out, query, condition, column);
-    fputs(") AS found", out);
-    return fclose(out) == 0 ? sql : (free(sql), NULL);
-}
-
-static void put_rows_of(FILE *out, const struct list_query *query, uint32_t condition, const char *column) {
-    (void)column;
-    list_sql_put_rows(out, query, condition);
-}
-
-static void put_all_in_order(FILE *out, const struct list_query *query, uint32_t condition, const char *column) {
-    (void)query, (void)condition;
-    fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE state <> 4 ORDER BY %s%s", column,
-            column, strcmp(column, "row") == 0 ? "" : ", row");
-}
-
-char *list_sql_rows(const struct list_query *query, uint32_t condition) {
-    return all_rows(query, put_rows_of, condition, NULL);
-}
-
-char *list_sql_order(const struct list_query *query, const char *column) {
-    return all_rows(query, put_all_in_order, 0, column);
-}
-
-/* ---- the same of the recordings in :rows, which have changed */
-
-static const char changed[] = "{ints :rows} AS changed CROSS JOIN recordings AS r NOT INDEXED ON r.row = changed.value";
-
-char *list_sql_matches(const struct list_query *query, uint32_t condition) {
-    char *sql = NULL;
-    size_t size;
-    FILE *out = open_memstream(&sql, &size);
-    if (!out) {
-        return NULL;
-    }
-    fprintf(out, "SELECT r.row FROM %s WHERE ", changed);
-    list_sql_put_leaf(out, query, condition);
-    return text_stream_close(out, &sql) ? sql : NULL;
-}
-
-static char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static char *formatted(const char *format, ...) {
-    char *text;
-    va_list args;
-    va_start(args, format);
-    int size = vasprintf(&text, format, args);
-    va_end(args);
-    return size < 0 ? NULL : text;
-}
-
-char *list_sql_shown(void) {
-    return formatted("SELECT r.row FROM %s WHERE r.state <> 4", changed);
-}
-
-/* First the one behind it with the same key: SQLite reads all of them to compare keys and rows at once. */
-char *list_sql_moved(const char *column) {
-    const char *index = "recordings AS b INDEXED BY recordings_by_";
-    return formatted(
-        "SELECT r.row, coalesce((SELECT b.row FROM %s%s WHERE b.state <> 4 AND b.%s = r.%s AND b.row > r.row "
-        "ORDER BY b.row LIMIT 1), (SELECT b.row FROM %s%s WHERE b.state <> 4 AND b.%s > r.%s "
-        "ORDER BY b.%s, b.row LIMIT 1), 0) FROM %s WHERE r.state <> 4 ORDER BY r.%s, r.row",
-        index, column, column, column, index, column, column, column, column, changed, column);
-}
-
-/* ---- labels or the value of a tag */
-
-char *list_sql_values(const struct list_query *query, const struct list_values *values) {
-    const char *pairs = query->postgres
-                            ? "string_agg(int4send(CAST(f.row AS int4)) || int4send(CAST(f.value AS int4)), "
-                              "CAST('' AS bytea))"
-                            : "row_bytes(f.row, f.value)";
-    if (values->tag) {
-        return formatted("SELECT %s FROM (SELECT t.recording AS row, t.value FROM tag_values AS v CROSS JOIN "
-                         "recording_tags AS t INDEXED BY recording_tags_value ON t.value = v.id "
-                         "WHERE v.key = (SELECT id FROM tag_keys WHERE name = :tag)) AS f",
-                         pairs);
-    }
-    return formatted("SELECT %s FROM (SELECT row, %s AS value FROM recordings INDEXED BY recordings_by_%s "
-                     "WHERE %s IS NOT NULL) AS f",
-                     pairs, values->column, values->column, values->column);
-}
-
-char *list_sql_changed_values(const struct list_values *values) {
-    return values->tag
-               ? formatted("SELECT r.row, t.value FROM %s CROSS JOIN recording_tags AS t ON t.recording = r.row "
-                           "AND t.key = (SELECT id FROM tag_keys WHERE name = :tag)",
-                           changed)
-               : formatted("SELECT r.row, r.%s FROM %s WHERE r.%s IS NOT NULL", values->column, changed,
-                           values->column);
-}
-
 /* ---- values */
 
 void list_bind(struct db_statement *s, const struct list_query *query) {
@@ -484,6 +379,10 @@ void list_bind(struct db_statement *s, const struct list_query *query) {
         if (c->match) {
             snprintf(name, sizeof name, ":m%u", i);
             db_set_text(s, name, c->match);
+        }
+        if (c->maybe) {
+            snprintf(name, sizeof name, ":c%u", i);
+            db_set_text(s, name, c->maybe);
         }
         snprintf(name, sizeof name, ":a%u", i);
         db_set_int(s, name, c->min);

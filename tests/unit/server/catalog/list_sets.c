@@ -59,6 +59,8 @@ static const char *const searches[] = {"odd:yes",
                                        "n00 or size:<20",
                                        "size:<100 odd:yes",
                                        "(n001 -n0012) or -(odd:yes or n000)",
+                                       "abcdef",
+                                       "n000 -abcdef",
                                        "lab",
                                        "nothing"};
 static const char *const sorts[] = {"name", "-name", "size", "-duration", "created", "-created", "start", "-end"};
@@ -154,6 +156,11 @@ static void every_change_is_seen_at_once(void **state) {
     }
     assert_true(put("lab", "n000000a", 'a', false, id));
     assert_true(put("lab", "n000000b", 'b', false, id));
+    compare_all();
+    assert_true(put("lab", "abc-xdef", 'c', false, id)); /* has trigrams of abcdef */
+    assert_true(put("lab", "abcdef", 'd', false, id));
+    compare_all();
+    assert_true(put("lab", "abcd-cdef", 'e', false, id)); /* and by now their rows are known */
     compare_all();
     catalog_page_done(&page);
 }
