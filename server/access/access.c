@@ -8,6 +8,7 @@
 #include "access/audit.h"
 #include "access/limiter.h"
 #include "access/local.h"
+#include "access/s3_keys.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "reel/time.h"
@@ -253,6 +254,10 @@ char *access_link(const struct http_request *r, const char *target) {
     }
     int64_t hour = reel_now_ns() / ACCESS_SECOND_NS / 3600;
     return access_sign(a, caller, target, (hour + LINK_HOURS + 1) * 3600, &out, &err) ? out : strdup(target);
+}
+
+bool access_s3_keys(struct access *a, const struct token *token, struct s3_keys *out, struct reel_error *err) {
+    return s3_keys_of(a->links, token, out, err);
 }
 
 /* ---- requests between servers */

@@ -114,6 +114,11 @@ static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t
            (payloads < held ? payloads : held) * (decodes ? DECODED_MEMORY : 1);
 }
 
+uint64_t api_stream_memory(const struct reel_recording *recording) {
+    return stream_memory((struct reel_recording *const[]){(struct reel_recording *)recording}, 1,
+                         API_DECODES | API_CONVERTS);
+}
+
 uint64_t api_idle_memory(const struct reel_recording *recording, bool whole) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     uint64_t largest = info->largest_payload < REEL_DECODED_MAX ? info->largest_payload : REEL_DECODED_MAX;

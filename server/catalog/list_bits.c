@@ -172,9 +172,11 @@ bool list_sets_cut(struct list_sets *sets, struct db_handle *h, const struct lis
     struct list_asking a;
     struct reel_error why = {0};
     if (list_asking_begin(&a, sets, h, query, &why)) {
-        bool all = plan->way == LIST_GATHER || list_sets_are_always(sets);
+        bool always = list_sets_are_always(sets), all = plan->way == LIST_GATHER || always;
+        bool few = plan->counting && out->limit <= LIST_TOTAL_MAX; /* counted faster than all are found */
+        bool pays = all || list_sets_rows(query) * READ_US <= (double)plan->window * WALKED_US;
         a.order = all;
-        a.bits = all || list_sets_rows(query) * READ_US <= (double)plan->window * WALKED_US;
+        a.bits = always || (pays && !few);
         a.maybe = out->offset == 0 && !plan->counting;
         cut(&a, plan, out, &why);
     }

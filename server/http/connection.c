@@ -217,8 +217,8 @@ static void begin_request(struct http_request *r, const char *method, const char
         http_reply_empty(r, 204);
         return;
     }
-    if (!request_split_target(r) || !find_route(r) || !guard_origin(r) || !check_caller(r) || !body_is_wanted(r) ||
-        !key_admit(r)) {
+    if (!protocol_claim(r) || !request_split_target(r) || !find_route(r) || !guard_origin(r) || !check_caller(r) ||
+        !body_is_wanted(r) || !key_admit(r)) {
         return;
     }
     if (r->route->begin && !r->key.first.status) {

@@ -119,6 +119,7 @@ struct http_grant {
     void *memory;              /* holds the caller's texts; freed with the request */
     char peer[64];             /* the client behind a trusted proxy; "": the peer itself */
     const char *detail;        /* the reason for a refusal; a literal */
+    const char *code;          /* the same as a code of struct http_protocol; a literal, NULL: none */
     unsigned retry_after_s;
     bool again; /* set by who asks: the request was granted before, so a refusal is no failed log-in */
 };
@@ -140,8 +141,13 @@ void http_path_for_logs(const struct http_request *r, char *out, size_t size); /
                                                                                   masked */
 void http_audit(struct http_request *r); /* records the request whatever its role and status */
 bool http_is_audited(const struct http_request *r);
-const char *http_path(const struct http_request *r);   /* decoded, without the query */
-const char *http_target(const struct http_request *r); /* path and query as sent, without the prefix */
+const char *http_path(const struct http_request *r);        /* decoded, without the query */
+const char *http_target(const struct http_request *r);      /* path and query as sent, without the prefix */
+const char *http_target_sent(const struct http_request *r); /* the same without what struct http_protocol puts before */
+enum { HTTP_HOST = 300 };
+bool http_public_host(const struct http_request *r, char out[HTTP_HOST]); /* "lab.example:8040" of --public-url; false:
+                                                                             none */
+bool http_is_of_protocol(const struct http_request *r);                   /* struct http_protocol */
 /* The path of --public-url, which goes before each path in an answer: "/reel"; "": none. */
 const char *http_prefix(const struct http_request *r);
 /* a path from the body of a request */
@@ -203,6 +209,8 @@ const void *http_kept_body(const struct http_request *r, size_t *size);
 const char *http_param(const struct http_request *r, const char *name); /* first value, NULL when absent */
 /* The first `max` values; returns how many there are of them. More than the row's `max` are refused before. */
 size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max);
+/* From now on there are none, for what follows would take others by the same names; texts that were read stay valid. */
+void http_forget_params(struct http_request *r);
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out); /* these: false when absent, *out
                                                                                        untouched */
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out);
@@ -270,6 +278,22 @@ void http_reply_error(struct http_request *r, const struct reel_error *err); /* 
                                                                                 413, DAMAGED 422, NO_SPACE 507, … else
                                                                                 500 */
 void http_reply_no_memory(struct http_request *r);                           /* the same, for out of memory */
+
+/* A protocol that has its own paths and documents of errors. */
+struct http_protocol {
+    const char *base; /* of its paths: "/s3" */
+    /* Whether a request to another path is one of this protocol, so that its path counts from the base. */
+    bool (*claims)(const struct http_request *r);
+    const char *media_type; /* of a problem */
+    /* A problem as this protocol says it, which may have another status; `code`: of struct http_grant, or NULL.
+     * malloc'd, NULL: no memory. */
+    char *(*problem)(const struct http_request *r, unsigned *status, const char *slug, const char *code,
+                     const char *detail);
+};
+/* What http_reply_file() sends in place of the file's own header, if it sends the file: Content-Type,
+ * Content-Disposition, Content-Language, Content-Encoding, Cache-Control, Expires. The value lives as long as the
+ * request. */
+void http_set_file_header(struct http_request *r, const char *name, const char *value);
 
 /* For a request of several questions, of which one may fail without the others: until it is called with NULL, a problem
  * of this request goes to *out instead of to the client, without the headers that were added for it. */
@@ -373,6 +397,7 @@ struct http_options {
     /* Replies to a request for a path that no route has; false: it has not, and the client gets a problem document. May
      * be NULL. */
     bool (*unknown)(struct http_request *r);
+    const struct http_protocol *protocol;                         /* NULL: none */
     bool (*is_proxy)(const struct app *app, const char *address); /* trusted, speaks for many clients; may be NULL */
     void (*finished)(const struct http_request *r); /* called for each request with complete headers, after its
                                                        response; may be NULL */

@@ -36,6 +36,7 @@ enum {
     HTTP_RATE_WINDOW_MS = 30000,      /* for measuring the rate of an upload */
     HTTP_READER_WINDOW_MS = 60000,    /* … and of a download */
     HTTP_CONNECTIONS_LEAVING = 256,   /* above the limit, for connections being closed to make room */
+    HTTP_FILE_HEADERS = 6,            /* of http_set_file_header() */
     HTTP_GRANT_MS = 500,              /* interval of checks whether a stream that lasts is still granted */
     HTTP_WATCH_MS = 200,              /* interval of the watchdog */
     HTTP_MEMORY_WAIT_S = 10,          /* for memory that other responses hold */
@@ -136,8 +137,10 @@ struct http_request {
     struct http_connection *connection;
     struct MHD_Connection *mhd;
     const struct http_route *route;
-    char *buffer; /* one allocation: the target as sent, then the decoded texts */
-    char *target; /* without the prefix, which is before it */
+    char *buffer;   /* one allocation: the target as sent, then the decoded texts */
+    char *target;   /* without the prefix, which is before it */
+    size_t claimed; /* bytes of the target that a protocol has put before what was sent */
+    struct http_text file_headers[HTTP_FILE_HEADERS];
     struct http_path path;
     struct reel_bytes captured[HTTP_ROUTE_PARTS_MAX]; /* names in the route's template; values below */
     const char *captured_values[HTTP_ROUTE_PARTS_MAX];
@@ -208,7 +211,11 @@ int64_t http_clock_ms(void); /* monotonic */
 bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd,
                   const char *target);
 void request_take_id(struct http_request *r);
-void prefix_take(struct http_request *r);          /* moves r->target behind the prefix */
+void prefix_take(struct http_request *r); /* moves r->target behind the prefix */
+/* Puts the base of the server's protocol before the target if it is one of that. False: no memory, has replied. */
+bool protocol_claim(struct http_request *r);
+/* The protocol that the path of the request belongs to; NULL: HTTP itself. */
+const struct http_protocol *protocol_of(const struct http_request *r);
 bool request_split_target(struct http_request *r); /* path and query; false when it has replied */
 void request_close(struct http_request *r);
 void request_drop_headers(struct http_request *r); /* those of http_add_header() */

@@ -262,6 +262,10 @@ size_t http_params(const struct http_request *r, const char *name, const char **
     return count;
 }
 
+void http_forget_params(struct http_request *r) {
+    r->query.count = 0;
+}
+
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out) {
     const char *value = http_param(r, name);
     return value && number_u64(value, out);

@@ -320,6 +320,21 @@ bool http_catches_problems(const struct http_request *r) {
     return r->caught;
 }
 
+/* As the protocol of the path says it. */
+static void reply_problem_of(struct http_request *r, const struct http_protocol *p, unsigned status, const char *slug,
+                             const char *detail) {
+    char *text = p->problem(r, &status, slug, r->grant.code, detail);
+    if (status >= 500) {
+        reply_note_error(r, detail);
+    }
+    if (text) {
+        http_reply_text(r, status, p->media_type, text);
+    } else {
+        reply_take(r, 500, NULL, 0);
+    }
+    free(text);
+}
+
 void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
                              json_t *extra_members) {
     char type[256];
@@ -332,6 +347,11 @@ void http_reply_problem_with(struct http_request *r, unsigned status, const char
         r->caught->status = status;
         snprintf(r->caught->detail, sizeof r->caught->detail, "%s", detail);
         json_decref(extra_members);
+        return;
+    }
+    if (protocol_of(r)) {
+        json_decref(extra_members);
+        reply_problem_of(r, protocol_of(r), status, slug, detail);
         return;
     }
     snprintf(type, sizeof type, "%s/problems/%s", r->server->options.prefix, slug);

@@ -204,7 +204,7 @@ static void reply_table(struct http_request *r, const struct row_media *media) {
         }
     }
     snprintf(name, sizeof name, "messages%s", media->extension);
-    api_export(r, http_segment(r, "id"), name);
+    api_export(r, http_segment(r, "id"), &(struct api_export_file){.name = name});
 }
 
 void api_messages(struct http_request *r) {

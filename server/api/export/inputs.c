@@ -61,15 +61,16 @@ static bool add_input(struct http_request *r, struct inputs *in, const char *key
     return true;
 }
 
-void api_export(struct http_request *r, const char *key, const char *name) {
-    AUTO(inputs_free) struct inputs *in = inputs_new(r, name, 1);
+void api_export(struct http_request *r, const char *key, const struct api_export_file *file) {
+    AUTO(inputs_free) struct inputs *in = inputs_new(r, file->name, 1);
     if (in && add_input(r, in, key)) {
+        in->channels = file->channels;
         api_convert_inputs(r, in);
     }
 }
 
 void api_convert(struct http_request *r) {
-    api_export(r, http_segment(r, "id"), http_segment(r, "name"));
+    api_export(r, http_segment(r, "id"), &(struct api_export_file){.name = http_segment(r, "name")});
 }
 
 /* How the clocks of the recordings are aligned. False: replied. */

@@ -12,6 +12,7 @@ struct inputs {
     uint32_t n;
     bool merged;
     const char *name;              /* of the export */
+    const char *channels;          /* only these: struct api_export_file; NULL: all */
     enum reel_prefixing prefixing; /* of a merge, unless the request says otherwise */
 };
 
