@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "chunks/codec_internal.h"
 
 #include <inttypes.h>
@@ -12,7 +13,6 @@
 enum {
     IN_BYTES = 256 << 10,
     OUT_BYTES = 256 << 10,
-    ROOM_MAX = 1 << 30,
     PIECE = 64,
     WHOLE_MAX = 8 << 20, /* a run up to this size is read at once, and decoded at once where its codec can */
 };
@@ -30,6 +30,7 @@ struct decoder {
 
     uint8_t *out; /* output buffer; flushed when it holds `out_size` bytes */
     size_t out_size, out_used;
+    size_t step_max;         /* codec_step_max() */
     int fd;                  /* descriptor for full buffers; -1 = none (measuring, or `out` holds everything) */
     uint64_t decoded, limit; /* bytes decoded so far, and the maximum */
 
@@ -78,7 +79,7 @@ static enum codec_step decoder_step(struct decoder *d) {
     uint64_t allowed = d->limit - d->decoded;
     size_t room = d->out_size - d->out_used;
     room = room < allowed ? room : (size_t)allowed;
-    room = room < ROOM_MAX ? room : ROOM_MAX;
+    room = room < d->step_max ? room : d->step_max;
     d->run.out = allowed > 0 ? d->out + d->out_used : &spare;
     d->run.room = allowed > 0 ? room : 1;
     size_t before = d->run.room, hidden = 0;
@@ -181,10 +182,17 @@ static bool decoder_exact(const struct decoder *d, struct reel_error *err) {
                      d->codec->name, d->stored, d->offset, d->decoded > d->limit ? "more" : "less", d->limit);
 }
 
+/* The output of one step, which takes less than 100 ms: between two of them the work may be cancelled. */
+static size_t codec_step_max(enum reel_codec codec) {
+    enum { MIB = 1 << 20 };
+    return codec == REEL_CODEC_BZIP2 ? MIB : codec == REEL_CODEC_XZ ? 4 * MIB : 16 * MIB;
+}
+
 static bool decoder_init(struct decoder *d, enum reel_codec codec, struct reel_source *source, uint64_t offset,
                          uint64_t stored, uint64_t limit, struct reel_error *err) {
     *d = (struct decoder){
         .codec = codec_of(codec), .source = source, .offset = offset, .stored = stored, .fd = -1, .limit = limit};
+    d->step_max = codec_step_max(codec);
     return d->codec || reel_fail(err, REEL_ARGUMENT, "unknown codec %d", (int)codec);
 }
 
@@ -235,7 +243,7 @@ static bool read_whole(const struct reel_chunk *chunk, struct reel_source *sourc
 
 static bool suits_whole(const struct reel_chunk *chunk, const struct reel_source *source) {
     const struct codec *codec = codec_of(chunk->codec);
-    return codec && codec->whole && !chunk->damaged && chunk->raw > 0 && chunk->raw <= ROOM_MAX &&
+    return codec && codec->whole && !chunk->damaged && chunk->raw > 0 && chunk->raw <= REEL_MESSAGE_MEMORY_MAX &&
            chunk->stored <= WHOLE_MAX && chunk->offset <= source->size && chunk->stored <= source->size - chunk->offset;
 }
 

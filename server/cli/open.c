@@ -54,15 +54,10 @@ static bool use_definitions(struct reel_error *err) {
 }
 
 struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan, struct reel_error *err) {
-    AUTO(reel_threads_free) struct reel_threads *threads = cli_threads(0, err);
-    return threads ? cli_open_files_on(files, rescan, threads, err) : NULL;
-}
-
-struct reel_recording *cli_open_files_on(const struct cli_files *files, bool rescan, struct reel_threads *threads,
-                                         struct reel_error *err) {
     char folder[PATH_MAX];
     struct cli_progress progress;
-    if (!use_definitions(err)) {
+    AUTO(reel_threads_free) struct reel_threads *threads = cli_threads(0, err);
+    if (!threads || !use_definitions(err)) {
         return NULL;
     }
     cli_progress_start(&progress, "scanning", files->name ? files->name : cli_file_name(files->paths[0]));

@@ -172,6 +172,9 @@ static void take_pair(const struct http_param *param, char *name, char *value, s
         restore_plus(value);
     }
     check_value(param, value, errors);
+    if (param->deprecated && out->n_deprecated < HTTP_DEPRECATED_MAX) {
+        out->deprecated[out->n_deprecated++] = param->deprecated;
+    }
     out->values[out->count++] = (struct http_text){.name = name, .value = value};
 }
 

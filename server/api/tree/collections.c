@@ -1,5 +1,5 @@
-/* The paths of a collection. A recording "a" hides what is in a folder "a" of that name, and a file of several files is
- * a folder.
+/* The paths of a collection. A recording of several files is a folder; where a recording has the name of such a file,
+ * the recording counts.
  *
  * A list walks the names of the catalog in order. What belongs to a recording but is not beside it in that order
  * ("a.as/" comes after "a.aa", "a/part" after "a.as/") waits until its turn. */
@@ -331,7 +331,7 @@ static bool add_recording(struct walk *w, const struct catalog_folder_file *file
 /* Recordings before the first name that the walk reads, of which something may come after it: their names are that one
  * without its end from a character on that is not greater than a slash. */
 static bool add_before(struct walk *w, const char *from, struct reel_error *err) {
-    for (size_t i = 1; from[0] && from[i]; i++) {
+    for (size_t i = 1; from[0] && from[i] && i <= NAME_BYTES_MAX; i++) {
         AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
         bool found;
         if ((unsigned char)from[i] > '/') {

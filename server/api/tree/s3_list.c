@@ -9,6 +9,7 @@
 #include "base/text_stream.h"
 #include "syntax/base64.h"
 
+enum { ENTRY_MEMORY = 1024 };                     /* of an entry and its text, with names of usual length */
 static const int64_t PLANS_WAIT_NS = 10000000000; /* then SlowDown, after which clients ask again */
 
 static void reply_text(struct http_request *r, FILE *out, char **text) {
@@ -237,6 +238,9 @@ void s3_list_objects(struct http_request *r, const char *bucket, const char *bas
                                  .deep = !l.delimiter[0],
                                  .limit = max_keys < TREE_PAGE_MAX ? (uint32_t)max_keys : TREE_PAGE_MAX,
                                  .wait_ns = api_wait_ns(r, PLANS_WAIT_NS)};
+    if (!http_reserve(r, (uint64_t)q.limit * ENTRY_MEMORY)) {
+        return;
+    }
     if (max_keys > 0 && !tree_list(r, &q, &page, &err)) {
         s3_reply_failure(r, &err);
         return;

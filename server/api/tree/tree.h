@@ -43,7 +43,7 @@ struct tree_node {
     struct catalog_recording row; /* of a file of a recording, and of a recording's folders; else zeroed */
     const struct catalog_part *part;
     const char *name;     /* of a conversion: its file name, by whose ending the format is chosen */
-    const char *channels; /* of a conversion: only topics and types of this name (tree_table_matches()); NULL: all */
+    const char *channels; /* of a conversion: struct api_export_file; NULL: all */
     int64_t modified_ns;  /* 0: not known */
     char *memory;         /* of the texts above */
     void *state;          /* of the root that found the node */
