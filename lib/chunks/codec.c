@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
-#include "base/limits.h"
 #include "chunks/codec_internal.h"
 
 #include <inttypes.h>
@@ -14,7 +13,8 @@ enum {
     IN_BYTES = 256 << 10,
     OUT_BYTES = 256 << 10,
     PIECE = 64,
-    WHOLE_MAX = 8 << 20, /* a run up to this size is read at once, and decoded at once where its codec can */
+    WHOLE_MAX = 8 << 20,      /* a run up to this size is read at once, and decoded at once where its codec can, … */
+    WHOLE_RAW_MAX = 16 << 20, /* … to this size: a longer step could not be cancelled */
 };
 
 struct decoder {
@@ -243,7 +243,7 @@ static bool read_whole(const struct reel_chunk *chunk, struct reel_source *sourc
 
 static bool suits_whole(const struct reel_chunk *chunk, const struct reel_source *source) {
     const struct codec *codec = codec_of(chunk->codec);
-    return codec && codec->whole && !chunk->damaged && chunk->raw > 0 && chunk->raw <= REEL_MESSAGE_MEMORY_MAX &&
+    return codec && codec->whole && !chunk->damaged && chunk->raw > 0 && chunk->raw <= WHOLE_RAW_MAX &&
            chunk->stored <= WHOLE_MAX && chunk->offset <= source->size && chunk->stored <= source->size - chunk->offset;
 }
 
