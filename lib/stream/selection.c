@@ -12,9 +12,21 @@
 #include "base/options.h"
 #include "read/reader.h"
 #include "stream/initial_state.h"
+#include "stream/rules.h"
 
 bool selection_read(struct reel_selection *out, const struct reel_selection *given, struct reel_error *err) {
     return options_copy(out, sizeof *out, given ? given : &selection_all, "reel_selection", err);
+}
+
+void reel_rules_ref(struct reel_rules *rules) {
+    if (rules) {
+        atomic_fetch_add(&rules->references, 1);
+    }
+}
+void reel_rules_free(struct reel_rules *rules) {
+    if (rules && atomic_fetch_sub(&rules->references, 1) == 1) {
+        rules->free(rules);
+    }
 }
 
 static bool copy_texts(const char *const **texts, uint32_t n, struct arena *arena) {
@@ -253,6 +265,7 @@ struct opened_selection *selection_open(struct reel_recording *const *recordings
         reel_fail_memory(err);
         return NULL;
     }
+    reel_rules_ref(o->rules = selection->rules);
     for (; o->n_recordings < n; o->n_recordings++) {
         o->recordings[o->n_recordings] = reel_recording_ref(recordings[o->n_recordings]);
     }
@@ -280,6 +293,7 @@ void selection_free(struct opened_selection *o) {
     free(o->selected);
     free(o->selected_source);
     reel_initial_state_free(o->initial);
+    reel_rules_free(o->rules);
     arena_free(&o->arena);
     free(o);
 }

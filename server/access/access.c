@@ -168,19 +168,27 @@ bool access_sees(const struct http_caller *caller, const struct catalog_recordin
     return linked && http_caller_sees(caller, row->collection);
 }
 
-/* The recording may have left the collections of its caller, or the catalog. */
-static bool still_sees(const struct http_request *r, const struct http_caller *caller) {
-    const char *key = access_recording(r);
+static bool still_sees_key(const struct http_request *r, const struct http_caller *caller, const char *key) {
     struct catalog_recording row;
     struct reel_error err = {0};
-    if (!key) {
-        return true;
-    }
     if (!catalog_get(http_app(r)->catalog, key, &row, &err)) {
         return err.code != REEL_NOT_FOUND;
     }
     bool sees = access_sees(caller, &row);
     catalog_recording_done(&row);
+    return sees;
+}
+
+/* A recording may have left the collections of its caller, or the catalog: that of the path, or those of a merge. */
+static bool still_sees(const struct http_request *r, const struct http_caller *caller) {
+    enum { MERGED_MAX = 64 };
+    static const char merge[] = "/api/v1/merge/";
+    const char *own = access_recording(r), *keys[MERGED_MAX] = {own};
+    bool merges = strncmp(http_path(r), merge, sizeof merge - 1) == 0, sees = true;
+    size_t n = merges ? http_params(r, "recording", keys, MERGED_MAX) : own != NULL;
+    for (size_t i = 0; i < n && i < MERGED_MAX && sees; i++) {
+        sees = still_sees_key(r, caller, keys[i]);
+    }
     return sees;
 }
 

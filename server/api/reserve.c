@@ -94,7 +94,7 @@ static uint64_t definitions_memory(struct reel_recording *const *recordings, uin
 
 unsigned api_stream_use(const struct reel_writer *writer, const struct reel_selection *selection) {
     const char *encoding = selection->encoding ? selection->encoding : writer->encoding;
-    bool converts = selection->view || (encoding && encoding[0]);
+    bool converts = selection->view || selection->rules || (encoding && encoding[0]);
     return converts ? API_CONVERTS | API_DECODES : writer->needs & (REEL_STREAMED | REEL_DECODES) ? API_DECODES : 0;
 }
 

@@ -2,6 +2,7 @@
 #include "catalog/catalog_cache.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,11 +103,22 @@ static bool entry_is_of(const struct entry *e, const struct catalog_cache_key *k
 
 /* ---- slots */
 
-/* Locks the stripe of the key; *slot is the only one where it may be. */
+/* Nearly all requests of a server may come with one token: threads have copies of it in several stripes, so that they
+ * do not wait for each other. */
+static unsigned shift_of_thread(const struct catalog_cache_key *key) {
+    static atomic_uint threads;
+    static _Thread_local unsigned shift;
+    if (shift == 0) {
+        shift = atomic_fetch_add(&threads, 1) % STRIPES + 1;
+    }
+    return key->kind->number == CACHE_TOKEN ? shift : 0;
+}
+
+/* Locks the stripe of the key; *slot is the only one where it may be for this thread. */
 static struct stripe *lock_slot(struct catalog_cache *cache, const struct catalog_cache_key *key, bool absent,
                                 struct entry ***slot) {
     uint64_t hash = hash_bytes(cache->seed, (struct reel_bytes){key->data, key->size});
-    struct stripe *s = &cache->stripes[hash % STRIPES];
+    struct stripe *s = &cache->stripes[(hash + shift_of_thread(key)) % STRIPES];
     uint64_t position = absent ? FOUND + hash / STRIPES % ABSENT : hash / STRIPES % FOUND;
     *slot = &s->slots[key->kind->number * SLOTS_OF_KIND + position];
     pthread_mutex_lock(&s->mutex);

@@ -6,6 +6,7 @@
 #include "base/cursor.h"
 #include "base/limits.h"
 #include "formats/ros/relay_bytes.h"
+#include "formats/ros/rewrite.h"
 #include "syntax/utf8.h"
 
 enum {
@@ -382,6 +383,10 @@ static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
 
 static bool size_as(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
                     bool *needs_more, struct reel_error *err) {
+    *needs_more = relay->rewrite && begin.size < payload_size;
+    if (relay->rewrite) {
+        return !*needs_more && ros_rewrite_put(relay->rewrite, begin, NULL, 0, size, err);
+    }
     struct relay_run r = {.relay = relay,
                           .room = payload_size * RELAY_GROWTH_OUT + RELAY_SPARE_OUT,
                           .after = payload_size - begin.size,
@@ -410,6 +415,9 @@ bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint
 
 static bool put_as(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,
                    struct reel_error *err) {
+    if (relay->rewrite) {
+        return ros_rewrite_put(relay->rewrite, payload, out, room, size, err);
+    }
     struct relay_run r = {.relay = relay, .out = out, .room = room, .err = err};
     bool good = run_payload(&r, payload);
     *size = (size_t)r.pos + (r.out_cdr ? CDR_HEAD : 0);

@@ -20,6 +20,8 @@
 #include "views/views.h"
 
 static void conversion_done(struct conversion *c) {
+    rules_free(c->rules);
+    free(c->renames);
     api_text_done(&c->text);
 }
 
@@ -90,6 +92,29 @@ static bool read_encoding(struct http_request *r, const struct reel_writer *writ
         return false;
     }
     s->encoding = ros ? (strcmp(ros, "2") == 0 ? "cdr" : "ros1") : wrap ? "" : NULL;
+    return true;
+}
+
+/* rules: types that change, and topics that are renamed, too. False: replied. */
+static bool read_rules(struct http_request *r, struct conversion *c) {
+    const char *text = http_param(r, "rules");
+    struct reel_error err = {0};
+    if (!text) {
+        return true;
+    }
+    if (!(c->rules = rules_parse(text, strlen(text), &err))) {
+        if (err.code == REEL_ARGUMENT) {
+            http_reply_bad_param(r, "rules", "%s", err.text);
+        } else {
+            http_reply_error(r, &err);
+        }
+        return false;
+    }
+    c->q.selection.rules = &c->rules->ros.base;
+    if (!rules_add_renames(c->rules, &c->q.selection, &c->renames, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
     return true;
 }
 
@@ -180,12 +205,8 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     if (!read_at(r, in, c)) {
         return false;
     }
-    const char *prefix = in->merged ? http_param(r, "prefix") : NULL;
     c->q.selection.sources = sources;
-    c->q.selection.prefixing = !prefix                         ? in->prefixing
-                               : strcmp(prefix, "clash") == 0  ? REEL_PREFIX_CLASH
-                               : strcmp(prefix, "always") == 0 ? REEL_PREFIX_ALWAYS
-                                                               : REEL_PREFIX_NEVER;
+    c->q.selection.prefixing = inputs_prefixing(r, in);
     set_initial_state(c);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
@@ -195,7 +216,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
         return false;
     }
     c->q.selection.view = view && strcmp(view, "raw") != 0 ? view_named(view, raw, &err) : NULL;
-    if (!read_encoding(r, c->writer, &c->q.selection)) {
+    if (!read_encoding(r, c->writer, &c->q.selection) || !read_rules(r, c)) {
         return false;
     }
     c->options = (struct reel_write_options){.compression = compression ? compression : "",

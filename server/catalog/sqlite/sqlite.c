@@ -119,6 +119,7 @@ static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, stru
                          NULL, NULL, NULL);
     }
     rc = rc == SQLITE_OK ? text_register(h->sqlite) : rc;
+    rc = rc == SQLITE_OK ? row_bytes_register(h->sqlite) : rc;
     if (rc != SQLITE_OK) {
         sqlite_fail(h->sqlite, rc, err);
         return NULL;

@@ -43,6 +43,8 @@ extern const char sqlite_schema[];
 bool sqlite_enforce(struct db *db, bool on, struct reel_error *err);
 bool sqlite_keep(struct db *db, uint64_t version, char path[PATH_MAX], struct reel_error *err);
 
+int row_bytes_register(sqlite3 *sqlite); /* row_bytes.c; SQLite's code */
+
 /* statement.c */
 extern const struct columns_array sqlite_arrays[COLUMNS_ARRAYS];
 struct db_statement *sqlite_statement(struct db_handle *h, const char *name, struct reel_error *err);
