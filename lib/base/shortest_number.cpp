@@ -47,7 +47,7 @@ static char *put_backwards(char *end, uint64_t wide) {
 }
 
 // The copies below have a fixed size, which is faster than the exact one: the surplus is overwritten later, or lies after the end, where there is room.
-enum { DIGITS_MAX = 17, ZEROS_MAX = 8 };
+enum { DIGITS_MAX = 17, ZEROS_MAX = 8, WHOLE_MAX = 100000 /* a larger whole number may be shorter with an exponent */ };
 
 // d.ddde-07: with the sign and two digits of the exponent at least, as printf has it.
 static char *put_scientific(char *out, const char *digits, int n, int exponent) {
@@ -96,8 +96,10 @@ template <typename T> static size_t shortest(T value, char *out) {
     if (std::signbit(value)) {
         *at++ = '-';
     }
-    if (size < 10 && size == std::floor(size)) { // many a real one is 0 or 1
-        *at++ = static_cast<char>('0' + static_cast<int>(size));
+    const uint32_t whole = size < WHOLE_MAX ? static_cast<uint32_t>(size) : 0;
+    if (static_cast<T>(whole) == size) { // as many are
+        at += 1 + (whole >= 10) + (whole >= 100) + (whole >= 1000) + (whole >= 10000);
+        put_backwards(at, whole);
         return static_cast<size_t>(at - out);
     }
     const auto decimal = jkj::dragonbox::to_decimal(size, jkj::dragonbox::policy::sign::ignore);
