@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/cursor.h"
+#include "base/error.h"
 #include "base/limits.h"
 #include "syntax/utf8.h"
 
@@ -490,10 +491,10 @@ static bool size_as(const struct ros_relay *relay, struct reel_bytes begin, uint
 
 bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
                     bool *needs_more, struct reel_error *err) {
-    struct reel_error why = {0};
     if (!relay->older) {
         return size_as(relay, begin, payload_size, size, needs_more, err);
     }
+    struct reel_error why = {0};
     *needs_more = begin.size < payload_size; /* only the whole payload shows which layout it has */
     for (const struct ros_relay *one = relay; one && !*needs_more; one = one->older) {
         if (size_as(one, begin, payload_size, size, needs_more, one == relay ? err : &why)) {
@@ -514,7 +515,8 @@ static bool put_as(const struct ros_relay *relay, struct reel_bytes payload, uin
 bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,
                    struct reel_error *err) {
     for (const struct ros_relay *one = relay; one; one = one->older) {
-        struct reel_error why = {0};
+        struct reel_error why;
+        reel_error_clear(&why);
         if (put_as(one, payload, out, room, size, &why)) {
             return true;
         }
