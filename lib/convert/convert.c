@@ -64,8 +64,8 @@ static bool write_compressed(struct reel_conversion *c, const struct reel_output
     return plan;
 }
 
-/* *is: planning may write the output: its groups are packed, and nothing before them depends on them, except a head that
- * can be replaced. */
+/* *is: planning may write the output: its groups are packed, and nothing before them depends on them, except a head
+ * that can be replaced. */
 static bool is_one_pass(struct reel_conversion *c, const struct reel_output *output, bool *is, struct reel_error *err) {
     const char *compression = c->options.compression;
     unsigned needs = c->writer->needs;

@@ -39,8 +39,8 @@ enum reel_member_kind {
     REEL_MEMBER_BYTES,   /* `count` of them */
     REEL_MEMBER_TIME,    /* reel_stamp_read() */
     REEL_MEMBER_DURATION,
-    REEL_MEMBER_MAP,      /* its members follow … */
-    REEL_MEMBER_END,      /* … up to this, which has no key */
+    REEL_MEMBER_MAP, /* its members follow … */
+    REEL_MEMBER_END, /* … up to this, which has no key */
 };
 struct reel_member {
     struct reel_bytes key;
@@ -79,8 +79,9 @@ struct reel_visitor_ops {
      * of so many each (a position is 3 columns); the last row may be short. A list of numbers otherwise. */
     bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
     bool (*stamp)(struct reel_visitor *v, const struct reel_stamp *value); /* reel_stamp_show() otherwise */
-    bool (*members)(struct reel_visitor *v, const struct reel_members *members,
-                    const uint8_t *at); /* one call for each key and value otherwise */
+    bool (*members)(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at); /* one call for each
+                                                                                                       key and value
+                                                                                                       otherwise */
     bool (*inside)(struct reel_visitor *v, struct reel_bytes member); /* the next value stands for a map with this one
                                                                          key, and can be asked for by its path, too */
 };

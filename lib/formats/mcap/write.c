@@ -320,8 +320,9 @@ static bool mcap_plan_chunk(struct reel_write *w, const struct chunk *chunk, str
     if (out->hashing) {
         return put_planned(w, chunk, packs, out, err);
     }
-    reel_sink_fill(
-        out, 0, MCAP_CHUNK_HEAD + (packs && compresses ? strlen(w->options->compression) : 0) + is.stored + mcap_positions_size(p));
+    reel_sink_fill(out, 0,
+                   MCAP_CHUNK_HEAD + (packs && compresses ? strlen(w->options->compression) : 0) + is.stored +
+                       mcap_positions_size(p));
     if (packs) {
         reel_write_pack(w);
         return true;
@@ -353,8 +354,10 @@ static bool pack_plain(struct reel_write *w, struct reel_sink *out, struct reel_
 
 static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct chunk chunk = {.records = 0};
-    return ((const struct mcap_run *)w->run)->codec == REEL_CODEC_NONE ? pack_plain(w, out, err) : mcap_gather(w->run, &chunk, MCAP_PACKED_MAX, err) && mcap_write_take_messages(w, &chunk, out, err) &&
-           put_planned(w, &chunk, true, out, err);
+    return ((const struct mcap_run *)w->run)->codec == REEL_CODEC_NONE
+               ? pack_plain(w, out, err)
+               : mcap_gather(w->run, &chunk, MCAP_PACKED_MAX, err) && mcap_write_take_messages(w, &chunk, out, err) &&
+                     put_planned(w, &chunk, true, out, err);
 }
 
 /* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks

@@ -70,8 +70,7 @@ static bool measure_begin(struct converted *v, struct reel_message *m, size_t *s
     if (!reel_stream_copy(v->below, m, 0, begin, sizeof begin, err)) {
         return false;
     }
-    *fits =
-        ros_relay_size(v->relays[m->channel], bytes_of(begin, sizeof begin), m->size, size, needs_more, &why);
+    *fits = ros_relay_size(v->relays[m->channel], bytes_of(begin, sizeof begin), m->size, size, needs_more, &why);
     return true;
 }
 

@@ -113,7 +113,7 @@ bool ros_definition_link_members(struct ros_definition *d, struct reel_error *er
     l->left = REEL_DEFINITION_FIELDS_MAX;
     for (size_t i = 0; i < d->n_types; i++) {
         struct ros_definition_step *s = &d->steps[d->types[i].first];
-        for (uint32_t k = 0; k < d->types[i].count; k += s[k].run > 0 ? s[k].run : 1) {
+        for (uint32_t k = 0; k<d->types[i].count; k += s[k].run> 0 ? s[k].run : 1) {
             if (s[k].run > 0 && !set_members(l, &s[k], err)) {
                 return false;
             }

@@ -99,8 +99,7 @@ static bool quick_values(struct quick *q, const struct relay_move *m, uint32_t n
 static bool quick_move(struct quick *q, const struct relay_move *m) {
     bool writes = m->out != RELAY_ABSENT;
     uint32_t n = m->in == ROS_ARRAY ? m->in_count : 1;
-    if (m->in == RELAY_ABSENT ||
-        (writes && (m->out != m->in || (m->in == ROS_ARRAY && m->in_count != m->out_count)))) {
+    if (m->in == RELAY_ABSENT || (writes && (m->out != m->in || (m->in == ROS_ARRAY && m->in_count != m->out_count)))) {
         return false;
     }
     if (m->in == ROS_LIST) {

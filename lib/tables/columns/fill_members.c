@@ -95,7 +95,10 @@ static bool find_member(struct finding *s, const struct reel_member *m, struct f
     bool slot = t->how == PUT_SLOT, list = t->how == PUT_NUMBERS || t->how == PUT_BYTES;
     t->top = s->depth == 0;
     s->at[s->depth].seen++;
-    s->table->bytes += child->optional + (slot ? 0 : t->how == PUT_STAMP ? sizeof(int64_t) : t->width) +
+    s->table->bytes += child->optional +
+                       (slot                  ? 0
+                        : t->how == PUT_STAMP ? sizeof(int64_t)
+                                              : t->width) +
                        (list ? sizeof(uint32_t) : 0);
     if (slot) {
         s->at[++s->depth].column = child;

@@ -138,8 +138,8 @@ void parquet_put_split(const struct column *column, const struct column_data *da
     for (size_t s = 0; room && s < e->n_spans; s++) {
         uint64_t n = e->spans[s].to - e->spans[s].from;
         const uint8_t *values = data->values.data + e->spans[s].from * width;
-        uint64_t i = width == 8 ? split_eights(values, n, 8, e->values, room)
-                                : split_eights(values, n, 4, e->values, room);
+        uint64_t i =
+            width == 8 ? split_eights(values, n, 8, e->values, room) : split_eights(values, n, 4, e->values, room);
         for (; i < n; i++) {
             for (uint32_t k = 0; k < width; k++) {
                 room[k * e->values + i] = values[i * width + k];

@@ -82,9 +82,8 @@ static bool encode_group(struct reel_write *w, struct reel_error *err) {
     struct parquet_run *run = w->run;
     const struct totals *totals = w->totals;
     run->group.size = 0;
-    if (!take_group(w, err) ||
-        !parquet_put_group(&run->encoder, totals->leaves, totals->n_leaves, &run->columns.fill, run->notes, &run->group,
-                           err)) {
+    if (!take_group(w, err) || !parquet_put_group(&run->encoder, totals->leaves, totals->n_leaves, &run->columns.fill,
+                                                  run->notes, &run->group, err)) {
         return false;
     }
     run->kept = w->group + 1;

@@ -293,7 +293,8 @@ static void other_data_is_damage(void **state) {
 
 static void joined_members_are_one_run(void **state) {
     (void)state;
-    const enum reel_codec joinable[] = {REEL_CODEC_GZIP, REEL_CODEC_BZIP2, REEL_CODEC_LZ4, REEL_CODEC_ZSTD, REEL_CODEC_XZ};
+    const enum reel_codec joinable[] = {REEL_CODEC_GZIP, REEL_CODEC_BZIP2, REEL_CODEC_LZ4, REEL_CODEC_ZSTD,
+                                        REEL_CODEC_XZ};
     for (size_t c = 0; c < 4; c++) {
         size_t first = pack(joinable[c], raw, 300000, packed);
         size_t second = first + pack(joinable[c], raw, 0, packed + first);
