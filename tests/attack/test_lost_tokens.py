@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import API, CATALOG, STORE, Server, catalog_sql, in_a_file, in_a_folder, reel
+from harness import API, CATALOG, STORE, Server, catalog_sql, eventually, in_a_file, in_a_folder, reel
 from s3 import S3
 from samples import bag, lab_messages
 
@@ -58,7 +58,7 @@ class LostTokens(unittest.TestCase):
                 self.assertTrue(answer.json()['type'].endswith('/problems/no-tokens'), answer)
                 self.assertIn(COMMAND, answer.json()['detail'])
         if lost:
-            self.assertIn(COMMAND + self.data, server.log_text())
+            self.assertTrue(eventually(lambda: COMMAND + self.data in server.log_text()), server.log_text())
         self.assertNotIn('version', server.get(API).json() if server.get(API).status == 200 else {})
 
     def test_a_lost_catalog(self):

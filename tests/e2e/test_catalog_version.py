@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import API, PATIENCE, REEL, Server, in_a_file, in_a_folder, reel
+from harness import API, PATIENCE, REEL, Server, eventually, in_a_file, in_a_folder, reel
 from samples import bag, lab_messages
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -144,7 +144,7 @@ class CatalogVersion(unittest.TestCase):
         self.assertIn('reel upgrade', reel('token', 'list', '--data', self.data, check=False).stderr.decode())
         self.assertEqual(self.execute('PRAGMA user_version'), [(1,)])
         server = Server(self.data)
-        self.assertIn('reel: upgrading the catalog from version 1 to %d' % NEWEST, server.log_text())
+        self.assertTrue(eventually(lambda: 'reel: upgrading the catalog from version 1 to %d' % NEWEST in server.log_text()), server.log_text())
         self.assertIn('reel: the catalog of version 1 is kept as %s.version-1' % self.catalog, server.log_text())
         self.assertEqual(server.get('%s/recordings/%s' % (API, one)).json(), before)
         self.assertEqual(server.get('%s/recordings/%s/notes' % (API, one)).json()['items'][0]['text'], 'seen')

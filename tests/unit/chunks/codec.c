@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 enum { RAW_MAX = 3 << 20, ROOM = 4 << 20 };
+enum { SHORT = 200 }; /* of what is cut at each byte and flipped at each bit */
 
 static const enum reel_codec all[] = {REEL_CODEC_NONE,  REEL_CODEC_ZLIB, REEL_CODEC_GZIP, REEL_CODEC_DEFLATE,
                                       REEL_CODEC_BZIP2, REEL_CODEC_LZ4,  REEL_CODEC_ZSTD, REEL_CODEC_XZ};
@@ -243,11 +244,11 @@ static void more_or_fewer_bytes_than_stated_is_damage(void **state) {
 static void a_cut_anywhere_is_damage(void **state) {
     (void)state;
     for (size_t c = 0; c < ALL; c++) {
-        size_t stored = pack(all[c], raw + 400, 700, packed);
+        size_t stored = pack(all[c], raw + 400, SHORT, packed);
         for (size_t cut = 0; cut < stored; cut++) {
             AUTO(reel_source_free) struct reel_source *s = source_of(packed, cut);
-            refuse(all[c], s, cut, 700, REEL_DAMAGED);
-            refuse(all[c], s, stored, 700, REEL_DAMAGED); /* and so is a run that exceeds the file */
+            refuse(all[c], s, cut, SHORT, REEL_DAMAGED);
+            refuse(all[c], s, stored, SHORT, REEL_DAMAGED); /* and so is a run that exceeds the file */
         }
     }
 }
@@ -256,15 +257,15 @@ static void flipped_bits_never_give_wrong_bytes_unnoticed(void **state) {
     (void)state;
     for (size_t c = 0; c < ALL; c++) {
         bool checked = all[c] != REEL_CODEC_NONE && all[c] != REEL_CODEC_DEFLATE; /* these two have no checksum */
-        size_t stored = pack(all[c], raw + 400, 700, packed);
+        size_t stored = pack(all[c], raw + 400, SHORT, packed);
         for (size_t bit = 0; bit < stored * 8; bit++) {
             packed[bit / 8] ^= (uint8_t)(1 << bit % 8);
             AUTO(reel_source_free) struct reel_source *s = source_of(packed, stored);
             struct reel_error err = {0};
             uint64_t measured = 0;
-            bool ok = codec_decode(all[c], s, 0, stored, got, 700, &err);
+            bool ok = codec_decode(all[c], s, 0, stored, got, SHORT, &err);
             if (ok && checked) {
-                assert_memory_equal(got, raw + 400, 700);
+                assert_memory_equal(got, raw + 400, SHORT);
             }
             if (!ok) {
                 assert_true(err.code == REEL_DAMAGED || err.code == REEL_UNSUPPORTED);
