@@ -60,10 +60,10 @@ struct app {
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);
-/* Starts http, returns at once. `hint`: see struct http_options. */
+/* Starts http, returns at once. `hint`, `unknown`, `protocol`: see struct http_options. */
 bool app_serve(struct app *app, const struct http_route *routes, const struct http_policy *policies,
                const char *(*hint)(const struct http_request *r), bool (*unknown)(struct http_request *r),
-               struct reel_error *err);
+               const struct http_protocol *protocol, struct reel_error *err);
 void app_close(struct app *app); /* also if partly open */
 
 #endif

@@ -165,8 +165,8 @@ static struct reel_threads *open_threads(const struct app_config *config, struct
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
     bool ok = open_store(app, err) && open_roots(app, err) && open_catalog(app, err) && open_locks(app, err) &&
-              rebuild_catalog(app, err) &&
-              (app->definitions = definitions_new(config, err)) && definitions_refresh(app, err) && open_feed(app, err) &&
+              rebuild_catalog(app, err) && (app->definitions = definitions_new(config, err)) &&
+              definitions_refresh(app, err) && open_feed(app, err) &&
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
               (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
               (app->sessions = sessions_open(app, err)) && (app->plays = plays_new(err)) &&
@@ -199,7 +199,7 @@ static const struct http_elapsed elapsed[] = {
 
 bool app_serve(struct app *app, const struct http_route *routes, const struct http_policy *policies,
                const char *(*hint)(const struct http_request *r), bool (*unknown)(struct http_request *r),
-               struct reel_error *err) {
+               const struct http_protocol *protocol, struct reel_error *err) {
     const struct app_config *c = &app->config;
     if (!(app->log = log_queue_open(STDERR_FILENO, c->log_format == LOG_JSON, err)) ||
         !http_prefix_read(c->public_url, routes, app->prefix, err)) {
@@ -248,6 +248,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const struct ht
         .forwarded = peers_forwarded,
         .hint = hint,
         .unknown = unknown,
+        .protocol = protocol,
         .finished = access_finished,
         .app = app,
     };

@@ -12,3 +12,8 @@ VALUES (:kind, :id, :collection, :subject, 'kind', :work);
 -- scan: sqlite_sequence: a row a table
 SELECT coalesce((SELECT min(seq) FROM changes), (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'changes')),
     coalesce((SELECT max(seq) FROM changes), (SELECT seq FROM sqlite_sequence WHERE name = 'changes'));
+
+-- name: changes_recordings
+-- The recordings that changed after :seq, a bounded number of changes; 0: some that are not there any more. may sort
+SELECT DISTINCT coalesce(r.row, 0) FROM changes AS c LEFT JOIN recordings AS r ON r.id = c.recording
+WHERE c.seq > :seq AND c.kind NOT LIKE 'job.%' LIMIT :limit;

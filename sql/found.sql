@@ -37,3 +37,18 @@ GROUP BY l.name ORDER BY l.name LIMIT :limit;
 -- When recordings that were found, a bounded number, are on the calendar. may sort
 SELECT r.collection, r.calendar_start_ns, r.calendar_end_ns, r.messages
 FROM recordings AS r WHERE r.row {in rows :rows} AND r.width_ns IS NOT NULL ORDER BY r.collection, r.calendar_start_ns;
+
+-- name: counted_labels
+-- Of sets of labels of which it is known how many recordings that were found have them: each the set << 32 and that
+-- number. may sort
+SELECT l.name, sum(f.value & 4294967295)
+FROM {ints :rows} AS f CROSS JOIN label_set_labels AS k ON k.label_set = f.value >> 32
+CROSS JOIN labels AS l ON l.id = k.label
+WHERE l.kind = :kind AND l.name >= :from AND (:first = 1 OR l.name > :after) AND l.name < :end
+GROUP BY l.name ORDER BY l.name LIMIT :limit;
+
+-- name: counted_tag_values
+-- The same of values of a tag. may sort
+SELECT v.value, sum(f.value & 4294967295) FROM {ints :rows} AS f CROSS JOIN tag_values AS v ON v.id = f.value >> 32
+WHERE v.value >= :from AND (:first = 1 OR v.value > :after) AND v.value < :end
+GROUP BY v.value ORDER BY v.value LIMIT :limit;

@@ -102,10 +102,13 @@ SELECT row FROM recordings WHERE state = :state AND row > :row ORDER BY row LIMI
 -- To a collection that has no recordings yet, so its revision stays.
 UPDATE recordings SET collection = :collection, updated_ns = max(:now, updated_ns + 1) WHERE row = :row;
 
--- name: recording_names_from
--- The names of a collection in their order, each as often as it has revisions outside of the trash, the newest first.
+-- name: recording_files_from
+-- The recordings of a collection by name, each as often as it has revisions outside of the trash, the newest first,
+-- with their first file and the number of files.
 -- may sort
-SELECT r.row, r.name FROM recordings AS r
+SELECT r.row, r.name, r.state, r.created_ns, p.sha256, p.size,
+    (SELECT count(*) FROM parts AS o WHERE o.recording = r.row)
+FROM recordings AS r LEFT JOIN parts AS p ON p.recording = r.row AND p.position = 0
 WHERE r.collection = :collection AND r.name >= :from AND r.name < :end AND r.state <> 4
 ORDER BY r.name, r.revision DESC LIMIT :limit;
 

@@ -1,24 +1,24 @@
 -- name: token_by_hash
-SELECT row, name, role, collections, created_ns, expires_ns, used_ns, revoked_ns FROM tokens WHERE hash = :hash;
+SELECT row, name, role, collections, created_ns, expires_ns, used_ns, revoked_ns, hash FROM tokens WHERE hash = :hash;
 
 -- name: token_by_row
-SELECT row, name, role, collections, created_ns, expires_ns, used_ns, revoked_ns FROM tokens WHERE row = :row;
+SELECT row, name, role, collections, created_ns, expires_ns, used_ns, revoked_ns, hash FROM tokens WHERE row = :row;
 
 -- name: token_by_login
 -- With the login's expiry where it is the earlier one.
 SELECT t.row, t.name, t.role, t.collections, t.created_ns,
-    CASE WHEN t.expires_ns BETWEEN 1 AND l.expires_ns THEN t.expires_ns ELSE l.expires_ns END, t.used_ns, t.revoked_ns
+    CASE WHEN t.expires_ns BETWEEN 1 AND l.expires_ns THEN t.expires_ns ELSE l.expires_ns END, t.used_ns, t.revoked_ns, t.hash
 FROM logins AS l CROSS JOIN tokens AS t ON t.row = l.token WHERE l.hash = :hash;
 
 -- name: token_by_name
-SELECT row, name, role, collections, created_ns, expires_ns, used_ns, revoked_ns FROM tokens
+SELECT row, name, role, collections, created_ns, expires_ns, used_ns, revoked_ns, hash FROM tokens
 WHERE name = :name AND revoked_ns = 0;
 
 -- name: tokens_exist
 SELECT EXISTS (SELECT 1 FROM tokens WHERE row > 0);
 
 -- name: tokens_after
-SELECT row, name, role, collections, created_ns, expires_ns, used_ns, revoked_ns FROM tokens
+SELECT row, name, role, collections, created_ns, expires_ns, used_ns, revoked_ns, hash FROM tokens
 WHERE row > :row ORDER BY row LIMIT :limit;
 
 -- name: tokens_count

@@ -19,6 +19,10 @@ struct reel_play_options {
     bool loop;          /* from the start again at the end */
     bool paused;        /* from the beginning */
     bool latch;         /* a new position begins with the last message of each topic before it */
+    /* globs: when a message of such a topic is due, playback pauses; it is the first that comes when it goes on, as
+     * with `rosbag play --pause-topics` */
+    const char *const *pause_topics;
+    uint32_t n_pause_topics;
 };
 /* As recorded, once. */
 static inline struct reel_play_options reel_play_defaults(void) {

@@ -58,6 +58,7 @@ void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const
 struct reel_view;          /* a conversion of messages for another program; reel_view_named() */
 struct reel_initial_state; /* of the library */
 struct reel_since;         /* of the library */
+struct reel_rules;         /* of the library */
 
 /* Which messages. Begin with reel_select_all(), then restrict it. Texts and tables are the caller's and are copied.
  * Globs: * is any run of characters, ? one. Members that need a start have no effect while start_ns is open. */
@@ -97,6 +98,8 @@ struct reel_selection {
     const struct reel_since *since;     /* the library sets it; leave NULL */
 
     bool latched; /* from before the start, of latched channels the last message, as a late subscriber gets it */
+
+    struct reel_rules *rules; /* of the library; leave NULL */
 };
 
 /* The selection of all messages. */

@@ -4,6 +4,8 @@
 #ifndef REEL_BASE_CANCEL_H
 #define REEL_BASE_CANCEL_H
 
+#include <stdint.h>
+
 #include "reel/error.h"
 
 struct cancel {
@@ -17,5 +19,9 @@ const struct cancel *cancel_set(const struct cancel *cancel);
 const struct cancel *cancel_current(void);
 /* False: REEL_CANCELLED. */
 bool cancel_check(struct reel_error *err);
+/* For loops of many small steps, which *n counts: asks at each 65,536th. */
+static inline bool cancel_check_step(uint32_t *n, struct reel_error *err) {
+    return (++*n & 0xffff) != 0 || cancel_check(err);
+}
 
 #endif

@@ -58,10 +58,12 @@ enum {
     REEL_STATISTICS_PATHS_MAX = 16 << 20,    /* bytes of their paths */
     REEL_STATISTICS_MAX = 32 << 20,    /* bytes of all blocks of a recording, in memory; above it pairs of blocks become
                                           one */
-    REEL_QUESTION_CHANNELS_MAX = 1024, /* channels of one recording that a question about values is about */
-    REEL_VIDEO_FRAMES_MAX = 1 << 21,   /* frames of one MP4 file: 19 hours at 30 Hz */
-    REEL_WRITE_VALUES_MAX = 128,       /* values of the options of a writer in one conversion */
-    REEL_VIDEO_BEFORE_MAX = 4096,      /* frames that are put in front of a cut, from its key frame on */
+    REEL_DERIVED_EVENTS_MAX = 1 << 19, /* events that follow from one recording … */
+    REEL_DERIVED_EVENTS_BYTES_MAX = 64 << 20, /* … and their texts */
+    REEL_QUESTION_CHANNELS_MAX = 1024,        /* channels of one recording that a question about values is about */
+    REEL_VIDEO_FRAMES_MAX = 1 << 21,          /* frames of one MP4 file: 19 hours at 30 Hz */
+    REEL_WRITE_VALUES_MAX = 128,              /* values of the options of a writer in one conversion */
+    REEL_VIDEO_BEFORE_MAX = 4096,             /* frames that are put in front of a cut, from its key frame on */
     /* memory of what is made of one definition of protobuf, FlatBuffers or Cap'n Proto */
     REEL_DEFINITION_TABLES_MAX = 64 << 20,
     /* parts of a payload that are visited for each of its bytes, where parts are shared or out of order … */

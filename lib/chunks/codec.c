@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, ROOM_MAX = 1 << 30, PIECE = 64 };
+enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, PIECE = 64 };
 
 struct decoder {
     const struct codec *codec;
@@ -24,6 +24,7 @@ struct decoder {
 
     uint8_t *out; /* output buffer; flushed when it holds `out_size` bytes */
     size_t out_size, out_used;
+    size_t step_max;         /* codec_step_max() */
     int fd;                  /* descriptor for full buffers; -1 = none (measuring, or `out` holds everything) */
     uint64_t decoded, limit; /* bytes decoded so far, and the maximum */
 
@@ -72,7 +73,7 @@ static enum codec_step decoder_step(struct decoder *d) {
     uint64_t allowed = d->limit - d->decoded;
     size_t room = d->out_size - d->out_used;
     room = room < allowed ? room : (size_t)allowed;
-    room = room < ROOM_MAX ? room : ROOM_MAX;
+    room = room < d->step_max ? room : d->step_max;
     d->run.out = allowed > 0 ? d->out + d->out_used : &spare;
     d->run.room = allowed > 0 ? room : 1;
     size_t before = d->run.room, hidden = 0;
@@ -175,10 +176,17 @@ static bool decoder_exact(const struct decoder *d, struct reel_error *err) {
                      d->codec->name, d->stored, d->offset, d->decoded > d->limit ? "more" : "less", d->limit);
 }
 
+/* The output of one step, which takes less than 100 ms: between two of them the work may be cancelled. */
+static size_t codec_step_max(enum reel_codec codec) {
+    enum { MIB = 1 << 20 };
+    return codec == REEL_CODEC_BZIP2 ? MIB : codec == REEL_CODEC_XZ ? 4 * MIB : 16 * MIB;
+}
+
 static bool decoder_init(struct decoder *d, enum reel_codec codec, struct reel_source *source, uint64_t offset,
                          uint64_t stored, uint64_t limit, struct reel_error *err) {
     *d = (struct decoder){
         .codec = codec_of(codec), .source = source, .offset = offset, .stored = stored, .fd = -1, .limit = limit};
+    d->step_max = codec_step_max(codec);
     return d->codec || reel_fail(err, REEL_ARGUMENT, "unknown codec %d", (int)codec);
 }
 

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "convert/writer.h"
 #include "convert/writer_run.h"
+#include "stream/rules.h"
 #include "stream/selection.h"
 
 struct conversion {
@@ -16,6 +17,7 @@ struct conversion {
     struct arena arena;
     struct thread_client *client;
     pthread_mutex_t mutex;            /* of the members below */
+    struct reel_rules *rules;         /* a reference; NULL: none */
     struct opened_selection *opened;  /* NULL: no stream has been needed yet */
     struct reel_stream *returned;     /* the stream that was returned last; NULL: none, or it is in use again */
     struct reel_stream *described[2]; /* of reel_conversion_stream(), without and with the initial state; NULL: none */
@@ -33,6 +35,7 @@ void reel_conversion_free(struct reel_conversion *base) {
     reel_stream_free(c->described[0]);
     reel_stream_free(c->described[1]);
     selection_free(c->opened);
+    reel_rules_free(c->rules);
     pthread_mutex_destroy(&c->mutex);
     threads_client_free(c->client);
     arena_free(&c->arena);
@@ -59,6 +62,7 @@ struct reel_conversion *reel_conversion_new(const struct reel_writer *writer, st
         reel_fail_memory(err);
         return NULL;
     }
+    reel_rules_ref(c->rules = selection->rules);
     for (; base->n_recordings < n; base->n_recordings++) {
         base->recordings[base->n_recordings] = reel_recording_ref(recordings[base->n_recordings]);
     }

@@ -13,11 +13,12 @@
 #include "convert/writer_run.h"
 #include "reel/time.h"
 
-static bool parse_size(const char *text, uint64_t *bytes) {
+bool split_parse_size(const char *text, uint64_t *bytes) {
     static const struct {
         const char *unit;
         uint64_t bytes;
-    } units[] = {{"", 1},          {"B", 1},         {"kB", 1000},    {"MB", 1000000}, {"GB", 1000000000},
+    } units[] = {{"", 1},          {"B", 1},         {"k", 1000},       {"kB", 1000},
+                 {"M", 1000000},   {"MB", 1000000},  {"G", 1000000000}, {"GB", 1000000000},
                  {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
     size_t digits = strspn(text, "0123456789");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
@@ -43,7 +44,7 @@ bool reel_split_parse(const char *text, struct reel_split_rule *out, struct reel
         return (size_t)snprintf(out->key, sizeof out->key, "%s", text + sizeof key - 1) < sizeof out->key ||
                reel_fail(err, REEL_LIMIT, "a key of a split has at most %zu bytes", sizeof out->key - 1);
     }
-    return (strncmp(text, size, sizeof size - 1) == 0 && parse_size(text + sizeof size - 1, &out->bytes)) ||
+    return (strncmp(text, size, sizeof size - 1) == 0 && split_parse_size(text + sizeof size - 1, &out->bytes)) ||
            reel_fail(err, REEL_ARGUMENT, "\"%.100s\" is not duration:60s, size:1GB, reset or key:KEY", text);
 }
 

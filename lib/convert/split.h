@@ -16,6 +16,8 @@ struct reel_split_rule {           /* one of them, the others are 0 */
 static inline bool reel_split_is_nanover(const struct reel_split_rule *rule) {
     return rule->resets || rule->key[0];
 }
+/* "1GB" (also k, kB, M, MB, G, KiB, MiB, GiB; no unit: bytes); false: it is no such size, or 0. */
+bool split_parse_size(const char *text, uint64_t *bytes);
 /* "duration:60s", "size:1GB" (also kB, MB, GiB …; no unit: bytes), "reset" or "key:simulation.name". */
 bool reel_split_parse(const char *text, struct reel_split_rule *out, struct reel_error *err);
 

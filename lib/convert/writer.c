@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "chunks/codec.h"
 #include "decode/encoding.h"
+#include "stream/rules.h"
 #include "stream/selection.h"
 #include "stream/view.h"
 
@@ -34,6 +35,9 @@ struct reel_stream *writer_stream(const struct reel_writer *writer, struct opene
                                   struct reel_error *err) {
     const struct reel_selection *q = &o->selection;
     struct reel_stream *stream = selection_stream(o, with_initial_state, err);
+    if (stream && q->rules) {
+        stream = q->rules->open(q->rules, stream, err);
+    }
     if (stream && q->view) {
         stream = q->view->open(stream, o->recordings, o->n_recordings, q, err);
     }

@@ -40,12 +40,14 @@ static struct reel_bytes take_last(struct reel_bytes *path) {
 }
 
 bool own_definition_name(const char *path, char out[OWN_DEFINITION_NAME_ROOM]) {
-    static const struct {
+    struct {
         const char *suffix, *middle, *end;
     } kinds[] = {{".msg", "/", ""}, {".srv", "/srv/", ""}, {".action", "/action/", ""}, {".idl", "/msg/", ".idl"}};
     struct reel_bytes rest = bytes_text(path), type = take_last(&rest), package = take_last(&rest);
-    if (bytes_is(package, "msg") || bytes_is(package, "srv") || bytes_is(package, "action")) {
+    bool is_srv = bytes_is(package, "srv"), is_action = bytes_is(package, "action");
+    if (bytes_is(package, "msg") || is_srv || is_action) {
         package = take_last(&rest);
+        kinds[3].middle = is_srv ? "/srv/" : is_action ? "/action/" : "/msg/"; /* the language does not tell */
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t suffix = strlen(kinds[i].suffix);

@@ -10,7 +10,7 @@
 enum { OWN_DEFINITION_NAME_ROOM = 256 };
 
 struct own_definition {
-    const char *name;       /* "pkg/Type" of a .msg, "pkg/srv/Type", "pkg/action/Type"; "pkg/msg/Type.idl" */
+    const char *name;       /* "pkg/Type" of a .msg, "pkg/srv/Type", "pkg/action/Type"; "pkg/msg/Type.idl" … */
     struct reel_bytes text; /* of the file */
     uint32_t order;         /* in the set; of no importance to callers */
 };

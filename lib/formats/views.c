@@ -7,7 +7,8 @@
 #define TRANSFORMS(X)                                                                                                  \
     X(carla)                                                                                                           \
     X(nanover)                                                                                                         \
-    X(cloud)
+    X(cloud)                                                                                                           \
+    X(rsb)
 
 #define DECLARE_VIEW(name) extern const struct reel_view reel_view_##name;
 #define DECLARE_TRANSFORM(name) extern const struct view_transform view_##name;

@@ -1,5 +1,6 @@
 /* The fields of an image message. An image is recognised by its fields, not by its type: data with an encoding, width
- * and height, or data that are an image file. */
+ * and height, or data that are an image file. In an event of RSB they are those of its payload: rst.vision.Image has
+ * color_mode and depth in place of an encoding, rst.vision.EncodedImage only the kind of file. */
 #include "base/ascii.h"
 #include "media/image.h"
 
@@ -11,7 +12,7 @@
 
 enum { DEPTH_HEAD = 12 }; /* before the PNG of a compressedDepth: format and two quantisation parameters */
 
-enum member { OTHER, WIDTH, HEIGHT, STEP, ENDIAN, ENCODING, FORMAT, DATA };
+enum member { OTHER, WIDTH, HEIGHT, STEP, ENDIAN, ENCODING, FORMAT, DATA, COLOURS, DEPTH, CHANNELS, ORDER, MEMBERS };
 
 struct collector {
     struct reel_visitor visitor; /* must be the first member */
@@ -19,8 +20,11 @@ struct collector {
     struct reel_bytes payload;
     unsigned depth;
     enum member at;
-    unsigned met; /* bits by member */
+    unsigned met;                /* bits by member */
+    bool in_event, after_schema; /* of RSB: in its payload, which follows "wire_schema" */
     char format[64];
+    char colours[32], values[32], order[32]; /* of rst.vision.Image */
+    uint32_t channels;
     bool no_memory, no_base64;
 };
 
@@ -37,14 +41,23 @@ static bool go_out(struct reel_visitor *v) {
     return true;
 }
 
+static bool is_field(const struct collector *c) {
+    return c->depth == 1U + c->in_event;
+}
+
 static bool image_fields_on_key(struct reel_visitor *v, struct reel_bytes name) {
     static const char *const names[] = {
-        [WIDTH] = "width",       [HEIGHT] = "height", [STEP] = "step", [ENDIAN] = "is_bigendian",
-        [ENCODING] = "encoding", [FORMAT] = "format", [DATA] = "data"};
+        [WIDTH] = "width",       [HEIGHT] = "height",     [STEP] = "step",       [ENDIAN] = "is_bigendian",
+        [ENCODING] = "encoding", [FORMAT] = "format",     [DATA] = "data",       [COLOURS] = "color_mode",
+        [DEPTH] = "depth",       [CHANNELS] = "channels", [ORDER] = "data_order"};
     struct collector *c = image_fields_self(v);
     if (c->depth == 1) {
+        c->in_event = c->in_event || (c->after_schema && bytes_is(name, "payload"));
+        c->after_schema = bytes_is(name, "wire_schema");
+    }
+    if (is_field(c)) {
         c->at = OTHER;
-        for (unsigned i = WIDTH; i <= DATA; i++) {
+        for (unsigned i = WIDTH; i < MEMBERS; i++) {
             c->at = bytes_is(name, names[i]) ? (enum member)i : c->at;
         }
     }
@@ -52,7 +65,7 @@ static bool image_fields_on_key(struct reel_visitor *v, struct reel_bytes name) 
 }
 
 static bool wanted(const struct collector *c, enum member m) {
-    return c->depth == 1 && c->at == m;
+    return is_field(c) && c->at == m;
 }
 
 static bool image_fields_on_natural(struct reel_visitor *v, uint64_t value) {
@@ -66,8 +79,10 @@ static bool image_fields_on_natural(struct reel_visitor *v, uint64_t value) {
         c->image->step = value;
     } else if (wanted(c, ENDIAN)) {
         c->image->big_endian = value != 0;
+    } else if (wanted(c, CHANNELS)) {
+        c->channels = side;
     }
-    c->met |= c->depth == 1 ? 1U << c->at : 0;
+    c->met |= is_field(c) ? 1U << c->at : 0;
     return true;
 }
 static bool image_fields_on_integer(struct reel_visitor *v, int64_t value) {
@@ -133,8 +148,14 @@ static bool image_fields_on_text(struct reel_visitor *v, struct reel_bytes value
         keep_text(c->image->encoding, sizeof c->image->encoding, value);
     } else if (wanted(c, FORMAT)) {
         keep_text(c->format, sizeof c->format, value);
+    } else if (wanted(c, COLOURS)) {
+        keep_text(c->colours, sizeof c->colours, value);
+    } else if (wanted(c, DEPTH)) {
+        keep_text(c->values, sizeof c->values, value);
+    } else if (wanted(c, ORDER)) {
+        keep_text(c->order, sizeof c->order, value);
     }
-    c->met |= c->depth == 1 ? 1U << c->at : 0;
+    c->met |= is_field(c) ? 1U << c->at : 0;
     return true;
 }
 
@@ -167,10 +188,45 @@ static bool find_form(struct collector *c, struct reel_error *err) {
                      "this image is neither JPEG, PNG, H.264 nor H.265; its format field is: \"%s\"", c->format);
 }
 
+/* The encoding of a rst.vision.Image. Without color_mode three values are blue, green, red, as its converters send
+ * them; rows may be padded. */
+static bool find_rst_encoding(struct collector *c, struct reel_error *err) {
+    static const struct {
+        const char *colours, *values, *encoding;
+        unsigned pixel; /* bytes */
+    } known[] = {{"COLOR_GRAYSCALE", "DEPTH_8U", "mono8", 1},  {"COLOR_GRAYSCALE", "DEPTH_16U", "mono16", 2},
+                 {"COLOR_GRAYSCALE", "DEPTH_32F", "32FC1", 4}, {"COLOR_RGB", "DEPTH_8U", "rgb8", 3},
+                 {"COLOR_RGB", "DEPTH_16U", "rgb16", 6},       {"COLOR_BGR", "DEPTH_8U", "bgr8", 3},
+                 {"COLOR_BGR", "DEPTH_16U", "bgr16", 6},       {"COLOR_YUV422", "DEPTH_8U", "yuv422_yuy2", 2}};
+    struct reel_image *image = c->image;
+    const char *values = c->values[0] ? c->values : "DEPTH_8U";
+    const char *colours = c->colours[0] ? c->colours : c->channels == 1 ? "COLOR_GRAYSCALE" : "COLOR_BGR";
+    size_t i = 0, n = sizeof known / sizeof *known;
+    while (i < n && (strcmp(known[i].colours, colours) != 0 || strcmp(known[i].values, values) != 0)) {
+        i++;
+    }
+    if (i == n || (strcmp(c->order, "DATA_SEPARATE") == 0 && c->channels != 1)) {
+        return reel_fail(err, REEL_UNSUPPORTED, "an image with %s, %s, %s is not drawn", colours, values,
+                         c->order[0] ? c->order : "no data_order");
+    }
+    strcpy(image->encoding, known[i].encoding);
+    uint64_t row = (uint64_t)image->width * known[i].pixel,
+             stored = image->height ? image->data.size / image->height : 0;
+    image->step = stored > row ? stored : row;
+    c->met |= 1U << ENCODING;
+    return true;
+}
+
 static bool sort_out(struct collector *c, struct reel_error *err) {
-    const unsigned sides = 1U << WIDTH | 1U << HEIGHT | 1U << ENCODING;
+    const unsigned sides = 1U << WIDTH | 1U << HEIGHT | 1U << ENCODING, rst = 1U << WIDTH | 1U << HEIGHT | 1U << DATA;
     if (c->no_memory) {
         return reel_fail_memory(err);
+    }
+    if (c->in_event && !(c->met & 1U << ENCODING) && (c->met & rst) == rst && !find_rst_encoding(c, err)) {
+        return false;
+    }
+    if (c->in_event && (c->met & 1U << DATA) && (c->met & sides) != sides) {
+        return find_form(c, err);
     }
     if (!(c->met & 1U << DATA) || (!(c->met & 1U << FORMAT) && (c->met & sides) != sides)) {
         return reel_fail(

@@ -6,6 +6,7 @@
 #include <turbojpeg.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "media/image.h"
 
@@ -94,6 +95,36 @@ static bool write_jpeg(const struct pixels *from, struct reel_picture *out, stru
 
 /* --- PNG --- */
 
+/* A file that is read in small pieces: libpng offers no other place where the work can be cancelled. 64 megapixels take
+ * half a second; a piece of 4 KiB has at most 4 MiB of pixels. */
+enum { PNG_PIECE = 4 << 10 };
+struct png_in {
+    struct reel_bytes left;
+    struct reel_error *err;
+};
+static ssize_t read_piece(void *context, char *buffer, size_t size) {
+    struct png_in *in = context;
+    size_t n = size < in->left.size ? size : in->left.size;
+    n = n < PNG_PIECE ? n : PNG_PIECE;
+    if (!cancel_check(in->err)) {
+        return -1;
+    }
+    if (n > 0) {
+        memcpy(buffer, in->left.data, n);
+        in->left = bytes_of(in->left.data + n, in->left.size - n);
+    }
+    return (ssize_t)n;
+}
+static inline void reel_auto_file_close(FILE **file) {
+    if (*file) {
+        fclose(*file);
+    }
+}
+
+static bool png_fail(const png_image *png, struct reel_error *err) {
+    return cancel_check(err) && reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png->message);
+}
+
 /* 16 bits of grey are a depth image, whose values are stretched as those of a raw one. */
 static bool read_depth(png_image *png, uint32_t target_width, struct pixels *out, struct reel_error *err) {
     AUTO_MEM uint16_t *values = malloc((size_t)png->width * png->height * sizeof *values);
@@ -102,7 +133,7 @@ static bool read_depth(png_image *png, uint32_t target_width, struct pixels *out
     }
     png->format = PNG_FORMAT_LINEAR_Y;
     if (!png_image_finish_read(png, NULL, values, 0, NULL)) {
-        return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png->message);
+        return png_fail(png, err);
     }
     const struct reel_image image = {.encoding = "16UC1",
                                      .width = png->width,
@@ -112,10 +143,15 @@ static bool read_depth(png_image *png, uint32_t target_width, struct pixels *out
     return pixels_of_image(&image, target_width, out, err);
 }
 
-static bool read_png(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+static bool read_png(struct reel_bytes bytes, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    struct png_in in = {.left = bytes, .err = err};
+    AUTO(file_close) FILE *file = fopencookie(&in, "rb", (cookie_io_functions_t){.read = read_piece});
     AUTO_STRUCT(png_image_free) png_image png = {.version = PNG_IMAGE_VERSION};
-    if (!png_image_begin_read_from_memory(&png, file.data, file.size)) {
-        return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message);
+    if (!file || setvbuf(file, NULL, _IONBF, 0) != 0) {
+        return reel_fail_memory(err);
+    }
+    if (!png_image_begin_read_from_stdio(&png, file)) {
+        return png_fail(&png, err);
     }
     if (!picture_fits(png.width, png.height, err)) {
         return false;
@@ -127,8 +163,7 @@ static bool read_png(struct reel_bytes file, uint32_t target_width, struct pixel
     const png_color black = {0, 0, 0}; /* background for transparent pixels */
     png.format = grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
     return pixels_new(png.width, png.height, grey ? 1 : 3, out, err) &&
-           (png_image_finish_read(&png, &black, out->data, 0, NULL) ||
-            reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message));
+           (png_image_finish_read(&png, &black, out->data, 0, NULL) || png_fail(&png, err));
 }
 
 static bool write_png(const struct pixels *from, struct reel_picture *out, struct reel_error *err) {

@@ -1,6 +1,7 @@
 /* Converts rows of any encoding to 8 bits, and scales them. An image is read once, row by row, and only the output is
  * kept in memory. */
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "media/image.h"
 
@@ -71,6 +72,9 @@ static bool draw(struct row_source *s, uint32_t target_width, struct pixels *out
         }
         memset(sums, 0, n * sizeof *sums);
         for (uint32_t i = from; i < to; i++) {
+            if (!cancel_check(err)) {
+                return false;
+            }
             image_rows_add_row(s->row(s, i), s->width, out, sums);
         }
         for (uint32_t x = 0; x < width; x++) {

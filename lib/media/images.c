@@ -27,7 +27,7 @@ static bool make_image(const struct reel_decoder *decoder, struct reel_bytes pay
 }
 
 static bool images_accepts(const struct reel_channel *channel, struct reel_loss *loss) {
-    static const char *const types[] = {"Image", "CompressedImage", "RawImage", NULL};
+    static const char *const types[] = {"Image", "CompressedImage", "RawImage", "EncodedImage", NULL};
     return members_accept(channel, types, "images", loss);
 }
 

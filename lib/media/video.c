@@ -24,7 +24,7 @@ bool video_is_recorded(const struct reel_channel *channel) {
     return type_is(channel, "CompressedVideo", "");
 }
 bool video_is_image(const struct reel_channel *channel) {
-    return type_is(channel, "Image", "RawImage");
+    return type_is(channel, "Image", "RawImage") || type_is(channel, "EncodedImage", "");
 }
 
 struct before { /* the last entries before the cut, newest first */

@@ -13,6 +13,7 @@
 #include "base/channel.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/glob.h"
 #include "base/options.h"
 #include "index/pack_model.h"
 #include "stream/initial_state.h"
@@ -33,6 +34,7 @@ struct reel_play {
     int64_t tape_ns;                /* of the last message */
     int64_t anchor_ns, anchor_tape; /* this tape time is, or was, at this time of the monotonic clock */
     bool seeks;                     /* to state.position_ns */
+    struct arena arena;             /* of options.pause_topics */
     unsigned references;
 };
 
@@ -52,6 +54,7 @@ struct player {
     bool waits, began;
     bool at_once; /* the next message is given without waiting */
     bool due;     /* reel_play_wait() said so: also the end */
+    bool stopped; /* it has paused before `next` */
     bool failed;  /* while it was waited for: `failure` */
     struct reel_error failure;
     bool any;          /* a message since the start of this round, or since the last new position */
@@ -84,9 +87,15 @@ struct reel_play *reel_play_new(const struct reel_play_options *given, struct re
     }
     condition_init(&play->changed);
     pthread_mutex_init(&play->mutex, NULL);
-    play->options = options;
-    play->state = (struct reel_play_state){.paused = options.paused, .loop = options.loop, .speed = options.speed};
     play->references = 1;
+    play->options = options;
+    if (options.n_pause_topics > 0 &&
+        !(play->options.pause_topics = arena_texts(&play->arena, options.pause_topics, options.n_pause_topics))) {
+        reel_play_free(play);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    play->state = (struct reel_play_state){.paused = options.paused, .loop = options.loop, .speed = options.speed};
     return play;
 }
 
@@ -107,6 +116,7 @@ void reel_play_free(struct reel_play *play) {
     if (last) {
         pthread_cond_destroy(&play->changed);
         pthread_mutex_destroy(&play->mutex);
+        arena_free(&play->arena);
         free(play);
     }
 }
@@ -121,6 +131,10 @@ static int64_t tape_now(const struct reel_play *play) {
 static void anchor(struct reel_play *play, int64_t tape) {
     play->anchor_tape = tape;
     play->anchor_ns = clock_ns();
+}
+
+struct reel_play *play_of(const struct reel_stream *played) {
+    return ((const struct player *)played)->play;
 }
 
 void play_through(struct reel_play *play, play_view view, uint32_t actor) {
@@ -279,7 +293,7 @@ static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) 
 static bool go_to(struct player *p, int64_t position_ns, struct reel_error *err) {
     const struct reel_initial_state *initial = p->below->initial;
     struct reel_position start = {.time_ns = position_ns, .initial = initial && initial->n_messages > 0};
-    p->waits = p->any = false;
+    p->waits = p->any = p->stopped = false;
     p->last_ns = position_ns;
     reel_stream_free(TAKE(p->jumped));
     free(TAKE(p->positions));
@@ -328,7 +342,7 @@ static void give_clock(struct player *p, struct reel_message *m) {
 
 static void give_message(struct player *p, struct reel_message *m) {
     *m = p->next;
-    p->waits = false;
+    p->waits = p->stopped = false;
     p->any = true;
     p->empty = false;
     p->play->tape_ns = p->next_tape;
@@ -341,6 +355,22 @@ static void give_message(struct player *p, struct reel_message *m) {
 
 static bool ticks_first(const struct player *p) {
     return p->play->options.clock_hz > 0 && p->tick_tape <= p->next_tape && !p->next.before_start;
+}
+
+/* Whether it pauses before the next message, which is due. */
+static bool stops_before_next(const struct player *p) {
+    const struct reel_play_options *o = &p->play->options;
+    const char *topic = p->channels[p->next.channel]->name;
+    bool matches = false;
+    for (uint32_t i = 0; i < o->n_pause_topics && !matches; i++) {
+        matches = reel_topic_match(o->pause_topics[i], topic);
+    }
+    return matches && !p->stopped && !p->next.before_start && !ticks_first(p);
+}
+
+static void stop_before_next(struct player *p) {
+    anchor(p->play, p->next_tape);
+    p->play->state.paused = p->stopped = true;
 }
 
 /* Waits for the next message, or tick of the clock, until `limit_ns`. The mutex is held. */
@@ -359,6 +389,10 @@ static enum reel_step wait_locked(struct player *p, int64_t limit_ns, bool *due,
             return step;
         }
         enum due result = play_wait_for(p->play, ticks_first(p) ? p->tick_tape : p->next_tape, limit_ns);
+        if (result == DUE && stops_before_next(p)) {
+            stop_before_next(p);
+            return step; /* so that whoever waits learns of the pause */
+        }
         if (result != SEEKS) {
             *due = result == DUE;
             return step;

@@ -11,4 +11,7 @@ typedef struct reel_stream *(*play_view)(struct reel_stream *below, uint32_t act
 /* Before the first stream of `play`. */
 void play_through(struct reel_play *play, play_view view, uint32_t actor);
 
+/* The controls of a stream of reel_play_stream(). */
+struct reel_play *play_of(const struct reel_stream *played);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "syntax/utf8.h"
@@ -235,6 +236,9 @@ bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t
                    struct reel_error *err) {
     AUTO(uniques_done) struct uniques u = {.arena = arena};
     for (uint32_t i = 0; i < stream->n_channels; i++) {
+        if (!cancel_check(err)) {
+            return false;
+        }
         const char *name = stream->channels[i]->name;
         struct unique *own = strlen(name) <= max ? unique_of(&u, name) : NULL;
         if (own) {
@@ -244,6 +248,9 @@ bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t
         }
     }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
+        if (!cancel_check(err)) {
+            return false;
+        }
         const char *name = stream->channels[i]->name, *kept = merge_names_cut(&u, name, max);
         struct unique *own = kept ? unique_of(&u, kept) : NULL;
         bool first = own && !own->taken && (kept == name || !own->own);

@@ -14,7 +14,7 @@ static bool not_there(int64_t index, uint64_t total, struct reel_error *err) {
                      (unsigned long long)total);
 }
 
-static bool message_at_count_all(struct reel_stream *s, uint64_t *total, struct reel_error *err) {
+static bool count_all(struct reel_stream *s, uint64_t *total, struct reel_error *err) {
     if (stream_can_count(s)) {
         return stream_count(s, REEL_TIME_MAX, total, err);
     }
@@ -48,7 +48,7 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
                            struct reel_error *err) {
     uint64_t total, skip = (uint64_t)index;
     if (index < 0) {
-        if (!message_at_count_all(stream, &total, err)) {
+        if (!count_all(stream, &total, err)) {
             return false;
         }
         skip += total; /* unsigned wrap-around gives the right result */
@@ -58,7 +58,7 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
     }
     uint64_t left = skip;
     if (left > WALKED_MAX && stream_can_count(stream)) {
-        if (!message_at_count_all(stream, &total, err)) {
+        if (!count_all(stream, &total, err)) {
             return false;
         }
         if (left >= total) {
@@ -77,6 +77,33 @@ bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct ree
             return true;
         }
     }
+}
+
+/* An index from the end counts from `total`; before the first message is at it. */
+static uint64_t resolve(int64_t index, uint64_t total) {
+    uint64_t from_end = 0 - (uint64_t)index;
+    return index >= 0 ? (uint64_t)index : from_end > total ? 0 : total - from_end;
+}
+
+bool stream_slice(struct reel_stream *stream, int64_t *from, int64_t to, uint64_t *count, struct reel_error *err) {
+    uint64_t total = 0;
+    struct reel_message first;
+    struct reel_error why = {0};
+    if ((*from < 0 || to < 0) && !count_all(stream, &total, err)) {
+        return false;
+    }
+    uint64_t begin = resolve(*from, total), end = resolve(to, total);
+    *from = (int64_t)begin;
+    *count = end > begin ? end - begin : 0;
+    if (*count == 0 || begin == 0) {
+        return true;
+    }
+    if (!reel_message_at_index(stream, (int64_t)begin, &first, &why)) {
+        *count = 0;
+        return why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
+    }
+    const struct reel_position position = reel_position_of(&first);
+    return stream_seek(stream, &position, err);
 }
 
 struct search { /* of one channel after the other, for the newest message of all */

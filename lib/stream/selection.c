@@ -12,21 +12,55 @@
 #include "base/options.h"
 #include "read/reader.h"
 #include "stream/initial_state.h"
+#include "stream/rules.h"
 
 bool selection_read(struct reel_selection *out, const struct reel_selection *given, struct reel_error *err) {
     return options_copy(out, sizeof *out, given ? given : &selection_all, "reel_selection", err);
+}
+
+void reel_rules_ref(struct reel_rules *rules) {
+    if (rules) {
+        atomic_fetch_add(&rules->references, 1);
+    }
+}
+void reel_rules_free(struct reel_rules *rules) {
+    if (rules && atomic_fetch_sub(&rules->references, 1) == 1) {
+        rules->free(rules);
+    }
 }
 
 static bool copy_texts(const char *const **texts, uint32_t n, struct arena *arena) {
     return n == 0 || (*texts = arena_texts(arena, *texts, n));
 }
 
+static int compare_ids(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Copies the ids of the selected channels: each once, in the order of the recording. */
+static bool copy_channels(struct reel_selection *copy, const struct reel_selection *selection, struct arena *arena) {
+    uint32_t *ids = arena_copy(arena, selection->channels, selection->n_channels * sizeof *ids);
+    if (!ids) {
+        return false;
+    }
+    qsort(ids, selection->n_channels, sizeof *ids, compare_ids);
+    copy->n_channels = 0;
+    for (uint32_t i = 0; i < selection->n_channels; i++) {
+        if (i == 0 || ids[i] != ids[i - 1]) {
+            ids[copy->n_channels++] = ids[i];
+        }
+    }
+    copy->channels = ids;
+    return true;
+}
+
 bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
                     struct arena *arena) {
     *copy = *selection;
     copy->initial = NULL;
-    if (selection->n_channels > 0) {
-        copy->channels = arena_copy(arena, selection->channels, selection->n_channels * sizeof *selection->channels);
+    if (selection->n_channels > 0 && !copy_channels(copy, selection, arena)) {
+        return false;
     }
     if (selection->sources) {
         copy->sources = arena_copy(arena, selection->sources, n_recordings * sizeof *selection->sources);
@@ -35,9 +69,8 @@ bool selection_copy(struct reel_selection *copy, const struct reel_selection *se
         copy->since = arena_copy(arena, selection->since, sizeof *selection->since);
     }
     copy->encoding = selection->encoding ? arena_text(arena, selection->encoding) : NULL;
-    return (copy->encoding || !selection->encoding) && (selection->n_channels == 0 || copy->channels) &&
-           (!selection->sources || copy->sources) && (!selection->since || copy->since) &&
-           copy_texts(&copy->topics, selection->n_topics, arena) &&
+    return (copy->encoding || !selection->encoding) && (!selection->sources || copy->sources) &&
+           (!selection->since || copy->since) && copy_texts(&copy->topics, selection->n_topics, arena) &&
            copy_texts(&copy->exclude, selection->n_exclude, arena) &&
            copy_texts(&copy->where, selection->n_where, arena) &&
            copy_texts(&copy->renames, selection->n_renames, arena);
@@ -105,15 +138,6 @@ static bool select_channel(struct opened_selection *o, const char *prefix, const
     return true;
 }
 
-static bool has_id(const struct reel_selection *q, uint32_t id) {
-    for (uint32_t i = 0; i < q->n_channels; i++) {
-        if (q->channels[i] == id) {
-            return true;
-        }
-    }
-    return q->n_channels == 0;
-}
-
 /* Adds the segments of one channel that overlap the selection. */
 static bool add_segments(struct opened_selection *o, const struct reel_index *index, uint32_t id, uint32_t source,
                          struct reel_error *err) {
@@ -134,31 +158,39 @@ static bool add_segments(struct opened_selection *o, const struct reel_index *in
     return true;
 }
 
+/* Adds a channel with its segments, if its topics are selected. */
+static bool add_channel(struct opened_selection *o, const struct reel_index *index, uint32_t id, uint32_t source,
+                        struct reel_error *err) {
+    const struct reel_channel *own = reel_index_channel(index, id), *shown;
+    if (!select_channel(o, naming_prefix(&o->naming, own, source), own, &shown, err)) {
+        return false;
+    }
+    if (!shown) {
+        return true;
+    }
+    if (!add_segments(o, index, id, source, err)) {
+        return false;
+    }
+    if (!GROW_ARRAY(o->selected, o->n_selected, o->cap_selected) ||
+        !GROW_ARRAY(o->selected_source, o->n_selected, o->cap_sources)) {
+        return reel_fail_memory(err);
+    }
+    o->selected[o->n_selected] = shown;
+    o->selected_source[o->n_selected++] = source;
+    return true;
+}
+
 /* Adds the channels and segments of one recording. */
 static bool add_source(struct opened_selection *o, uint32_t source, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(o->recordings[source]);
-    for (uint32_t id = 0; id < index->info.n_channels; id++) {
-        const struct reel_channel *own = reel_index_channel(index, id), *shown;
-        if (!has_id(&o->selection, id)) {
-            continue;
-        }
-        if (!select_channel(o, naming_prefix(&o->naming, own, source), own, &shown, err)) {
-            return false;
-        }
-        if (!shown) {
-            continue;
-        }
-        if (!add_segments(o, index, id, source, err)) {
-            return false;
-        }
-        if (!GROW_ARRAY(o->selected, o->n_selected, o->cap_selected) ||
-            !GROW_ARRAY(o->selected_source, o->n_selected, o->cap_sources)) {
-            return reel_fail_memory(err);
-        }
-        o->selected[o->n_selected] = shown;
-        o->selected_source[o->n_selected++] = source;
+    const struct reel_selection *q = &o->selection;
+    const uint32_t all = index->info.n_channels, n = q->n_channels > 0 ? q->n_channels : all;
+    bool good = true;
+    for (uint32_t i = 0; i < n && good; i++) {
+        uint32_t id = q->n_channels > 0 ? q->channels[i] : i;
+        good = id >= all || add_channel(o, index, id, source, err);
     }
-    return true;
+    return good;
 }
 
 /* Makes the tables of streams: the channels under their names in the stream, then those that only the initial state
@@ -233,6 +265,7 @@ struct opened_selection *selection_open(struct reel_recording *const *recordings
         reel_fail_memory(err);
         return NULL;
     }
+    reel_rules_ref(o->rules = selection->rules);
     for (; o->n_recordings < n; o->n_recordings++) {
         o->recordings[o->n_recordings] = reel_recording_ref(recordings[o->n_recordings]);
     }
@@ -260,6 +293,7 @@ void selection_free(struct opened_selection *o) {
     free(o->selected);
     free(o->selected_source);
     reel_initial_state_free(o->initial);
+    reel_rules_free(o->rules);
     arena_free(&o->arena);
     free(o);
 }

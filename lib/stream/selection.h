@@ -19,6 +19,7 @@ struct opened_selection {
     struct reel_selection selection; /* without `initial` */
     struct reel_recording **recordings;
     uint32_t n_recordings;
+    struct reel_rules *rules; /* a reference; NULL: none */
     struct naming naming;
     const struct reel_channel **selected; /* the selected channels before they are prefixed and renamed */
     uint32_t *selected_source, n_selected;

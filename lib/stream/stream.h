@@ -94,6 +94,10 @@ bool stream_describe(struct reel_stream *stream, const struct reel_message *m, s
 
 /* The stream's message with index `index` in time order (negative: from the end). REEL_NOT_FOUND. */
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err);
+/* Moves a stream that is at its start to the first of the messages whose index is in [*from, to), and sets *from to its
+ * index from the start; INT64_MAX: to the end. *count: how many there are at most; 0: none, and the stream is anywhere.
+ */
+bool stream_slice(struct reel_stream *stream, int64_t *from, int64_t to, uint64_t *count, struct reel_error *err);
 /* The last message of the selection at or before time_ns, and a stream of the selection without messages in front, for
  * its payload. Sampling (every_n, every_ns) is ignored. REEL_NOT_FOUND. */
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,

@@ -96,7 +96,9 @@ bool base64url_read(struct reel_bytes text, uint8_t *out, size_t *size) {
 
 bool base64url_only(const char *text, size_t size) {
     for (size_t i = 0; i < size; i++) {
-        if (!memchr(for_url, text[i], sizeof for_url - 1)) {
+        char c = text[i], letter = (char)(c | 0x20);
+        bool good = (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+        if (!good) {
             return false;
         }
     }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/shortest_number.h"
@@ -221,6 +222,7 @@ static bool read_on(struct json_in *j) {
 
 bool json_parse(struct reel_bytes text, struct reel_visitor *v, struct reel_error *err) {
     struct json_in j;
+    uint32_t values = 0;
     bool inside;
     j.text = text;
     j.at = cursor_of(text);
@@ -229,7 +231,7 @@ bool json_parse(struct reel_bytes text, struct reel_visitor *v, struct reel_erro
     j.depth = 0;
     take_word(&j, "\xEF\xBB\xBF");
     do {
-        if (!json_parse_read_value(&j, &inside) || (!inside && !read_on(&j))) {
+        if (!cancel_check_step(&values, err) || !json_parse_read_value(&j, &inside) || (!inside && !read_on(&j))) {
             return false;
         }
     } while (j.depth > 0);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/shortest_number.h"
 #include "reel/time.h"
 #include "syntax/visitor.h"
@@ -152,7 +153,11 @@ bool msgpack_walk_item(struct msgpack_walk *t, const struct msgpack_item *outer,
     } stack[REEL_DEPTH_MAX];
     struct msgpack_item item = *outer;
     struct reel_bytes key;
+    uint32_t values = 0;
     for (unsigned level = 0;;) {
+        if (!cancel_check_step(&values, t->err)) {
+            return false;
+        }
         if (is_level(&item) && (level >= depth || level >= REEL_DEPTH_MAX)) {
             return fail_result(t, t->at.at, MSGPACK_DEEP);
         }

@@ -112,6 +112,9 @@ static bool read_pax(struct tar *tar, struct reel_bytes text, struct extension *
 
 static bool read_extension(struct tar *tar, uint8_t kind, uint64_t at, uint64_t size, struct extension *x,
                            struct reel_error *err) {
+    if (at > tar->source->size || size > tar->source->size - at) {
+        return reel_fail(err, REEL_DAMAGED, "tar header at %llu: the archive ends inside it", (unsigned long long)at);
+    }
     if (size > EXTENSION_MAX) {
         return reel_fail(err, REEL_LIMIT, "tar header at %llu: %llu bytes of names, at most %d are taken",
                          (unsigned long long)at, (unsigned long long)size, EXTENSION_MAX);
@@ -130,6 +133,22 @@ static bool read_extension(struct tar *tar, uint8_t kind, uint64_t at, uint64_t 
     return x->name || arena_fail(tar->arena, err);
 }
 
+/* At less than a block before the end: false when that is the beginning of a header, or the header's file is missing.
+ */
+static bool ends_whole(struct tar *tar, const struct extension *x, struct reel_error *err) {
+    uint8_t rest[BLOCK];
+    uint64_t left = tar->at < tar->source->size ? tar->source->size - tar->at : 0;
+    bool is_cut = x->name || x->sized;
+    if (!reel_source_read(tar->source, tar->at, rest, (size_t)left, err)) {
+        return false;
+    }
+    for (uint64_t i = 0; i < left && !is_cut; i++) {
+        is_cut = rest[i] != 0;
+    }
+    return !is_cut ||
+           reel_fail(err, REEL_DAMAGED, "tar header at %llu: the archive ends inside it", (unsigned long long)tar->at);
+}
+
 bool tar_next(struct tar *tar, struct tar_member *member, bool *more, struct reel_error *err) {
     struct extension x = {0};
     for (;;) {
@@ -137,7 +156,7 @@ bool tar_next(struct tar *tar, struct tar_member *member, bool *more, struct ree
         uint64_t total = tar->source->size, at = tar->at;
         *more = at < total && total - at >= BLOCK;
         if (!*more) {
-            return true;
+            return ends_whole(tar, &x, err);
         }
         if (!reel_source_read(tar->source, at, header, BLOCK, err)) {
             return false;

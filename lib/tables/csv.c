@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "syntax/csv.h"
@@ -46,7 +47,7 @@ struct columns {
 static bool add_column(void *context, const struct reel_field *field) {
     struct columns *c = context;
     c->any = true;
-    c->failed = !field_set_add(c->set, field->path, c->err);
+    c->failed = !cancel_check(c->err) || !field_set_add(c->set, field->path, c->err);
     return !c->failed;
 }
 

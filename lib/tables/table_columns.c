@@ -192,10 +192,9 @@ static bool put_tail(struct table_columns *t, struct reel_sink *out) {
                                           .context = t};
     if (t->form == REEL_TABLE_ARROW) {
         arrow_put_end(out);
-    } else {
-        parquet_put_footer(&footer, out);
+        return true;
     }
-    return true;
+    return parquet_put_footer(&footer, out, NULL);
 }
 
 static bool send_group(struct table_columns *t) {

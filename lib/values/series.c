@@ -320,6 +320,15 @@ static bool may_be_elsewhere(struct reel_recording *recording, const char *topic
     return reel_error_ignore(err, &why);
 }
 
+/* Half of the runs may have been merged into the others. */
+static void give_back(struct reel_column *c) {
+    struct run *runs = c->count > 0 ? realloc(c->runs, c->count * sizeof *runs) : NULL;
+    if (runs) {
+        c->runs = runs;
+        c->capacity = c->count;
+    }
+}
+
 struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path,
                                     int64_t start_ns, int64_t end_ns, const struct reel_progress *progress,
                                     struct reel_error *err) {
@@ -364,6 +373,7 @@ struct reel_column *reel_column_new(struct reel_recording *recording, const char
                   path);
         return NULL;
     }
+    give_back(c);
     return TAKE(c);
 }
 

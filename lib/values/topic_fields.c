@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "decode/decoder.h"
@@ -150,7 +151,7 @@ static bool report_field(void *context, const struct reel_field *field) {
     struct field_reports *t = context;
     uint32_t before = field_set_count(t->reported);
     t->any = true;
-    return field_set_add(t->reported, field->path, &t->failure) &&
+    return cancel_check(&t->failure) && field_set_add(t->reported, field->path, &t->failure) &&
            (field_set_count(t->reported) == before || t->visit(t->context, field));
 }
 

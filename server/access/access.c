@@ -8,6 +8,7 @@
 #include "access/audit.h"
 #include "access/limiter.h"
 #include "access/local.h"
+#include "access/s3_keys.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "reel/time.h"
@@ -167,19 +168,27 @@ bool access_sees(const struct http_caller *caller, const struct catalog_recordin
     return linked && http_caller_sees(caller, row->collection);
 }
 
-/* The recording may have left the collections of its caller, or the catalog. */
-static bool still_sees(const struct http_request *r, const struct http_caller *caller) {
-    const char *key = access_recording(r);
+static bool still_sees_key(const struct http_request *r, const struct http_caller *caller, const char *key) {
     struct catalog_recording row;
     struct reel_error err = {0};
-    if (!key) {
-        return true;
-    }
     if (!catalog_get(http_app(r)->catalog, key, &row, &err)) {
         return err.code != REEL_NOT_FOUND;
     }
     bool sees = access_sees(caller, &row);
     catalog_recording_done(&row);
+    return sees;
+}
+
+/* A recording may have left the collections of its caller, or the catalog: that of the path, or those of a merge. */
+static bool still_sees(const struct http_request *r, const struct http_caller *caller) {
+    enum { MERGED_MAX = 64 };
+    static const char merge[] = "/api/v1/merge/";
+    const char *own = access_recording(r), *keys[MERGED_MAX] = {own};
+    bool merges = strncmp(http_path(r), merge, sizeof merge - 1) == 0, sees = true;
+    size_t n = merges ? http_params(r, "recording", keys, MERGED_MAX) : own != NULL;
+    for (size_t i = 0; i < n && i < MERGED_MAX && sees; i++) {
+        sees = still_sees_key(r, caller, keys[i]);
+    }
     return sees;
 }
 
@@ -253,6 +262,10 @@ char *access_link(const struct http_request *r, const char *target) {
     }
     int64_t hour = reel_now_ns() / ACCESS_SECOND_NS / 3600;
     return access_sign(a, caller, target, (hour + LINK_HOURS + 1) * 3600, &out, &err) ? out : strdup(target);
+}
+
+bool access_s3_keys(struct access *a, const struct token *token, struct s3_keys *out, struct reel_error *err) {
+    return s3_keys_of(a->links, token, out, err);
 }
 
 /* ---- requests between servers */

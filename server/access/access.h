@@ -44,6 +44,10 @@ void access_finished(const struct http_request *r);
 bool access_mac(struct access *a, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);
 bool access_mac_matches(struct access *a, const char *text, size_t size, const char *given);
 
+/* The access key and the secret of a token for /s3 (access/s3_keys.h). */
+struct s3_keys;
+bool access_s3_keys(struct access *a, const struct token *token, struct s3_keys *out, struct reel_error *err);
+
 /* Logs the browser in with the token of the request: sets a cookie that stands for it. REEL_CONFLICT: the caller has no
  * token. */
 bool access_log_in(struct access *a, struct http_request *r, struct reel_error *err);

@@ -29,6 +29,13 @@ bool access_is_open(struct access *a, const struct http_request *r);
 const char *access_recording(const struct http_request *r); /* the key of the recording in its path; NULL: none */
 enum http_verdict access_identify(struct access *a, const struct http_request *r, struct http_grant *out);
 
+/* A failed log-in of this address: HTTP_UNKNOWN, or HTTP_TOO_OFTEN after too many. */
+enum http_verdict access_failed(struct access *a, const struct address *peer, struct http_grant *out,
+                                const char *detail);
+/* s3.c: the caller of a request that is signed for S3. */
+enum http_verdict access_by_s3(struct access *a, const struct http_request *r, const struct address *peer,
+                               struct http_grant *out);
+
 static inline enum http_verdict access_refuse(struct http_grant *out, enum http_verdict verdict, const char *detail) {
     out->detail = detail;
     return verdict;

@@ -7,6 +7,7 @@
 #include "access/audit.h"
 #include "access/credentials.h"
 #include "access/limiter.h"
+#include "access/s3_keys.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "reel/time.h"
@@ -30,7 +31,7 @@ static const char *login_cookie(const struct http_request *r) {
 
 /* A failed log-in. Only failures are limited: 256 bits cannot be guessed, and others behind the same address must not
  * lock out a caller with a valid token. */
-static enum http_verdict failed(struct access *a, const struct address *peer, struct http_grant *out,
+enum http_verdict access_failed(struct access *a, const struct address *peer, struct http_grant *out,
                                 const char *detail) {
     if (out->again) {
         return access_refuse(out, HTTP_UNKNOWN, detail);
@@ -54,16 +55,16 @@ static enum http_verdict by_credentials(struct access *a, const char *header, co
     AUTO_STRUCT(token_done) struct token token = {0};
     enum credentials kind = credentials_read(header, text);
     if (kind == CREDENTIALS_WRONG) {
-        return failed(a, peer, out,
-                      "Send the token as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
+        return access_failed(a, peer, out,
+                             "Send the token as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
     }
     token_hash(text, hash);
     if (!catalog_token_by_hash(a->catalog, hash, &token, &err)) {
-        return err.code == REEL_NOT_FOUND ? failed(a, peer, out, unknown)
+        return err.code == REEL_NOT_FOUND ? access_failed(a, peer, out, unknown)
                                           : access_refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
     }
     if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
-        return failed(a, peer, out, unknown);
+        return access_failed(a, peer, out, unknown);
     }
     audit_token_used(a->audit, token.row, token.used_ns);
     return by_token(&token, kind == CREDENTIALS_BASIC ? "basic" : "bearer", out);
@@ -85,7 +86,7 @@ static enum http_verdict by_login(struct access *a, const struct http_request *r
         return access_refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
     }
     if (err.code == REEL_NOT_FOUND) { /* or a guess */
-        return failed(a, peer, out, ended);
+        return access_failed(a, peer, out, ended);
     }
     if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
         return access_refuse(out, HTTP_UNKNOWN, ended);
@@ -127,7 +128,7 @@ static enum http_verdict by_verdict(struct access *a, enum link_verdict verdict,
     case LINK_WRONG:
         break;
     }
-    return failed(a, peer, out, wrong);
+    return access_failed(a, peer, out, wrong);
 }
 
 static enum http_verdict by_link(struct access *a, const struct http_request *r, const struct address *peer,
@@ -237,12 +238,17 @@ enum http_verdict access_identify(struct access *a, const struct http_request *r
             address_parse(out->peer, &peer);
         }
         if (user && http_header_count(r, user_header) > 1) { /* the proxy added its own after the client's */
-            return failed(a, &peer, out,
-                          "The proxy passed on a user name of the client's; it must remove that header.");
+            return access_failed(a, &peer, out,
+                                 "The proxy passed on a user name of the client's; it must remove that header.");
         }
         if (user && *user) {
             return by_proxy(a, user, out);
         }
+    }
+    if (http_is_of_protocol(r) && s3_is_signed(r)) {
+        /* an open archive does not ask who signed: many clients cannot be without keys */
+        enum http_verdict open = without_credentials(a, r, out);
+        return open == HTTP_GRANTED || open == HTTP_NOT_NOW ? open : access_by_s3(a, r, &peer, out);
     }
     const char *key = header ? credentials_link(header) : http_param(r, "link");
     if (key) {

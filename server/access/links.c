@@ -399,3 +399,20 @@ bool links_mac_matches(struct links *links, const char *text, size_t size, const
     OPENSSL_cleanse(&keys, sizeof keys);
     return good;
 }
+
+/* ---- S3 */
+
+bool links_secret(struct links *links, const char *text, size_t size, unsigned i, char out[LINK_MAC_TEXT],
+                  struct reel_error *err) {
+    struct keys keys;
+    out[0] = '\0';
+    if (!current_keys(links, &keys, err)) {
+        return false;
+    }
+    bool there = i < keys.n;
+    if (there) {
+        sign_text(&keys.items[keys.n - 1 - i], "reel-s3\n", text, size, out);
+    }
+    OPENSSL_cleanse(&keys, sizeof keys);
+    return !there || out[0] || reel_fail_memory(err);
+}

@@ -42,4 +42,8 @@ enum link_verdict links_verify_recording(struct links *links, const char *key, i
 bool links_mac(struct links *links, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);
 bool links_mac_matches(struct links *links, const char *text, size_t size, const char *given);
 
+/* The secret that belongs to this text, by the i-th key from the newest; "": no such key. */
+bool links_secret(struct links *links, const char *text, size_t size, unsigned i, char out[LINK_MAC_TEXT],
+                  struct reel_error *err);
+
 #endif

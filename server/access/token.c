@@ -177,8 +177,9 @@ const char *token_state_name(enum token_state state) {
 
 /* One allocation: the list, the name, the globs. An invalid list matches no collection. */
 bool token_caller(const struct token *t, const char *how, struct http_caller *out, void **memory) {
-    json_auto_t *globs = json_loads(t->collections, 0, NULL);
-    bool all = json_is_array(globs) && json_array_size(globs) == 0;
+    bool all = strcmp(t->collections, "[]") == 0; /* as most are: nothing is parsed at each request */
+    json_auto_t *globs = all ? NULL : json_loads(t->collections, 0, NULL);
+    all = all || (json_is_array(globs) && json_array_size(globs) == 0);
     size_t n = json_array_size(globs), size = (n + 1) * sizeof(char *) + strlen(t->name) + 1;
     for (size_t i = 0; i < n; i++) {
         size += json_string_length(json_array_get(globs, i)) + 1;

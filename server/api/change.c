@@ -6,21 +6,36 @@
 #include <string.h>
 
 #include "api/body.h"
-#include "decode/own_definitions.h"
 
-void change_etag(const struct catalog_recording *row, bool topics, char out[CHANGE_ETAG]) {
+void change_etag(const struct catalog_recording *row, bool topics, uint32_t definitions, char out[CHANGE_ETAG]) {
     uint64_t grown = row->state == STATE_RECORDING && topics ? row->size : 0;
-    uint32_t definitions = topics ? own_definitions_version() : 0; /* of which topics have their schema_source */
     int n = snprintf(out, CHANGE_ETAG, "\"%.8s-%llx-%llx%s", row->id, (unsigned long long)row->updated_ns,
                      (unsigned long long)grown, topics ? "-topics" : "");
-    snprintf(out + n, CHANGE_ETAG - (size_t)n, definitions ? "-%x\"" : "\"", definitions);
+    snprintf(out + n, CHANGE_ETAG - (size_t)n, topics && definitions ? "-%x\"" : "\"", definitions);
+}
+
+/* Whether If-Match, if sent, has the tag of this state, or that of another form of it, which has "-" and more after it:
+ * the text instead of JSON, topics made with other definitions. */
+static bool is_state_matched(const struct http_request *r, const char *etag) {
+    const char *list = http_header(r, "If-Match");
+    char begin[CHANGE_ETAG];
+    int size = snprintf(begin, sizeof begin, "%.*s", (int)strlen(etag) - 1, etag);
+    if (http_if_match(r, etag)) {
+        return true;
+    }
+    for (const char *at = list; (at = strstr(at, begin)); at += size) {
+        if (at[size] == '-' && (at < list + 2 || memcmp(at - 2, "W/", 2) != 0)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool change_if_match(struct http_request *r, const struct catalog_recording *row) {
     char with[CHANGE_ETAG], without[CHANGE_ETAG];
-    change_etag(row, true, with);
-    change_etag(row, false, without);
-    if (http_if_match(r, with) || http_if_match(r, without)) {
+    change_etag(row, true, 0, with);
+    change_etag(row, false, 0, without);
+    if (is_state_matched(r, with) || is_state_matched(r, without)) {
         return true;
     }
     http_reply_problem(r, 412, "precondition-failed",
@@ -38,11 +53,11 @@ void change_version_etag(int64_t version, char out[CHANGE_ETAG]) {
 }
 
 bool change_expected(struct http_request *r, int64_t now, int64_t *version) {
-    const char *match = http_header(r, "If-Match"), *none = http_header(r, "If-None-Match");
+    const char *match = http_header(r, "If-Match");
     char etag[CHANGE_ETAG];
     change_version_etag(now, etag);
-    *version = none ? CATALOG_ABSENT : match ? now : CATALOG_ANY_VERSION;
-    if (match && (now == CATALOG_ABSENT || !http_if_match(r, etag))) {
+    *version = http_if_absent(r) ? CATALOG_ABSENT : match ? now : CATALOG_ANY_VERSION;
+    if (match && (now == CATALOG_ABSENT || !is_state_matched(r, etag))) {
         http_reply_problem(r, 412, "precondition-failed", "it is not the one of that If-Match any more; get it again");
         return false;
     }

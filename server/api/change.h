@@ -7,9 +7,10 @@
 
 enum { CHANGE_ETAG = 64 };
 
-/* The entity tag of the recording's JSON, which differs with and without topics. */
-void change_etag(const struct catalog_recording *row, bool topics, char out[CHANGE_ETAG]);
-/* Whether If-Match, if sent, matches the row. False: replied (412). */
+/* The entity tag of the recording's JSON, which differs with and without topics; with them it has the version of the
+ * definitions that they were made with (own_definitions_version()). */
+void change_etag(const struct catalog_recording *row, bool topics, uint32_t definitions, char out[CHANGE_ETAG]);
+/* Whether If-Match, if sent, matches the row, whatever the definitions. False: replied (412). */
 bool change_if_match(struct http_request *r, const struct catalog_recording *row);
 /* The version of the row that If-Match names, or CATALOG_ANY_VERSION without it. */
 int64_t change_version(const struct http_request *r, const struct catalog_recording *row);

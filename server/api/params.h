@@ -193,4 +193,33 @@
 
 extern const struct http_param api_no_params[], api_any_params[], api_page_params[], api_row_params[];
 
+/* Recordings that are merged (inputs_merged()). */
+#define PARAM_ALIGN                                                                                                    \
+    {                                                                                                                  \
+        .name = "align", .type = HTTP_CHOICE, .choices = CHOICES("start", "none"), .fallback = "start",                \
+        .help = "start: recordings with a relative clock begin when the others begin; none: times stay as they are."   \
+    }
+#define PARAM_PREFIXING(otherwise)                                                                                     \
+    {                                                                                                                  \
+        .name = "prefix", .type = HTTP_CHOICE, .choices = CHOICES("clash", "always", "never"), .fallback = otherwise,  \
+        .help = "When a topic is prefixed by the name of its recording; clash: if two recordings have it."             \
+    }
+#define PARAM_MERGE                                                                                                    \
+    {.name = "recording",                                                                                              \
+     .type = HTTP_TEXT,                                                                                                \
+     .repeats = true,                                                                                                  \
+     .max = 64,                                                                                                        \
+     .required = true,                                                                                                 \
+     .help = "The id of a recording; messages with equal times are ordered as the recordings."},                       \
+        PARAM_ALIGN,                                                                                                   \
+        {.name = "shift",                                                                                              \
+         .type = HTTP_TEXT,                                                                                            \
+         .repeats = true,                                                                                              \
+         .max = 64,                                                                                                    \
+         .help = "ID:2.5s or ID:-2.5s moves the recording ID from its recorded times. Then none is aligned "           \
+                 "otherwise, and "                                                                                     \
+                 "all times count as "                                                                                 \
+                 "those of the first recording."},                                                                     \
+        PARAM_PREFIXING("clash")
+
 #endif

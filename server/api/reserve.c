@@ -94,7 +94,7 @@ static uint64_t definitions_memory(struct reel_recording *const *recordings, uin
 
 unsigned api_stream_use(const struct reel_writer *writer, const struct reel_selection *selection) {
     const char *encoding = selection->encoding ? selection->encoding : writer->encoding;
-    bool converts = selection->view || (encoding && encoding[0]);
+    bool converts = selection->view || selection->rules || (encoding && encoding[0]);
     return converts ? API_CONVERTS | API_DECODES : writer->needs & (REEL_STREAMED | REEL_DECODES) ? API_DECODES : 0;
 }
 
@@ -112,6 +112,11 @@ static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t
     uint64_t held = REEL_STREAM_AWAKE * one; /* so many recordings of a stream hold payloads at a time */
     return bytes + definitions_memory(recordings, n, use) +
            (payloads < held ? payloads : held) * (decodes ? DECODED_MEMORY : 1);
+}
+
+uint64_t api_stream_memory(const struct reel_recording *recording) {
+    return stream_memory((struct reel_recording *const[]){(struct reel_recording *)recording}, 1,
+                         API_DECODES | API_CONVERTS);
 }
 
 uint64_t api_idle_memory(const struct reel_recording *recording, bool whole) {

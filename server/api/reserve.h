@@ -14,6 +14,8 @@ enum api_stream_use {
     API_CONVERTS = 2 /* also of the translation of each channel, by a view or to another encoding */
 };
 bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, unsigned use);
+/* Bytes of a stream of this recording that decodes and converts. */
+uint64_t api_stream_memory(const struct reel_recording *recording);
 /* What a writer and a selection need of these. */
 unsigned api_stream_use(const struct reel_writer *writer, const struct reel_selection *selection);
 /* Bytes of these that a stream of this recording does not use while it waits for messages; api_open_messages() has

@@ -17,12 +17,12 @@
     X(nanover)                                                                                                         \
     X(admin)                                                                                                           \
     X(saved)                                                                                                           \
-    X(definitions)                                                                                                           \
+    X(definitions)                                                                                                     \
     X(grafana)
 
 #define DECLARE(name) extern const struct api_route api_routes_##name[];
 TABLES(DECLARE)
-extern const struct http_route api_routes_dav[]; /* whose methods an OpenAPI document cannot describe */
+extern const struct http_route api_routes_tree[]; /* WebDAV and S3, which an OpenAPI document does not describe */
 
 #define LIST(name) api_routes_##name,
 const struct api_route *const api_tables[] = {TABLES(LIST) NULL};
@@ -39,7 +39,7 @@ static void routes_join(void) {
             joined[n++] = row->http;
         }
     }
-    for (const struct http_route *row = api_routes_dav; row->path && n < ROUTES_MAX; row++) {
+    for (const struct http_route *row = api_routes_tree; row->path && n < ROUTES_MAX; row++) {
         joined[n++] = *row;
     }
 }

@@ -21,7 +21,7 @@ struct api_route {
      * "404:NotFound" by that of this name. */
     const char *answers;
     const struct api_head *head;
-    struct http_policy policy; /* of POST, PUT, PATCH and DELETE */
+    struct http_policy policy;
 };
 
 extern const struct api_route *const api_tables[]; /* by resource, each ends with a row without id; ends with NULL */

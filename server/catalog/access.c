@@ -58,6 +58,9 @@ static bool access_load(struct db_statement *s, struct token *out, struct reel_e
                           .expires_ns = db_int(s, 5),
                           .used_ns = db_int(s, 6),
                           .revoked_ns = db_int(s, 7)};
+    size_t size = 0;
+    const uint8_t *hash = db_bytes(s, 8, &size);
+    memcpy(out->hash, hash, hash && size == TOKEN_HASH ? size : 0);
     if (!out->name || !out->collections) {
         token_done(out);
         return reel_fail_memory(err);
@@ -234,6 +237,7 @@ static bool access_insert(struct db_handle *h, struct token *t, const uint8_t ha
         return false;
     }
     t->created_ns = reel_now_ns();
+    memcpy(t->hash, hash, TOKEN_HASH);
     db_set_blob(s, ":hash", hash, TOKEN_HASH);
     db_set_text(s, ":name", t->name);
     db_set_int(s, ":role", t->role);

@@ -15,6 +15,7 @@ enum {
 
 struct token {
     int64_t row; /* its number, never given out twice */
+    uint8_t hash[TOKEN_HASH];
     char *name;
     int role;                                            /* enum http_role */
     char *collections;                                   /* a JSON array of globs; empty: all */

@@ -102,11 +102,11 @@ bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct
 
 /* `key`: an id, "sha256:<hex>" (newest recording of that content), or "name:collection/name". REEL_NOT_FOUND. */
 bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *out, struct reel_error *err);
-/* The answer that was made of the recording of this key and kept: malloc'd, NULL when there is none of its row as it is
- * now. */
-char *catalog_answer(struct catalog *c, const char *key, const struct catalog_recording *row);
-void catalog_keep_answer(struct catalog *c, const char *key, const struct catalog_recording *row, const char *text);
-void catalog_forget_answers(struct catalog *c); /* all of them */
+/* The answer that was made of the recording of this key, with these definitions (own_definitions_version()), and kept:
+ * malloc'd, NULL when there is none of its row as it is now. */
+char *catalog_answer(struct catalog *c, const char *key, const struct catalog_recording *row, uint32_t definitions);
+void catalog_keep_answer(struct catalog *c, const char *key, const struct catalog_recording *row, uint32_t definitions,
+                         const char *text);
 const char *catalog_not_found(const char *key); /* the message of catalog_get() for an unknown key */
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out,
                        struct reel_error *err); /* newest revision, not trashed */

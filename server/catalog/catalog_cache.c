@@ -2,6 +2,7 @@
 #include "catalog/catalog_cache.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +22,9 @@ struct entry {
     uint64_t version;
     size_t bytes;
     const struct catalog_cache_kind *kind;
-    void *value;  /* NULL: absent */
-    char *answer; /* that was made of it; NULL: none */
+    void *value;          /* NULL: absent */
+    char *answer;         /* that was made of it; NULL: none */
+    uint32_t definitions; /* … with these */
     const char *prefix;
     size_t key_size;
     char key[];
@@ -101,11 +103,22 @@ static bool entry_is_of(const struct entry *e, const struct catalog_cache_key *k
 
 /* ---- slots */
 
-/* Locks the stripe of the key; *slot is the only one where it may be. */
+/* Nearly all requests of a server may come with one token: threads have copies of it in several stripes, so that they
+ * do not wait for each other. */
+static unsigned shift_of_thread(const struct catalog_cache_key *key) {
+    static atomic_uint threads;
+    static _Thread_local unsigned shift;
+    if (shift == 0) {
+        shift = atomic_fetch_add(&threads, 1) % STRIPES + 1;
+    }
+    return key->kind->number == CACHE_TOKEN ? shift : 0;
+}
+
+/* Locks the stripe of the key; *slot is the only one where it may be for this thread. */
 static struct stripe *lock_slot(struct catalog_cache *cache, const struct catalog_cache_key *key, bool absent,
                                 struct entry ***slot) {
     uint64_t hash = hash_bytes(cache->seed, (struct reel_bytes){key->data, key->size});
-    struct stripe *s = &cache->stripes[hash % STRIPES];
+    struct stripe *s = &cache->stripes[(hash + shift_of_thread(key)) % STRIPES];
     uint64_t position = absent ? FOUND + hash / STRIPES % ABSENT : hash / STRIPES % FOUND;
     *slot = &s->slots[key->kind->number * SLOTS_OF_KIND + position];
     pthread_mutex_lock(&s->mutex);
@@ -148,6 +161,7 @@ void catalog_cache_keep(struct catalog_cache *cache, const struct catalog_cache_
     if (value && entry_is_of(before, key) && before->answer && e->kind->same(before->value, value)) {
         e->bytes += strlen(before->answer) + 1;
         e->answer = TAKE(before->answer);
+        e->definitions = before->definitions;
     }
     slot_set(s, slot, e);
     make_room(s, slot);
@@ -156,38 +170,35 @@ void catalog_cache_keep(struct catalog_cache *cache, const struct catalog_cache_
 
 /* ---- answers */
 
-char *catalog_cache_find_answer(struct catalog_cache *cache, const struct catalog_cache_key *key, const void *value) {
+char *catalog_cache_find_answer(struct catalog_cache *cache, const struct catalog_cache_key *key, const void *value,
+                                uint32_t definitions) {
     struct entry **slot;
     struct stripe *s = lock_slot(cache, key, false, &slot);
-    bool has = entry_is_of(*slot, key) && (*slot)->answer && key->kind->same((*slot)->value, value);
+    bool has = entry_is_of(*slot, key) && (*slot)->answer && (*slot)->definitions == definitions &&
+               key->kind->same((*slot)->value, value);
     char *text = has ? strdup((*slot)->answer) : NULL;
     pthread_mutex_unlock(&s->mutex);
     return text;
 }
 
+/* In place of an answer that was made with other definitions. */
 void catalog_cache_keep_answer(struct catalog_cache *cache, const struct catalog_cache_key *key, const void *value,
-                               const char *text) {
+                               uint32_t definitions, const char *text) {
     struct entry **slot;
-    size_t size = strlen(text) + 1;
     struct stripe *s = lock_slot(cache, key, false, &slot);
     struct entry *e = entry_is_of(*slot, key) && key->kind->same((*slot)->value, value) ? *slot : NULL;
-    if (e && !e->answer && e->bytes + size <= CACHE_ENTRY_MAX && (e->answer = strdup(text))) {
-        e->bytes += size;
-        s->bytes += size;
+    size_t size = strlen(text) + 1, before = e && e->answer ? strlen(e->answer) + 1 : 0;
+    bool fits = e && e->bytes - before + size <= CACHE_ENTRY_MAX && !(e->answer && e->definitions == definitions);
+    char *copy = fits ? strdup(text) : NULL;
+    if (copy) {
+        free(e->answer);
+        e->answer = copy;
+        e->definitions = definitions;
+        e->bytes += size - before;
+        s->bytes += size - before;
         make_room(s, slot);
     }
     pthread_mutex_unlock(&s->mutex);
-}
-
-void catalog_cache_clear(struct catalog_cache *cache) {
-    for (unsigned i = 0; i < STRIPES; i++) {
-        struct stripe *s = &cache->stripes[i];
-        pthread_mutex_lock(&s->mutex);
-        for (unsigned k = 0; k < SLOTS; k++) {
-            slot_set(s, &s->slots[k], NULL);
-        }
-        pthread_mutex_unlock(&s->mutex);
-    }
 }
 
 size_t catalog_cache_bytes(struct catalog_cache *cache) {

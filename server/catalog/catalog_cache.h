@@ -45,12 +45,13 @@ bool catalog_cache_find(struct catalog_cache *cache, const struct catalog_cache_
 void catalog_cache_keep(struct catalog_cache *cache, const struct catalog_cache_key *key, uint64_t version,
                         const void *value);
 
-/* The answer that was made of this value: malloc'd; NULL: there is none. */
-char *catalog_cache_find_answer(struct catalog_cache *cache, const struct catalog_cache_key *key, const void *value);
+/* The answer that was made of this value with these definitions (own_definitions_version()): malloc'd; NULL: there is
+ * none. */
+char *catalog_cache_find_answer(struct catalog_cache *cache, const struct catalog_cache_key *key, const void *value,
+                                uint32_t definitions);
 void catalog_cache_keep_answer(struct catalog_cache *cache, const struct catalog_cache_key *key, const void *value,
-                               const char *text); /* copies */
+                               uint32_t definitions, const char *text); /* copies */
 
-void catalog_cache_clear(struct catalog_cache *cache);
 size_t catalog_cache_bytes(struct catalog_cache *cache); /* of all entries; for tests */
 
 #endif

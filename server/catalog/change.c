@@ -152,6 +152,10 @@ static bool set_clock(struct db_handle *h, const struct catalog_recording *r, co
     if (!change->sets_clock || (change->has_clock == now->has_clock && change->clock == r->clock)) {
         return true;
     }
+    if (r->state != STATE_READY) { /* the scan that found the other one is done again */
+        return reel_fail(err, REEL_CONFLICT, "its clock cannot be set while the recording is %s",
+                         recording_state_name(r->state));
+    }
     AUTO(db_done) struct db_statement *s = db_statement(h, "recording_set_clock", err);
     if (!s) {
         return false;
@@ -197,6 +201,9 @@ bool catalog_change(struct catalog *c, const char *id, const struct catalog_chan
     }
     if (change->has_version && r.updated_ns != change->version) {
         return reel_fail(err, REEL_CHANGED, "the recording has changed since");
+    }
+    if (change->absent_tag && catalog_annotations_tag(&r.annotations, change->absent_tag)) {
+        return reel_fail(err, REEL_CHANGED, "the recording has a tag of that key already");
     }
     if (!rename_to(h, &r, change, changed, err) || !annotate(h, &r, change, changed, err) ||
         !set_clock(h, &r, change, changed, err) ||

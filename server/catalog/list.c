@@ -229,15 +229,6 @@ static bool list_read_rows(struct db_handle *h, const struct list *l, uint32_t l
     return step != DB_FAILED;
 }
 
-/* The newest change that the transaction sees: each change of a recording, its tags or labels has one. False: there is
- * none. */
-static bool find_version(struct db_handle *h, uint64_t *version, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "changes_ends", err);
-    bool known = s && db_next(s, err) == DB_ROW && db_int(s, 0) <= db_int(s, 1);
-    *version = known ? db_size(s, 1) : 0;
-    return known;
-}
-
 static bool find_key(struct db_handle *h, const struct list *l, struct found *out, struct reel_error *err) {
     char sql[96];
     snprintf(sql, sizeof sql, "SELECT %s FROM recordings WHERE row = :row", l->plan.column);
@@ -253,18 +244,23 @@ static bool find_key(struct db_handle *h, const struct list *l, struct found *ou
     return out->key || reel_fail_memory(err);
 }
 
-/* The page from sets in memory; *done: it is. */
-static bool find_in_sets(struct db_handle *h, struct list *l, struct found *out, bool *done, struct reel_error *err) {
-    struct list_cut cut = {
-        .after_row = l->continued ? l->after.row : 0, .offset = l->q->offset, .limit = page_size(l->q)};
-    struct reel_error ignored;
-    bool good = !l->sets || !list_sets_pay(l->sets, &l->query, &l->plan) || !find_version(h, &cut.version, &ignored) ||
+/* From sets in memory; *done: it is. */
+static bool find_in_sets(struct db_handle *h, struct list *l, uint32_t limit, struct found *out, bool *done,
+                         struct reel_error *err) {
+    struct list_cut cut = {.limit = limit};
+    if (!l->plan.counting) {
+        cut.after_row = l->continued ? l->after.row : 0;
+        cut.offset = l->q->offset;
+    }
+    bool good = !l->sets || !list_sets_pay(l->sets, &l->query, &l->plan) ||
                 list_sets_cut(l->sets, h, &l->query, &l->plan, &cut, err);
     *done = good && cut.done;
     if (*done) {
         *out = (struct found){.rows = cut.rows, .n = cut.n, .more = cut.more};
+    } else {
+        free(cut.rows);
     }
-    return good && (!*done || !out->more || find_key(h, l, out, err));
+    return good && (!*done || !out->more || l->plan.counting || find_key(h, l, out, err));
 }
 
 /* The rows of the page. What a window leaves is read again: by a gather, at last without a window. */
@@ -272,7 +268,7 @@ static bool find_page(struct db_handle *h, struct list *l, struct found *out, st
     uint32_t limit = page_size(l->q);
     for (;;) {
         bool ends = l->plan.way == LIST_GATHER && l->plan.window, done;
-        if (!find_in_sets(h, l, out, &done, err) || done) {
+        if (!find_in_sets(h, l, limit, out, &done, err) || done) {
             return done;
         }
         if (l->plan.way == LIST_WALK && l->plan.window && !find_edge(h, l, &ends, err)) {
@@ -313,7 +309,9 @@ static bool list_read_page(struct db_handle *h, struct list *l, struct catalog_p
 
 /* Up to `max` rows that match, the newest first when there are more. */
 static bool find_rows(struct db_handle *h, struct list *l, uint32_t max, struct found *out, struct reel_error *err) {
-    return list_choose_any(h, &l->query, max, &l->plan, err) && list_read_rows(h, l, max, 0, out, err);
+    bool done;
+    return list_choose_any(h, &l->query, max, &l->plan, err) && find_in_sets(h, l, max, out, &done, err) &&
+           (done || list_read_rows(h, l, max, 0, out, err));
 }
 
 /* All there are are counted already; others as far as LIST_TOTAL_MAX. */
@@ -354,16 +352,36 @@ bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catal
     return ok;
 }
 
-bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more,
-               struct reel_error *err) {
-    struct list l = {.q = q};
+static bool count_in_sets(struct db_handle *h, struct list *l, const struct list_values *values, uint32_t max,
+                          struct list_found *out, struct reel_error *err) {
+    return !values || !l->sets || !list_choose_any(h, &l->query, max, &l->plan, err) ||
+           !list_sets_pay(l->sets, &l->query, &l->plan) ||
+           list_sets_count(l->sets, h, &l->query, values, max, out, err);
+}
+
+static bool read_found(struct db_handle *h, struct list *l, uint32_t max, struct list_found *out,
+                       struct reel_error *err) {
     AUTO_FOUND struct found found = {0};
-    bool good = list_query(h, q, &l.query, err) && find_rows(h, &l, max, &found, err);
+    if (!find_rows(h, l, max, &found, err)) {
+        return false;
+    }
+    *out = (struct list_found){.rows = rows_json(found.rows, found.n), .n = found.n, .more = found.more};
+    return out->rows || reel_fail_memory(err);
+}
+
+bool list_rows(struct catalog *c, struct db_handle *h, const struct catalog_query *q, const struct list_values *values,
+               uint32_t max, struct list_found *out, struct reel_error *err) {
+    struct list l = {.q = q, .sets = c->lists};
+    *out = (struct list_found){0};
+    bool good = list_query(h, q, &l.query, err) && count_in_sets(h, &l, values, max, out, err) &&
+                (out->rows || read_found(h, &l, max, out, err));
     list_done(&l);
-    *rows = good ? rows_json(found.rows, found.n) : NULL;
-    *n = found.n;
-    *more = found.more;
-    return *rows || (good ? reel_fail_memory(err) : false);
+    return good;
+}
+
+void list_found_done(struct list_found *found) {
+    free(found->rows);
+    *found = (struct list_found){0};
 }
 
 static bool visit_spans(struct db_handle *h, struct list *l, uint32_t max,

@@ -40,6 +40,8 @@ struct condition {
     const char *column;
     char *text;  /* a JSON array of values or ids; CONDITION_TEXT: the text as search_needle() writes it. malloc'd */
     char *match; /* CONDITION_TEXT: the same for MATCH, or for LIKE in PostgreSQL */
+    char *maybe; /* CONDITION_TEXT in SQLite: for MATCH, what finds all that has the text, and little else, in a third
+                    of the time; NULL: there is nothing simpler. malloc'd */
     int64_t min, max;
     int64_t estimate; /* of the recordings that match */
     bool capped;      /* there may be more: LIST_ESTIMATE_MAX was reached */
@@ -107,22 +109,46 @@ char *list_sql(const struct list_query *query, const struct list_plan *plan);
 char *list_sql_edge(const struct list_plan *plan);     /* the last row of a walk's window */
 char *list_sql_sample(const struct list_query *query); /* how many of the rows in :rows match, and how many there are */
 char *list_sql_count(const struct list_query *query, uint32_t condition); /* its rows, up to :limit */
-/* As they are stored: of one that has no children; of all in the order of a column. */
+/* Parts of statements: a test of the row r; the rows of a condition; those of a text by the value 'm', or by 'c' those
+ * that may have it. */
+void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_t i);
+void list_sql_put_rows(FILE *out, const struct list_query *query, uint32_t i);
+void list_sql_put_text_rows(FILE *out, const struct list_query *query, char value, uint32_t i);
+/* list_sql_sets.c. As they are stored: of one that has no children; of all in the order of a column. */
 char *list_sql_rows(const struct list_query *query, uint32_t condition);
+char *list_sql_maybe(const struct list_query *query, uint32_t condition); /* by `maybe` */
 char *list_sql_order(const struct list_query *query, const char *column);
+/* The same of the rows in :rows: those that a condition finds, those outside of the trash, and in the order of a column
+ * each with the row behind it, or 0. */
+char *list_sql_matches(const struct list_query *query, uint32_t condition);
+char *list_sql_shown(void);
+char *list_sql_moved(const char *column);
+struct list_values {    /* of each recording */
+    const char *column; /* "channel_labels" or "metadata_labels"; the number of the set */
+    const char *tag;    /* instead: the number of the value of this tag */
+};
+char *list_sql_values(const struct list_query *query, const struct list_values *values); /* rows and numbers */
+char *list_sql_changed_values(const struct list_values *values);
 bool list_is_kept(const struct condition *c); /* that number is kept, not counted */
 void list_bind(struct db_statement *s, const struct list_query *query);
 
-/* The newest `max` rows that a query finds, as a JSON array for json_each(); *more: there are others. malloc'd. */
-bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more,
-               struct reel_error *err);
+struct list_found { /* the newest `max` rows that a query finds; list_found_done() */
+    char *rows;     /* as a JSON array for {ints :rows} */
+    bool counted;   /* instead: of each value, its number << 32 and how many of the rows have it */
+    uint32_t n;
+    bool more; /* there are others */
+};
+/* `values` NULL: the rows. With them it may count instead. */
+bool list_rows(struct catalog *c, struct db_handle *h, const struct catalog_query *q, const struct list_values *values,
+               uint32_t max, struct list_found *out, struct reel_error *err);
+void list_found_done(struct list_found *found);
 /* Calls `visit` with the times of what a query finds, in no order; of at most `max`. Recordings without a date are left
  * out, if the query has a start or an end. */
 bool list_spans(struct db_handle *h, const struct catalog_query *q, uint32_t max,
                 void (*visit)(void *, int64_t start_ns, int64_t end_ns), void *context, uint32_t *n, bool *more,
                 struct reel_error *err);
 
-/* ---- list_sets.c */
+/* ---- list_sets.c, list_bits.c */
 
 enum {
     LIST_SETS_BYTES_MAX = 32 << 20,
@@ -133,10 +159,9 @@ enum {
 struct list_sets *list_sets_new(struct reel_error *err);
 void list_sets_free(struct list_sets *sets); /* NULL is fine */
 size_t list_sets_bytes(struct list_sets *sets);
-void list_sets_always(struct list_sets *sets); /* for tests: at once, and for short lists too */
+void list_sets_always(struct list_sets *sets); /* for tests: for short lists too */
 
 struct list_cut {      /* of all that match, in the order of the sort */
-    uint64_t version;  /* of the recordings, as the transaction sees them */
     int64_t after_row; /* behind this one; 0: from the first */
     uint64_t offset;
     uint32_t limit;
@@ -153,5 +178,8 @@ void list_sets_took(struct list_sets *sets, const struct list_plan *plan, int64_
 /* Instead of a walk only by an order that is there. */
 bool list_sets_cut(struct list_sets *sets, struct db_handle *h, const struct list_query *query,
                    const struct list_plan *plan, struct list_cut *cut, struct reel_error *err);
+/* out->rows stays NULL where the answer has to come from a query. */
+bool list_sets_count(struct list_sets *sets, struct db_handle *h, const struct list_query *query,
+                     const struct list_values *values, uint32_t max, struct list_found *out, struct reel_error *err);
 
 #endif

@@ -177,6 +177,7 @@ void list_query_done(struct list_query *query) {
     for (uint32_t i = 0; i < query->n && query->conditions; i++) {
         free(query->conditions[i].text);
         free(query->conditions[i].match);
+        free(query->conditions[i].maybe);
     }
     free(query->conditions);
     *query = (struct list_query){0};

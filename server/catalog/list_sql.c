@@ -12,14 +12,15 @@ static const struct condition *at(const struct list_query *query, uint32_t i) {
     return &query->conditions[i];
 }
 
-/* ---- tests of the row r; "+" keeps SQLite from another index than the one that drives */
+/* ---- tests of the row r; "+" keeps SQLite from another index than the one that drives. For an EXISTS PostgreSQL may
+ * read the whole other table into a hash table, for a value it reads the rows of one recording. */
 
-/* The rows of `search` or `label_search` that have a text. */
-static void put_matches(FILE *out, const struct list_query *query, const char *table, uint32_t i) {
+/* The rows of `search` or `label_search` that have a text; `value`: 'm', or 'c' for those that may have it. */
+static void put_matches(FILE *out, const struct list_query *query, const char *table, char value, uint32_t i) {
     if (query->postgres) {
-        fprintf(out, "SELECT row FROM %s WHERE text LIKE :m%u", table, i);
+        fprintf(out, "SELECT row FROM %s WHERE text LIKE :%c%u", table, value, i);
     } else {
-        fprintf(out, "SELECT rowid AS row FROM %s WHERE %s MATCH :m%u", table, table, i);
+        fprintf(out, "SELECT rowid AS row FROM %s WHERE %s MATCH :%c%u", table, table, value, i);
     }
 }
 
@@ -27,7 +28,7 @@ static void put_labels(FILE *out, const struct list_query *query, uint32_t i, bo
     fputs("(SELECT k.label_set FROM label_set_labels AS k WHERE k.label ", out);
     if (text) {
         fputs("IN (", out);
-        put_matches(out, query, "label_search", i);
+        put_matches(out, query, "label_search", 'm', i);
         fputs(")", out);
     } else {
         fprintf(out, "{in ints :t%u}", i);
@@ -39,7 +40,7 @@ static const char *array_of(const struct condition *c) {
     return strcmp(c->column, "state") == 0 || strcmp(c->column, "damaged") == 0 ? "ints" : "texts";
 }
 
-static void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
+void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
     const struct condition *c = at(query, i);
     switch (c->kind) {
     case CONDITION_SET:
@@ -56,12 +57,13 @@ static void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_
         put_labels(out, query, i, false);
         break;
     case CONDITION_TAGS:
-        fprintf(out, "EXISTS (SELECT 1 FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s {in ints :t%u})",
-                c->column, i);
+        fputs(query->postgres ? "((SELECT count(*)" : "EXISTS (SELECT 1", out);
+        fprintf(out, " FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s {in ints :t%u})%s", c->column, i,
+                query->postgres ? " > 0)" : "");
         break;
     default:
         fprintf(out,
-                query->postgres ? "(EXISTS (SELECT 1 FROM search AS s WHERE s.row = r.row AND strpos(s.text, :t%u) > 0)"
+                query->postgres ? "((SELECT strpos(s.text, :t%u) > 0 FROM search AS s WHERE s.row = r.row)"
                                 : "(search_has(:t%u, r.name, r.collection)",
                 i);
         if (c->in_channels) {
@@ -116,9 +118,9 @@ static const char *list_sql_index_of(const char *column) {
     return strcmp(column, "group_name") == 0 ? "group" : column;
 }
 
-static void put_text_rows(FILE *out, const struct list_query *query, uint32_t i) {
+void list_sql_put_text_rows(FILE *out, const struct list_query *query, char value, uint32_t i) {
     const struct condition *c = at(query, i);
-    put_matches(out, query, "search", i);
+    put_matches(out, query, "search", value, i);
     const char *const columns[] = {c->in_channels ? "channel_labels" : NULL, c->in_metadata ? "metadata_labels" : NULL};
     for (size_t k = 0; k < 2; k++) {
         if (columns[k]) {
@@ -145,7 +147,7 @@ static void put_span_rows(FILE *out, const struct list_query *query, uint32_t i)
             widths, i, i, i);
 }
 
-static void list_sql_put_rows(FILE *out, const struct list_query *query, uint32_t i) {
+void list_sql_put_rows(FILE *out, const struct list_query *query, uint32_t i) {
     const struct condition *c = at(query, i);
     switch (c->kind) {
     case CONDITION_ALL:
@@ -180,7 +182,7 @@ static void list_sql_put_rows(FILE *out, const struct list_query *query, uint32_
                 c->column, c->column, i);
         break;
     default:
-        put_text_rows(out, query, i);
+        list_sql_put_text_rows(out, query, 'm', i);
     }
 }
 
@@ -364,41 +366,6 @@ char *list_sql_count(const struct list_query *query, uint32_t i) {
     return text_stream_close(out, &sql) ? sql : NULL;
 }
 
-/* Rows as PostgreSQL gives many fastest: one value, four bytes each. */
-static char *all_rows(const struct list_query *query,
-                      void (*put)(FILE *out, const struct list_query *query, uint32_t condition, const char *column),
-                      uint32_t condition, const char *column) {
-    char *sql = NULL;
-    size_t size;
-    FILE *out = open_memstream(&sql, &size);
-    if (!out) {
-        return NULL;
-    }
-    fputs(query->postgres ? "SELECT string_agg(int4send(CAST(found.row AS int4)), CAST('' AS bytea)) FROM (" : "", out);
-    put(out, query, condition, column);
-    fputs(query->postgres ? ") AS found" : "", out);
-    return fclose(out) == 0 ? sql : (free(sql), NULL);
-}
-
-static void put_rows_of(FILE *out, const struct list_query *query, uint32_t condition, const char *column) {
-    (void)column;
-    list_sql_put_rows(out, query, condition);
-}
-
-static void put_all_in_order(FILE *out, const struct list_query *query, uint32_t condition, const char *column) {
-    (void)query, (void)condition;
-    fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE state <> 4 ORDER BY %s%s", column,
-            column, strcmp(column, "row") == 0 ? "" : ", row");
-}
-
-char *list_sql_rows(const struct list_query *query, uint32_t condition) {
-    return all_rows(query, put_rows_of, condition, NULL);
-}
-
-char *list_sql_order(const struct list_query *query, const char *column) {
-    return all_rows(query, put_all_in_order, 0, column);
-}
-
 /* ---- values */
 
 void list_bind(struct db_statement *s, const struct list_query *query) {
@@ -412,6 +379,10 @@ void list_bind(struct db_statement *s, const struct list_query *query) {
         if (c->match) {
             snprintf(name, sizeof name, ":m%u", i);
             db_set_text(s, name, c->match);
+        }
+        if (c->maybe) {
+            snprintf(name, sizeof name, ":c%u", i);
+            db_set_text(s, name, c->maybe);
         }
         snprintf(name, sizeof name, ":a%u", i);
         db_set_int(s, name, c->min);

@@ -257,6 +257,28 @@ static bool has_labels(struct db_handle *h, const char *match, bool metadata, bo
     return step != DB_FAILED;
 }
 
+/* Every third of the trigrams, and the last one: the index compares the places of all trigrams of a text, which takes
+ * most of its time. NULL: there is one trigram only, the text is very long,
+ * or there is no memory. */
+static char *write_maybe(const char *text) {
+    enum { TERMS = 4, TERM = 20, CHARACTERS = 64 };
+    const char *starts[CHARACTERS + 1];
+    size_t n = 0, written = 0;
+    for (const char *at = text; *at && n < CHARACTERS; at++) {
+        if (((unsigned char)*at & 0xc0) != 0x80) {
+            starts[n++] = at;
+        }
+    }
+    starts[n] = text + strlen(text);
+    char *out = n > 3 && n < CHARACTERS ? malloc(TERMS * TERM + 1) : NULL;
+    for (size_t i = 0, k = 0; out && k < TERMS && i + 3 <= n; k++) {
+        written +=
+            (size_t)sprintf(out + written, "%s\"%.*s\"", k ? " " : "", (int)(starts[i + 3] - starts[i]), starts[i]);
+        i = i + 3 == n ? n : i + 6 <= n && k + 2 < TERMS ? i + 3 : n - 3;
+    }
+    return out;
+}
+
 static bool list_terms_add_text(struct db_handle *h, struct list_query *query, uint32_t parent,
                                 const struct search_value *v, struct reel_error *err) {
     AUTO_MEM char *text = needle(h, v->text, v->exact, err);
@@ -268,6 +290,7 @@ static bool list_terms_add_text(struct db_handle *h, struct list_query *query, u
         return false;
     }
     c->text = TAKE(text);
+    c->maybe = query->postgres ? NULL : write_maybe(c->text);
     return asprintf(&c->match, query->postgres ? "%%%s%%" : "\"%s\"", c->text) > 0 /* words are letters and digits */
                ? has_labels(h, c->match, false, &c->in_channels, err) &&
                      has_labels(h, c->match, true, &c->in_metadata, err)

@@ -17,6 +17,7 @@ struct catalog;
 struct catalog_change {
     bool has_version;
     int64_t version;               /* its updated_ns must be this: else REEL_CHANGED */
+    const char *absent_tag;        /* it must not have this tag: else REEL_CHANGED; NULL: none */
     const char *collection, *name; /* NULL: as it is. The revision counts on from what has that name; REEL_CONFLICT when
                                       it is taken */
     const char *description;       /* NULL: as it is */

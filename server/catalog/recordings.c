@@ -206,18 +206,15 @@ bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *o
     return true;
 }
 
-char *catalog_answer(struct catalog *c, const char *key, const struct catalog_recording *row) {
+char *catalog_answer(struct catalog *c, const char *key, const struct catalog_recording *row, uint32_t definitions) {
     const struct catalog_cache_key cached = recording_key(key);
-    return catalog_cache_find_answer(c->cache, &cached, row);
+    return catalog_cache_find_answer(c->cache, &cached, row, definitions);
 }
 
-void catalog_keep_answer(struct catalog *c, const char *key, const struct catalog_recording *row, const char *text) {
+void catalog_keep_answer(struct catalog *c, const char *key, const struct catalog_recording *row, uint32_t definitions,
+                         const char *text) {
     const struct catalog_cache_key cached = recording_key(key);
-    catalog_cache_keep_answer(c->cache, &cached, row, text);
-}
-
-void catalog_forget_answers(struct catalog *c) {
-    catalog_cache_clear(c->cache);
+    catalog_cache_keep_answer(c->cache, &cached, row, definitions, text);
 }
 
 bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out,

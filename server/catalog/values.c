@@ -16,22 +16,23 @@ static const char last_character[] = "\xf4\x8f\xbf\xbf";
 struct facet {
     const char *statement; /* of the whole catalog */
     const char *within;    /* of rows that were found */
+    const char *counted;   /* … whose values are counted; NULL: they never are */
     int kind;
 };
 
 static struct facet facet_of(const struct values_query *q) {
     switch (q->field) {
     case VALUES_TAG:
-        return q->key ? (struct facet){"tag_values_list", "found_tag_values", 0}
-                      : (struct facet){"tag_keys_list", "found_tag_keys", 0};
+        return q->key ? (struct facet){"tag_values_list", "found_tag_values", "counted_tag_values", 0}
+                      : (struct facet){"tag_keys_list", "found_tag_keys", NULL, 0};
     case VALUES_FORMAT:
-        return (struct facet){"sums_names", "found_column", 0};
+        return (struct facet){"sums_names", "found_column", NULL, 0};
     case VALUES_STATE:
-        return (struct facet){"sums_names", "found_column", 1};
+        return (struct facet){"sums_names", "found_column", NULL, 1};
     case VALUES_COLLECTION:
-        return (struct facet){"collections_names", "found_column", 2};
+        return (struct facet){"collections_names", "found_column", NULL, 2};
     default:
-        return (struct facet){"labels_list", "found_labels", (int)q->field};
+        return (struct facet){"labels_list", "found_labels", "counted_labels", (int)q->field};
     }
 }
 
@@ -64,7 +65,8 @@ static bool read_counts(struct db_statement *s, const struct values_query *q, ui
     return step != DB_FAILED;
 }
 
-static bool values_count(struct db_handle *h, const struct values_query *q, const char *rows,
+/* `found` NULL: of the whole catalog */
+static bool values_count(struct db_handle *h, const struct values_query *q, const struct list_found *found,
                          struct catalog_counts *out, struct reel_error *err) {
     struct facet f = facet_of(q);
     const char *prefix = q->prefix && q->field != VALUES_STATE ? q->prefix : "",
@@ -76,7 +78,12 @@ static bool values_count(struct db_handle *h, const struct values_query *q, cons
         asprintf(&after, "%s%s%s", key, colon, q->after ? q->after : "") < 0) {
         return reel_fail_memory(err);
     }
-    AUTO(db_done) struct db_statement *s = db_statement(h, rows ? f.within : f.statement, err);
+    AUTO(db_done)
+    struct db_statement *s = db_statement(h,
+                                          !found           ? f.statement
+                                          : found->counted ? f.counted
+                                                           : f.within,
+                                          err);
     if (!s) {
         return false;
     }
@@ -86,7 +93,7 @@ static bool values_count(struct db_handle *h, const struct values_query *q, cons
     db_set_text(s, ":end", end);
     db_set_text(s, ":after", after);
     db_set_int(s, ":first", q->after == NULL);
-    db_set_text(s, ":rows", rows);
+    db_set_text(s, ":rows", found ? found->rows : NULL);
     db_set_int(s, ":limit", (int64_t)annotations_page_limit(q->limit) + 1);
     return read_counts(s, q, annotations_page_limit(q->limit), strlen(key) + strlen(colon), out, err);
 }
@@ -94,12 +101,17 @@ static bool values_count(struct db_handle *h, const struct values_query *q, cons
 bool catalog_values(struct catalog *c, const struct values_query *q, struct values_counts *out,
                     struct reel_error *err) {
     *out = (struct values_counts){0};
-    AUTO_MEM char *rows = NULL;
+    AUTO_STRUCT(list_found_done) struct list_found found = {0};
+    const struct list_values values = {.column = q->field == VALUES_META ? "metadata_labels" : "channel_labels",
+                                       .tag = q->field == VALUES_TAG ? q->key : NULL};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    if (!h || (q->within && !list_rows(h, q->within, VALUES_COUNTED_MAX, &rows, &out->counted, &out->capped, err))) {
+    if (!h || (q->within &&
+               !list_rows(c, h, q->within, facet_of(q).counted ? &values : NULL, VALUES_COUNTED_MAX, &found, err))) {
         return false;
     }
-    if (!values_count(h, q, rows, &out->counts, err)) {
+    out->counted = found.n;
+    out->capped = found.more;
+    if (!values_count(h, q, q->within ? &found : NULL, &out->counts, err)) {
         catalog_counts_done(&out->counts);
         return false;
     }
@@ -200,10 +212,12 @@ static bool read_spans(struct db_handle *h, const char *rows, int64_t tolerance_
 bool catalog_coverage(struct catalog *c, const struct catalog_query *q, int64_t tolerance_ns, struct catalog_spans *out,
                       struct reel_error *err) {
     *out = (struct catalog_spans){0};
-    AUTO_MEM char *rows = NULL;
+    AUTO_STRUCT(list_found_done) struct list_found found = {0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    if (!h || !list_rows(h, q, COVERAGE_COUNTED_MAX, &rows, &out->counted, &out->capped, err) ||
-        !read_spans(h, rows, tolerance_ns, out, err)) {
+    bool good = h && list_rows(c, h, q, NULL, COVERAGE_COUNTED_MAX, &found, err);
+    out->counted = found.n;
+    out->capped = found.more;
+    if (!good || !read_spans(h, found.rows, tolerance_ns, out, err)) {
         catalog_spans_done(out);
         return false;
     }

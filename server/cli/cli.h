@@ -209,12 +209,11 @@ void cli_forget_files(const struct cli_files *files, struct reel_error *err);
 /* Folders with definitions of messages, for recordings that hold none; read before the first recording is opened. */
 extern struct option_list cli_definitions;
 #define CLI_DEFINITIONS_OPTION                                                                                         \
-    {.name = "definitions",                                                                                            \
-     .kind = CLI_LIST,                                                                                                 \
-     .to = &cli_definitions,                                                                                           \
-     .value = "DIR",                                                                                                   \
-     .help = "folder whose .msg, .srv and .action files (DIR/PACKAGE/msg/TYPE.msg, at any depth) define "        \
-             "messages of recordings that hold no definition; may be repeated"}
+    {                                                                                                                  \
+        .name = "definitions", .kind = CLI_LIST, .to = &cli_definitions, .value = "DIR",                               \
+        .help = "folder whose .msg, .srv and .action files (DIR/PACKAGE/msg/TYPE.msg, at any depth) define "           \
+                "messages of recordings that hold no definition; may be repeated"                                      \
+    }
 
 /* ---- gather.c: groups the files of a command line into recordings (run.traj and run.state are one), and finds those
  * in its folders (lib/read/folder.h) */
@@ -243,6 +242,38 @@ bool cli_gather(char *const *paths, uint32_t n, const struct cli_gather_options 
 /* One recording is expected: REEL_ARGUMENT if there are several. */
 bool cli_gather_one(char *const *paths, uint32_t n, struct cli_recordings *out, struct reel_error *err);
 void cli_recordings_done(struct cli_recordings *r);
+
+/* ---- merged.c: the recordings of a command line as one, ordered by time */
+
+struct cli_merging { /* options */
+    struct option_list shifts;
+    int align, prefixing; /* enum reel_align, enum reel_prefixing */
+};
+/* clang-format off */
+#define CLI_MERGE_OPTIONS(m) \
+    {.name = "align", .kind = CLI_CHOICE, .to = &(m).align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", \
+     .choices = (const char *const[]){"start", "none", NULL}}, \
+    {.name = "shift", .kind = CLI_LIST, .to = &(m).shifts, .value = "NAME:TIME", .help = "move one recording from its recorded times, run.bag:2.5s or run.bag:-2.5s, and align none otherwise; may be repeated"}, \
+    {.name = "prefix", .kind = CLI_CHOICE, .to = &(m).prefixing, .value = "WHEN", .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic", \
+     .choices = (const char *const[]){"clash", "always", "never", NULL}}
+/* clang-format on */
+
+struct cli_merged {
+    struct cli_recordings files;
+    struct reel_recording **recordings;
+    uint32_t n;                         /* recordings that are open */
+    struct reel_source_option *sources; /* NULL: one recording */
+};
+bool cli_merged_open(char *const *paths, uint32_t n, const struct cli_gather_options *gather, struct cli_merged *out,
+                     struct reel_error *err);
+bool cli_merged_align(struct cli_merged *merged, const struct cli_merging *how, struct reel_error *err); /* sets sources
+                                                                                                          */
+/* After work on them failed: as cli_forget(). */
+void cli_merged_forget(const struct cli_merged *merged, struct reel_error *err);
+void cli_merged_done(struct cli_merged *merged);
+static inline void reel_auto_cli_merged_done(struct cli_merged *merged) {
+    cli_merged_done(merged);
+}
 
 /* ---- the options of cat and convert as a selection of these recordings */
 

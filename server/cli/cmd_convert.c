@@ -8,50 +8,44 @@
 #include "cli/folder_output.h"
 #include "convert/conversion.h"
 #include "convert/split.h"
+#include "definitions/rules.h"
 #include "formats/nanover/question.h"
 #include "stream/view.h"
 
-enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
+enum { JOBS_MAX = 64 };
 #define NO_RUN UINT64_MAX
 
 struct conversion {
     struct cli_select select;
-    const char *version, *compression, *format, *view, *split;
+    const char *version, *compression, *format, *view, *split, *rules_file;
+    struct message_rules *rules; /* of that file; NULL: none */
+    const char **renames;        /* of the options and of the rules */
     struct cli_write write;
     struct reel_write_values values; /* of `write`, for the writer */
-    struct option_list shifts;
+    struct cli_merging merging;
     bool report, force, raw, wrap;
-    bool folder;          /* the output is a folder: a ROS 2 bag */
-    int ros;              /* index in dialects; -1: not given */
-    uint64_t jobs;        /* conversions at once, into a folder */
-    uint64_t threads;     /* of a conversion; 0: one for each core */
-    uint64_t run;         /* of a NanoVer recording, or NO_RUN */
-    int align, prefixing; /* enum reel_align, enum reel_prefixing */
-    struct cli_recordings files;
-    struct reel_recording **recordings;
-    uint32_t n_recordings;
-    struct reel_source_option *sources; /* NULL: one recording */
+    bool folder;      /* the output is a folder: a ROS 2 bag */
+    int ros;          /* index in dialects; -1: not given */
+    uint64_t jobs;    /* conversions at once, into a folder */
+    uint64_t threads; /* of a conversion; 0: one for each core */
+    uint64_t run;     /* of a NanoVer recording, or NO_RUN */
+    struct cli_merged in;
     const struct reel_writer *writer;
     struct reel_write_options options;
     struct reel_selection selection;
     struct reel_threads *pool;
     struct reel_conversion *opened; /* of the file that is written, or reported on */
 };
-static const char *const aligns[] = {"start", "none", NULL};
 static const char *const dialects[] = {"1", "2", NULL}, *const encodings[] = {"ros1", "cdr"};
-static const char *const prefixes[] = {"clash", "always", "never", NULL};
 
 static inline void reel_auto_conversion_done(struct conversion *c) {
     reel_conversion_free(c->opened);
     reel_threads_free(c->pool);
-    for (uint32_t i = 0; i < c->n_recordings; i++) {
-        reel_recording_free(c->recordings[i]);
-    }
-    free(c->recordings);
+    rules_free(c->rules);
+    free(c->renames);
     cli_write_done(&c->write);
-    reel_auto_option_list_done(&c->shifts);
-    cli_recordings_done(&c->files);
-    free(c->sources);
+    reel_auto_option_list_done(&c->merging.shifts);
+    cli_merged_done(&c->in);
     reel_auto_cli_select_done(&c->select);
 }
 
@@ -91,56 +85,26 @@ static bool choose_writer(struct conversion *c, const char *out, struct reel_err
     return (c->writer = reel_writer_named(extension, version, err)) != NULL;
 }
 
-static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
-    const struct cli_gather_options gather = {.several = "name those to merge, or convert into a folder"};
-    if (!cli_gather(paths, n, &gather, &c->files, err)) {
-        return false;
+/* The rules of --rules, and the renamed topics of both. */
+static bool add_rules(struct conversion *c, struct reel_error *err) {
+    if (!c->rules) {
+        return true;
     }
-    if (c->files.n > INPUTS_MAX) {
-        return reel_fail(err, REEL_LIMIT, "at most %d recordings can be merged", INPUTS_MAX);
-    }
-    c->recordings = calloc(c->files.n, sizeof(struct reel_recording *));
-    if (!c->recordings) {
-        return reel_fail_memory(err);
-    }
-    for (; c->n_recordings < c->files.n; c->n_recordings++) {
-        const struct cli_files *files = &c->files.items[c->n_recordings];
-        if (!(c->recordings[c->n_recordings] = cli_open_files(files, false, err))) {
-            const char *name = files->name;
-            return strncmp(err->text, name, strlen(name)) == 0 ? false : reel_error_at(err, "%s", name);
-        }
-    }
-    return true;
-}
-
-/* How several recordings are merged. */
-static bool set_merge_options(struct conversion *c, struct reel_error *err) {
-    if (c->n_recordings < 2) {
-        return c->shifts.count == 0 || reel_fail(err, REEL_ARGUMENT, "--shift needs several recordings");
-    }
-    AUTO_MEM const char **names = calloc(c->n_recordings, sizeof *names);
-    c->sources = calloc(c->n_recordings, sizeof *c->sources);
-    if (!names || !c->sources) {
-        return reel_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < c->n_recordings; i++) {
-        names[i] = c->files.items[i].name;
-    }
-    const enum reel_align align = c->shifts.count > 0 ? REEL_ALIGN_NONE : (enum reel_align)c->align;
-    return reel_merge_options(c->recordings, c->n_recordings, names, align, c->sources, err) &&
-           (c->shifts.count == 0 ||
-            reel_merge_shift(c->recordings, c->n_recordings, names, c->shifts.items, c->shifts.count, c->sources, err));
+    free(TAKE(c->renames));
+    c->selection.rules = &c->rules->ros.base;
+    return rules_add_renames(c->rules, &c->selection, &c->renames, err);
 }
 
 static bool select_messages(struct conversion *c, struct reel_error *err) {
-    if (c->run != NO_RUN && (c->n_recordings > 1 || c->select.start.given || c->select.end.given)) {
+    if (c->run != NO_RUN && (c->in.n > 1 || c->select.start.given || c->select.end.given)) {
         return reel_fail(err, REEL_ARGUMENT,
                          "--run needs a single recording and cannot be combined with --start or --end");
     }
-    if (!cli_selection(&c->select, c->recordings, c->n_recordings, c->sources, &c->selection, err)) {
+    if (!cli_selection(&c->select, c->in.recordings, c->in.n, c->in.sources, &c->selection, err) ||
+        !add_rules(c, err)) {
         return false;
     }
-    c->selection.prefixing = (enum reel_prefixing)c->prefixing;
+    c->selection.prefixing = (enum reel_prefixing)c->merging.prefixing;
     if (c->view && !(c->selection.view = view_named(c->view, c->raw, err))) {
         return false;
     }
@@ -161,7 +125,7 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
         c->selection.key_frames = !(c->writer->needs & REEL_STREAMED);
         c->selection.state_at_cut = (c->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     }
-    return c->run == NO_RUN || reel_nanover_run(c->recordings[0], c->run, &c->selection, &c->options, err);
+    return c->run == NO_RUN || reel_nanover_run(c->in.recordings[0], c->run, &c->selection, &c->options, err);
 }
 
 /* The name of what is written: the file's without its extension, or the folder's. malloc'd. */
@@ -189,8 +153,8 @@ static bool open_conversion(struct conversion *c, const char *path, struct reel_
     options.name = name;
     reel_conversion_free(TAKE(c->opened));
     return (c->pool || (c->pool = cli_threads(c->threads, err))) &&
-           (c->opened = reel_conversion_new(c->writer, c->recordings, c->n_recordings, &c->selection, &options, c->pool,
-                                            NULL, err));
+           (c->opened =
+                reel_conversion_new(c->writer, c->in.recordings, c->in.n, &c->selection, &options, c->pool, NULL, err));
 }
 
 static bool warn_matches(const struct conversion *c, struct reel_error *err) {
@@ -261,14 +225,13 @@ static bool write_parts(struct conversion *c, const char *path, struct reel_erro
     if (!reel_split_parse(c->split, &rule, err)) {
         return reel_error_at(err, "--split");
     }
-    if (reel_split_is_nanover(&rule) && c->n_recordings > 1) {
+    if (reel_split_is_nanover(&rule) && c->in.n > 1) {
         return reel_fail(err, REEL_ARGUMENT, "--split: runs are those of one recording");
     }
     AUTO_MEM struct reel_split_part *parts =
         reel_split_is_nanover(&rule)
-            ? reel_nanover_split(c->recordings[0], &c->selection, &c->options, &rule, &count, err)
-            : reel_split(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options, &rule, NULL, &count,
-                         err);
+            ? reel_nanover_split(c->in.recordings[0], &c->selection, &c->options, &rule, &count, err)
+            : reel_split(c->writer, c->in.recordings, c->in.n, &c->selection, &c->options, &rule, NULL, &count, err);
     const char *extension = extension_of(path);
     for (uint32_t i = 0; parts && i < count; i++) {
         AUTO_MEM char *name = NULL;
@@ -290,8 +253,10 @@ static bool convert_convert(struct conversion *c, char **paths, uint32_t n, stru
         return reel_fail(err, REEL_ARGUMENT,
                          "--split writes several files, not to standard output or into a ROS 2 bag");
     }
-    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && set_merge_options(c, err) &&
-           select_messages(c, err) && open_conversion(c, out, err) && warn_matches(c, err) && report_losses(c, err) &&
+    const struct cli_gather_options gather = {.several = "name those to merge, or convert into a folder"};
+    return choose_writer(c, out, err) && cli_merged_open(paths, n - 1, &gather, &c->in, err) &&
+           cli_merged_align(&c->in, &c->merging, err) && select_messages(c, err) && open_conversion(c, out, err) &&
+           warn_matches(c, err) && report_losses(c, err) &&
            (c->report || (c->split ? write_parts : write_output)(c, out, err));
 }
 
@@ -323,7 +288,8 @@ static char *path_in_folder(const void *conversion, const char *folder, const st
 
 static bool convert_one(const void *all, char **paths, uint32_t n, bool replace, struct reel_error *err) {
     struct conversion c = *(const struct conversion *)all;
-    c.files = (struct cli_recordings){.n = 0};
+    c.in = (struct cli_merged){.n = 0};
+    c.renames = NULL;
     c.force = c.force || replace;
     return convert_convert(&c, paths, n, err);
 }
@@ -351,10 +317,9 @@ static int run_convert(int argc, char **argv) {
         {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = views_help(views)},
         {.name = "ros", .kind = CLI_CHOICE, .to = &c.ros, .value = "N", .help = "convert messages of ROS 1 to those of ROS 2 (2), or back (1); bags get those of ROS 1 without it", .choices = dialects},
         {.name = "wrap", .kind = CLI_FLAG, .to = &c.wrap, .help = "ROS bags: keep messages of ROS 2 as they are, in std_msgs/UInt8MultiArray"},
+        {.name = "rules", .kind = CLI_TEXT, .to = &c.rules_file, .value = "FILE", .help = "JSON: topics that get other names, and types of ROS whose name or fields change; their payloads are laid out anew"},
         {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},
-        {.name = "align", .kind = CLI_CHOICE, .to = &c.align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", .choices = aligns},
-        {.name = "shift", .kind = CLI_LIST, .to = &c.shifts, .value = "NAME:TIME", .help = "move one recording from its recorded times, run.bag:2.5s or run.bag:-2.5s, and align none otherwise; may be repeated"},
-        {.name = "prefix", .kind = CLI_CHOICE, .to = &c.prefixing, .value = "WHEN", .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic", .choices = prefixes},
+        CLI_MERGE_OPTIONS(c.merging),
         {.name = "run", .kind = CLI_UINT, .to = &c.run, .value = "N", .help = "only the N-th run of a NanoVer recording: from the N-th reset to the next; 0: before the first reset"},
         {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &c.jobs, .value = "N", .least = 1, .most = JOBS_MAX, .initial = "1", .help = "recordings converted at once, when OUT is a folder"},
         CLI_DEFINITIONS_OPTION,
@@ -369,6 +334,9 @@ static int run_convert(int argc, char **argv) {
         return code;
     }
     cli_catch_interrupt();
+    if (c.rules_file && !(c.rules = rules_load(c.rules_file, &err))) {
+        return cli_fail(&cli_convert, NULL, &err);
+    }
     if (convert_is_folder(argv[argc - 1]) && !is_one_bag(&c, argv + first, (uint32_t)(argc - first - 1))) {
         const struct cli_each each = {.command = &cli_convert,
                                       .processes = (unsigned)c.jobs,
@@ -382,9 +350,7 @@ static int run_convert(int argc, char **argv) {
     if (convert_convert(&c, argv + first, (uint32_t)(argc - first), &err)) {
         return CLI_DONE;
     }
-    for (uint32_t i = 0; i < c.files.n; i++) {
-        cli_forget_files(&c.files.items[i], &err);
-    }
+    cli_merged_forget(&c.in, &err);
     return cli_fail(&cli_convert, NULL, &err);
 }
 

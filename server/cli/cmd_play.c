@@ -19,6 +19,8 @@ struct request {
     int format;
     const char *speed, *rate, *clock, *max_gap, *follow, *to, *name, *collection, *token_file;
     bool loop, undecoded, channels;
+    struct option_list pauses;
+    struct cli_merging merging;
 };
 
 static bool play_go_on(void) {
@@ -36,6 +38,8 @@ static bool cmd_play_read_number(const char *name, const char *text, double *out
 
 static bool cmd_play_read_options(const struct request *q, struct reel_play_options *out, struct reel_error *err) {
     out->loop = q->loop;
+    out->pause_topics = q->pauses.items;
+    out->n_pause_topics = q->pauses.count;
     if (q->speed && strcmp(q->speed, "max") == 0) {
         out->speed = 0;
     } else if (!cmd_play_read_number("speed", q->speed, &out->speed, err)) {
@@ -47,14 +51,18 @@ static bool cmd_play_read_options(const struct request *q, struct reel_play_opti
 }
 
 /* The controls, through the actor's view where one is followed. */
-static struct reel_play *open_play(struct reel_recording *recording, const struct reel_play_options *o,
-                                   const char *follow, struct reel_error *err) {
+static struct reel_play *open_play(const struct cli_merged *in, const struct reel_play_options *o, const char *follow,
+                                   struct reel_error *err) {
     uint64_t actor = 0;
     if (follow && (!number_u64(follow, &actor) || actor > UINT32_MAX)) {
         reel_fail(err, REEL_ARGUMENT, "--follow %s: the number of an actor is expected", follow);
         return NULL;
     }
-    if (follow && !reel_carla_has_actor(recording, (uint32_t)actor, err)) {
+    if (follow && in->n > 1) {
+        reel_fail(err, REEL_ARGUMENT, "--follow needs a single recording");
+        return NULL;
+    }
+    if (follow && !reel_carla_has_actor(in->recordings[0], (uint32_t)actor, err)) {
         return NULL;
     }
     struct reel_play *play = reel_play_new(o, err);
@@ -64,16 +72,17 @@ static struct reel_play *open_play(struct reel_recording *recording, const struc
     return play;
 }
 
-static struct reel_stream *cmd_play_open_stream(struct reel_recording *recording, struct reel_selection *selection,
+static struct reel_stream *cmd_play_open_stream(const struct cli_merged *in, struct reel_selection *selection,
                                                 const struct reel_play_options *o, const char *follow,
                                                 struct reel_error *err) {
-    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
-    bool cut = selection->start_ns != REEL_TIME_MIN;
-    int64_t start = cut && selection->start_ns > info->start_ns ? selection->start_ns : info->start_ns;
-    selection->state_at_cut = cut;
-    AUTO(reel_play_free) struct reel_play *play = open_play(recording, o, follow, err);
-    return play ? reel_play_stream(play, &recording, 1, selection, start, info->end_ns > start ? info->end_ns : start,
-                                   err)
+    int64_t start, end;
+    reel_merge_span(in->recordings, in->n, in->sources, &start, &end);
+    selection->state_at_cut = selection->start_ns != REEL_TIME_MIN;
+    if (selection->start_ns > start) {
+        start = selection->start_ns;
+    }
+    AUTO(reel_play_free) struct reel_play *play = open_play(in, o, follow, err);
+    return play ? reel_play_stream(play, in->recordings, in->n, selection, start, end > start ? end : start, err)
                 : NULL;
 }
 
@@ -86,8 +95,8 @@ static struct record_remote_options remote_of(const struct request *q, const cha
                                           .go_on = play_go_on};
 }
 
-static bool play_file(const struct cli_files *files, struct cli_select *select, const struct request *q,
-                      struct reel_error *err) {
+static bool play_merged(struct cli_merged *in, struct cli_select *select, const struct request *q,
+                        struct reel_error *err) {
     struct reel_selection selection;
     struct reel_play_options options = reel_play_defaults();
     const struct reel_write_options write = {
@@ -96,18 +105,21 @@ static bool play_file(const struct cli_files *files, struct cli_select *select, 
     if (!writer || !cmd_play_read_options(q, &options, err)) {
         return false;
     }
-    AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, false, err);
-    if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) ||
-        !cli_warn_matches(&recording, 1, &selection, err)) {
+    if (!cli_merged_align(in, &q->merging, err) ||
+        !cli_selection(select, in->recordings, in->n, in->sources, &selection, err)) {
+        return false;
+    }
+    selection.prefixing = (enum reel_prefixing)q->merging.prefixing;
+    if (!cli_warn_matches(in->recordings, in->n, &selection, err)) {
         return false;
     }
     if (q->to) {
-        const struct record_remote_options remote = remote_of(q, files->name);
-        struct reel_stream *played = cmd_play_open_stream(recording, &selection, &options, q->follow, err);
+        const struct record_remote_options remote = remote_of(q, in->n > 1 ? "playback" : in->files.items[0].name);
+        struct reel_stream *played = cmd_play_open_stream(in, &selection, &options, q->follow, err);
         return played && play_remote(&remote, played, err);
     }
     struct output_file out = {.fd = STDOUT_FILENO};
-    struct reel_stream *stream = cmd_play_open_stream(recording, &selection, &options, q->follow, err);
+    struct reel_stream *stream = cmd_play_open_stream(in, &selection, &options, q->follow, err);
     AUTO(reel_row_output_free)
     struct reel_row_output *rows = stream ? reel_row_output_new(writer, &write, stream, err) : NULL;
     AUTO_MEM char *buffer = malloc(PIECE);
@@ -158,21 +170,27 @@ static bool play_from_server(const char *url, const struct cli_select *select, c
 }
 
 static int play_files(char **paths, uint32_t n, struct cli_select *select, const struct request *q) {
-    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    AUTO(cli_merged_done) struct cli_merged in = {.n = 0};
+    const struct cli_gather_options gather = {.several = "name those to play together"};
     struct reel_error err = {0};
-    if (!cli_gather_one(paths, n, &all, &err)) {
-        return all.n > 1 ? cli_misused(&cli_play, "%s", err.text) : cli_fail(&cli_play, NULL, &err);
+    if (!cli_merged_open(paths, n, &gather, &in, &err)) {
+        return cli_fail(&cli_play, NULL, &err);
     }
-    if (play_file(&all.items[0], select, q, &err)) {
+    if (play_merged(&in, select, q, &err)) {
         return CLI_DONE;
     }
-    cli_forget_files(&all.items[0], &err);
-    return cli_fail(&cli_play, all.items[0].name, &err);
+    cli_merged_forget(&in, &err);
+    return cli_fail(&cli_play, in.n > 1 ? NULL : in.files.items[0].name, &err);
+}
+
+static void play_request_done(struct request *q) {
+    reel_auto_option_list_done(&q->pauses);
+    reel_auto_option_list_done(&q->merging.shifts);
 }
 
 static int run_play(int argc, char **argv) {
     AUTO(cli_select_done) struct cli_select select = {0};
-    struct request q = {0};
+    AUTO_STRUCT(play_request_done) struct request q = {0};
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
@@ -190,6 +208,12 @@ static int run_play(int argc, char **argv) {
          .to = &q.max_gap,
          .value = "DURATION",
          .help = "shorten longer silences to this"},
+        {.name = "pause-topics",
+         .kind = CLI_LIST,
+         .to = &q.pauses,
+         .value = "GLOB",
+         .help = "pause when a message of such a topic is due, until Enter; may be repeated"},
+        CLI_MERGE_OPTIONS(q.merging),
         {.name = "follow",
          .kind = CLI_TEXT,
          .to = &q.follow,
@@ -237,7 +261,10 @@ static int run_play(int argc, char **argv) {
         return play_files(argv + first, (uint32_t)(argc - first), &select, &q);
     }
     if (argc - first > 1) {
-        return cli_misused(&cli_play, "expected one recording, or the address of one");
+        return cli_misused(&cli_play, "expected recordings, or the address of one");
+    }
+    if (q.pauses.count > 0) {
+        return cli_misused(&cli_play, "--pause-topics is for files; of an address it is the parameter pause_topic");
     }
     return play_from_server(argv[first], &select, &q, &err) ? CLI_DONE
                                                             : cli_fail(&cli_play, cli_file_name(argv[first]), &err);
@@ -246,8 +273,9 @@ static int run_play(int argc, char **argv) {
 const struct cli_command cli_play = {
     .name = "play",
     .arguments = "FILE…|URL [OPTION]…",
-    .summary = "print the messages of a recording when they are due",
+    .summary = "print the messages of recordings when they are due",
     .details = "The rows are those of cat; each is printed when as much time has passed as in the recording.\n"
+               "Several recordings are played as one, as convert merges them.\n"
                "A URL is that of a recording on a server: http://HOST/api/v1/recordings/ID.\n"
                "With --to the messages go into a live recording of a server instead.",
     .run = run_play,

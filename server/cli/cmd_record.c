@@ -12,7 +12,9 @@
 #include "cli/record_follow.h"
 #include "cli/record_remote.h"
 #include "convert/conversion.h"
+#include "convert/split.h"
 #include "formats/rows/append.h"
+#include "record/split.h"
 #include "reel/open.h"
 
 enum { BATCH_BYTES = 1 << 20, BATCH_MAX = 16 << 20, IDLE_MS = 50, LOOK_MS = 500 };
@@ -23,7 +25,9 @@ static const enum reel_row_media media[] = {REEL_ROWS_JSON, REEL_ROWS_MSGPACK};
 static const char *const media_types[] = {"application/x-ndjson", "application/msgpack"};
 
 struct request {
-    const char *target, *to, *name, *collection, *compression, *token_file, *follow_file, *idle;
+    const char *target, *to, *name, *collection, *compression, *token_file, *follow_file, *idle, *split_size,
+        *split_duration;
+    uint64_t split_messages, max_splits;
     int input;
     struct cli_write write;
     struct reel_write_values values; /* of `write`, as the writer checks them */
@@ -125,19 +129,53 @@ static bool record_input(struct recording *r, enum reel_row_media medium, struct
 
 /* ---- a file */
 
+static bool is_split(const struct request *q) {
+    return q->split_size || q->split_duration || q->split_messages > 0;
+}
+
+static bool read_split(const struct request *q, struct record_split_options *out, struct reel_error *err) {
+    out->messages = q->split_messages;
+    out->max_parts = (uint32_t)q->max_splits;
+    if (q->split_size && !split_parse_size(q->split_size, &out->bytes)) {
+        return reel_fail(err, REEL_ARGUMENT, "--split-size %.100s: a size is expected, such as 500MB or 1GiB",
+                         q->split_size);
+    }
+    if (q->split_duration && !reel_duration_parse(q->split_duration, &out->ns, err)) {
+        return reel_error_at(err, "--split-duration");
+    }
+    return !q->split_duration || out->ns > 0 || reel_fail(err, REEL_ARGUMENT, "--split-duration must not be 0");
+}
+
 /* Formats that cannot be written message by message are recorded as MCAP, beside the file, and converted at the end. */
+static bool convert_recorded(const char *recorded, const struct request *q, const struct reel_convert_options *to,
+                             struct reel_error *err) {
+    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(recorded, NULL, err);
+    if (!recording || !reel_convert(recording, NULL, q->target, to, NULL, err)) {
+        return reel_error_at(err, "what was recorded is in %.200s", recorded);
+    }
+    unlink(recorded);
+    return true;
+}
+
 static bool record_file(const struct request *q, const struct reel_writer *writer, struct reel_error *err) {
     AUTO_STRUCT(recording_done) struct recording r = {0};
     AUTO_MEM char *adjacent = disk_adjacent(q->target, ".recording.mcap");
-    const struct reel_recorder_options options = {
-        .size = sizeof options, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
-    bool direct = writer->recorder;
+    const struct reel_recorder_options own_options = {.size = sizeof own_options,
+                                                      .compression = q->compression,
+                                                      .settings = q->settings,
+                                                      .n_settings = q->n_settings};
+    const struct reel_convert_options to = {
+        .size = sizeof to, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
+    bool direct = writer->recorder, splits = is_split(q);
+    struct record_split_options split = {.target = direct ? NULL : writer, .convert = &to};
     if (!adjacent) {
         return reel_fail_memory(err);
     }
     const struct reel_writer *own = direct ? writer : reel_writer_named(".mcap", NULL, err);
-    const char *path = direct ? q->target : adjacent;
-    if (!own || !(r.recorder = reel_recorder_open(path, own, direct ? &options : NULL, err)) ||
+    const struct reel_recorder_options *options = direct ? &own_options : NULL;
+    if (!own || !read_split(q, &split, err) ||
+        !(r.recorder = splits ? record_split_open(q->target, own, options, &split, err)
+                              : reel_recorder_open(direct ? q->target : adjacent, own, options, err)) ||
         !(r.rows = reel_rows_new(r.recorder, err))) {
         return false;
     }
@@ -147,14 +185,8 @@ static bool record_file(const struct request *q, const struct reel_writer *write
     if (!closed || (direct && !good)) {
         return reel_error_pass(err, good ? &closing : &why);
     }
-    if (!direct) {
-        const struct reel_convert_options to = {
-            .size = sizeof to, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
-        AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(adjacent, NULL, err);
-        if (!recording || !reel_convert(recording, NULL, q->target, &to, NULL, err)) {
-            return reel_error_at(err, "what was recorded is in %.200s", adjacent);
-        }
-        unlink(adjacent);
+    if (!direct && !splits && !convert_recorded(adjacent, q, &to, err)) {
+        return false;
     }
     fprintf(stderr, "reel record: %llu messages\n", (unsigned long long)r.messages);
     return good || reel_error_pass(err, &why);
@@ -199,6 +231,10 @@ static int run_record(int argc, char **argv) {
     struct cli_option options[CLI_OPTIONS_MAX + 1] = {
         {.name = "input", .kind = CLI_CHOICE, .to = &q.input, .value = "FORMAT", .help = "format of the rows (default: ndjson)", .choices = inputs},
         {.name = "compression", .kind = CLI_TEXT, .to = &q.compression, .value = "NAME", .help = "compression of the file: zstd, lz4, bz2, as its format has them"},
+        {.name = "split-size", .kind = CLI_TEXT, .to = &q.split_size, .value = "SIZE", .help = "write several files, FILE_0000 and so on, of about this size: 500MB, 1GiB"},
+        {.name = "split-duration", .kind = CLI_TEXT, .to = &q.split_duration, .value = "DURATION", .help = "the same, a file for each span of this time: 10m"},
+        {.name = "split-messages", .kind = CLI_UINT, .to = &q.split_messages, .value = "N", .least = 1, .help = "the same, of this many messages"},
+        {.name = "max-splits", .kind = CLI_UINT, .to = &q.max_splits, .value = "N", .least = 1, .most = UINT32_MAX, .help = "keep this many of these files: the oldest is deleted"},
         {.name = "follow-file", .kind = CLI_TEXT, .to = &q.follow_file, .value = "FILE|FOLDER", .help = "with --to: instead of rows, a file that another program is writing, or the folder of `ros2 bag record`"},
         {.name = "idle", .kind = CLI_TEXT, .to = &q.idle, .value = "DURATION", .help = "that file is complete when it has not grown for this time (default: when it is renamed, or Ctrl-C)"},
         {.name = "to", .kind = CLI_TEXT, .to = &q.to, .value = "URL", .help = "a server's address: into a live recording there"},
@@ -222,6 +258,10 @@ static int run_record(int argc, char **argv) {
                                         : q.follow_file       ? "--follow-file needs --to"
                                                               : "expected a file, or --to URL --name NAME");
     }
+    if ((q.to && is_split(&q)) || (q.max_splits > 0 && !is_split(&q))) {
+        return cli_misused(&cli_record, q.to ? "--split-… is for files, not for --to"
+                                             : "--max-splits needs --split-size, --split-duration or --split-messages");
+    }
     if (q.to && cli_write_settings(&q.write, q.settings) > 0) {
         return cli_misused(&cli_record, "options of a format are those of a file, not of --to");
     }
@@ -238,10 +278,13 @@ const struct cli_command cli_record = {
     .name = "record",
     .arguments = "FILE [OPTION]… | --to URL --name NAME [OPTION]…",
     .summary = "record rows from the standard input as they come",
-    .details = "A row is {\"topic\": …, \"log_time\": …, \"data\": …}; a row {\"$channel\": {\"topic\": …, \"type\": "
-               "…, \"encoding\": …}} "
-               "defines a topic.\n"
-               "The file's extension names its format. Ctrl-C ends the recording.\n"
-               "With --follow-file, what is complete in a file goes into the live recording while the file grows.",
+    .details =
+        "A row is {\"topic\": …, \"log_time\": …, \"data\": …}; a row {\"$channel\": {\"topic\": …, \"type\": "
+        "…, \"encoding\": …}} "
+        "defines a topic.\n"
+        "The file's extension names its format. Ctrl-C ends the recording.\n"
+        "With --split-… a recording is several files, each complete: it begins with the last messages of latched "
+        "topics and the state where messages are changes.\n"
+        "With --follow-file, what is complete in a file goes into the live recording while the file grows.",
     .run = run_record,
 };

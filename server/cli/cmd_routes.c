@@ -39,6 +39,7 @@ static json_t *view_route(const struct http_route *r, const struct http_policy *
     if (http_changes(r->method)) {
         json_object_set_new(out, "idempotency_key", json_string(keys[policy->key]));
         json_object_set_new(out, "if_match", json_boolean(policy->if_match));
+        json_object_set_new(out, "if_none_match", json_boolean(policy->if_none_match));
     }
     return out;
 }

@@ -12,6 +12,7 @@
 #include "access/local.h"
 #include "api/routes.h"
 #include "api/service/service.h"
+#include "api/tree/s3.h"
 #include "app.h"
 #include "base/cleanup.h"
 #include "catalog/location.h"
@@ -165,7 +166,7 @@ static int serve(struct app_config *config) {
     int code = CLI_FAILED;
     if (catalog_set_location(config->data, config->catalog, &err) && app_open(&app, config, &err) &&
         create_first_token(&app, &err) &&
-        app_serve(&app, api_routes(), api_policies(), api_hint, api_page_unknown, &err)) {
+        app_serve(&app, api_routes(), api_policies(), api_hint, api_page_unknown, &api_s3, &err)) {
         printf("listening on %s\n", http_server_url(app.http));
         fflush(stdout);
         systemd_ready();

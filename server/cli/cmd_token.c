@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "access/links.h"
+#include "access/s3_keys.h"
 #include "access/token.h"
 #include "base/cleanup.h"
 #include "catalog/attach.h"
@@ -19,7 +20,7 @@
 struct arguments {
     const char *data, *role, *name, *expires;
     struct option_list collections;
-    bool forget;
+    bool forget, s3;
 };
 static inline void reel_auto_arguments_done(struct arguments *w) {
     reel_auto_option_list_done(&w->collections);
@@ -53,6 +54,20 @@ static bool open_bucket(const char *data, struct catalog *c, struct store **stor
     return *store ? catalog_attach(c, *store, err) : why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
 }
 
+/* The token as S3's two texts. */
+static bool print_s3(const struct arguments *w, struct catalog *c, const struct token *token, struct reel_error *err) {
+    char path[PATH_MAX];
+    struct s3_keys keys = {0};
+    AUTO(links_close) struct links *links = links_open(w->data, err);
+    bool good = links && catalog_location(w->data, path, err) && (!db_is_server(path) || links_share(links, c, err)) &&
+                s3_keys_of(links, token, &keys, err);
+    if (good) {
+        printf("access key: %s\nsecret key: %s\n", keys.access, keys.secret);
+    }
+    OPENSSL_cleanse(&keys, sizeof keys);
+    return good;
+}
+
 static bool cmd_token_create(const struct arguments *w, struct reel_error *err) {
     char text[TOKEN_TEXT];
     AUTO_STRUCT(token_done) struct token token = {0};
@@ -68,9 +83,12 @@ static bool cmd_token_create(const struct arguments *w, struct reel_error *err) 
                       err)) {
         return false;
     }
-    puts(text);
+    bool good = !w->s3 || print_s3(w, c, &token, err);
+    if (good && !w->s3) {
+        puts(text);
+    }
     OPENSSL_cleanse(text, sizeof text);
-    return cli_flush(err);
+    return good && cli_flush(err);
 }
 
 static void print_time(int64_t ns, const char *none) {
@@ -159,6 +177,10 @@ static int run_token(int argc, char **argv) {
          .to = &w.expires,
          .value = "WHEN",
          .help = "create: expiry, as 30d or 2030-01-01T00:00:00Z (default: never)"},
+        {.name = "s3",
+         .kind = CLI_FLAG,
+         .to = &w.s3,
+         .help = "create: print the access key and secret key for /s3 instead"},
         {.name = "forget",
          .kind = CLI_FLAG,
          .to = &w.forget,
@@ -200,7 +222,8 @@ const struct cli_command cli_token = {
                "change them and move them "
                "to\n"
                "the trash; admin: also delete permanently, and manage tokens and the server. rotate creates a new key "
-               "for signed links; links\n"
-               "signed with the previous key stay valid. Changes take effect at once, also for a running server.",
+               "for signed links and for\n"
+               "secret keys of S3; those of the previous key stay valid. Changes take effect at once, also for a "
+               "running server.",
     .run = run_token,
 };

@@ -1,17 +1,42 @@
 /* See play_remote.h. */
 #include "cli/play_remote.h"
 
+#include <poll.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/record_rows.h"
-#include "reel/play.h"
+#include "play/play.h"
 
 static const int64_t LOOK_NS = 200000000; /* how often a playback looks for Ctrl-C */
 
+/* Of a playback that has paused (--pause-topics): continues it after a line, or the end, of the standard input. */
+static void continue_at_enter(struct reel_play *play) {
+    static bool is_known; /* there is one playback in a program */
+    const struct reel_play_change change = {.size = sizeof change, .set = REEL_PLAY_PAUSED};
+    struct reel_play_state state = {.size = sizeof state};
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    char line[256];
+    reel_play_get(play, &state);
+    if (!state.paused) {
+        return;
+    }
+    if (!is_known) {
+        fputs("reel play: paused; Enter continues\n", stderr);
+        is_known = true;
+    }
+    if (poll(&in, 1, 0) > 0) {
+        bool ended = read(STDIN_FILENO, line, sizeof line) <= 0;
+        is_known = ended;
+        reel_play_set(play, &change, NULL);
+    }
+}
+
 bool play_await(struct reel_stream *played) {
     while (!reel_play_wait(played, LOOK_NS)) {
+        continue_at_enter(play_of(played));
         if (cli_interrupted()) {
             return false;
         }

@@ -76,9 +76,6 @@ bool definitions_refresh(struct app *app, struct reel_error *err) {
     if (!good) {
         d->state = before; /* once more next time */
     }
-    if (good && changed && before.known) { /* before others go on with the new ones */
-        catalog_forget_answers(app->catalog);
-    }
     atomic_store(&d->seen, good ? d->state.version : UINT64_MAX);
     pthread_mutex_unlock(&d->mutex);
     return good;

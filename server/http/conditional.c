@@ -170,6 +170,10 @@ bool conditional_if_range(const struct http_request *r, const struct http_valida
     return v->modified_ns != 0 && conditional_parse_date(value, &date) && date == modified_seconds(v);
 }
 
+bool http_if_absent(const struct http_request *r) {
+    return http_header(r, "If-None-Match") != NULL; /* key.c has refused all but "*" */
+}
+
 bool http_if_match(const struct http_request *r, const char *etag) {
     const char *match = http_header(r, "If-Match");
     return !match || is_state_listed(match, etag);

@@ -81,6 +81,7 @@ void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot
         note_unparsed(c);
         deadline_remove(c); /* the library closes the socket after this */
         request_close(&c->request);
+        rejected_watch(NULL);
         free(c);
         atomic_fetch_sub_explicit(&server->counters.connections, 1, memory_order_relaxed);
     }
@@ -104,6 +105,7 @@ void *connection_on_target(void *context, const char *target, struct MHD_Connect
         return NULL;
     }
     cancel_set(&c->server->cancel);
+    rejected_watch(c);
     deadline_phase(c, PHASE_HEADERS);
     request_close(&c->request);
     c->got_line = true;
@@ -194,6 +196,7 @@ static bool check_caller(struct http_request *r) {
         json_decref(errors);
         return false;
     }
+    deprecation_of_route(r);
     if (errors) {
         reply_bad_params(r, errors);
     }
@@ -217,8 +220,8 @@ static void begin_request(struct http_request *r, const char *method, const char
         http_reply_empty(r, 204);
         return;
     }
-    if (!request_split_target(r) || !find_route(r) || !guard_origin(r) || !check_caller(r) || !body_is_wanted(r) ||
-        !key_admit(r)) {
+    if (!protocol_claim(r) || !request_split_target(r) || !find_route(r) || !guard_origin(r) || !check_caller(r) ||
+        !body_is_wanted(r) || !key_admit(r)) {
         return;
     }
     if (r->route->begin && !r->key.first.status) {
@@ -375,15 +378,15 @@ static void connection_count(struct http_request *r, bool cut) {
 void connection_on_completed(void *context, struct MHD_Connection *mhd, void **request,
                              enum MHD_RequestTerminationCode code) {
     struct http_request *r = *request;
-    bool cut = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
     (void)context, (void)mhd;
     *request = NULL;
     if (!r) {
         return;
     }
+    bool cut = code != MHD_REQUEST_TERMINATED_COMPLETED_OK && !r->rejected;
     struct http_server *server = r->server;
     struct http_connection *c = r->connection;
-    bool started = r->started, refused = r->refused;
+    bool started = r->started, refused = r->refused || r->rejected;
     if (r->sends_fd) { /* the library closes the file after this */
         deadline_file(c, -1, 0);
         if (atomic_exchange(&c->file_cut, false)) {
@@ -404,8 +407,10 @@ void connection_on_completed(void *context, struct MHD_Connection *mhd, void **r
         }
     } else if (!cut || code == MHD_REQUEST_TERMINATED_WITH_ERROR) { /* rejected by the library's parser */
         snprintf(r->method, sizeof r->method, "-");
-        r->status = 400;
-        request_take_id(r);
+        if (!r->rejected) {
+            r->status = 400;
+            request_take_id(r);
+        }
         connection_count(r, cut);
         log_request(r, cut);
     }

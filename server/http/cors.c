@@ -11,9 +11,10 @@ static const char allowed_headers[] =
     "Want-Repr-Digest, Tus-Resumable, Upload-Length, Upload-Offset, Upload-Metadata, Upload-Checksum, Upload-Concat, "
     "Upload-Defer-Length, Upload-Complete, Upload-Draft-Interop-Version, X-HTTP-Method-Override";
 static const char exposed_headers[] =
-    "Accept-Ranges, Content-Length, Content-Range, Content-Disposition, Content-Location, ETag, Idempotent-Replayed, "
+    "Accept-Ranges, Content-Length, Content-Range, Content-Disposition, Content-Location, Deprecation, ETag, "
+    "Idempotent-Replayed, "
     "Last-Modified, Link, "
-    "Location, Repr-Digest, Retry-After, Server-Timing, X-Matched, X-Next-Cursor, X-Warning, X-Total-Count, "
+    "Location, Repr-Digest, Retry-After, Server-Timing, Sunset, X-Matched, X-Next-Cursor, X-Warning, X-Total-Count, "
     "X-Request-Id, Upload-Offset, "
     "Upload-Length, "
     "Upload-Expires, Upload-Complete, Upload-Limit, Upload-Metadata, Upload-Concat, Upload-Defer-Length, "

@@ -312,6 +312,30 @@ static void reply_without(struct http_request *r, const struct http_file *file, 
     file_release(file);
 }
 
+/* The value that is sent for a header of the file: what http_set_file_header() has set, else its own. */
+static const char *file_header(const struct http_request *r, const char *name, const char *own) {
+    for (size_t i = 0; i < HTTP_FILE_HEADERS && r->file_headers[i].name; i++) {
+        if (strcmp(r->file_headers[i].name, name) == 0) {
+            return r->file_headers[i].value;
+        }
+    }
+    return own;
+}
+
+static void add_file_headers(struct http_request *r, const struct http_file *file) {
+    if (file->file_name && !file_header(r, "Content-Disposition", NULL)) {
+        add_disposition(r, file->file_name);
+    }
+    if (file->repr_digest) {
+        http_add_header(r, "Repr-Digest", file->repr_digest);
+    }
+    for (size_t i = 0; i < HTTP_FILE_HEADERS && r->file_headers[i].name; i++) {
+        if (strcmp(r->file_headers[i].name, "Content-Type") != 0 && r->file_headers[i].value[0]) {
+            http_add_header(r, r->file_headers[i].name, r->file_headers[i].value);
+        }
+    }
+}
+
 void http_reply_file(struct http_request *r, const struct http_file *file) {
     if (r->replied) {
         file_release(file);
@@ -331,12 +355,7 @@ void http_reply_file(struct http_request *r, const struct http_file *file) {
         reply_without(r, file, 416);
         return;
     }
-    if (file->file_name) {
-        add_disposition(r, file->file_name);
-    }
-    if (file->repr_digest) {
-        http_add_header(r, "Repr-Digest", file->repr_digest);
-    }
+    add_file_headers(r, file);
     struct http_range all = {.first = 0, .last = file->length - 1};
     const struct http_range *range = answer == RANGE_PARTS ? &ranges.items[0] : &all;
     uint64_t length = range->last - range->first + 1; /* 0 for an empty file */
@@ -344,7 +363,7 @@ void http_reply_file(struct http_request *r, const struct http_file *file) {
     if (answer == RANGE_PARTS && !several) {
         add_content_range(r, range, file->length);
     }
-    AUTO_MEM char *media_type = strdup(file->media_type); /* the context may own it */
+    AUTO_MEM char *media_type = strdup(file_header(r, "Content-Type", file->media_type)); /* the context may own it */
     struct MHD_Response *response =
         several ? parts_response(r, file, &ranges, &length) : range_response(r, file, range->first, length);
     if (response && !several) {

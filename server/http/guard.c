@@ -122,11 +122,21 @@ static bool is_literal_address(const char *name) {
     return inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
 }
 
+/* "" without --public-url */
+static void public_host(const struct http_server *server, char out[HTTP_HOST]) {
+    const char *host = server->options.public_url ? strstr(server->options.public_url, "://") : NULL;
+    snprintf(out, HTTP_HOST, "%.*s", host ? (int)strcspn(host + 3, "/") : 0, host ? host + 3 : "");
+}
+
+bool http_public_host(const struct http_request *r, char out[HTTP_HOST]) {
+    public_host(r->server, out);
+    return out[0];
+}
+
 /* Is the name the host of --public-url? */
 static bool is_public_host(const struct http_server *server, const char *name) {
-    char part[300], ours[256];
-    const char *host = server->options.public_url ? strstr(server->options.public_url, "://") : NULL;
-    snprintf(part, sizeof part, "%.*s", host ? (int)strcspn(host + 3, "/") : 0, host ? host + 3 : "");
+    char part[HTTP_HOST], ours[256];
+    public_host(server, part);
     return host_name(part, ours, sizeof ours) && ascii_casecmp(ours, name) == 0;
 }
 

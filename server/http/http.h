@@ -32,6 +32,15 @@ enum http_type {
     HTTP_CHOICE
 };
 
+/* What will be removed; docs/compatibility.md says when it may be. Its answers have the headers Deprecation, Sunset and
+ * Link, the OpenAPI document marks it, and its uses are logged and counted. A member of JSON has `deprecated: true` in
+ * openapi.yaml; the handler that reads it from a body calls http_uses_deprecated(). */
+struct http_deprecation {
+    const char *what;           /* "GET /api/v1/old", "from of GET /api/v1/old" */
+    const char *since, *sunset; /* dates such as "2027-01-31", at least a year apart */
+    const char *link;           /* what is to be used instead: an address, or a path of this server */
+};
+
 struct http_param { /* tables end with {0} */
     const char *name;
     enum http_type type; /* checked before the handler runs: 400 naming the parameter */
@@ -41,7 +50,8 @@ struct http_param { /* tables end with {0} */
     uint64_t min, max;    /* of HTTP_UINT; max of a parameter that repeats: how often; max 0: no limit */
     const char *help;     /* a sentence */
     const char *fallback; /* the default value, which the handler assumes itself; NULL: none */
-    const struct http_param *(*more)(void); /* of the last row, without a name: the table goes on with this one */
+    const struct http_deprecation *deprecated; /* NULL: it stays */
+    const struct http_param *(*more)(void);    /* of the last row, without a name: the table goes on with this one */
 };
 /* `param` if it has a name, else the first row of the table that follows. NULL: the table ends. */
 const struct http_param *http_param_row(const struct http_param *param);
@@ -64,8 +74,8 @@ struct http_route {
     void (*aborted)(struct http_request *r);
 };
 
-/* What a write (POST, PUT, PATCH, DELETE) does with Idempotency-Key and If-Match; a route without a row here has {0}.
- */
+/* Whether a route stays, and what a write (POST, PUT, PATCH, DELETE) does with Idempotency-Key, If-Match and
+ * If-None-Match; one without a row here has {0}. */
 enum http_key {
     HTTP_KEY_STORED,   /* the answer is stored, and sent again to a repeated request */
     HTTP_KEY_RESOURCE, /* what the request changes stores the key: http_key() */
@@ -74,7 +84,9 @@ enum http_key {
 };
 struct http_policy {
     enum http_key key;
-    bool if_match; /* the handler compares it with the entity tag of the resource; else 400 */
+    bool if_match;      /* the handler compares it with the entity tag of the resource; else 400 */
+    bool if_none_match; /* "*": the handler creates the resource, or replies 412 if there is one; else 400 */
+    const struct http_deprecation *deprecated; /* NULL: it stays */
 };
 bool http_changes(const char *method); /* whether it is one of the four */
 
@@ -119,6 +131,7 @@ struct http_grant {
     void *memory;              /* holds the caller's texts; freed with the request */
     char peer[64];             /* the client behind a trusted proxy; "": the peer itself */
     const char *detail;        /* the reason for a refusal; a literal */
+    const char *code;          /* the same as a code of struct http_protocol; a literal, NULL: none */
     unsigned retry_after_s;
     bool again; /* set by who asks: the request was granted before, so a refusal is no failed log-in */
 };
@@ -138,10 +151,16 @@ enum http_role http_role_needed(const struct http_request *r); /* of its route; 
 unsigned http_status(const struct http_request *r);            /* of the response; 0: none yet */
 void http_path_for_logs(const struct http_request *r, char *out, size_t size); /* as sent, without the query, tokens
                                                                                   masked */
+void http_uses_deprecated(struct http_request *r, const struct http_deprecation *what); /* before the reply */
 void http_audit(struct http_request *r); /* records the request whatever its role and status */
 bool http_is_audited(const struct http_request *r);
-const char *http_path(const struct http_request *r);   /* decoded, without the query */
-const char *http_target(const struct http_request *r); /* path and query as sent, without the prefix */
+const char *http_path(const struct http_request *r);        /* decoded, without the query */
+const char *http_target(const struct http_request *r);      /* path and query as sent, without the prefix */
+const char *http_target_sent(const struct http_request *r); /* the same without what struct http_protocol puts before */
+enum { HTTP_HOST = 300 };
+bool http_public_host(const struct http_request *r, char out[HTTP_HOST]); /* "lab.example:8040" of --public-url; false:
+                                                                             none */
+bool http_is_of_protocol(const struct http_request *r);                   /* struct http_protocol */
 /* The path of --public-url, which goes before each path in an answer: "/reel"; "": none. */
 const char *http_prefix(const struct http_request *r);
 /* a path from the body of a request */
@@ -156,6 +175,7 @@ char *http_header_lines(const struct http_request *r, const char *name);  /* all
 unsigned http_header_count(const struct http_request *r, const char *name);
 bool http_is_secure(const struct http_request *r); /* over TLS: here or, by X-Forwarded-Proto, at a proxy */
 bool http_is_head(const struct http_request *r);
+bool http_if_absent(const struct http_request *r); /* If-None-Match: * was sent, on a route with if_none_match */
 bool http_if_match(const struct http_request *r, const char *etag); /* If-Match holds for this tag (strongly), or was
                                                                        not sent */
 bool http_has_body_length(const struct http_request *r, uint64_t *length); /* Content-Length; false when chunked */
@@ -203,6 +223,8 @@ const void *http_kept_body(const struct http_request *r, size_t *size);
 const char *http_param(const struct http_request *r, const char *name); /* first value, NULL when absent */
 /* The first `max` values; returns how many there are of them. More than the row's `max` are refused before. */
 size_t http_params(const struct http_request *r, const char *name, const char **out, size_t max);
+/* From now on there are none, for what follows would take others by the same names; texts that were read stay valid. */
+void http_forget_params(struct http_request *r);
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out); /* these: false when absent, *out
                                                                                        untouched */
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out);
@@ -270,6 +292,22 @@ void http_reply_error(struct http_request *r, const struct reel_error *err); /* 
                                                                                 413, DAMAGED 422, NO_SPACE 507, … else
                                                                                 500 */
 void http_reply_no_memory(struct http_request *r);                           /* the same, for out of memory */
+
+/* A protocol that has its own paths and documents of errors. */
+struct http_protocol {
+    const char *base; /* of its paths: "/s3" */
+    /* Whether a request to another path is one of this protocol, so that its path counts from the base. */
+    bool (*claims)(const struct http_request *r);
+    const char *media_type; /* of a problem */
+    /* A problem as this protocol says it, which may have another status; `code`: of struct http_grant, or NULL.
+     * malloc'd, NULL: no memory. */
+    char *(*problem)(const struct http_request *r, unsigned *status, const char *slug, const char *code,
+                     const char *detail);
+};
+/* What http_reply_file() sends in place of the file's own header, if it sends the file: Content-Type,
+ * Content-Disposition, Content-Language, Content-Encoding, Cache-Control, Expires. The value lives as long as the
+ * request. */
+void http_set_file_header(struct http_request *r, const char *name, const char *value);
 
 /* For a request of several questions, of which one may fail without the others: until it is called with NULL, a problem
  * of this request goes to *out instead of to the client, without the headers that were added for it. */
@@ -373,6 +411,7 @@ struct http_options {
     /* Replies to a request for a path that no route has; false: it has not, and the client gets a problem document. May
      * be NULL. */
     bool (*unknown)(struct http_request *r);
+    const struct http_protocol *protocol;                         /* NULL: none */
     bool (*is_proxy)(const struct app *app, const char *address); /* trusted, speaks for many clients; may be NULL */
     void (*finished)(const struct http_request *r); /* called for each request with complete headers, after its
                                                        response; may be NULL */
@@ -401,6 +440,16 @@ struct http_class_metrics {
 void http_server_classes(const struct http_server *server, struct http_class_metrics out[HTTP_CLASSES]);
 const char *http_class_name(unsigned class);
 double http_bucket_bound(unsigned bucket);
+/* Requests that used what is deprecated, by who sent them: "token:7", or for others how they are authenticated. Returns
+ * how many there are. */
+enum { HTTP_DEPRECATED_USES_MAX = 256, HTTP_DEPRECATED_CALLER = 32 };
+struct http_deprecated_use {
+    const char *what;
+    char caller[HTTP_DEPRECATED_CALLER];
+    uint64_t requests;
+};
+size_t http_server_deprecated(const struct http_server *server,
+                              struct http_deprecated_use out[HTTP_DEPRECATED_USES_MAX]);
 struct http_metrics {
     uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut, slow_writers, slow_readers,
         over_address;

@@ -24,6 +24,7 @@ enum {
     HTTP_PATH_PARTS_MAX = 32,         /* segments of a request's path */
     HTTP_ROUTE_PARTS_MAX = 12,        /* segments of a route's template */
     HTTP_PARAMS_MAX = 256,            /* of one request */
+    HTTP_DEPRECATED_MAX = 8,          /* of one request */
     HTTP_RANGES_MAX = 32,             /* of one request; with more the whole body is sent */
     HTTP_FILE_NAME_MAX = 512,         /* in Content-Disposition */
     HTTP_BODY_IGNORED_MAX = 64 << 10, /* sent to a route that accepts none */
@@ -36,6 +37,7 @@ enum {
     HTTP_RATE_WINDOW_MS = 30000,      /* for measuring the rate of an upload */
     HTTP_READER_WINDOW_MS = 60000,    /* … and of a download */
     HTTP_CONNECTIONS_LEAVING = 256,   /* above the limit, for connections being closed to make room */
+    HTTP_FILE_HEADERS = 6,            /* of http_set_file_header() */
     HTTP_GRANT_MS = 500,              /* interval of checks whether a stream that lasts is still granted */
     HTTP_WATCH_MS = 200,              /* interval of the watchdog */
     HTTP_MEMORY_WAIT_S = 10,          /* for memory that other responses hold */
@@ -95,6 +97,10 @@ struct http_server {
     _Atomic uint64_t running; /* requests whose headers have arrived and whose response is not complete */
     struct http_counters counters;
     struct http_watch watch;
+    struct deprecations {
+        struct http_deprecated_use uses[HTTP_DEPRECATED_USES_MAX];
+        size_t n;
+    } deprecations;
 };
 
 /* ---- one request */
@@ -105,6 +111,8 @@ struct http_text { /* NUL-terminated copy in the request's buffer */
 struct http_query {
     struct http_text *values; /* in the order sent; from malloc */
     size_t count;
+    const struct http_deprecation *deprecated[HTTP_DEPRECATED_MAX]; /* of the parameters that were sent */
+    size_t n_deprecated;
 };
 
 struct http_path {
@@ -136,8 +144,10 @@ struct http_request {
     struct http_connection *connection;
     struct MHD_Connection *mhd;
     const struct http_route *route;
-    char *buffer; /* one allocation: the target as sent, then the decoded texts */
-    char *target; /* without the prefix, which is before it */
+    char *buffer;   /* one allocation: the target as sent, then the decoded texts */
+    char *target;   /* without the prefix, which is before it */
+    size_t claimed; /* bytes of the target that a protocol has put before what was sent */
+    struct http_text file_headers[HTTP_FILE_HEADERS];
     struct http_path path;
     struct reel_bytes captured[HTTP_ROUTE_PARTS_MAX]; /* names in the route's template; values below */
     const char *captured_values[HTTP_ROUTE_PARTS_MAX];
@@ -145,6 +155,8 @@ struct http_request {
     struct http_query query;
     struct http_grant grant;
     struct http_extra_header *extra_headers, **extra_headers_end;
+    const struct http_deprecation *deprecated[HTTP_DEPRECATED_MAX]; /* what it uses */
+    size_t n_deprecated;
     struct http_problem *caught; /* the caller's, http_catch_problems() */
     struct key_state key;
     char method[HTTP_METHOD_MAX + 1];
@@ -160,6 +172,7 @@ struct http_request {
     bool gave_up; /* piece() returned false */
     bool replied;
     bool refused;          /* answered before the body arrived */
+    bool rejected;         /* rejected.c has sent the answer, in place of the library */
     bool audited;          /* http_audit() was called */
     bool forwarded;        /* by another server, which received it from `remote` */
     bool answered_by_peer; /* its answer is another server's */
@@ -208,7 +221,11 @@ int64_t http_clock_ms(void); /* monotonic */
 bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd,
                   const char *target);
 void request_take_id(struct http_request *r);
-void prefix_take(struct http_request *r);          /* moves r->target behind the prefix */
+void prefix_take(struct http_request *r); /* moves r->target behind the prefix */
+/* Puts the base of the server's protocol before the target if it is one of that. False: no memory, has replied. */
+bool protocol_claim(struct http_request *r);
+/* The protocol that the path of the request belongs to; NULL: HTTP itself. */
+const struct http_protocol *protocol_of(const struct http_request *r);
 bool request_split_target(struct http_request *r); /* path and query; false when it has replied */
 void request_close(struct http_request *r);
 void request_drop_headers(struct http_request *r); /* those of http_add_header() */
@@ -229,6 +246,7 @@ void connection_worked(struct http_request *r, int64_t begun_ms); /* the server'
                                                                      being idle */
 
 /* key.c */
+struct http_policy key_policy(const struct http_request *r); /* of its route */
 bool key_admit(struct http_request *r); /* checks and applies Idempotency-Key and If-Match; false: replied */
 void key_piece(struct http_request *r, const void *data, size_t size); /* of the body */
 void key_repeat(struct http_request *r);                               /* replies with the stored answer, or 422 */
@@ -243,6 +261,16 @@ bool caller_authorize(struct http_request *r); /* calls authorize(); false: repl
 bool library_parses_in_place(void);                    /* version 0.9.75 */
 bool library_strictness(struct MHD_OptionItem *out);   /* the option for MHD_start_daemon(); false: it has none */
 void library_report(const struct http_server *server); /* logs what is off with this version */
+
+/* rejected.c */
+void rejected_watch(struct http_connection *c); /* the one that the calling thread reads from; NULL: none */
+/* For MHD_OPTION_EXTERNAL_LOGGER. All other messages are about clients that disconnected; log.c logs requests. */
+__attribute__((format(printf, 2, 0))) void rejected_on_message(void *context, const char *format, va_list args);
+
+/* deprecation.c */
+void deprecation_of_route(struct http_request *r); /* its route and parameters, once the caller is known */
+void deprecation_headers(const struct http_request *r, struct MHD_Response *response);
+void deprecation_names(const struct http_request *r, char *out, size_t size); /* for the log */
 
 /* metrics.c */
 void metrics_count(struct http_request *r);
@@ -351,6 +379,7 @@ void reply_not_modified(struct http_request *r, uint64_t length);
 void reply_note_error(struct http_request *r, const char *text); /* for the log */
 /* Problem with errors: [{param, detail}]; takes the list. */
 void reply_bad_params(struct http_request *r, json_t *errors);
+json_t *reply_problem_json(const struct http_request *r, unsigned status, const char *slug, const char *detail);
 
 /* cors.c */
 void cors_headers(const struct http_request *r, struct MHD_Response *response);

@@ -1,5 +1,5 @@
-/* Idempotency-Key and If-Match, as the policy of the route says. A key is looked up before the handler runs and the
- * answer is stored before it is sent, so handlers know nothing of it. Where it is stored is not known here
+/* Idempotency-Key, If-Match and If-None-Match, as the policy of the route says. A key is looked up before the handler
+ * runs and the answer is stored before it is sent, so handlers know nothing of it. Where it is stored is not known here
  * (http_options.keys). */
 #include "base/ascii.h"
 #include "base/bytes.h"
@@ -12,7 +12,7 @@
 
 enum { KEY_BYTES_MAX = 255 };
 
-static struct http_policy policy_of(const struct http_request *r) {
+struct http_policy key_policy(const struct http_request *r) {
     const struct http_options *o = &r->server->options;
     return o->policies ? o->policies[r->route - o->routes] : (struct http_policy){0};
 }
@@ -116,16 +116,26 @@ static bool admit_key(struct http_request *r, enum http_key policy) {
     return policy != HTTP_KEY_STORED || keys->take(r, r->key.name, &r->key.hold, &r->key.first);
 }
 
+/* A condition that the handler would ignore is refused. */
+static bool admit_conditions(struct http_request *r, struct http_policy policy) {
+    const char *none = http_header(r, "If-None-Match");
+    bool match_fits = policy.if_match || !http_header(r, "If-Match");
+    bool none_fits = !none || (policy.if_none_match && strcmp(none, "*") == 0);
+    if (!match_fits || !none_fits) {
+        http_reply_problem(r, 400, "unsupported-header", "This operation does not support %s.",
+                           !match_fits            ? "If-Match"
+                           : policy.if_none_match ? "If-None-Match with another value than *"
+                                                  : "If-None-Match");
+    }
+    return match_fits && none_fits;
+}
+
 bool key_admit(struct http_request *r) {
     if (!http_changes(r->method)) {
         return true;
     }
-    struct http_policy policy = policy_of(r);
-    if (!policy.if_match && http_header(r, "If-Match")) {
-        http_reply_problem(r, 400, "unsupported-header", "This operation does not support If-Match.");
-        return false;
-    }
-    return admit_key(r, policy.key);
+    struct http_policy policy = key_policy(r);
+    return admit_conditions(r, policy) && admit_key(r, policy.key);
 }
 
 /* ---- answers */

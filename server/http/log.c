@@ -40,7 +40,8 @@ void log_request(struct http_request *r, bool cut) {
     if (!options->log) {
         return;
     }
-    char line[LOG_LINE_MAX], path[LOG_PATH_MAX], when[REEL_TIME_TEXT];
+    char line[LOG_LINE_MAX], path[LOG_PATH_MAX], when[REEL_TIME_TEXT], deprecated[256];
+    deprecation_names(r, deprecated, sizeof deprecated);
     http_path_for_logs(r, path, sizeof path);
     reel_time_rfc3339(reel_now_ns(), when);
     const struct line_field fields[] = {{.key = "ts", .text = when},
@@ -53,6 +54,7 @@ void log_request(struct http_request *r, bool cut) {
                                         {.key = "ms", .number = http_clock_ms() - r->started_ms},
                                         {.key = "remote", .text = http_peer(r)},
                                         {.key = "caller", .text = options->authorize ? http_caller(r)->name : ""},
+                                        {.key = "deprecated", .text = deprecated},
                                         {.key = "cut", .text = cut ? "true" : ""},
                                         {.key = "error", .text = r->error}};
     line_write(options->log_json, fields, sizeof fields / sizeof *fields, line, sizeof line);

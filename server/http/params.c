@@ -172,6 +172,9 @@ static void take_pair(const struct http_param *param, char *name, char *value, s
         restore_plus(value);
     }
     check_value(param, value, errors);
+    if (param->deprecated && out->n_deprecated < HTTP_DEPRECATED_MAX) {
+        out->deprecated[out->n_deprecated++] = param->deprecated;
+    }
     out->values[out->count++] = (struct http_text){.name = name, .value = value};
 }
 
@@ -260,6 +263,10 @@ size_t http_params(const struct http_request *r, const char *name, const char **
         }
     }
     return count;
+}
+
+void http_forget_params(struct http_request *r) {
+    r->query.count = 0;
 }
 
 bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out) {

@@ -111,6 +111,9 @@ void reply_take(struct http_request *r, unsigned status, struct MHD_Response *re
     }
     add_timing(r, response);
     cors_headers(r, response);
+    if (!r->answered_by_peer) {
+        deprecation_headers(r, response);
+    }
     for (const struct http_extra_header *h = r->extra_headers; h; h = h->next) {
         reply_header(response, h->name, h->value);
     }
@@ -214,11 +217,12 @@ static void tag_as(struct http_request *r, const char *etag) {
 }
 
 /* Takes the text. If the handler set an ETag, conditional requests are handled here. */
-static void reply_json_text(struct http_request *r, unsigned status, struct text text) {
+static void reply_tagged(struct http_request *r, unsigned status, const char *media_type, struct text text,
+                         bool packable) {
     const char *etag = extra_header(r, "ETag");
     char packed[HTTP_ETAG_TEXT];
     bool reads = etag && status == 200 && !request_writes(r);
-    if (reads && text.size >= HTTP_GZIP_MIN && accept_coding(http_header(r, "Accept-Encoding"), "gzip") &&
+    if (reads && packable && text.size >= HTTP_GZIP_MIN && accept_coding(http_header(r, "Accept-Encoding"), "gzip") &&
         conditional_packed_etag(etag, packed)) {
         tag_as(r, packed);
         etag = packed;
@@ -226,12 +230,12 @@ static void reply_json_text(struct http_request *r, unsigned status, struct text
     struct http_validators validators = {.etag = etag};
     unsigned condition = reads ? conditional_status(r, &validators) : 0;
     if (condition == 0) {
-        reply_body(r, status, "application/json", &text, !etag || reads);
+        reply_body(r, status, media_type, &text, packable && (!etag || reads));
         return;
     }
     free(text.data);
     if (condition == 304) {
-        if (text.size >= HTTP_GZIP_MIN) { /* like the full response */
+        if (packable && text.size >= HTTP_GZIP_MIN) { /* like the full response */
             http_add_header(r, "Vary", "Accept-Encoding");
         }
         reply_not_modified(r, text.size);
@@ -248,7 +252,7 @@ static void reply_reserved(struct http_request *r, unsigned status, struct text 
         free(text.data);
         http_reply_no_memory(r);
     } else if (text.size <= HTTP_MEMORY_UNCOUNTED || http_reserve(r, text.size)) {
-        reply_json_text(r, status, text);
+        reply_tagged(r, status, "application/json", text, true);
     } else {
         free(text.data);
     }
@@ -272,7 +276,7 @@ void http_reply_bytes(struct http_request *r, unsigned status, const char *media
         reply_take(r, status, NULL, 0);
         return;
     }
-    reply_body(r, status, media_type, &copy, false);
+    reply_tagged(r, status, media_type, copy, false);
 }
 
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text) {
@@ -320,20 +324,23 @@ bool http_catches_problems(const struct http_request *r) {
     return r->caught;
 }
 
-void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
-                             json_t *extra_members) {
+/* As the protocol of the path says it. */
+static void reply_problem_of(struct http_request *r, const struct http_protocol *p, unsigned status, const char *slug,
+                             const char *detail) {
+    char *text = p->problem(r, &status, slug, r->grant.code, detail);
+    if (status >= 500) {
+        reply_note_error(r, detail);
+    }
+    if (text) {
+        http_reply_text(r, status, p->media_type, text);
+    } else {
+        reply_take(r, 500, NULL, 0);
+    }
+    free(text);
+}
+
+json_t *reply_problem_json(const struct http_request *r, unsigned status, const char *slug, const char *detail) {
     char type[256];
-    if (lacks_memory(r) && status < 500) { /* what it objects to may not be what was sent */
-        json_decref(extra_members);
-        http_reply_no_memory(r);
-        return;
-    }
-    if (r->caught) {
-        r->caught->status = status;
-        snprintf(r->caught->detail, sizeof r->caught->detail, "%s", detail);
-        json_decref(extra_members);
-        return;
-    }
     snprintf(type, sizeof type, "%s/problems/%s", r->server->options.prefix, slug);
     json_t *instance =
         /* NULL: not UTF-8 */
@@ -345,6 +352,28 @@ void http_reply_problem_with(struct http_request *r, unsigned status, const char
     json_object_set_new(problem, "detail", json_safe(detail));
     json_object_set_new(problem, "instance", instance ? instance : json_string(""));
     json_object_set_new(problem, "request_id", json_safe(r->id));
+    return problem;
+}
+
+void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
+                             json_t *extra_members) {
+    if (lacks_memory(r) && status < 500) { /* what it objects to may not be what was sent */
+        json_decref(extra_members);
+        http_reply_no_memory(r);
+        return;
+    }
+    if (r->caught) {
+        r->caught->status = status;
+        snprintf(r->caught->detail, sizeof r->caught->detail, "%s", detail);
+        json_decref(extra_members);
+        return;
+    }
+    if (protocol_of(r)) {
+        json_decref(extra_members);
+        reply_problem_of(r, protocol_of(r), status, slug, detail);
+        return;
+    }
+    json_t *problem = reply_problem_json(r, status, slug, detail);
     if (extra_members) {
         json_object_update(problem, extra_members);
         json_decref(extra_members);

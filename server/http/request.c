@@ -78,6 +78,7 @@ bool request_split_target(struct http_request *r) {
         return false;
     }
     if (!router_split(r->target, size, decoded, &r->path)) {
+        r->path = (struct http_path){0}; /* it is not whole */
         http_reply_problem(r, 400, "bad-path",
                            "The path contains an invalid percent escape, a NUL, invalid UTF-8, a \".\" or \"..\" "
                            "segment, or more than %d segments.",

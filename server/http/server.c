@@ -7,7 +7,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +93,6 @@ static bool listen_on(struct http_server *server, struct reel_error *err) {
     return read_address(server, err);
 }
 
-/* The library's messages are about clients that disconnected; log.c logs requests. */
-__attribute__((format(printf, 2, 0))) static void ignore_message(void *context, const char *format, va_list args) {
-    (void)context, (void)format, (void)args;
-}
-
 /* Paths and parameters are decoded by router.c and params.c, not by the library. */
 static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text) {
     (void)context, (void)connection;
@@ -138,7 +132,7 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
     if (deadline_start(server, err)) {         /* before the first connection */
         server->daemon =
             MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, server,                                     //
-                             MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL,                                        //
+                             MHD_OPTION_EXTERNAL_LOGGER, rejected_on_message, NULL,                                   //
                              MHD_OPTION_LISTEN_SOCKET, server->fd,                                                    //
                              MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_POOL_BYTES,                             //
                              MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,                                  //

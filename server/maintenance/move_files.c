@@ -249,7 +249,10 @@ static bool move_contents(struct move *m, struct reel_error *err) {
 }
 
 static bool move_notes(struct move *m, struct reel_error *err) {
-    json_auto_t *collections = store_load_collections(m->from), *settings = store_load_settings(m->from);
+    json_auto_t *collections = store_load_collections(m->from, err), *settings = NULL;
+    if (!collections || !store_load_settings(m->from, &settings, err)) {
+        return false;
+    }
     AUTO_MEM char *text = json_whole_text(collections, JSON_COMPACT);
     return (text || reel_fail_memory(err)) && store_write_collections(m->to, text, err) &&
            (!settings || store_write_settings(m->to, settings, err));

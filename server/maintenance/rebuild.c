@@ -212,7 +212,7 @@ bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struc
 }
 
 bool rebuild_collections(struct app *app, struct reel_error *err) {
-    json_t *all = store_load_collections(app->store), *value;
+    json_t *all = store_load_collections(app->store, err), *value;
     const char *name;
     bool good = all;
     json_object_foreach(all, name, value) {

@@ -76,7 +76,10 @@ static bool settings_keep(struct app *app, struct reel_error *err) {
     if (json_array_size(definitions) > 0) {
         json_object_set(now, "definitions", definitions);
     }
-    json_auto_t *there = store_load_settings(app->store);
+    json_auto_t *there = NULL;
+    if (!store_load_settings(app->store, &there, err)) {
+        return false;
+    }
     size_t n = json_array_size(hooks) + json_array_size(saved) + json_array_size(definitions) +
                json_array_size(json_object_get(retention, "rules")) +
                json_array_size(json_object_get(retention, "quotas"));
@@ -176,7 +179,10 @@ static bool restore_definition(struct app *app, json_t *item, struct reel_error 
 }
 
 bool settings_restore(struct app *app, struct reel_error *err) {
-    json_auto_t *all = store_load_settings(app->store);
+    json_auto_t *all = NULL;
+    if (!store_load_settings(app->store, &all, err)) {
+        return false;
+    }
     const json_t *retention = json_object_get(all, "retention");
     size_t i;
     json_t *item;

@@ -4,11 +4,15 @@
 #include "base/cleanup.h"
 #include "catalog/quota.h"
 #include "manifests/manifests.h"
+#include "scans/scanning.h"
 #include "work/locks.h"
 
 bool changing_apply(struct app *app, const struct catalog_recording *row, const struct catalog_change *change,
                     bool *changed, struct reel_error *err) {
-    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    AUTO_STRUCT(lock_release) struct key_lock row_lock = {0}, lock = {0};
+    if (change->sets_clock) { /* the end of a scan reads the clock that was set, and writes the row later */
+        lock_take(app->locks, &row_lock, ROW_LOCK, row->id);
+    }
     lock_take(app->locks, &lock, QUOTA_LOCK, change->collection ? change->collection : row->collection);
     bool good = (!change->collection || quota_check_move(app->catalog, row->id, change->collection, err)) &&
                 catalog_change(app->catalog, row->id, change, changed, err);

@@ -22,6 +22,8 @@ void ingest_result_done(struct ingest_result *r) {
     catalog_recording_done(&r->recording);
 }
 
+static const char NAME_EXISTS[] = "there is a recording of that name already";
+
 /* ---- one ingestion */
 
 struct ingestion {
@@ -252,6 +254,11 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
     if (!find_name(in, &there, err)) {
         return ingest_refuse(in);
     }
+    if (there.row && in->q->absent) {
+        catalog_recording_done(&there);
+        reel_fail(err, REEL_CHANGED, NAME_EXISTS);
+        return ingest_refuse(in);
+    }
     bool same = there.row && is_same(&there, &in->r), taken = there.row && !same;
     if (same) {
         bool ok = answer_existing(in, &there, err);
@@ -292,6 +299,10 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
     if (q->part_of && (q->format || q->replace || q->keep)) {
         return reel_fail(err, REEL_ARGUMENT,
                          "part_of: format, replace and keep are for recordings, this is a part of one");
+    }
+    if (q->absent && (q->part_of || q->replace)) {
+        return reel_fail(err, REEL_ARGUMENT, "If-None-Match: %s",
+                         q->replace ? "it contradicts replace" : "a part has no name of its own");
     }
     return names_check(q->collection, q->name, err) && (!q->part_of || names_check(q->collection, q->part_of, err)) &&
            (!q->group || names_check(q->collection, q->group, err)) &&
@@ -355,9 +366,21 @@ void ingest_upload(struct app *app, struct store_upload *upload, const char sha2
     }
 }
 
+/* Of If-None-Match: *; checked again when the row is added. */
+static bool check_absent(struct app *app, const struct ingest_request *q, struct reel_error *err) {
+    AUTO_STRUCT(catalog_recording_done) struct catalog_recording there = {0};
+    struct reel_error none = {0};
+    if (!q->absent) {
+        return true;
+    }
+    return catalog_get_named(app->catalog, q->collection, q->name, &there, &none)
+               ? reel_fail(err, REEL_CHANGED, NAME_EXISTS)
+               : none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
+}
+
 bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t length, struct reel_error *err) {
     const struct reel_format *format;
-    if (!check_request(q, &format, err)) {
+    if (!check_request(q, &format, err) || !check_absent(app, q, err)) {
         return false;
     }
     uint64_t max = app->config.upload_max_bytes;

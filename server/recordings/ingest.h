@@ -18,6 +18,7 @@ struct ingest_request {
     const char *owner; /* of the upload: the scans of several owners are done in turn; NULL: none */
     /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
     bool replace, keep;
+    bool absent; /* no recording may have the name, not even one of the same content: else REEL_CHANGED */
 };
 
 enum ingest_outcome {
@@ -38,7 +39,8 @@ struct ingest_result {
 /* Of the only file of a recording, or of a part. */
 const char *ingest_file_name(const struct ingest_request *q);
 
-/* Cheap checks before a body is received: name valid, room for `length` bytes (0 = unknown). */
+/* Cheap checks before a body is received: name valid (and free, if it must be), room for `length` bytes (0 = unknown).
+ */
 bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t length, struct reel_error *err);
 
 /* `upload` is finished (store_upload_finish); this keeps or drops it. Waits for the scan at most wait_ns, then

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "store/store.h"
@@ -32,6 +33,9 @@ bool file_read_all(struct file_read *in, struct reel_error *err) {
             digest_add(in->hash, buffer, (size_t)n);
         }
         done += n > 0 ? (uint64_t)n : 0;
+        if (!cancel_check(err)) {
+            return false;
+        }
         if (in->progress && in->progress->report && !in->progress->report(in->progress->context, done, in->is->size)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }

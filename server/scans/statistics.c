@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "catalog/imports.h"
 #include "catalog/maintenance.h"
 #include "decode/encoding.h"
@@ -18,7 +19,7 @@
 #include "values/statistics.h"
 
 #define STATISTICS_LOCK "statistics" /* by content: they are made once */
-enum { NICENESS = 15, MARK_EACH = 1000 };
+enum { NICENESS = 15, MARK_EACH = 1000, MARK_VERSION = 1000 * DERIVED_EVENTS_VERSION + STATISTICS_VERSION };
 
 struct reel_statistics *statistics_open(struct app *app, const char *content, struct reel_error *err) {
     char path[PATH_MAX];
@@ -33,21 +34,43 @@ static bool scans_statistics_make(struct app *app, const struct catalog_recordin
     size_t size;
     AUTO(reel_recording_free) struct reel_recording *recording = recordings_get(app->recordings, r, 0, job, err);
     return recording && reel_statistics_make(recording, progress, &data, &size, err) &&
-           store_keep_statistics(app->store, r->content, data, size, err);
+           store_keep_small(app->store, r->content, STORE_STATISTICS, data, size, err);
+}
+
+bool statistics_make_events(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
+                            struct derived_events *out, struct reel_error *err) {
+    char job[JOB_ID_TEXT];
+    AUTO(reel_recording_free) struct reel_recording *recording = recordings_get(app->recordings, r, 0, job, err);
+    return recording && derived_events_make(app, r->content, recording, progress, out, err);
+}
+
+static bool has_events(struct app *app, const struct catalog_recording *r) {
+    struct reel_error ignored = {0};
+    AUTO_STRUCT(derived_events_done) struct derived_events events = {0};
+    return !derived_events_possible(r) || derived_events_open(app, r->content, &events, &ignored);
+}
+
+/* A question about events says why there are none. */
+static bool make_events(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
+                        struct reel_error *err) {
+    struct reel_error why = {0};
+    AUTO_STRUCT(derived_events_done) struct derived_events events = {0};
+    return has_events(app, r) || statistics_make_events(app, r, progress, &events, &why) ||
+           reel_error_ignore(err, &why);
 }
 
 bool statistics_make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
                      struct reel_error *err) {
     bool good;
     AUTO(reel_statistics_free) struct reel_statistics *before = statistics_open(app, r->content, NULL);
-    if (before) {
+    if (before && has_events(app, r)) {
         return true;
     }
     {
         AUTO_LOCK struct key_lock lock = {0};
         lock_take(app->locks, &lock, STATISTICS_LOCK, r->content);
         AUTO(reel_statistics_free) struct reel_statistics *there = statistics_open(app, r->content, NULL);
-        good = there || scans_statistics_make(app, r, progress, err);
+        good = (there || scans_statistics_make(app, r, progress, err)) && make_events(app, r, progress, err);
     }
     scan_tidy(app, r->content); /* it may have been purged meanwhile */
     return good;
@@ -84,15 +107,15 @@ static int64_t read_mark(struct app *app) {
     unsigned version, encodings;
     int64_t row;
     AUTO_MEM char *text = catalog_maintenance(app->catalog, CATALOG_STATISTICS, &ignored);
-    bool known = text && sscanf(text, "%u %u %" SCNd64, &version, &encodings, &row) == 3 &&
-                 version == STATISTICS_VERSION && encodings == reel_encodings_version();
+    bool known = text && sscanf(text, "%u %u %" SCNd64, &version, &encodings, &row) == 3 && version == MARK_VERSION &&
+                 encodings == reel_encodings_version();
     return known ? row : 0;
 }
 
 static void write_mark(struct app *app, int64_t row) {
     struct reel_error ignored; /* it is looked at again */
     char text[64];
-    snprintf(text, sizeof text, "%d %u %" PRId64, STATISTICS_VERSION, reel_encodings_version(), row);
+    snprintf(text, sizeof text, "%d %u %" PRId64, MARK_VERSION, reel_encodings_version(), row);
     catalog_set_maintenance(app->catalog, CATALOG_STATISTICS, text, &ignored);
 }
 

@@ -6,13 +6,17 @@
 
 #include "app.h"
 #include "reel/values.h"
+#include "scans/derived_events.h"
 #include "work/jobs.h"
 
 /* REEL_NOT_FOUND, REEL_CHANGED: they have to be made. */
 struct reel_statistics *statistics_open(struct app *app, const char *content, struct reel_error *err);
-/* Makes them unless they are there. The recording is ready. */
+/* Makes them unless they are there, and the events that follow from the recording. The recording is ready. */
 bool statistics_make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
                      struct reel_error *err);
+/* Of a recording that has none yet. */
+bool statistics_make_events(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
+                            struct derived_events *out, struct reel_error *err);
 /* Adds the job for a recording, if there is none yet; id: of the job. */
 bool statistics_make_later(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT],
                            struct reel_error *err);

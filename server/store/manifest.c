@@ -38,28 +38,25 @@ json_t *store_load_manifest(const struct store *store, const char *content, stru
     return j;
 }
 
-json_t *store_load_collections(const struct store *store) {
-    struct reel_error none;
-    json_t *j = manifest_load(store, "collections.json", NULL, &none);
-    json_t *out = json_incref(json_object_get(j, "descriptions"));
-    json_decref(j);
-    if (!json_is_object(out)) {
-        json_decref(out);
-        return json_object();
-    }
-    return out;
-}
-
-json_t *store_load_settings(const struct store *store) {
-    struct reel_error none;
-    return manifest_load(store, "settings.json", NULL, &none);
-}
-
-/* For a change: NULL when there is none, or it makes no sense. False: it cannot be known. */
-static bool load_old(const struct store *store, const char *content, json_t **out, struct reel_error *err) {
+/* *out: NULL when there is none, or it makes no sense. False: it cannot be read, and must not be replaced. */
+static bool load_if_any(const struct store *store, const char *name, const char *suffix, json_t **out,
+                        struct reel_error *err) {
     struct reel_error why = {0};
-    *out = manifest_load(store, content, STORE_MANIFEST, &why);
+    *out = manifest_load(store, name, suffix, &why);
     return *out || why.code == REEL_NOT_FOUND || why.code == REEL_DAMAGED || reel_error_pass(err, &why);
+}
+
+json_t *store_load_collections(const struct store *store, struct reel_error *err) {
+    json_auto_t *j = NULL;
+    if (!load_if_any(store, "collections.json", NULL, &j, err)) {
+        return NULL;
+    }
+    json_t *descriptions = json_object_get(j, "descriptions");
+    return json_is_object(descriptions) ? json_incref(descriptions) : json_object();
+}
+
+bool store_load_settings(const struct store *store, json_t **out, struct reel_error *err) {
+    return load_if_any(store, "settings.json", NULL, out, err);
 }
 
 /* ---- writing */
@@ -85,7 +82,7 @@ bool store_update_manifest(struct store *store, const char *content,
     json_auto_t *old = NULL;
     pthread_mutex_lock(lock_of(store, content));
     uint64_t failures = heap_failures();
-    bool ok = load_old(store, content, &old, err);
+    bool ok = load_if_any(store, content, STORE_MANIFEST, &old, err);
     json_auto_t *manifest = ok ? update(context, old) : NULL;
     ok = ok && (heap_failures() == failures || reel_fail_memory(err)); /* else it may lack members */
     bool same = old && manifest && json_equal(old, manifest);          /* after a restore nearly all of them are */
@@ -161,7 +158,8 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
     pthread_mutex_lock(lock_of(store, content));
     uint64_t failures = heap_failures();
     bool ok =
-        load_old(store, content, &manifest, err) && (heap_failures() == failures || reel_fail_memory(err)) &&
+        load_if_any(store, content, STORE_MANIFEST, &manifest, err) &&
+        (heap_failures() == failures || reel_fail_memory(err)) &&
         (!manifest || (json_object_set_new(manifest, "recordings", store_manifest_with(manifest, id, NULL)) == 0 &&
                        (heap_failures() == failures || reel_fail_memory(err)) &&
                        write_out(store, content, STORE_MANIFEST, manifest, err)));

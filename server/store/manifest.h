@@ -32,11 +32,12 @@ json_t *store_manifest_with(const json_t *manifest, const char *id, json_t *entr
 
 /* descriptions: {"name": "description"} as JSON. */
 bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err);
-/* {"name": "description"}, a new reference; an empty object when there is none. */
-json_t *store_load_collections(const struct store *store);
+/* {"name": "description"}, a new reference; an empty object when there is none. NULL: it cannot be read. */
+json_t *store_load_collections(const struct store *store, struct reel_error *err);
 
 /* Only the owner may read settings.json. */
 bool store_write_settings(struct store *store, const json_t *settings, struct reel_error *err);
-json_t *store_load_settings(const struct store *store); /* a new reference; NULL when there is none */
+/* *out: a new reference, or NULL when there is none. False: it cannot be read. */
+bool store_load_settings(const struct store *store, json_t **out, struct reel_error *err);
 
 #endif

@@ -125,7 +125,11 @@ bool store_load_reference(struct store *store, const char *sha256, struct store_
     if (!store_content_path(store, sha256, ".ref", path, sizeof path, err)) {
         return false;
     }
-    json_t *note = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    json_auto_t *note = NULL;
+    struct reel_error why = {0};
+    if (!store_read_json(path, &note, &why) && why.code != REEL_NOT_FOUND) {
+        return reel_error_pass(err, &why);
+    }
     bool good = note &&
                 json_unpack(note, "{s:s, s:I, s:I, s:I, s:I, s:s}", "path", &where, "device", &device, "inode", &inode,
                             "size", &size, "mtime_ns", &mtime, "fingerprint", &fingerprint) == 0 &&
@@ -136,7 +140,6 @@ bool store_load_reference(struct store *store, const char *sha256, struct store_
         memcpy(out->path, where, strlen(where) + 1);
         memcpy(out->fingerprint, fingerprint, strlen(fingerprint) + 1);
     }
-    json_decref(note);
     return good || reel_fail(err, REEL_NOT_FOUND, "the stored file is gone");
 }
 

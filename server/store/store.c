@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/heap.h"
 #include "base/hex.h"
 #include "base/ownership.h"
 #include "store/bucket/bucket.h"
@@ -101,6 +102,32 @@ static bool write_new(const struct store *store, char path[STORE_PATH], const vo
     }
     return (disk_write_all(fd, data, size) && (!sync || fsync(fd) == 0)) ||
            (reel_fail_errno(err, "the store cannot write a file"), unlink(path), false);
+}
+
+bool store_parse_json(const char *text, size_t size, json_t **out, struct reel_error *err) {
+    uint64_t failures = heap_failures();
+    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    return *out || heap_failures() == failures || reel_fail_memory(err);
+}
+
+bool store_read_json(const char *path, json_t **out, struct reel_error *err) {
+    struct stat st;
+    AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        return reel_fail(err, REEL_NOT_FOUND, "the file is not there");
+    }
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        return reel_fail_errno(err, "the file cannot be read");
+    }
+    if (st.st_size > STORE_TEXT_MAX) {
+        return reel_fail(err, REEL_LIMIT, "the file has more than %d bytes", STORE_TEXT_MAX);
+    }
+    AUTO_MEM char *text = malloc((size_t)st.st_size + 1);
+    if (!text) {
+        return reel_fail_memory(err);
+    }
+    return disk_read_at(fd, text, (size_t)st.st_size, 0) ? store_parse_json(text, (size_t)st.st_size, out, err)
+                                                         : reel_fail(err, REEL_IO, "the file cannot be read");
 }
 
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
@@ -278,17 +305,19 @@ bool store_renew_pack(struct store *store, const char *content, struct reel_erro
 }
 
 /* What a power failure damages is refused by its checksum, and made again. */
-bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
-                           struct reel_error *err) {
+bool store_keep_small(struct store *store, const char *content, const char *suffix, const void *data, size_t size,
+                      struct reel_error *err) {
     char to[STORE_PATH];
-    return store_place_file(store, content, STORE_STATISTICS, to, sizeof to, err) &&
-           store_write_unsynced(store, to, data, size, err) && store_keep_file(store, content, STORE_STATISTICS, err);
+    return store_place_file(store, content, suffix, to, sizeof to, err) &&
+           store_write_unsynced(store, to, data, size, err) && store_keep_file(store, content, suffix, err);
 }
 
 /* ---- all files */
 
-const struct store_kind store_kinds[STORE_KINDS] = {
-    {STORE_MANIFEST, "manifests"}, {STORE_PACK, "packs"}, {STORE_STATISTICS, "statistics"}};
+const struct store_kind store_kinds[STORE_KINDS] = {{STORE_MANIFEST, "manifests"},
+                                                    {STORE_PACK, "packs"},
+                                                    {STORE_STATISTICS, "statistics"},
+                                                    {STORE_EVENTS, "derived-events"}};
 
 bool store_is_of_content(const char *suffix) {
     bool found = false;

@@ -128,6 +128,7 @@ bool store_make_place(const struct store *store, const char *content, struct ree
 #define STORE_MANIFEST ".json"
 #define STORE_PACK ".reel"
 #define STORE_STATISTICS ".stats" /* of its fields: reel/values.h */
+#define STORE_EVENTS ".events"    /* that follow from it: scans/derived_events.h */
 /* Where a pack or statistics are written; store_keep_file() then makes them last. */
 bool store_place_file(struct store *store, const char *content, const char *suffix, char *out, size_t size,
                       struct reel_error *err);
@@ -143,9 +144,11 @@ bool store_remove_file(struct store *store, const char *content, const char *suf
                                                                                                                  there
                                                                                                                  is none
                                                                                                                */
-bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
-                           struct reel_error *err);
-/* Whether a file of this suffix belongs to a content, as store_each() visits it: its pack, manifest or statistics. */
+/* Statistics or events. */
+bool store_keep_small(struct store *store, const char *content, const char *suffix, const void *data, size_t size,
+                      struct reel_error *err);
+/* Whether a file of this suffix belongs to a content, as store_each() visits it: its pack, manifest, statistics or
+ * events. */
 bool store_is_of_content(const char *suffix);
 /* The folder of recordings that are being written, made if there is none. */
 bool store_live_folder(const struct store *store, char *out, size_t size, struct reel_error *err);
@@ -159,11 +162,11 @@ bool store_keep_picture(struct store *store, const char *content, const char *na
                         struct reel_error *err);
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest,
-                                                                                                statistics, derived */
+                                                                                                statistics, … */
 
 /* Every file under blobs/ in the order of their names, in a bucket those of each kind, for sweeping: its 64 hex digits,
  * what follows them ("" a blob, ".ref", ".reel", ".json",
- * ".stats", else a leftover), when it was written. Stops when visit() is false. */
+ * ".stats", ".events", else a leftover), when it was written. Stops when visit() is false. */
 bool store_each(struct store *store,
                 bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,
                 struct reel_error *err);

@@ -80,7 +80,7 @@ extern const struct store_ops store_in_folder, store_in_bucket;
 extern const struct store_upload_ops store_upload_in_folder, store_upload_in_bucket;
 
 /* What there is of a content, besides its bytes: the suffix, in a bucket the folder of such objects. */
-enum { STORE_KINDS = 3 };
+enum { STORE_KINDS = 4 };
 extern const struct store_kind { const char *suffix, *folder; } store_kinds[STORE_KINDS];
 
 static inline void store_close_folder(DIR **d) {
@@ -120,6 +120,9 @@ bool store_sync_incoming(const struct store *store, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);
 /* Writes a new file, and publishes it. */
+/* *out: NULL when it is not JSON. False: it is not there (REEL_NOT_FOUND), or it cannot be read. */
+bool store_read_json(const char *path, json_t **out, struct reel_error *err);
+bool store_parse_json(const char *text, size_t size, json_t **out, struct reel_error *err);
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
                       struct reel_error *err);
 /* A new file at `path`, which may be lost. */

@@ -4,15 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "index/scan.h"
+#include "store/hasher.h"
 #include "store/s3/s3.h"
 #include "store/upload_internal.h"
 
 enum {
     BUFFER_BYTES = 1 << 20,
+    LONG_BYTES = 16 << 20,   /* what is longer has a thread that hashes */
     WRITE_BYTES = 128 << 10, /* for a larger write the page cache allocates huge pages, which a virtual machine may
                                 first have to get back from its host */
 };
@@ -137,8 +140,7 @@ bool store_notes_uploads(const struct store *store) {
     return store->ops->upload->noted;
 }
 
-bool upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
-    const uint8_t *from = data;
+static bool write_all(struct store_upload *u, const uint8_t *from, size_t size, struct reel_error *err) {
     int64_t began_ns = clock_ns();
     for (size_t at = 0; at < size;) {
         ssize_t n = write(u->fd, from + at, size - at < WRITE_BYTES ? size - at : WRITE_BYTES);
@@ -149,11 +151,33 @@ bool upload_write(struct store_upload *u, const void *data, size_t size, struct 
         u->written += n > 0 ? (uint64_t)n : 0;
     }
     upload_waited(began_ns);
-    if (u->hashed == u->written - size) {
-        digest_add(&u->hash, data, size);
+    return true;
+}
+
+/* Both take as long: a thread hashes the bytes of a long upload while they are written. */
+static bool write_and_hash(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
+    struct digest hash = u->hash;
+    if (u->hasher) {
+        hasher_start(u->hasher, &hash, data, size);
+    }
+    bool good = write_all(u, data, size, err);
+    if (u->hasher) {
+        hasher_wait(u->hasher);
+    } else if (good) {
+        digest_add(&hash, data, size);
+    }
+    if (good) {
+        u->hash = hash;
         u->hashed = u->written;
     }
-    return true;
+    return good;
+}
+
+bool upload_write(struct store_upload *u, const void *data, size_t size, struct reel_error *err) {
+    if (!u->hasher && u->written >= LONG_BYTES && u->written < LONG_BYTES + BUFFER_BYTES) {
+        u->hasher = hasher_new();
+    }
+    return u->hashed == u->written ? write_and_hash(u, data, size, err) : write_all(u, data, size, err);
 }
 
 bool store_upload_flush(struct store_upload *u, struct reel_error *err) {
@@ -202,6 +226,9 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
         }
         digest_add(&u->hash, buffer, n);
         u->hashed += n;
+        if (!cancel_check(err)) {
+            return false;
+        }
         if (progress && progress->report && !progress->report(progress->context, u->hashed, u->written)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }
@@ -267,6 +294,7 @@ void store_upload_free(struct store_upload *u) {
     if (u->path[0] && !u->placed && !u->lasting) {
         unlink(u->path);
     }
+    hasher_free(u->hasher);
     if (u->ops->free) {
         u->ops->free(u);
     }

@@ -20,6 +20,7 @@ struct store_upload {
     uint64_t sure;              /* bytes flushed: they survive a power failure */
     uint64_t hashed;            /* bytes hashed so far; store_upload_hash() reads the others back */
     struct digest hash, marked; /* marked: its state at store_upload_mark() */
+    struct hasher *hasher;      /* of a long upload; NULL: none */
     char sha256[65];            /* "" until finished */
     struct sending *sending;    /* to the bucket, if there is one */
 };

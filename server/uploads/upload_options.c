@@ -178,5 +178,6 @@ struct ingest_request upload_options_request(const struct upload_options *w) {
                                    .group = annotations(w->group),
                                    .annotations = &w->annotations,
                                    .replace = w->replace,
-                                   .keep = w->keep};
+                                   .keep = w->keep,
+                                   .absent = w->absent};
 }

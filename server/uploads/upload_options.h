@@ -14,6 +14,7 @@ struct upload_options {
     char collection[UPLOAD_OPTION_TEXT], name[UPLOAD_OPTION_TEXT], format[UPLOAD_OPTION_TEXT],
         part_of[UPLOAD_OPTION_TEXT], group[UPLOAD_OPTION_TEXT], file_name[UPLOAD_OPTION_TEXT]; /* "" = not given */
     bool replace, keep;
+    bool absent;                            /* ingest_request.absent; of this request alone, no option by name */
     char sha256[65];                        /* announced; "" = not */
     struct catalog_annotations annotations; /* tags and description */
 };

@@ -1,6 +1,8 @@
 """Queries that never end hold every reader of the catalog, again and again: whoever logs in does not wait for them, and each is ended."""
+import contextlib
 import re
 import threading
+import time
 import unittest
 
 from harness import API, Server, catalog_sql, eventually, in_a_file, reel
@@ -10,13 +12,14 @@ ENDLESS = '''CREATE VIEW saved AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SE
 SELECT 'search' AS kind, '' AS collection, 'a' AS name, '{}' AS value, '' AS author, 0 AS created_ns, 0 AS updated_ns FROM n WHERE i < 0'''
 CLIENTS = 24  # more than there are readers
 ROUNDS = 20
+DRAIN_S = 1
 
 
 @release_only  # its work is SQLite's
 @in_a_file
 class SlowQueries(unittest.TestCase):
     def setUp(self):
-        server = Server()
+        server = Server(None, '--drain', str(DRAIN_S))
         self.addCleanup(server.stop)
         made = reel('token', 'create', '--data', server.data, '--role', 'admin', '--name', 'reader').stdout.decode()
         catalog_sql(server.data, 'DROP TABLE saved')  # of what is saved there is nothing; a list of it now takes for ever
@@ -65,3 +68,17 @@ class SlowQueries(unittest.TestCase):
         self.assertTrue(all(answer.status == 503 and answer.headers['Retry-After'] for answer in self.answers), self.answers)
         self.assertTrue(any('took longer than 10 s' in answer.json()['detail'] for answer in self.answers), self.answers)
         self.assertEqual(self.server.get(API + '/recordings', **self.token).status, 200)
+
+    def test_the_server_stops_meanwhile(self):
+        """Once it has waited for running requests (--drain), it does not wait for a query of ten seconds."""
+        def ask():
+            with contextlib.suppress(OSError):  # cut off, or answered 503
+                self.server.request('GET', API + '/searches', headers=self.token)
+        client = threading.Thread(target=ask)
+        client.start()
+        self.assertTrue(eventually(lambda: re.search(rb'^reel_http_connections 2$', self.server.get('/metrics', **self.token).body, re.M)))
+        begun = time.monotonic()
+        self.server.terminate()
+        self.assertEqual(self.server.process.wait(60), 0)
+        self.assertLess(time.monotonic() - begun, DRAIN_S + 3)
+        client.join()

@@ -115,6 +115,23 @@ class Store(Cluster):
             ident = self.check_file(server, 'c%d.bag' % i, data)
             self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)
 
+    def test_a_slice_fetches_what_it_needs(self):
+        """Ten seconds of a recording that is one object: what is fetched ahead is little."""
+        blob, seconds = 100000, 40
+        ident = self.start().added('slices.bag', bag(lab_messages(seconds, blob=blob, salt=91)))
+        server = self.start()  # whose cache is empty
+        self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)
+        eventually(lambda: not any(j['state'] in ('queued', 'running') for j in server.get(API + '/jobs').json()['items']))
+        before = self.received(server)
+        answer = server.get('%s/recordings/%s/messages?start=%%2B15s&end=%%2B25s' % (API, ident), accept='application/x-ndjson')
+        self.assertEqual(answer.body.count(b'"/camera"'), 100)
+        fetched = self.received(server) - before
+        self.assertGreaterEqual(fetched, 100 * blob)
+        self.assertLessEqual(fetched, 100 * blob + (4 << 20))
+
+    def received(self, server):
+        return float(re.search(r'^reel_s3_received_bytes_total (\S+)', server.get('/metrics').body.decode(), re.M).group(1))
+
     def packs(self, server):
         return {os.path.basename(f)[:-5] for f in files_below(os.path.join(server.data, 'blobs')) if f.endswith('.reel')}
 

@@ -281,4 +281,4 @@ def files_below(folder):
 
 def stored_below(data):
     """The files of contents and of uploads; the statistics of a recording come a moment after it."""
-    return [f for f in files_below(data) if ('/blobs/' in f and not f.endswith('.stats')) or '/incoming/' in f]
+    return [f for f in files_below(data) if ('/blobs/' in f and not f.endswith(('.stats', '.events'))) or '/incoming/' in f]

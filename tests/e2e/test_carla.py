@@ -7,7 +7,7 @@ import os
 import struct
 import tempfile
 
-from harness import API, QUICK, Case, reel
+from harness import API, QUICK, STORE, Case, Server, files_below, reel
 from real_samples import needs_samples
 from samples import bag, lab_messages
 
@@ -370,6 +370,60 @@ class Carla(Case):
             self.assertProblem(self.server.get(path + '?' + query), 400)
         self.assertEqual({'items': [], 'next': None}, self.get('%s/recordings/%s/events?derived=true' % (API, self.bag)).json())
         self.assertProblem(self.server.get('%s/recordings/nothing/events?derived=true' % API), 404)
+
+    def test_events_of_all_logs(self):
+        """Across recordings, in the order in which these start; kept beside the statistics, so that the logs are not read again."""
+        def log(start, name):
+            data = struct.pack('<H', 1) + string('CARLA_RECORDER') + struct.pack('<q', start) + string('Town05')
+            for k in range(1, 6):
+                data += packet(0, struct.pack('<Qdd', k, -1 if k == 5 else 1, k - 1))
+                data += listed(2, *([actor(7, 1, name, 'hero'), actor(8, 2, 'walker.a')] if k == 1 else [actor(9, 2, 'walker.b')] if k == 3 else []))
+                data += listed(5, *([struct.pack('<III??', k, 7, 8, True, False)] if k == 2 else [])) + packet(1, b'')
+            return data
+        server = Server(None)
+        self.addCleanup(server.stop)
+        logs = [server.added('log%d.log' % i, log(1500000000 - 1000 * i, 'vehicle.number%d' % i)) for i in range(4)]
+        server.added('other.bag', bag(lab_messages(1)))
+
+        def ask(query='', status=200):
+            answer = server.get(API + '/events?derived=true' + query)
+            self.assertEqual(answer.status, status, answer.body)
+            return answer.json()
+
+        def get(query=''):
+            found = ask(query)
+            return [(logs.index(e['recording']), e['tags']['kind']) for e in found['items']], found
+        every, page = get()
+        self.assertEqual(every, [(i, kind) for i in (3, 2, 1, 0) for kind in ('collision', 'added')])
+        self.assertEqual((page['next'], page['pending'], page['searched']), (None, [], 4))
+        self.assertEqual(page['items'][:2], server.get('%s/recordings/%s/events?derived=true' % (API, logs[3])).json()['items'])
+        for limit in (1, 2, 3, 7):
+            paged, cursor = [], ''
+            while cursor is not None:
+                some = ask('&limit=%d%s' % (limit, cursor and '&cursor=' + cursor))
+                self.assertLessEqual(len(some['items']), limit)
+                paged, cursor = paged + some['items'], some['next']
+            self.assertEqual(page['items'], paged)
+        self.assertEqual(get('&q=NUMBER2')[0], [(2, 'collision')])
+        self.assertEqual(get('&q=walker.b%20added')[0], [(3, 'added'), (2, 'added'), (1, 'added'), (0, 'added')])
+        self.assertEqual(get('&kind=collision&q=number')[0], [(3, 'collision'), (2, 'collision'), (1, 'collision'), (0, 'collision')])
+        self.assertEqual(get('&q=nothing')[0], [])
+        self.assertEqual(get('&start=2017-07-14T02:06:42Z&end=2017-07-14T02:23:21.5Z')[0], [(2, 'added'), (1, 'collision')])
+        for query in ('&recording=' + logs[0], '&cursor=abcd', '&cursor=zz', '&kind=crash', '&q=' + 'a%20' * 17):
+            ask(query, 400)
+        self.assertProblem(server.get(API + '/events?q=number'), 400)
+        self.assertEqual(server.get('%s/recordings/%s/events?derived=true&q=walker.b' % (API, logs[0])).json()['items'][0]['tags']['kind'], 'added')
+        if not STORE:
+            kept = [f for f in files_below(server.data) if f.endswith('.events')]
+            self.assertEqual(len(kept), 4)
+            with open(kept[0], 'r+b') as f:  # what is damaged is made again
+                f.seek(20)
+                f.write(b'damage')
+            self.assertEqual(get()[0], every)
+        cursor = ask('&limit=1')['next']
+        self.assertEqual(server.request('DELETE', '%s/recordings/%s' % (API, logs[3])).status, 204)
+        self.assertEqual(get('&cursor=' + cursor)[0], every[2:])  # the recording that the page ended with is gone
+        self.assertEqual(get()[0], every[2:])
 
     def test_lists_without_items_do_not_count(self):
         """A packet of collisions is in every frame; what collided is in one."""

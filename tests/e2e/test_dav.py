@@ -1,7 +1,9 @@
 """/dav: the archive as a folder, for WebDAV clients: listings, originals, exports; by curl and by rclone."""
+import io
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import unittest
 import xml.etree.ElementTree as ET
@@ -46,7 +48,7 @@ class Dav(Case):
         return entries(answer) if status == 207 else answer
 
     def test_root_and_collections(self):
-        self.assertEqual(list(self.find('/dav/')), ['/dav/', '/dav/field/', '/dav/lab/'])
+        self.assertEqual(list(self.find('/dav/')), ['/dav/', '/dav/field/', '/dav/lab/', '/dav/searches/', '/dav/tables/'])
         self.assertEqual(list(self.find('/dav/', '0')), ['/dav/'])
         lab = self.find('/dav/lab/')
         self.assertEqual(list(lab), ['/dav/lab/', '/dav/lab/2024-01.bag', '/dav/lab/2024-01.bag.as/', '/dav/lab/2024/', '/dav/lab/walk.bag', '/dav/lab/walk.bag.as/'])
@@ -108,6 +110,29 @@ class Dav(Case):
             answer = self.server.request(method, '/dav/lab/walk.bag')
             self.assertEqual((answer.status, answer.headers['Allow']), (405, 'GET, HEAD, PROPFIND, OPTIONS'), method)
         self.assertEqual(self.get('/dav/lab/walk.bag').body, DATA)
+
+    def test_a_folder_as_one_archive(self):
+        def members(path):
+            answer = self.get(path + '?archive=tar')
+            self.assertEqual(answer.headers['Content-Length'], str(len(answer.body)))
+            with tarfile.open(fileobj=io.BytesIO(answer.body)) as tar:
+                return answer, {m.name: tar.extractfile(m).read() for m in tar}
+        answer, files = members('/dav/lab/')
+        self.assertEqual(set(files), {'lab/2024-01.bag', 'lab/2024/a&b c.bag', 'lab/2024/june/run.bag', 'lab/walk.bag'})
+        self.assertEqual(files['lab/walk.bag'], DATA)
+        self.assertEqual(answer.headers['Content-Disposition'].split(';')[1].strip(), 'filename="lab.tar"')
+        self.assertEqual(set(members('/dav/lab/2024')[1]), {'2024/a&b c.bag', '2024/june/run.bag'})
+        self.assertIn('field/many/149.bag', members('/dav/')[1])
+        answer, files = members('/dav/lab/walk.bag.as')
+        listed = {k.rsplit('/', 1)[1]: int(v['getcontentlength']) for k, v in self.find('/dav/lab/walk.bag.as/').items() if not v['folder']}
+        self.assertEqual({k.rsplit('/', 1)[1]: len(v) for k, v in files.items()}, listed)
+        self.assertEqual(files['walk.bag.as/walk.mcap'], self.get('/dav/lab/walk.bag.as/walk.mcap').body)
+        part = self.get('/dav/lab/walk.bag.as?archive=tar', 206, Range='bytes=70000-150000', If_Range=answer.headers['ETag'])
+        self.assertEqual(part.body, answer.body[70000:150001])
+        tables = members('/dav/tables/odom')[1]
+        self.assertEqual({v[:4] for v in tables.values()}, {b'PAR1'})
+        self.assertProblem(self.get('/dav/lab/none/?archive=tar', 404), 404, 'no such')
+        self.assertProblem(self.get('/dav/lab/?archive=rar', 400), 400, 'archive')
 
     def test_options(self):
         answer = self.server.request('OPTIONS', '/dav/')
@@ -191,7 +216,7 @@ class Access(unittest.TestCase):
             self.assertEqual(find('/dav/').status, 401)
             self.assertEqual(server.request('GET', '/dav/lab/a.bag').status, 401)
             seen = {'Authorization': 'Bearer ' + reader}
-            self.assertEqual(list(entries(find('/dav/', **seen))), ['/dav/', '/dav/lab/'])
+            self.assertEqual(list(entries(find('/dav/', **seen))), ['/dav/', '/dav/lab/', '/dav/tables/'])
             self.assertEqual([find(path, **seen).status for path in ('/dav/lab/', '/dav/secret/', '/dav/secret/b.bag', '/dav/secret/b.bag.as/')], [207, 404, 404, 404])
             self.assertEqual([server.get(path, **seen).status for path in ('/dav/lab/a.bag', '/dav/secret/b.bag', '/dav/secret/b.bag.as/b.mcap')], [200, 404, 404])
             server.stop()

@@ -63,7 +63,7 @@ class Definitions(Case):
 
     def tearDown(self):
         for one in self.listed():
-            self.assertEqual(self.server.request('DELETE', API + '/definitions/' + one['type']).status, 204)
+            self.assertEqual(self.server.request('DELETE', API + '/definitions/' + one['type'] + ('.idl' if one['language'] == 'idl' else '')).status, 204)
 
     def path(self, rest=''):
         return '%s/recordings/%s%s' % (API, self.recording, rest)
@@ -142,6 +142,20 @@ class Definitions(Case):
         page = self.get(API + '/definitions?limit=3').json()
         self.assertEqual([len(page['items']), len(self.get(API + '/definitions?limit=3&cursor=' + page['next']).json()['items'])], [3, 1])
 
+    def test_idl(self):
+        body = 'module my_msgs { module msg {\n typedef float volts_t; struct Battery { @unit(value="V") volts_t volts; std_msgs::msg::Header header; };\n}; };\n'
+        one = self.define('my_msgs/msg/Battery.idl', body).json()
+        self.assertEqual(one['language'], 'idl')
+        self.assertEqual(self.rows('/battery')[0], {'volts': 11, 'header': {'stamp': {'sec': 7, 'nanosec': 8}, 'frame_id': 'b'}})
+        self.assertEqual(self.source('/battery'), 'supplied')
+        self.assertIn(b'MSG: std_msgs/Header', self.get(self.path('/as/x.mcap?compression=none&topic=/battery')).body)
+        self.define('my_msgs/Battery', 'float32 v\nstd_msgs/Header header\n') # .msg counts before .idl
+        self.assertEqual(self.rows('/battery')[0]['v'], 11)
+        self.assertEqual(self.server.request('DELETE', API + '/definitions/my_msgs/Battery').status, 204)
+        sent = zipped({'ws/my_msgs/msg/Battery.idl': body.replace('volts;', 'u;')})
+        self.assertEqual([i['language'] for i in self.server.request('POST', API + '/definitions', sent).json()['items']], ['idl'])
+        self.assertEqual(self.rows('/battery')[0]['u'], 11)
+
     def test_versions(self):
         first = self.define('my_msgs/Battery', BATTERY)
         tag = first.headers['ETag']
@@ -150,6 +164,32 @@ class Definitions(Case):
         self.define('my_msgs/Battery', BATTERY, 412, If_None_Match='*')
         self.define('my_msgs/Battery', 'int8 a\n', 200, If_Match=tag)
         self.define('my_msgs/Battery', BATTERY, 412, If_Match=tag)
+
+    def test_versions_of_the_text(self):
+        tag = self.define('my_msgs/Battery', BATTERY).headers['ETag']
+        path = API + '/definitions/my_msgs/Battery'
+        text = self.get(path, Accept='text/plain')
+        self.assertIn('Accept', text.headers['Vary'])
+        self.assertNotEqual(text.headers['ETag'], tag)
+        again = self.server.get(path, Accept='text/plain', If_None_Match=text.headers['ETag'])
+        self.assertEqual((again.status, again.body, again.headers['ETag']), (304, b'', text.headers['ETag']))
+        self.assertEqual(self.server.get(path, If_None_Match=text.headers['ETag']).status, 200)
+        self.assertEqual(self.server.get(path, Accept='text/plain', If_None_Match=tag).body.decode(), BATTERY)
+        self.define('my_msgs/Battery', 'int8 a\n', 412, If_Match='W/' + text.headers['ETag'])
+        self.define('my_msgs/Battery', 'int8 a\n', 200, If_Match=text.headers['ETag'])
+        self.define('my_msgs/Battery', BATTERY, 412, If_Match=text.headers['ETag'])
+        self.assertEqual(self.get(path, Accept='text/plain', If_None_Match=text.headers['ETag']).body, b'int8 a\n')
+
+    def test_an_edit_does_not_depend_on_the_definitions(self):
+        tag = self.get(self.path()).headers['ETag']
+        self.define('my_msgs/Battery', BATTERY)
+        changed = self.get(self.path()).headers['ETag']
+        self.assertNotEqual(changed, tag)
+        for sent, wanted in ((tag, 200), (tag, 412), ('W/' + changed, 412)):
+            answer = self.server.request('PATCH', self.path(), '{"description": "door stuck"}', {'If-Match': sent})
+            self.assertEqual(answer.status, wanted, (sent, answer))
+        answer = self.server.request('PUT', self.path('/tags/a'), '{"value": "b"}', {'If-Match': self.get(self.path()).headers['ETag']})
+        self.assertEqual(answer.status, 201)
 
     def test_what_is_refused(self):
         for path, body, status, word in (('my_msgs/Battery', 'float32\n', 400, 'field'), ('my_msgs/Battery', 'int8 a\n---\nint8 b\n', 400, '---'), ('my_msgs/srv/Add', 'int8 a\n', 400, 'two parts'),

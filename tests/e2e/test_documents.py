@@ -19,7 +19,7 @@ from samples import bag
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 DOCUMENTS = ('README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md') + tuple(
-    'docs/%s.md' % name for name in ('guide', 'operations', 'security', 'formats', 'architecture', 'contributing', 'compatibility'))
+    'docs/%s.md' % name for name in ('guide', 's3', 'operations', 'security', 'formats', 'architecture', 'contributing', 'compatibility'))
 NOT_RUN = {  # document: first words of its blocks that no test runs; the reason stands there
     'docs/guide.md': ['rclone mount'],
     'README.md': ['./dev run', 'cmake --preset', './dev test'],
@@ -179,6 +179,16 @@ class Documents(unittest.TestCase):
         for words in ('no problems', 'reel_store_free_bytes', 'cache-mb = 512  # environment REEL_CACHE_MB', 'catalog.db.old-1', 'server-timing'):
             self.assertIn(words, output.replace('Server-Timing', 'server-timing'))
 
+    @unittest.skipUnless(all(shutil.which(name) for name in ('aws', 'rclone', 's3cmd')), 'aws, rclone and s3cmd are not installed')
+    def test_s3(self):
+        self.recordings('run.bag')
+        path = '/usr/bin:' + os.environ['PATH']  # Debian's aws, which is version 2
+        output = self.script(text_of('docs/s3.md'), PATH=path, HOME=self.folder, AWS_EC2_METADATA_DISABLED='true', AWS_CA_BUNDLE='')  # rclone cannot use one
+        for words in ('run.bag.as/', 's3://tables/'):
+            self.assertIn(words, output)
+        for name in ('originals/run.bag', 'copied/run.bag', 'run.mcap'):
+            self.assertTrue(os.path.exists(os.path.join(self.folder, name)), name)
+
     def test_formats(self):
         self.script(text_of('docs/formats.md'))
         self.assertTrue(zipfile.is_zipfile(os.path.join(self.folder, 'demo', 'demo.rosbag2.zip')))
@@ -198,7 +208,7 @@ class Documents(unittest.TestCase):
     def test_no_chapter_is_forgotten(self):
         run = {'README.md': ('Five minutes', 'Install', 'Build and test'), 'docs/guide.md': GUIDE_OF_A_SERVER + GUIDE_OF_AN_ARCHIVE}
         for document in DOCUMENTS:
-            if document in ('docs/contributing.md', 'docs/formats.md', 'docs/operations.md'):
+            if document in ('docs/contributing.md', 'docs/formats.md', 'docs/operations.md', 'docs/s3.md'):
                 continue  # run whole
             for title, text in re.findall(r'^## (.*?)\n(.*?)(?=^## |\Z)', text_of(document), re.M | re.S):
                 if title not in run.get(document, ()):

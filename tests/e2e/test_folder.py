@@ -187,6 +187,22 @@ class Folder(Case):
         self.assertIn('not a further part', post(every[0], self.at('many/a.bag'))['detail'])
         self.assertIn('two of the files', post(every[0], every[0])['detail'])
 
+    def test_splits_of_ros1(self):
+        os.mkdir(self.at('run'))
+        names = ['run_%d.bag' % i for i in range(FILES)]
+        for i, name in enumerate(names):
+            self.write('rows.ndjson', rows(i))
+            reel('convert', self.at('rows.ndjson'), self.at('run', name))
+        self.assertEqual([(r['name'], len(r['parts']), r['messages']) for r in self.info(self.at('run'))], [('run', FILES, 15)])
+        reel('push', self.at('run'), self.address())
+        made = self.stored('run')
+        self.assertEqual((made['format'], made['messages'], [p['name'] for p in made['parts']], len(made['topics'])), ('rosbag-2.0', 15, names, 1))
+        values = [json.loads(line)['data']['n'] for line in self.get('%s/recordings/%s/as/x.ndjson' % (API, made['id'])).body.splitlines()]
+        self.assertEqual(values, [10 * i + k for i in range(FILES) for k in range(5)])
+        fields = [part for name in reversed(names) for part in ('-F', 'file=@' + self.at('run', name))]
+        _, done = curl(*fields, self.address() + API + '/recordings?collection=forms')
+        self.assertEqual(json.loads(done)['messages'], 15)
+
     def test_tar_in_a_pipe(self):
         out = io.BytesIO()
         with tarfile.open(fileobj=out, mode='w') as tar:

@@ -1,4 +1,5 @@
 """What the network may not do: pages of other origins, rebound names, smuggled requests, clients that never finish."""
+import json
 import socket
 import time
 
@@ -49,6 +50,30 @@ class Smuggling(Case):
     def test_two_lengths(self):
         self.refused(b'Content-Length: 5', b'Content-Length: 6')
         self.refused(b'Content-Length: 5', b'Content-Length: 5')
+
+    def test_malformed_lengths(self):
+        """The library refuses these by itself, and would send the head of its answer twice."""
+        for line, status in ((b'Content-Length: abc', 400), (b'Content-Length: -1', 400), (b'Content-Length: +5', 400), (b'Content-Length: 0x10', 400), (b'Content-Length: 5, 5', 400),
+                             (b'Content-Length: 5 5', 400), (b'Content-Length:', 400), (b'Content-Length: ' + b'9' * 30, 413)):
+            for start in (b'PUT ' + PUT.encode(), b'GET /healthz', b'GET /no"\xff?a="'):
+                for before in (b'', b'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'):
+                    with self.subTest(line=line, start=start, before=before):
+                        answer = self.server.raw(before + start + b' HTTP/1.1\r\nHost: 127.0.0.1\r\n' + line + b'\r\n\r\nhello' + b'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+                        self.one_problem(answer[answer.index(b'HTTP/1.1 4'):], status, 'Content-Length')
+                        self.assertEqual(answer.count(b'HTTP/1.1 '), 1 + bool(before))
+        self.one_problem(self.server.raw(b'GET /healthz HTTP/1.1\r\n\r\n'), 400, 'Host')
+        log = self.server.log_text()
+        self.assertRegex(log, r'method=- path=/healthz status=413 sent_bytes=[1-9]\d* ')
+        self.assertNotRegex(log, r'method=- .* cut=true')
+
+    def one_problem(self, answer, status, word):
+        """One response of its own length, and the connection is closed."""
+        head, _, body = answer.partition(b'\r\n\r\n')
+        lines = dict(line.split(b': ', 1) for line in head.split(b'\r\n')[1:])
+        problem = json.loads(body)
+        self.assertEqual((head[:12], lines[b'Connection'], lines[b'Content-Type'], int(lines[b'Content-Length'])), (b'HTTP/1.1 %d' % status, b'close', b'application/problem+json', len(body)))
+        self.assertEqual((problem['status'], problem['request_id']), (status, lines[b'X-Request-Id'].decode()))
+        self.assertIn(word, problem['detail'])
 
     def test_other_codings(self):
         self.refused(b'Transfer-Encoding: gzip, chunked')

@@ -2,14 +2,17 @@
 import http.client
 import io
 import json
+import os
 import socket
+import subprocess
+import tempfile
 import threading
 import time
 import unittest
 
 import msgpack
 
-from harness import API, Case, eventually, reel
+from harness import API, REEL, Case, eventually, reel
 from samples import SECOND, T0, Message, bag, nanover, nanover_messages
 
 STEP_NS = 20_000_000  # between two messages
@@ -174,6 +177,66 @@ class Play(Case):
         self.control(playing, position='+1.99s', paused=False)
         self.assertTrue(eventually(lambda: playing.messages()[:1]))
         self.assertEqual(playing.messages()[0][1]['before_start'], True)
+
+    def test_it_pauses_before_a_topic(self):
+        two = self.server.added('two.bag', bag([Message(T0 + i * STEP_NS, '/b' if i in (3, 6) else '/a', b'\x02\x00\x00\x00%02d' % i, 'std_msgs/String')
+                                                for i in range(10)]))
+        playing = self.play('?speed=max&pause_topic=/b', recording=two)
+        for count in (3, 6):
+            self.assertTrue(eventually(lambda: len(playing.messages()) == count and playing.rows[-1][1].get('$play', {}).get('paused')))
+            self.control(playing, paused=False)
+        playing.join(20)
+        self.assertEqual([row['topic'] for _, row in playing.messages()], ['/b' if i in (3, 6) else '/a' for i in range(10)])
+        self.assertEqual([row['$play']['paused'] for _, row in playing.rows if '$play' in row], [False, True, True])
+
+    def test_a_merge(self):
+        other = self.server.added('other.bag', bag([Message(T0 + i * STEP_NS + 1000, topic, b'\x02\x00\x00\x00%02d' % i, 'std_msgs/String')
+                                                    for i in range(10) for topic in ('/a', '/b')]))
+        named = '?recording=%s&recording=%s' % (self.steps, other)
+        for query in ('', '&prefix=never&topic=/a', '&shift=%s:1s&end=%%2B2s' % other, '&start=%2B100ms&end=%2B200ms'):
+            merged = self.server.get('%s/merge/as/x.ndjson%s%s' % (API, named, query)).rows()
+            played = self.server.get('%s/merge/play%s%s&speed=max' % (API, named, query)).rows()
+            self.assertEqual(played[0]['$play']['recording'], self.steps)
+            self.assertEqual([row for row in played if 'topic' in row], merged, query)
+        playing = Playing(self.server, '%s/merge/play%s&paused=true&speed=max&end=%%2B1s' % (API, named))
+        self.addCleanup(playing.close)
+        self.assertTrue(eventually(lambda: len(playing.rows) == 1))
+        self.control(playing, position='+100ms', paused=False)
+        playing.join(20)
+        self.assertEqual([row['recording'] for _, row in playing.messages()[:4]], [self.steps, other, other, self.steps])
+        self.assertProblem(self.server.get(API + '/merge/play'), 400, 'recording')
+        self.assertProblem(self.server.get('%s/merge/play%s&follow=1' % (API, named)), 400, 'follow')
+        self.assertProblem(self.server.get(API + '/merge/play?recording=' + '0' * 32), 404)
+
+    def test_reel_play_of_several_recordings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, topic, first in (('one.bag', '/a', T0), ('two.bag', '/b', T0 + STEP_NS // 2), ('three.bag', '/a', T0)):
+                with open(os.path.join(folder, name), 'wb') as f:
+                    f.write(bag([Message(first + i * STEP_NS, topic, b'\x02\x00\x00\x00%02d' % i, 'std_msgs/String') for i in range(10)]))
+            one, two, three, merged = (os.path.join(folder, name) for name in ('one.bag', 'two.bag', 'three.bag', 'merged.ndjson'))
+            for files, options in (([one, two], []), ([two, one], ['--shift', 'two.bag:1s']), ([one, three], []), ([one, two], ['--prefix', 'always']),
+                                   ([one, two], ['--start', '+100ms'])):
+                reel('convert', *files, merged, '--force', *options)
+                with open(merged, 'rb') as f:
+                    expected = [(row['topic'], row['log_time'], row['data']) for row in map(json.loads, f) if 'topic' in row]
+                out = reel('play', *files, '--speed', 'max', *options, stdin=b'').stdout
+                self.assertEqual([(row['topic'], row['log_time'], row['data']) for row in map(json.loads, out.splitlines()) if 'topic' in row], expected)
+            self.assertIn(b'--shift needs several', reel('play', one, '--shift', 'one.bag:1s', check=False).stderr)
+            self.assertIn(b'--follow needs a single', reel('play', one, two, '--follow', '1', check=False).stderr)
+            self.assertEqual(reel('play', self.path(rest=''), one, check=False).returncode, 1)
+            self.pauses_until_enter(one, two)
+
+    def pauses_until_enter(self, *files):
+        playing = subprocess.Popen([REEL, 'play', *files, '--speed', 'max', '--pause-topics', '/b'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.assertIn(b'paused', playing.stderr.readline())
+        self.assertIsNone(playing.poll())
+        self.assertEqual([json.loads(playing.stdout.readline())['topic']], ['/a'])
+        playing.stdin.write(b'\n')
+        playing.stdin.flush()
+        self.assertEqual([json.loads(playing.stdout.readline())['topic'] for _ in range(2)], ['/b', '/a'])
+        out, err = playing.communicate()  # the end of the standard input: no more pauses
+        self.assertEqual((playing.returncode, len([1 for line in out.splitlines() if 'topic' in json.loads(line)])), (0, 17), err)
 
     def test_a_silent_playback_tells_where_it_is(self):
         playing = self.play('?paused=true')

@@ -1,4 +1,4 @@
-"""Idempotency-Key and If-Match on every write of the route table: honoured, or refused with 400, as the columns of the table say."""
+"""Idempotency-Key, If-Match and If-None-Match on every write of the route table: honoured, or refused with 400, as the columns of the table say."""
 import hashlib
 import io
 import json
@@ -12,7 +12,7 @@ import time
 import unittest
 import zipfile
 
-from harness import API, CATALOG, REEL, Case, Server, catalog_sql, eventually, reel
+from harness import API, CATALOG, REEL, Case, Server, catalog_sql, eventually, files_below, reel
 from openapi_document import document
 from samples import bag, lab_messages
 
@@ -110,13 +110,21 @@ class Columns(Case):
                     self.assertProblem(answer, 400, 'If-Match')
                     self.assertEqual(answer.json()['type'], '/problems/unsupported-header')
 
+    def test_if_none_match_is_refused(self):
+        for (method, template), row in WRITES.items():
+            for value in ['"old"', 'W/"old"', '*, "old"'] + ['*'] * (not row['if_none_match']):
+                with self.subTest(method=method, path=template, value=value):
+                    answer = self.server.request(method, some(template) + query_of(method, template), b'{}', {'If-None-Match': value})
+                    self.assertProblem(answer, 400, 'If-None-Match')
+                    self.assertEqual(answer.json()['type'], '/problems/unsupported-header')
+
     def test_the_document_lists_the_headers(self):
         for (method, path), row in WRITES.items():
             operation = document_of(path)[method.lower()]
             headers = {p['$ref'].rpartition('/')[2] for p in operation['parameters'] if '$ref' in p}
             keeps = row['idempotency_key'] in ('stored', 'resource')
-            self.assertEqual(('idempotencyKey' in headers, 'ifMatch' in headers), (keeps, row['if_match']), (method, path))
-            self.assertLessEqual(set(['409', '422'] * keeps + ['412'] * row['if_match']), set(operation['responses']), (method, path))
+            self.assertEqual(('idempotencyKey' in headers, 'ifMatch' in headers, 'ifAbsent' in headers), (keeps, row['if_match'], row['if_none_match']), (method, path))
+            self.assertLessEqual(set(['409', '422'] * keeps + ['412'] * (row['if_match'] or row['if_none_match'])), set(operation['responses']), (method, path))
 
 
 
@@ -251,6 +259,53 @@ class Every(Case):
         check('DELETE', DEFINITION, DEFINITION, package='p', type='M')
         check('DELETE', ONE, ONE, id=one)
         self.assertEqual(seen, {key for key, row in WRITES.items() if row['if_match']})
+
+    def test_if_none_match(self):
+        """The first creates it; the second: 412, and nothing has happened."""
+        seen = set()
+        one = self.server.added('absent.bag', bag(lab_messages(3, salt=911)))
+        data = bag(lab_messages(3, salt=912))
+
+        def check(template, body, other, **names):
+            seen.add(('PUT', template))
+            path = template.format(**names)
+            with self.subTest(path=path):
+                self.assertEqual(self.send('PUT', path, body, If_None_Match='*').status, 201)
+                for again in body, other:
+                    self.assertProblem(self.send('PUT', path, again, If_None_Match='*'), 412, 'already')
+
+        check(ONE + '/tags/{key}', '{"value": "r2"}', '{"value": "r3"}', id=one, key='absent')
+        self.assertEqual(self.get(API + '/recordings/%s/tags/absent' % one).json()['value'], 'r2')
+        check(API + '/searches/{search}', {'value': {'a': 1}}, {'value': {'a': 2}}, search='absent')
+        check(API + '/collections/{name}/layouts/{layout}', {'value': {'a': 1}}, {'value': {'a': 2}}, name='lab', layout='absent')
+        check(DEFINITION, 'int8 a\n', 'int8 b\n', package='p', type='Absent')
+        named = API + '/recordings/by-name/{collection}/{name}'
+        check(named, data, bag(lab_messages(3, salt=913)), collection='lab', name='new.bag')
+        self.assertEqual(seen, {key for key, row in WRITES.items() if row['if_none_match']})
+
+        named = named.format(collection='lab', name='new.bag')
+        self.assertEqual(self.get(API + '/recordings/name:lab%2Fnew.bag').json()['revision'], 1)
+        for query in '?replace=true', '?part_of=absent.bag':
+            self.assertProblem(self.send('PUT', named + query, data, If_None_Match='*'), 400, 'If-None-Match')
+        self.assertProblem(self.send('PUT', named + '?live=true', If_None_Match='*'), 412, 'already')
+        self.assertEqual(self.send('PUT', named, data).status, 200)
+
+    def test_if_none_match_of_two_at_once(self):
+        """Both are sent before the first has ended: one is answered 201, the other 412, though their bytes are the same."""
+        data, answers = bag(lab_messages(3, salt=914)), []
+        path = API + '/recordings/by-name/lab/race.bag'
+        head = 'PUT %s HTTP/1.1\r\nHost: 127.0.0.1\r\nIf-None-Match: *\r\nConnection: close\r\nContent-Length: %d\r\n\r\n' % (path, len(data))
+        incoming = self.server.data + '/incoming'
+        before = set(files_below(incoming))
+        both = [socket.create_connection(('127.0.0.1', self.server.port), timeout=60) for _ in range(2)]
+        for s in both:
+            s.sendall(head.encode() + data[:-10])
+        self.assertTrue(eventually(lambda: len(set(files_below(incoming)) - before) == 2))  # both were admitted
+        for s in both:
+            s.sendall(data[-10:])
+            answers.append(s.makefile('rb').readline())
+            s.close()
+        self.assertEqual([a.split()[1] for a in answers], [b'201', b'412'])
 
     def test_a_failed_request_may_be_repeated(self):
         one, key = self.server.added('fails.bag', bag(lab_messages(3, salt=920))), {'Idempotency_Key': 'fails'}

@@ -49,6 +49,7 @@ class StreamRights(Case):
     @classmethod
     def fill(cls):
         cls.stored = cls.server.added('a.bag', bag(lab_messages(50)), collection='open')
+        cls.other = cls.server.added('b.bag', bag(lab_messages(1)), collection='open')
         cls.server.put('large.txt', os.urandom(20_000_000), '?keep=true', collection='open')  # what a slow integrity check takes long for
         cls.live = Live(cls.server, 'growing', collection='open')
         cls.live.appended([row('/a', 1)])
@@ -77,6 +78,7 @@ class StreamRights(Case):
         for output in ('ndjson', 'events', 'msgpack'):
             yield 'play ' + output, play + '&output=' + output, {}, True
         yield 'play slowly', slow, {}, True
+        yield 'play a merge', '%s/merge/play?recording=%s&recording=%s&paused=true' % (API, self.other, self.stored), {}, True
         yield 'changes', API + '/changes?since=0', {'Accept': 'text/event-stream'}, False
         yield 'job', '%s/jobs/%s' % (API, self.job), {'Accept': 'text/event-stream'}, False
 
@@ -85,10 +87,10 @@ class StreamRights(Case):
         name = 'reader-%d' % self.count
         return name, create_token(self.server, 'read', name, *args)
 
-    def opened(self, token=None, of_recordings=False, path=lambda path: path, headers=None):
+    def opened(self, token=None, of_recordings=False, path=lambda path: path, headers=None, without=()):
         headers = headers if headers is not None else bearer(token)
         found = {name: Reading(self.server, path(at), {**headers, **more})
-                 for name, at, more, of_recording in self.streams() if of_recording or not of_recordings}
+                 for name, at, more, of_recording in self.streams() if (of_recording or not of_recordings) and name not in without}
         for name, stream in found.items():
             self.assertEqual(stream.status, 200, (name, stream.answer.headers.items()))
         return found
@@ -153,7 +155,8 @@ class StreamRights(Case):
             self.assertEqual(answer.status, 201, answer)
             return urllib.parse.quote(answer.json()['key'])
         keys = {recording: key(recording) for recording in (self.stored, self.live.id)}
-        streams = self.opened(of_recordings=True, path=lambda path: path + '&link=' + next(k for r, k in keys.items() if r in path), headers={})
+        streams = self.opened(of_recordings=True, path=lambda path: path + '&link=' + next(k for r, k in keys.items() if r in path), headers={},
+                              without=('play a merge',))  # a link is of one recording
         self.assertEqual([name for name, s in streams.items() if s.ended], [])
         self.all_end(streams)
         self.assertEqual(self.server.get(self.live.path(), Authorization='Bearer ' + self.root).status, 200)  # the ends were no failed log-ins

@@ -1,4 +1,5 @@
 """Who took part, from the introspection events of a TIDE log, over HTTP and by `reel tide`."""
+import base64
 import csv
 import io
 import json
@@ -78,6 +79,40 @@ def wrapped(payload):
     return struct.pack('<III', 0, 0, len(payload)) + payload
 
 
+NOTIFICATION = 'package rsb.protocol; message Notification { }'
+RST = {
+    '/camera': ('.rst.vision.Image', 'package rst.vision; message Image { required bytes data = 1; required uint32 width = 2; required uint32 height = 3; '
+                                     'required uint32 channels = 4; required Depth depth = 5; required ColorMode color_mode = 6; '
+                                     'enum Depth { DEPTH_8U = 8; } enum ColorMode { COLOR_GRAYSCALE = 0; COLOR_RGB = 1; COLOR_BGR = 2; } }'),
+    '/pose': ('.rst.geometry.Pose', 'package rst.geometry; message Pose { required Translation translation = 1; required Rotation rotation = 2; }\n'
+                                    'message Translation { required double x = 1; required double y = 2; required double z = 3; optional string frame_id = 4; }\n'
+                                    'message Rotation { required double qw = 1; required double qx = 2; required double qy = 3; required double qz = 4; }'),
+    '/laser': ('.rst.vision.LocatedLaserScan', 'package rst.vision; message LocatedLaserScan { repeated float scan_values = 1 [packed = true]; required float scan_angle = 2; '
+                                               'optional float scan_angle_start = 3; optional float scan_angle_increment = 4; }'),
+    '/text': ('.rst.other.Thing', ''),
+}
+
+
+def doubles(*values):
+    return b''.join(varint(i << 3 | 1) + struct.pack('<d', value) for i, value in enumerate(values, 1))
+
+
+def rst_log():
+    """What converters of RST send, with the definitions in the log."""
+    out = block(b'TIDE', struct.pack('<BBII', 0, 0, len(RST), 1))
+    for i, (scope, (schema, definition)) in enumerate(RST.items()):
+        topic = '%s/:%s' % (scope, schema)
+        form = NOTIFICATION + ':' + definition if definition else ''
+        out += block(b'CHAN', struct.pack('<IB', i, len(topic)) + topic.encode() + text('rsb-event-0.9:' + schema) + text('') + text('') + text(form))
+    payloads = [part(1, bytes([255, 0, 0]) * 16 * 16) + part(2, 16) + part(3, 16) + part(4, 3) + part(5, 8) + part(6, 2),
+                part(1, doubles(1, 2, 3) + part(4, 'map')) + part(2, doubles(1, 0, 0, 0)),
+                part(1, struct.pack('<3f', 1, 2, 4)) + varint(2 << 3 | 5) + struct.pack('<f', 2) + varint(3 << 3 | 5) + struct.pack('<f', -1) +
+                varint(4 << 3 | 5) + struct.pack('<f', 0.5), part(1, 7)]
+    events = [(i, event(data)) for i, data in enumerate(payloads)]
+    entries = b''.join(struct.pack('<IQI', channel, T0 + i * SECOND, len(data)) + data for i, (channel, data) in enumerate(events))
+    return out + block(b'CHNK', struct.pack('<IIQQB', 0, len(events), T0, T0 + 3 * SECOND, 0) + entries)
+
+
 class Tide(Case):
     @classmethod
     def fill(cls):
@@ -101,6 +136,25 @@ class Tide(Case):
         self.assertEqual((right['last_hello'], right['bye']), ('2014-05-13T16:53:24.000000000Z', None))
         process = hosts[0]['processes'][0]
         self.assertEqual((process['commandline_arguments'], process['start_time']), (['-x', 'ü'], '2014-05-13T16:53:20.000000000Z'))
+
+    def test_what_viewers_draw(self):
+        log = self.server.added('rst.tide', rst_log())
+        path = '%s/recordings/%s' % (API, log)
+        rows = [json.loads(line) for line in self.get(path + '/as/x.ndjson?view=foxglove').body.splitlines()]
+        drawn = {row['topic']: row['data'] for row in rows}
+        topics = ['/view%s/:%s' % (scope, RST[scope][0]) for scope in ('/camera', '/pose', '/laser')]
+        self.assertEqual(sorted(drawn), sorted(topics + ['/text/:.rst.other.Thing']))
+        image, pose, scan = (drawn[topic] for topic in topics)
+        self.assertEqual((image['width'], image['height'], image['encoding'], image['step'], image['timestamp']), (16, 16, 'bgr8', 48, {'sec': T0 // SECOND, 'nsec': 0}))
+        self.assertEqual(base64.b64decode(image['data']), bytes([255, 0, 0]) * 256)
+        self.assertEqual((pose['frame_id'], pose['poses']), ('map', [{'position': {'x': 1, 'y': 2, 'z': 3}, 'orientation': {'x': 0, 'y': 0, 'z': 0, 'w': 1}}]))
+        self.assertEqual((scan['frame_id'], scan['start_angle'], scan['end_angle'], scan['ranges'], scan['intensities']), ('rsb', -1, 0, [1, 2, 4], []))
+        mcap = self.get(path + '/as/x.mcap?view=foxglove&compression=none').body
+        for schema in (b'foxglove.RawImage', b'foxglove.PosesInFrame', b'foxglove.LaserScan'):
+            self.assertIn(schema, mcap)
+        self.assertEqual(self.get(path + '/thumbnail').headers.get_content_maintype(), 'image')
+        self.assertEqual(self.get(path + '/frame?topic=' + '/camera/:.rst.vision.Image').headers.get_content_maintype(), 'image')
+        self.assertIn(b'.png', self.get(path + '/as/x.images.zip?topic=/camera/*').body)
 
     def test_of_an_interval(self):
         self.assertEqual([h['hostname'] for h in self.get(self.path('?start=%2B2s&end=%2B4s')).json()['hosts']], ['arm'])

@@ -63,6 +63,15 @@ class Tls(unittest.TestCase):
         os.truncate(max(files_below(os.path.join(self.server.data, 'blobs')), key=os.path.getsize), 1000)
         self.assertIn(b'410', self.curl(path, check=False).stderr)
 
+    def test_one_answer_to_a_malformed_length(self):
+        context = ssl.create_default_context(cafile=self.first[0])
+        with socket.create_connection(('127.0.0.1', self.server.port), timeout=30) as plain, context.wrap_socket(plain, server_hostname='first.lab', suppress_ragged_eofs=False) as s:
+            s.sendall(b'PUT /healthz HTTP/1.1\r\nHost: first.lab\r\nContent-Length: abc\r\n\r\nhello')
+            answer = s.makefile('rb').read()
+        head, _, body = answer.partition(b'\r\n\r\n')
+        self.assertTrue(head.startswith(b'HTTP/1.1 400 '), answer)
+        self.assertEqual(json.loads(body)['type'], '/problems/bad-request')
+
     @in_a_folder
     def test_a_shorter_file_is_cut(self):
         ident = self.upload()

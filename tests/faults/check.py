@@ -124,7 +124,7 @@ class Check:
         used = {r['content'].split(':')[1] for r in rows} | {p['sha256'] for r in rows for p in r['parts']}
         for path in files_below(os.path.join(self.data, 'blobs')):
             name = os.path.basename(path)
-            if name[:64] not in used or name[64:] not in ('', '.json', '.reel', '.ref', '.stats'):
+            if name[:64] not in used or name[64:] not in ('', '.json', '.reel', '.ref', '.stats', '.events'):
                 self.report('an orphan: %s', name)
         incoming = os.path.join(self.data, 'incoming')
         left = lambda: [path for path in files_below(incoming) if not self.is_upload(os.path.basename(path))]

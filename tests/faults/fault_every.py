@@ -89,11 +89,12 @@ class World(inject.World):
 class Live:
     """A live recording, appended to twice. A batch is there whole or not at all; the recording ends and is complete."""
     def rows(self, numbers):
-        return ''.join(json.dumps({'topic': '/a', 'log_time': T0 + n * 1000000, 'data': {'x': n}}) + '\n' for n in numbers)
+        return ''.join(json.dumps({'topic': '/a', 'log_time': T0 + n * 1000000, 'data': {'x': n, 'of': self.content}}) + '\n' for n in numbers)
 
     def prepare(self, w):
         w.count += 1
         self.name = 'live%05d' % w.count
+        self.content = w.count // 2  # two become the same content, with one manifest: with all, each run would make more calls than the one before
         made = w.ask('POST', '/recordings?live=true&collection=live&name=' + self.name)
         assert made.status == 201, made
         self.path = '/recordings/' + made.json()['id']

@@ -248,7 +248,9 @@ class Import:
 
     def prepare(self, w):
         self.name, self.body = w.fresh()
-        self.path = os.path.join(w.root, self.name)
+        folder = os.path.join(w.root, str(w.count // 20))  # what is known of a folder is read: in one, each run would make more calls than the one before
+        os.makedirs(folder, exist_ok=True)
+        self.path = os.path.join(folder, self.name)
         with open(self.path, 'wb') as f:
             f.write(self.body)
 

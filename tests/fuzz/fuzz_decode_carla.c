@@ -68,9 +68,10 @@ static void query_all(const uint8_t *data, size_t size) {
     if (!r) {
         return;
     }
+    enum { OF = 24 };
     struct fuzz_turns turns = fuzz_turns_of(bytes_of(data, size));
     for (int dialect = REEL_CARLA_0_9_4; dialect <= REEL_CARLA_DEV_2026; dialect++) {
-        if (!fuzz_turn(&turns, 8)) {
+        if (!fuzz_turn(&turns, OF)) {
             continue;
         }
         struct reel_carla_question q = reel_carla_question(REEL_CARLA_INFO);
@@ -79,7 +80,7 @@ static void query_all(const uint8_t *data, size_t size) {
         query(r, &q, -1);
     }
     for (int topic = REEL_CARLA_INFO; topic <= REEL_CARLA_TRAJECTORY; topic++) {
-        if (!fuzz_turn(&turns, 8)) {
+        if (!fuzz_turn(&turns, OF)) {
             continue;
         }
         struct reel_carla_question q = reel_carla_question((enum reel_carla_topic)topic);

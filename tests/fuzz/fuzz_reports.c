@@ -21,7 +21,7 @@ enum {
 };
 
 static struct fuzz_turns turns; /* of this input */
-enum { OF = 12 };
+enum { OF = 40 };
 
 static void check(bool good, const char *report, const struct reel_error *err) {
     fuzz_expect(good || (err->code != REEL_OK && err->text[0] != '\0'), report, err);
@@ -122,6 +122,9 @@ static void all_nanover(struct reel_recording *recording) {
     }
     run_nanover_moment(recording, REEL_NANOVER_FRAME, info->end_ns);
     run_nanover_moment(recording, REEL_NANOVER_STATE, info->start_ns / 2 + info->end_ns / 2);
+    if (!fuzz_turn(&turns, OF / 4)) {
+        return;
+    }
     struct reel_error err = {0};
     struct reel_selection selection = selection_all;
     struct reel_write_options options = {.compression = ""};

@@ -23,6 +23,11 @@ static inline void fuzz_expect(bool good, const char *what, const struct reel_er
 
 /* Of many things to do with one input libFuzzer does one in `of`, which ones its bytes decide: it runs so many times
  * more inputs. A replay of the corpus does all. */
+#ifdef REEL_FUZZ
+enum { FUZZ_ONE = true };
+#else
+enum { FUZZ_ONE = false };
+#endif
 struct fuzz_turns {
     uint64_t next;
 };
@@ -30,12 +35,7 @@ static inline struct fuzz_turns fuzz_turns_of(struct reel_bytes data) {
     return (struct fuzz_turns){hash_bytes(0, data) >> 32};
 }
 static inline bool fuzz_turn(struct fuzz_turns *turns, unsigned of) {
-#ifdef REEL_FUZZ
-    return turns->next++ % of == 0;
-#else
-    (void)turns, (void)of;
-    return true;
-#endif
+    return !FUZZ_ONE || turns->next++ % of == 0;
 }
 
 /* Payloads are read when they are not of absurd size: a few bytes of a compressed file may promise gigabytes. */
@@ -90,16 +90,26 @@ static inline void fuzz_probe(const struct reel_format *format, struct reel_sour
     format->probe(head, source, NULL);
 }
 
-static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_format *format) {
+static inline void fuzz_summary(struct reel_bytes data, const struct reel_format *format) {
     struct reel_error err = {0};
-    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_of(data, size), "fuzzed", &err);
+    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(data, "fuzzed", &err);
     fuzz_expect(source != NULL, "make the source", &err);
-    fuzz_probe(format, source, bytes_of(data, size));
-    fuzz_probe(format, source, bytes_of(data, size / 2));
+    fuzz_probe(format, source, data);
+    fuzz_probe(format, source, bytes_of(data.data, data.size / 2));
     if (format->summary) {
         AUTO(reel_index_free)
         struct reel_index *summary = reel_scan_index(&source, 1, format, NULL, true, NULL, &err);
         fuzz_expect(!summary || reel_index_info(summary)->is_summary, "it is a summary", &err);
+    }
+}
+
+static inline int fuzz_scan(const uint8_t *data, size_t size, const struct reel_format *format) {
+    struct fuzz_turns turns = fuzz_turns_of(bytes_of(data, size));
+    if (fuzz_turn(&turns, 2)) {
+        fuzz_summary(bytes_of(data, size), format);
+    }
+    if (!fuzz_turn(&turns, 2)) {
+        return 0;
     }
     AUTO(reel_recording_free) struct reel_recording *recording = fuzz_open(bytes_of(data, size), format);
     if (recording) {

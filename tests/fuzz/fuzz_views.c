@@ -93,17 +93,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!recording) {
         return 0;
     }
+    enum { OF = 16 };
     struct fuzz_turns turns = fuzz_turns_of(bytes_of(data, size));
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     for (size_t i = 0; reel_views[i]; i++) {
         struct reel_selection q = selection_all;
         q.view = reel_views[i];
-        if (fuzz_turn(&turns, 4)) {
+        if (fuzz_turn(&turns, OF)) {
             read_view(recording, &q);
         }
         q.start_ns = info->start_ns / 2 + info->end_ns / 2;
         q.state_at_cut = q.last_per_topic = true;
-        if (fuzz_turn(&turns, 4)) {
+        if (fuzz_turn(&turns, OF)) {
             read_view(recording, &q);
         }
     }

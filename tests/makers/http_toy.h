@@ -237,6 +237,14 @@ static void toy_upload_aborted(struct http_request *r) {
 }
 
 static const char *const toy_kinds[] = {"red", "green", NULL};
+static const struct http_deprecation toy_old_param = {.what = "old of /hello",
+                                                      .since = "2027-01-31",
+                                                      .sunset = "2028-06-30",
+                                                      .link = "https://example.org/old"},
+                                     toy_old_route = {.what = "GET /old",
+                                                      .since = "2027-03-01",
+                                                      .sunset = "2028-03-31",
+                                                      .link = "/hello"};
 static const struct http_param toy_params[] = {{.name = "n", .type = HTTP_UINT},
                                                {.name = "tag", .type = HTTP_TEXT, .repeats = true},
                                                {.name = "report", .type = HTTP_BOOL},
@@ -246,6 +254,7 @@ static const struct http_param toy_params[] = {{.name = "n", .type = HTTP_UINT},
                                                {.name = "bytes", .type = HTTP_UINT},
                                                {.name = "fail", .type = HTTP_BOOL},
                                                {.name = "kind", .type = HTTP_CHOICE, .choices = toy_kinds},
+                                               {.name = "old", .type = HTTP_BOOL, .deprecated = &toy_old_param},
                                                {0}};
 static const struct http_route toy_routes[] = {
     {.method = "GET", .path = "/hello", .params = toy_params, .handle = toy_hello},
@@ -266,7 +275,10 @@ static const struct http_route toy_routes[] = {
     {.method = "GET", .path = "/slow", .params = toy_params, .handle = toy_slow},
     {.method = "GET", .path = "/mute", .handle = toy_mute},
     {.method = "GET", .path = "/error", .handle = toy_error},
+    {.method = "GET", .path = "/old", .params = toy_params, .handle = toy_hello},
     {0}};
+enum { TOY_ROUTES = sizeof toy_routes / sizeof *toy_routes };
+static const struct http_policy toy_policies[TOY_ROUTES] = {[TOY_ROUTES - 2] = {.deprecated = &toy_old_route}};
 
 static void toy_log_line(void *context, const char *line) {
     assert_null(context);
@@ -281,6 +293,7 @@ static const char *toy_url;
 static inline int toy_start_with(unsigned header_s, unsigned idle_s) {
     struct http_options options = {.listen = "127.0.0.1:0",
                                    .routes = toy_routes,
+                                   .policies = toy_policies,
                                    .hosts = toy_hosts,
                                    .origins = toy_origins,
                                    .connections_max = 200,

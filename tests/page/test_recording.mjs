@@ -29,6 +29,32 @@ async function drag(page, from, to) {
 const ready = (page) => page.locator('.timeline-name').first().waitFor();
 const seconds = (recording) => Number(BigInt(recording.end_ns) - BigInt(recording.start_ns)) / 1e9;
 
+/** An MCAP file of ROS 2 whose schema is empty. */
+function points() {
+    const le = (size, value) => {
+        const bytes = Buffer.alloc(8);
+        bytes.writeBigUInt64LE(BigInt(value));
+        return bytes.subarray(0, size);
+    };
+    const text = (value) => Buffer.concat([le(4, value.length), Buffer.from(value)]);
+    const record = (op, ...parts) => {
+        const data = Buffer.concat(parts);
+        return Buffer.concat([le(1, op), le(8, data.length), data]);
+    };
+    const magic = Buffer.from('\x89MCAP0\r\n', 'latin1');
+    const time = le(8, 1700000000000000000n);
+    return Buffer.concat([
+        magic,
+        record(1, text('ros2'), text('test')),
+        record(3, le(2, 1), text('geometry_msgs/msg/Point'), text('ros2msg'), text('')),
+        record(4, le(2, 1), le(2, 1), text('/point'), text('cdr'), le(4, 0)),
+        record(5, le(2, 1), le(4, 0), time, time, Buffer.from([0, 1, 0, 0]), Buffer.alloc(24)),
+        record(15, le(4, 0)),
+        record(2, Buffer.alloc(20)),
+        magic,
+    ]);
+}
+
 export const tests = {
     async looks_right() {
         await checkView(server, `/recordings/${bag.id}`, 'recording-bag', ready);
@@ -313,6 +339,32 @@ export const tests = {
             await page.getByRole('button', { name: 'Download' }).click();
             const got = fs.readFileSync(await (await coming).path());
             assert.ok(got.equals([traj, state].find((one) => one.name === name).bytes));
+        });
+    },
+    async sets_the_clock() {
+        const clock = async () => (await server.json(`/recordings/${archive.id}`)).clock;
+        assert.equal(await clock(), 'relative');
+        await withPage(server, `/recordings/${archive.id}`, {}, async (page) => {
+            await ready(page);
+            const select = page.getByLabel('Clock');
+            assert.match(await select.locator('option').first().textContent(), /From the file: relative time/);
+            await select.selectOption('wall');
+            await eventually(async () => (await clock()) === 'wall', 'dates');
+            await eventually(async () => (await select.inputValue()) === 'wall', 'what is set');
+            await select.selectOption('');
+            await eventually(async () => (await clock()) === 'relative', 'what the file has');
+            await eventually(async () => (await select.inputValue()) === '', 'what the file has');
+        });
+    },
+    async shows_where_a_definition_comes_from() {
+        const { id } = await server.json('/recordings/by-name/lab/points.mcap', { method: 'PUT', body: points() });
+        const robot = await eventually(async () => {
+            const recording = await server.json(`/recordings/${id}`);
+            return recording.state === 'ready' ? recording : null;
+        });
+        assert.match(robot.topics[0].schema_source, /^built-in/);
+        await withPage(server, `/recordings/${robot.id}?panels=topics`, {}, async (page) => {
+            await page.getByText(`definition: ${robot.topics[0].schema_source}`).waitFor();
         });
     },
     async saves_annotations() {

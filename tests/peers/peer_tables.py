@@ -164,7 +164,7 @@ class Tables(unittest.TestCase):
         reel('demo', self.folder)
         local = os.path.join(self.folder, 'scan.parquet')
         reel('convert', os.path.join(self.folder, 'demo.bag'), local, '--topic', '/scan')
-        queries = re.sub(r"'http://[^']*/as/scan\.parquet\?topic=/scan'", "'%s'" % local, sql).strip().splitlines()
+        queries = re.sub(r"'http://[^']*/as/scan\.parquet\?topic=/scan'", "'%s'" % local, sql).split(';')[:-1]
         self.assertEqual((len(queries), 'http' in ''.join(queries)), (3, False))
         done = subprocess.run(['node', os.path.join(HERE, 'table_sql.mjs'), *queries], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 0, done.stderr.decode())

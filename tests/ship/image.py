@@ -196,9 +196,9 @@ class Image(unittest.TestCase):
         before = [self.ask(path, token)[1] for path in paths]
         self.assertEqual(len(before[1].splitlines()), 20)
 
-        script = re.search(rb'src="(/assets/[^"]+\.js)"', self.ask('/admin')[1])
+        script = re.search(rb'src="(assets/[^"]+\.js)"', self.ask('/admin')[1])
         self.assertTrue(script, 'the page was not built into the program')
-        self.assertGreater(len(self.ask(script.group(1).decode())[1]), 10_000)
+        self.assertGreater(len(self.ask('/' + script.group(1).decode())[1]), 10_000)
 
         with open('/proc/%d/status' % self.box.pid()) as f:
             status = dict(line.rstrip('\n').split(':\t', 1) for line in f if ':\t' in line)

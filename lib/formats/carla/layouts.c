@@ -129,45 +129,50 @@ bool carla_report_header(struct carla_scan *s, struct reel_error *err) {
     return carla_layouts_put(s, "date", date, err);
 }
 
-static bool met(const struct carla_scan *s, enum carla_kind kind) {
+/* A bit for each kind of packet. */
+static uint64_t kinds_met(const struct carla_scan *s) {
+    uint64_t kinds = 0;
     for (int id = 0; id < 256; id++) {
-        if (s->met[id] && s->kinds[id] == kind) {
-            return true;
-        }
+        kinds |= s->met[id] ? UINT64_C(1) << s->kinds[id] : 0;
     }
-    return false;
+    return kinds;
+}
+static bool met(uint64_t kinds, enum carla_kind kind) {
+    return kinds >> kind & 1;
 }
 
 /* Each version added packets that are in every frame. */
 static const char *writer_of(const struct carla_scan *s) {
+    const uint64_t kinds = kinds_met(s);
     if (s->layout.vec == CARLA_VEC_DOUBLE) {
         return "CARLA 0.10 (UE5)";
     }
     if (s->layout.ids == CARLA_IDS_UE5) {
         return "CARLA between November 2023 and March 2025 (ue4-dev)";
     }
-    if (met(s, CARLA_WEATHER)) {
+    if (met(kinds, CARLA_WEATHER)) {
         return "CARLA of 2026 (ue4-dev)";
     }
-    if (met(s, CARLA_DOOR) || s->header.version == 2) {
+    if (met(kinds, CARLA_DOOR) || s->header.version == 2) {
         return "CARLA 0.9.16";
     }
-    if (met(s, CARLA_WHEELS)) {
+    if (met(kinds, CARLA_WHEELS)) {
         return "CARLA 0.9.15";
     }
-    if (met(s, CARLA_VISUAL_TIME)) {
+    if (met(kinds, CARLA_VISUAL_TIME)) {
         return "CARLA 0.9.14";
     }
-    if (met(s, CARLA_VEHICLE_LIGHT)) {
+    if (met(kinds, CARLA_VEHICLE_LIGHT)) {
         return s->layout.wheel == CARLA_WHEEL_OLD   ? "CARLA 0.9.10 or 0.9.11"
                : s->layout.wheel == CARLA_WHEEL_NEW ? "CARLA 0.9.12 or 0.9.13"
                                                     : "CARLA 0.9.10 to 0.9.13";
     }
-    return met(s, CARLA_VEHICLE_ANIMATION) ? "CARLA 0.9.6 to 0.9.9" : "CARLA 0.9.4 or 0.9.5";
+    return met(kinds, CARLA_VEHICLE_ANIMATION) ? "CARLA 0.9.6 to 0.9.9" : "CARLA 0.9.4 or 0.9.5";
 }
 
 static int types_of(const struct carla_scan *s) {
-    bool lights = met(s, CARLA_VEHICLE_LIGHT) || met(s, CARLA_VISUAL_TIME) || s->layout.vec == CARLA_VEC_DOUBLE;
+    const uint64_t kinds = kinds_met(s);
+    bool lights = met(kinds, CARLA_VEHICLE_LIGHT) || met(kinds, CARLA_VISUAL_TIME) || s->layout.vec == CARLA_VEC_DOUBLE;
     return !lights ? CARLA_TYPES_094 : s->layout.wheel == CARLA_WHEEL_OLD ? CARLA_TYPES_0910 : CARLA_TYPES_0912;
 }
 
@@ -176,11 +181,14 @@ bool carla_report_file(struct carla_scan *s, struct reel_error *err) {
     s->layout.types = types_of(s);
     for (unsigned id = 0; id < 256; id++) {
         struct carla_channel channel;
+        if (!s->met[id]) {
+            continue;
+        }
         carla_channel_make(&channel, (uint8_t)id, (enum carla_kind)s->kinds[id], &s->layout);
         if (s->kinds[id] == CARLA_FRAME_START) {
             channel.pairs[channel.model.metadata.count++] = (struct reel_pair){CARLA_HEADER_KEY, s->header_digits};
         }
-        if (s->met[id] && !reel_scan_channel_update(s->scan, s->channels[id], &channel.model, err)) {
+        if (!reel_scan_channel_update(s->scan, s->channels[id], &channel.model, err)) {
             return false;
         }
     }

@@ -380,8 +380,9 @@ static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_
                          : "the header has no plausible date: simulated time since the start of the recording");
     s->attributes_proved = s->header.version >= 2;
     s->layout.attributes_from = s->attributes_proved;
-    for (int id = 0; id < 256; id++) {
-        s->kinds[id] = (uint8_t)carla_kind_of((uint8_t)id, &s->layout);
+    memset(s->kinds, CARLA_UNKNOWN, sizeof s->kinds);
+    for (int kind = 0; kind < CARLA_KINDS; kind++) {
+        s->kinds[carla_facts[kind].id] = (uint8_t)kind;
     }
     s->at = s->header.size;
     AUTO_MEM char *digits = malloc(2 * (size_t)s->header.size + 1);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/c_locale.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/grow.h"
@@ -415,8 +416,12 @@ static bool begin_value(struct cbor_walk *w, const struct head *h, bool *opened)
 static bool walk_value(struct cbor_walk *w, const struct head *first, unsigned depth) {
     struct level stack[REEL_DEPTH_MAX];
     struct head h = *first;
+    uint32_t values = 0;
     for (unsigned level = 0;;) {
         bool opened, ended;
+        if (!cancel_check_step(&values, w->err)) {
+            return false;
+        }
         if ((h.major == ARRAY || h.major == MAP) && level >= depth) {
             return cbor_fail_at(w, w->at.at, REEL_LIMIT, "nested too deeply");
         }

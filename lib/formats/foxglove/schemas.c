@@ -122,3 +122,24 @@ const struct view_schema view_schema_energies = {
         P("kinetic", NUMBER) "," P("potential", NUMBER) "," P("user", NUMBER) "," P("total", NUMBER) "," P(
             "work_done", NUMBER) "," P("temperature", NUMBER) "," P("simulation_time", NUMBER),
         "")};
+
+const struct view_schema view_schema_raw_image = {
+    "foxglove.RawImage",
+    MAP("foxglove.RawImage",
+        P("timestamp", TIME) "," P("frame_id", TEXT) "," P("width", WHOLE) "," P("height", WHOLE) "," P(
+            "encoding", TEXT) "," P("step", WHOLE) "," P("data", BYTES),
+        Q("timestamp") "," Q("frame_id") "," Q("width") "," Q("height") "," Q("encoding") "," Q("step") "," Q("data"))};
+
+const struct view_schema view_schema_compressed_image = {
+    "foxglove.CompressedImage",
+    MAP("foxglove.CompressedImage",
+        P("timestamp", TIME) "," P("frame_id", TEXT) "," P("data", BYTES) "," P("format", TEXT),
+        Q("timestamp") "," Q("frame_id") "," Q("data") "," Q("format"))};
+
+const struct view_schema view_schema_scan = {
+    "foxglove.LaserScan",
+    MAP("foxglove.LaserScan",
+        P("timestamp", TIME) "," P("frame_id", TEXT) "," P("pose", POSE) "," P("start_angle", NUMBER) "," P(
+            "end_angle", NUMBER) "," P("ranges", LIST(NUMBER)) "," P("intensities", LIST(NUMBER)),
+        Q("timestamp") "," Q("frame_id") "," Q("pose") "," Q("start_angle") "," Q("end_angle") "," Q("ranges") "," Q(
+            "intensities"))};

@@ -17,7 +17,8 @@ struct view_schema {
     const char *name, *json;
 };
 extern const struct view_schema view_schema_scene, view_schema_transforms, view_schema_poses, view_schema_cloud,
-    view_schema_log, view_schema_ego, view_schema_energies;
+    view_schema_log, view_schema_ego, view_schema_energies, view_schema_raw_image, view_schema_compressed_image,
+    view_schema_scan;
 
 /* --- transforms --- */
 

@@ -30,7 +30,7 @@ struct chunk {
 /* ---- messages ---- */
 
 static inline void run_count(struct mcap *m, struct mcap_run *run, uint16_t channel, uint64_t time) {
-    m->names->counts[channel]++;
+    mcap_defined(m->names, channel)->messages++;
     run->start_ns = run->messages == 0 || time < run->start_ns ? time : run->start_ns;
     run->end_ns = time > run->end_ns ? time : run->end_ns;
     run->index_sum += mcap_position_hash(channel, time, run->at - run->base);
@@ -47,7 +47,7 @@ void mcap_run_end(struct mcap *m, const struct mcap_run *run) {
 }
 
 bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error *err) {
-    const struct mcap_names *names = m->names;
+    struct mcap_names *names = m->names;
     size_t left = window_held(run->window, run->at);
     left = left > run->end - run->at ? (size_t)(run->end - run->at) : left;
     const uint8_t *p = left > 0 ? run->window->buffer + (run->at - run->window->offset) : NULL;
@@ -157,7 +157,6 @@ static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, ui
 /* In a suspect chunk, a definition is ignored when the id is already defined, and a message when its channel is not. */
 static bool is_believed(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, bool *yes,
                         struct reel_error *err) {
-    const struct mcap_names *n = m->names;
     size_t at = op == MCAP_MESSAGE ? MCAP_MESSAGE_CHANNEL_AT : MCAP_RECORD_HEAD;
     *yes = true;
     if (!run->suspect || (op != MCAP_MESSAGE && op != MCAP_SCHEMA && op != MCAP_CHANNEL) ||
@@ -168,9 +167,8 @@ static bool is_believed(struct mcap *m, struct mcap_run *run, uint8_t op, uint64
     if (!p) {
         return false;
     }
-    uint16_t id = load_u16le(p + at);
-    bool known =
-        op == MCAP_SCHEMA ? n->schemas[id] || n->summary_schemas[id] : n->channels[id] || n->summary_channels[id];
+    const struct mcap_id *id = mcap_defined(m->names, load_u16le(p + at));
+    bool known = op == MCAP_SCHEMA ? id->schema || id->summary_schema : id->channel || id->summary_channel;
     *yes = known == (op == MCAP_MESSAGE);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/ascii.h"
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "decode/decoder_set.h"
@@ -151,6 +152,9 @@ static bool choose_schemas(struct mcap_model *model, struct reel_error *err) {
         const struct hash_key type = hash_key_bytes(bytes_text(c->type));
         uintptr_t before = hash_table_get(&chosen, type);
         model->first_schema[i] = model->n_places;
+        if (!cancel_check(err)) {
+            return false;
+        }
         if (before && channels_decode_alike(stream->channels[before - 1], c)) {
             model->schemas[model->n_places++] = model->schemas[model->first_schema[before - 1]];
         } else if (!choose_schema(&model->arena, c, &model->schemas[model->n_places++], err) ||
@@ -281,7 +285,7 @@ static bool mcap_build(struct mcap_model *model, struct reel_error *err) {
         return false;
     }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
-        if (!make_channel_pairs(model, i, err)) {
+        if (!cancel_check(err) || !make_channel_pairs(model, i, err)) {
             return false;
         }
     }

@@ -154,14 +154,24 @@ static bool compare_channels(struct mcap *m, const struct mcap_channel_def *now,
 
 /* ---- into the model ---- */
 
+/* The place for what is defined under an id; NULL: no memory. */
+static struct mcap_id *mcap_define_id(struct mcap *m, uint16_t id, struct reel_error *err) {
+    struct mcap_id **page = &m->names->pages[id / MCAP_PAGE_IDS];
+    if (!*page && !(*page = calloc(MCAP_PAGE_IDS, sizeof **page))) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    return &(*page)[id % MCAP_PAGE_IDS];
+}
+
 /* The schema in force, or else that of the summary. */
 static const struct mcap_schema_def *schema_of(struct mcap *m, uint16_t id) {
-    struct mcap_names *n = m->names;
-    if (!n->schemas[id] && n->summary_schemas[id]) {
-        n->schemas[id] = n->summary_schemas[id];
-        n->n_schemas++;
+    struct mcap_id *of = mcap_defined(m->names, id);
+    if (!of->schema && of->summary_schema) {
+        of->schema = of->summary_schema;
+        m->names->n_schemas++;
     }
-    return n->schemas[id];
+    return of->schema;
 }
 
 /* The schema's bytes after its id. */
@@ -201,18 +211,16 @@ static bool update(struct mcap *m, const struct mcap_channel_def *def, struct re
     return mcap_channel_model(m, def, &model, err) && reel_scan_channel_update(m->scan, def->model, &model, err);
 }
 
-static void put_in_force(struct mcap_names *n, struct mcap_channel_def *def) {
-    n->n_channels += n->channels[def->id] == NULL;
-    n->channels[def->id] = def;
-    n->model_of[def->id] = def->model + 1;
-}
-
+/* Puts the definition in force. */
 static bool adopt(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
+    struct mcap_id *of = mcap_define_id(m, def->id, err);
     def->schema = def->schema_id ? schema_of(m, def->schema_id) : NULL;
-    if (!mcap_enter(m, def, err)) {
+    if (!of || !mcap_enter(m, def, err)) {
         return false;
     }
-    put_in_force(m->names, def);
+    m->names->n_channels += of->channel == NULL;
+    of->channel = def;
+    of->model = def->model + 1;
     return true;
 }
 
@@ -229,18 +237,18 @@ static bool may_redefine(struct mcap *m, const char *what, uint16_t id, uint64_t
 }
 
 bool mcap_define_schema(struct mcap *m, struct reel_bytes content, uint64_t at, struct reel_error *err) {
-    struct mcap_names *n = m->names;
     struct mcap_schema_def def;
-    if (!mcap_read_schema(content, &def, err)) {
+    struct mcap_id *of = mcap_read_schema(content, &def, err) ? mcap_define_id(m, def.id, err) : NULL;
+    if (!of) {
         return false;
     }
-    struct mcap_schema_def *now = n->schemas[def.id], *summary = n->summary_schemas[def.id];
+    struct mcap_schema_def *now = of->schema, *summary = of->summary_schema;
     if (mcap_names_same_schema(now, &def) || (now && !may_redefine(m, "schema", def.id, at))) {
         return true;
     }
     struct mcap_schema_def *kept = mcap_names_same_schema(summary, &def) ? summary : keep_schema(m, &def, err);
-    n->n_schemas += kept && !now;
-    n->schemas[def.id] = kept ? kept : now;
+    m->names->n_schemas += kept && !now;
+    of->schema = kept ? kept : now;
     return kept != NULL;
 }
 
@@ -266,13 +274,13 @@ static bool define_late(struct mcap *m, struct mcap_channel_def *now, const stru
 }
 
 bool mcap_define_channel(struct mcap *m, struct reel_bytes content, uint64_t at, struct reel_error *err) {
-    struct mcap_names *n = m->names;
     struct mcap_channel_def def;
     if (!mcap_read_channel(content, &def, err)) {
         return false;
     }
     def.at = at;
-    struct mcap_channel_def *now = n->channels[def.id], *summary = n->summary_channels[def.id];
+    struct mcap_channel_def *now = mcap_defined(m->names, def.id)->channel,
+                            *summary = mcap_defined(m->names, def.id)->summary_channel;
     if (now && now->unknown) {
         return define_late(m, now, &def, at, err);
     }
@@ -288,38 +296,39 @@ bool mcap_define_channel(struct mcap *m, struct reel_bytes content, uint64_t at,
     return kept && adopt(m, kept, err);
 }
 
-bool mcap_note_summary(struct mcap *m, uint8_t op, struct reel_bytes content, uint64_t at, struct reel_error *err) {
+static bool note_schema(struct mcap *m, struct reel_bytes content, struct reel_error *err) {
+    struct mcap_schema_def def;
+    struct mcap_id *of = mcap_read_schema(content, &def, err) ? mcap_define_id(m, def.id, err) : NULL;
+    return of && (of->summary_schema || (of->summary_schema = keep_schema(m, &def, err)) != NULL);
+}
+
+static bool note_channel(struct mcap *m, struct reel_bytes content, uint64_t at, struct reel_error *err) {
     struct mcap_names *n = m->names;
-    struct mcap_schema_def schema;
-    struct mcap_channel_def channel;
-    if (op == MCAP_SCHEMA) {
-        if (!mcap_read_schema(content, &schema, err)) {
-            return false;
-        }
-        return n->summary_schemas[schema.id] || (n->summary_schemas[schema.id] = keep_schema(m, &schema, err)) != NULL;
+    struct mcap_channel_def def;
+    struct mcap_id *of = mcap_read_channel(content, &def, err) ? mcap_define_id(m, def.id, err) : NULL;
+    if (!of || of->summary_channel) {
+        return of != NULL;
     }
-    if (!mcap_read_channel(content, &channel, err)) {
-        return false;
-    }
-    channel.at = at;
-    if (n->summary_channels[channel.id]) {
-        return true;
-    }
-    struct mcap_channel_def *kept = keep_channel(m, &channel, err);
+    def.at = at;
+    struct mcap_channel_def *kept = keep_channel(m, &def, err);
     if (kept) {
-        n->summary_channels[channel.id] = *n->noted_end = kept;
+        of->summary_channel = *n->noted_end = kept;
         n->noted_end = &kept->next_noted;
     }
     return kept != NULL;
 }
 
+bool mcap_note_summary(struct mcap *m, uint8_t op, struct reel_bytes content, uint64_t at, struct reel_error *err) {
+    return op == MCAP_SCHEMA ? note_schema(m, content, err) : note_channel(m, content, at, err);
+}
+
 bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model, struct reel_error *err) {
-    struct mcap_names *n = m->names;
-    if (n->model_of[id] == 0 && n->summary_channels[id]) {
-        if (!adopt(m, n->summary_channels[id], err)) {
+    const struct mcap_id *of = mcap_defined(m->names, id);
+    if (of->model == 0 && of->summary_channel) {
+        if (!adopt(m, of->summary_channel, err)) {
             return false;
         }
-    } else if (n->model_of[id] == 0) {
+    } else if (of->model == 0) {
         char name[24];
         snprintf(name, sizeof name, "(channel %u)", id);
         struct mcap_channel_def *def = arena_alloc(&m->arena, sizeof *def);
@@ -333,7 +342,7 @@ bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model,
             return false;
         }
     }
-    *model = mcap_model_of_id(n, id);
+    *model = mcap_model_of_id(m->names, id);
     return true;
 }
 
@@ -344,15 +353,11 @@ void mcap_names_begin(struct mcap *m) {
     n->part_begin = n->end;
     n->noted = NULL;
     n->noted_end = &n->noted;
-    if (n->begun) { /* otherwise everything is zero already, and mostly untouched memory */
-        memset(n->schemas, 0, sizeof n->schemas);
-        memset(n->summary_schemas, 0, sizeof n->summary_schemas);
-        memset(n->channels, 0, sizeof n->channels);
-        memset(n->summary_channels, 0, sizeof n->summary_channels);
-        memset(n->counts, 0, sizeof n->counts);
-        memset(n->model_of, 0, sizeof n->model_of);
+    for (uint32_t i = 0; i < MCAP_IDS / MCAP_PAGE_IDS; i++) {
+        if (n->pages[i]) {
+            memset(n->pages[i], 0, MCAP_PAGE_IDS * sizeof *n->pages[i]);
+        }
     }
-    n->begun = true;
     n->redefined = n->n_schemas = n->n_channels = 0;
 }
 
@@ -361,7 +366,7 @@ static bool end_channel(struct mcap *m, struct mcap_channel_def *def, struct ree
         return reel_scan_finding(
             m->scan, REEL_LOSS, m->part, def->at, 0,
             "channel %u: no record says what it is; its %llu messages are kept without topic and type", def->id,
-            (unsigned long long)m->names->counts[def->id]);
+            (unsigned long long)mcap_defined(m->names, def->id)->messages);
     }
     if (def->schema_id == 0 || def->schema) {
         return true;
@@ -377,7 +382,7 @@ static bool end_channel(struct mcap *m, struct mcap_channel_def *def, struct ree
 bool mcap_names_end(struct mcap *m, struct reel_error *err) {
     struct mcap_names *n = m->names;
     for (struct mcap_channel_def *def = n->noted; def; def = def->next_noted) {
-        if (!n->channels[def->id] && !adopt(m, def, err)) {
+        if (!mcap_defined(n, def->id)->channel && !adopt(m, def, err)) {
             return false;
         }
     }
@@ -390,12 +395,11 @@ bool mcap_names_end(struct mcap *m, struct reel_error *err) {
 }
 
 bool mcap_names_of_summary(struct mcap *m, struct reel_error *err) {
-    struct mcap_names *n = m->names;
-    for (uint32_t id = 1; id < MCAP_IDS; id++) {
+    for (uint32_t id = 0; id < MCAP_IDS; id += m->names->pages[id / MCAP_PAGE_IDS] ? 1 : MCAP_PAGE_IDS) {
         schema_of(m, (uint16_t)id);
     }
-    for (const struct mcap_channel_def *def = n->noted; def; def = def->next_noted) {
-        if (def->schema_id != 0 && !n->schemas[def->schema_id]) {
+    for (const struct mcap_channel_def *def = m->names->noted; def; def = def->next_noted) {
+        if (def->schema_id != 0 && !mcap_defined(m->names, def->schema_id)->schema) {
             return reel_fail(err, REEL_DAMAGED, "channel %u: its schema %u is not in the summary", def->id,
                              def->schema_id);
         }
@@ -405,6 +409,9 @@ bool mcap_names_of_summary(struct mcap *m, struct reel_error *err) {
 
 void mcap_names_free(struct mcap_names *names) {
     if (names) {
+        for (uint32_t i = 0; i < MCAP_IDS / MCAP_PAGE_IDS; i++) {
+            free(names->pages[i]);
+        }
         hash_table_free(&names->by_key);
         free(names->scratch.data);
         free(names);

@@ -15,7 +15,7 @@ enum {
 #define UNPACK_BASE (UINT64_C(4) << 30) /* … but at least to this */
 
 static bool is_cdr(const struct mcap *m, uint16_t channel) {
-    const struct mcap_channel_def *c = m->names->channels[channel];
+    const struct mcap_channel_def *c = mcap_defined(m->names, channel)->channel;
     return c && bytes_is(c->encoding, "cdr");
 }
 

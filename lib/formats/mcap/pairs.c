@@ -146,7 +146,7 @@ static bool replace_schemas(struct mcap *m, const char *ids, struct reel_channel
     for (const char *at = ids; out->n_schemas < REEL_SCHEMAS_PER_CHANNEL_MAX;) {
         char *end = NULL;
         unsigned long id = strtoul(at, &end, 10);
-        const struct mcap_schema_def *def = id < MCAP_IDS ? m->names->schemas[id] : NULL;
+        const struct mcap_schema_def *def = id < MCAP_IDS ? mcap_defined(m->names, (uint16_t)id)->schema : NULL;
         if (def && !add_schema(m, def, out, schemas, err)) {
             return false;
         }

@@ -18,6 +18,7 @@
 
 enum {
     MCAP_IDS = 1 << 16,
+    MCAP_PAGE_IDS = 128,
     MCAP_RECORD_MAX = REEL_SCHEMA_MAX + 2 * REEL_TEXT_MAX, /* limit for records read whole: not messages, chunks,
                                                               attachments, message indexes */
     MCAP_REDEFINED_MAX = 1000,                             /* most redefinitions of ids that are followed */
@@ -42,22 +43,30 @@ struct mcap_channel_def {
     bool unknown; /* placeholder for messages that came before the definition */
 };
 
-/* The ids of one part, and the channels of all parts. */
+/* What is defined under one id. Schemas and channels each have all ids. */
+struct mcap_id {
+    struct mcap_schema_def *schema, *summary_schema; /* definition in force; definition of the summary */
+    struct mcap_channel_def *channel, *summary_channel;
+    uint64_t messages; /* number kept, of the channel */
+    uint32_t model;    /* model channel of `channel` + 1, for speed: 0 is none */
+};
+
+/* The ids of one part, and the channels of all parts. Most files use a few small ids: pages are made when needed. */
 struct mcap_names {
-    struct mcap_schema_def *schemas[MCAP_IDS], *summary_schemas[MCAP_IDS];
-    struct mcap_channel_def *channels[MCAP_IDS], *summary_channels[MCAP_IDS]; /* definitions in force; definitions of
-                                                                                 the summary */
-    uint32_t model_of[MCAP_IDS];                         /* model channel of channels[i] + 1, for speed: 0 is none */
-    uint64_t counts[MCAP_IDS];                           /* number of messages kept, by channel id */
+    struct mcap_id *pages[MCAP_IDS / MCAP_PAGE_IDS], none;
     struct mcap_channel_def *first, **end, **part_begin; /* those of this part begin at *part_begin */
     struct mcap_channel_def *noted, **noted_end;
     struct hash_table by_key; /* → first channel with that key: finds channels that continue in the next part */
     struct grow scratch;
     uint32_t redefined, n_schemas, n_channels;
-    bool begun;
 };
-static inline uint32_t mcap_model_of_id(const struct mcap_names *n, uint16_t id) {
-    return n->model_of[id] - 1; /* MCAP_NO_MODEL: none */
+/* An id without any definition has zeros, which must not be changed. */
+static inline struct mcap_id *mcap_defined(struct mcap_names *n, uint16_t id) {
+    struct mcap_id *page = n->pages[id / MCAP_PAGE_IDS];
+    return page ? &page[id % MCAP_PAGE_IDS] : &n->none;
+}
+static inline uint32_t mcap_model_of_id(struct mcap_names *n, uint16_t id) {
+    return mcap_defined(n, id)->model - 1; /* MCAP_NO_MODEL: none */
 }
 
 /* Counts and hashes, either of what was found or of what the file states. The hashes are sums over index entries,
@@ -241,8 +250,5 @@ bool mcap_is_packed(const struct mcap *m, uint16_t channel, const uint8_t *paylo
  * for that. */
 bool mcap_unpack(struct mcap *m, struct mcap_run *run, const uint8_t *head, uint64_t position, struct reel_entry *entry,
                  bool *kept, struct reel_error *err);
-
-/* splits.c */
-enum reel_joins mcap_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *other);
 
 #endif

@@ -25,7 +25,10 @@ bool mcap_records_open(struct mcap_records *w, int fd, uint64_t size, struct ree
     if (!window_open(&w->window, w->source, WALK_BYTES, err)) {
         return false;
     }
-    const uint8_t *magic = w->source->size >= MCAP_MAGIC_SIZE ? window_at(&w->window, 0, MCAP_MAGIC_SIZE, err) : NULL;
+    const uint8_t *magic = NULL;
+    if (w->source->size >= MCAP_MAGIC_SIZE && !(magic = window_at(&w->window, 0, MCAP_MAGIC_SIZE, err))) {
+        return false;
+    }
     return (magic && memcmp(magic, MCAP_MAGIC, MCAP_MAGIC_SIZE) == 0) ||
            reel_fail(err, REEL_NOT_MINE, "this is no MCAP file");
 }

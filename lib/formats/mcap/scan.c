@@ -1,7 +1,9 @@
 /* Scans MCAP files: chunked or not, indexed or not, complete or cut. One walk reads the records of the data section and
  * the summary. Definitions that are missing in the data section are taken from the summary, which is read first. */
 #include "formats/mcap/read.h"
+#include "formats/mcap/write.h"
 #include "index/growing.h"
+#include "index/splits.h"
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -454,6 +456,10 @@ static const struct reel_growth_ops growth = {.state_size = sizeof(struct mcap),
                                               .read = growth_read,
                                               .finish = growth_finish,
                                               .close = growth_close};
+
+static enum reel_joins mcap_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *other) {
+    return splits_join(&reel_format_mcap, parts, n, other);
+}
 
 static const char *const suffixes[] = {".mcap", NULL};
 

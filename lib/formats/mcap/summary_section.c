@@ -262,7 +262,7 @@ static void compare_counts(struct mcap *m, struct cursor map) {
         uint16_t id = cursor_u16le(&map);
         uint64_t count = cursor_u64le(&map);
         first = differ == 0 ? id : first;
-        differ += !map.failed && m->names->counts[id] != count;
+        differ += !map.failed && mcap_defined(m->names, id)->messages != count;
     }
     if (differ > 0) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0,

@@ -11,6 +11,7 @@
 #include "formats/protobuf/walk.h"
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/limits.h"
 #include "formats/protobuf/text.h"
 #include "formats/ros/channel_definition.h"
@@ -180,13 +181,14 @@ static bool emit_singular(struct pb_walk *w, const struct pb_field *s, struct fi
 static bool emit_packed(struct pb_walk *w, const struct pb_field *s, struct reel_bytes run) {
     struct cursor at = cursor_of(run);
     enum proto_wire wire = pb_wire_of(s->type);
+    uint32_t values = 0;
     bool goes_on = true;
     while (goes_on && !cursor_done(&at)) {
         uint64_t value = wire == PROTO_64   ? cursor_u64le(&at)
                          : wire == PROTO_32 ? cursor_u32le(&at)
                                             : proto_varint(&at);
         goes_on = at.failed ? pb_fail_at(w, run.data, "a packed array ends early: ", s->name)
-                            : pb_emit_scalar(w, s, value, bytes_of("", 0));
+                            : cancel_check_step(&values, w->err) && pb_emit_scalar(w, s, value, bytes_of("", 0));
     }
     return goes_on;
 }

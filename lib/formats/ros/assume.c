@@ -9,6 +9,7 @@
 #include "decode/own_definitions.h"
 #include "formats/ros/complete.h"
 #include "formats/ros/definition.h"
+#include "formats/ros/idl_complete.h"
 #include "formats/ros/md5.h"
 #include "formats/ros/rihs01.h"
 #include "formats/ros/write.h"
@@ -98,9 +99,24 @@ static struct ros_definition *assume_any(struct assuming *a, bool uses_own, stru
     return TAKE(first);
 }
 
+/* As .idl files that no .msg can say have it. */
+static struct ros_definition *assume_idl(const struct assuming *a, struct reel_error *err) {
+    struct reel_error why = {0};
+    struct ros_definition *d = a->dialect == ROS_2 && a->recorded.size == 0 && own_definitions_version() != 0
+                                   ? ros_idl_supplied(a->type, &why)
+                                   : NULL;
+    if (!d && reel_is_transient(why.code)) {
+        *err = why;
+    }
+    return d;
+}
+
 static struct ros_definition *assume(struct assuming *a, struct reel_error *err) {
     struct reel_error why = {0};
     struct ros_definition *d = assume_any(a, own_definitions_version() != 0, err);
+    if (!d && !reel_is_transient(err->code)) {
+        d = assume_idl(a, err);
+    }
     if (!d && !reel_is_transient(err->code) && own_definitions_version() != 0) { /* the supplied one may not fit */
         d = assume_any(a, false, &why);
         if (!d && reel_is_transient(why.code)) {

@@ -79,6 +79,12 @@ bool rosrecord_printable(struct reel_bytes name) {
     return name.size > 0;
 }
 
+/* May these be the lengths of a record's header and of its first field? */
+static bool lengths_fit(const uint8_t *p) {
+    uint32_t header = load_u32le(p), field = load_u32le(p + 4);
+    return header - HEADER_MIN <= REEL_RECORD_HEADER_MAX - HEADER_MIN && field - FIELD_MIN <= header - 4 - FIELD_MIN;
+}
+
 bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct reel_error *err) {
     AUTO_STRUCT(window_close) struct window peek = {0};
     *found = ROSRECORD_NOWHERE;
@@ -90,12 +96,13 @@ bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct 
         if (!p || !s->progress(s->context, at, err)) {
             return false;
         }
-        uint32_t header = load_u32le(p), field = load_u32le(p + 4);
-        if (header < HEADER_MIN || header > REEL_RECORD_HEADER_MAX || field < FIELD_MIN || field > header - 4) {
-            continue;
+        uint64_t in_window = window_held(s->window, at) - ROSRECORD_MIN, before_end = s->to - at - ROSRECORD_MIN - 1;
+        const uint8_t *last = p + (in_window < before_end ? in_window : before_end);
+        for (; p < last && !lengths_fit(p); p++) {
+            at++;
         }
-        bool yes;
-        if (!s->looks_like(s->context, &peek, at, &yes, err)) {
+        bool yes = false;
+        if (lengths_fit(p) && !s->looks_like(s->context, &peek, at, &yes, err)) {
             return false;
         }
         if (yes) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/limits.h"
 #include "syntax/visitor.h"
 
@@ -348,8 +349,8 @@ static bool cdr_entries(struct cdr *c, const struct ros_definition_step *s, cons
     if (!visit_begin_map(c->run.v)) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!cdr_key(c, &pair[0]) || !cdr_step(c, &pair[1])) {
+    for (uint32_t i = 0, n = 0; i < count; i++) {
+        if (!cancel_check_step(&n, c->run.err) || !cdr_key(c, &pair[0]) || !cdr_step(c, &pair[1])) {
             return false;
         }
     }
@@ -405,8 +406,9 @@ static bool cdr_list(struct cdr *c, const struct ros_definition_step *s) {
     if (!visit_begin_list(r->v) || (s->least == 0 && !ros_definition_afford(r, count))) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!(s->kind == ROS_VALUE_TYPE ? cdr_type(c, s, s->type) : cdr_value(c, s))) {
+    for (uint32_t i = 0, n = 0; i < count; i++) {
+        if (!cancel_check_step(&n, r->err) ||
+            !(s->kind == ROS_VALUE_TYPE ? cdr_type(c, s, s->type) : cdr_value(c, s))) {
             return false;
         }
     }

@@ -2,6 +2,7 @@
  * message itself. */
 #include "formats/ros/complete.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -11,6 +12,7 @@
 #include "base/limits.h"
 #include "decode/own_definitions.h"
 #include "formats/ros/definition_text.h"
+#include "formats/ros/idl_messages.h"
 #include "formats/ros/interfaces.h"
 
 struct named_text {
@@ -81,11 +83,30 @@ static bool add_sections(struct completing *c, const char *top, struct reel_byte
     return true;
 }
 
+/* The text that users supplied of a type, as .msg or .idl. */
+static bool find_own(struct completing *c, const char *name, struct reel_bytes *text) {
+    char file[OWN_DEFINITION_NAME_ROOM];
+    const char *slash = strrchr(name, '/');
+    bool is_interface = slash && strchr(name, '/') != slash;
+    struct reel_bytes idl = bytes_of(NULL, 0);
+    if (!own_definitions_find(c->arena, name, text, c->err)) {
+        return false;
+    }
+    if (text->data || !slash ||
+        snprintf(file, sizeof file, "%.*s%s%s.idl", (int)(slash - name), name, is_interface ? "" : "/msg", slash) >=
+            (int)sizeof file) {
+        return true;
+    }
+    return own_definitions_find(c->arena, file, &idl, c->err) &&
+           (!idl.data ||
+            (is_interface ? ros_idl_to_interface : ros_idl_to_messages)(c->arena, name, idl, text, c->err));
+}
+
 /* The text that is known of a type: *text has no data if there is none. */
 static bool find_known(struct completing *c, const char *name, struct reel_bytes *text) {
     const char *builtin;
     *text = bytes_of(NULL, 0);
-    if (c->uses_own && !own_definitions_find(c->arena, name, text, c->err)) {
+    if (c->uses_own && !find_own(c, name, text)) {
         return false;
     }
     if (text->data) {

@@ -1,6 +1,6 @@
-/* The stream in which channels of ROS 1 are channels of ROS 2, or the other way (reel_encoding.convert). A payload is
- * measured when its message is reached and laid out anew when it is asked for. Messages that do not fit their
- * definition are left out and counted. */
+/* The stream in which channels of ROS 1 are channels of ROS 2, or the other way (reel_encoding.convert), or in which
+ * rules change types (rules.h). A payload is measured when its message is reached and laid out anew when it is asked
+ * for. Messages that do not fit their definition are left out and counted. */
 #include "formats/ros/convert.h"
 
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "convert/writer.h"
 #include "decode/own_definitions.h"
 #include "formats/ros/channel_definition.h"
+#include "formats/ros/rules.h"
 #include "formats/ros/translate.h"
 #include "formats/ros/write.h"
 #include "read/reader.h"
@@ -35,8 +36,10 @@ enum {
 struct converted {
     struct reel_stream base;
     struct reel_stream *below;
-    enum ros_dialect to;
-    struct arena arena; /* channels; payloads that the stream below owned */
+    enum ros_dialect to;           /* without rules: of all channels; with them: of the one that is being opened */
+    const struct ros_rules *rules; /* NULL: none */
+    bool *used;                    /* by rule: it is of a type that was found */
+    struct arena arena;            /* channels; payloads that the stream below owned */
     const struct reel_channel **channels;
     struct ros_relay **relays; /* by channel; NULL: as it is */
     uint8_t *payload;
@@ -190,6 +193,7 @@ static void converted_free(struct reel_stream *base) {
     reel_loss_free(v->losses);
     arena_free(&v->arena);
     free(v->relays);
+    free(v->used);
     free(v->channels);
     free(v->payload);
     free(v);
@@ -275,12 +279,13 @@ static bool set_pairs(struct converted *v, const struct reel_channel *c, const s
     if (!pairs->items) {
         return reel_fail_memory(err);
     }
-    if (v->to == ROS_2 && !add_ros2_pairs(v, c, t, pairs, err)) {
+    bool becomes_ros2 = v->to == ROS_2 && !v->rules;
+    if (becomes_ros2 && !add_ros2_pairs(v, c, t, pairs, err)) {
         return false;
     }
     for (size_t i = 0; i < c->metadata.count; i++) {
         const struct reel_pair *p = &c->metadata.items[i];
-        bool old = v->to == ROS_2 && strcmp(p->key, QOS_KEY) == 0;
+        bool old = becomes_ros2 && strcmp(p->key, QOS_KEY) == 0;
         for (size_t k = 0; k < sizeof replaced / sizeof *replaced; k++) {
             old = old || strcmp(p->key, replaced[k]) == 0;
         }
@@ -326,7 +331,7 @@ static const struct reel_channel *make_channel(struct converted *v, const struct
     c->encoding = ros2 ? "cdr" : "ros1";
     c->schemas = schema;
     c->n_schemas = 1;
-    c->latched = from->latched || (!ros2 && is_transient_local(ros_metadata_of(from, QOS_KEY)));
+    c->latched = from->latched || (!ros2 && !v->rules && is_transient_local(ros_metadata_of(from, QOS_KEY)));
     return c;
 }
 
@@ -387,6 +392,25 @@ static bool sample_fits(struct converted *v, uint32_t i, bool *fits, struct reel
 static bool is_of_other(const struct reel_channel *c, enum ros_dialect to) {
     return reel_channel_has_profile(c, to == ROS_2 ? "ros1" : "ros2");
 }
+/* Rules are for the encodings of ROS themselves. */
+static bool is_concerned(const struct converted *v, const struct reel_channel *c) {
+    return v->rules ? strcmp(c->encoding, "ros1") == 0 || strcmp(c->encoding, "cdr") == 0 : is_of_other(c, v->to);
+}
+
+/* What is done, for the report. */
+static const char *goal_of(const struct converted *v) {
+    return v->rules ? "changed by the rules" : v->to == ROS_2 ? "converted to ROS 2" : "converted to ROS 1";
+}
+
+/* t->relay NULL: the channel stays as it is. */
+static bool translate_channel(struct converted *v, const struct reel_channel *c, const struct ros_definition *standard,
+                              struct ros_translation *t, struct reel_error *err) {
+    if (!v->rules) {
+        return ros_translate(&v->arena, c, v->to, standard, t, err);
+    }
+    v->to = strcmp(c->encoding, "ros1") == 0 ? ROS_1 : ROS_2;
+    return ros_translate_by_rules(&v->arena, c, v->to, v->rules, v->used, t, err);
+}
 
 /* A channel that cannot be translated stays as it is. False: no memory. */
 static bool convert_channel(struct converted *v, uint32_t i, const struct ros_definition *standard,
@@ -395,17 +419,19 @@ static bool convert_channel(struct converted *v, uint32_t i, const struct ros_de
     struct ros_translation t;
     struct reel_error why = {0};
     v->channels[i] = c;
-    if (!is_of_other(c, v->to)) {
+    if (!is_concerned(v, c)) {
         return true;
     }
     if (!cancel_check(err)) {
         return false;
     }
-    if (!ros_translate(&v->arena, c, v->to, standard, &t, &why)) {
-        reel_loss_add(v->losses, REEL_CHANGES, c,
-                      "the messages stay as they are, because they cannot be converted to %s: %s",
-                      v->to == ROS_2 ? "ROS 2" : "ROS 1", why.text);
+    if (!translate_channel(v, c, standard, &t, &why)) {
+        reel_loss_add(v->losses, REEL_CHANGES, c, "the messages stay as they are, because they cannot be %s: %s",
+                      goal_of(v), why.text);
         return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
+    }
+    if (!t.relay) {
+        return true;
     }
     v->relays[i] = t.relay;
     bool fits = true;
@@ -415,18 +441,22 @@ static bool convert_channel(struct converted *v, uint32_t i, const struct ros_de
     if (!fits) {
         ros_relay_free(TAKE(v->relays[i]));
         reel_loss_add(v->losses, REEL_CHANGES, c,
-                      "the messages stay as they are, because they cannot be converted to %s: they do not fit their "
-                      "definition",
-                      v->to == ROS_2 ? "ROS 2" : "ROS 1");
+                      "the messages stay as they are, because they cannot be %s: they do not fit their definition",
+                      goal_of(v));
         return true;
     }
-    ros_report(v, c, &t);
+    if (!v->rules) {
+        ros_report(v, c, &t);
+    }
     return (v->channels[i] = make_channel(v, c, &t, err)) != NULL;
 }
 
-static bool needs_conversion(const struct reel_stream *s, enum ros_dialect to) {
+static bool needs_conversion(const struct converted *v, const struct reel_stream *s) {
+    if (v->rules) {
+        return v->rules->n_types > 0; /* the report says which of them were of no use */
+    }
     for (uint32_t i = 0; i < s->n_channels; i++) {
-        if (is_of_other(s->channels[i], to)) {
+        if (is_concerned(v, s->channels[i])) {
             return true;
         }
     }
@@ -439,7 +469,8 @@ static bool convert_channels(struct converted *v, struct reel_error *err) {
     v->relays = calloc(n, sizeof *v->relays);
     v->losses = reel_loss_new();
     v->payload = malloc(v->room = PAYLOAD_ROOM);
-    if (!v->channels || !v->relays || !v->losses || !v->payload) {
+    v->used = calloc(v->rules ? v->rules->n_types + 1 : 1, sizeof *v->used);
+    if (!v->used || !v->channels || !v->relays || !v->losses || !v->payload) {
         return reel_fail_memory(err);
     }
     AUTO(ros_definition_free) struct ros_definition *standard = ros2_standard_types(err);
@@ -448,11 +479,18 @@ static bool convert_channels(struct converted *v, struct reel_error *err) {
             return false;
         }
     }
+    for (size_t i = 0; v->rules && i < v->rules->n_types; i++) {
+        if (!v->used[i]) {
+            reel_loss_add(v->losses, REEL_CHANGES, NULL,
+                          "no topic has messages with the type %.128s, which a rule names", v->rules->types[i].type);
+        }
+    }
     return standard;
 }
 
-static struct reel_stream *ros_convert(struct reel_stream *below, enum ros_dialect to, struct reel_error *err) {
-    if (!needs_conversion(below, to)) {
+static struct reel_stream *ros_convert(struct reel_stream *below, enum ros_dialect to, const struct ros_rules *rules,
+                                       struct reel_error *err) {
+    if (!needs_conversion(&(const struct converted){.to = to, .rules = rules}, below)) {
         return below;
     }
     struct converted *v = calloc(1, sizeof *v);
@@ -466,6 +504,7 @@ static struct reel_stream *ros_convert(struct reel_stream *below, enum ros_diale
     v->base.view_version = (below->view_version * 16 + VERSION) ^ own_definitions_version();
     v->below = below;
     v->to = to;
+    v->rules = rules;
     if (!convert_channels(v, err)) {
         converted_free(&v->base);
         return NULL;
@@ -477,8 +516,11 @@ static struct reel_stream *ros_convert(struct reel_stream *below, enum ros_diale
 }
 
 struct reel_stream *ros_convert_to_ros1(struct reel_stream *source, struct reel_error *err) {
-    return ros_convert(source, ROS_1, err);
+    return ros_convert(source, ROS_1, NULL, err);
 }
 struct reel_stream *ros_convert_to_ros2(struct reel_stream *source, struct reel_error *err) {
-    return ros_convert(source, ROS_2, err);
+    return ros_convert(source, ROS_2, NULL, err);
+}
+struct reel_stream *ros_rules_open(const struct reel_rules *rules, struct reel_stream *below, struct reel_error *err) {
+    return ros_convert(below, ROS_1, (const struct ros_rules *)rules, err);
 }

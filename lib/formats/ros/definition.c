@@ -13,6 +13,7 @@
 #include "formats/ros/definition_idl.h"
 #include "formats/ros/definition_link.h"
 #include "formats/ros/definition_text.h"
+#include "formats/ros/idl_complete.h"
 #include "formats/ros/interfaces.h"
 
 /* ---- opening */
@@ -104,9 +105,10 @@ static struct ros_definition *open_recorded(const struct reel_channel *channel, 
     good = good && (is_idl || dialect == ROS_1 || ros_interfaces_to_messages(&arena, type, text, &messages, err));
     d = good ? ros_definition_read(dialect, type, messages, language, ascii_ncasecmp(s->encoding, "omg", 3) == 0, err)
              : NULL;
-    if (good && !d && !is_idl && err->code == REEL_UNSUPPORTED) {
+    if (good && !d && err->code == REEL_UNSUPPORTED) {
         struct reel_error why = {0};
-        d = ros_definition_assume(channel, dialect, type, text, &why);
+        d = is_idl ? ros_idl_completed(type, text, ROS_RECORDED, &why)
+                   : ros_definition_assume(channel, dialect, type, text, &why);
         if (!d && reel_is_transient(why.code)) {
             *err = why;
         }

@@ -2,6 +2,7 @@
  * deep. */
 #include "formats/ros/definition_link.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -34,7 +35,8 @@ static int by_short(const void *a, const void *b, void *types) {
                     x, y);
 }
 
-static bool sort_names(struct ros_definition *d, struct reel_error *err) {
+bool ros_definition_sort(struct ros_definition *d, struct reel_error *err) {
+    d->n_short = 0;
     d->by_name = arena_alloc(&d->arena, d->n_types * sizeof *d->by_name);
     d->by_short = arena_alloc(&d->arena, d->n_types * sizeof *d->by_short);
     if (!d->by_name || !d->by_short) {
@@ -84,8 +86,7 @@ static bool find_short(const struct ros_definition *d, const char *name, uint32_
     return found && (low + 1 == d->n_short || strcmp(last_part(d->types[d->by_short[low + 1]].name), name) != 0);
 }
 
-/* Tries a/b/NAME, a/NAME, NAME for a field of the type a/b/C. */
-static bool find_near(const struct ros_definition *d, const char *owner, const char *name, uint32_t *out) {
+bool ros_definition_find_near(const struct ros_definition *d, const char *owner, const char *name, uint32_t *out) {
     char path[2 * ROS_NAME_ROOM];
     strcpy(path, owner);
     for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
@@ -105,16 +106,28 @@ static bool find_header(const struct ros_definition *d, const char *name, uint32
             ros_definition_find(d, "std_msgs/Header", out));
 }
 
+/* "a/B" in the text of a .msg names a/msg/B, if that is defined in IDL. */
+static bool find_message(const struct ros_definition *d, const char *brief, uint32_t *out) {
+    char path[2 * ROS_NAME_ROOM];
+    const char *slash = strchr(brief, '/');
+    if (!slash || strchr(slash + 1, '/')) {
+        return false;
+    }
+    snprintf(path, sizeof path, "%.*s/msg%s", (int)(slash - brief), brief, slash);
+    return ros_definition_find(d, path, out);
+}
+
 static bool ros_find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out,
                      struct reel_error *err) {
     char name[ROS_NAME_ROOM];
     bool named = ros_type_name(bytes_text(word), true, name);
-    if (named && (find_header(d, name, out) || find_near(d, owner, name, out))) {
+    if (named && (find_header(d, name, out) || ros_definition_find_near(d, owner, name, out))) {
         return true;
     }
     char brief[ROS_NAME_ROOM];
     named = named && ros_type_name(bytes_text(word), false, brief);
-    if (named && (find_near(d, owner, brief, out) || find_short(d, last_part(name), out))) {
+    if (named && (ros_definition_find_near(d, owner, brief, out) || find_message(d, brief, out) ||
+                  find_short(d, last_part(name), out))) {
         return true;
     }
     return reel_fail(err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the recording's definition", word,
@@ -216,8 +229,13 @@ static bool is_number(const struct ros_definition_step *s, const char *key, uint
     return bytes_is(s->key, key) && s->kind == kind && s->many == ROS_ONE;
 }
 
+/* NULL: it has none, and a definition of nothing but such types has no array. */
+static struct ros_definition_step *steps_of(const struct ros_definition *d, const struct ros_definition_type *t) {
+    return t->count > 0 ? &d->steps[t->first] : NULL;
+}
+
 static uint8_t ros_definition_link_stamp_of(const struct ros_definition *d, const struct ros_definition_type *t) {
-    const struct ros_definition_step *s = &d->steps[t->first];
+    const struct ros_definition_step *s = steps_of(d, t);
     const char *name = last_part(t->name);
     bool pair = t->form == ROS_STRUCT && t->count == 2 && is_number(&s[0], "sec", REEL_I32) &&
                 is_number(&s[1], "nanosec", REEL_U32);
@@ -263,7 +281,7 @@ static int by_member_id(const void *a, const void *b, void *steps) {
 
 /* Numbers the members, and sorts them by id where ids are not in order. */
 static bool link_ids(struct ros_definition *d, struct ros_definition_type *t, struct reel_error *err) {
-    struct ros_definition_step *steps = &d->steps[t->first];
+    struct ros_definition_step *steps = steps_of(d, t);
     bool ordered = true;
     for (uint32_t i = 0; i < t->count; i++) {
         steps[i].id = steps[i].id != ROS_NEXT_ID ? steps[i].id : i > 0 ? steps[i - 1].id + 1 : 0;
@@ -291,7 +309,7 @@ static bool link_ids(struct ros_definition *d, struct ros_definition_type *t, st
 
 /* Keys of JSON are texts. */
 static bool link_form(const struct ros_definition *d, const struct ros_definition_type *t, struct reel_error *err) {
-    const struct ros_definition_step *s = &d->steps[t->first];
+    const struct ros_definition_step *s = steps_of(d, t);
     bool integer = t->count > 0 && s->many == ROS_ONE && s->kind < REEL_F32;
     if (t->form == ROS_UNION && !integer) {
         return reel_fail(err, REEL_UNSUPPORTED, "%.128s: a union whose discriminator is not an integer", t->name);
@@ -370,7 +388,7 @@ static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, s
 
 bool ros_definition_link(struct ros_definition *d, const char *top, struct reel_error *err) {
     char name[ROS_NAME_ROOM];
-    if (!sort_names(d, err)) {
+    if (!ros_definition_sort(d, err)) {
         return false;
     }
     for (int whole = 1; whole >= 0; whole--) {

@@ -120,9 +120,8 @@ static bool idl_type_at(struct idl *p, uint32_t depth, struct idl_type *out, str
         return idl_map(p, depth, out, err);
     }
     if ((out->word = idl_plain_word(&p->l))) {
-        uint32_t bound;
         bool text = strcmp(out->word, "string") == 0 || strcmp(out->word, "wstring") == 0;
-        return !text || !idl_accept(&p->l, "<") || (idl_length(p, true, &bound, err) && idl_need(&p->l, ">", err));
+        return !text || !idl_accept(&p->l, "<") || (idl_length(p, true, &out->bound, err) && idl_need(&p->l, ">", err));
     }
     for (size_t i = 0; i < sizeof unread / sizeof *unread; i++) {
         if (idl_is(&p->l, unread[i])) {
@@ -173,6 +172,7 @@ bool idl_add_member(struct idl *p, const struct idl_type *type, struct reel_byte
     s->many = type->many;
     s->count = type->count;
     s->inner = type->inner;
+    s->bound = type->bound;
     if (type->is_named) {
         return ros_definition_set_type(p->def, s, bytes_text(type->word), err);
     }

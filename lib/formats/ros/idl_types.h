@@ -11,6 +11,7 @@ struct idl_type {
     bool inner;       /* ros_definition_step.inner */
     uint8_t many;     /* ros_many */
     uint32_t count;
+    uint32_t bound; /* of a text; 0: any */
 };
 /* A type without a name in the definition. It gets a number as its name, which no other type has, and is added when the
  * declaration that needs it is complete: steps are added to the last type only. */

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "formats/ros/names.h"
 #include "formats/ros/relay_fields.h"
+#include "formats/ros/rewrite.h"
 #include "formats/ros/standard.h"
 
 enum { NO_BODY = UINT32_MAX, MOVES_MAX = 4 * REEL_DEFINITION_FIELDS_MAX };
@@ -441,6 +442,17 @@ struct ros_relay *ros_relay_new(const struct ros_definition *from, uint32_t from
     return good ? TAKE(relay) : NULL;
 }
 
+struct ros_relay *ros_relay_of_rewrite(struct ros_rewrite *rewrite, struct reel_error *err) {
+    struct ros_relay *relay = calloc(1, sizeof *relay);
+    if (!relay) {
+        ros_rewrite_free(rewrite);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    relay->rewrite = rewrite;
+    return relay;
+}
+
 const char *ros_relay_lost(const struct ros_relay *relay) {
     return relay->lost;
 }
@@ -457,6 +469,7 @@ void ros_relay_free(struct ros_relay *relay) {
         older = relay->older;
         free(relay->moves);
         free(relay->bodies);
+        ros_rewrite_free(relay->rewrite);
         free(relay);
     }
 }

@@ -12,6 +12,9 @@ struct ros_relay;
  * is missing that has no default, or is of another kind. Keeps nothing of the definitions. */
 struct ros_relay *ros_relay_new(const struct ros_definition *from, uint32_t from_type, const struct ros_definition *to,
                                 uint32_t to_type, struct reel_error *err);
+/* The relay that is this rewrite, which now belongs to it, also on failure. */
+struct ros_rewrite;
+struct ros_relay *ros_relay_of_rewrite(struct ros_rewrite *rewrite, struct reel_error *err);
 /* Payloads that do not fit `relay` are laid out anew by `older`, which now belongs to it. */
 void ros_relay_add_older(struct ros_relay *relay, struct ros_relay *older);
 void ros_relay_free(struct ros_relay *relay);

@@ -44,9 +44,10 @@ struct ros_relay {
     struct relay_move *moves;
     struct relay_body *bodies;
     size_t n_moves, moves_room, n_bodies, bodies_room;
-    uint32_t top;            /* body */
-    struct ros_relay *older; /* of another layout that payloads may have (struct ros_definition); NULL: none */
-    char lost[256];          /* see ros_relay_lost() */
+    uint32_t top;                /* body */
+    struct ros_rewrite *rewrite; /* by rules, within one dialect: instead of the moves; NULL: none */
+    struct ros_relay *older;     /* of another layout that payloads may have (struct ros_definition); NULL: none */
+    char lost[256];              /* see ros_relay_lost() */
 };
 
 enum { RELAY_CDR_HEAD = 4 };

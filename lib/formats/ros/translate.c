@@ -13,6 +13,7 @@
 #include "formats/ros/definition_text.h"
 #include "formats/ros/md5.h"
 #include "formats/ros/names.h"
+#include "formats/ros/rewrite.h"
 #include "formats/ros/rihs01.h"
 #include "formats/ros/write.h"
 
@@ -226,6 +227,50 @@ bool ros_translate(struct arena *arena, const struct reel_channel *channel, enum
     struct ros_translating t = {.arena = arena, .def = def, .standard = standard, .out = out, .err = &own};
     bool good = def && (to == ROS_2 ? ros_texts_to_ros2(&t) && join_texts(&t, ROS_2) && ros_finish(&t, ROS_2)
                                     : translate_to_ros1(&t, channel));
+    free(t.texts.items);
+    return good || reel_error_pass(err, &own);
+}
+
+/* ---- by rules */
+
+/* The hash of ROS 2 is not computed of texts and lists with a greatest length. */
+static bool has_bounds(const struct ros_definition *d) {
+    for (size_t i = 0; i < d->n_steps; i++) {
+        const struct ros_definition_step *s = &d->steps[i];
+        if (s->bound > 0 || (s->many == ROS_LIST && s->count != UINT32_MAX)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes t->def over. */
+static bool finish_by_rules(struct ros_translating *t, struct ros_definition *def, const struct ros_rules *rules) {
+    AUTO(ros_definition_free) struct ros_definition *from = def;
+    enum ros_dialect dialect = def->dialect;
+    AUTO(ros_definition_free) struct ros_definition *d = join_texts(t, dialect) ? read_result(t, dialect) : NULL;
+    if (!d || (!(dialect == ROS_2 && has_bounds(d)) && !add_hash(t, d))) {
+        return false;
+    }
+    AUTO(ros_rewrite_free) struct ros_rewrite *rewrite = ros_rewrite_new(TAKE(from), TAKE(d), rules, t->err);
+    return rewrite && (t->out->relay = ros_relay_of_rewrite(TAKE(rewrite), t->err));
+}
+
+static bool check_interface(const struct reel_channel *channel, struct reel_error *err) {
+    bool is_interface = strstr(channel->type, "/srv/") || strstr(channel->type, "/action/");
+    return !is_interface || reel_fail(err, REEL_UNSUPPORTED, "rules are for messages, not for services and actions");
+}
+
+bool ros_translate_by_rules(struct arena *arena, const struct reel_channel *channel, enum ros_dialect dialect,
+                            const struct ros_rules *rules, bool *used, struct ros_translation *out,
+                            struct reel_error *err) {
+    struct reel_error own = {0};
+    bool any = false;
+    AUTO(ros_definition_free) struct ros_definition *def = ros_definition_open(channel, dialect, &own);
+    *out = (struct ros_translation){.type = "", .hash = ""};
+    struct ros_translating t = {.arena = arena, .def = def, .out = out, .err = &own};
+    bool good = def && ros_rules_texts(&t, rules, used, &any) && (!any || check_interface(channel, &own)) &&
+                (!any || finish_by_rules(&t, TAKE(def), rules));
     free(t.texts.items);
     return good || reel_error_pass(err, &own);
 }

@@ -24,6 +24,12 @@ struct ros_translation {
 bool ros_translate(struct arena *arena, const struct reel_channel *channel, enum ros_dialect to,
                    const struct ros_definition *standard, struct ros_translation *out, struct reel_error *err);
 
+/* The same dialect, by rules. True without a relay: no rule applies. Sets used[i] for those whose type it has. */
+struct ros_rules;
+bool ros_translate_by_rules(struct arena *arena, const struct reel_channel *channel, enum ros_dialect dialect,
+                            const struct ros_rules *rules, bool *used, struct ros_translation *out,
+                            struct reel_error *err);
+
 /* ---- translate_to_ros2.c, translate_to_ros1.c: the texts of single types */
 
 struct ros_texts { /* of types by name; the first is the channel's */

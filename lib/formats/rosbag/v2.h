@@ -78,6 +78,12 @@ struct rosbag_v2_shape {
 
 enum { ROSBAG_V2_RECENT = 256 };
 
+/* What the files of a recording share: x_0.bag, x_1.bag … of `rosbag record --split`. */
+struct rosbag_v2_splits {
+    struct hash_table channels; /* by topic and header of their connections: id + 1 */
+    struct arena arena;
+};
+
 struct bag2 {
     struct reel_scan *scan;
     struct reel_source *source;
@@ -100,6 +106,7 @@ struct bag2 {
     uint64_t unknown_ops, unknown_ops_at, unknown_fields, unknown_fields_at;
     uint8_t unknown_op;
     char unknown_name[64];
+    struct rosbag_v2_splits *splits; /* NULL: the bag is one file */
 
     bool has_header, tail_met;
     uint64_t index_pos, conn_count, chunk_count; /* from the file header */
@@ -112,9 +119,14 @@ static inline uint64_t rosbag_v2_position(const struct bag2 *bag, const struct r
     return run == &bag->file ? at : bag->chunk.at;
 }
 
-/* scan: the version line and the file header; fills *bag, which rosbag_v2_close() ends in any case. The bag is read in
+/* scan: calls run() for each file of the recording, with a scan of that file alone. `splits` is NULL if there is one.
+ */
+typedef bool (*rosbag_v2_run_file)(struct reel_scan *scan, struct rosbag_v2_splits *splits, struct reel_error *err);
+bool rosbag_v2_each_file(struct reel_scan *scan, rosbag_v2_run_file run, struct reel_error *err);
+/* The version line and the file header; fills *bag, which rosbag_v2_close() ends in any case. The bag is read in
  * runs of `window` bytes. */
-bool rosbag_v2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err);
+bool rosbag_v2_open(struct bag2 *bag, struct reel_scan *scan, struct rosbag_v2_splits *splits, size_t window,
+                    struct reel_error *err);
 void rosbag_v2_close(struct bag2 *bag);
 
 /* names */

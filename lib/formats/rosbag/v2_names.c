@@ -180,6 +180,26 @@ bool rosbag_v2_connection_record(struct bag2 *bag, struct window *window, const 
                                err);
 }
 
+/* The channel that the connection had in an earlier file; a new one otherwise. */
+static bool shared_channel(struct bag2 *bag, struct rosbag_v2_connection *c, struct reel_error *err) {
+    struct rosbag_v2_splits *splits = bag->splits;
+    uint8_t *key = arena_alloc(&splits->arena, c->topic.size + c->header.size + 1);
+    if (!key) {
+        return arena_fail(&splits->arena, err);
+    }
+    memcpy(key, c->topic.data, c->topic.size);
+    memcpy(key + c->topic.size, c->header.data, c->header.size);
+    /* the size of the topic tells equal bytes apart */
+    const struct hash_key whole = {.number = c->topic.size + 1, .bytes = bytes_of(key, c->topic.size + c->header.size)};
+    uint64_t known = hash_table_get(&splits->channels, whole);
+    if (known > 0) {
+        c->model.id = (uint32_t)known - 1;
+        return true;
+    }
+    return reel_scan_channel(bag->scan, &c->model, &c->model.id, err) &&
+           hash_table_set(&splits->channels, whole, (uintptr_t)c->model.id + 1, err);
+}
+
 bool rosbag_v2_channel_ready(struct bag2 *bag, struct rosbag_v2_connection *c, struct reel_error *err) {
     if (!c->described) {
         char name[32];
@@ -190,7 +210,8 @@ bool rosbag_v2_channel_ready(struct bag2 *bag, struct rosbag_v2_connection *c, s
             return false;
         }
     }
-    c->has_channel = reel_scan_channel(bag->scan, &c->model, &c->model.id, err);
+    c->has_channel = bag->splits && c->described ? shared_channel(bag, c, err)
+                                                 : reel_scan_channel(bag->scan, &c->model, &c->model.id, err);
     return c->has_channel;
 }
 

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "formats/rosbag/v2.h"
+#include "index/splits.h"
 
 #include <stdlib.h>
 
@@ -179,17 +180,74 @@ static bool read_version_line(struct bag2 *bag, struct reel_error *err) {
     return true;
 }
 
-bool rosbag_v2_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err) {
-    *bag = (struct bag2){0};
-    if (scan->n_parts != 1) {
-        return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
+bool rosbag_v2_open(struct bag2 *bag, struct reel_scan *scan, struct rosbag_v2_splits *splits, size_t window,
+                    struct reel_error *err) {
+    if (!rosbag_v2_scan_begin(bag, scan, window, err)) {
+        return false;
     }
-    return rosbag_v2_scan_begin(bag, scan, window, err) && read_version_line(bag, err) && read_file_header(bag, err);
+    bag->splits = splits;
+    return read_version_line(bag, err) && read_file_header(bag, err);
+}
+
+/* ---- files ---- */
+
+struct file_progress { /* of one of several files */
+    const struct reel_progress *all;
+    uint64_t before, total;
+};
+
+static bool report_progress(void *context, uint64_t done, uint64_t total) {
+    const struct file_progress *p = context;
+    (void)total;
+    return p->all->report(p->all->context, p->before + done, p->total);
+}
+
+/* Each file is scanned like a member of an archive, which is all of its part. */
+static bool run_files(struct reel_scan *scan, struct rosbag_v2_splits *splits, rosbag_v2_run_file run,
+                      struct reel_error *err) {
+    struct file_progress progress = {.all = scan->progress};
+    const struct reel_progress reported = {.report = report_progress, .context = &progress};
+    bool reports = scan->progress && scan->progress->report;
+    for (uint32_t i = 0; i < scan->n_parts; i++) {
+        progress.total += scan->parts[i]->size;
+    }
+    for (uint32_t i = 0; i < scan->n_parts; i++) {
+        const struct reel_location whole = {.part = i, .chunk = i};
+        struct reel_scan file = {.parts = &scan->parts[i],
+                                 .n_parts = 1,
+                                 .builder = scan->builder,
+                                 .progress = reports ? &reported : NULL,
+                                 .locations = scan->locations ? &scan->locations[i] : &whole};
+        if (!run(&file, splits, err)) {
+            return reel_error_at(err, "%s", scan->parts[i]->name);
+        }
+        progress.before += scan->parts[i]->size;
+    }
+    return true;
+}
+
+bool rosbag_v2_each_file(struct reel_scan *scan, rosbag_v2_run_file run, struct reel_error *err) {
+    struct rosbag_v2_splits splits = {.arena.max = REEL_MODEL_MAX};
+    if (scan->n_parts == 1) {
+        return run(scan, NULL, err);
+    }
+    bool good = run_files(scan, &splits, run, err);
+    hash_table_free(&splits.channels);
+    arena_free(&splits.arena);
+    return good;
+}
+
+static bool scan_file(struct reel_scan *scan, struct rosbag_v2_splits *splits, struct reel_error *err) {
+    AUTO_STRUCT(rosbag_v2_close) struct bag2 bag = {0};
+    return rosbag_v2_open(&bag, scan, splits, REEL_WINDOW_BYTES, err) && rosbag_v2_run_all(&bag, err);
 }
 
 static bool rosbag_v2_scan(struct reel_scan *scan, struct reel_error *err) {
-    AUTO_STRUCT(rosbag_v2_close) struct bag2 bag;
-    return rosbag_v2_open(&bag, scan, REEL_WINDOW_BYTES, err) && rosbag_v2_run_all(&bag, err);
+    return rosbag_v2_each_file(scan, scan_file, err);
+}
+
+static enum reel_joins rosbag_v2_joins(struct reel_source *const *parts, uint32_t n, struct reel_source *other) {
+    return splits_join(&reel_format_rosbag_v2, parts, n, other);
 }
 
 static const char *const suffixes[] = {".bag", ".bag.active", ".orig.bag", NULL};
@@ -202,5 +260,6 @@ const struct reel_format reel_format_rosbag_v2 = {
     .probe = rosbag_v2_probe,
     .scan = rosbag_v2_scan,
     .summary = rosbag_v2_summary,
+    .joins = rosbag_v2_joins,
     .version = 3,
 };

@@ -106,10 +106,10 @@ static bool rosbag_v2_summary_read_index(struct bag2 *bag, struct summary *o, st
     return true;
 }
 
-bool rosbag_v2_summary(struct reel_scan *scan, struct reel_error *err) {
-    AUTO_STRUCT(rosbag_v2_close) struct bag2 bag;
+static bool summarize_file(struct reel_scan *scan, struct rosbag_v2_splits *splits, struct reel_error *err) {
+    AUTO_STRUCT(rosbag_v2_close) struct bag2 bag = {0};
     struct summary o = {0};
-    if (!rosbag_v2_open(&bag, scan, OUTLINE_WINDOW, err)) {
+    if (!rosbag_v2_open(&bag, scan, splits, OUTLINE_WINDOW, err)) {
         return false;
     }
     if (bag.index_pos == 0) {
@@ -125,4 +125,8 @@ bool rosbag_v2_summary(struct reel_scan *scan, struct reel_error *err) {
     }
     return bag.encryptor ? rosbag_v2_sealed(&bag, err)
                          : rosbag_v2_summary_read_index(&bag, &o, err) && rosbag_v2_finish_connections(&bag, err);
+}
+
+bool rosbag_v2_summary(struct reel_scan *scan, struct reel_error *err) {
+    return rosbag_v2_each_file(scan, summarize_file, err);
 }

@@ -4,6 +4,7 @@
  * (reel_write_pack()). */
 #include "formats/rosbag/v2_write.h"
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/limits.h"
 #include "formats/ros/wrap.h"
 #include "formats/ros/write.h"
@@ -77,7 +78,8 @@ static bool rosbag_v2_open_run(struct reel_write *w, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < w->stream->n_channels; i++) {
-        if (!ros_connection_of(&run->arena, w->stream->channels[i], ROS_NAMES_LATER, &run->connections[i], err)) {
+        if (!cancel_check(err) ||
+            !ros_connection_of(&run->arena, w->stream->channels[i], ROS_NAMES_LATER, &run->connections[i], err)) {
             return false;
         }
     }

@@ -30,6 +30,8 @@ struct finder {
     struct arena *arena;
     uint64_t others, left_out; /* members that do not belong to a bag; of these, other recordings */
     const char *problem;       /* of the first member that cannot be read */
+    struct reel_bytes folder;  /* in the archive, of the bag: with "/" at its end; data NULL: not yet known */
+    bool has_data;             /* a data file of it was found */
 };
 
 /* --- kinds --- */
@@ -266,7 +268,7 @@ static bool check_crc(struct finder *f, const struct rosbag2_file *outer, const 
 /* A member that is no file of a bag: another recording, which the user may miss, or any other file. */
 static void pass_member(struct finder *f, const struct rosbag2_file *outer, const char *path, uint64_t offset) {
     const char *name = rosbag2_last_part(path);
-    if (reel_format_names(name) && f->left_out++ < LEFT_OUT_MAX) {
+    if (name[0] != '.' && reel_format_names(name) && f->left_out++ < LEFT_OUT_MAX) {
         reel_scan_finding(f->scan, REEL_WARNING, outer->location.part, position_in(outer, offset), 0,
                           "%s is another recording and is left out: an archive is one recording", path);
         return;
@@ -274,18 +276,40 @@ static void pass_member(struct finder *f, const struct rosbag2_file *outer, cons
     f->others += *name != '\0' && !names_log_index(name); /* folders have no name of their own */
 }
 
+static void begin_archive(struct finder *f) {
+    f->folder = bytes_of(NULL, 0);
+    f->has_data = false;
+}
+
+/* Whether a member belongs to the bag that is read: an archive of several folders has a bag in each. metadata.yaml may
+ * be above the data files. */
+static bool is_of_bag(struct finder *f, const char *path) {
+    const char *name = rosbag2_last_part(path);
+    struct reel_bytes in = bytes_of(path, (size_t)(name - path));
+    if (name[0] == '.' || !names_file_of_bag(name)) {
+        return false;
+    }
+    bool is_data = !names_yaml(name);
+    if (!f->folder.data || (is_data && !f->has_data)) {
+        f->folder = in;
+        f->has_data = is_data;
+    }
+    return bytes_equal(in, f->folder) || (!is_data && bytes_start(f->folder, in));
+}
+
 static bool add_zip(struct finder *f, const struct rosbag2_file *outer, unsigned depth, struct reel_error *err) {
     AUTO_STRUCT(zip_contents_free) struct zip_contents zip = {.count = 0};
     if (!zip_contents_read(&zip, outer->source, err)) {
         return false;
     }
+    begin_archive(f);
     for (size_t i = 0; i < zip.count; i++) {
         const struct zip_member *m = &zip.members[i];
         const char *path = arena_utf8(f->arena, m->name), *name = path ? rosbag2_last_part(path) : NULL;
         if (!name) {
             return arena_fail(f->arena, err);
         }
-        if (!names_file_of_bag(name)) {
+        if (!is_of_bag(f, path)) {
             pass_member(f, outer, path, m->offset);
             continue;
         }
@@ -310,6 +334,7 @@ static bool add_tar(struct finder *f, const struct rosbag2_file *outer, unsigned
     struct tar tar = {.source = outer->source, .arena = f->arena};
     struct tar_member m;
     struct reel_error why = {0};
+    begin_archive(f);
     for (bool more = true; more;) {
         if (!tar_next(&tar, &m, &more, &why)) {
             if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
@@ -328,7 +353,7 @@ static bool add_tar(struct finder *f, const struct rosbag2_file *outer, unsigned
                               "member %s: the archive is truncated, %llu bytes are missing", name,
                               (unsigned long long)m.missing);
         }
-        if (!names_file_of_bag(name)) {
+        if (!is_of_bag(f, m.name)) {
             pass_member(f, outer, m.name, m.offset);
         } else if (!add_or_report(f, outer, m.name,
                                   (struct reel_chunk){.offset = m.offset, .stored = m.size, .raw = m.size}, depth + 1,

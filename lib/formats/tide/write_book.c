@@ -2,6 +2,7 @@
 #include "formats/tide/write.h"
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "stream/merge_names.h"
@@ -369,7 +370,7 @@ struct tide_book *tide_book_new(const struct reel_stream *stream, const uint32_t
         book->relative = book->relative && stream->clocks[i] == REEL_CLOCK_RELATIVE;
     }
     if (!tide_build(book, ids)) {
-        reel_fail_memory(err);
+        (void)(cancel_check(err) && reel_fail_memory(err));
         return NULL;
     }
     return TAKE(book);

@@ -337,13 +337,19 @@ static void footer_put_file(const struct parquet_footer *f, struct index_positio
     reel_sink_u8(out, 0);
 }
 
-void parquet_put_footer(const struct parquet_footer *f, struct reel_sink *out) {
+bool parquet_put_footer(const struct parquet_footer *f, struct reel_sink *out, struct reel_error *err) {
     struct index_positions at = {.columns = out->pos};
     put_indexes(f, false, out);
     at.offsets = out->pos;
     put_indexes(f, true, out);
     uint64_t begins = out->pos;
     footer_put_file(f, at, out);
+    if (out->pos - begins > INT32_MAX) { /* which readers take for negative */
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "a table with a footer of %llu bytes: select fewer topics or a shorter time range",
+                         (unsigned long long)(out->pos - begins));
+    }
     reel_sink_u32le(out, (uint32_t)(out->pos - begins));
     reel_sink_put(out, PARQUET_MAGIC, 4);
+    return true;
 }

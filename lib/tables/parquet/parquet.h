@@ -168,6 +168,6 @@ struct parquet_footer {
     uint32_t n_about;
 };
 /* Column indexes, offset indexes, the footer, its length and the magic. Any number of groups takes no memory. */
-void parquet_put_footer(const struct parquet_footer *f, struct reel_sink *out);
+bool parquet_put_footer(const struct parquet_footer *f, struct reel_sink *out, struct reel_error *err);
 
 #endif

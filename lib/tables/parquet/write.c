@@ -160,8 +160,7 @@ static bool parquet_tail(struct reel_write *w, uint64_t part, struct reel_sink *
                                           .context = w,
                                           .about = about,
                                           .n_about = columns_about(w->stream, about)};
-    parquet_put_footer(&footer, out);
-    return true;
+    return parquet_put_footer(&footer, out, err);
 }
 
 const struct reel_writer reel_writer_parquet = {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "access/access.h"
+#include "access/s3_keys.h"
 #include "api/admin/admin.h"
 #include "api/body.h"
 #include "api/paging.h"
@@ -56,18 +57,38 @@ void api_tokens_list(struct http_request *r) {
     paging_reply(r, items, more ? next : NULL, columns);
 }
 
-static void reply_created(struct http_request *r, const struct token *t, const char *text) {
+/* {"access_key", "secret_key"}; NULL: replied. */
+static json_t *view_s3(struct http_request *r, const struct token *t) {
+    struct s3_keys keys;
+    struct reel_error err = {0};
+    if (!access_s3_keys(http_app(r)->access, t, &keys, &err)) {
+        http_reply_error(r, &err);
+        return NULL;
+    }
+    json_t *view = json_pack("{s:s, s:s}", "access_key", keys.access, "secret_key", keys.secret);
+    OPENSSL_cleanse(&keys, sizeof keys);
+    return view;
+}
+
+static void reply_created(struct http_request *r, const struct token *t, const char *text, bool s3) {
     char address[64];
+    json_t *keys = s3 ? view_s3(r, t) : NULL;
+    if (s3 && !keys) {
+        return;
+    }
     snprintf(address, sizeof address, "/api/v1/tokens/%lld", (long long)t->row);
     http_add_address(r, "Location", address);
     http_add_header(r, "Cache-Control", "no-store");
     json_t *body = view_token(t);
     json_object_set_new(body, "token", json_string(text));
+    if (keys) {
+        json_object_set_new(body, "s3", keys);
+    }
     http_reply_json(r, 201, body);
 }
 
 void api_token_create(struct http_request *r) {
-    static const char *const known[] = {"name", "role", "collections", "expires", NULL};
+    static const char *const known[] = {"name", "role", "collections", "expires", "s3", NULL};
     const char *collections[TOKEN_COLLECTIONS_MAX + 1];
     char text[TOKEN_TEXT];
     struct token token;
@@ -77,8 +98,11 @@ void api_token_create(struct http_request *r) {
         return;
     }
     const json_t *list = json_object_get(body, "collections"), *expires = json_object_get(body, "expires");
-    if ((list && !json_is_array(list)) || (expires && !json_is_string(expires) && !json_is_null(expires))) {
-        http_reply_problem(r, 400, "bad-body", "collections is a list of names, expires a text such as \"30d\"");
+    const json_t *s3 = json_object_get(body, "s3");
+    if ((s3 && !json_is_boolean(s3)) || (list && !json_is_array(list)) ||
+        (expires && !json_is_string(expires) && !json_is_null(expires))) {
+        http_reply_problem(r, 400, "bad-body",
+                           "collections is a list of names, expires a text such as \"30d\", s3 true or false");
         return;
     }
     struct token_options options = {.name = json_string_value(json_object_get(body, "name")),
@@ -94,7 +118,7 @@ void api_token_create(struct http_request *r) {
     const struct app *app = http_app(r);
     const struct token_archive archive = {.data = app->config.data, .store = app->store, .catalog = app->catalog};
     if (token_create(&archive, &options, text, &token, &err)) {
-        reply_created(r, &token, text);
+        reply_created(r, &token, text, json_is_true(s3));
         OPENSSL_cleanse(text, sizeof text);
     } else {
         http_reply_error(r, &err);

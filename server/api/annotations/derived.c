@@ -1,236 +1,416 @@
-/* /recordings/{id}/events?derived=true: what happened in a recording, found by reading it (formats/carla); nothing is
- * stored. Each page is one pass over the recording, of which the events of the page are kept: they come by start, then
- * by id, whatever the order in which the pass finds them. */
+/* Events that follow from recordings, with derived=true: of one recording, or of all. They are kept beside the
+ * statistics (scans/derived_events.h); a request finds those of a small recording itself, of others a job does. */
 #include "api/annotations/derived.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/job_reply.h"
 #include "api/paging.h"
 #include "api/recording.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
-#include "base/grow.h"
 #include "base/number.h"
-#include "formats/carla/question.h"
-#include "syntax/utf8.h"
+#include "scans/statistics.h"
 #include "views/annotations.h"
+#include "views/views.h"
 
-enum { START, END, TITLE, KIND, COLUMNS = 11 };
-/* The other columns are tags. */
-static const char *const tag_names[COLUMNS] = {
-    NULL, NULL, NULL, "kind", "actor", "type", "description", "other", "other_type", "other_description", "state"};
+enum {
+    ID_SIZE = 33,
+    VISIT_ROWS = 50,        /* recordings between two looks at the clock */
+    JOBS_MAX = 16,          /* that one request starts */
+    QUICK_BYTES = 64 << 20, /* of a recording that a request reads itself */
+    PAGE_PENDING = 1000,
+    WORDS_MAX = 16,
+    EVENT_MEMORY = 2 << 10,
+    FILE_MEMORY = 16 << 20,
+    CURSOR_ROOM = 512,
+};
+static const int64_t WAIT_NS = INT64_C(2000000000), GRACE_NS = INT64_C(8000000000);
 
-enum { ID_SIZE = 33 };
-struct found {
+struct place { /* an event among all, in the order of the answer */
     int64_t start_ns;
     char id[ID_SIZE];
-    json_t *view;
 };
-struct derived_page {
-    const struct catalog_recording *row;
-    const struct catalog_event_query *query;
-    const char *kind; /* NULL: all */
-    bool has_after;
-    struct found after;  /* the last of the page before */
-    struct found *items; /* limit + 1, sorted */
-    size_t n;
-    bool failed;
+struct found {
+    struct place place;
+    const struct derived_event *event;
 };
 
-static int derived_compare(const struct found *a, const struct found *b) {
+struct filter {
+    const struct catalog_event_query *query; /* the interval */
+    bool by_calendar;
+    const char *kind; /* NULL: all */
+    char *words[WORDS_MAX];
+    unsigned n_words;
+    char *text; /* of the words */
+};
+
+static int compare_places(const struct place *a, const struct place *b) {
     return a->start_ns != b->start_ns ? (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns)
                                       : strcmp(a->id, b->id);
 }
-
-static void derived_free(struct derived_page *page) {
-    for (size_t i = 0; i < page->n; i++) {
-        json_decref(page->items[i].view);
-    }
-    free(page->items);
+static int compare_found(const void *a, const void *b) {
+    return compare_places(&((const struct found *)a)->place, &((const struct found *)b)->place);
 }
 
-/* --- an event */
+/* ---- what is asked for */
 
-/* A text of the recording, which may hold any bytes: as UTF-8 up to a NUL; malloc'd. NULL: no memory. */
-static char *derived_text(struct reel_bytes text) {
-    struct grow out = {0};
-    utf8_put(&out, text);
-    grow_put(&out, "", 1);
-    if (out.failed) {
-        free(out.data);
-        return NULL;
+/* False: replied. */
+static bool read_filter(struct http_request *r, struct filter *f) {
+    const char *q = http_param(r, "q");
+    f->kind = http_param(r, "kind");
+    f->text = strdup(q ? q : "");
+    if (!f->text) {
+        http_reply_no_memory(r);
+        return false;
     }
-    return (char *)out.data;
-}
-
-static json_t *derived_tag(const struct reel_cell *cell) {
-    char number[24];
-    if (cell->kind == REEL_CELL_TEXT) {
-        AUTO_MEM char *text = derived_text(cell->text);
-        return text ? json_string(text) : NULL;
-    }
-    snprintf(number, sizeof number, "%lld", (long long)cell->integer);
-    return json_string(number);
-}
-
-/* The tags as a JSON text; NULL: no memory. */
-static char *derived_tags(const struct reel_cell *cells) {
-    json_auto_t *tags = json_object();
-    for (int i = KIND; i < COLUMNS; i++) {
-        if (cells[i].kind != REEL_CELL_NULL && json_object_set_new(tags, tag_names[i], derived_tag(&cells[i])) != 0) {
-            return NULL;
+    for (char *rest = f->text, *word; (word = strsep(&rest, " \t"));) {
+        if (*word && f->n_words == WORDS_MAX) {
+            http_reply_bad_param(r, "q", "has more than %d words", WORDS_MAX);
+            return false;
+        }
+        if (*word) {
+            f->words[f->n_words++] = word;
         }
     }
-    return json_dumps(tags, JSON_COMPACT);
+    return true;
+}
+
+static bool has_words(const struct filter *f, const struct derived_event *e) {
+    bool all = true;
+    for (unsigned i = 0; i < f->n_words && all; i++) {
+        all = ascii_contains(e->title, f->words[i]) || ascii_contains(e->tags, f->words[i]);
+    }
+    return all;
+}
+
+static bool selects(const struct filter *f, const struct catalog_recording *row, const struct derived_event *e) {
+    const struct catalog_event_query *q = f->query;
+    int64_t start_ns = e->start_ns, end_ns = e->end_ns;
+    if (f->by_calendar && (q->has_start || q->has_end) &&
+        (!catalog_on_calendar(row, e->start_ns, &start_ns) || !catalog_on_calendar(row, e->end_ns, &end_ns))) {
+        return false;
+    }
+    return (!f->kind || strcmp(e->kind, f->kind) == 0) && (!q->has_end || start_ns < q->end_ns) &&
+           (!q->has_start || end_ns > q->start_ns || start_ns >= q->start_ns) && has_words(f, e);
 }
 
 /* The same event has the same id in every answer. */
-static void derived_id(const struct derived_page *page, const struct reel_cell *cells, char id[ID_SIZE]) {
+static void id_of(const struct catalog_recording *row, const struct derived_event *e, char id[ID_SIZE]) {
     struct digest d;
     char hex[SHA256_HEX];
     digest_start(&d, DIGEST_SHA256);
-    digest_add(&d, page->row->id, strlen(page->row->id));
-    digest_add(&d, &cells[START].integer, sizeof cells[START].integer);
-    digest_add(&d, cells[TITLE].text.data, cells[TITLE].text.size);
+    digest_add(&d, row->id, strlen(row->id));
+    digest_add(&d, &e->start_ns, sizeof e->start_ns);
+    digest_add(&d, e->title, strlen(e->title));
     digest_end_hex(&d, hex);
     snprintf(id, ID_SIZE, "%.32s", hex);
 }
 
-static json_t *derived_view(const struct derived_page *page, const struct reel_cell *cells, const char *id) {
-    const struct catalog_recording *row = page->row;
-    AUTO_MEM char *tags = derived_tags(cells);
-    AUTO_MEM char *title = derived_text(cells[TITLE].text);
+/* Those behind `after` (NULL: all), sorted; malloc'd. NULL: no memory. */
+static struct found *select_events(const struct catalog_recording *row, const struct derived_events *events,
+                                   const struct filter *filter, const struct place *after, size_t *n) {
+    struct found *all = calloc(events->n + 1, sizeof *all);
+    *n = 0;
+    for (size_t i = 0; all && i < events->n; i++) {
+        const struct derived_event *e = &events->items[i];
+        if ((after && e->start_ns < after->start_ns) || !selects(filter, row, e)) {
+            continue;
+        }
+        struct found *f = &all[*n];
+        *f = (struct found){.place.start_ns = e->start_ns, .event = e};
+        id_of(row, e, f->place.id);
+        *n += !after || compare_places(&f->place, after) > 0;
+    }
+    if (*n > 1) {
+        qsort(all, *n, sizeof *all, compare_found);
+    }
+    return all;
+}
+
+static json_t *view_found(const struct catalog_recording *row, const struct found *f) {
     struct catalog_event e = {.collection = row->collection,
                               .name = row->name,
                               .relative = row->clock == REEL_CLOCK_RELATIVE,
-                              .start_ns = cells[START].integer,
-                              .end_ns = cells[END].integer,
-                              .title = title,
+                              .start_ns = f->event->start_ns,
+                              .end_ns = f->event->end_ns,
+                              .title = (char *)f->event->title,
                               .author = (char[]){""},
-                              .tags = tags,
+                              .tags = (char *)f->event->tags,
                               .created_ns = row->created_ns,
                               .updated_ns = row->created_ns};
-    snprintf(e.id, sizeof e.id, "%s", id);
+    snprintf(e.id, sizeof e.id, "%s", f->place.id);
     snprintf(e.recording, sizeof e.recording, "%s", row->id);
     e.on_calendar =
         catalog_on_calendar(row, e.start_ns, &e.wall_start_ns) && catalog_on_calendar(row, e.end_ns, &e.wall_end_ns);
-    json_t *view = tags && title ? view_event(&e) : NULL;
+    json_t *view = view_event(&e);
     if (view) {
         json_object_set_new(view, "derived", json_true());
     }
     return view;
 }
 
-/* --- the page */
-
-static bool derived_selects(const struct derived_page *page, const struct reel_cell *cells) {
-    const struct catalog_event_query *q = page->query;
-    int64_t start_ns = cells[START].integer, end_ns = cells[END].integer;
-    bool kind = !page->kind || bytes_is(cells[KIND].text, page->kind);
-    return kind && (!q->has_end || start_ns < q->end_ns) &&
-           (!q->has_start || end_ns > q->start_ns || start_ns >= q->start_ns);
+static bool read_place(const char *start, const char *id, struct place *out) {
+    bool good = start && id && strlen(id) == ID_SIZE - 1 && number_i64(start, &out->start_ns);
+    snprintf(out->id, sizeof out->id, "%s", good ? id : "");
+    return good;
 }
 
-static bool derived_row(void *context, const struct reel_cell *cells, unsigned n) {
-    struct derived_page *page = context;
-    struct found found = {.start_ns = cells[START].integer};
-    size_t room = (size_t)page->query->limit + 1, at = page->n;
-    if (n != COLUMNS || !derived_selects(page, cells)) {
-        return n == COLUMNS;
-    }
-    derived_id(page, cells, found.id);
-    if ((page->has_after && derived_compare(&found, &page->after) <= 0) ||
-        (page->n == room && derived_compare(&found, &page->items[room - 1]) >= 0)) {
-        return true;
-    }
-    if (!(found.view = derived_view(page, cells, found.id))) {
-        page->failed = true;
-        return false;
-    }
-    if (page->n == room) {
-        json_decref(page->items[--page->n].view);
-        at--;
-    }
-    while (at > 0 && derived_compare(&found, &page->items[at - 1]) < 0) {
-        at--;
-    }
-    memmove(&page->items[at + 1], &page->items[at], (page->n - at) * sizeof *page->items);
-    page->items[at] = found;
-    page->n++;
-    return true;
+static void refuse_cursor(struct http_request *r) {
+    http_reply_bad_param(r, "cursor", "is not one of ours; take it from the page before");
 }
 
-static bool derived_columns(void *context, const char *const *names, unsigned n) {
-    (void)context, (void)names;
-    return n == COLUMNS;
-}
-static bool derived_end(void *context) {
-    (void)context;
-    return true;
+/* ---- of one recording */
+
+static bool is_wanted(void *context, uint64_t done, uint64_t total) {
+    (void)done, (void)total;
+    return !http_is_gone(context);
 }
 
-/* Of a recording of no simulator there are none. */
-static bool derived_find(struct http_request *r, struct derived_page *page, struct reel_recording *recording,
-                         struct reel_error *err) {
-    struct reel_carla_question q = reel_carla_question(REEL_CARLA_MOMENTS);
-    const struct reel_table table = {
-        .columns = derived_columns, .row = derived_row, .end = derived_end, .context = page};
-    AUTO(reel_carla_free) struct reel_carla *pass = reel_carla_open(recording, &q, NULL, &table, err);
-    bool good = pass || err->code == REEL_UNSUPPORTED;
-    for (bool done = !pass; good && !done && !http_is_gone(r);) {
-        good = reel_carla_step(pass, &done, err);
-    }
-    return page->failed ? reel_fail_memory(err) : good;
+static bool get_events(struct http_request *r, const struct api_recording *a, struct derived_events *out,
+                       struct reel_error *err) {
+    const struct reel_progress progress = {.report = is_wanted, .context = r};
+    const bool is_stored = a->row.state == STATE_READY;
+    return !derived_events_possible(&a->row) ||
+           (is_stored && derived_events_open(http_app(r), a->row.content, out, err)) ||
+           derived_events_make(http_app(r), is_stored ? a->row.content : "", a->recording, &progress, out, err);
 }
 
-static void derived_reply(struct http_request *r, struct derived_page *page) {
+static void reply_of_one(struct http_request *r, const struct api_recording *a, const struct filter *filter,
+                         const struct place *after, const struct derived_events *events) {
+    size_t n, limit = filter->query->limit;
     char next[ID_SIZE + 24];
-    size_t limit = page->query->limit;
-    bool more = page->n > limit;
+    AUTO_MEM struct found *all = select_events(&a->row, events, filter, after, &n);
     json_t *items = json_array();
-    for (size_t i = 0; i < page->n && i < limit; i++) {
-        json_array_append(items, page->items[i].view);
+    if (!all || !items) {
+        json_decref(items);
+        http_reply_no_memory(r);
+        return;
     }
-    if (more) {
-        const struct found *last = &page->items[limit - 1];
-        snprintf(next, sizeof next, "%lld %s", (long long)last->start_ns, last->id);
+    for (size_t i = 0; i < n && i < limit; i++) {
+        json_array_append_new(items, view_found(&a->row, &all[i]));
     }
-    paging_reply(r, items, more ? next : NULL, event_columns);
-}
-
-/* False: replied. */
-static bool derived_after(struct http_request *r, struct derived_page *page, const char *cursor) {
-    const char *space = cursor ? strchr(cursor, ' ') : NULL;
-    char number[24];
-    page->has_after = cursor != NULL;
-    if (!cursor) {
-        return true;
+    if (n > limit) {
+        snprintf(next, sizeof next, "%lld %s", (long long)all[limit - 1].place.start_ns, all[limit - 1].place.id);
     }
-    snprintf(number, sizeof number, "%.*s", space ? (int)(space - cursor) : 0, cursor);
-    if (!space || strlen(space + 1) != ID_SIZE - 1 || !number_i64(number, &page->after.start_ns)) {
-        http_reply_bad_param(r, "cursor", "is not one of ours; take it from the page before");
-        return false;
-    }
-    snprintf(page->after.id, sizeof page->after.id, "%s", space + 1);
-    return true;
+    paging_reply(r, items, n > limit ? next : NULL, event_columns);
 }
 
 void derived_events(struct http_request *r, const struct api_recording *a, const struct catalog_event_query *query) {
     struct reel_error err = {0};
-    AUTO_STRUCT(derived_free)
-    struct derived_page page = {.row = &a->row, .query = query, .kind = http_param(r, "kind")};
-    if (!derived_after(r, &page, query->cursor)) {
+    struct place after;
+    struct filter filter = {.query = query};
+    AUTO_STRUCT(derived_events_done) struct derived_events events = {0};
+    AUTO_MEM char *cursor = query->cursor ? strdup(query->cursor) : NULL;
+    char *rest = cursor, *start = strsep(&rest, " ");
+    if (query->cursor && !read_place(start, rest, &after)) {
+        refuse_cursor(r);
         return;
     }
-    if (!(page.items = calloc((size_t)query->limit + 1, sizeof *page.items))) {
-        http_reply_no_memory(r);
-        return;
-    }
-    if (derived_find(r, &page, a->recording, &err)) {
-        derived_reply(r, &page);
-    } else {
+    bool good = read_filter(r, &filter) && http_reserve(r, FILE_MEMORY);
+    if (good && get_events(r, a, &events, &err)) {
+        reply_of_one(r, a, &filter, query->cursor ? &after : NULL, &events);
+    } else if (good) {
         http_reply_error(r, &err);
     }
+    free(filter.text);
+}
+
+/* ---- of all recordings */
+
+struct search {
+    struct http_request *r;
+    struct filter filter;
+    struct catalog_query q; /* of the recordings */
+    int64_t soft_ns, hard_ns;
+    json_t *items, *pending;
+    unsigned jobs;
+    uint64_t searched;
+    char skipped[ID_SIZE];  /* the recording that the page before ended with; "": none */
+    struct place after;     /* … and its event there */
+    char next[CURSOR_ROOM]; /* "": it is the last page so far */
+    const char *rows;       /* the cursor of the recordings being visited */
+};
+
+static void search_done(struct search *s) {
+    json_decref(s->items);
+    json_decref(s->pending);
+    free(s->filter.text);
+}
+
+static bool has_time(void *context, uint64_t done, uint64_t total) {
+    const struct search *s = context;
+    (void)done, (void)total;
+    return reel_now_ns() < s->hard_ns && !http_is_gone(s->r);
+}
+
+/* Adds it to those that are not answered yet. */
+static void leave(struct search *s, const struct catalog_recording *row, const struct reel_error *why) {
+    char id[JOB_ID_TEXT];
+    struct reel_error err = {0};
+    bool later = why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED || why->code == REEL_CANCELLED ||
+                 why->code == REEL_CONFLICT;
+    bool job = later && s->jobs < JOBS_MAX && statistics_make_later(http_app(s->r), row, id, &err);
+    s->jobs += job;
+    json_array_append_new(s->pending,
+                          json_pack("{s:s, s:s, s:s, s:o, s:o}", "recording", row->id, "collection", row->collection,
+                                    "name", row->name, "job", job ? api_view_job(s->r, id) : json_null(), "problem",
+                                    later ? json_null() : view_text(why->text)));
+}
+
+/* False: it is pending. */
+static bool find_events(struct search *s, const struct catalog_recording *row, struct derived_events *out) {
+    struct app *app = http_app(s->r);
+    struct reel_error err = {0};
+    const struct reel_progress progress = {.report = has_time, .context = s};
+    bool good = derived_events_open(app, row->content, out, &err);
+    if (!good && (err.code == REEL_NOT_FOUND || err.code == REEL_CHANGED) && row->size <= QUICK_BYTES &&
+        reel_now_ns() < s->soft_ns) {
+        derived_events_done(out);
+        good = statistics_make_events(app, row, &progress, out, &err);
+    }
+    if (!good) {
+        leave(s, row, &err);
+    }
+    return good;
+}
+
+static bool is_full(const struct search *s) {
+    return json_array_size(s->items) >= s->filter.query->limit || json_array_size(s->pending) >= PAGE_PENDING;
+}
+
+static void note_next(struct search *s, const char *recording, const struct place *last) {
+    snprintf(s->next, sizeof s->next, "%s %lld %s %s", recording, (long long)(last ? last->start_ns : 0),
+             last ? last->id : "-", s->rows ? s->rows : "-");
+}
+
+static const struct place behind_all = {INT64_MAX, "ffffffffffffffffffffffffffffffff"};
+
+static bool put_events(struct search *s, const struct catalog_recording *row, const struct found *all, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (is_full(s)) {
+            return true;
+        }
+        if (json_array_append_new(s->items, view_found(row, &all[i])) != 0) {
+            http_reply_no_memory(s->r);
+            return false;
+        }
+        note_next(s, row->id, &all[i].place);
+    }
+    return true;
+}
+
+/* False: replied. */
+static bool visit(struct search *s, const struct catalog_recording *row) {
+    AUTO_STRUCT(derived_events_done) struct derived_events events = {0};
+    bool is_after = strcmp(s->skipped, row->id) == 0;
+    size_t n = 0;
+    if (s->skipped[0] && !is_after) {
+        return true;
+    }
+    s->skipped[0] = '\0';
+    s->searched++;
+    if (!find_events(s, row, &events)) {
+        note_next(s, row->id, &behind_all);
+        return true;
+    }
+    AUTO_MEM struct found *all = select_events(row, &events, &s->filter, is_after ? &s->after : NULL, &n);
+    if (!all) {
+        http_reply_no_memory(s->r);
+        return false;
+    }
+    return put_events(s, row, all, n);
+}
+
+/* A recording that was deleted meanwhile is not looked for. */
+static void find_skipped(struct search *s, const struct catalog_page *page) {
+    bool found = false;
+    for (uint32_t i = 0; i < page->n_items && !found; i++) {
+        found = strcmp(page->items[i].id, s->skipped) == 0;
+    }
+    s->skipped[0] = found ? s->skipped[0] : '\0';
+}
+
+/* Visits recordings until the page is full or the time is over. False: replied. */
+static bool run(struct search *s) {
+    AUTO_MEM char *cursor = s->rows ? strdup(s->rows) : NULL;
+    bool good = true;
+    do {
+        struct catalog_page page = {0};
+        struct reel_error err = {0};
+        s->q.cursor = s->rows = cursor;
+        s->q.limit = VISIT_ROWS;
+        if (!catalog_list(http_app(s->r)->catalog, &s->q, &page, &err)) {
+            http_reply_error(s->r, &err);
+            return false;
+        }
+        find_skipped(s, &page);
+        for (uint32_t i = 0; i < page.n_items && good && !is_full(s); i++) {
+            good = visit(s, &page.items[i]);
+        }
+        if (!is_full(s)) { /* the next page begins with the next recordings */
+            free(cursor);
+            s->rows = cursor = TAKE(page.next);
+            s->next[0] = '\0';
+            s->skipped[0] = '\0';
+        }
+        catalog_page_done(&page);
+    } while (good && cursor && !is_full(s) && reel_now_ns() < s->soft_ns);
+    if (!is_full(s) && cursor) {
+        note_next(s, "-", NULL);
+    }
+    s->rows = NULL;
+    return good;
+}
+
+/* False: replied. */
+static bool read_cursor(struct search *s, char *cursor) {
+    char *rest = cursor, *recording = strsep(&rest, " "), *start = strsep(&rest, " "), *id = strsep(&rest, " ");
+    bool is_first = recording && strcmp(recording, "-") == 0;
+    if (!cursor) {
+        return true;
+    }
+    if (!rest || (!is_first && (strlen(recording) != ID_SIZE - 1 || !read_place(start, id, &s->after)))) {
+        refuse_cursor(s->r);
+        return false;
+    }
+    snprintf(s->skipped, sizeof s->skipped, "%s", is_first ? "" : recording);
+    s->rows = strcmp(rest, "-") == 0 ? NULL : rest;
+    return true;
+}
+
+static void reply_found(struct search *s) {
+    char pending[24];
+    snprintf(pending, sizeof pending, "%zu", json_array_size(s->pending));
+    http_add_header(s->r, "X-Pending", pending);
+    paging_reply_found(s->r, json_incref(s->items), s->next[0] ? s->next : NULL, event_columns,
+                       json_pack("{s:O, s:o}", "pending", s->pending, "searched", view_u64(s->searched)));
+}
+
+void derived_search(struct http_request *r, const struct catalog_event_query *query, char *cursor) {
+    struct search s = {.r = r,
+                       .filter = {.query = query, .by_calendar = true},
+                       .q = {.format = "carla",
+                             .allowed = http_caller(r)->collections,
+                             .sort = "start",
+                             .has_state = true,
+                             .state = STATE_READY,
+                             .has_start = query->has_start || query->has_end,
+                             .has_end = query->has_start || query->has_end,
+                             .start_ns = query->has_start ? query->start_ns : INT64_MIN,
+                             .end_ns = query->has_end ? query->end_ns : INT64_MAX},
+                       .soft_ns = reel_now_ns() + api_wait_ns(r, WAIT_NS),
+                       .items = json_array(),
+                       .pending = json_array()};
+    s.hard_ns = s.soft_ns + GRACE_NS;
+    if (!s.items || !s.pending) {
+        http_reply_no_memory(r);
+    } else if (read_cursor(&s, cursor) && read_filter(r, &s.filter) &&
+               http_reserve(r, FILE_MEMORY + (uint64_t)query->limit * EVENT_MEMORY) && run(&s)) {
+        reply_found(&s);
+    }
+    search_done(&s);
 }

@@ -122,19 +122,22 @@ static bool read_interval(struct http_request *r, const struct catalog_recording
     return true;
 }
 
-void api_recording_events(struct http_request *r) {
+/* Whether derived=true. False: replied, as parameters are sent that are only for it. */
+static bool read_derived(struct http_request *r, bool *derived) {
+    *derived = false;
+    http_param_bool(r, "derived", derived);
+    const char *other = http_param(r, "kind") ? "kind" : http_param(r, "q") ? "q" : NULL;
+    if (!*derived && other) {
+        http_reply_bad_param(r, other, "is for derived=true");
+        return false;
+    }
+    return true;
+}
+
+/* Of the recording in the path. */
+static void list_derived(struct http_request *r) {
     struct catalog_event_query q = {.limit = paging_limit(r)};
     struct api_recording a = {0};
-    bool derived = false;
-    http_param_bool(r, "derived", &derived);
-    if (!derived && http_param(r, "kind")) {
-        http_reply_bad_param(r, "kind", "is for derived=true");
-        return;
-    }
-    if (!derived) {
-        api_events_list(r);
-        return;
-    }
     AUTO_MEM char *after = NULL;
     if (!paging_after(r, &after) || !api_open_messages(r, &a)) {
         return;
@@ -147,7 +150,7 @@ void api_recording_events(struct http_request *r) {
 }
 
 /* The events of the recording in the path or the parameter, or of all recordings. */
-void api_events_list(struct http_request *r) {
+static void list_stored(struct http_request *r) {
     const char *in_path = http_segment(r, "id"), *key = in_path ? in_path : http_param(r, "recording");
     struct catalog_event_query q = {.sees = events_caller_sees, .context = http_caller(r)};
     struct api_recording a = {0};
@@ -165,6 +168,29 @@ void api_events_list(struct http_request *r) {
         api_recording_done(&a);
     }
     free(after);
+}
+
+void api_recording_events(struct http_request *r) {
+    bool derived;
+    if (read_derived(r, &derived)) {
+        derived ? list_derived(r) : list_stored(r);
+    }
+}
+
+void api_events_list(struct http_request *r) {
+    struct catalog_event_query q = {.limit = paging_limit(r)};
+    AUTO_MEM char *after = NULL;
+    bool derived;
+    if (!read_derived(r, &derived)) {
+        return;
+    }
+    if (!derived) {
+        list_stored(r);
+    } else if (http_param(r, "recording")) {
+        http_reply_bad_param(r, "recording", "is not for derived=true: ask for /recordings/{id}/events");
+    } else if (paging_after(r, &after) && read_interval(r, NULL, &q)) {
+        derived_search(r, &q, after);
+    }
 }
 
 /* ---- one */

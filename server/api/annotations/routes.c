@@ -8,26 +8,28 @@ static const struct http_param tags_params[] = {PARAM_PREFIX, PAGING_PARAMS, {0}
 #define EVENTS_PARAMS                                                                                                  \
     {.name = "start", .type = HTTP_TIME, .help = "Only events that touch [start, end)."},                              \
         {.name = "end", .type = HTTP_TIME, .help = "Only events that touch [start, end)."}, PAGING_PARAMS
+#define DERIVED_PARAMS                                                                                                 \
+    {.name = "derived",                                                                                                \
+     .type = HTTP_BOOL,                                                                                                \
+     .fallback = "false",                                                                                              \
+     .help = "true: the events that follow from the recordings themselves instead: of CARLA logs collisions, actors "  \
+             "added and removed, blocked vehicles and changes of traffic lights."},                                    \
+        {.name = "kind",                                                                                               \
+         .type = HTTP_CHOICE,                                                                                          \
+         .choices = CHOICES("collision", "added", "removed", "blocked", "traffic_light"),                              \
+         .help = "Only derived events of this kind."},                                                                 \
+    {                                                                                                                  \
+        .name = "q", .type = HTTP_TEXT, .help = "Only derived events with all of these words in their title or tags."  \
+    }
 static const struct http_param events_params[] = {
     {.name = "recording",
      .type = HTTP_TEXT,
      .help = "Only events of this recording, by its own times; without it, all events with a calendar time."},
     EVENTS_PARAMS,
+    DERIVED_PARAMS,
     {0},
 };
-static const struct http_param recording_events_params[] = {
-    EVENTS_PARAMS,
-    {.name = "derived",
-     .type = HTTP_BOOL,
-     .fallback = "false",
-     .help = "true: the events that follow from the recording itself, which are not stored, instead: of CARLA logs "
-             "collisions, actors added and removed, blocked vehicles and changes of traffic lights."},
-    {.name = "kind",
-     .type = HTTP_CHOICE,
-     .choices = CHOICES("collision", "added", "removed", "blocked", "traffic_light"),
-     .help = "Only derived events of this kind."},
-    {0},
-};
+static const struct http_param recording_events_params[] = {EVENTS_PARAMS, DERIVED_PARAMS, {0}};
 
 const struct api_route api_routes_annotations[] = {
     {.http = {"GET", BASE "/recordings/{id}/tags/{key}", ROLE_READ, api_no_params, "Returns a tag of a recording.",
@@ -39,7 +41,9 @@ const struct api_route api_routes_annotations[] = {
               api_tag_put, JSON_BODY},
      .id = "setTag",
      .tag = "annotations",
-     .policy = {.if_match = true},
+     .detail =
+         "If-Match has the entity tag of the recording. With If-None-Match: * the recording must not have the tag.",
+     .policy = {.if_match = true, .if_none_match = true},
      .answers = "200 201:setTag201" ERRORS_WRITE},
     {.http = {"DELETE", BASE "/recordings/{id}/tags/{key}", ROLE_EDIT, api_no_params, "Removes a tag from a recording.",
               api_tag_delete, NULL, NULL, NULL},
@@ -92,6 +96,7 @@ const struct api_route api_routes_annotations[] = {
               api_events_list, NULL, NULL, NULL},
      .id = "listEvents",
      .tag = "annotations",
+     .headers = "prefer",
      .answers = "200 404:NotFound" ERRORS_LIST},
     {.http = {"POST", BASE "/events", ROLE_EDIT, api_no_params, "Adds an event to a time range of a recording.",
               api_event_add, JSON_BODY},

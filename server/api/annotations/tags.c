@@ -35,8 +35,11 @@ void api_tag_get(struct http_request *r) {
 static bool change_tag(struct http_request *r, const struct api_recording *a, const char *key, const char *value) {
     const struct catalog_tag tag = {.key = (char *)key, .value = (char *)value};
     int64_t version = change_version(r, &a->row);
-    const struct catalog_change change = {
-        .has_version = version != CATALOG_ANY_VERSION, .version = version, .tags = &tag, .n_tags = 1};
+    const struct catalog_change change = {.has_version = version != CATALOG_ANY_VERSION,
+                                          .version = version,
+                                          .absent_tag = http_if_absent(r) ? key : NULL,
+                                          .tags = &tag,
+                                          .n_tags = 1};
     struct reel_error err = {0};
     bool changed;
     if (!change_if_match(r, &a->row)) {

@@ -22,6 +22,7 @@ void api_series_across(struct http_request *r);
 void api_topic_fields(struct http_request *r);
 /* play.c */
 void api_play(struct http_request *r);
+void api_merge_play(struct http_request *r);
 void api_play_get(struct http_request *r);
 void api_play_patch(struct http_request *r);
 /* plot.c */

@@ -115,6 +115,23 @@ static bool read_start(struct http_request *r, struct reel_stream *stream, struc
     return true;
 }
 
+/* from_index and to_index; *none: no message is between them. False: replied. */
+static bool messages_slice(struct http_request *r, struct reel_stream *stream, struct reel_write_options *options,
+                           bool *none) {
+    int64_t from = 0, to = INT64_MAX;
+    uint64_t count = 0;
+    struct reel_error err = {0};
+    http_param_i64(r, "from_index", &from);
+    http_param_i64(r, "to_index", &to);
+    if (!stream_slice(stream, &from, to, &count, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    options->limit = count;
+    *none = count == 0;
+    return true;
+}
+
 /* limit, cursor and offset; false: replied. */
 static bool messages_position(struct http_request *r, struct reel_stream *stream, struct reel_write_options *options) {
     struct reel_position mark;
@@ -132,13 +149,41 @@ static bool messages_position(struct http_request *r, struct reel_stream *stream
     return true;
 }
 
-/* The rows that limit, cursor and offset ask for. NULL: replied. */
+/* The stream between from_index and to_index. NULL: replied. */
+static struct reel_stream *open_slice(struct http_request *r, struct reel_recording *recording,
+                                      const struct reel_selection *q, struct reel_write_options *options) {
+    struct reel_error err = {0};
+    bool none = false;
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, q, &err);
+    if (stream && !messages_slice(r, stream, options, &none)) {
+        return NULL;
+    }
+    if (stream && none) {
+        struct reel_selection nothing = *q;
+        nothing.end_ns = nothing.start_ns = REEL_TIME_MIN;
+        nothing.last_per_topic = false;
+        reel_stream_free(TAKE(stream));
+        stream = reel_stream_open(&recording, 1, &nothing, &err);
+    }
+    if (!stream) {
+        http_reply_error(r, &err);
+    }
+    return TAKE(stream);
+}
+
+static bool is_slice(const struct http_request *r) {
+    return http_param(r, "from_index") || http_param(r, "to_index");
+}
+
+/* The rows that limit, cursor and offset, or from_index and to_index, ask for. NULL: replied. */
 static struct reel_row_output *open_page(struct http_request *r, struct reel_recording *recording,
                                          const struct reel_writer *writer, const struct reel_selection *q,
                                          struct reel_write_options *options) {
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, q, &err);
-    if (stream && !messages_position(r, stream, options)) {
+    AUTO(reel_stream_free)
+    struct reel_stream *stream =
+        is_slice(r) ? open_slice(r, recording, q, options) : reel_stream_open(&recording, 1, q, &err);
+    if (is_slice(r) ? !stream : stream && !messages_position(r, stream, options)) {
         return NULL;
     }
     struct reel_row_output *rows = stream ? reel_row_output_new(writer, options, TAKE(stream), &err) : NULL;
@@ -183,7 +228,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
     if (!api_read_text(r, writer, &text, &options)) {
         return;
     }
-    bool paged = http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset");
+    bool paged = http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset") || is_slice(r);
     struct reel_row_output *rows = (paged ? open_page : open_all)(r, a->recording, writer, &q.selection, &options);
     if (rows) {
         http_reply_stream(
@@ -194,7 +239,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
 
 /* A table is the export of the same name, with a length and ranges. */
 static void reply_table(struct http_request *r, const struct row_media *media) {
-    static const char *const others[] = {"limit", "cursor", "offset", "follow", "end_record"};
+    static const char *const others[] = {"limit", "cursor", "offset", "from_index", "to_index", "follow", "end_record"};
     char name[32];
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (http_param(r, others[i])) {
@@ -204,7 +249,7 @@ static void reply_table(struct http_request *r, const struct row_media *media) {
         }
     }
     snprintf(name, sizeof name, "messages%s", media->extension);
-    api_export(r, http_segment(r, "id"), name);
+    api_export(r, http_segment(r, "id"), &(struct api_export_file){.name = name});
 }
 
 void api_messages(struct http_request *r) {
@@ -216,11 +261,20 @@ void api_messages(struct http_request *r) {
     }
     bool follow = false;
     http_param_bool(r, "follow", &follow);
+    static const char *const pages[] = {"limit", "cursor", "offset"};
+    for (size_t i = 0; is_slice(r) && i < sizeof pages / sizeof *pages; i++) {
+        if (http_param(r, pages[i])) {
+            http_reply_bad_param(r, pages[i], "goes without from_index and to_index");
+            return;
+        }
+    }
     bool whole = media && (strcmp(media->output, "json") == 0 || strcmp(media->output, "csv") == 0); /* has a beginning
                                                                                                         or an end */
-    if (follow && media && (whole || http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset"))) {
+    if (follow && media &&
+        (whole || is_slice(r) || http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset"))) {
         http_reply_bad_param(r, "follow",
-                             "goes with output=ndjson, json-seq, msgpack or events, without limit, cursor and offset");
+                             "goes with output=ndjson, json-seq, msgpack or events, without limit, cursor, offset, "
+                             "from_index and to_index");
         return;
     }
     if (media && api_open_messages(r, &a)) {

@@ -9,6 +9,7 @@
 
 #include "api/body.h"
 #include "api/contents/contents.h"
+#include "api/export/inputs.h"
 #include "api/recording.h"
 #include "api/reserve.h"
 #include "api/selection.h"
@@ -21,6 +22,7 @@
 #include "play/play.h"
 #include "views/views.h"
 
+enum { PAUSE_TOPICS_MAX = 64 };
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
@@ -51,6 +53,7 @@ struct player {
     bool began;
     int64_t told_ns;  /* when the last row of lateness was made */
     int64_t sent_ns;  /* when the last row of any kind was */
+    bool was_paused;  /* when has_paused() was called last */
     uint64_t unused;  /* bytes that it gives back while it waits … */
     uint64_t lacking; /* … and has given back */
 };
@@ -161,19 +164,29 @@ static bool play_resume(struct player *p, struct reel_error *err) {
     return bytes == 0 || http_hold(p->r, bytes, err);
 }
 
-/* Waits until a message is due, or until a sign of life is: `heartbeat`. False: the client has left, or the server
- * stops. */
+/* Whether it has paused since it was asked last. */
+static bool has_paused(struct player *p) {
+    struct reel_play_state s = {.size = sizeof s};
+    reel_play_get(p->play, &s);
+    bool paused = s.paused && !p->was_paused;
+    p->was_paused = s.paused;
+    return paused;
+}
+
+/* Waits until a message is due, or until a row is that tells where it is: `heartbeat`. False: the client has left, or
+ * the server stops. */
 static bool wait_for_message(struct player *p, bool *heartbeat, struct reel_error *err) {
     *heartbeat = false;
     if (reel_play_wait(p->stream, p->lacking > 0 ? 0 : IDLE_NS)) {
         return true;
     }
     play_rest(p);
+    *heartbeat = has_paused(p);
     while (!*heartbeat && !reel_play_wait(p->stream, LOOK_NS)) {
         if (http_stream_ending(p->r, false) != HTTP_GOES_ON) {
             return reel_fail(err, REEL_CANCELLED, "the playback was stopped");
         }
-        *heartbeat = clock_ns() - p->sent_ns >= HEARTBEAT_NS;
+        *heartbeat = clock_ns() - p->sent_ns >= HEARTBEAT_NS || has_paused(p);
     }
     return true;
 }
@@ -222,7 +235,8 @@ static bool contents_play_read_number(struct http_request *r, const char *name, 
     return true;
 }
 
-static bool contents_play_read_options(struct http_request *r, struct reel_play_options *out) {
+static bool contents_play_read_options(struct http_request *r, struct reel_play_options *out,
+                                       const char *pause_topics[PAUSE_TOPICS_MAX]) {
     const char *speed = http_param(r, "speed");
     if (speed && strcmp(speed, "max") == 0) {
         out->speed = 0;
@@ -233,6 +247,8 @@ static bool contents_play_read_options(struct http_request *r, struct reel_play_
     http_param_bool(r, "paused", &out->paused);
     http_param_bool(r, "latch", &out->latch);
     http_param_duration(r, "max_gap", &out->max_gap_ns);
+    out->n_pause_topics = (uint32_t)http_params(r, "pause_topic", pause_topics, PAUSE_TOPICS_MAX);
+    out->pause_topics = pause_topics;
     return contents_play_read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) &&
            contents_play_read_number(r, "clock", SPEED_MIN, CLOCK_MAX, &out->clock_hz);
 }
@@ -250,44 +266,64 @@ static const struct play_media *choose_media(struct http_request *r) {
     return NULL;
 }
 
-/* ---- GET /recordings/{id}/play */
+/* ---- GET /recordings/{id}/play, /merge/play */
+
+/* What is played: one recording, or several as one. */
+struct played {
+    const struct catalog_recording *row; /* of the first */
+    struct reel_recording *const *recordings;
+    uint32_t n;
+    const struct reel_source_option *sources; /* NULL: one */
+    const char *const *ids;                   /* NULL: rows do not name it */
+    enum reel_prefixing prefixing;
+    int64_t start_ns, end_ns; /* of the messages */
+};
 
 /* The stream of the selection, through the controls. */
-static bool contents_play_open_stream(struct player *p, const struct api_recording *a, bool latch,
-                                      struct reel_error *err) {
-    const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
+static bool contents_play_open_stream(struct player *p, const struct played *in, bool latch, struct reel_error *err) {
     struct reel_selection *s = &p->q.selection;
+    s->sources = in->sources;
+    s->prefixing = in->prefixing;
     s->state_at_cut = p->q.has_start;
     s->last_per_topic = s->last_per_topic || (latch && p->q.has_start);
-    int64_t start = p->q.has_start && s->start_ns > info->start_ns ? s->start_ns : info->start_ns;
-    int64_t end = s->end_ns < info->end_ns ? s->end_ns : info->end_ns;
-    return (p->stream = reel_play_stream(p->play, &a->recording, 1, s, start, end > start ? end : start, err));
+    int64_t start = p->q.has_start && s->start_ns > in->start_ns ? s->start_ns : in->start_ns;
+    int64_t end = s->end_ns < in->end_ns ? s->end_ns : in->end_ns;
+    return (p->stream = reel_play_stream(p->play, in->recordings, in->n, s, start, end > start ? end : start, err));
 }
 
-static bool play_start(struct player *p, struct api_recording *a, const struct reel_writer *writer,
+/* Of several recordings the clock is a wall clock if one of them has one. */
+static enum reel_clock clock_of(const struct reel_stream *stream) {
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        if (stream->clocks[i] == REEL_CLOCK_WALL) {
+            return REEL_CLOCK_WALL;
+        }
+    }
+    return REEL_CLOCK_RELATIVE;
+}
+
+static bool play_start(struct player *p, const struct played *in, const struct reel_writer *writer,
                        const struct reel_play_options *options, struct reel_write_options *write,
                        struct reel_error *err) {
     uint64_t actor = 0;
     bool follows = http_param_u64(p->r, "follow", &actor);
-    if ((follows && !reel_carla_has_actor(a->recording, (uint32_t)actor, err)) ||
+    if ((follows && !reel_carla_has_actor(in->recordings[0], (uint32_t)actor, err)) ||
         !(p->play = reel_play_new(options, err))) {
         return false;
     }
     if (follows) {
         play_through(p->play, reel_carla_follow, (uint32_t)actor);
     }
-    return contents_play_open_stream(p, a, options->latch, err) &&
+    return contents_play_open_stream(p, in, options->latch, err) &&
            (p->rows = reel_row_output_new(writer, write, p->stream, err)) &&
-           (p->entry = plays_add(p->plays, http_app(p->r)->id, &a->row, p->play,
-                                 reel_index_info(reel_recording_index(a->recording))->clock, err));
+           (p->entry = plays_add(p->plays, http_app(p->r)->id, in->row, p->play, clock_of(p->stream), err));
 }
 
-static void reply_play(struct http_request *r, struct api_recording *a, const struct play_media *media) {
-    const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
+static void reply_play(struct http_request *r, const struct played *in, const struct play_media *media) {
     AUTO_STRUCT(api_text_done) struct api_text text = {0};
     struct player *p = calloc(1, sizeof *p);
     struct reel_play_options options = reel_play_defaults();
-    struct reel_write_options write = {.prompt = true};
+    const char *pause_topics[PAUSE_TOPICS_MAX];
+    struct reel_write_options write = {.prompt = true, .source_ids = in->ids};
     struct reel_error err = {0};
     const struct reel_writer *writer = reel_writer_named(media->extension, NULL, &err);
     if (!p || !writer) {
@@ -297,15 +333,21 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     }
     p->r = r;
     p->plays = http_app(r)->plays;
-    p->unused = api_idle_memory(a->recording, false);
+    p->was_paused = true; /* the first row says so */
+    p->unused = api_idle_memory(in->recordings[0], false);
     p->media = media;
-    bool good = contents_play_read_options(r, &options) && api_select(r, info->start_ns, info->end_ns, &p->q) &&
-                api_note_matches(r, &a->recording, 1, &p->q.selection) && api_read_text(r, writer, &text, &write);
+    bool good = contents_play_read_options(r, &options, pause_topics) &&
+                api_select(r, in->start_ns, in->end_ns, &p->q) && api_read_text(r, writer, &text, &write);
+    if (good) {
+        p->q.selection.sources = in->sources;
+        p->q.selection.prefixing = in->prefixing;
+        good = api_note_matches(r, in->recordings, in->n, &p->q.selection);
+    }
     if (good) {
         write.separated = true;
         write.is_cut = p->q.has_start;
-        write.start_ns = p->q.has_start ? p->q.selection.start_ns : info->start_ns;
-        good = play_start(p, a, writer, &options, &write, &err);
+        write.start_ns = p->q.has_start ? p->q.selection.start_ns : in->start_ns;
+        good = play_start(p, in, writer, &options, &write, &err);
         if (!good) {
             http_reply_error(r, &err);
         }
@@ -326,9 +368,30 @@ void api_play(struct http_request *r) {
     struct api_recording a;
     const struct play_media *media = choose_media(r);
     if (media && api_open_messages(r, &a)) {
-        reply_play(r, &a, media);
+        const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));
+        reply_play(
+            r,
+            &(struct played){
+                .row = &a.row, .recordings = &a.recording, .n = 1, .start_ns = info->start_ns, .end_ns = info->end_ns},
+            media);
         api_recording_done(&a);
     }
+}
+
+void api_merge_play(struct http_request *r) {
+    const struct play_media *media = choose_media(r);
+    AUTO(inputs_free) struct inputs *in = media ? inputs_merged(r, "") : NULL;
+    if (!in || !api_reserve_stream(r, in->recordings, in->n, API_DECODES)) {
+        return;
+    }
+    struct played played = {.row = &in->items[0].row,
+                            .recordings = in->recordings,
+                            .n = in->n,
+                            .sources = in->sources,
+                            .ids = in->ids,
+                            .prefixing = inputs_prefixing(r, in)};
+    reel_merge_span(in->recordings, in->n, in->sources, &played.start_ns, &played.end_ns);
+    reply_play(r, &played, media);
 }
 
 /* ---- /plays/{id} */

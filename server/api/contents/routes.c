@@ -34,6 +34,10 @@ static const struct http_param messages_params[] = {
      .help = "The maximum number of messages; a Link header has the address of the rest. Without it, all."},
     {.name = "cursor", .type = HTTP_TEXT, .help = "Where a limited response ended; the Link header contains it."},
     {.name = "offset", .type = HTTP_UINT, .max = INT64_MAX, .fallback = "0", .help = "The number of messages to skip."},
+    {.name = "from_index",
+     .type = HTTP_INT,
+     .help = "Begins with the message of this index in time order; a negative index counts from the end."},
+    {.name = "to_index", .type = HTTP_INT, .help = "Ends before the message of this index."},
     PARAM_DECODING,
     PARAM_CHANNELS,
     PARAM_OUTPUT("ndjson", "json", "json-seq", "csv", "msgpack", "events", "parquet", "arrows"),
@@ -43,31 +47,39 @@ static const struct http_param messages_params[] = {
      .help = "Goes on with what is appended to a live recording, until it is finished; with start=now only that."},
     {0},
 };
+#define PLAY_PARAMS                                                                                                    \
+    PARAM_SELECTION,                                                                                                   \
+        {.name = "speed",                                                                                              \
+         .type = HTTP_TEXT,                                                                                            \
+         .fallback = "1",                                                                                              \
+         .help = "How fast: a number from 0.01 to 100, or max: as fast as possible."},                                 \
+        {.name = "rate",                                                                                               \
+         .type = HTTP_TEXT,                                                                                            \
+         .help = "A fixed number of messages a second, whatever was recorded: 0.01 to 100000."},                       \
+        {.name = "clock",                                                                                              \
+         .type = HTTP_TEXT,                                                                                            \
+         .help = "Adds messages of the topic /clock with the recording's time, this many a second: 0.01 to 10000."},   \
+        {.name = "max_gap", .type = HTTP_DURATION, .help = "Longer silences are shortened to this."},                  \
+        {.name = "latch", .type = HTTP_BOOL, .help = "Begins with the last message of each topic before start."},      \
+        {.name = "loop", .type = HTTP_BOOL, .help = "Begins again at the end."},                                       \
+        {.name = "paused", .type = HTTP_BOOL, .help = "Waits until PATCH /plays/{id} lets it go on."},                 \
+        {.name = "pause_topic",                                                                                        \
+         .type = HTTP_GLOB,                                                                                            \
+         .repeats = true,                                                                                              \
+         .max = 64,                                                                                                    \
+         .help =                                                                                                       \
+             "Pauses when a message of such a topic is due, with a $play row; that message is the first when it goes " \
+             "on."},                                                                                                   \
+        PARAM_DECODING, PARAM_CHANNELS, PARAM_OUTPUT("ndjson", "events", "msgpack")
 static const struct http_param play_params[] = {
-    PARAM_SELECTION,
-    {.name = "speed",
-     .type = HTTP_TEXT,
-     .fallback = "1",
-     .help = "How fast: a number from 0.01 to 100, or max: as fast as possible."},
-    {.name = "rate",
-     .type = HTTP_TEXT,
-     .help = "A fixed number of messages a second, whatever was recorded: 0.01 to 100000."},
-    {.name = "clock",
-     .type = HTTP_TEXT,
-     .help = "Adds messages of the topic /clock with the recording's time, this many a second: 0.01 to 10000."},
-    {.name = "max_gap", .type = HTTP_DURATION, .help = "Longer silences are shortened to this."},
-    {.name = "latch", .type = HTTP_BOOL, .help = "Begins with the last message of each topic before start."},
-    {.name = "loop", .type = HTTP_BOOL, .help = "Begins again at the end."},
+    PLAY_PARAMS,
     {.name = "follow",
      .type = HTTP_UINT,
      .max = UINT32_MAX,
      .help = "The number of an actor of a CARLA recording: positions are in its frame."},
-    {.name = "paused", .type = HTTP_BOOL, .help = "Waits until PATCH /plays/{id} lets it go on."},
-    PARAM_DECODING,
-    PARAM_CHANNELS,
-    PARAM_OUTPUT("ndjson", "events", "msgpack"),
     {0},
 };
+static const struct http_param merge_play_params[] = {PARAM_MERGE, PLAY_PARAMS, {0}};
 static const struct http_param message_params[] = {
     {.name = "topic", .type = HTTP_GLOB, .repeats = true, .max = 64, .help = "The topic of the message."},
     PARAM_CHANNEL,
@@ -233,10 +245,19 @@ const struct api_route api_routes_contents[] = {
      .tag = "contents",
      .detail = "The first row, {\"$play\": …}, names the playback, as the header X-Play does; PATCH /plays/{id} "
                "controls it while it runs. "
-               "A new position begins with the state there. After 15 s of silence another $play row tells where the "
+               "A new position begins with the state there. When it pauses, or after 15 s of silence, another $play "
+               "row tells where the "
                "playback is. "
                "It ends with the connection. {\"$late\": {\"late_ms\": …}} tells that it cannot keep up.",
      .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/merge/play", ROLE_READ, merge_play_params,
+              "Plays several recordings as one: each message leaves when it is due.", api_merge_play, NULL, NULL, NULL},
+     .id = "playMerge",
+     .tag = "contents",
+     .detail =
+         "As playRecording; rows say of which recording they are. The playback is controlled by who sees the first "
+         "recording.",
+     .answers = "200:playRecording" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/plays/{id}", ROLE_READ, api_no_params, "Returns where a running playback is.", api_play_get,
               NULL, NULL, NULL},
      .id = "getPlay",

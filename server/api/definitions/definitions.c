@@ -92,8 +92,9 @@ void api_definition_get(struct http_request *r) {
     static const char *const offers[] = {"application/json", "text/plain", NULL};
     AUTO_STRUCT(catalog_definition_done) struct catalog_definition one = {0};
     struct reel_error err = {0};
-    char name[OWN_DEFINITION_NAME_ROOM];
+    char name[OWN_DEFINITION_NAME_ROOM], etag[CHANGE_ETAG];
     const char *media = http_negotiate(r, offers);
+    http_add_header(r, "Vary", "Accept");
     if (!media) {
         http_reply_problem(r, 406, "not-acceptable", "a definition is available as application/json or text/plain");
         return;
@@ -104,6 +105,8 @@ void api_definition_get(struct http_request *r) {
     if (!catalog_definition_get(http_app(r)->catalog, name, &one, &err)) {
         http_reply_error(r, &err);
     } else if (strcmp(media, "text/plain") == 0) {
+        snprintf(etag, sizeof etag, "\"%llx-text\"", (unsigned long long)one.updated_ns);
+        http_add_header(r, "ETag", etag);
         http_reply_text(r, 200, "text/plain; charset=utf-8", one.text);
     } else {
         reply_definition(r, 200, &one);

@@ -34,7 +34,7 @@ const struct api_route api_routes_definitions[] = {
          "or lacks it as a part, unless its MD5 sum or type hash is not the recorded one. It counts before a "
          "built-in definition. Replaces the one of this name, if there is one; with If-Match only the one of this "
          "tag, with If-None-Match: * none.",
-     .policy = {.if_match = true},
+     .policy = {.if_match = true, .if_none_match = true},
      .answers = "200 201:putDefinition201" ERRORS_WRITE},
     {.http = {"DELETE", BASE "/definitions/{package}/{type...}", ROLE_EDIT, api_no_params, "Deletes a definition.",
               api_definition_delete, NULL, NULL, NULL},

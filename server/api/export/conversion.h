@@ -6,6 +6,7 @@
 #include "api/selection.h"
 #include "convert/split.h"
 #include "convert/writer.h"
+#include "definitions/rules.h"
 
 enum { NAME_ROOM = 1024 };
 
@@ -15,6 +16,8 @@ struct conversion {
     struct reel_write_options options;
     struct api_selection q;
     struct api_text text;
+    struct message_rules *rules;     /* NULL: none */
+    const char **renames;            /* with theirs */
     struct reel_write_values values; /* of options */
     const char *split;               /* NULL: one file */
     struct reel_split_rule rule;

@@ -50,6 +50,9 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
     if (s->latched) {
         fputs("latched\n", f);
     }
+    if (c->rules) {
+        fprintf(f, "rules %zu:%s\n", strlen(c->rules->text), c->rules->text);
+    }
     if (s->encoding) {
         fprintf(f, "~%s\n", s->encoding);
     }

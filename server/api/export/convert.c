@@ -20,6 +20,8 @@
 #include "views/views.h"
 
 static void conversion_done(struct conversion *c) {
+    rules_free(c->rules);
+    free(c->renames);
     api_text_done(&c->text);
 }
 
@@ -93,6 +95,29 @@ static bool read_encoding(struct http_request *r, const struct reel_writer *writ
     return true;
 }
 
+/* rules: types that change, and topics that are renamed, too. False: replied. */
+static bool read_rules(struct http_request *r, struct conversion *c) {
+    const char *text = http_param(r, "rules");
+    struct reel_error err = {0};
+    if (!text) {
+        return true;
+    }
+    if (!(c->rules = rules_parse(text, strlen(text), &err))) {
+        if (err.code == REEL_ARGUMENT) {
+            http_reply_bad_param(r, "rules", "%s", err.text);
+        } else {
+            http_reply_error(r, &err);
+        }
+        return false;
+    }
+    c->q.selection.rules = &c->rules->ros.base;
+    if (!rules_add_renames(c->rules, &c->q.selection, &c->renames, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    return true;
+}
+
 /* at: the selection becomes the last message at or before that time. False: replied. */
 static bool read_at(struct http_request *r, const struct inputs *in, struct conversion *c) {
     struct reel_selection *s = &c->q.selection;
@@ -120,6 +145,34 @@ static bool read_at(struct http_request *r, const struct inputs *in, struct conv
     return true;
 }
 
+static bool is_called(const struct reel_channel *c, const char *name) {
+    bool is = strcmp(c->type, name) == 0;
+    for (uint32_t i = 0; i < c->n_topics && !is; i++) {
+        const char *topic = c->topics[i];
+        is = strcmp(topic[0] == '/' ? topic + 1 : topic, name) == 0 || strcmp(topic, name) == 0;
+    }
+    return is;
+}
+
+/* The channels of struct api_export_file, of the one recording. */
+static bool select_channels(const struct inputs *in, struct api_selection *q, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(in->recordings[0]);
+    uint32_t n = reel_index_info(index)->n_channels;
+    struct reel_selection *s = &q->selection;
+    for (uint32_t i = 0; in->channels && i < n; i++) {
+        const struct reel_channel *c = reel_index_channel(index, i);
+        if (!is_called(c, in->channels)) {
+            continue;
+        }
+        if (s->n_channels == API_GLOBS_MAX) {
+            return reel_fail(err, REEL_LIMIT, "more than %d channels are called %s", API_GLOBS_MAX, in->channels);
+        }
+        q->channels[s->n_channels++] = c->id;
+    }
+    return !in->channels || s->n_channels > 0 ||
+           reel_fail(err, REEL_NOT_FOUND, "no topic or type of the recording is called %s", in->channels);
+}
+
 /* What a cut has in front of its messages. */
 static void set_initial_state(struct conversion *c) {
     c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
@@ -145,15 +198,15 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     if (!api_select(r, first, last, &c->q)) {
         return false;
     }
+    if (!select_channels(in, &c->q, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
     if (!read_at(r, in, c)) {
         return false;
     }
-    const char *prefix = in->merged ? http_param(r, "prefix") : NULL;
     c->q.selection.sources = sources;
-    c->q.selection.prefixing = !prefix                         ? in->prefixing
-                               : strcmp(prefix, "clash") == 0  ? REEL_PREFIX_CLASH
-                               : strcmp(prefix, "always") == 0 ? REEL_PREFIX_ALWAYS
-                                                               : REEL_PREFIX_NEVER;
+    c->q.selection.prefixing = inputs_prefixing(r, in);
     set_initial_state(c);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
@@ -163,7 +216,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
         return false;
     }
     c->q.selection.view = view && strcmp(view, "raw") != 0 ? view_named(view, raw, &err) : NULL;
-    if (!read_encoding(r, c->writer, &c->q.selection)) {
+    if (!read_encoding(r, c->writer, &c->q.selection) || !read_rules(r, c)) {
         return false;
     }
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
@@ -365,30 +418,82 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     }
 }
 
-bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns,
-                     uint64_t *size, char etag[64]) {
-    struct api_recording item = *a; /* lent */
-    struct inputs inputs = {.items = &item, .recordings = &item.recording, .n = 1, .name = name}, *in = &inputs;
-    AUTO_STRUCT(conversion_done) struct conversion c = {0};
-    struct reel_error ignored = {0};
+/* A whole recording as a file, for requests without parameters of exports. */
+struct whole {
+    struct api_recording item; /* lent */
+    struct inputs in;
+    struct conversion c;
+    struct reel_conversion *conversion;
+    bool costly; /* to plan */
+};
+
+static void whole_done(struct whole *w) {
+    reel_conversion_free(w->conversion);
+    conversion_done(&w->c);
+}
+
+static bool read_whole(struct http_request *r, const struct api_recording *a, const struct api_export_file *file,
+                       struct whole *w, struct reel_error *err) {
+    struct http_problem problem;
+    w->item = *a;
+    w->in = (struct inputs){
+        .items = &w->item, .recordings = &w->item.recording, .n = 1, .name = file->name, .channels = file->channels};
+    http_catch_problems(r, &problem);
+    bool good = read_conversion(r, &w->in, &w->c);
+    http_catch_problems(r, NULL);
+    if (!good || (w->c.writer->needs & REEL_STREAMED)) {
+        return reel_fail(err, problem.status == 404 ? REEL_NOT_FOUND : REEL_UNSUPPORTED, "%s",
+                         good ? "its length is not known before it is written" : problem.detail);
+    }
+    w->conversion = conversion_of(r, &w->c, err);
+    struct reel_stream *stream = w->conversion ? reel_conversion_stream(w->conversion, false, err) : NULL;
+    if (!stream || !reel_writer_accepts(w->c.writer, stream, NULL, err)) {
+        return false;
+    }
+    w->costly = w->c.writer->is_costly && w->c.writer->is_costly(stream);
+    return conversion_tag(&w->c, stream->view_version) || reel_fail_memory(err);
+}
+
+/* NULL with REEL_BUSY: not in time. `begins`: it is made if it is not there. */
+static struct reel_plan *plan_whole(struct http_request *r, const struct whole *w, bool begins, int64_t wait_ns,
+                                    struct reel_error *err) {
+    struct derived_cache *cache = http_app(r)->derived;
     char job[33] = "", owner[HTTP_PRINCIPAL];
-    if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
-        return false;
+    const struct plan_request q = {.key = w->c.etag, .owner = http_client(r, owner), .conversion = w->conversion};
+    struct reel_plan *plan = begins ? plans_get(cache, &q, wait_ns, job, err) : plans_find(cache, w->c.etag);
+    if (!plan && (job[0] || !begins)) {
+        reel_fail(err, REEL_BUSY, "a conversion is being planned; try again");
     }
-    AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &ignored);
-    struct reel_stream *stream = conversion ? reel_conversion_stream(conversion, false, &ignored) : NULL;
-    if (!stream || !conversion_tag(&c, stream->view_version) ||
-        !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
-        return false;
-    }
-    const struct plan_request q = {.key = c.etag, .owner = http_client(r, owner), .conversion = conversion};
-    bool costly = c.writer->is_costly && c.writer->is_costly(stream);
-    AUTO(reel_plan_free)
-    struct reel_plan *plan =
-        costly ? plans_find(http_app(r)->derived, c.etag) : plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored);
-    *size = plan ? reel_plan_length(plan) : 0;
-    memcpy(etag, c.etag, sizeof c.etag);
     return plan;
+}
+
+bool api_export_size(struct http_request *r, const struct api_recording *a, const struct api_export_file *file,
+                     int64_t wait_ns, uint64_t *size, char etag[64], bool *costly, struct reel_error *err) {
+    AUTO_STRUCT(whole_done) struct whole w = {.conversion = NULL};
+    *costly = false;
+    if (!read_whole(r, a, file, &w, err)) {
+        return false;
+    }
+    memcpy(etag, w.c.etag, sizeof w.c.etag);
+    *costly = w.costly;
+    if (plans_length(etag, size)) {
+        return true;
+    }
+    AUTO(reel_plan_free) struct reel_plan *plan = plan_whole(r, &w, !w.costly, wait_ns, err);
+    *size = plan ? reel_plan_length(plan) : 0;
+    return plan;
+}
+
+struct reel_planned_output *api_export_open(struct http_request *r, const struct api_recording *a,
+                                            const struct api_export_file *file, char etag[64], struct reel_error *err) {
+    AUTO_STRUCT(whole_done) struct whole w = {.conversion = NULL};
+    if (!read_whole(r, a, file, &w, err)) {
+        return NULL;
+    }
+    memcpy(etag, w.c.etag, sizeof w.c.etag);
+    w.conversion->max_threads = 1; /* what is read with others, one after the other, reserves the memory of one */
+    AUTO(reel_plan_free) struct reel_plan *plan = plan_whole(r, &w, true, API_PLAN_WAIT_NS, err);
+    return plan ? reel_conversion_output(w.conversion, plan, err) : NULL;
 }
 
 /* The selection is this cut of the recording's own time. */

@@ -8,14 +8,23 @@
 /* file.c: replies with an original file. */
 void api_reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part);
 
-/* convert.c: replies with the recording `key` (as catalog_get() takes it) as the file `name`; parameters of the request
+/* A file that a recording is converted to. */
+struct api_export_file {
+    const char *name;     /* by whose ending the format is chosen */
+    const char *channels; /* of the topic with this name, without its leading slash or with it, and of this type; NULL:
+                             all */
+};
+/* convert.c: replies with the recording `key` (as catalog_get() takes it) as that file; parameters of the request
  * apply. */
-void api_export(struct http_request *r, const char *key, const char *name);
-/* The length and the entity tag of a whole recording as the file `name`, for a request without parameters. False: its
- * format is not planned or cannot hold the recording, or the plan is not ready after wait_ns; it is then being made,
- * unless that is costly. */
-bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns,
-                     uint64_t *size, char etag[64]);
+void api_export(struct http_request *r, const char *key, const struct api_export_file *file);
+/* The length and the entity tag of a whole recording as that file, for a request without parameters of exports.
+ * REEL_UNSUPPORTED: its format is not planned or cannot hold the recording; REEL_NOT_FOUND: no such channel; REEL_BUSY:
+ * not known after wait_ns; it is being planned, unless that is costly, which *costly then says. */
+bool api_export_size(struct http_request *r, const struct api_recording *a, const struct api_export_file *file,
+                     int64_t wait_ns, uint64_t *size, char etag[64], bool *costly, struct reel_error *err);
+/* The same file, to be read by a response of several; its memory is the caller's to reserve. NULL: as above. */
+struct reel_planned_output *api_export_open(struct http_request *r, const struct api_recording *a,
+                                            const struct api_export_file *file, char etag[64], struct reel_error *err);
 /* A recording as a member `name` of an archive: the conversion that the request asks for, or (`cut` set) its part from
  * cut[0] to cut[1] of the recording's own time. etag: names its bytes. NULL with err: it cannot be had; NULL without:
  * replied. */

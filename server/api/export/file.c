@@ -38,11 +38,12 @@ static struct reel_source *open_part(struct store *store, const struct catalog_p
     return TAKE(source);
 }
 
-/* With --redirect-originals. A condition names the entity tag of this server, which S3 does not know. */
+/* With --redirect-originals, but not to clients of S3, which would sign the other address as if it were here. A
+ * condition names the entity tag of this server, which S3 does not know. */
 static bool is_redirected(const struct http_request *r) {
     static const char *const conditions[] = {"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
                                              "If-Range"};
-    bool plain = http_app(r)->config.redirect_originals && !http_is_head(r);
+    bool plain = http_app(r)->config.redirect_originals && !http_is_head(r) && !http_is_of_protocol(r);
     for (unsigned i = 0; plain && i < sizeof conditions / sizeof *conditions; i++) {
         plain = !http_header(r, conditions[i]);
     }

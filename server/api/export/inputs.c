@@ -61,15 +61,16 @@ static bool add_input(struct http_request *r, struct inputs *in, const char *key
     return true;
 }
 
-void api_export(struct http_request *r, const char *key, const char *name) {
-    AUTO(inputs_free) struct inputs *in = inputs_new(r, name, 1);
+void api_export(struct http_request *r, const char *key, const struct api_export_file *file) {
+    AUTO(inputs_free) struct inputs *in = inputs_new(r, file->name, 1);
     if (in && add_input(r, in, key)) {
+        in->channels = file->channels;
         api_convert_inputs(r, in);
     }
 }
 
 void api_convert(struct http_request *r) {
-    api_export(r, http_segment(r, "id"), http_segment(r, "name"));
+    api_export(r, http_segment(r, "id"), &(struct api_export_file){.name = http_segment(r, "name")});
 }
 
 /* How the clocks of the recordings are aligned. False: replied. */
@@ -104,21 +105,36 @@ struct inputs *inputs_named(struct http_request *r, const char *name) {
     return TAKE(in);
 }
 
-void api_merge(struct http_request *r) {
-    AUTO(inputs_free) struct inputs *in = inputs_named(r, http_segment(r, "name"));
+enum reel_prefixing inputs_prefixing(const struct http_request *r, const struct inputs *in) {
+    const char *prefix = in->merged ? http_param(r, "prefix") : NULL;
+    return !prefix                         ? in->prefixing
+           : strcmp(prefix, "clash") == 0  ? REEL_PREFIX_CLASH
+           : strcmp(prefix, "always") == 0 ? REEL_PREFIX_ALWAYS
+                                           : REEL_PREFIX_NEVER;
+}
+
+struct inputs *inputs_merged(struct http_request *r, const char *name) {
+    AUTO(inputs_free) struct inputs *in = inputs_named(r, name);
     const char *keys[MERGE_MAX], *shifts[MERGE_MAX];
     size_t n = http_params(r, "shift", shifts, MERGE_MAX);
     struct reel_error err = {0};
     if (!in || !merge_inputs(r, in, n > 0 ? REEL_ALIGN_NONE : align_of(r))) {
-        return;
+        return NULL;
     }
     http_params(r, "recording", keys, MERGE_MAX);
     if (n > 0 && !reel_merge_shift(in->recordings, in->n, keys, shifts, n, in->sources, &err)) {
         http_reply_bad_param(r, "shift", "%s", err.text);
-        return;
+        return NULL;
     }
     in->prefixing = REEL_PREFIX_CLASH;
-    api_convert_inputs(r, in);
+    return TAKE(in);
+}
+
+void api_merge(struct http_request *r) {
+    AUTO(inputs_free) struct inputs *in = inputs_merged(r, http_segment(r, "name"));
+    if (in) {
+        api_convert_inputs(r, in);
+    }
 }
 
 /* ---- a search */

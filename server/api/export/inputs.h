@@ -12,6 +12,7 @@ struct inputs {
     uint32_t n;
     bool merged;
     const char *name;              /* of the export */
+    const char *channels;          /* only these: struct api_export_file; NULL: all */
     enum reel_prefixing prefixing; /* of a merge, unless the request says otherwise */
 };
 
@@ -20,6 +21,10 @@ REEL_DEFINE_AUTO(struct inputs, inputs_free);
 
 /* Those that the request names by recording=ID, opened. NULL: replied. */
 struct inputs *inputs_named(struct http_request *r, const char *name);
+/* The same as one, ordered by time: with the request's align, shift and prefix. NULL: replied. */
+struct inputs *inputs_merged(struct http_request *r, const char *name);
+/* The request's prefix, or the one that these have otherwise. */
+enum reel_prefixing inputs_prefixing(const struct http_request *r, const struct inputs *in);
 /* What the request's search finds and can be read, opened; the others are counted in X-Left-Out. NULL: replied. */
 struct inputs *inputs_found(struct http_request *r, const char *name);
 /* Replies with the conversion of them that the request asks for. */

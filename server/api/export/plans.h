@@ -22,6 +22,9 @@ struct reel_plan *plans_get(struct derived_cache *cache, const struct plan_reque
 /* The same if the plan is already there; NULL: it is not. */
 struct reel_plan *plans_find(struct derived_cache *cache, const char *key);
 
+/* The length of a plan that was made, also when it has left the cache: of the last 65,536 or so. */
+bool plans_length(const char *key, uint64_t *length);
+
 /* ---- parts.c: a conversion in parts, as one tar archive */
 
 struct parts;                         /* their plans */

@@ -40,6 +40,10 @@ static const struct http_param tar_params[] = {
          .type = HTTP_TEXT,                                                                                            \
          .help = "The compression of the target format: zstd, lz4, bz2, … The service document lists those of each " \
                  "target."},                                                                                           \
+        {.name = "rules",                                                                                              \
+         .type = HTTP_TEXT,                                                                                            \
+         .help = "JSON: topics that get other names, and types of ROS whose name or fields change, as reel convert "   \
+                 "--rules takes them. Their payloads are laid out anew."},                                             \
         {.name = "raw", .type = HTTP_BOOL, .help = "With view: keeps all channels as they were recorded."},            \
         {.name = "ros",                                                                                                \
          .type = HTTP_CHOICE,                                                                                          \
@@ -65,32 +69,8 @@ static const struct http_param convert_params[] = {
              "first reset."},
     {.more = api_write_params},
 };
-#define PARAM_ALIGN                                                                                                    \
-    {                                                                                                                  \
-        .name = "align", .type = HTTP_CHOICE, .choices = CHOICES("start", "none"), .fallback = "start",                \
-        .help = "start: recordings with a relative clock begin when the others begin; none: times stay as they are."   \
-    }
-#define PARAM_PREFIXING(otherwise)                                                                                     \
-    {                                                                                                                  \
-        .name = "prefix", .type = HTTP_CHOICE, .choices = CHOICES("clash", "always", "never"), .fallback = otherwise,  \
-        .help = "When a topic is prefixed by the name of its recording; clash: if two recordings have it."             \
-    }
 static const struct http_param merge_params[] = {
-    {.name = "recording",
-     .type = HTTP_TEXT,
-     .repeats = true,
-     .max = 64,
-     .required = true,
-     .help = "The id of a recording; messages with equal times are ordered as the recordings."},
-    PARAM_ALIGN,
-    {.name = "shift",
-     .type = HTTP_TEXT,
-     .repeats = true,
-     .max = 64,
-     .help = "ID:2.5s or ID:-2.5s moves the recording ID from its recorded times. Then none is aligned otherwise, and "
-             "all times count as "
-             "those of the first recording."},
-    PARAM_PREFIXING("clash"),
+    PARAM_MERGE,
     CONVERT_PARAMS,
     {.more = api_write_params},
 };

@@ -104,7 +104,7 @@ static void change_reply(struct http_request *r, struct catalog_recording *row) 
     }
     json_t *body = view_recording(row, NULL);
     viewer_add_links(r, body, row);
-    change_etag(row, false, etag);
+    change_etag(row, false, 0, etag);
     http_add_header(r, "ETag", etag);
     http_reply_json(r, 200, body);
 }

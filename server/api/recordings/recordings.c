@@ -8,6 +8,7 @@
 #include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
+#include "decode/own_definitions.h"
 #include "http/json_text.h"
 #include "live/live.h"
 #include "recordings/changing.h"
@@ -34,10 +35,11 @@ void api_recording_get(struct http_request *r) {
     if (http_caller(r)->recording[0] && a.row.state != STATE_RECORDING) { /* which the page asks for again and again */
         http_audit(r);
     }
+    const uint32_t definitions = own_definitions_version();         /* they may change while the answer is made */
     bool keeps = a.row.state == STATE_READY && !app->config.viewer; /* links to the viewer hang on the request's host */
-    char *kept = keeps ? catalog_answer(app->catalog, http_segment(r, "id"), &a.row) : NULL;
+    char *kept = keeps ? catalog_answer(app->catalog, http_segment(r, "id"), &a.row, definitions) : NULL;
     if (kept) {
-        change_etag(&a.row, true, etag);
+        change_etag(&a.row, true, definitions, etag);
         http_add_header(r, "ETag", etag);
         http_reply_json_text(r, 200, kept);
         api_recording_done(&a);
@@ -52,12 +54,12 @@ void api_recording_get(struct http_request *r) {
     const struct reel_index *index = a.recording ? reel_recording_index(a.recording) : summary;
     json_t *body = view_recording(&a.row, index);
     viewer_add_links(r, body, &a.row);
-    change_etag(&a.row, a.recording || summary, etag);
+    change_etag(&a.row, a.recording || summary, definitions, etag);
     http_add_header(r, "ETag", etag);
     struct view_slice slice = {.limit = VIEW_ITEMS_MAX};
     char *text = index ? paging_topics(r, body, index, &slice) : json_line(body);
-    if (text && keeps && a.recording) {
-        catalog_keep_answer(app->catalog, http_segment(r, "id"), &a.row, text);
+    if (text && keeps && a.recording && own_definitions_version() == definitions) {
+        catalog_keep_answer(app->catalog, http_segment(r, "id"), &a.row, definitions, text);
     }
     if (text) {
         http_reply_json_text(r, 200, text);

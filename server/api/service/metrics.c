@@ -80,6 +80,19 @@ static void put_http(FILE *f, const struct http_server *server) {
                h.memory_refused);
 }
 
+static void put_deprecated(FILE *f, const struct http_server *server) {
+    struct http_deprecated_use uses[HTTP_DEPRECATED_USES_MAX];
+    size_t n = http_server_deprecated(server, uses);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0) {
+            metrics_put_head(f, "reel_http_deprecated_total", "counter",
+                             "Requests that used what will be removed, by who sent them.");
+        }
+        fprintf(f, "reel_http_deprecated_total{what=\"%s\",caller=\"%s\"} %llu\n", uses[i].what, uses[i].caller,
+                (unsigned long long)uses[i].requests);
+    }
+}
+
 /* ---- jobs */
 
 static void put_jobs(FILE *f, struct app *app) {
@@ -241,6 +254,7 @@ void api_metrics(struct http_request *r) {
     put_imports(f, app);
     put_changes(f, app);
     put_http(f, http_server_of(r));
+    put_deprecated(f, http_server_of(r));
     put_figure(f, "reel_log_dropped_lines_total", "counter",
                "Lines of the log that were dropped because its reader stalled.", "", log_queue_dropped(app->log));
     if (text_stream_close(f, &text)) {

@@ -16,6 +16,18 @@ static json_t *reference(const char *section, const char *name, size_t size) {
     return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%.*s", section, (int)size, name));
 }
 
+/* Of a parameter or an operation. */
+static void add_deprecation(json_t *out, const struct http_deprecation *d) {
+    if (d) {
+        json_object_set_new(out, "deprecated", json_true());
+        json_object_set_new(out, "x-sunset", json_string(d->sunset));
+        json_object_set_new(out, "description",
+                            json_sprintf("%s Deprecated since %s, will be removed after %s: %s",
+                                         json_string_value(json_object_get(out, "description")), d->since, d->sunset,
+                                         d->link));
+    }
+}
+
 /* ---- parameters */
 
 static json_t *type_schema(const struct http_param *p) {
@@ -70,6 +82,7 @@ static json_t *parameter(const struct http_param *p, const char *in) {
     if (p->required || strcmp(in, "path") == 0) {
         json_object_set_new(out, "required", json_true());
     }
+    add_deprecation(out, p->deprecated);
     if (p->type == HTTP_BOOL) { /* ?replace is ?replace=true */
         json_object_set_new(out, "allowEmptyValue", json_true());
     }
@@ -139,6 +152,10 @@ static void add_policy(json_t *parameters, json_t *responses, const struct api_r
         add_headers(parameters, "ifMatch", false);
         add_responses(responses, "412:PreconditionFailed", row->id);
     }
+    if (row->policy.if_none_match) {
+        add_headers(parameters, "ifAbsent", false);
+        add_responses(responses, "412:PreconditionFailed", row->id);
+    }
 }
 
 /* The detail of the row, if it has one, and who may call it. */
@@ -165,6 +182,7 @@ static json_t *operation(const struct api_route *row, const struct api_head *hea
     json_t *out = json_pack("{s:s, s:[s], s:s, s:o, s:s, s:o, s:o}", "operationId", id, "tags", row->tag, "summary",
                             head ? head->summary : row->http.summary, "description", description(row), "x-role",
                             token_role_name(row->http.role), "parameters", parameters, "responses", responses);
+    add_deprecation(out, row->policy.deprecated);
     if (row->http.piece) {
         json_object_set_new(out, "requestBody", reference("requestBodies", id, strlen(id)));
     }
@@ -182,7 +200,7 @@ static bool is_alias(const struct api_route *row) {
     return size > 1 && row->http.path[size - 1] == '/';
 }
 
-static bool openapi_add_row(json_t *paths, const struct api_route *row, struct reel_error *err) {
+bool openapi_add_row(json_t *paths, const struct api_route *row, struct reel_error *err) {
     char path[PATH_MAX_BYTES] = "", method[16] = "";
     json_auto_t *parameters = json_array();
     if (!read_path(row->http.path, path, parameters, err)) {

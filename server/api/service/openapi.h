@@ -6,7 +6,11 @@
 
 #include "reel/error.h"
 
+struct api_route;
+
 /* Adds the member paths to a copy of the document of the components. The caller releases the result. */
 json_t *openapi_document(const json_t *components, struct reel_error *err);
+/* Adds one operation to `paths`. */
+bool openapi_add_row(json_t *paths, const struct api_route *row, struct reel_error *err);
 
 #endif

@@ -273,7 +273,9 @@ static const struct problem_type {
      "answer.",
      "Try again after Retry-After. If it lasts, start that server, or correct its --peer-address."},
     {"precondition-failed", "The resource is not the one that the request expects.",
-     "It has changed since the entity tag in If-Match (or the time in If-Unmodified-Since).",
+     "It has changed since the entity tag in If-Match (or the time in If-Unmodified-Since); or If-None-Match: * was "
+     "sent, "
+     "and there is one already.",
      "Read it again and repeat the change."},
     {"range-not-satisfiable", "The requested range is outside of the file.",
      "Content-Range has the length of the file.", "Request a range within this length."},
@@ -300,7 +302,8 @@ static const struct problem_type {
      "It has no token, or one that is unknown, expired or revoked, or the signature of its link is invalid.",
      "Send a token as Authorization: Bearer TOKEN or as the password of any user name, or use a signed link."},
     {"unsupported-header", "The operation does not support a header of the request.",
-     "Idempotency-Key is not supported where the answer contains a secret, If-Match where no entity tag is compared.",
+     "Idempotency-Key is not supported where the answer contains a secret, If-Match where no entity tag is compared, "
+     "If-None-Match of a write where nothing is created under a name, or with another value than *.",
      "Send the request without that header."},
     {"unexpected-body", "The path accepts no request body.", "The client sent one.",
      "Leave out the body, and Content-Length and Transfer-Encoding with it."},

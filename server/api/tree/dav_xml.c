@@ -54,11 +54,8 @@ static void put_times(FILE *out, const struct dav_entry *e) {
     char date[HTTP_DATE_TEXT], text[REEL_TIME_TEXT];
     if (e->modified_ns) {
         http_date_text(e->modified_ns, date);
-        fprintf(out, "<D:getlastmodified>%s</D:getlastmodified>", date);
-    }
-    if (e->created_ns) {
-        reel_time_rfc3339(e->created_ns / 1000000000 * 1000000000, text);
-        fprintf(out, "<D:creationdate>%s</D:creationdate>", text);
+        reel_time_rfc3339(e->modified_ns / 1000000000 * 1000000000, text);
+        fprintf(out, "<D:getlastmodified>%s</D:getlastmodified><D:creationdate>%s</D:creationdate>", date, text);
     }
 }
 

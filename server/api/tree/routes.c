@@ -1,12 +1,34 @@
-/* The archive as a folder. */
+/* The archive as a folder and as an object store: their paths are those of the tree. */
 #include "api/params.h"
-#include "api/tree/tree.h"
+#include "api/tree/dav.h"
+#include "api/tree/s3.h"
 
 #define DAV "/dav/{path...}"
 
-const struct http_route api_routes_dav[] = {
-    {.method = "GET", .path = DAV, .role = ROLE_READ, .params = api_no_params, .handle = api_dav_get},
+static const struct http_param dav_params[] = {
+    {.name = "archive", .type = HTTP_CHOICE, .choices = CHOICES("tar"), .help = "A folder as one tar archive."},
+    {0},
+};
+/* Clients send more than these, which means nothing here. */
+static const struct http_param s3_params[] = {
+    {.name = "list-type", .type = HTTP_TEXT, .help = "2: ListObjectsV2."},
+    {.name = "prefix", .type = HTTP_TEXT, .help = "Only keys that begin so."},
+    {.name = "delimiter", .type = HTTP_TEXT, .help = "/ or none."},
+    {.name = "max-keys", .type = HTTP_UINT, .max = INT32_MAX, .help = "At most 1000 are listed at a time."},
+    {.name = "continuation-token", .type = HTTP_TEXT, .help = "Of the page before."},
+    {.name = "start-after", .type = HTTP_TEXT, .help = "Only keys after this one."},
+    {.name = "marker", .type = HTTP_TEXT, .help = "The same of ListObjects."},
+    {.name = "encoding-type", .type = HTTP_TEXT, .help = "url: keys are percent-escaped."},
+    {.name = "partNumber", .type = HTTP_UINT, .min = 1, .max = 10000, .help = "1: all of the object."},
+    {.name = "*", .type = HTTP_TEXT, .help = "Parameters of signatures and of clients."},
+    {0},
+};
+
+const struct http_route api_routes_tree[] = {
+    {.method = "GET", .path = DAV, .role = ROLE_READ, .params = dav_params, .handle = api_dav_get},
     {.method = "PROPFIND", .path = DAV, .role = ROLE_READ, .params = api_no_params, .handle = api_dav_propfind},
     {.method = "OPTIONS", .path = DAV, .role = ROLE_NONE, .params = api_no_params, .handle = api_dav_options},
+    {.method = "GET", .path = "/s3", .role = ROLE_READ, .params = s3_params, .handle = api_s3_get},
+    {.method = "GET", .path = "/s3/{path...}", .role = ROLE_READ, .params = s3_params, .handle = api_s3_get},
     {0},
 };

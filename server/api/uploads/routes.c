@@ -51,7 +51,9 @@ const struct api_route api_routes_uploads[] = {
               api_upload_piece, api_upload_aborted},
      .id = "putRecording",
      .tag = "recordings",
-     .detail = "The parameters name and collection are refused, because the path has them.",
+     .detail = "The parameters name and collection are refused, because the path has them. With If-None-Match: * there "
+               "must be no recording of that name, not even one of the same content.",
+     .policy = {.if_none_match = true},
      .headers = "contentDigest reprDigest prefer",
      .answers = "200:AlreadyThere 201:Added 202:Scanning" ERRORS_UPLOAD},
     {.http = {"POST", BASE "/recordings/{id}/messages", ROLE_UPLOAD, append_params,

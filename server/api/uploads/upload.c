@@ -84,6 +84,7 @@ static bool upload_read_names(struct http_request *r, struct upload *u) {
     }
     strcpy(w->name, name);
     strcpy(w->collection, collection);
+    w->absent = http_if_absent(r);
     if (!upload_read_query(r, w)) {
         return false;
     }

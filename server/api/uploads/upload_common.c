@@ -1,4 +1,5 @@
 /* See upload.h. */
+#include "api/change.h"
 #include "api/job_reply.h"
 #include "api/recording.h"
 #include "api/uploads/upload.h"
@@ -51,7 +52,7 @@ bool upload_may(struct http_request *r, const struct upload_options *w, uint64_t
         return false;
     }
     if (!ingest_check(http_app(r), &q, length, &err)) {
-        http_reply_error(r, &err);
+        change_refuse(r, &err);
         return false;
     }
     return true;
@@ -75,7 +76,7 @@ json_t *upload_view(const struct http_request *r, const struct ingest_result *re
 
 void upload_refuse(struct http_request *r, const struct ingest_result *result, const struct reel_error *err) {
     if (result->outcome == INGEST_REFUSED) {
-        http_reply_error(r, err);
+        change_refuse(r, err);
         return;
     }
     json_t *extra = json_pack("{s:o}", "recording", view_recording(&result->recording, NULL));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mix.h"
@@ -17,6 +18,8 @@
 /* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with
  * SQLite's 2 MB, more gives nothing. */
 enum { APPLICATION_ID = 0x5265656c /* "Reel" */, BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, PROGRESS_OPS = 1000 };
+
+static const int64_t UNCANCELLED_NS = 100 * INT64_C(1000000); /* of a statement, whatever becomes of its work */
 
 struct sqlite_db {
     struct db base;
@@ -48,7 +51,8 @@ bool sqlite_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
     case SQLITE_LOCKED:
         return reel_fail(err, REEL_BUSY, "catalog: another process is writing to it");
     case SQLITE_INTERRUPT:
-        return reel_fail(err, REEL_BUSY, "catalog: a query took longer than %d s and was ended; ask for less",
+        return cancel_check(err) &&
+               reel_fail(err, REEL_BUSY, "catalog: a query took longer than %d s and was ended; ask for less",
                          DB_STATEMENT_S);
     case SQLITE_READONLY:
         code = REEL_READ_ONLY;
@@ -83,10 +87,12 @@ static void handle_close(struct sqlite_handle *h) {
 }
 REEL_DEFINE_AUTO(struct sqlite_handle, handle_close);
 
-/* Not 0: the statement ends with SQLITE_INTERRUPT. */
+/* Not 0: the statement ends with SQLITE_INTERRUPT. Writes go on when their work was cancelled, and so do short reads:
+ * they may be part of ending it. */
 static int on_progress(void *context) {
     const struct sqlite_handle *h = context;
-    return clock_ns() > h->deadline_ns;
+    int64_t now_ns = clock_ns();
+    return now_ns > h->deadline_ns || (!h->writes && now_ns - h->begun_ns > UNCANCELLED_NS && !cancel_check(NULL));
 }
 
 static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, struct reel_error *err) {
@@ -113,6 +119,7 @@ static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, stru
                          NULL, NULL, NULL);
     }
     rc = rc == SQLITE_OK ? text_register(h->sqlite) : rc;
+    rc = rc == SQLITE_OK ? row_bytes_register(h->sqlite) : rc;
     if (rc != SQLITE_OK) {
         sqlite_fail(h->sqlite, rc, err);
         return NULL;

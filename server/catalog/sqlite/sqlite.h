@@ -24,7 +24,8 @@ struct sqlite_handle {
     bool writes, open;   /* open: inside a transaction */
     bool patient;        /* as db_patient() */
     bool suspect;        /* a statement had no memory, or found what cannot be */
-    int64_t deadline_ns; /* of the statement that is being stepped */
+    int64_t deadline_ns; /* of the statement that is being stepped, … */
+    int64_t begun_ns;    /* … and when that was begun */
     struct sqlite_statement *statements;
     sqlite3_stmt *control[CONTROLS]; /* prepared when first used */
 };
@@ -41,6 +42,8 @@ sqlite3 *sqlite_writer(struct db *db, struct reel_error *err); /* NULL: open for
 extern const char sqlite_schema[];
 bool sqlite_enforce(struct db *db, bool on, struct reel_error *err);
 bool sqlite_keep(struct db *db, uint64_t version, char path[PATH_MAX], struct reel_error *err);
+
+int row_bytes_register(sqlite3 *sqlite); /* row_bytes.c; SQLite's code */
 
 /* statement.c */
 extern const struct columns_array sqlite_arrays[COLUMNS_ARRAYS];

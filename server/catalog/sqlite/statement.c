@@ -106,7 +106,7 @@ void sqlite_set_blob(struct db_statement *s, const char *name, const void *data,
 /* Within what is left of the time of this run: the time that the caller takes between rows does not count. */
 static int step(struct sqlite_statement *s) {
     struct sqlite_handle *h = (struct sqlite_handle *)s->base.handle;
-    int64_t begun_ns = clock_ns();
+    int64_t begun_ns = h->begun_ns = clock_ns();
     h->deadline_ns = h->patient ? INT64_MAX : begun_ns + STATEMENT_NS - s->elapsed_ns;
     int rc = sqlite3_step(s->stmt);
     h->deadline_ns = INT64_MAX;

@@ -8,11 +8,9 @@
 #include "base/disk.h"
 #include "store/bucket/blocks_internal.h"
 
-enum {
-    AHEAD_AFTER = 2,
-    AHEAD_PART = 3,
-    AHEAD_MAX = 8
-}; /* blocks in order until then; a third of them is fetched ahead, or this many */
+/* A slice of a recording ends after a few blocks: what was read in order decides how much more is fetched, one block at
+ * first and later a sixth of them, so that little is fetched for nothing. */
+enum { AHEAD_AFTER = 2, AHEAD_PART = 6, AHEAD_SHORT = 12, AHEAD_MAX = 8, EDGE_BYTES = 128 << 10 };
 
 /* ---- one block; the object's mutex is held where it says so */
 
@@ -96,7 +94,7 @@ static void note_read(struct block_source *s, uint32_t block) {
     run = block == last + 1 ? atomic_fetch_add_explicit(&s->run, 1, memory_order_relaxed) + 1 : 0;
     atomic_store_explicit(&s->run, run, memory_order_relaxed);
     if (run >= AHEAD_AFTER && !s->source.sparse) {
-        uint32_t count = run / AHEAD_PART + 1;
+        uint32_t count = run < AHEAD_SHORT ? 1 : run / AHEAD_PART;
         fetch_ahead(s, block + 1, count < AHEAD_MAX ? count : AHEAD_MAX);
     }
 }
@@ -229,9 +227,21 @@ static bool read_block(struct block_source *s, uint32_t block, uint64_t offset, 
     return false;
 }
 
+/* The blocks that a read needs, at once and not one after the other. A jump to the end of a block mostly goes on in the
+ * next one. */
+static void fetch_together(struct block_source *s, uint64_t offset, size_t size) {
+    uint32_t first = (uint32_t)(offset / BLOCK_BYTES);
+    bool jumps = first != atomic_load_explicit(&s->last, memory_order_relaxed) && !s->source.sparse;
+    uint32_t last = (uint32_t)((offset + size + (jumps ? EDGE_BYTES : 0)) / BLOCK_BYTES);
+    if (last > first) {
+        fetch_ahead(s, first + 1, last - first);
+    }
+}
+
 static bool source_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
                         struct reel_error *err) {
     struct block_source *s = (struct block_source *)source;
+    fetch_together(s, offset, size);
     for (size_t done = 0; done < size;) {
         uint64_t at = offset + done;
         uint32_t block = (uint32_t)(at / BLOCK_BYTES);

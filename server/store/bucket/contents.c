@@ -155,7 +155,7 @@ static bool bucket_contents_size_of(const struct store *store, const char *hex, 
     return found;
 }
 
-/* A manifest goes to lost+found/; a pack or statistics, which can be made again, are removed; an object stays until
+/* A manifest goes to lost+found/; what can be made again is removed; an object stays until
  * nothing names it. */
 static bool bucket_contents_set_aside(const struct store *store, const char *hex, const char *suffix,
                                       struct reel_error *err) {
@@ -176,12 +176,10 @@ static bool contents_write_text(const struct store *store, const char *name, con
 static bool bucket_contents_load(const struct store *store, const char *name, const char *suffix, json_t **out,
                                  struct reel_error *err) {
     AUTO_MEM char *text = bucket_get_text(store->bucket, folder_of(suffix), name, STORE_TEXT_MAX, err);
-    *out = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    return text;
+    return text && store_parse_json(text, strlen(text), out, err);
 }
 
-/* ---- packs and statistics: copies of packs lie in blobs/ and are counted by the cache, those of statistics in
- * derived/ */
+/* ---- copies of packs lie in blobs/ and are counted by the cache, those of statistics and events in derived/ */
 
 static bool is_pack(const char *suffix) {
     return strcmp(suffix, STORE_PACK) == 0;
@@ -189,7 +187,7 @@ static bool is_pack(const char *suffix) {
 
 static bool contents_path_of(const struct store *store, const char *content, const char *suffix, char *out, size_t size,
                              struct reel_error *err) {
-    if (strcmp(suffix, STORE_STATISTICS) != 0) {
+    if (strcmp(suffix, STORE_STATISTICS) != 0 && strcmp(suffix, STORE_EVENTS) != 0) {
         return store_content_path(store, content, suffix, out, size, err);
     }
     int used = snprintf(out, size, "%s/%s%s", store->derived, content, suffix);

@@ -220,15 +220,10 @@ static bool folder_contents_set_aside(const struct store *store, const char *hex
 static bool folder_contents_load(const struct store *store, const char *name, const char *suffix, json_t **out,
                                  struct reel_error *err) {
     char path[STORE_PATH];
-    struct stat st;
     if (suffix && !store_content_path(store, name, suffix, path, sizeof path, err)) {
         return false;
     }
-    if (stat(suffix ? path : store_path(store, path, "%s", name), &st) != 0) {
-        return reel_fail(err, errno == ENOENT ? REEL_NOT_FOUND : REEL_IO, "the manifest is not there");
-    }
-    *out = st.st_size <= STORE_TEXT_MAX ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    return true;
+    return store_read_json(suffix ? path : store_path(store, path, "%s", name), out, err);
 }
 
 /* ---- packs and statistics */

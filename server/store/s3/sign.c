@@ -14,7 +14,7 @@
 #include "base/hex.h"
 #include "base/text_stream.h"
 
-enum { SCOPE_MAX = S3_REGION_MAX + 40, NAMES_MAX = 256 };
+enum { SCOPE_MAX = S3_REGION_MAX + 40, NAMES_MAX = 1024 };
 
 bool s3_escape(const char *text, bool is_path, char *out, size_t size) {
     size_t n = 0;
@@ -101,6 +101,11 @@ static bool sign_request(const struct s3_signing *what, const struct scope *scop
     digest_hex(DIGEST_SHA256, bytes_of(text, size), hash);
     snprintf(to_sign, sizeof to_sign, "AWS4-HMAC-SHA256\n%s\n%s\n%s", scope->date, scope->text, hash);
     return sign_text(what->credentials, scope->day, to_sign, out);
+}
+
+bool s3_signature(const struct s3_signing *what, char out[SHA256_HEX]) {
+    struct scope scope;
+    return find_scope(what, &scope) && sign_request(what, &scope, what->query, what->payload, out);
 }
 
 bool s3_sign(const struct s3_signing *what, char out[S3_AUTHORIZATION_MAX]) {

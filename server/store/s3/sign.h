@@ -1,4 +1,4 @@
-/* Signatures of requests to S3, version 4: the bytes of a path and query as they are signed and sent, the Authorization
+/* Signatures of requests to S3, version 4, for requests that are sent (request.c) and that come (access/s3.c): the bytes of a path and query as they are signed and sent, the Authorization
  * header, and addresses that carry their signature. libcurl's own option is not used: 7.88 signs queries and some
  * headers wrongly, and an address needs the same code. Nothing here keeps state. */
 #ifndef SERVER_STORE_S3_SIGN_H
@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/digest.h"
 
 enum {
     S3_REGION_MAX = 64,
@@ -36,6 +38,8 @@ struct s3_signing {
     const char *payload; /* SHA-256 of the body as hex, or S3_UNSIGNED */
 };
 
+/* The signature alone, as hex digits. False: no memory, or something is longer than its ceiling. */
+bool s3_signature(const struct s3_signing *what, char out[SHA256_HEX]);
 /* Escapes for a path (slashes stay) or a part of a query. False: there is no room. */
 bool s3_escape(const char *text, bool is_path, char *out, size_t size);
 /* The value of x-amz-date. */

@@ -1,6 +1,7 @@
 /* chunks/codec.h: every codec to memory, to a descriptor and measured; cut, flipped, joined, padded, and bombs. */
 #include "chunks/codec.h"
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 
 #include <bzlib.h>
@@ -363,6 +364,37 @@ static void bombs_stop_at_the_ceiling(void **state) {
     }
 }
 
+static bool count_checks(void *context) {
+    ++*(unsigned *)context;
+    return true;
+}
+
+/* A few KB that become much in one step: the decoder looks between pieces of its output whether it was cancelled. */
+static void bombs_can_be_cancelled(void **state) {
+    (void)state;
+    enum { ZEROS = 33 << 20, STEP_MAX = 16 << 20 };
+    const size_t room = LZ4F_compressFrameBound(ZEROS, NULL); /* more than the frame needs, but required */
+    AUTO_MEM uint8_t *zeros = calloc(1, ZEROS), *out = malloc(ZEROS), *lz4 = malloc(room);
+    assert_true(zeros && out && lz4);
+    const size_t lz4_size = LZ4F_compressFrame(lz4, room, zeros, ZEROS, NULL);
+    for (size_t c = 1; c < ALL; c++) {
+        unsigned checks = 0, least = all[c] == REEL_CODEC_BZIP2 ? ZEROS >> 20 : ZEROS / STEP_MAX;
+        struct reel_error err = {0};
+        bool is_lz4 = all[c] == REEL_CODEC_LZ4;
+        size_t stored = is_lz4 ? lz4_size : pack(all[c], zeros, ZEROS, packed);
+        AUTO(reel_source_free) struct reel_source *s = source_of(is_lz4 ? lz4 : packed, stored);
+        const struct cancel count = {.goes_on = count_checks, .context = &checks};
+        cancel_set(&count);
+        bool good = codec_decode(all[c], s, 0, stored, out, ZEROS, &err);
+        cancel_set(NULL);
+        assert_true(good);
+        assert_memory_equal(out, zeros, ZEROS);
+        if (checks < least) {
+            fail_msg("%s: %u checks, not %u", codec_name(all[c]), checks, least);
+        }
+    }
+}
+
 static void ranges_cannot_wrap(void **state) {
     (void)state;
     AUTO(reel_source_free) struct reel_source *s = source_of(raw, 100);
@@ -437,6 +469,7 @@ int main(void) {
         cmocka_unit_test(what_follows_the_end),
         cmocka_unit_test(frames_may_begin_on_any_edge_of_a_read),
         cmocka_unit_test(bombs_stop_at_the_ceiling),
+        cmocka_unit_test(bombs_can_be_cancelled),
         cmocka_unit_test(ranges_cannot_wrap),
         cmocka_unit_test(failures_of_the_system_are_no_damage),
         cmocka_unit_test(names),

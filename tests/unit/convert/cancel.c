@@ -9,9 +9,11 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "base/cancel.h"
 #include "base/threads.h"
 #include "convert/conversion.h"
+#include "decode/encoding.h"
 #include "makers/tables.h"
 #include "reel/values.h"
 
@@ -125,7 +127,90 @@ static void work_ends_wherever_it_is(void **state) {
     toy_free(&toy);
 }
 
+/* ---- very many channels */
+
+static void what_is_written_of_each_channel(void **state) {
+    (void)state;
+    enum { CHANNELS = 2000 };
+    static const struct reel_writer *const writers[] = {&reel_writer_mcap, &reel_writer_rosbag_v2, &reel_writer_mira,
+                                                        &reel_writer_tide};
+    struct toy toy = {0};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    static char names[CHANNELS][8];
+    for (unsigned i = 0; i < CHANNELS; i++) {
+        snprintf(names[i], sizeof names[i], "/%u", i);
+        toy_channel(&toy, &(struct reel_channel){.name = names[i], .type = "", .encoding = "json"});
+    }
+    toy_message(&toy, 0, 1000, 0, "{}", 2);
+    struct work w = {.recording = toy_open(&toy)};
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        struct patience p = {.cancel = {.goes_on = goes_on, .context = &p}, .most = UINT64_MAX};
+        struct reel_error err = {0};
+        w.writer = writers[i];
+        cancel_set(&p.cancel);
+        assert_true(do_convert(&w, &err));
+        assert_true(p.asked >= CHANNELS);
+        p.most = CHANNELS / 2;
+        p.asked = 0;
+        assert_false(do_convert(&w, &err));
+        assert_int_equal(err.code, REEL_CANCELLED);
+        cancel_set(NULL);
+    }
+    reel_recording_free(w.recording);
+    toy_free(&toy);
+}
+
+/* ---- one payload of very many values */
+
+enum { VALUES = 300000 };
+
+static void decode_counting(const struct reel_channel *channel, const uint8_t *payload, size_t size) {
+    struct patience p = {.cancel = {.goes_on = goes_on, .context = &p}, .most = UINT64_MAX};
+    struct reel_error err = {0};
+    struct reel_visitor nobody = {.ops = &visit_nothing};
+    struct reel_decoder *decoder = reel_decoder_open(channel, &err);
+    assert_non_null(decoder);
+    cancel_set(&p.cancel);
+    assert_true(reel_decode(decoder, bytes_of(payload, size), &nobody, &err));
+    uint64_t asked = p.asked;
+    assert_true(asked >= VALUES / 65536);
+    p.asked = 0;
+    p.most = asked / 2;
+    assert_false(reel_decode(decoder, bytes_of(payload, size), &nobody, &err));
+    assert_int_equal(err.code, REEL_CANCELLED);
+    cancel_set(NULL);
+    reel_decoder_free(decoder);
+}
+
+static void a_payload_of_many_values(void **state) {
+    (void)state;
+    static uint8_t payload[16 + 8 * VALUES];
+    for (size_t i = 0; i < VALUES; i++) {
+        memcpy(payload + 2 * i, i ? ",1" : "[1", 2);
+    }
+    payload[2 * VALUES] = ']';
+    decode_counting(&(struct reel_channel){.name = "/json", .type = "", .encoding = "json"}, payload, 2 * VALUES + 1);
+    memset(payload, 1, sizeof payload);
+    payload[0] = 0xdd; /* array 32 */
+    memcpy(payload + 1, (const uint8_t[]){0, VALUES >> 16, VALUES >> 8 & 0xff, VALUES & 0xff}, 4);
+    decode_counting(&(struct reel_channel){.name = "/msgpack", .type = "", .encoding = "msgpack"}, payload, 5 + VALUES);
+    payload[0] = 0x9a; /* array, 32 bits of its length */
+    decode_counting(&(struct reel_channel){.name = "/cbor", .type = "", .encoding = "cbor"}, payload, 5 + VALUES);
+    memcpy(payload, (const uint8_t[]){0, 1, 0, 0}, 4);
+    store_u32le(payload + 4, VALUES);
+    for (size_t i = 0; i < VALUES; i++) { /* empty texts */
+        memcpy(payload + 8 + 8 * i, (const uint8_t[]){1, 0, 0, 0, 0, 0, 0, 0}, 8);
+    }
+    const struct reel_schema schema = {.name = "p/msg/T", .encoding = "ros2msg", .data = bytes_text("string[] x")};
+    decode_counting(
+        &(struct reel_channel){
+            .name = "/cdr", .type = "p/msg/T", .encoding = "cdr", .schemas = &schema, .n_schemas = 1},
+        payload, 8 + 8 * VALUES);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(work_ends_wherever_it_is)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(work_ends_wherever_it_is),
+                                       cmocka_unit_test(what_is_written_of_each_channel),
+                                       cmocka_unit_test(a_payload_of_many_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,10 +70,33 @@ static void a_damaged_header(void **state) {
     }
 }
 
+/* An archive that ends inside the header of its third file, or of that file's long name. */
+static void a_cut_header(void **state) {
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        struct grow g = {0};
+        size_t third = 0;
+        for (unsigned i = 0; i < 3; i++) {
+            third = i == 2 ? g.size : third;
+            if (i == 2 && k >= 2) {
+                tar_add(&g, "x", 'L', bytes_text("a/long/name/of/run_2.mcap"));
+            }
+            add_split(&g, i);
+        }
+        size_t cut = third + (k == 0 ? 1 : k == 1 ? 511 : k == 2 ? 512 + 7 : 1024);
+        AUTO(reel_recording_free) struct reel_recording *r = scan_tar(bytes_of(g.data, cut));
+        assert_int_equal(bag_info(r)->messages, 2);
+        bag_assert_finding(r, REEL_LOSS, "the archive ends inside it");
+        reel_recording_free(TAKE(r));
+        free(g.data);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_splits),
         cmocka_unit_test(a_damaged_header),
+        cmocka_unit_test(a_cut_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

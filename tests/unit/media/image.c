@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "makers/pb_maker.h"
@@ -482,6 +483,40 @@ static void thumbnails_of_any_number_of_frames(void **state) {
     }
 }
 
+static bool image_counts(void *context) {
+    ++*(unsigned *)context;
+    return true;
+}
+static bool image_stops(void *context) {
+    return --*(int *)context > 0;
+}
+
+/* A PNG of 64 megapixels, which takes half a second to read. */
+static void a_large_file_can_be_cancelled(void **state) {
+    (void)state;
+    enum { SIDE = 8192, LOOKS = 15 };
+    PIXELS black = {0}, whole = {0}, part = {0};
+    PICTURE file = {0};
+    struct reel_error err = {0};
+    unsigned looks = 0;
+    int left = LOOKS;
+    assert_true(pixels_new(SIDE, SIDE, 1, &black, &err));
+    memset(black.data, 0, (size_t)SIDE * SIDE);
+    assert_true(picture_write(&black, REEL_PICTURE_PNG, &file, &err));
+    const struct reel_image image = {
+        .compressed = true, .form = REEL_PICTURE_PNG, .data = bytes_of(file.data, file.size)};
+    const struct cancel counting = {.goes_on = image_counts, .context = &looks},
+                        stopping = {.goes_on = image_stops, .context = &left};
+    cancel_set(&counting);
+    assert_true(pixels_of_file(&image, 0, &whole, &err));
+    assert_int_equal(whole.width, SIDE);
+    assert_true(looks >= LOOKS);
+    cancel_set(&stopping);
+    assert_false(pixels_of_file(&image, 0, &part, &err));
+    cancel_set(NULL);
+    assert_int_equal(err.code, REEL_CANCELLED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(colours),
@@ -495,6 +530,7 @@ int main(void) {
         cmocka_unit_test(grey_images_stay_grey),
         cmocka_unit_test(hostile_files),
         cmocka_unit_test(many_scans),
+        cmocka_unit_test(a_large_file_can_be_cancelled),
         cmocka_unit_test(of_ros),
         cmocka_unit_test(depths_of_ros),
         cmocka_unit_test(of_json),

@@ -25,7 +25,7 @@
 static char last_folder[300]; /* of check() */
 
 struct file {
-    const char *name, *content; /* content NULL: a small MCAP file */
+    const char *name, *content; /* content NULL: a small MCAP file or bag */
     int64_t start_s;            /* … of messages at this time */
 };
 
@@ -138,6 +138,29 @@ static void splits_continue_each_other(void **state) {
           "my_bag");
 }
 
+/* As rosbag record --split names them; the last one is still being written. */
+static void splits_of_ros1(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    CHECK("run_2026-01-01_0.bag run_2026-01-01_1.bag", "", MCAP("run_2026-01-01_0.bag", 0),
+          MCAP("run_2026-01-01_1.bag", 3600));
+    CHECK("run_0.bag+run_1.bag+run_2.bag.active", "my_bag", MCAP("run_0.bag", 0), MCAP("run_1.bag", 6),
+          TEXT("run_2.bag.active", "#ROSBAG V2.0\n"));
+    AUTO(reel_recording_free) struct reel_recording *r = reel_recording_open(last_folder, NULL, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(r);
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(r));
+    assert_int_equal(info->messages, 4);
+    assert_int_equal(info->n_channels, 1);
+    assert_int_equal(info->end_ns - info->start_ns, INT64_C(11000000000));
+    char out[512];
+    const struct reel_convert_options options = {.size = sizeof options};
+    snprintf(out, sizeof out, "%s/whole.mcap", ROOT);
+    assert_true(reel_convert(r, NULL, out, &options, NULL, &err));
+    AUTO(reel_recording_free) struct reel_recording *whole = reel_recording_open(out, NULL, &err);
+    assert_int_equal(reel_index_info(reel_recording_index(whole))->messages, 4);
+}
+
 static void no_or_other_recordings(void **state) {
     (void)state;
     CHECK("", "", TEXT("notes.txt", "none"));
@@ -196,9 +219,10 @@ static void folders_are_opened(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metadata_yaml_is_a_hint),       cmocka_unit_test(others_beside_a_bag),
-        cmocka_unit_test(splits_continue_each_other),    cmocka_unit_test(no_or_other_recordings),
-        cmocka_unit_test(a_pair_is_named_as_its_folder), cmocka_unit_test(folders_are_opened),
+        cmocka_unit_test(metadata_yaml_is_a_hint),    cmocka_unit_test(others_beside_a_bag),
+        cmocka_unit_test(splits_continue_each_other), cmocka_unit_test(splits_of_ros1),
+        cmocka_unit_test(no_or_other_recordings),     cmocka_unit_test(a_pair_is_named_as_its_folder),
+        cmocka_unit_test(folders_are_opened),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "convert/writer.h"
+#include "formats/mcap/record.h"
 #include "index/format.h"
 #include "reel/open.h"
 #include "reel/record.h"
@@ -257,6 +258,19 @@ static void what_cannot_be_recorded_is_refused(void **state) {
     assert_null(reel_recorder_open(path_of("rows.csv"), rows, NULL, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_true(reel_recorder_close(r, &err));
+}
+
+/* Its owner would give a live recording up. */
+static void what_cannot_be_read_is_not_another_format(void **state) {
+    (void)state;
+    struct mcap_records walk;
+    const char *path = path_of("unreadable.mcap");
+    store(path, (const uint8_t *)MCAP_MAGIC, MCAP_MAGIC_SIZE);
+    int fd = open(path, O_WRONLY | O_CLOEXEC); /* reading fails */
+    assert_false(mcap_records_open(&walk, fd, UINT64_MAX, &err));
+    assert_int_equal(err.code, REEL_IO);
+    mcap_records_close(&walk);
+    close(fd);
 }
 
 /* A write that fails leaves the file as it was; what comes later is recorded. */
@@ -569,6 +583,7 @@ int main(void) {
         cmocka_unit_test(what_was_synced_survives_and_goes_on),
         cmocka_unit_test(a_damaged_chunk_takes_nothing_after_it),
         cmocka_unit_test(what_cannot_be_recorded_is_refused),
+        cmocka_unit_test(what_cannot_be_read_is_not_another_format),
         cmocka_unit_test(a_full_disk_loses_only_what_did_not_fit),
         cmocka_unit_test(a_message_may_be_larger_than_a_chunk),
         cmocka_unit_test(every_format_is_clean_when_closed_and_keeps_what_was_synced),

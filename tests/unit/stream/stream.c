@@ -101,6 +101,29 @@ static void many_segments_come_in_order(void **state) {
     }
 }
 
+/* In the order of the recording, each once, those that there are. */
+static void channels_by_their_ids(void **state) {
+    (void)state;
+    static const uint32_t given[] = {4, 1, 4, UINT32_MAX, 6, 1}, wanted[] = {1, 4};
+    struct field f;
+    open_field(&f, 1, 60, 6, 500, TOY_TIES);
+    struct reel_selection q = selection_all;
+    q.channels = given;
+    q.n_channels = sizeof given / sizeof *given;
+    struct reel_stream *s = open_stream(&f, &q);
+    assert_int_equal(s->n_channels, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_ptr_equal(s->channels[i], reel_index_channel(reel_recording_index(f.recordings[0]), wanted[i]));
+    }
+    reel_stream_free(s);
+    q.channels = &given[3]; /* none of the recording */
+    q.n_channels = 1;
+    s = open_stream(&f, &q);
+    assert_int_equal(s->n_channels, 0);
+    reel_stream_free(s);
+    close_field(&f);
+}
+
 static int64_t some_time(const struct field *f, uint64_t *seed) {
     const struct toy *t = &f->toys[toy_next(seed) % f->n];
     int64_t time = t->entries[toy_next(seed) % t->n_entries].time_ns, by = (int64_t)(toy_next(seed) % 3) - 1;
@@ -449,6 +472,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_recordings_come_in_order),
         cmocka_unit_test(many_segments_come_in_order),
+        cmocka_unit_test(channels_by_their_ids),
         cmocka_unit_test(ranges_are_half_open),
         cmocka_unit_test(messages_at_the_limits_of_time_are_read),
         cmocka_unit_test(topics_are_chosen_by_globs),

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "convert/conversion.h"
 #include "makers/tables.h"
+#include "tables/parquet/parquet.h"
 #include "tables/table.h"
 
 static void channel(struct toy *toy, const char *topic, const char *type, const char *encoding) {
@@ -237,11 +238,53 @@ static void the_search_for_columns_can_be_cancelled(void **state) {
     toy_free(&toy);
 }
 
+static struct parquet_group one_group(void *context, uint64_t number) {
+    (void)number;
+    return (struct parquet_group){.chunks = context, .rows = 1};
+}
+
+/* Its length is a number of 32 bits, with a sign. A column's name is in the description of each of its chunks. */
+static void a_footer_has_a_ceiling(void **state) {
+    (void)state;
+    enum { NAME = 60000 };
+    static const uint64_t groups[] = {1, INT32_MAX / NAME - 100, INT32_MAX / NAME + 1};
+    char *name = malloc(NAME + 1);
+    memset(name, 'n', NAME);
+    name[NAME] = '\0';
+    struct column root = {.name = "table", .kind = COLUMN_STRUCT, .n_children = 1};
+    struct column leaf = {.name = name, .kind = COLUMN_DOUBLE, .parent = &root, .index = 1, .depth = 1};
+    root.children = (struct column *[]){&leaf};
+    struct column *all[] = {&leaf};
+    const struct columns columns = {.root = &root, .all = all, .n = 1};
+    struct parquet_leaf leaves[1];
+    struct parquet_chunk chunk = {0};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        const struct parquet_footer footer = {.columns = &columns,
+                                              .leaves = leaves,
+                                              .n_leaves = parquet_leaves(&columns, leaves),
+                                              .n_groups = groups[i],
+                                              .group = one_group,
+                                              .context = &chunk};
+        struct reel_sink out = {0};
+        struct reel_error err = {0};
+        assert_int_equal(footer.n_leaves, 1);
+        bool fits = parquet_put_footer(&footer, &out, &err);
+        assert_true(out.pos > groups[i] * NAME);
+        assert_int_equal(fits, i < 2);
+        assert_int_equal(err.code, fits ? REEL_OK : REEL_UNSUPPORTED);
+    }
+    free(name);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_piece_is_the_same), cmocka_unit_test(a_group_longer_than_planned),
-        cmocka_unit_test(nothing_to_write),      cmocka_unit_test(tables_of_many_rows),
-        cmocka_unit_test(what_is_refused),       cmocka_unit_test(the_search_for_columns_can_be_cancelled),
+        cmocka_unit_test(any_piece_is_the_same),
+        cmocka_unit_test(a_footer_has_a_ceiling),
+        cmocka_unit_test(a_group_longer_than_planned),
+        cmocka_unit_test(nothing_to_write),
+        cmocka_unit_test(tables_of_many_rows),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(the_search_for_columns_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,6 +141,8 @@ export const topicsText = {
     gap: 'Largest gap',
     first: 'First message',
     messagesOf: (topic: string) => `Messages of ${topic}`,
+    definition: (source: string) => `definition: ${source}`,
+    definitionHelp: 'The recording does not hold this definition, or not all of it.',
     metadata: 'File metadata',
     attachments: 'Attachments',
     download: (name: string) => `Download ${name}`,

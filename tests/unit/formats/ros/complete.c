@@ -336,15 +336,97 @@ static void users_supply_definitions(void **state) {
     assert_int_not_equal(own_definitions_version(), first);
 }
 
+#define IDL(NAME, BODY) "#include \"geometry_msgs/msg/Point32.idl\"\nmodule my {\n module msg {\n" BODY " };\n};\n"
+
+static void users_supply_idl(void **state) {
+    (void)state;
+    struct own_definition items[] = {
+        {"my/msg/Top.idl",
+         bytes_text(IDL("Top",
+                        "module Top_Constants { const uint8 N = 2; };\n typedef my::msg::In In__2[2];\n"
+                        "enum Mode { OFF, ON };\n@verbatim (language=\"comment\", text=\"a top\")\n"
+                        "struct Top { In__2 a; sequence<geometry_msgs::msg::Point32> p; string<4> s; Mode m; };")),
+         0},
+        {"my/msg/In.idl",
+         bytes_text(IDL("In", "struct In { @unit(value=\"m\") octet x; my::msg::Empty e; Other o; };")), 0},
+        {"my/msg/Empty.idl", bytes_text(IDL("Empty", "struct Empty { uint8 structure_needs_at_least_one_member; };")),
+         0},
+        {"my/Other", bytes_text("int8 o\n"), 0},
+        {"my/msg/Either.idl",
+         bytes_text(IDL("Either", "union U switch (uint8) { case 0: In i; case 1: int8 j; };\n"
+                                  "struct Either { U u; };")),
+         0}};
+    supply(items, 5);
+    const char *payload =
+                   "00010000 07 00 01 08 00 02 0000 01000000 0000803f 00000040 00004040 02000000 'a' 00 0000 01000000",
+               *top = "{\"a\":[{\"x\":7,\"e\":{},\"o\":{\"o\":1}},{\"x\":8,\"e\":{},\"o\":{\"o\":2}}],\"p\":[{\"x\":1,"
+                      "\"y\":2,\"z\":3}],\"s\":\"a\",\"m\":1}";
+    struct reel_channel c = ros2_channel("my/msg/Top", "", "");
+    assert_string_equal(decode_text(&c, hex(payload)), top);
+    assert_string_equal(ros_definition_source(&c), "supplied");
+    c = ros2_channel("my/msg/Holder", "my/Top t\n", "");
+    char nested[512];
+    snprintf(nested, sizeof nested, "{\"t\":%s}", top);
+    assert_string_equal(decode_text(&c, hex(payload)), nested);
+    /* what .msg cannot say */
+    c = ros2_channel("my/msg/Either", "", "");
+    assert_string_equal(decode_text(&c, hex("00010000 00 07 00 03")),
+                        "{\"u\":{\"i\":{\"x\":7,\"e\":{},\"o\":{\"o\":3}}}}");
+    c = ros2_channel("my/msg/Holder", "my/Either e\n", "");
+    assert_string_equal(decode_text(&c, hex("00010000 00 07 00 03")),
+                        "error 3: /a: definition of my/msg/Holder: my/Either, which my/Holder holds, is not in the "
+                        "recording's definition");
+    /* types that a recorded definition in IDL lacks */
+    c = ros2_channel("my/msg/Recorded", IDL("Recorded", "struct Recorded { In i; Other o; };"), "");
+    schema.encoding = "ros2idl";
+    assert_string_equal(decode_text(&c, hex("00010000 07 00 01 02")),
+                        "{\"i\":{\"x\":7,\"e\":{},\"o\":{\"o\":1}},\"o\":{\"o\":2}}");
+    assert_string_equal(ros_definition_source(&c), "supplied");
+    c = ros2_channel("my/msg/Recorded", IDL("Recorded", "struct Recorded { geometry_msgs::msg::Pose p; };"), "");
+    schema.encoding = "ros2idl";
+    assert_string_equal(ros_definition_source(&c), "built-in");
+    c = ros2_channel("my/msg/Recorded", IDL("Recorded", "struct Recorded { unknown::msg::Pose2 p; };"), "");
+    schema.encoding = "ros2idl";
+    assert_string_equal(decode_text(&c, hex("00010000 07 00 01 02")),
+                        "error 3: /a: definition of my/msg/Recorded: unknown/msg/Pose2, which my/msg/Recorded holds, "
+                        "is not in the recording's definition");
+}
+
+static void users_supply_services_in_idl(void **state) {
+    (void)state;
+    struct own_definition items[] = {
+        {"my/srv/Add.idl",
+         bytes_text(
+             "module my { module srv { struct Add_Request { int8 a; }; struct Add_Response { int16 sum; }; }; };"),
+         0},
+        {"my/action/Go.idl",
+         bytes_text(
+             "module my { module action { struct Go_Goal { int8 to; }; struct Go_Result { my::msg::In in; }; struct "
+             "Go_Feedback { int8 at; }; }; };"),
+         0},
+        {"my/msg/In.idl", bytes_text("module my { module msg { struct In { uint8 x; }; }; };"), 0},
+        {"my/srv/Half.idl", bytes_text("module my { module srv { struct Half_Request { int8 a; }; }; };"), 0}};
+    supply(items, 4);
+    struct reel_channel c = ros2_channel("my/action/Go_FeedbackMessage", "", "");
+    assert_string_equal(decode_text(&c, hex("00010000 'abcdefghijklmnop' fe")),
+                        "{\"goal_id\":{\"uuid\":{\"$base64\":\"YWJjZGVmZ2hpamtsbW5vcA==\"}},\"feedback\":{\"at\":-2}}");
+    c = ros2_channel("my/action/Go_GetResult_Event", "", "");
+    assert_string_equal(ros_definition_source(&c), "supplied");
+    c = ros2_channel("my/srv/Add_Event", "", "");
+    assert_string_equal(ros_definition_source(&c), "supplied");
+    c = ros2_channel("my/srv/Half_Event", "", "");
+    assert_string_equal(decode_text(&c, hex("00010000")),
+                        "error 3: /a: the .idl file does not define the struct my/Half_Response");
+}
+
 static void names_of_files(void **state) {
     (void)state;
     static const struct {
         const char *path, *name;
-    } cases[] = {{"ws/src/my_pkg/msg/Spot.msg", "my_pkg/Spot"},
-                 {"my_pkg/Spot.msg", "my_pkg/Spot"},
-                 {"my_pkg/srv/Add.srv", "my_pkg/srv/Add"},
-                 {"my_pkg/action/Go.action", "my_pkg/action/Go"},
-                 {"my_pkg/msg/Spot.idl", "my_pkg/msg/Spot.idl"}};
+    } cases[] = {{"ws/src/my_pkg/msg/Spot.msg", "my_pkg/Spot"},  {"my_pkg/Spot.msg", "my_pkg/Spot"},
+                 {"my_pkg/srv/Add.srv", "my_pkg/srv/Add"},       {"my_pkg/action/Go.action", "my_pkg/action/Go"},
+                 {"my_pkg/msg/Spot.idl", "my_pkg/msg/Spot.idl"}, {"my_pkg/Spot.idl", "my_pkg/msg/Spot.idl"},
+                 {"my_pkg/srv/Add.idl", "my_pkg/srv/Add.idl"},   {"my_pkg/action/Go.idl", "my_pkg/action/Go.idl"}};
     static const char *const others[] = {"Spot.msg",
                                          "msg/Spot.msg",
                                          "my_pkg/msg/.msg",
@@ -436,6 +518,8 @@ int main(void) {
         cmocka_unit_test(missing_types_are_added),
         cmocka_unit_test(channels_of_a_missing_type_share_a_decoder),
         cmocka_unit_test_teardown(users_supply_definitions, supply_none),
+        cmocka_unit_test_teardown(users_supply_idl, supply_none),
+        cmocka_unit_test_teardown(users_supply_services_in_idl, supply_none),
         cmocka_unit_test(names_of_files),
         cmocka_unit_test(many_actions_are_refused),
         cmocka_unit_test_teardown(hostile_definitions, supply_none),

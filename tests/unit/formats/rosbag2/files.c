@@ -316,8 +316,8 @@ static void in_archives(void **state) {
             zip_add(&z, kind == 2 ? "bag/bag_1.db3.zstd" : "bag/bag_1.db3", kind == 2 ? packed : second, kind == 1);
             archive = zip_end(&z);
         } else {
-            tar_add(&g, "bag/metadata.yaml", '0', bytes_text(yaml));
-            tar_add(&g, "x", 'x', bytes_text("22 path=bag/bag_0.db3\n"));
+            tar_add(&g, "a/very/long/folder/metadata.yaml", '0', bytes_text(yaml));
+            tar_add(&g, "x", 'x', bytes_text("37 path=a/very/long/folder/bag_0.db3\n"));
             tar_add(&g, "short", '0', first);
             tar_add(&g, "bag/notes.txt", '0', bytes_text("none"));
             const char *long_name = kind == 5 ? "a/very/long/folder/bag_1.db3.zstd" : "a/very/long/folder/bag_1.db3";
@@ -346,6 +346,43 @@ static void in_archives(void **state) {
         free(z.file.data);
         free(g.data);
         free(outer.data);
+    }
+    db3_free(&a);
+    db3_free(&b);
+}
+
+/* An archive of two folders is not one recording: the first one is read, and the others are named. */
+static void two_folders(void **state) {
+    (void)state;
+    struct db3 a, b;
+    struct reel_bytes first = make(&a, 4, 1, 30, false, 0), second = make(&b, 4, 100, 31, true, -1);
+    static const char one[] = YAML("5", "    - run_0.db3\n", "30", ""),
+                      other[] = YAML("5", "    - run_0.db3\n", "31", "");
+    for (int kind = 0; kind < 3; kind++) { /* ZIP, tar, with metadata.yaml before its file and a folder of settings */
+        struct zip_maker z = {0};
+        struct grow g = {0};
+        if (kind == 0) {
+            zip_add(&z, "bags/a/run_0.db3", first, true);
+            zip_add(&z, "bags/a/._run_0.db3", bytes_text("of a Mac"), false);
+            zip_add(&z, "bags/a/metadata.yaml", bytes_text(one), false);
+            zip_add(&z, "bags/b/run_0.db3", second, true);
+            zip_add(&z, "bags/b/metadata.yaml", bytes_text(other), false);
+        } else {
+            if (kind == 2) {
+                tar_add(&g, "bags/0/settings.yaml", '0', bytes_text("a: 1"));
+            }
+            tar_add(&g, "bags/a/metadata.yaml", '0', bytes_text(one));
+            tar_add(&g, "bags/a/run_0.db3", '0', first);
+            tar_add(&g, "bags/b/metadata.yaml", '0', bytes_text(other));
+            tar_add(&g, "bags/b/run_0.db3", '0', second);
+        }
+        const struct db3_part part = {kind == 0 ? "bags.zip" : "bags.tar", kind == 0 ? zip_end(&z) : tar_end(&g)};
+        AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(&part, 1);
+        assert_int_equal(db3_read_all(r, id_of), 30);
+        db3_assert_finding(r, kind == 2 ? 3 : 2, REEL_WARNING, "bags/b/run_0.db3 is another recording and is left out");
+        reel_recording_free(TAKE(r));
+        free(z.file.data);
+        free(g.data);
     }
     db3_free(&a);
     db3_free(&b);
@@ -508,6 +545,7 @@ static void probes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_folders),
         cmocka_unit_test(database_and_metadata),
         cmocka_unit_test(metadata_that_disagrees),
         cmocka_unit_test(version_rises_with_that_of_mcap),

@@ -11,6 +11,7 @@
 #include "makers/decode_sample.h"
 #include "makers/pb_maker.h"
 #include "makers/real_samples.h"
+#include "media/picture.h"
 
 static const uint8_t sender[16] = {0x91, 0xa9, 0xa5, 0xaf, 0xec, 0xa0, 0x44, 0x77,
                                    0xa8, 0x6d, 0xeb, 0x6e, 0x4a, 0x78, 0xe0, 0x02};
@@ -458,6 +459,68 @@ static void real_logs_decode_whole(void **state) {
     assert_non_null(strstr(s.first[2], "\"wire_schema\":\"utf-8-string\",\"payload\":\"Fahr vor 3\"}"));
 }
 
+/* ---- images of RST, by the definition in the log */
+
+#define RST_IMAGE                                                                                                      \
+    "package rst.vision; message Image { required bytes data = 1; required uint32 width = 2; required uint32 height "  \
+    "= "                                                                                                               \
+    "3; required uint32 channels = 4; required Depth depth = 5; required ColorMode color_mode = 6; required "          \
+    "DataOrder "                                                                                                       \
+    "data_order = 7; enum Depth { DEPTH_8U = 8; DEPTH_16U = 16; DEPTH_32F = 32; } enum ColorMode { COLOR_GRAYSCALE = " \
+    "0; COLOR_RGB = 1; COLOR_BGR = 2; COLOR_YUV = 4; COLOR_YUV422 = 8; } enum DataOrder { DATA_SEPARATE = 0; "         \
+    "DATA_INTERLEAVED = 1; } }"
+
+static void images(void **state) {
+    (void)state;
+    static const struct {
+        unsigned width, depth, mode, channels, order;
+        const char *data, *encoding; /* NULL: not drawn */
+        size_t size;
+        unsigned step;
+    } cases[] = {{1, 8, 2, 3, 1, "\1\2\3\4\5\6", "bgr8", 6, 3},
+                 {1, 8, 2, 3, 1, "\1\2\3\0\4\5\6\0", "bgr8", 8, 4}, /* rows of IplImage have padding */
+                 {2, 8, 0, 1, 0, "\1\2\3\4", "mono8", 4, 2},
+                 {1, 16, 0, 1, 1, "\1\2\3\4", "mono16", 4, 2},
+                 {1, 32, 0, 1, 1, "\0\0\x80\x3f\0\0\0\x40", "32FC1", 8, 4},
+                 {2, 8, 8, 2, 1, "\1\2\3\4\5\6\7\x08", "yuv422_yuy2", 8, 4},
+                 {1, 8, 4, 3, 1, "\1\2\3\4\5\6", NULL, 6, 0},
+                 {1, 8, 1, 3, 0, "\1\2\3\4\5\6", NULL, 6, 0}};
+    const struct reel_schema schemas[2] = {
+        {.name = "rsb.protocol.Notification",
+         .encoding = "proto",
+         .hash = "",
+         .data = bytes_text("package rsb.protocol; message Notification { }")},
+        {.name = "rst.vision.Image", .encoding = "proto", .hash = "", .data = bytes_text(RST_IMAGE)}};
+    const struct reel_channel channel = {
+        .name = "/a", .type = ".rst.vision.Image", .encoding = "rsb", .schemas = schemas, .n_schemas = 2};
+    struct reel_error err = {0};
+    AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(&channel, &err);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pb m = {0};
+        struct reel_image image;
+        err = (struct reel_error){0};
+        pb_part(&m, 1, cases[i].data, cases[i].size);
+        pb_number(&m, 2, cases[i].width);
+        pb_number(&m, 3, 2);
+        pb_number(&m, 4, cases[i].channels);
+        pb_number(&m, 5, cases[i].depth);
+        pb_number(&m, 6, cases[i].mode);
+        pb_number(&m, 7, cases[i].order);
+        struct pb n = notification(NULL, m.data, m.size);
+        assert_int_equal(reel_image_read(decoder, pb_bytes(&n), &image, &err), cases[i].encoding != NULL);
+        if (cases[i].encoding) {
+            assert_string_equal(image.encoding, cases[i].encoding);
+            assert_int_equal(image.width, cases[i].width);
+            assert_int_equal(image.height, 2);
+            assert_int_equal(image.step, cases[i].step);
+            assert_memory_equal(image.data.data, cases[i].data, cases[i].size);
+        } else {
+            assert_int_equal(err.code, REEL_UNSUPPORTED);
+        }
+        reel_image_done(&image);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_notification_with_everything),
@@ -474,6 +537,7 @@ int main(void) {
         cmocka_unit_test(channels_without_events),
         cmocka_unit_test(messages_by_name),
         cmocka_unit_test(definitions_of_tide_2_are_texts),
+        cmocka_unit_test(images),
         cmocka_unit_test(real_events),
         cmocka_unit_test(real_logs_decode_whole),
     };

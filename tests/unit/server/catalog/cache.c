@@ -67,12 +67,12 @@ static void what_others_commit_is_seen_at_once(void **state) {
 static void assert_answer(const char *id, const char *text) {
     struct catalog_recording row;
     assert_true(catalog_get(c, id, &row, &err));
-    AUTO_MEM char *got = catalog_answer(c, id, &row);
+    AUTO_MEM char *got = catalog_answer(c, id, &row, 0);
     if (text) {
         assert_string_equal(got, text);
     } else {
         assert_null(got);
-        catalog_keep_answer(c, id, &row, "made");
+        catalog_keep_answer(c, id, &row, 0, "made");
     }
     catalog_recording_done(&row);
 }
@@ -90,6 +90,31 @@ static void an_answer_is_of_one_row(void **state) {
     assert_answer(id, "made");
     assert_true(catalog_trash(c, id, &err));
     assert_answer(id, NULL);
+}
+
+static char *answer_with(const char *id, uint32_t definitions, const char *keep) {
+    struct catalog_recording row;
+    assert_true(catalog_get(c, id, &row, &err));
+    if (keep) {
+        catalog_keep_answer(c, id, &row, definitions, keep);
+    }
+    char *got = catalog_answer(c, id, &row, definitions);
+    catalog_recording_done(&row);
+    return got;
+}
+
+/* A request that began before the definitions changed ends after it. */
+static void an_answer_is_of_its_definitions(void **state) {
+    (void)state;
+    char id[RECORDING_ID_TEXT];
+    assert_true(put("lab", "defined", '3', false, id));
+    AUTO_MEM char *old = answer_with(id, 1, "old"), *none = answer_with(id, 2, NULL), *new = answer_with(id, 2, "new"),
+                  *after = answer_with(id, 2, NULL), *late = answer_with(id, 1, NULL);
+    assert_string_equal(old, "old");
+    assert_null(none);
+    assert_string_equal(new, "new");
+    assert_string_equal(after, "new");
+    assert_null(late);
 }
 
 /* ---- bounds */
@@ -159,10 +184,10 @@ static void entries_have_a_bound_in_bytes(void **state) {
         catalog_cache_keep(cache, &key, 1, &value);
         assert_true(catalog_cache_find(cache, &key, 1, &got));
         text_done(&got);
-        catalog_cache_keep_answer(cache, &key, &value, value.text); /* too much for one entry */
-        assert_null(catalog_cache_find_answer(cache, &key, &value));
-        catalog_cache_keep_answer(cache, &key, &value, "made");
-        AUTO_MEM char *answer = catalog_cache_find_answer(cache, &key, &value);
+        catalog_cache_keep_answer(cache, &key, &value, 0, value.text); /* too much for one entry */
+        assert_null(catalog_cache_find_answer(cache, &key, &value, 0));
+        catalog_cache_keep_answer(cache, &key, &value, 0, "made");
+        AUTO_MEM char *answer = catalog_cache_find_answer(cache, &key, &value, 0);
         assert_string_equal(answer, "made");
         assert_true(catalog_cache_bytes(cache) <= CACHE_BYTES_MAX);
     }
@@ -261,11 +286,11 @@ static int number_of(const struct shared *s, struct reel_error *problem) {
     assert_true(catalog_get(c, s->id, &row, problem));
     const char *value = catalog_annotations_tag(&row.annotations, "robot");
     int number = value ? atoi(value) : 0;
-    AUTO_MEM char *answer = catalog_answer(c, s->id, &row);
+    AUTO_MEM char *answer = catalog_answer(c, s->id, &row, 0);
     if (answer) {
         assert_int_equal(atoi(answer), number);
     } else {
-        catalog_keep_answer(c, s->id, &row, value ? value : "0");
+        catalog_keep_answer(c, s->id, &row, 0, value ? value : "0");
     }
     catalog_recording_done(&row);
     return number;
@@ -329,6 +354,7 @@ int main(void) {
         T(each_commit_makes_another_version),
         T(what_others_commit_is_seen_at_once),
         T(an_answer_is_of_one_row),
+        T(an_answer_is_of_its_definitions),
         T(what_is_absent_displaces_no_values),
         T(entries_have_a_bound_in_bytes),
         T(a_token_ends_at_once),

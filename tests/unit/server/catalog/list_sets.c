@@ -10,6 +10,8 @@
 
 #include "catalog/list.h"
 #include "catalog/maintenance.h"
+#include "catalog/notes.h"
+#include "catalog/values.h"
 #include "makers/catalog_fixture.h"
 
 enum { ROWS = 3000 };
@@ -57,6 +59,8 @@ static const char *const searches[] = {"odd:yes",
                                        "n00 or size:<20",
                                        "size:<100 odd:yes",
                                        "(n001 -n0012) or -(odd:yes or n000)",
+                                       "abcdef",
+                                       "n000 -abcdef",
                                        "lab",
                                        "nothing"};
 static const char *const sorts[] = {"name", "-name", "size", "-duration", "created", "-created", "start", "-end"};
@@ -88,22 +92,105 @@ static void compare_with_queries(void) {
     }
 }
 
+static void compare_totals_and_facets(void) {
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
+        struct catalog_query q = {.words = searches[i], .sort = "size", .limit = 1, .count = true};
+        struct catalog_page page = ask(&q, true), expected = ask(&q, false);
+        assert_int_equal(page.total, expected.total);
+        catalog_page_done(&page);
+        catalog_page_done(&expected);
+        for (unsigned k = 0; k < 2; k++) {
+            struct values_query of = {.field = k ? VALUES_TOPIC : VALUES_TAG, .key = k ? NULL : "odd", .within = &q};
+            struct values_counts found, direct;
+            assert_true(catalog_values(c, &of, &found, &err));
+            c->lists = NULL;
+            assert_true(catalog_values(c, &of, &direct, &err));
+            c->lists = sets;
+            assert_int_equal(found.counted, direct.counted);
+            assert_int_equal(found.counts.n, direct.counts.n);
+            for (uint32_t m = 0; m < found.counts.n; m++) {
+                assert_string_equal(found.counts.items[m].name, direct.counts.items[m].name);
+                assert_int_equal(found.counts.items[m].recordings, direct.counts.items[m].recordings);
+            }
+            catalog_counts_done(&found.counts);
+            catalog_counts_done(&direct.counts);
+        }
+    }
+}
+
+static void compare_all(void) {
+    compare_with_queries();
+    compare_totals_and_facets();
+}
+
+static void change(const char *id, struct catalog_change what) {
+    bool changed;
+    assert_true(catalog_change(c, id, &what, &changed, &err) && changed);
+}
+
 static void every_change_is_seen_at_once(void **state) {
     (void)state;
-    struct catalog_page page = ask(&(struct catalog_query){.sort = "name", .limit = 5}, false);
+    struct catalog_page page = ask(&(struct catalog_query){.sort = "name", .limit = 20}, false);
     char id[RECORDING_ID_TEXT];
-    compare_with_queries();
+    compare_all();
     assert_true(list_sets_bytes(sets) > 0);
     assert_true(catalog_trash(c, page.items[1].id, &err));
-    compare_with_queries();
+    compare_all();
     assert_true(catalog_restore(c, page.items[1].id, &err) && catalog_trash(c, page.items[2].id, &err));
-    compare_with_queries();
+    compare_all();
+    change(page.items[4].id, (struct catalog_change){.name = "z-is-the-last"});
+    change(page.items[5].id, (struct catalog_change){.collection = "n0012", .name = "n001500x"});
+    compare_all();
+    for (uint32_t i = 6; i < 8; i++) {
+        struct catalog_tag tag = {.key = (char *)"odd", .value = (char *)"no"};
+        change(page.items[i].id, (struct catalog_change){.tags = &tag, .n_tags = 1});
+        compare_all();
+        tag.value = NULL;
+        change(page.items[i].id, (struct catalog_change){.tags = &tag, .n_tags = 1});
+        compare_all();
+    }
+    for (uint32_t i = 8; i < 20; i++) { /* neighbours in the order of names */
+        char name[32];
+        snprintf(name, sizeof name, "n000%03u-%u", 700 - i / 4, i);
+        change(page.items[i].id, (struct catalog_change){.name = name});
+    }
+    assert_true(put("lab", "n000000a", 'a', false, id));
+    assert_true(put("lab", "n000000b", 'b', false, id));
+    compare_all();
+    assert_true(put("lab", "abc-xdef", 'c', false, id)); /* has trigrams of abcdef */
+    assert_true(put("lab", "abcdef", 'd', false, id));
+    compare_all();
+    assert_true(put("lab", "abcd-cdef", 'e', false, id)); /* and by now their rows are known */
+    compare_all();
+    catalog_page_done(&page);
+}
+
+/* What is purged has no row by which it could be found in a set. */
+static void what_is_purged_is_gone(void **state) {
+    (void)state;
+    struct catalog_page page = ask(&(struct catalog_query){.sort = "name", .limit = 5}, false);
+    compare_all();
     assert_true(catalog_trash(c, page.items[3].id, &err) &&
                 catalog_purge_at(c, page.items[3].id, CATALOG_ANY_VERSION, &err));
-    compare_with_queries();
-    assert_true(put("lab", "n000000a", 'a', false, id));
-    compare_with_queries();
+    compare_all();
+    assert_true(catalog_trash(c, page.items[2].id, &err));
+    compare_all();
+    assert_true(catalog_purge_at(c, page.items[2].id, CATALOG_ANY_VERSION, &err));
+    compare_all();
     catalog_page_done(&page);
+}
+
+/* More than can be applied one by one: raw rows, and sets that are made anew. */
+static void many_changes_are_seen(void **state) {
+    (void)state;
+    compare_all();
+    sqlite3 *raw = open_raw();
+    assert_int_equal(
+        sqlite3_exec(raw, "UPDATE recordings SET size = size + 7, updated_ns = updated_ns + 1 WHERE row <= 2500", NULL,
+                     NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(raw);
+    compare_all();
 }
 
 static atomic_bool over;
@@ -151,6 +238,8 @@ static void sets_are_bounded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_change_is_seen_at_once, set_up_rows, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_purged_is_gone, set_up_rows, tear_down),
+        cmocka_unit_test_setup_teardown(many_changes_are_seen, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(pages_are_whole_while_others_write, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(sets_are_bounded, set_up_rows, tear_down),
     };

@@ -347,6 +347,43 @@ static void bad_starts_are_reported(void **state) {
     assert_int_equal(err.code, REEL_IO);
 }
 
+/* ---- what will be removed */
+
+static uint64_t toy_uses(const char *what) {
+    struct http_deprecated_use uses[HTTP_DEPRECATED_USES_MAX];
+    size_t n = http_server_deprecated(toy_server, uses);
+    uint64_t requests = 0;
+    for (size_t i = 0; i < n; i++) {
+        requests += strcmp(uses[i].what, what) == 0 ? uses[i].requests : 0;
+    }
+    return requests;
+}
+
+static void deprecated_parts_are_announced(void **state) {
+    (void)state;
+    ASK(plain, "GET", "/hello", NULL);
+    assert_null(answer_header(plain, "Deprecation"));
+    assert_null(answer_header(plain, "Sunset"));
+    ASK(param, "GET", "/hello?old=true", NULL);
+    assert_int_equal(param->status, 200);
+    assert_string_equal(answer_header(param, "Deprecation"), "@1801353600"); /* 2027-01-31 */
+    assert_string_equal(answer_header(param, "Sunset"), "Fri, 30 Jun 2028 00:00:00 GMT");
+    assert_string_equal(answer_header(param, "Link"), "<https://example.org/old>; rel=\"deprecation\"");
+    ASK(route, "GET", "/old", NULL);
+    assert_string_equal(answer_header(route, "Deprecation"), "@1803859200"); /* 2027-03-01 */
+    assert_string_equal(answer_header(route, "Sunset"), "Fri, 31 Mar 2028 00:00:00 GMT");
+    assert_string_equal(answer_header(route, "Link"), "</hello>; rel=\"deprecation\"");
+    ASK(both, "GET", "/old?old", NULL); /* the earlier dates */
+    assert_string_equal(answer_header(both, "Deprecation"), "@1801353600");
+    assert_string_equal(answer_header(both, "Sunset"), "Fri, 31 Mar 2028 00:00:00 GMT");
+    ASK(wrong, "GET", "/hello?old=maybe", NULL);
+    assert_int_equal(wrong->status, 400);
+    assert_non_null(answer_header(wrong, "Deprecation"));
+    assert_int_equal(toy_uses("old of /hello"), 3);
+    assert_int_equal(toy_uses("GET /old"), 2);
+    SOON(toy_saw(toy_log, "deprecated=\"GET /old, old of /hello\""));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(json_text_and_trace, toy_start, toy_stop),
@@ -359,6 +396,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(json_is_compressed_on_request, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(a_packed_form_has_a_tag_of_its_own, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(other_origins, toy_start, toy_stop),
+        cmocka_unit_test_setup_teardown(deprecated_parts_are_announced, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(many_at_once, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(bad_starts_are_reported, toy_start, toy_stop),
     };

@@ -7,11 +7,13 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "imports/local.h"
 #include "makers/ingest_trial.h"
+#include "recordings/changing.h"
 #include "scans/scanning.h"
 #include "store/inspect.h"
 
@@ -605,6 +607,51 @@ static void a_lost_part_is_repaired(void **state) {
     ingest_result_done(&r);
 }
 
+/* ---- the clock */
+
+struct clock_change {
+    const struct catalog_recording *row;
+    enum reel_clock clock;
+    bool good;
+    struct reel_error error;
+    atomic_bool done;
+};
+
+static void *change_clock(void *argument) {
+    struct clock_change *q = argument;
+    bool changed;
+    const struct catalog_change change = {
+        .sets_clock = true, .has_clock = true, .clock = q->clock, .clock_note = "set"};
+    q->good = changing_apply(&app, q->row, &change, &changed, &q->error);
+    atomic_store(&q->done, true);
+    return NULL;
+}
+
+/* The end of a scan reads the row, with the clock that was set, and writes it: nobody sets another one in between. */
+static void the_clock_is_not_set_while_a_scan_ends(void **state) {
+    (void)state;
+    struct ingest_result r = {0};
+    assert_int_equal(send_text("a.trial", "TRIALab", &r), INGEST_CREATED);
+    struct clock_change q = {.row = &r.recording,
+                             .clock = r.recording.clock == REEL_CLOCK_WALL ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL};
+    struct key_lock end_of_scan = {0};
+    pthread_t thread;
+    lock_take(app.locks, &end_of_scan, ROW_LOCK, r.recording.id);
+    assert_int_equal(pthread_create(&thread, NULL, change_clock, &q), 0);
+    nanosleep(&(struct timespec){.tv_nsec = 200 * MS}, NULL);
+    assert_false(atomic_load(&q.done));
+    lock_release(&end_of_scan);
+    pthread_join(thread, NULL);
+    assert_true(q.good);
+
+    assert_true(catalog_set_state(app.catalog, r.recording.id, STATE_SCANNING, "", &err)); /* since the row was read */
+    q.clock = r.recording.clock;
+    change_clock(&q);
+    assert_false(q.good);
+    assert_int_equal(q.error.code, REEL_CONFLICT);
+    ingest_result_done(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_upload_is_a_recording, set_up, tear_down),
@@ -627,6 +674,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_part_that_fails_leaves_what_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_at_once_all_come_in, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_part_is_repaired, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_clock_is_not_set_while_a_scan_ends, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

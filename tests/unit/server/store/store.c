@@ -18,6 +18,7 @@
 #include "manifests/manifest_entry.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
+#include "store/reference.h"
 #include "store/store_internal.h"
 
 #define DATA REEL_SCRATCH "/store"
@@ -117,13 +118,15 @@ static void a_blob_that_was_cut_is_repaired(void **state) {
 
 static void pieces_of_any_size_hash_the_same(void **state) {
     (void)state;
-    size_t size = (20 << 20) + 77; /* over the buffer and the early writeback */
+    size_t size = (20 << 20) + 77; /* over the buffer, the early writeback, and from where a thread hashes */
     uint8_t *data = malloc(size);
     for (size_t i = 0; i < size; i++) {
         data[i] = (uint8_t)(i * 2654435761u >> 13);
     }
     char first[65], other[65];
-    store_upload_free(upload(data, size, size, first));
+    digest_hex(DIGEST_SHA256, (struct reel_bytes){data, size}, first);
+    store_upload_free(upload(data, size, size, other));
+    assert_string_equal(other, first);
     const size_t steps[] = {16300, 1 << 20, (1 << 20) + 1, (3 << 20) - 5};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct store_upload *u = upload(data, size, steps[i], other);
@@ -231,6 +234,53 @@ static void a_manifest_holds_every_recording(void **state) {
     assert_int_equal(files_in(DATA "/incoming"), 0);
 }
 
+/* Opening a socket fails, though a file can take its place: as when there is no descriptor left, or a disk fails. */
+static void put_socket(const char *path) {
+    remove(path);
+    assert_int_equal(mknod(path, S_IFSOCK | 0600, 0), 0);
+}
+static bool is_socket(const char *path) {
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* The others that it names would be lost. */
+static void what_cannot_be_read_is_not_replaced(void **state) {
+    (void)state;
+    static const char json[] = DATA "/blobs/ba/" ABC ".json", note[] = DATA "/blobs/ba/" ABC ".ref";
+    struct catalog_part part = {.sha256 = ABC, .size = 3, .file_name = "a.bag"};
+    struct catalog_recording r = {.id = "01",
+                                  .collection = (char *)"lab",
+                                  .name = (char *)"x",
+                                  .revision = 1,
+                                  .content = ABC,
+                                  .parts = &part,
+                                  .n_parts = 1,
+                                  .format = (char *)"toy"};
+    assert_true(manifest_write(store, &r, NULL, &err));
+    put_socket(json);
+    struct reel_error why = {0};
+    assert_false(manifest_write(store, &r, NULL, &why));
+    assert_int_equal(why.code, REEL_IO);
+    assert_false(store_forget_manifest(store, ABC, "01", &err));
+    assert_true(is_socket(json));
+    assert_int_equal(files_in(DATA "/incoming"), 0);
+
+    put_socket(DATA "/collections.json");
+    put_socket(DATA "/settings.json");
+    json_t *settings = NULL;
+    assert_null(store_load_collections(store, &err));
+    assert_false(store_load_settings(store, &settings, &err));
+
+    struct store_reference reference;
+    put_socket(note);
+    assert_false(store_load_reference(store, ABC, &reference, &why));
+    assert_int_equal(why.code, REEL_IO); /* not that the file is gone */
+    remove(note);
+    assert_false(store_load_reference(store, ABC, &reference, &why));
+    assert_int_equal(why.code, REEL_NOT_FOUND);
+}
+
 static void derived_files_go_oldest_first(void **state) {
     (void)state;
     static const char *const names[] = {"new.raw", "old.raw", "middle.raw"};
@@ -301,6 +351,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(one_server_a_folder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(addresses_are_checked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_manifest_holds_every_recording, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_cannot_be_read_is_not_replaced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(derived_files_go_oldest_first, set_up, tear_down),
         cmocka_unit_test(both_kinds_of_stores_have_what_is_always_called),
         cmocka_unit_test_setup_teardown(a_folder_with_a_long_path_is_refused, set_up, tear_down),

@@ -102,6 +102,12 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                                     t.type
                                 )}{' '}
                                 <span class="muted small">{t.encoding}</span>
+                                {t.schema_source && (
+                                    <span class="muted small" title={topicsText.definitionHelp}>
+                                        {' · '}
+                                        {topicsText.definition(t.schema_source)}
+                                    </span>
+                                )}
                             </td>
                             <td role="cell" class="right">
                                 {count(t.messages)}

@@ -5,15 +5,15 @@ import type { Playback } from '../../playback';
 import { bytes, count, dateTime, duration } from '../../format';
 import { startText } from '../../recording_time';
 import { zoneName } from '../../time_zone';
-import { formatTitle, service } from '../../service';
+import { formatTitle, service, useRole } from '../../service';
 import { useStore } from '../../store';
 import { labelOf, text } from '../../text/common';
 import { detailsText } from '../../text/recording';
 import type { Recording } from '../../types';
-import { Badge, Failed } from '../../ui';
+import { Badge, Failed, Select } from '../../ui';
 import type { RecordingEvents } from './event_store';
 import { Events } from './events';
-import { Description, Notes, Tags, type Loaded } from './annotations';
+import { change, Description, Notes, Tags, type Loaded } from './annotations';
 
 interface Scan {
     damaged: boolean;
@@ -22,7 +22,30 @@ interface Scan {
     findings: { severity: string; part: number; offset: number; length: number; text: string }[];
 }
 
-function Facts({ recording }: { recording: Recording }) {
+const CLOCK_SET = 'set by a user'; // as the API says of a clock that is not the file's
+
+/** Whether its times are dates: as the scan found, or as a user says. */
+function Clock(loaded: Loaded) {
+    const { recording } = loaded;
+    const found = recording.clock_note !== CLOCK_SET;
+    const clock = labelOf(detailsText.clocks, recording.clock);
+    return (
+        <Select
+            label={detailsText.clock}
+            hidden_label
+            value={found ? '' : recording.clock}
+            options={[
+                ['', found ? detailsText.clockFound(clock) : detailsText.clockOfFile],
+                ...Object.entries(detailsText.clocks),
+            ]}
+            onChange={(value) => void change(loaded, { clock: value || null })}
+        />
+    );
+}
+
+function Facts(loaded: Loaded) {
+    const { recording } = loaded;
+    const mayEdit = useRole('edit') && recording.state === 'ready';
     const known = useStore(service);
     const facts: [string, string][] = [
         [detailsText.format, formatTitle(known, recording.format)],
@@ -42,10 +65,13 @@ function Facts({ recording }: { recording: Recording }) {
                     <dd>{value}</dd>
                 </>
             ))}
-            {recording.clock_note && (
+            {(mayEdit || recording.clock_note) && (
                 <>
                     <dt>{detailsText.clock}</dt>
-                    <dd>{recording.clock_note}</dd>
+                    <dd>
+                        {mayEdit && <Clock {...loaded} />}
+                        {recording.clock_note !== CLOCK_SET && recording.clock_note}
+                    </dd>
                 </>
             )}
         </dl>
@@ -94,7 +120,7 @@ export function Details({ loaded, playback, events }: { loaded: Loaded; playback
         <aside class="details" aria-label={detailsText.title} tabIndex={0}>
             <Description {...loaded} />
             <Tags {...loaded} />
-            <Facts recording={loaded.recording} />
+            <Facts {...loaded} />
             <Events recording={loaded.recording} playback={playback} events={events} />
             <Notes {...loaded} />
             <ScanReport recording={loaded.recording} />

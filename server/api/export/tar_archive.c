@@ -1,0 +1,207 @@
+/* See tar_archive.h. */
+#include "api/export/tar_archive.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/digests.h"
+#include "base/cleanup.h"
+#include "base/text_stream.h"
+#include "syntax/ustar.h"
+
+struct member {
+    char *name; /* in the archive */
+    char tag[TAR_TAG], identity[TAR_IDENTITY];
+    uint64_t size, at; /* at: its offset in the archive */
+    int64_t modified_s;
+};
+
+struct tar_archive {
+    struct tar_owner owner;
+    struct member *members;
+    size_t n, room;
+    uint64_t length;
+    struct tar_content open; /* of members[opened]; read NULL: none */
+    size_t opened;
+};
+
+static void close_member(struct tar_archive *a) {
+    if (a->open.read) {
+        a->open.free(a->open.context);
+    }
+    a->open = (struct tar_content){0};
+}
+
+void tar_archive_free(void *archive) {
+    struct tar_archive *a = archive;
+    if (!a) {
+        return;
+    }
+    close_member(a);
+    for (size_t i = 0; i < a->n; i++) {
+        free(a->members[i].name);
+    }
+    free(a->members);
+    a->owner.free(a->owner.context);
+    free(a);
+}
+
+struct tar_archive *tar_archive_new(const struct tar_owner *owner, struct reel_error *err) {
+    struct tar_archive *a = calloc(1, sizeof *a);
+    if (!a) {
+        owner->free(owner->context);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    a->owner = *owner;
+    return a;
+}
+
+static bool make_room(struct tar_archive *a, struct reel_error *err) {
+    if (a->n == TAR_FILES_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than the %d files that one archive may have; narrow the search",
+                         TAR_FILES_MAX);
+    }
+    if (a->n < a->room) {
+        return true;
+    }
+    size_t room = a->room ? 2 * a->room : 64;
+    struct member *more = realloc(a->members, room * sizeof *more);
+    if (!more) {
+        return reel_fail_memory(err);
+    }
+    a->members = more;
+    a->room = room;
+    return true;
+}
+
+bool tar_archive_add(struct tar_archive *a, char *name, const char *tag, const char *identity, uint64_t size,
+                     int64_t modified_ns, struct reel_error *err) {
+    if (!name || !make_room(a, err)) {
+        free(name);
+        return name ? false : reel_fail_memory(err);
+    }
+    struct member *m = &a->members[a->n++];
+    *m = (struct member){.name = name, .size = size, .modified_s = modified_ns / 1000000000};
+    snprintf(m->tag, sizeof m->tag, "%s", tag);
+    snprintf(m->identity, sizeof m->identity, "%s", identity);
+    archive_make_safe(m->name);
+    return strlen(m->name) + sizeof m->tag < USTAR_NAME_MAX ||
+           reel_fail(err, REEL_LIMIT, "a name is too long for an archive: %.80s…", m->name);
+}
+
+static bool part_names(struct tar_archive *a, struct reel_error *err) {
+    AUTO_MEM struct ustar_name *names = calloc(a->n + 1, sizeof *names);
+    if (!names) {
+        return reel_fail_memory(err);
+    }
+    for (size_t i = 0; i < a->n; i++) {
+        names[i] = (struct ustar_name){.name = a->members[i].name, .tag = a->members[i].tag, .position = i};
+    }
+    bool ok = ustar_part(names, a->n, err);
+    for (size_t i = 0; i < a->n; i++) {
+        a->members[names[i].position].name = names[i].name;
+    }
+    return ok;
+}
+
+static bool lay_out(struct tar_archive *a, char etag[64]) {
+    uint8_t head[USTAR_HEAD_MAX];
+    AUTO_MEM char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    for (size_t i = 0; i < a->n; i++) {
+        struct member *m = &a->members[i];
+        m->at = a->length;
+        a->length += ustar_head(m->name, m->size, m->modified_s, head) + m->size + ustar_padding(m->size);
+        if (f) {
+            fprintf(f, "%s %s %" PRId64 "\n", m->identity, m->name, m->modified_s);
+        }
+    }
+    a->length += USTAR_END;
+    if (!text_stream_close(f, &text)) {
+        return false;
+    }
+    api_etag(text, etag);
+    return true;
+}
+
+/* ---- its bytes */
+
+static size_t member_at(const struct tar_archive *a, uint64_t offset) {
+    size_t low = 0, high = a->n;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        *(a->members[middle].at <= offset ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static bool read_content(struct tar_archive *a, size_t i, uint64_t offset, void *buffer, size_t size,
+                         struct reel_error *err) {
+    if (!a->open.read || a->opened != i) {
+        close_member(a);
+        if (!a->owner.open(a->owner.context, i, &a->open, err)) {
+            a->open = (struct tar_content){0};
+            return false;
+        }
+        a->opened = i;
+    }
+    return a->open.read(a->open.context, offset, buffer, size, err);
+}
+
+/* Reads at most `size` bytes at `offset`, from one member only. */
+static bool read_some(struct tar_archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
+                      struct reel_error *err) {
+    uint8_t head[USTAR_HEAD_MAX];
+    size_t i = a->n > 0 ? member_at(a, offset) : 0, n;
+    const struct member *m = &a->members[i];
+    uint64_t in = a->n > 0 ? offset - m->at : 0;
+    size_t head_size = a->n > 0 ? ustar_head(m->name, m->size, m->modified_s, head) : 0;
+    uint64_t content = a->n > 0 ? m->size : 0;
+    if (in < head_size) {
+        n = head_size - (size_t)in < size ? head_size - (size_t)in : size;
+        memcpy(buffer, head + in, n);
+    } else if (in - head_size < content) {
+        uint64_t left = content - (in - head_size);
+        n = left < size ? (size_t)left : size;
+        if (!read_content(a, i, in - head_size, buffer, n, err)) {
+            return false;
+        }
+    } else { /* zeros, up to the next member or the end */
+        uint64_t left = (i + 1 < a->n ? a->members[i + 1].at : a->length) - offset;
+        n = left < size ? (size_t)left : size;
+        memset(buffer, 0, n);
+    }
+    *got = n;
+    return true;
+}
+
+static bool archive_read(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    for (size_t at = 0, got; at < size; at += got) {
+        if (!read_some(context, offset + at, (uint8_t *)buffer + at, size - at, &got, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void tar_archive_reply(struct http_request *r, struct tar_archive *a, const char *file_name) {
+    struct reel_error err = {0};
+    char etag[64];
+    if (!part_names(a, &err) || !(lay_out(a, etag) || reel_fail_memory(&err))) {
+        http_reply_error(r, &err);
+        tar_archive_free(a);
+        return;
+    }
+    http_reply_file(r, &(struct http_file){.length = a->length,
+                                           .etag = etag,
+                                           .media_type = "application/x-tar",
+                                           .file_name = file_name,
+                                           .fd = -1,
+                                           .read = archive_read,
+                                           .free = tar_archive_free,
+                                           .context = a});
+}

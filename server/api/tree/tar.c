@@ -1,0 +1,130 @@
+/* A folder of the tree as a tar archive: GET of the folder at /dav with archive=tar. What is in it is what a deep list
+ * has (tree.h), under the paths that it has there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/job_reply.h"
+#include "api/tree/dav.h"
+#include "api/tree/tree.h"
+#include "base/cleanup.h"
+
+struct contents {
+    struct http_request *r;
+    struct file {
+        char *path; /* in the tree */
+        char etag[64];
+    } * files; /* TAR_FILES_MAX */
+    size_t n;
+};
+
+static void contents_free(void *context) {
+    struct contents *c = context;
+    for (size_t i = 0; i < c->n; i++) {
+        free(c->files[i].path);
+    }
+    free(c->files);
+    free(c);
+}
+
+/* The node is found anew: the recording may have changed since it was listed. */
+static bool open_file(void *context, size_t i, struct tar_content *out, struct reel_error *err) {
+    struct contents *c = context;
+    AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
+    char etag[64];
+    bool found;
+    if (!tree_find(c->r, c->files[i].path, &node, &found, err)) {
+        return false;
+    }
+    if (!found || !node.file) {
+        return reel_fail(err, REEL_CHANGED, "%s is not there any more", c->files[i].path);
+    }
+    if (!node.file->open(c->r, &node, out, etag, err)) {
+        return false;
+    }
+    if (strcmp(etag, c->files[i].etag) != 0) {
+        out->free(out->context);
+        return reel_fail(err, REEL_CHANGED, "%s is not what it was", c->files[i].path);
+    }
+    return true;
+}
+
+/* Where the last segment of a folder's path begins. */
+static size_t last_segment(const char *folder) {
+    size_t at = strlen(folder) > 0 ? strlen(folder) - 1 : 0;
+    while (at > 0 && folder[at - 1] != '/') {
+        at--;
+    }
+    return at;
+}
+
+/* `skip`: bytes of the path that are not in the names of the archive. */
+static bool add(struct tar_archive *a, struct contents *c, struct tree_entry *e, size_t skip, struct reel_error *err) {
+    char tag[TAR_TAG];
+    snprintf(tag, sizeof tag, "%zu", c->n);
+    if (!tar_archive_add(a, strdup(e->path + skip), tag, e->p.etag, e->p.size, e->modified_ns, err)) {
+        return false;
+    }
+    struct file *file = &c->files[c->n++];
+    memcpy(file->etag, e->p.etag, sizeof file->etag);
+    file->path = TAKE(e->path);
+    return true;
+}
+
+static bool add_all(struct http_request *r, struct tar_archive *a, struct contents *c, const char *folder,
+                    struct reel_error *err) {
+    AUTO_MEM char *after = strdup("");
+    size_t skip = last_segment(folder); /* the names begin with that of the folder */
+    bool more = true;
+    while (after && more) {
+        AUTO_STRUCT(tree_page_done) struct tree_page page = {0};
+        const struct tree_query q = {.prefix = folder,
+                                     .after = after,
+                                     .deep = true,
+                                     .limit = TREE_PAGE_MAX,
+                                     .wait_ns = api_wait_ns(r, API_PLAN_WAIT_NS)};
+        if (!tree_list(r, &q, &page, err)) {
+            return false;
+        }
+        more = page.more;
+        char *last = page.n > 0 ? strdup(page.items[page.n - 1].path) : NULL;
+        free(after);
+        after = last;
+        for (uint32_t i = 0; i < page.n; i++) {
+            if (!add(a, c, &page.items[i], skip, err)) {
+                return false;
+            }
+        }
+        more = more && last;
+    }
+    return !more || reel_fail_memory(err);
+}
+
+static struct tar_archive *archive_new(struct http_request *r, struct contents **contents, struct reel_error *err) {
+    struct contents *c = *contents = calloc(1, sizeof *c);
+    if (!c || !(c->files = calloc(TAR_FILES_MAX, sizeof *c->files))) {
+        free(c);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    c->r = r;
+    return tar_archive_new(&(struct tar_owner){open_file, contents_free, c}, err);
+}
+
+void dav_reply_tar(struct http_request *r, const char *folder) {
+    struct reel_error err = {0};
+    struct contents *c;
+    AUTO_MEM char *name = NULL;
+    AUTO(tar_archive_close) struct tar_archive *a = archive_new(r, &c, &err);
+    if (!a || !add_all(r, a, c, folder, &err)) {
+        http_reply_error(r, &err);
+        return;
+    }
+    const char *last = *folder ? folder + last_segment(folder) : "archive/";
+    if (asprintf(&name, "%.*s.tar", (int)strlen(last) - 1, last) < 0) {
+        name = NULL;
+        http_reply_no_memory(r);
+        return;
+    }
+    tar_archive_reply(r, TAKE(a), name);
+}
