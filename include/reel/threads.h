@@ -15,7 +15,7 @@ extern "C" {
 struct reel_threads_options {
     size_t size;         /* sizeof(struct reel_threads_options) */
     unsigned threads;    /* 0: one for each core */
-    uint64_t from_bytes; /* smaller conversions do not use them; 0: 64 MiB */
+    uint64_t from_bytes; /* smaller conversions do not use them, rows of values from an eighth on; 0: 64 MiB */
 };
 
 /* `options` NULL: all 0. Free with reel_threads_free(). */

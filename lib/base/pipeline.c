@@ -215,5 +215,10 @@ struct pipeline_piece *pipeline_take(struct pipeline *p, struct reel_error *err)
 }
 
 void pipeline_return(struct pipeline *p) {
+    struct pipeline_piece *piece = piece_at(p, p->taken);
+    if (piece->capacity > 2 * PIECE_BYTES) { /* as that of a table's row group: seldom all pieces have one at a time */
+        free(TAKE(piece->data));
+        piece->capacity = 0;
+    }
     p->taken++;
 }

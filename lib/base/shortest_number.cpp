@@ -46,6 +46,26 @@ static char *put_backwards(char *end, uint64_t wide) {
     return end;
 }
 
+// Most whole numbers are small: their texts, so that the processor need not guess how many digits each has.
+enum { SMALL_TEXTS = 1000 };
+struct small_text {
+    char digits[3] = {};
+    uint8_t size = 0;
+};
+struct small_texts {
+    small_text of[SMALL_TEXTS];
+    constexpr small_texts() : of() {
+        for (unsigned i = 0; i < SMALL_TEXTS; i++) {
+            const unsigned size = i < 10 ? 1 : i < 100 ? 2 : 3;
+            for (unsigned k = size, left = i; k-- > 0; left /= 10) {
+                of[i].digits[k] = static_cast<char>('0' + left % 10);
+            }
+            of[i].size = static_cast<uint8_t>(size);
+        }
+    }
+};
+static constexpr small_texts small;
+
 // The copies below have a fixed size, which is faster than the exact one: the surplus is overwritten later, or lies after the end, where there is room.
 enum { DIGITS_MAX = 17, ZEROS_MAX = 8 };
 
@@ -96,9 +116,10 @@ template <typename T> static size_t shortest(T value, char *out) {
     if (std::signbit(value)) {
         *at++ = '-';
     }
-    if (size < 10 && size == std::floor(size)) { // many a real one is 0 or 1
-        *at++ = static_cast<char>('0' + static_cast<int>(size));
-        return static_cast<size_t>(at - out);
+    const uint32_t whole = size < SMALL_TEXTS ? static_cast<uint32_t>(size) : 0;
+    if (static_cast<T>(whole) == size) {
+        std::memcpy(at, small.of[whole].digits, sizeof small.of[whole].digits);
+        return static_cast<size_t>(at + small.of[whole].size - out);
     }
     const auto decimal = jkj::dragonbox::to_decimal(size, jkj::dragonbox::policy::sign::ignore);
     const char *begin = put_backwards(end, decimal.significand);

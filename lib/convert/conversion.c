@@ -185,9 +185,16 @@ static double payload_bytes(const struct opened_selection *o) {
     return bytes;
 }
 
+/* Rows of values take several times as long as copies of the payloads. */
+static double cost_of(const struct reel_conversion *c) {
+    enum { DECODED = 8 };
+    return (c->writer->takes & REEL_TAKES_VALUES) && !c->options.raw ? DECODED : 1;
+}
+
 static bool is_large(struct conversion *c) {
     pthread_mutex_lock(&c->mutex);
-    bool large = open_selection(c, NULL) && payload_bytes(c->opened) >= (double)reel_threads_from(c->base.threads);
+    bool large = open_selection(c, NULL) &&
+                 payload_bytes(c->opened) * cost_of(&c->base) >= (double)reel_threads_from(c->base.threads);
     pthread_mutex_unlock(&c->mutex);
     return large;
 }

@@ -257,8 +257,11 @@ static bool plan_compressed_put_head(struct planning *p, struct reel_error *err)
 
 static bool plan_all(struct planning *p, struct reel_stream *stream, const struct reel_progress *progress,
                      struct reel_error *err) {
-    if (!plan_head(&p->run, stream, progress, &p->estimated, err) || (p->output && !plan_compressed_put_head(p, err)) ||
-        !plan_groups(p, err)) {
+    if (!plan_head(&p->run, stream, progress, &p->estimated, err) || (p->output && !plan_compressed_put_head(p, err))) {
+        return false;
+    }
+    p->run.w.packs_plain = p->output && stream_lays_out(stream);
+    if (!plan_groups(p, err)) {
         return false;
     }
     uint64_t tail_at = p->plan->length;

@@ -21,12 +21,13 @@ enum {
     REEL_KEEPS_TOPICS = 16, /* topics mean something to this target: they get no prefix when recordings are merged */
     REEL_NAMES_FOLDER = 64, /* options.name is in the bytes */
     REEL_DECODES = 128, /* payloads are decoded to values: decode, and the version of the encodings, decide the bytes */
-    REEL_COMPRESSES = 32,  /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by
-                              view_version */
-    REEL_HEAD_FIRST = 256, /* head() does not depend on what follows: an output with packed groups is written in one
-                              pass */
-    REEL_HEAD_LAST = 512,  /* it alone depends on that, and not its size: the same for an output whose head can be
-                              rewritten */
+    REEL_COMPRESSES = 32,    /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by
+                                view_version */
+    REEL_HEAD_FIRST = 256,   /* head() does not depend on what follows: an output with packed groups is written in one
+                                pass */
+    REEL_PACKS_PLAIN = 1024, /* looks at w->packs_plain */
+    REEL_HEAD_LAST = 512,    /* it alone depends on that, and not its size: the same for an output whose head can be
+                                rewritten */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 /* Which options that several writers have this one takes; for the others they mean nothing. */
@@ -144,10 +145,13 @@ struct reel_write {
     void *totals; /* shared by all runs; written only while planning */
     void *run;    /* this run's own */
     bool planning;
-    bool packing;    /* messages() renders a group for which planning has called reel_write_pack() */
-    uint64_t group;  /* the message group being emitted, 0 … ; valid in messages() */
-    uint64_t before; /* REEL_STREAMED: messages of the groups before this one; in tail(): of all */
-    uint64_t base;   /* where the writer's file begins in the output, when it is a member of another file */
+    bool packing;     /* messages() renders a group for which planning has called reel_write_pack() */
+    bool packs_plain; /* while planning: the output is written meanwhile, and the stream lays each payload out when its
+                         message is reached, so a group that is packed, also without compression, is read twice, not
+                         three times */
+    uint64_t group;   /* the message group being emitted, 0 … ; valid in messages() */
+    uint64_t before;  /* REEL_STREAMED: messages of the groups before this one; in tail(): of all */
+    uint64_t base;    /* where the writer's file begins in the output, when it is a member of another file */
 };
 
 /* The messages taken so far while planning; all of them when rendering. */

@@ -90,17 +90,10 @@ void reel_decoder_free(struct reel_decoder *d) {
     }
 }
 
-/* No error yet. Its text is not cleared whole: that would take as long as decoding a small message. */
-static void clear_error(struct reel_error *err) {
-    err->code = REEL_OK;
-    err->sys = 0;
-    err->text[0] = '\0';
-}
-
 bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct reel_visitor *v,
                  struct reel_error *err) {
     struct reel_error own, *why = err ? err : &own;
-    clear_error(why);
+    reel_error_clear(why);
     return d->how->decode(d->state, payload, v, why);
 }
 

@@ -83,6 +83,10 @@ enum reel_step stream_next(struct reel_stream *stream, struct reel_message *m, s
 bool stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err);
 /* Back to the first message, wherever the stream is. */
 bool stream_rewind(struct reel_stream *stream, struct reel_error *err);
+/* Whether payloads have other bytes than in the recording: they are laid out when a message is reached. */
+static inline bool stream_lays_out(const struct reel_stream *stream) {
+    return stream->ops->payload != NULL;
+}
 /* Whether a position is the one that stream_rewind() seeks: no message has it. */
 bool stream_is_start(const struct reel_position *position);
 bool stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,

@@ -72,9 +72,6 @@ void json_put_string(struct grow *to, struct reel_bytes text) {
 static const char *not_finite(double value) {
     return isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
 }
-static void put_not_finite(struct grow *to, double value) {
-    json_put_string(to, bytes_text(not_finite(value)));
-}
 
 void reel_number_text(double value, char out[REEL_NUMBER_TEXT]) {
     if (isfinite(value)) {
@@ -92,24 +89,25 @@ void reel_number_text32(float value, char out[REEL_NUMBER_TEXT]) {
     }
 }
 
-void json_put_real(struct grow *to, double value) {
-    uint8_t *room = isfinite(value) ? grow_room(to, SHORTEST_ROOM) : NULL;
-    if (room) {
-        to->size += shortest_double(value, (char *)room);
-    } else {
-        put_not_finite(to, value);
-    }
+/* These write into NUMBER_ROOM bytes and return what they wrote, which is less. */
+
+enum { NUMBER_ROOM = SHORTEST_ROOM };
+
+static size_t not_finite_text(double value, char *out) {
+    const char *name = not_finite(value);
+    size_t size = strlen(name);
+    out[0] = out[size + 1] = '"';
+    memcpy(out + 1, name, size);
+    return size + 2;
 }
-void json_put_real32(struct grow *to, float value) {
-    uint8_t *room = isfinite(value) ? grow_room(to, SHORTEST_ROOM) : NULL;
-    if (room) {
-        to->size += shortest_float(value, (char *)room);
-    } else {
-        put_not_finite(to, (double)value);
-    }
+static inline size_t real_text(double value, char *out) {
+    return isfinite(value) ? shortest_double(value, out) : not_finite_text(value, out);
+}
+static inline size_t real32_text(float value, char *out) {
+    return isfinite(value) ? shortest_float(value, out) : not_finite_text((double)value, out);
 }
 
-static void put_whole(struct grow *to, bool negative, uint64_t value) {
+static size_t whole_text(bool negative, uint64_t value, char *out) {
     char text[24];
     size_t at = sizeof text;
     bool quoted = value > EXACT_MAX;
@@ -126,13 +124,28 @@ static void put_whole(struct grow *to, bool negative, uint64_t value) {
     if (quoted) {
         text[--at] = '"';
     }
-    grow_put(to, text + at, sizeof text - at);
+    memcpy(out, text + at, sizeof text - at);
+    return sizeof text - at;
+}
+static inline size_t integer_text(int64_t value, char *out) {
+    return whole_text(value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, out);
+}
+
+void json_put_real(struct grow *to, double value) {
+    uint8_t *room = grow_room(to, NUMBER_ROOM);
+    to->size += room ? real_text(value, (char *)room) : 0;
+}
+void json_put_real32(struct grow *to, float value) {
+    uint8_t *room = grow_room(to, NUMBER_ROOM);
+    to->size += room ? real32_text(value, (char *)room) : 0;
 }
 void json_put_integer(struct grow *to, int64_t value) {
-    put_whole(to, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    uint8_t *room = grow_room(to, NUMBER_ROOM);
+    to->size += room ? integer_text(value, (char *)room) : 0;
 }
 void json_put_natural(struct grow *to, uint64_t value) {
-    put_whole(to, false, value);
+    uint8_t *room = grow_room(to, NUMBER_ROOM);
+    to->size += room ? whole_text(false, value, (char *)room) : 0;
 }
 
 void json_put_base64(struct grow *to, struct reel_bytes data) {
@@ -247,29 +260,101 @@ static bool json_out_binary(struct reel_visitor *v, struct reel_bytes value) {
 }
 
 /* Flat arrays of these two types are most of what large messages hold: written without a call per value. */
-static bool reals(struct json_out *j, enum reel_number type, struct reel_bytes data) {
-    size_t size = reel_number_size(type);
-    part(j);
-    grow_u8(j->to, '[');
-    for (size_t at = 0; at + size <= data.size; at += size) {
-        if (at > 0) {
-            grow_u8(j->to, ',');
+static void put_reals(struct grow *to, enum reel_number type, struct reel_bytes data) {
+    enum { BLOCK = 64 };
+    size_t size = reel_number_size(type), n = data.size / size;
+    grow_u8(to, '[');
+    for (size_t from = 0; from < n; from += BLOCK) {
+        uint8_t *room = grow_room(to, BLOCK * (NUMBER_ROOM + 1)), *out = room;
+        for (size_t i = from; room && i < n && i < from + BLOCK; i++) {
+            const uint8_t *at = data.data + i * size;
+            *out = ',';
+            out += i > 0;
+            out += type == REEL_F32 ? real32_text(load_f32le(at), (char *)out) : real_text(load_f64le(at), (char *)out);
         }
-        if (type == REEL_F32) {
-            json_put_real32(j->to, load_f32le(data.data + at));
-        } else {
-            json_put_real(j->to, load_f64le(data.data + at));
-        }
-        if (at % 4096 == 0 && !json_out_goes_on(j)) {
-            return false;
-        }
+        to->size += (size_t)(out - room);
     }
-    grow_u8(j->to, ']');
-    return json_out_goes_on(j);
+    grow_u8(to, ']');
 }
 static bool json_out_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
-    bool flat = columns <= 1 && (type == REEL_F32 || type == REEL_F64);
-    return flat ? reals(json_out_self(v), type, data) : reel_numbers_expand(v, type, data, columns);
+    struct json_out *j = json_out_self(v);
+    if (columns > 1 || (type != REEL_F32 && type != REEL_F64)) {
+        return reel_numbers_expand(v, type, data, columns);
+    }
+    part(j);
+    put_reals(j->to, type, data);
+    return json_out_goes_on(j);
+}
+
+/* ---- members of a fixed size, whose keys are text already */
+
+static size_t number_text(enum reel_number type, const uint8_t *at, char *out) {
+    switch (type) {
+    case REEL_BOOL:
+        memcpy(out, *at ? "true" : "false", 5);
+        return *at ? 4 : 5;
+    case REEL_I8:
+        return integer_text((int8_t)*at, out);
+    case REEL_U8:
+        return whole_text(false, *at, out);
+    case REEL_I16:
+        return integer_text((int16_t)load_u16le(at), out);
+    case REEL_U16:
+        return whole_text(false, load_u16le(at), out);
+    case REEL_I32:
+        return integer_text((int32_t)load_u32le(at), out);
+    case REEL_U32:
+        return whole_text(false, load_u32le(at), out);
+    case REEL_I64:
+        return integer_text((int64_t)load_u64le(at), out);
+    case REEL_U64:
+        return whole_text(false, load_u64le(at), out);
+    case REEL_F32:
+        return real32_text(load_f32le(at), out);
+    case REEL_F64:
+        return real_text(load_f64le(at), out);
+    }
+    return 0;
+}
+
+/* Writes the key, with the comma before it if `comma`; room for it and for a number stays. NULL: no memory. */
+static uint8_t *put_member_key(struct grow *to, const struct reel_member *m, bool comma) {
+    enum { STEP = 16 };
+    const uint8_t *key = m->json.data + !comma;
+    size_t size = m->json.size - !comma;
+    uint8_t *room = grow_room(to, m->json.size + STEP + NUMBER_ROOM);
+    for (size_t at = 0; room && at < size; at += STEP) {
+        memcpy(room + at, key + at, STEP);
+    }
+    to->size += room ? size : 0;
+    return room ? room + size : NULL;
+}
+
+static bool json_out_members(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at) {
+    struct json_out *j = json_out_self(v);
+    bool comma = j->follows[j->depth];
+    for (const struct reel_member *m = members->items, *end = m + members->n; m < end; m++) {
+        uint8_t *room = m->kind == REEL_MEMBER_END ? NULL : put_member_key(j->to, m, comma);
+        const struct reel_bytes array = bytes_of(at + m->offset, (size_t)m->count * reel_number_size(m->number));
+        comma = true;
+        if (m->kind == REEL_MEMBER_NUMBER) {
+            j->to->size += room ? number_text(m->number, array.data, (char *)room) : 0;
+        } else if (m->kind == REEL_MEMBER_MAP) {
+            grow_u8(j->to, '{');
+            comma = false;
+        } else if (m->kind == REEL_MEMBER_END) {
+            grow_u8(j->to, '}');
+        } else if (m->kind == REEL_MEMBER_NUMBERS && (m->number == REEL_F32 || m->number == REEL_F64)) {
+            put_reals(j->to, m->number, array);
+        } else {
+            j->after_key = true;
+            if (!reel_member_visit(v, members, m, at)) {
+                return false;
+            }
+        }
+    }
+    j->follows[j->depth] = comma;
+    return json_out_goes_on(j);
 }
 
 static const struct reel_visitor_ops ops = {
@@ -287,6 +372,7 @@ static const struct reel_visitor_ops ops = {
     .text = json_out_text,
     .binary = json_out_binary,
     .numbers = json_out_numbers,
+    .members = json_out_members,
 };
 
 struct json_out json_out_to(struct grow *to, size_t max) {

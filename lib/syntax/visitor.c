@@ -1,4 +1,4 @@
-/* Packed arrays and stamps for visitors that take single values. */
+/* Packed arrays, stamps and members for visitors that take single values. */
 #include "syntax/visitor.h"
 
 #include <inttypes.h>
@@ -45,6 +45,37 @@ bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct r
                   (!last || visit_end_list(v));
     }
     return goes_on && visit_end_list(v);
+}
+
+bool reel_member_visit(struct reel_visitor *v, const struct reel_members *members, const struct reel_member *m,
+                       const uint8_t *at) {
+    const struct reel_bytes array = bytes_of(at + m->offset, (size_t)m->count * reel_number_size(m->number));
+    struct reel_stamp stamp;
+    switch ((enum reel_member_kind)m->kind) {
+    case REEL_MEMBER_NUMBER:
+        return reel_number_visit(v, (enum reel_number)m->number, at + m->offset);
+    case REEL_MEMBER_NUMBERS:
+        return visit_numbers(v, (enum reel_number)m->number, array, 0);
+    case REEL_MEMBER_BYTES:
+        return visit_binary(v, array);
+    case REEL_MEMBER_TIME:
+    case REEL_MEMBER_DURATION:
+        stamp = reel_stamp_read(array.data, m->kind == REEL_MEMBER_DURATION, members->nanoseconds_name);
+        return visit_stamp(v, &stamp);
+    case REEL_MEMBER_MAP:
+        return visit_begin_map(v);
+    case REEL_MEMBER_END:
+        return visit_end_map(v);
+    }
+    return false;
+}
+
+bool reel_members_expand(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at) {
+    bool goes_on = true;
+    for (const struct reel_member *m = members->items, *end = m + members->n; goes_on && m < end; m++) {
+        goes_on = (m->kind == REEL_MEMBER_END || visit_key(v, m->key)) && reel_member_visit(v, members, m, at);
+    }
+    return goes_on;
 }
 
 static bool visitor_visit_part(struct reel_visitor *v, int64_t value) {

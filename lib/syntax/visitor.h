@@ -31,6 +31,31 @@ struct reel_stamp {
     bool is_text; /* the language shows it as text: RFC 3339, or seconds with an "s" */
 };
 
+/* Members of a map that come one after another and have a fixed size each, so that a visitor takes all of them in one
+ * call. A decoder makes the table once for a schema; it lives as long as the decoder. */
+enum reel_member_kind {
+    REEL_MEMBER_NUMBER,
+    REEL_MEMBER_NUMBERS, /* a packed array of `count` */
+    REEL_MEMBER_BYTES,   /* `count` of them */
+    REEL_MEMBER_TIME,    /* reel_stamp_read() */
+    REEL_MEMBER_DURATION,
+    REEL_MEMBER_MAP, /* its members follow … */
+    REEL_MEMBER_END, /* … up to this, which has no key */
+};
+struct reel_member {
+    struct reel_bytes key;
+    struct reel_bytes json; /* a comma, the key as JSON text, a colon; 16 more bytes can be read */
+    uint32_t offset, count; /* bytes from the first member */
+    uint8_t kind, number;   /* enum reel_member_kind, enum reel_number */
+};
+struct reel_members {
+    const struct reel_member *items;
+    uint32_t n;
+    uint32_t values;      /* of all kinds but END */
+    uint64_t array_bytes; /* of NUMBERS and BYTES */
+    const char *nanoseconds_name;
+};
+
 /* A visitor receives the values: it fills the table and embeds struct reel_visitor first in its own state. Each
  * callback returns false to end the walk: the visitor needs no more, or reached its own ceiling. Every payload is one
  * value; a map is begin_map, (key, value)…, end_map. Values whose callback is NULL are ignored. */
@@ -54,6 +79,9 @@ struct reel_visitor_ops {
      * of so many each (a position is 3 columns); the last row may be short. A list of numbers otherwise. */
     bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
     bool (*stamp)(struct reel_visitor *v, const struct reel_stamp *value); /* reel_stamp_show() otherwise */
+    bool (*members)(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at); /* one call for each
+                                                                                                       key and value
+                                                                                                       otherwise */
     bool (*inside)(struct reel_visitor *v, struct reel_bytes member); /* the next value stands for a map with this one
                                                                          key, and can be asked for by its path, too */
 };
@@ -71,6 +99,20 @@ bool reel_stamp_expand(struct reel_visitor *v, const struct reel_stamp *value);
 /* A stamp as its language shows it, which is also what happens when `stamp` is NULL: as text if is_text and it is in
  * the range of ProtoJSON (years 1 to 9999, durations of 10,000 years), else as the map. */
 bool reel_stamp_show(struct reel_visitor *v, const struct reel_stamp *value);
+
+/* The value of one member, or a bracket. */
+bool reel_member_visit(struct reel_visitor *v, const struct reel_members *members, const struct reel_member *m,
+                       const uint8_t *at);
+/* Members one by one, with their keys. */
+bool reel_members_expand(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at);
+/* A time or duration as ROS 1 has it: seconds and nanoseconds in 4 bytes each; those of a duration have a sign. */
+static inline struct reel_stamp reel_stamp_read(const uint8_t *at, bool is_duration, const char *nanoseconds_name) {
+    uint32_t seconds = load_u32le(at), nanoseconds = load_u32le(at + 4);
+    return (struct reel_stamp){.seconds = is_duration ? (int32_t)seconds : (int64_t)seconds,
+                               .nanoseconds = is_duration ? (int32_t)nanoseconds : (int64_t)nanoseconds,
+                               .nanoseconds_name = nanoseconds_name,
+                               .is_duration = is_duration};
+}
 
 /* One little-endian number of the type. */
 bool reel_number_visit(struct reel_visitor *v, enum reel_number type, const uint8_t *at);
@@ -127,6 +169,9 @@ static inline bool visit_numbers(struct reel_visitor *v, enum reel_number type, 
 static inline bool visit_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     return v->ops->stamp ? v->ops->stamp(v, value) : reel_stamp_show(v, value);
 }
+static inline bool visit_members(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at) {
+    return v->ops->members ? v->ops->members(v, members, at) : reel_members_expand(v, members, at);
+}
 static inline bool visit_inside(struct reel_visitor *v, struct reel_bytes member) {
     return REEL_VISIT_(v, inside, , member);
 }
@@ -137,6 +182,10 @@ static inline bool visit_no_numbers(struct reel_visitor *v, enum reel_number typ
     (void)v, (void)type, (void)data, (void)columns;
     return true;
 }
-static const struct reel_visitor_ops visit_nothing = {.numbers = visit_no_numbers};
+static inline bool visit_no_members(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at) {
+    (void)v, (void)members, (void)at;
+    return true;
+}
+static const struct reel_visitor_ops visit_nothing = {.numbers = visit_no_numbers, .members = visit_no_members};
 
 #endif

@@ -64,7 +64,7 @@ bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_mess
                  bool *decoded, struct reel_error *err) {
     const struct reel_decoder *decoder = NULL;
     struct reel_bytes payload;
-    struct reel_error why = {0};
+    struct reel_error why;
     *decoded = false;
     if (m->size <= REEL_DECODED_MAX && !rows_decoder(rows, w, m->channel, &decoder, err)) {
         return false;

@@ -109,7 +109,7 @@ def converted_to_ros2(lab):
 
         ours, plain = in_turn(lab.rounds, lambda: convert('--ros', '2'), convert)
         title = 'bag 2.0, %s of %s messages to MCAP of ROS 2 | to MCAP' % (size_name(lab.big), name)
-        yield throughput(title, os.path.getsize(bag), ours, plain, 0.5)
+        yield throughput(title, os.path.getsize(bag), ours, plain, 0.8)
 
 
 def containers(lab):

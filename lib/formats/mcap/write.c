@@ -314,13 +314,15 @@ static bool mcap_plan_chunk(struct reel_write *w, const struct chunk *chunk, str
     const struct mcap_positions *p = &run->positions;
     const struct mcap_note is = {
         .start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
-    bool packs = run->codec != REEL_CODEC_NONE && chunk->records <= MCAP_PACKED_MAX;
+    bool compresses = run->codec != REEL_CODEC_NONE,
+         packs = (compresses || w->packs_plain) && chunk->records <= MCAP_PACKED_MAX;
     count_chunk(w);
     if (out->hashing) {
         return put_planned(w, chunk, packs, out, err);
     }
-    reel_sink_fill(
-        out, 0, MCAP_CHUNK_HEAD + (packs ? strlen(w->options->compression) : 0) + is.stored + mcap_positions_size(p));
+    reel_sink_fill(out, 0,
+                   MCAP_CHUNK_HEAD + (packs && compresses ? strlen(w->options->compression) : 0) + is.stored +
+                       mcap_positions_size(p));
     if (packs) {
         reel_write_pack(w);
         return true;
@@ -328,10 +330,34 @@ static bool mcap_plan_chunk(struct reel_write *w, const struct chunk *chunk, str
     return put_note(w, &is, err);
 }
 
+/* A chunk that is not compressed, straight into the output. */
+static bool pack_plain(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct mcap_run *run = w->run;
+    const struct mcap_positions *p = &run->positions;
+    struct chunk chunk = {.records = 0};
+    uint64_t at = out->pos;
+    reel_sink_fill(out, 0, MCAP_CHUNK_HEAD);
+    if (!mcap_write_take_messages(w, &chunk, out, err)) {
+        return false;
+    }
+    const struct mcap_note note = {
+        .start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk.records, .stored = chunk.records};
+    uint8_t *whole = reel_sink_at(out, at, MCAP_CHUNK_HEAD + chunk.records);
+    if (whole) { /* else it is packed again, with more room */
+        struct reel_sink head = {.hi = MCAP_CHUNK_HEAD, .buffer = whole};
+        put_chunk_head(w, &head, &note, libdeflate_crc32(0, whole + MCAP_CHUNK_HEAD, (size_t)chunk.records));
+    }
+    bool good = put_note(w, &note, err); /* before the positions are put, which uses the same memory */
+    mcap_positions_put(&run->positions, out);
+    return good;
+}
+
 static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct chunk chunk = {.records = 0};
-    return mcap_gather(w->run, &chunk, MCAP_PACKED_MAX, err) && mcap_write_take_messages(w, &chunk, out, err) &&
-           put_planned(w, &chunk, true, out, err);
+    return ((const struct mcap_run *)w->run)->codec == REEL_CODEC_NONE
+               ? pack_plain(w, out, err)
+               : mcap_gather(w->run, &chunk, MCAP_PACKED_MAX, err) && mcap_write_take_messages(w, &chunk, out, err) &&
+                     put_planned(w, &chunk, true, out, err);
 }
 
 /* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks
@@ -408,7 +434,7 @@ const struct reel_writer reel_writer_mcap = {
     .extension = ".mcap",
     .media_type = "application/vnd.mcap",
     .compressions = "zstd lz4",
-    .needs = REEL_COMPRESSES | REEL_HEAD_FIRST,
+    .needs = REEL_COMPRESSES | REEL_HEAD_FIRST | REEL_PACKS_PLAIN,
     .version = 4,
     .view = mcap_grouped,
     .totals_size = sizeof(struct mcap_totals),

@@ -65,23 +65,32 @@ static bool convert_owned(struct converted *v, struct reel_message *m, struct re
     return ros_relay_put(v->relays[m->channel], payload, out, size, &size, err);
 }
 
+/* Tries it with the first bytes. */
+static bool measure_begin(struct converted *v, struct reel_message *m, size_t *size, bool *fits, bool *needs_more,
+                          struct reel_error *err) {
+    uint8_t begin[BEGIN_BYTES];
+    struct reel_error why = {0};
+    if (!reel_stream_copy(v->below, m, 0, begin, sizeof begin, err)) {
+        return false;
+    }
+    *fits = ros_relay_size(v->relays[m->channel], bytes_of(begin, sizeof begin), m->size, size, needs_more, &why);
+    return true;
+}
+
 /* The size that the message's payload will have. *fits: it has one. False: it cannot be read. */
 static bool ros_convert_measure(struct converted *v, struct reel_message *m, size_t *size, bool *fits,
                                 struct reel_error *err) {
     const struct ros_relay *relay = v->relays[m->channel];
     struct reel_bytes payload;
-    struct reel_error why = {0};
+    struct reel_error why;
     bool needs_more = true;
-    if (m->size >= LARGE_BYTES && !m->owned) {
-        uint8_t begin[BEGIN_BYTES];
-        if (!reel_stream_copy(v->below, m, 0, begin, sizeof begin, err)) {
-            return false;
-        }
-        *fits = ros_relay_size(relay, bytes_of(begin, sizeof begin), m->size, size, &needs_more, &why);
+    if (m->size >= LARGE_BYTES && !m->owned && !measure_begin(v, m, size, fits, &needs_more, err)) {
+        return false;
     }
     if (!needs_more) {
         return true;
     }
+    reel_error_clear(&why);
     if (!reel_stream_payload(v->below, m, &payload, err)) {
         return false;
     }

@@ -38,8 +38,9 @@ struct ros_definition_step {
     uint32_t type;         /* of ROS_VALUE_TYPE: index in types */
     uint32_t id;           /* in a mutable type; ROS_NEXT_ID until it is linked: that of the member before plus 1 */
     uint32_t run; /* number of steps from this one on that have a fixed size (ROS 1, which has no alignment) … */
-    uint64_t run_bytes; /* … and their size */
-    uint64_t least;     /* smallest size of one value; ROS_HUGE: larger than any payload */
+    uint64_t run_bytes;                 /* … and their size */
+    const struct reel_members *members; /* of the run that begins here; NULL: it is walked step by step */
+    uint64_t least;                     /* smallest size of one value; ROS_HUGE: larger than any payload */
 };
 #define ROS_NEXT_ID UINT32_MAX
 #define ROS_HUGE (UINT64_C(1) << 40)

@@ -2,6 +2,7 @@
 #ifndef REEL_FORMATS_ROS_RELAY_INTERNAL_H
 #define REEL_FORMATS_ROS_RELAY_INTERNAL_H
 
+#include "base/bytes.h"
 #include "formats/ros/relay.h"
 
 enum relay_kind {
@@ -48,5 +49,23 @@ struct ros_relay {
     struct ros_relay *older;     /* of another layout that payloads may have (struct ros_definition); NULL: none */
     char lost[256];              /* see ros_relay_lost() */
 };
+
+enum { RELAY_CDR_HEAD = 4 };
+
+/* ROS 2 has nanoseconds from 0 to 999999999. The seconds of a time keep their 32 bits, which ROS 1 reads without a
+ * sign. */
+static inline void relay_normalise(uint8_t *stamp, bool is_duration) {
+    enum { NS_PER_S = 1000000000 };
+    uint32_t sec = load_u32le(stamp), nsec = load_u32le(stamp + 4);
+    if (nsec < NS_PER_S) {
+        return;
+    }
+    int64_t ns = is_duration ? (int32_t)nsec : (int64_t)nsec, carry = ns / NS_PER_S - (ns % NS_PER_S < 0);
+    store_u32le(stamp, sec + (uint32_t)carry);
+    store_u32le(stamp + 4, (uint32_t)(ns - carry * NS_PER_S));
+}
+
+/* relay_quick.c: as ros_relay_put(). False: it is not done so, whatever `out` has now. */
+bool relay_quick(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size);
 
 #endif

@@ -4,18 +4,17 @@
 
 #include "base/bytes.h"
 #include "base/cursor.h"
+#include "base/error.h"
 #include "base/limits.h"
 #include "formats/ros/relay_bytes.h"
 #include "formats/ros/rewrite.h"
 #include "syntax/utf8.h"
 
 enum {
-    CDR_HEAD = 4,
     WIDE = 4,             /* bytes of a character of a wide text in ROS 2; others have 2, and before them not the number
                              of the characters, but of the bytes */
     CDR_END_PADDING = 3,  /* zeros that some writers append */
     MOVES_PER_VALUE = 16, /* so many of a value without bytes count as one */
-    NS_PER_SEC = 1000000000,
 };
 
 /* ---- values of no other type */
@@ -77,18 +76,6 @@ static bool move_bytes(struct relay_run *r, const struct relay_move *m, uint64_t
     return true;
 }
 
-/* ROS 2 has nanoseconds from 0 to 999999999. The seconds of a time keep their 32 bits, which ROS 1 reads without a
- * sign. */
-static void normalise(uint8_t *stamp, bool is_duration) {
-    uint32_t sec = load_u32le(stamp), nsec = load_u32le(stamp + 4);
-    if (nsec < NS_PER_SEC) {
-        return;
-    }
-    int64_t ns = is_duration ? (int32_t)nsec : (int64_t)nsec, carry = ns / NS_PER_SEC - (ns % NS_PER_SEC < 0);
-    store_u32le(stamp, sec + (uint32_t)carry);
-    store_u32le(stamp + 4, (uint32_t)(ns - carry * NS_PER_SEC));
-}
-
 static bool move_stamp(struct relay_run *r, const struct relay_move *m) {
     uint8_t *to;
     const uint8_t *from = ros_relay_run_take(r, 4, 8);
@@ -97,7 +84,7 @@ static bool move_stamp(struct relay_run *r, const struct relay_move *m) {
     }
     memcpy(to, from, 8);
     if (r->out_cdr) {
-        normalise(to, m->kind == RELAY_DURATION);
+        relay_normalise(to, m->kind == RELAY_DURATION);
     }
     return true;
 }
@@ -113,7 +100,7 @@ static bool move_stamps(struct relay_run *r, const struct relay_move *m, uint64_
     }
     at += r->pos > at ? (r->pos - at) % 8 : 0; /* padding */
     for (; writes && r->out && r->out_cdr && at < r->pos; at += 8) {
-        normalise(r->out + at, m->kind == RELAY_DURATION);
+        relay_normalise(r->out + at, m->kind == RELAY_DURATION);
     }
     return true;
 }
@@ -345,7 +332,7 @@ static bool run_body(struct relay_run *r, uint32_t number, bool reads, bool writ
 /* ---- a payload */
 
 static bool ros_read_head(struct relay_run *r) {
-    const uint8_t *head = ros_relay_run_take(r, 1, CDR_HEAD);
+    const uint8_t *head = ros_relay_run_take(r, 1, RELAY_CDR_HEAD);
     r->origin = r->in.at;
     r->big = head && (head[1] & 1) == 0;
     r->is_v2 = head && head[0] == 0 && ((head[1] & 0xfe) == 0x06 || (head[1] & 0xfe) == 0x10);
@@ -361,7 +348,7 @@ static bool read_end(struct relay_run *r) {
 }
 
 static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
-    static const uint8_t head[CDR_HEAD] = {0, 1, 0, 0};
+    static const uint8_t head[RELAY_CDR_HEAD] = {0, 1, 0, 0};
     r->in = cursor_of(payload.size > 0 ? payload : bytes_of("", 0));
     r->origin = r->in.at;
     r->budget = REEL_EMPTY_VALUES_MAX + (uint64_t)payload.size + r->after;
@@ -393,17 +380,17 @@ static bool size_as(const struct ros_relay *relay, struct reel_bytes begin, uint
                           .err = err};
     bool good = run_payload(&r, begin);
     *needs_more = r.needs_more;
-    *size = (size_t)r.pos + (r.out_cdr ? CDR_HEAD : 0);
+    *size = (size_t)r.pos + (r.out_cdr ? RELAY_CDR_HEAD : 0);
     return good && (*size <= REEL_MESSAGE_MEMORY_MAX ||
                     reel_fail(err, REEL_LIMIT, "the payload becomes %zu bytes large", *size));
 }
 
 bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
                     bool *needs_more, struct reel_error *err) {
-    struct reel_error why = {0};
     if (!relay->older) {
         return size_as(relay, begin, payload_size, size, needs_more, err);
     }
+    struct reel_error why = {0};
     *needs_more = begin.size < payload_size; /* only the whole payload shows which layout it has */
     for (const struct ros_relay *one = relay; one && !*needs_more; one = one->older) {
         if (size_as(one, begin, payload_size, size, needs_more, one == relay ? err : &why)) {
@@ -420,14 +407,18 @@ static bool put_as(const struct ros_relay *relay, struct reel_bytes payload, uin
     }
     struct relay_run r = {.relay = relay, .out = out, .room = room, .err = err};
     bool good = run_payload(&r, payload);
-    *size = (size_t)r.pos + (r.out_cdr ? CDR_HEAD : 0);
+    *size = (size_t)r.pos + (r.out_cdr ? RELAY_CDR_HEAD : 0);
     return good;
 }
 
 bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,
                    struct reel_error *err) {
+    if (relay_quick(relay, payload, out, room, size)) {
+        return true;
+    }
     for (const struct ros_relay *one = relay; one; one = one->older) {
-        struct reel_error why = {0};
+        struct reel_error why;
+        reel_error_clear(&why);
         if (put_as(one, payload, out, room, size, &why)) {
             return true;
         }

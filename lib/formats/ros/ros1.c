@@ -6,11 +6,7 @@
 #include "syntax/visitor.h"
 
 static bool emit_time(struct reel_visitor *v, const uint8_t *p, bool is_duration) {
-    uint32_t seconds = load_u32le(p), nanoseconds = load_u32le(p + 4);
-    const struct reel_stamp value = {.seconds = is_duration ? (int32_t)seconds : (int64_t)seconds,
-                                     .nanoseconds = is_duration ? (int32_t)nanoseconds : (int64_t)nanoseconds,
-                                     .nanoseconds_name = "nsec",
-                                     .is_duration = is_duration};
+    const struct reel_stamp value = reel_stamp_read(p, is_duration, "nsec");
     return visit_stamp(v, &value);
 }
 
@@ -51,6 +47,9 @@ static bool fixed_many(struct ros_definition_run *r, const struct ros_definition
 
 static bool fixed_steps(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t n,
                         const uint8_t *p) {
+    if (n > 0 && s->members && n == s->run) {
+        return visit_members(r->v, s->members, p);
+    }
     for (const struct ros_definition_step *end = s + n; s < end; s++) {
         uint64_t size = s->many == ROS_ONE ? s->least : s->least * s->count;
         if (!visit_key(r->v, s->key) || (size == 0 && !ros_definition_afford(r, 1)) ||

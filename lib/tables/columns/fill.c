@@ -235,7 +235,7 @@ static bool fill_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     struct columns_fill *f = fill_self(v);
     SCALAR(f, stamp, value)
     if (column->kind == COLUMN_TIME || column->kind == COLUMN_DURATION) {
-        columns_put_integer(f, column, (int64_t)((uint64_t)value->seconds * 1000000000 + (uint64_t)value->nanoseconds));
+        columns_put_integer(f, column, columns_fill_stamp(*value));
     }
     return column->kind == COLUMN_TIME || column->kind == COLUMN_DURATION;
 }
@@ -316,8 +316,7 @@ static bool fill_key(struct reel_visitor *v, struct reel_bytes name) {
     return true;
 }
 
-/* Are these numbers stored as they are? */
-static bool fill_is_packed(const struct column *column, enum reel_number type) {
+bool columns_fill_is_packed(const struct column *column, enum reel_number type) {
     static const uint8_t bits[] = {0, 8, 8, 16, 16, 32, 32, 64, 64, 0, 0};
     static const bool is_signed[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0};
     return column->kind == COLUMN_FLOAT    ? type == REEL_F32
@@ -328,7 +327,7 @@ static bool fill_is_packed(const struct column *column, enum reel_number type) {
 static bool fill_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     struct columns_fill *f = fill_self(v);
     const struct column *column = f->json ? NULL : fill_target(f);
-    if (!column || columns > 1 || column->kind != COLUMN_LIST || !fill_is_packed(column->children[0], type)) {
+    if (!column || columns > 1 || column->kind != COLUMN_LIST || !columns_fill_is_packed(column->children[0], type)) {
         return column || f->json ? reel_numbers_expand(v, type, data, columns) : true;
     }
     struct column_data *items = data_of(f, column->children[0]);
@@ -363,6 +362,7 @@ static const struct reel_visitor_ops fill_ops = {
     .binary = fill_binary,
     .numbers = fill_numbers,
     .stamp = fill_stamp,
+    .members = columns_fill_members,
 };
 
 /* ---- rows */
@@ -386,6 +386,7 @@ void columns_fill_close(struct columns_fill *f) {
         column_data_free(&f->data[i]);
     }
     free(f->data);
+    columns_fill_forget_tables(f);
 }
 
 void columns_fill_clear(struct columns_fill *f) {

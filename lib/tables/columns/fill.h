@@ -33,6 +33,8 @@ struct columns_fill {
     const struct column *json; /* the value that is being written as JSON */
     struct json_out json_out;
     uint32_t json_depth;
+    struct fill_table *tables; /* where members of a fixed size belong (fill_members.c) */
+    size_t n_tables, tables_room;
     struct fill_level levels[REEL_COLUMN_DEPTH_MAX + 2];
 };
 bool columns_fill_open(struct columns_fill *f, const struct columns *columns, struct reel_error *err);
@@ -50,5 +52,15 @@ bool columns_fill_check(const struct columns_fill *f, struct reel_error *err);
 
 void columns_put_integer(struct columns_fill *f, const struct column *column, int64_t value);
 void columns_put_text(struct columns_fill *f, const struct column *column, struct reel_bytes text);
+
+/* ---- for fill.c and fill_members.c */
+
+static inline int64_t columns_fill_stamp(struct reel_stamp value) { /* ns */
+    return (int64_t)((uint64_t)value.seconds * 1000000000 + (uint64_t)value.nanoseconds);
+}
+/* Are these numbers stored as they are? */
+bool columns_fill_is_packed(const struct column *column, enum reel_number type);
+bool columns_fill_members(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at);
+void columns_fill_forget_tables(struct columns_fill *f);
 
 #endif

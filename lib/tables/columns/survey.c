@@ -53,6 +53,10 @@ static bool measure_stamp(struct reel_visitor *v, const struct reel_stamp *value
     (void)value;
     return columns_survey_measure(v, VALUE_BYTES);
 }
+static bool measure_members(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at) {
+    (void)at;
+    return columns_survey_measure(v, VALUE_BYTES * (uint64_t)members->values + members->array_bytes);
+}
 static const struct reel_visitor_ops measure_ops = {
     .begin_map = measure_one,
     .begin_list = measure_one,
@@ -66,6 +70,7 @@ static const struct reel_visitor_ops measure_ops = {
     .binary = measure_bytes,
     .numbers = measure_numbers,
     .stamp = measure_stamp,
+    .members = measure_members,
 };
 
 bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes payload, bool *can, uint64_t *bytes,

@@ -273,16 +273,23 @@ static bool chunk_put_chunk(struct parquet_encoder *e, const struct parquet_leaf
     return put_pages(e, leaf, data, rows, &d, chunk, out, err);
 }
 
+bool parquet_put_leaf(struct parquet_encoder *e, const struct parquet_leaf *leaf, struct columns_fill *fill,
+                      struct parquet_chunk *chunk, struct grow *out, struct reel_error *err) {
+    if (!cancel_check(err) || !chunk_put_chunk(e, leaf, fill->data, fill->rows, chunk, out, err)) {
+        return false;
+    }
+    column_data_free(&fill->data[leaf->path[leaf->n - 1]->index]); /* what is encoded need not be held twice */
+    return true;
+}
+
 bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *leaves, uint32_t n_leaves,
                        struct columns_fill *fill, struct parquet_chunk *chunks, struct grow *out,
                        struct reel_error *err) {
     e->pages.size = 0;
     for (uint32_t i = 0; i < n_leaves; i++) {
-        if (!cancel_check(err) || !chunk_put_chunk(e, &leaves[i], fill->data, fill->rows, &chunks[i], out, err)) {
+        if (!parquet_put_leaf(e, &leaves[i], fill, &chunks[i], out, err)) {
             return false;
         }
-        /* what is encoded need not be held twice */
-        column_data_free(&fill->data[leaves[i].path[leaves[i].n - 1]->index]);
     }
     return true;
 }

@@ -140,6 +140,9 @@ struct parquet_encoder { /* memory that is used for one chunk after another */
     struct grow pages; /* struct parquet_page of the last group */
 };
 void parquet_encoder_free(struct parquet_encoder *e);
+/* Appends one leaf of a row group to `out`, and its pages to e->pages, and gives its values' memory back. */
+bool parquet_put_leaf(struct parquet_encoder *e, const struct parquet_leaf *leaf, struct columns_fill *fill,
+                      struct parquet_chunk *chunk, struct grow *out, struct reel_error *err);
 /* Appends a row group to `out`, its chunks to chunks[n_leaves] and their pages to e->pages, and gives the values'
  * memory back. */
 bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *leaves, uint32_t n_leaves,

@@ -1,6 +1,7 @@
 /* The values of a page in Parquet's encodings, and their bounds. */
 #include "tables/parquet/parquet.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "syntax/utf8.h"
@@ -78,17 +79,73 @@ void parquet_put_plain(const struct column *column, const struct column_data *da
 
 /* ---- floats: all first bytes, all second ones … */
 
+/* Exchanges the `bits` highest of every 2 × bits of `*a` with the lowest of `*b`. */
+static inline void values_exchange(uint64_t *a, uint64_t *b, unsigned bits, uint64_t low) {
+    uint64_t other = (*a >> bits ^ *b) & low;
+    *b ^= other;
+    *a ^= other << bits;
+}
+
+/* Byte k of eight values, for each k: afterwards v[k] has them in order. */
+static inline void turn_eight(uint64_t v[8]) {
+    for (int i = 0; i < 4; i++) {
+        values_exchange(&v[i], &v[i + 4], 32, UINT64_C(0x00000000ffffffff));
+    }
+    for (int i = 0; i < 8; i += i % 4 == 1 ? 3 : 1) { /* 0, 1, 4, 5 */
+        values_exchange(&v[i], &v[i + 2], 16, UINT64_C(0x0000ffff0000ffff));
+    }
+    for (int i = 0; i < 8; i += 2) {
+        values_exchange(&v[i], &v[i + 1], 8, UINT64_C(0x00ff00ff00ff00ff));
+    }
+}
+
+/* The same of eight values of four bytes; v[i] has the values i and i + 4. */
+static inline void turn_four(uint64_t v[4]) {
+    for (int i = 0; i < 2; i++) {
+        values_exchange(&v[i], &v[i + 2], 16, UINT64_C(0x0000ffff0000ffff));
+    }
+    for (int i = 0; i < 4; i += 2) {
+        values_exchange(&v[i], &v[i + 1], 8, UINT64_C(0x00ff00ff00ff00ff));
+    }
+}
+
+/* As many values as are a multiple of eight, of which byte k of the first goes to out[k * stride]. Returns how many. */
+static uint64_t split_eights(const uint8_t *values, uint64_t n, uint32_t width, uint64_t stride, uint8_t *out) {
+    uint64_t v[8], done = 0;
+    for (; done + 8 <= n; done += 8) {
+        const uint8_t *at = values + done * width;
+        for (uint32_t i = 0; i < width; i++) {
+            v[i] = width == 8 ? load_u64le(at + (size_t)8 * i)
+                              : load_u32le(at + (size_t)4 * i) | (uint64_t)load_u32le(at + (size_t)4 * (i + 4)) << 32;
+        }
+        if (width == 8) {
+            turn_eight(v);
+        } else {
+            turn_four(v);
+        }
+        for (uint32_t i = 0; i < width; i++) {
+            store_u64le(out + i * stride + done, v[i]);
+        }
+    }
+    return done;
+}
+
+/* Of floats, which have 4 or 8 bytes. */
 void parquet_put_split(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
                        struct grow *out) {
     uint32_t width = column_width(column);
     uint8_t *room = grow_take(out, e->values * width);
-    uint64_t n = 0;
     for (size_t s = 0; room && s < e->n_spans; s++) {
-        for (uint64_t i = e->spans[s].from; i < e->spans[s].to; i++, n++) {
+        uint64_t n = e->spans[s].to - e->spans[s].from;
+        const uint8_t *values = data->values.data + e->spans[s].from * width;
+        uint64_t i =
+            width == 8 ? split_eights(values, n, 8, e->values, room) : split_eights(values, n, 4, e->values, room);
+        for (; i < n; i++) {
             for (uint32_t k = 0; k < width; k++) {
-                room[k * e->values + n] = data->values.data[i * width + k];
+                room[k * e->values + i] = values[i * width + k];
             }
         }
+        room += n;
     }
 }
 
@@ -264,27 +321,48 @@ static double real_of(const struct column *column, const uint8_t *at) {
     return column->kind == COLUMN_FLOAT ? (double)load_f32le(at) : load_f64le(at);
 }
 
+/* The extremes of a run of values, whose comparisons would wait for each other: those of each fourth value. */
+struct extremes {
+    double least[4], most[4];
+};
+static inline void add_extremes(struct extremes *x, const uint8_t *values, uint64_t n, bool single) {
+    for (uint64_t i = 0; i < n; i++) {
+        double value = single ? (double)load_f32le(values + i * 4) : load_f64le(values + i * 8);
+        x->least[i % 4] = value < x->least[i % 4] ? value : x->least[i % 4];
+        x->most[i % 4] = value > x->most[i % 4] ? value : x->most[i % 4];
+    }
+}
+
 /* NaN has no order. The minimum 0 is -0 and the maximum +0, because readers may take them for equal. */
 static void add_reals(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
                       struct parquet_bounds *b) {
     uint32_t width = column_width(column);
-    double least = 0, most = 0;
+    struct extremes x;
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < 4; i++) {
+        x.least[i] = INFINITY;
+        x.most[i] = -INFINITY;
+    }
     for (size_t s = 0; s < e->n_spans; s++) {
-        for (uint64_t i = e->spans[s].from; i < e->spans[s].to; i++) {
-            double value = real_of(column, data->values.data + i * width);
-            if (value == value) {
-                least = !b->any || value < least ? value : least;
-                most = !b->any || value > most ? value : most;
-                b->any = true;
-            }
+        const uint8_t *values = data->values.data + e->spans[s].from * width;
+        uint64_t n = e->spans[s].to - e->spans[s].from;
+        if (width == 4) {
+            add_extremes(&x, values, n, true);
+        } else {
+            add_extremes(&x, values, n, false);
         }
     }
-    if (b->any) {
+    for (int i = 0; i < 4; i++) {
+        least = x.least[i] < least ? x.least[i] : least;
+        most = x.most[i] > most ? x.most[i] : most;
+    }
+    if (least <= most) { /* else there is no value but NaN */
         const double values[2] = {least == 0 ? -0.0 : least, most == 0 ? 0.0 : most};
         for (int i = 0; i < 2; i++) {
             float single = (float)values[i];
             values_keep(b, i, width == 4 ? (const void *)&single : (const void *)&values[i], width, true);
         }
+        b->any = true;
     }
 }
 

@@ -1,6 +1,6 @@
-/* Messages as Parquet, one row a message. Each run of the writer encodes a row group as a whole and keeps it: of a
- * large one several windows are taken, one after another. A reader so takes the values of a row group (32 MiB, or one
- * larger message), its encoded bytes and a window. */
+/* Messages as Parquet, one row a message. A row group that is packed goes to the output column by column. Otherwise a
+ * run of the writer encodes it as a whole and keeps it: of a large one several windows are taken, one after another.
+ * A reader so takes the values of a row group (32 MiB, or one larger message), its encoded bytes and a window. */
 #include "base/bytes.h"
 #include "tables/columns/messages.h"
 #include "tables/parquet/parquet.h"
@@ -14,7 +14,7 @@ struct totals {
 struct parquet_run {
     struct columns_run columns;
     struct parquet_encoder encoder;
-    struct grow group;           /* the encoded row group … */
+    struct grow group;           /* the encoded row group, or a column of it … */
     struct parquet_chunk *notes; /* … and its chunks, by leaf */
     uint64_t kept;               /* number of that group + 1; 0: none */
 };
@@ -66,18 +66,48 @@ static bool parquet_head(struct reel_write *w, struct reel_sink *out, struct ree
 
 /* ---- row groups */
 
-static bool encode_group(struct reel_write *w, struct reel_error *err) {
+/* Takes the messages of the group. */
+static bool take_group(struct reel_write *w, struct reel_error *err) {
     struct parquet_run *run = w->run;
     const struct totals *totals = w->totals;
+    run->kept = 0;
     if (!run->notes && !(run->notes = calloc((size_t)totals->n_leaves + 1, sizeof *run->notes))) {
         return reel_fail_memory(err);
     }
-    run->group.size = 0;
-    return parquet_put_group(&run->encoder, totals->leaves, totals->n_leaves, &run->columns.fill, run->notes,
-                             &run->group, err);
+    return columns_take(&run->columns, w, &totals->columns, err);
 }
 
-/* Each time that a group is packed, also when its bytes are still there: it may be packed again. */
+/* Encodes the group and keeps it. */
+static bool encode_group(struct reel_write *w, struct reel_error *err) {
+    struct parquet_run *run = w->run;
+    const struct totals *totals = w->totals;
+    run->group.size = 0;
+    if (!take_group(w, err) || !parquet_put_group(&run->encoder, totals->leaves, totals->n_leaves, &run->columns.fill,
+                                                  run->notes, &run->group, err)) {
+        return false;
+    }
+    run->kept = w->group + 1;
+    return true;
+}
+
+static bool pack_group(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct parquet_run *run = w->run;
+    const struct totals *totals = w->totals;
+    if (!take_group(w, err)) {
+        return false;
+    }
+    run->encoder.pages.size = 0;
+    for (uint32_t i = 0; i < totals->n_leaves; i++) {
+        run->group.size = 0;
+        if (!parquet_put_leaf(&run->encoder, &totals->leaves[i], &run->columns.fill, &run->notes[i], &run->group,
+                              err)) {
+            return false;
+        }
+        reel_sink_put(out, run->group.data, run->group.size);
+    }
+    return true;
+}
+
 static bool note_group(struct reel_write *w, struct reel_error *err) {
     const struct parquet_run *run = w->run;
     const struct totals *totals = w->totals;
@@ -91,19 +121,14 @@ static bool parquet_messages(struct reel_write *w, struct reel_sink *out, struct
     if (w->planning) {
         return columns_lay(w, &totals->groups, out, err);
     }
-    if (run->kept == w->group + 1) {
-        if (!columns_skip(w, err)) {
-            return false;
-        }
-    } else {
-        run->kept = 0;
-        if (!columns_take(&run->columns, w, &totals->columns, err) || !encode_group(w, err)) {
-            return false;
-        }
-        run->kept = w->group + 1;
+    if (w->packing) {
+        return pack_group(w, out, err) && note_group(w, err);
+    }
+    if (run->kept == w->group + 1 ? !columns_skip(w, err) : !encode_group(w, err)) {
+        return false;
     }
     reel_sink_put(out, run->group.data, run->group.size);
-    return note_group(w, err);
+    return true;
 }
 
 /* ---- the end */

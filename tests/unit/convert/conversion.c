@@ -124,6 +124,33 @@ static void a_selection_is_opened_once(void **state) {
     toy_free(&toy);
 }
 
+/* Rows of values use threads from an eighth of the bytes on. */
+static void what_uses_threads(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct reel_recording *r = make_recording(&toy);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < reel_index_info(reel_recording_index(r))->n_channels; i++) {
+        bytes += reel_index_stats(reel_recording_index(r), i)->bytes;
+    }
+    for (unsigned times = 1; times <= 9; times++) {
+        AUTO(reel_threads_free)
+        struct reel_threads *threads = reel_threads_new(
+            &(struct reel_threads_options){
+                .size = sizeof(struct reel_threads_options), .threads = 3, .from_bytes = bytes * times},
+            &err);
+        AUTO(reel_conversion_free)
+        struct reel_conversion *mcap = conversion_of(&reel_writer_mcap, r, &selection_all, "", threads);
+        AUTO(reel_conversion_free)
+        struct reel_conversion *rows = conversion_of(&reel_writer_ndjson, r, &selection_all, "", threads);
+        assert_int_equal(reel_conversion_threads(mcap), times <= 1 ? 3 : 0);
+        assert_int_equal(reel_conversion_threads(rows), times <= 8 ? 3 : 0);
+    }
+    reel_recording_free(r);
+    toy_free(&toy);
+}
+
 /* A stream without the messages before the selection says nothing about one with them. */
 static void what_describes_a_cut_is_not_read(void **state) {
     (void)state;
@@ -227,6 +254,7 @@ static void what_does_not_fit_is_counted_from_the_first_message_on(void **state)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_selection_is_opened_once),
+        cmocka_unit_test(what_uses_threads),
         cmocka_unit_test(what_describes_a_cut_is_not_read),
         cmocka_unit_test(a_returned_stream_begins_again),
         cmocka_unit_test(what_does_not_fit_is_counted_from_the_first_message_on),

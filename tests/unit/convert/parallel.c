@@ -586,7 +586,7 @@ static void too_small_for_threads(void **state) {
     const struct reel_write_options plain = {.compression = ""};
     struct reel_selection none = selection_all;
     none.start_ns = 50000000;
-    struct reel_conversion *c = conversion_of(&reel_writer_ndjson, r, &selection_all, &plain, threads);
+    struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &selection_all, &plain, threads);
     assert_int_equal(reel_conversion_threads(c), 0); /* 19 MB */
     reel_conversion_free(c);
     c = conversion_of(&reel_writer_ndjson, r, &selection_all, &plain, low);

@@ -316,6 +316,100 @@ static void runs_and_packed_groups(void **state) {
     free(out.data);
 }
 
+static void fill_rows(struct table *t, const uint8_t *payloads, size_t size, unsigned n, bool one_by_one,
+                      struct columns_fill *fill) {
+    assert_true(columns_fill_open(fill, &t->columns, NULL));
+    struct reel_visitor_ops ops = *fill->visitor.ops;
+    ops.members = one_by_one ? NULL : ops.members;
+    fill->visitor.ops = &ops;
+    for (unsigned i = 0; i < n; i++) {
+        columns_fill_start(fill);
+        assert_true(reel_decode(t->decoder, bytes_of(payloads + i * size, size), &fill->visitor, NULL));
+        columns_fill_end(fill);
+    }
+    assert_true(columns_fill_check(fill, NULL));
+}
+
+static void assert_same(const struct grow *a, const struct grow *b) {
+    assert_int_equal(a->size, b->size);
+    assert_true(a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
+/* Members of a fixed size, which go to their columns in one call, are there what they are one by one; also where a name
+ * occurs twice, of which the first counts. */
+static void members_at_once(void **state) {
+    (void)state;
+    static const char *const definitions[] = {
+        "bool a\nint8 b\nuint16 c\nint32 d\nuint64 e\nfloat32 f\nfloat64 g\ntime h\nduration i\nfloat64[3] j\n"
+        "uint8[4] k\nIn l\nuint8[] m\nIn[2] n\n"
+        "=====================================\nMSG: a/In\nfloat64 x\nint16[2] y\nTwo z\n"
+        "=====================================\nMSG: a/Two\nfloat32 x\ntime y\n",
+        "float64 a\nfloat64 b\nuint8[] c\nfloat64 b\nfloat64 d\n",
+        "float64 a\nfloat64 a\nIn b\nIn b\n=====================================\nMSG: a/In\nuint8 x\nuint8 x\n"};
+    static const size_t sizes[] = {1 + 1 + 2 + 4 + 8 + 4 + 8 + 8 + 8 + 24 + 4 + 24 + 4 + 48, 36, 20},
+                        lists[] = {1 + 1 + 2 + 4 + 8 + 4 + 8 + 8 + 8 + 24 + 4 + 24, 16, SIZE_MAX};
+    enum { ROWS = 50 };
+    uint8_t payloads[ROWS * 256];
+    uint64_t seed = 1;
+    for (unsigned d = 0; d < 3; d++) {
+        struct table *t = calloc(1, sizeof *t);
+        struct columns_fill once = {0}, each = {0};
+        begin(t, "ros1", definitions[d]);
+        for (unsigned i = 0; i < ROWS * sizes[d]; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            payloads[i] = i % sizes[d] - lists[d] < 4 ? 0 : (uint8_t)(seed >> 33) & 0x7f;
+        }
+        for (unsigned i = 0; i < ROWS; i++) {
+            add(t, bytes_of(payloads + i * sizes[d], sizes[d]));
+        }
+        assert_int_equal(t->columns.raw, 0);
+        assert_true(columns_settle(&t->columns, &(struct columns_fixed){0}));
+        fill_rows(t, payloads, sizes[d], ROWS, false, &once);
+        fill_rows(t, payloads, sizes[d], ROWS, true, &each);
+        for (uint32_t i = 0; i < t->columns.n; i++) {
+            assert_int_equal(once.data[i].length, each.data[i].length);
+            assert_int_equal(once.data[i].nulls, each.data[i].nulls);
+            assert_same(&once.data[i].valid, &each.data[i].valid);
+            assert_same(&once.data[i].offsets, &each.data[i].offsets);
+            assert_same(&once.data[i].values, &each.data[i].values);
+        }
+        assert_int_equal(once.bytes, each.bytes);
+        columns_fill_close(&once);
+        columns_fill_close(&each);
+        end(t);
+        free(t);
+    }
+}
+
+static void check_split(uint32_t width, uint64_t first, uint64_t second) {
+    struct column column = {.kind = width == 8 ? COLUMN_DOUBLE : COLUMN_FLOAT};
+    struct column_data data = {0};
+    struct parquet_span spans[] = {{1, 1 + first}, {3 + first, 3 + first + second}};
+    struct parquet_entries e = {.spans = spans, .n_spans = 2, .values = first + second};
+    struct grow out = {0};
+    for (uint64_t i = 0; i < (spans[1].to + 1) * width; i++) {
+        grow_u8(&data.values, (uint8_t)(i * 37 ^ i >> 3));
+    }
+    parquet_put_split(&column, &data, &e, &out);
+    assert_int_equal(out.size, e.values * width);
+    for (uint64_t i = 0; i < e.values; i++) {
+        uint64_t slot = i < first ? spans[0].from + i : spans[1].from + (i - first);
+        for (uint32_t k = 0; k < width; k++) {
+            assert_int_equal(out.data[k * e.values + i], data.values.data[slot * width + k]);
+        }
+    }
+    free(out.data);
+    free(data.values.data);
+}
+
+static void bytes_of_floats_are_split(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 20; i++) {
+        check_split(4, i, 19 - i);
+        check_split(8, i, 19 - i);
+    }
+}
+
 static void differences(void **state) {
     (void)state;
     struct column column = {.kind = COLUMN_TIME};
@@ -408,6 +502,8 @@ int main(void) {
         cmocka_unit_test(types_that_multiply),
         cmocka_unit_test(levels),
         cmocka_unit_test(runs_and_packed_groups),
+        cmocka_unit_test(members_at_once),
+        cmocka_unit_test(bytes_of_floats_are_split),
         cmocka_unit_test(differences),
         cmocka_unit_test(bounds_of_reals),
         cmocka_unit_test(bounds_of_texts),

@@ -106,6 +106,39 @@ static void so_does_what_is_put_in_front(void **state) {
     toy_free(&toy);
 }
 
+static bool append(void *context, const void *data, size_t size, struct reel_error *err) {
+    (void)err;
+    toy_put(context, data, size);
+    return true;
+}
+
+/* An output that is written while it is planned is the planned one. */
+static void an_output_in_one_pass(void **state) {
+    (void)state;
+    struct toy toy = {0}, file = {0};
+    struct reel_error err = {0};
+    struct reel_selection selection = selection_all;
+    fill(&toy);
+    struct reel_plan *plan = plan_of(&toy, &selection);
+    uint8_t *planned = render(&toy, plan, selection);
+    struct reel_recording *recording = toy_open(&toy);
+    selection.encoding = "cdr";
+    struct reel_conversion *c = reel_conversion_new(&reel_writer_mcap, &recording, 1, &selection,
+                                                    &(struct reel_write_options){.compression = ""}, NULL, NULL, &err);
+    assert_non_null(c);
+    if (!conversion_write(c, &(struct reel_output){.write = append, .context = &file}, NULL, NULL, &err)) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(file.size, reel_plan_length(plan));
+    assert_memory_equal(file.data, planned, file.size);
+    reel_conversion_free(c);
+    reel_recording_free(recording);
+    reel_plan_free(plan);
+    free(planned);
+    toy_free(&toy);
+    toy_free(&file);
+}
+
 /* None of its messages fits: it stays as it is, as one whose definition is incomplete does, and the report says so. */
 static void a_channel_that_does_not_fit_stays_as_it_is(void **state) {
     (void)state;
@@ -197,6 +230,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_outlives_its_request),
         cmocka_unit_test(so_does_what_is_put_in_front),
+        cmocka_unit_test(an_output_in_one_pass),
         cmocka_unit_test(a_channel_that_does_not_fit_stays_as_it_is),
         cmocka_unit_test(what_does_not_fit_is_counted_once),
     };

@@ -251,6 +251,47 @@ static void a_visitor_may_end_the_walk(void **state) {
     }
 }
 
+static void json_of(const struct reel_decoder *d, struct reel_bytes payload, bool one_by_one, struct grow *out) {
+    struct reel_error err = {0};
+    struct json_out json = json_out_to(out, 1 << 20);
+    struct reel_visitor_ops ops = *json.visitor.ops;
+    ops.members = one_by_one ? NULL : ops.members;
+    json.visitor.ops = &ops;
+    out->size = 0;
+    if (!reel_decode(d, payload, &json.visitor, &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+/* Members of a fixed size, which are written in one call, have the same text as when they are written one by one. */
+static void members_at_once(void **state) {
+    (void)state;
+    static const char text[] = "bool a\nint8 b\nuint8 c\nint16 d\nuint16 e\nint32 f\nuint32 g\nint64 h\nuint64 i\n"
+                               "float32 j\nfloat64 k\ntime l\nduration m\nfloat64[3] n\nfloat32[2] o\nint16[2] p\n"
+                               "uint8[5] q\nbool[2] r\nIn s\nstring t\nIn[2] u\nOut v\nfloat64 w\n" LINE
+                               "MSG: pkg/In\nfloat64 x\nfloat32 y\n" LINE "MSG: pkg/Out\nIn a\nuint8 b\nIn c\n";
+    enum { TEXT_AT = 43 + 8 + 8 + 24 + 8 + 4 + 5 + 2 + 12, SIZE = TEXT_AT + 4 + 24 + 25 + 8 };
+    const struct reel_channel c = channel_of("pkg/Top", text);
+    AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&c, NULL);
+    struct grow once = {0}, each = {0};
+    uint8_t payload[SIZE] = {0};
+    uint64_t seed = 1;
+    assert_non_null(d);
+    for (unsigned round = 0; round < 500; round++) {
+        for (unsigned i = 0; i < SIZE; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            payload[i] = round % 3 == 0 ? (uint8_t)(seed >> 33) : round % 3 == 1 ? 0xff : (uint8_t)(seed >> 33) & 0x81;
+        }
+        store_u32le(payload + TEXT_AT, 0);
+        json_of(d, bytes_of(payload, SIZE), false, &once);
+        json_of(d, bytes_of(payload, SIZE), true, &each);
+        assert_int_equal(once.size, each.size);
+        assert_memory_equal(once.data, each.data, each.size);
+    }
+    free(once.data);
+    free(each.data);
+}
+
 static void fields(void **state) {
     (void)state;
     assert_string_equal(
@@ -329,6 +370,7 @@ int main(void) {
         cmocka_unit_test(bad_definitions),
         cmocka_unit_test(definitions_have_ceilings),
         cmocka_unit_test(a_visitor_may_end_the_walk),
+        cmocka_unit_test(members_at_once),
         cmocka_unit_test(fields),
         cmocka_unit_test(every_message_of_the_samples),
     };

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
+#include "formats/ros/relay_internal.h"
 #include "formats/ros/standard.h"
 #include "formats/ros/translate.h"
 #include "makers/hex.h"
@@ -360,6 +361,50 @@ static void second_version(void **state) {
     ros_relay_free(out.relay);
 }
 
+/* What most payloads are goes the quick way, and the rest does not. */
+static void the_quick_way(void **state) {
+    (void)state;
+    static const char definition[] =
+        "Header header\nstring[] names\nfloat64[2] a\nint16[] b\nIn[] c\nduration d\n" LINE
+        "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n" LINE "MSG: pkg/In\nuint8 x\nfloat64 y\n";
+    static const char payload[] = "07000000 01000000 02000000 03000000 'map' 02000000 01000000 'a' 00000000 "
+                                  "0000000000000840 0000000000001040 01000000 0900 02000000 01 0000000000000040 "
+                                  "02 0000000000000040 ffffffff 00ca9a3b";
+    struct ros_translation out;
+    uint8_t quick[256];
+    size_t size;
+    check_translated(ROS_2, "pkg/Top", definition, &out);
+    const char *all = laid_out(out.relay, hex(payload));
+    assert_string_equal(all, "00010000"
+                             "0100000002000000"
+                             "040000006d617000"
+                             "02000000"
+                             "0200000061000000"
+                             "010000000000000000000000"
+                             "0000000000000840"
+                             "0000000000001040"
+                             "0100000009000000"
+                             "02000000"
+                             "01000000"
+                             "0000000000000040"
+                             "0200000000000000"
+                             "0000000000000040"
+                             "0000000000000000");
+    assert_true(relay_quick(out.relay, hex(payload), quick, sizeof quick, &size));
+    assert_int_equal(2 * size, strlen(all));
+    struct reel_bytes whole = hex(payload);
+    assert_false(relay_quick(out.relay, whole, quick, size - 1, &size));
+    for (size_t n = 0; n < whole.size; n++) {
+        assert_false(relay_quick(out.relay, bytes_of(whole.data, n), quick, sizeof quick, &size));
+    }
+    ros_relay_free(out.relay);
+
+    check_translated(ROS_2, "pkg/Top", "bool a\n", &out); /* any byte that is not 0 is true */
+    assert_false(relay_quick(out.relay, hex("02"), quick, sizeof quick, &size));
+    assert_string_equal(laid_out(out.relay, hex("02")), "0001000001");
+    ros_relay_free(out.relay);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sha256),
@@ -372,6 +417,7 @@ int main(void) {
         cmocka_unit_test(defaults_are_bounded),
         cmocka_unit_test(big_endian),
         cmocka_unit_test(second_version),
+        cmocka_unit_test(the_quick_way),
     };
     return cmocka_run_group_tests(tests, open_standard, close_standard);
 }
