@@ -8,6 +8,7 @@
 
 #include "api/job_reply.h"
 #include "api/paging.h"
+#include "api/pending.h"
 #include "api/recording.h"
 #include "base/ascii.h"
 #include "base/cleanup.h"
@@ -20,7 +21,6 @@
 enum {
     ID_SIZE = 33,
     VISIT_ROWS = 50,        /* recordings between two looks at the clock */
-    JOBS_MAX = 16,          /* that one request starts */
     QUICK_BYTES = 64 << 20, /* of a recording that a request reads itself */
     PAGE_PENDING = 1000,
     WORDS_MAX = 16,
@@ -225,9 +225,9 @@ struct search {
     struct http_request *r;
     struct filter filter;
     struct catalog_query q; /* of the recordings */
-    int64_t soft_ns, hard_ns;
-    json_t *items, *pending;
-    unsigned jobs;
+    int64_t soft_ns;        /* when the page ends */
+    json_t *items;
+    struct pending pending;
     uint64_t searched;
     char skipped[ID_SIZE];  /* the recording that the page before ended with; "": none */
     struct place after;     /* … and its event there */
@@ -237,35 +237,15 @@ struct search {
 
 static void search_done(struct search *s) {
     json_decref(s->items);
-    json_decref(s->pending);
+    json_decref(s->pending.items);
     free(s->filter.text);
-}
-
-static bool has_time(void *context, uint64_t done, uint64_t total) {
-    const struct search *s = context;
-    (void)done, (void)total;
-    return reel_now_ns() < s->hard_ns && !http_is_gone(s->r);
-}
-
-/* Adds it to those that are not answered yet. */
-static void leave(struct search *s, const struct catalog_recording *row, const struct reel_error *why) {
-    char id[JOB_ID_TEXT];
-    struct reel_error err = {0};
-    bool later = why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED || why->code == REEL_CANCELLED ||
-                 why->code == REEL_CONFLICT;
-    bool job = later && s->jobs < JOBS_MAX && statistics_make_later(http_app(s->r), row, id, &err);
-    s->jobs += job;
-    json_array_append_new(s->pending,
-                          json_pack("{s:s, s:s, s:s, s:o, s:o}", "recording", row->id, "collection", row->collection,
-                                    "name", row->name, "job", job ? api_view_job(s->r, id) : json_null(), "problem",
-                                    later ? json_null() : view_text(why->text)));
 }
 
 /* False: it is pending. */
 static bool find_events(struct search *s, const struct catalog_recording *row, struct derived_events *out) {
     struct app *app = http_app(s->r);
     struct reel_error err = {0};
-    const struct reel_progress progress = {.report = has_time, .context = s};
+    const struct reel_progress progress = {.report = pending_has_time, .context = &s->pending};
     bool good = derived_events_open(app, row->content, out, &err);
     if (!good && (err.code == REEL_NOT_FOUND || err.code == REEL_CHANGED) && row->size <= QUICK_BYTES &&
         reel_now_ns() < s->soft_ns) {
@@ -273,13 +253,13 @@ static bool find_events(struct search *s, const struct catalog_recording *row, s
         good = statistics_make_events(app, row, &progress, out, &err);
     }
     if (!good) {
-        leave(s, row, &err);
+        pending_add(&s->pending, row, &err);
     }
     return good;
 }
 
 static bool is_full(const struct search *s) {
-    return json_array_size(s->items) >= s->filter.query->limit || json_array_size(s->pending) >= PAGE_PENDING;
+    return json_array_size(s->items) >= s->filter.query->limit || json_array_size(s->pending.items) >= PAGE_PENDING;
 }
 
 static void note_next(struct search *s, const char *recording, const struct place *last) {
@@ -384,10 +364,10 @@ static bool read_cursor(struct search *s, char *cursor) {
 
 static void reply_found(struct search *s) {
     char pending[24];
-    snprintf(pending, sizeof pending, "%zu", json_array_size(s->pending));
+    snprintf(pending, sizeof pending, "%zu", json_array_size(s->pending.items));
     http_add_header(s->r, "X-Pending", pending);
     paging_reply_found(s->r, json_incref(s->items), s->next[0] ? s->next : NULL, event_columns,
-                       json_pack("{s:O, s:o}", "pending", s->pending, "searched", view_u64(s->searched)));
+                       json_pack("{s:O, s:o}", "pending", s->pending.items, "searched", view_u64(s->searched)));
 }
 
 void derived_search(struct http_request *r, const struct catalog_event_query *query, char *cursor) {
@@ -404,9 +384,9 @@ void derived_search(struct http_request *r, const struct catalog_event_query *qu
                              .end_ns = query->has_end ? query->end_ns : INT64_MAX},
                        .soft_ns = reel_now_ns() + api_wait_ns(r, WAIT_NS),
                        .items = json_array(),
-                       .pending = json_array()};
-    s.hard_ns = s.soft_ns + GRACE_NS;
-    if (!s.items || !s.pending) {
+                       .pending = {.r = r, .items = json_array()}};
+    s.pending.hard_ns = s.soft_ns + GRACE_NS;
+    if (!s.items || !s.pending.items) {
         http_reply_no_memory(r);
     } else if (read_cursor(&s, cursor) && read_filter(r, &s.filter) &&
                http_reserve(r, FILE_MEMORY + (uint64_t)query->limit * EVENT_MEMORY) && run(&s)) {

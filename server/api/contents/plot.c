@@ -12,7 +12,7 @@
 #include "base/c_locale.h"
 #include "base/text_stream.h"
 #include "syntax/json_out.h"
-#include "syntax/utf8.h"
+#include "syntax/xml_out.h"
 
 enum { PLOT_FIELDS_MAX = 8, WIDTH_DEFAULT = 800, HEIGHT_DEFAULT = 300 };
 enum { LEFT = 74, RIGHT = 12, TOP = 28, TIMES = 26 }; /* pixels around the lines */
@@ -63,34 +63,10 @@ static void plot_measure(struct plot *p) {
 
 /* ---- text */
 
-/* Characters that XML cannot represent become U+FFFD. */
-static void plot_put_escaped(FILE *f, const char *text) {
-    size_t left = strlen(text);
-    for (const uint8_t *p = (const uint8_t *)text; left > 0;) {
-        size_t size = utf8_length(p, left);
-        bool bad =
-            size == 0 || p[0] < 0x20 || p[0] == 0x7f || (size == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe);
-        const char *entity = p[0] == '&'   ? "&amp;"
-                             : p[0] == '<' ? "&lt;"
-                             : p[0] == '>' ? "&gt;"
-                             : p[0] == '"' ? "&quot;"
-                                           : NULL;
-        entity = bad ? "\xef\xbf\xbd" : entity;
-        size = size ? size : 1;
-        if (entity) {
-            fputs(entity, f);
-        } else {
-            fwrite(p, 1, size, f);
-        }
-        p += size;
-        left -= size;
-    }
-}
-
 static void plot_put_text(FILE *f, double x, double y, const char *anchor, const char *text) {
     C_LOCALE;
     fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    plot_put_escaped(f, text);
+    xml_put_text(f, text);
     fputs("</text>\n", f);
 }
 
@@ -175,7 +151,7 @@ static void put_plot(FILE *f, const struct plot *p, const char *title) {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\"",
             p->width, p->height, p->width, p->height);
     fputs(" font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">\n<title>", f);
-    plot_put_escaped(f, title);
+    xml_put_text(f, title);
     fprintf(f, "</title>\n<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n", p->width, p->height);
     plot_put_text(f, LEFT, 18, "start", title);
     put_axes(f, p);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/paging.h"
+#include "api/pending.h"
 #include "api/recordings/recordings.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -24,7 +25,6 @@
 
 enum {
     VISIT_ROWS = 50,        /* recordings between two looks at the clock */
-    JOBS_MAX = 16,          /* that one request starts */
     QUICK_BYTES = 64 << 20, /* of a recording that a request reads itself */
     INTERVALS_DEFAULT = 100,
     WHERE_MAX = 16,
@@ -41,9 +41,9 @@ struct search {
     struct recordings_query *query;
     struct reel_question *question;
     uint64_t intervals_max; /* of a recording; 0: it is asked only whether there is one */
-    int64_t soft_ns, hard_ns;
-    json_t *items, *pending;
-    unsigned jobs;
+    int64_t soft_ns;        /* when the page ends */
+    json_t *items;
+    struct pending pending;
     uint64_t searched, kept; /* kept: intervals */
     /* what becomes of a recording in which it held; false: replied */
     bool (*found)(struct search *s, const struct catalog_recording *row, const struct reel_answer *answer);
@@ -53,7 +53,7 @@ struct search {
 static void search_done(struct search *s) {
     reel_question_free(s->question);
     json_decref(s->items);
-    json_decref(s->pending);
+    json_decref(s->pending.items);
 }
 
 /* ---- one recording */
@@ -69,31 +69,11 @@ static struct reel_recording *open_recording(void *context, struct reel_error *e
     return api_recording_open(http_app(o->s->r), o->row, 0, job, err);
 }
 
-static bool has_time(void *context, uint64_t done, uint64_t total) {
-    const struct search *s = context;
-    (void)done, (void)total;
-    return reel_now_ns() < s->hard_ns && !http_is_gone(s->r);
-}
-
-/* Adds it to those that are not answered yet. */
-static void search_values_leave(struct search *s, const struct catalog_recording *row, const struct reel_error *why) {
-    char id[JOB_ID_TEXT];
-    struct reel_error err = {0};
-    bool later = why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED || why->code == REEL_CANCELLED ||
-                 why->code == REEL_CONFLICT;
-    bool job = later && s->jobs < JOBS_MAX && statistics_make_later(http_app(s->r), row, id, &err);
-    s->jobs += job;
-    json_array_append_new(s->pending,
-                          json_pack("{s:s, s:s, s:s, s:o, s:o}", "recording", row->id, "collection", row->collection,
-                                    "name", row->name, "job", job ? api_view_job(s->r, id) : json_null(), "problem",
-                                    later ? json_null() : view_text(why->text)));
-}
-
 /* NULL: it is pending. */
 static struct reel_statistics *get_statistics(struct search *s, const struct catalog_recording *row) {
     struct app *app = http_app(s->r);
     struct reel_error err = {0};
-    const struct reel_progress progress = {.report = has_time, .context = s};
+    const struct reel_progress progress = {.report = pending_has_time, .context = &s->pending};
     struct reel_statistics *statistics = statistics_open(app, row->content, &err);
     bool quick = !statistics && (err.code == REEL_NOT_FOUND || err.code == REEL_CHANGED) && row->size <= QUICK_BYTES &&
                  reel_now_ns() < s->soft_ns;
@@ -101,14 +81,14 @@ static struct reel_statistics *get_statistics(struct search *s, const struct cat
         statistics = statistics_open(app, row->content, &err);
     }
     if (!statistics) {
-        search_values_leave(s, row, &err);
+        pending_add(&s->pending, row, &err);
     }
     return statistics;
 }
 
 static bool search_values_visit(struct search *s, const struct catalog_recording *row) {
     struct opening opening = {.s = s, .row = row};
-    const struct reel_progress progress = {.report = has_time, .context = s};
+    const struct reel_progress progress = {.report = pending_has_time, .context = &s->pending};
     const struct reel_question_options options = {.size = sizeof options,
                                                   .intervals_max = (uint32_t)s->intervals_max,
                                                   .open = open_recording,
@@ -127,13 +107,13 @@ static bool search_values_visit(struct search *s, const struct catalog_recording
             struct reel_error ignored;
             store_remove_file(http_app(s->r)->store, row->content, STORE_STATISTICS, &ignored);
         }
-        search_values_leave(s, row, &err);
+        pending_add(&s->pending, row, &err);
         return true;
     }
     if (answer->total == 0 && !answer->complete) {
         const struct reel_error late = {
             .text = "it takes longer than a request may: send Prefer: wait=60, or narrow the search"};
-        search_values_leave(s, row, &late);
+        pending_add(&s->pending, row, &late);
         return true;
     }
     return answer->total == 0 || s->found(s, row, answer);
@@ -168,14 +148,13 @@ static bool read_question(struct search *s) {
         return false;
     }
     s->soft_ns = reel_now_ns() + wait_ns;
-    s->hard_ns = s->soft_ns + GRACE_NS;
     s->items = json_array();
-    s->pending = json_array();
-    return s->items && s->pending ? true : (http_reply_no_memory(s->r), false);
+    s->pending = (struct pending){.r = s->r, .hard_ns = s->soft_ns + GRACE_NS, .items = json_array()};
+    return s->items && s->pending.items ? true : (http_reply_no_memory(s->r), false);
 }
 
 static bool search_values_is_full(const struct search *s, uint32_t limit) {
-    return json_array_size(s->items) >= limit || json_array_size(s->pending) >= PAGE_PENDING ||
+    return json_array_size(s->items) >= limit || json_array_size(s->pending.items) >= PAGE_PENDING ||
            s->kept >= PAGE_INTERVALS;
 }
 
@@ -210,10 +189,10 @@ static bool search_values_run(struct search *s, char **next) {
 static void search_values_reply(struct search *s, const struct rows_form *form, const char *next,
                                 const char *const *columns) {
     char pending[24];
-    snprintf(pending, sizeof pending, "%zu", json_array_size(s->pending));
+    snprintf(pending, sizeof pending, "%zu", json_array_size(s->pending.items));
     http_add_header(s->r, "X-Pending", pending);
     json_t *body = json_pack("{s:O, s:o, s:O, s:o}", "items", s->items, "next", next ? json_string(next) : json_null(),
-                             "pending", s->pending, "searched", view_u64(s->searched));
+                             "pending", s->pending.items, "searched", view_u64(s->searched));
     if (next) {
         api_add_next_link(s->r, next);
     }

@@ -6,25 +6,8 @@
 #include "api/tree/dav.h"
 #include "base/cleanup.h"
 #include "reel/time.h"
+#include "syntax/xml_out.h"
 #include "views/addresses.h"
-
-static void dav_xml_put_text(FILE *out, const char *text) {
-    for (; *text; text++) {
-        switch (*text) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        default:
-            fputc(*text, out);
-        }
-    }
-}
 
 static bool dav_xml_is_folder(const struct dav_entry *e) {
     return e->path[strlen(e->path) - 1] == '/';
@@ -46,7 +29,7 @@ static void dav_xml_put_name(FILE *out, const struct dav_entry *e) {
     }
     AUTO_MEM char *name = strndup(e->path + begin, end - begin);
     fputs("<D:displayname>", out);
-    dav_xml_put_text(out, name ? name : "");
+    xml_put_text(out, name ? name : "");
     fputs("</D:displayname>", out);
 }
 
@@ -75,7 +58,7 @@ void dav_put_entry(FILE *out, const struct dav_entry *e) {
     }
     if (e->etag) {
         fputs("<D:getetag>", out);
-        dav_xml_put_text(out, e->etag);
+        xml_put_text(out, e->etag);
         fputs("</D:getetag>", out);
     }
     fputs("</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>\n", out);

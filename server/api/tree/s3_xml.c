@@ -7,37 +7,12 @@
 #include "api/tree/s3.h"
 #include "base/cleanup.h"
 #include "base/text_stream.h"
+#include "syntax/xml_out.h"
 #include "views/addresses.h"
-
-static void put_text(FILE *out, const char *text) {
-    for (; *text; text++) {
-        switch (*text) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        case '\t':
-        case '\n':
-        case '\r':
-            fprintf(out, "&#%d;", *text);
-            break;
-        default: /* other control characters are not XML's */
-            fputc((unsigned char)*text < ' ' ? '?' : *text, out);
-        }
-    }
-}
 
 void s3_put_text(FILE *out, const char *element, const char *text) {
     fprintf(out, "<%s>", element);
-    put_text(out, text);
+    xml_put_text(out, text);
     fprintf(out, "</%s>", element);
 }
 

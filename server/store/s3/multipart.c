@@ -7,6 +7,7 @@
 #include "base/text_stream.h"
 #include "store/s3/s3_internal.h"
 #include "store/s3/xml.h"
+#include "syntax/xml_out.h"
 
 enum { ANSWER_MAX = 64 << 10 };
 static const struct s3_body nothing = {.data = ""};
@@ -58,12 +59,6 @@ bool s3_part(struct s3 *s3, struct s3_name name, const char *upload, unsigned nu
     return good && (etag[0] || reel_fail(err, REEL_IO, "the store at %s gave a part no ETag", s3->host));
 }
 
-static void multipart_put_escaped(FILE *f, const char *text) {
-    for (; *text; text++) {
-        *text == '<' ? fputs("&lt;", f) : *text == '&' ? fputs("&amp;", f) : fputc(*text, f);
-    }
-}
-
 static char *parts_text(const char (*etags)[S3_ETAG_MAX], unsigned n) {
     char *text = NULL;
     size_t size = 0;
@@ -74,7 +69,7 @@ static char *parts_text(const char (*etags)[S3_ETAG_MAX], unsigned n) {
     fputs("<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">", f);
     for (unsigned i = 0; i < n; i++) {
         fprintf(f, "<Part><PartNumber>%u</PartNumber><ETag>", i + 1);
-        multipart_put_escaped(f, etags[i]);
+        xml_put_text(f, etags[i]);
         fputs("</ETag></Part>", f);
     }
     fputs("</CompleteMultipartUpload>", f);
