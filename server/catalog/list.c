@@ -229,38 +229,58 @@ static bool list_read_rows(struct db_handle *h, const struct list *l, uint32_t l
     return step != DB_FAILED;
 }
 
-static bool find_key(struct db_handle *h, const struct list *l, struct found *out, struct reel_error *err) {
+/* The sort's column of a row; *key malloc'd, NULL: there is no such row. */
+static bool read_key(struct db_handle *h, const struct list *l, int64_t row, char **key, struct reel_error *err) {
     char sql[96];
+    *key = NULL;
     snprintf(sql, sizeof sql, "SELECT %s FROM recordings WHERE row = :row", l->plan.column);
     AUTO(db_done) struct db_statement *s = db_compose(h, sql, err);
     if (!s) {
         return false;
     }
-    db_set_int(s, ":row", out->rows[out->n - 1]);
-    if (db_next(s, err) != DB_ROW) {
-        return false;
+    db_set_int(s, ":row", row);
+    enum db_step step = db_next(s, err);
+    return step == DB_ROW ? (*key = strdup(db_text(s, 0))) || reel_fail_memory(err) : step == DB_END;
+}
+
+/* Sets know where a row is now: *is: that is where the page before has ended. */
+static bool is_where_it_was(struct db_handle *h, const struct list *l, bool *is, struct reel_error *err) {
+    AUTO_MEM char *key = NULL;
+    int64_t number = 0;
+    *is = !l->continued || l->plan.counting;
+    if (*is) {
+        return true;
     }
-    out->key = strdup(db_text(s, 0));
-    return out->key || reel_fail_memory(err);
+    bool good = read_key(h, l, l->after.row, &key, err);
+    *is = key &&
+          (l->after.text ? strcmp(key, l->after.text) == 0 : number_i64(key, &number) && number == l->after.number);
+    return good;
 }
 
 /* From sets in memory; *done: it is. */
 static bool find_in_sets(struct db_handle *h, struct list *l, uint32_t limit, struct found *out, bool *done,
                          struct reel_error *err) {
     struct list_cut cut = {.limit = limit};
+    bool is = false;
+    *done = false;
+    if (!l->sets || !list_sets_pay(l->sets, &l->query, &l->plan)) {
+        return true;
+    }
+    if (!is_where_it_was(h, l, &is, err)) {
+        return false;
+    }
     if (!l->plan.counting) {
         cut.after_row = l->continued ? l->after.row : 0;
         cut.offset = l->q->offset;
     }
-    bool good = !l->sets || !list_sets_pay(l->sets, &l->query, &l->plan) ||
-                list_sets_cut(l->sets, h, &l->query, &l->plan, &cut, err);
+    bool good = !is || list_sets_cut(l->sets, h, &l->query, &l->plan, &cut, err);
     *done = good && cut.done;
     if (*done) {
         *out = (struct found){.rows = cut.rows, .n = cut.n, .more = cut.more};
     } else {
         free(cut.rows);
     }
-    return good && (!*done || !out->more || l->plan.counting || find_key(h, l, out, err));
+    return good && (!*done || !out->more || l->plan.counting || read_key(h, l, out->rows[out->n - 1], &out->key, err));
 }
 
 /* The rows of the page. What a window leaves is read again: by a gather, at last without a window. */

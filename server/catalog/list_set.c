@@ -40,21 +40,25 @@ void list_asking_done(struct list_asking *a) {
     changes_done(&a->changes);
 }
 
-static bool read_changed(struct list_asking *a, int64_t *rows, uint32_t *n, struct reel_error *err) {
+/* *many: more than CHANGED_MAX have changed, the ones that are gone counted as one. */
+static bool read_changed(struct list_asking *a, int64_t *rows, uint32_t *n, bool *many, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(a->h, "changes_recordings", err);
     if (!s) {
         return false;
     }
     db_set_size(s, ":seq", a->changes.since);
     db_set_int(s, ":limit", CHANGED_MAX + 1);
+    uint32_t read = 0;
     enum db_step step;
-    while ((step = db_next(s, err)) == DB_ROW && *n <= CHANGED_MAX) {
+    while ((step = db_next(s, err)) == DB_ROW && read <= CHANGED_MAX) {
         int64_t row = db_int(s, 0);
+        read++;
         a->changes.gone = a->changes.gone || row == 0;
         if (row > 0 && row <= a->rows) {
             rows[(*n)++] = row;
         }
     }
+    *many = read > CHANGED_MAX;
     return step != DB_FAILED;
 }
 
@@ -73,8 +77,12 @@ static bool find_changes(struct list_asking *a, uint64_t since, struct reel_erro
     if (!rows) {
         return reel_fail_memory(err);
     }
-    if (!read_changed(a, rows, &c->n, err) || c->n > CHANGED_MAX) {
-        return c->n > CHANGED_MAX;
+    bool many;
+    if (!read_changed(a, rows, &c->n, &many, err)) {
+        return false;
+    }
+    if (many) {
+        return true;
     }
     c->json = rows_json(rows, c->n);
     c->bits = calloc(a->rows / 32 + 1, sizeof *c->bits);

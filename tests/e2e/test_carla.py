@@ -404,6 +404,11 @@ class Carla(Case):
                 self.assertLessEqual(len(some['items']), limit)
                 paged, cursor = paged + some['items'], some['next']
             self.assertEqual(page['items'], paged)
+        some = ask('&limit=3')
+        server.request('DELETE', '%s/recordings/%s' % (API, logs[2]))  # in which the page has ended
+        self.assertEqual(page['items'][4:], ask('&cursor=' + some['next'])['items'])
+        server.request('POST', '%s/recordings/%s/restore' % (API, logs[2]))
+        self.assertEqual(page['items'][3:], ask('&cursor=' + some['next'])['items'])
         self.assertEqual(get('&q=NUMBER2')[0], [(2, 'collision')])
         self.assertEqual(get('&q=walker.b%20added')[0], [(3, 'added'), (2, 'added'), (1, 'added'), (0, 'added')])
         self.assertEqual(get('&kind=collision&q=number')[0], [(3, 'collision'), (2, 'collision'), (1, 'collision'), (0, 'collision')])

@@ -229,10 +229,12 @@ struct search {
     json_t *items;
     struct pending pending;
     uint64_t searched;
-    char skipped[ID_SIZE];  /* the recording that the page before ended with; "": none */
-    struct place after;     /* … and its event there */
-    char next[CURSOR_ROOM]; /* "": it is the last page so far */
-    const char *rows;       /* the cursor of the recordings being visited */
+    const char *rows;    /* the cursor of the first recordings; NULL: the first there are */
+    char begun[ID_SIZE]; /* the recording that the page before ended in; "": none */
+    struct place after;  /* … and its event there */
+    char ended[ID_SIZE]; /* the same of this page */
+    struct place last;
+    char next[CURSOR_ROOM]; /* "": it is the last page */
 };
 
 static void search_done(struct search *s) {
@@ -262,9 +264,9 @@ static bool is_full(const struct search *s) {
     return json_array_size(s->items) >= s->filter.query->limit || json_array_size(s->pending.items) >= PAGE_PENDING;
 }
 
-static void note_next(struct search *s, const char *recording, const struct place *last) {
-    snprintf(s->next, sizeof s->next, "%s %lld %s %s", recording, (long long)(last ? last->start_ns : 0),
-             last ? last->id : "-", s->rows ? s->rows : "-");
+static void note_end(struct search *s, const char *recording, const struct place *last) {
+    snprintf(s->ended, sizeof s->ended, "%s", recording);
+    s->last = *last;
 }
 
 static const struct place behind_all = {INT64_MAX, "ffffffffffffffffffffffffffffffff"};
@@ -278,7 +280,7 @@ static bool put_events(struct search *s, const struct catalog_recording *row, co
             http_reply_no_memory(s->r);
             return false;
         }
-        note_next(s, row->id, &all[i].place);
+        note_end(s, row->id, &all[i].place);
     }
     return true;
 }
@@ -286,15 +288,11 @@ static bool put_events(struct search *s, const struct catalog_recording *row, co
 /* False: replied. */
 static bool visit(struct search *s, const struct catalog_recording *row) {
     AUTO_STRUCT(derived_events_done) struct derived_events events = {0};
-    bool is_after = strcmp(s->skipped, row->id) == 0;
+    bool is_after = strcmp(s->begun, row->id) == 0;
     size_t n = 0;
-    if (s->skipped[0] && !is_after) {
-        return true;
-    }
-    s->skipped[0] = '\0';
     s->searched++;
     if (!find_events(s, row, &events)) {
-        note_next(s, row->id, &behind_all);
+        note_end(s, row->id, &behind_all);
         return true;
     }
     AUTO_MEM struct found *all = select_events(row, &events, &s->filter, is_after ? &s->after : NULL, &n);
@@ -305,13 +303,25 @@ static bool visit(struct search *s, const struct catalog_recording *row) {
     return put_events(s, row, all, n);
 }
 
-/* A recording that was deleted meanwhile is not looked for. */
-static void find_skipped(struct search *s, const struct catalog_page *page) {
-    bool found = false;
-    for (uint32_t i = 0; i < page->n_items && !found; i++) {
-        found = strcmp(page->items[i].id, s->skipped) == 0;
+/* The next page begins with the recording that this one has ended in, the n-th behind *cursor, and not with those
+ * before it, as it may be gone by then. False: replied. */
+static bool go_on_behind(struct search *s, char **cursor, uint32_t n) {
+    struct catalog_page page = {0};
+    struct reel_error err = {0};
+    s->q.limit = n;
+    if (n == 0) {
+        return true;
     }
-    s->skipped[0] = found ? s->skipped[0] : '\0';
+    if (!catalog_list(http_app(s->r)->catalog, &s->q, &page, &err)) {
+        http_reply_error(s->r, &err);
+        return false;
+    }
+    if (page.next) {
+        free(*cursor);
+        *cursor = TAKE(page.next);
+    }
+    catalog_page_done(&page);
+    return true;
 }
 
 /* Visits recordings until the page is full or the time is over. False: replied. */
@@ -321,28 +331,29 @@ static bool run(struct search *s) {
     do {
         struct catalog_page page = {0};
         struct reel_error err = {0};
-        s->q.cursor = s->rows = cursor;
+        uint32_t i = 0;
+        s->q.cursor = cursor;
         s->q.limit = VISIT_ROWS;
         if (!catalog_list(http_app(s->r)->catalog, &s->q, &page, &err)) {
             http_reply_error(s->r, &err);
             return false;
         }
-        find_skipped(s, &page);
-        for (uint32_t i = 0; i < page.n_items && good && !is_full(s); i++) {
+        for (; i < page.n_items && good && !is_full(s); i++) {
             good = visit(s, &page.items[i]);
         }
-        if (!is_full(s)) { /* the next page begins with the next recordings */
+        if (good && is_full(s)) {
+            good = go_on_behind(s, &cursor, i - 1);
+        } else {
             free(cursor);
-            s->rows = cursor = TAKE(page.next);
-            s->next[0] = '\0';
-            s->skipped[0] = '\0';
+            cursor = TAKE(page.next);
         }
         catalog_page_done(&page);
     } while (good && cursor && !is_full(s) && reel_now_ns() < s->soft_ns);
-    if (!is_full(s) && cursor) {
-        note_next(s, "-", NULL);
+    bool is_in = is_full(s);
+    if (is_in || cursor) {
+        snprintf(s->next, sizeof s->next, "%s %lld %s %s", is_in ? s->ended : "-", (long long)s->last.start_ns,
+                 is_in ? s->last.id : "-", cursor ? cursor : "-");
     }
-    s->rows = NULL;
     return good;
 }
 
@@ -357,7 +368,7 @@ static bool read_cursor(struct search *s, char *cursor) {
         refuse_cursor(s->r);
         return false;
     }
-    snprintf(s->skipped, sizeof s->skipped, "%s", is_first ? "" : recording);
+    snprintf(s->begun, sizeof s->begun, "%s", is_first ? "" : recording);
     s->rows = strcmp(rest, "-") == 0 ? NULL : rest;
     return true;
 }

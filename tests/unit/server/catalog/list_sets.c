@@ -193,6 +193,41 @@ static void many_changes_are_seen(void **state) {
     compare_all();
 }
 
+/* What is purged counts, too, where there are as many others as can be applied one by one. */
+static void many_changes_are_seen_beside_a_purge(void **state) {
+    (void)state;
+    struct catalog_page page = ask(&(struct catalog_query){.sort = "name", .limit = 1}, false);
+    compare_all();
+    assert_true(catalog_trash(c, page.items[0].id, &err) &&
+                catalog_purge_at(c, page.items[0].id, CATALOG_ANY_VERSION, &err));
+    sqlite3 *raw = open_raw();
+    assert_int_equal(
+        sqlite3_exec(raw, "UPDATE recordings SET size = size + 7, updated_ns = updated_ns + 1 WHERE row <= 2500", NULL,
+                     NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(raw);
+    compare_all();
+    catalog_page_done(&page);
+}
+
+/* The next page begins where the page before ended, wherever its last recording is by now. */
+static void a_page_goes_on_where_it_was(void **state) {
+    (void)state;
+    for (unsigned by_sets = 0; by_sets < 2; by_sets++) {
+        struct catalog_query q = {.words = "lab", .sort = "name", .limit = 5};
+        struct catalog_page page = ask(&q, true), next = {0};
+        char name[32];
+        snprintf(name, sizeof name, "z-moved-%u", by_sets);
+        change(page.items[4].id, (struct catalog_change){.name = name});
+        q.cursor = page.next;
+        next = ask(&q, by_sets);
+        assert_int_equal(next.n_items, 5);
+        assert_true(strcmp(next.items[0].name, page.items[4].name) > 0 && next.items[0].name[0] == 'n');
+        catalog_page_done(&page);
+        catalog_page_done(&next);
+    }
+}
+
 static atomic_bool over;
 
 static void *trash_and_restore(void *context) {
@@ -240,6 +275,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_change_is_seen_at_once, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(what_is_purged_is_gone, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(many_changes_are_seen, set_up_rows, tear_down),
+        cmocka_unit_test_setup_teardown(many_changes_are_seen_beside_a_purge, set_up_rows, tear_down),
+        cmocka_unit_test_setup_teardown(a_page_goes_on_where_it_was, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(pages_are_whole_while_others_write, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(sets_are_bounded, set_up_rows, tear_down),
     };
