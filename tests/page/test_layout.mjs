@@ -93,7 +93,10 @@ export const tests = {
         };
         await withPage(server, `/recordings/${camera.id}`, {}, async (page) => {
             await page.getByRole('button', { name: 'Maximize Image' }).waitFor();
-            for (const close of await page.locator('.panel:not(#panel-image)').getByLabel(/^Close /).all()) {
+            for (const close of await page
+                .locator('.panel:not(#panel-image)')
+                .getByLabel(/^Close /)
+                .all()) {
                 await close.click();
             }
             await shown(page, 'image');

@@ -7,8 +7,7 @@ import { arranged, freeId, idsOf, keepPanels, kindOf, readTree, writeTree, type 
 
 const DEFAULT_COUNT = 2;
 /** By the types of the topics: recordings of one format may have nothing in common. */
-const key = ({ topics = [] }: Recording) =>
-    `reel.panels.${[...new Set(topics.map(({ type }) => type))].sort().join()}`;
+const key = ({ topics = [] }: Recording) => `reel.panels.${[...new Set(topics.map(({ type }) => type))].sort().join()}`;
 
 /** A place without a panel yet; it offers all panels. */
 export const CHOOSER = 'new';
