@@ -10,6 +10,8 @@ export const labelOf = (labels: Record<string, string>, value: string): string =
 export const text = {
     name: 'Reel',
     noAnswer: 'The server is not responding. Check that it is running and that you are connected.',
+    unreachable: 'Server unreachable, retrying…',
+    uploading: (files: number, part: string) => `Uploading ${plural(files, 'file', 'files')}, ${part}`,
     httpError: (status: number) => `The server returned error ${status}.`,
     retry: 'Try again',
     close: 'Close',
