@@ -10,6 +10,12 @@ export async function tearDown() {
 }
 
 export const tests = {
+    async links_the_api_reference() {
+        await withPage(server, '/', {}, async (page) => {
+            await page.getByRole('link', { name: 'API', exact: true }).click();
+            await page.getByRole('navigation', { name: 'Operations' }).waitFor();
+        });
+    },
     async navigates_without_reloading() {
         await withPage(server, '/', {}, async (page) => {
             await page.evaluate(() => (window.stillHere = true));

@@ -477,6 +477,20 @@ async function looksRight() {
 }
 
 export const tests = {
+    async the_first_row_is_reached_from_the_search_box_and_ticked_rows_are_seen() {
+        await withPage(server, '/', {}, async (page) => {
+            await page.locator('.table-row').nth(3).waitFor();
+            await page.keyboard.press('/');
+            await page.keyboard.press('Escape');
+            await page.keyboard.press('ArrowDown');
+            const first = page.locator('.table-row[aria-rowindex="2"]');
+            await eventually(async () => /current/.test(await first.getAttribute('class')), 'the first row');
+            const line = (row) => row.evaluate((element) => getComputedStyle(element).boxShadow);
+            assert.equal(await line(first), 'none');
+            await page.keyboard.press('Space');
+            await eventually(async () => (await line(first)) !== 'none', 'a line at the selected row');
+        });
+    },
     async searches_for_values() {
         await withPage(server, '/', { allow: [/400/] }, async (page) => {
             const choose = async (typed, item) => {

@@ -94,7 +94,13 @@ async function errorOf(response: Response): Promise<ApiError> {
     } catch {
         // no problem document: the page of a proxy, or an empty body
     }
-    return new ApiError(response.status, problem, problem?.detail || problem?.title || text.httpError(response.status));
+    const said = problem?.detail || problem?.title || text.httpError(response.status);
+    // a sentence begins with a capital; not a name, such as run.bag
+    return new ApiError(
+        response.status,
+        problem,
+        said.replace(/^[a-z]+(?= )/, (word) => word[0]!.toUpperCase() + word.slice(1)),
+    );
 }
 
 /** Sends a request. Throws ApiError unless the status is 2xx or 304, and DOMException AbortError when aborted. */

@@ -123,6 +123,11 @@ function Header({ name, login }: { name: string; login: boolean }) {
                 )}
                 {!login && !linkKey && <Uploads />}
                 {!login && !linkKey && <Jobs />}
+                {!linkKey && (
+                    <a class="small api" href="docs" title={text.app.reference}>
+                        {text.app.api}
+                    </a>
+                )}
                 {!login && <ZoneMenu />}
                 <Button
                     kind="quiet"

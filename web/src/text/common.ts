@@ -38,6 +38,8 @@ export const text = {
         upload: 'Upload',
         admin: 'Administration',
         search: 'Search recordings',
+        api: 'API',
+        reference: 'API reference',
         theme: { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
         logOut: 'Log out',
         caller: (name: string, role: string) => `${name} (${role})`,

@@ -171,7 +171,11 @@ export function SearchBox() {
             const states = items.length + 1; // including no selection
             setAt(((at + 1 + (event.key === 'ArrowDown' ? 1 : states - 1)) % states) - 1);
         } else if (event.key === 'ArrowDown') {
-            document.querySelector<HTMLElement>('.library .table-body')?.focus();
+            const list = document.querySelector<HTMLElement>('.library .table-body');
+            list?.focus();
+            if (!list?.hasAttribute('aria-activedescendant')) {
+                list?.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown' })); // marks the first row
+            }
         } else if (event.key === 'Escape' && open) {
             clear();
         } else if (event.key === 'Tab' && open && at >= 0) {
