@@ -477,55 +477,6 @@ async function looksRight() {
 }
 
 export const tests = {
-    async the_first_row_is_reached_from_the_search_box_and_ticked_rows_are_seen() {
-        await withPage(server, '/', {}, async (page) => {
-            await page.locator('.table-row').nth(3).waitFor();
-            await page.keyboard.press('/');
-            await page.keyboard.press('Escape');
-            await page.keyboard.press('ArrowDown');
-            const first = page.locator('.table-row[aria-rowindex="2"]');
-            await eventually(async () => /current/.test(await first.getAttribute('class')), 'the first row');
-            const line = (row) => row.evaluate((element) => getComputedStyle(element).boxShadow);
-            assert.equal(await line(first), 'none');
-            await page.keyboard.press('Space');
-            await eventually(async () => (await line(first)) !== 'none', 'a line at the selected row');
-        });
-    },
-    async searches_for_values() {
-        await withPage(server, '/', { allow: [/400/] }, async (page) => {
-            const choose = async (typed, item) => {
-                await search(page).pressSequentially(typed);
-                await page.getByRole('option', { name: item }).first().click();
-            };
-            await choose('format:rosbag-1.2 /od', /^\/odom\./);
-            await choose('twist.twist.li', /twist\.linear\.x/);
-            assert.equal(await search(page).inputValue(), 'format:rosbag-1.2 /odom.twist.twist.linear.x');
-            await search(page).pressSequentially('>0.4 for 2s');
-            const found = page.getByRole('region', { name: 'When was' });
-            await found.getByRole('status').filter({ hasText: '3 recordings of 3 searched.' }).waitFor();
-            await checkAxeInBothThemes(page);
-            await found.getByRole('button', { name: 'Save as events…' }).click();
-            await page.getByRole('dialog').getByLabel('Title').fill('fast');
-            await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-            await page.getByText('3 events in 3 recordings').waitFor();
-            const opened = found.getByRole('list', { name: 'Times in walk-1.bag' }).getByRole('link').first();
-            await opened.click(); // at the moment
-            const head = page.getByRole('slider', { name: 'Playhead' });
-            await eventually(async () => (await head.getAttribute('aria-valuetext'))?.includes('0:00.003'), 'the time');
-            await page.locator('.timeline').getByText('fast').first().waitFor();
-            await page.goBack();
-            await found.getByRole('status').filter({ hasText: '3 recordings' }).waitFor();
-            await search(page).fill('/odom.twist.twist.linear.x>0.4 and (');
-            await search(page).press('Enter');
-            await found.getByRole('alert').waitFor();
-            assert.equal(await found.getByRole('listitem').count(), 0);
-            await search(page).fill('/odom.twist.twist.linear.x>4000');
-            await found.getByText('This was in no recording').waitFor();
-            await search(page).fill('duration>1s');
-            await page.getByRole('link', { name: 'duration:>1s' }).click();
-            await eventually(async () => (await names(page)).length === 4, 'the recordings that were meant');
-        });
-    },
     searches,
     reports_an_invalid_query: reportsAnInvalidQuery,
     keeps_the_rows_while_typing: keepsTheRowsWhileTyping,
