@@ -300,12 +300,20 @@ export const tests = {
     },
     async a_backup_is_made_and_described() {
         await withPage(server, '/admin/maintenance', {}, async (page) => {
-            await page.getByLabel('Stored files').selectOption('copy');
             await page.getByRole('button', { name: 'Back up now' }).click();
-            await page.getByText(/^Last backup: reel-.* recordings, \d+ files/).waitFor();
+            await page.getByText(/^Last backup: reel-.* recordings\.$/).waitFor();
+            await page.getByText(/^With copies of all \d+ files/).waitFor();
             await page.locator('.admin-section tbody tr', { hasText: 'Backup' }).getByText('Done').waitFor();
+            assert.equal((await server.json('/admin/backup/last')).files.kept, 'copy');
+            await page.waitForTimeout(1100); // backups are named by the second
+            await page.getByLabel('Recorded files').selectOption('Not copied: catalog only');
+            await page.getByRole('button', { name: 'Back up now' }).click();
+            const missing = page.getByText(/^Catalog only: the \d+ recorded files .* are not in the backup\./);
+            await missing.waitFor();
+            const colour = (one) => one.evaluate((element) => getComputedStyle(element).color);
+            assert.notEqual(await colour(missing), await colour(page.getByText(/^Last backup/)));
+            await checkAxeInBothThemes(page);
         });
-        assert.equal((await server.json('/admin/backup/last')).files.kept, 'copy');
     },
     async a_collection_is_described_and_renamed() {
         await server.uploadDemo('hall');

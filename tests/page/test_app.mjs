@@ -1,5 +1,5 @@
 // The application shell: navigation, theme, jobs.
-import { Server, assert, withPage } from './harness.mjs';
+import { Server, assert, eventually, withPage } from './harness.mjs';
 
 let server;
 export async function setUp() {
@@ -10,6 +10,12 @@ export async function tearDown() {
 }
 
 export const tests = {
+    async links_the_api_reference() {
+        await withPage(server, '/', {}, async (page) => {
+            await page.getByRole('link', { name: 'API', exact: true }).click();
+            await page.getByRole('navigation', { name: 'Operations' }).waitFor();
+        });
+    },
     async navigates_without_reloading() {
         await withPage(server, '/', {}, async (page) => {
             await page.evaluate(() => (window.stillHere = true));
@@ -75,6 +81,21 @@ export const tests = {
         await withPage(server, '/recordings/', {}, async (page) => {
             await page.getByRole('link', { name: 'Back to library' }).click();
             await page.waitForURL(server.base + '/');
+        });
+    },
+    async the_first_row_is_reached_from_the_search_box_and_ticked_rows_are_seen() {
+        await server.uploadDemo();
+        await withPage(server, '/', {}, async (page) => {
+            await page.locator('.table-row').nth(1).waitFor();
+            await page.keyboard.press('/');
+            await page.keyboard.press('Escape');
+            await page.keyboard.press('ArrowDown');
+            const first = page.locator('.table-row[aria-rowindex="2"]');
+            await eventually(async () => /current/.test(await first.getAttribute('class')), 'the first row');
+            const line = (row) => row.evaluate((element) => getComputedStyle(element).boxShadow);
+            assert.equal(await line(first), 'none');
+            await page.keyboard.press('Space');
+            await eventually(async () => (await line(first)) !== 'none', 'a line at the selected row');
         });
     },
 };

@@ -1,4 +1,5 @@
 // The panels of a recording: their places, and what the address says about them.
+import { cameraBag, gpsBag, uploadBag } from './bags.mjs';
 import { Server, assert, checkAxe, eventually, withPage } from './harness.mjs';
 
 let server, bag, archive, part;
@@ -80,6 +81,35 @@ export const tests = {
             await page.goBack();
             await shown(page, 'c500-500.map.messages');
             assert.equal(query(page).get('messages.topic'), '/scan');
+        });
+    },
+    async a_recording_never_opens_without_panels() {
+        const camera = await uploadBag(server, 'camera.bag', cameraBag());
+        const gps = await uploadBag(server, 'gps.bag', gpsBag());
+        const again = await uploadBag(server, 'camera_2.bag', cameraBag());
+        const open = async (page, { id }, query = '') => {
+            await page.goto(`/recordings/${id}${query}`);
+            await page.locator('.panel').first().waitFor();
+        };
+        await withPage(server, `/recordings/${camera.id}`, {}, async (page) => {
+            await page.getByRole('button', { name: 'Maximize Image' }).waitFor();
+            for (const close of await page
+                .locator('.panel:not(#panel-image)')
+                .getByLabel(/^Close /)
+                .all()) {
+                await close.click();
+            }
+            await shown(page, 'image');
+            await open(page, gps); // of the same format, without pictures
+            await region(page, 'Map').waitFor();
+            await open(page, gps, '?panels=image,image2'); // a link from another recording
+            await region(page, 'Map').waitFor();
+            await open(page, again); // of the same topics
+            await region(page, 'Image').waitFor();
+            assert.equal(await page.locator('.panel').count(), 1);
+            await page.getByRole('button', { name: 'Close Image' }).click();
+            await page.getByText('No panels are shown.').waitFor(); // as the user wanted, here
+            await open(page, camera);
         });
     },
     async each_of_several_panels_of_a_kind_has_its_own_settings() {
@@ -248,8 +278,8 @@ export const tests = {
                 await at(0, 0);
                 await page.getByRole('button', { name: 'Close the second recording' }).click();
                 await eventually(
-                    () => query(page).get('with') === null && query(page).get('panels') === 'none',
-                    'one recording',
+                    () => query(page).get('with') === null && !/none|^messages/.test(query(page).get('panels')),
+                    'the default panels of one recording',
                 );
                 await page.goBack();
                 await eventually(() => query(page).get('with') === part.id, 'both again');

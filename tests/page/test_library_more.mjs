@@ -85,6 +85,7 @@ async function savesSearches() {
         assert.equal(queryOf(page).get('saved'), 'cameras');
         assert.deepEqual((await server.json('/searches/cameras')).value, {
             q: 'camera',
+            where: null,
             start: 'now-7d',
             end: null,
             sort: null,

@@ -1,6 +1,7 @@
 // The view of a recording: header, timeline, playback, panels, annotations, export.
 import fs from 'node:fs';
-import { Server, assert, eventually, checkView, sample, withPage } from './harness.mjs';
+import { cameraBag, uploadBag } from './bags.mjs';
+import { Server, assert, checkAxe, eventually, checkView, sample, withPage } from './harness.mjs';
 
 let server, bag, archive;
 export async function setUp() {
@@ -317,6 +318,55 @@ export const tests = {
             assert.equal(got.length, size);
             assert.ok(got.equals(same));
             assert.match(new URL(download.url()).search, /start=/);
+        });
+    },
+    async formats_of_some_topics_ask_which() {
+        const rear = cameraBag().filter(({ topic }) => topic === '/camera');
+        const cameras = await uploadBag(server, 'cameras.bag', [
+            ...cameraBag(),
+            ...rear.map((one) => ({ ...one, topic: '/rear' })),
+        ]);
+        await withPage(server, `/recordings/${cameras.id}?range=0.7~1.9`, {}, async (page) => {
+            await ready(page);
+            await page.getByRole('button', { name: 'Export' }).click();
+            const format = page.getByLabel('Format');
+            const has = (name, text) => eventually(async () => (await format.textContent()).includes(text), name);
+            const ticks = () =>
+                page
+                    .locator('.export-list label')
+                    .evaluateAll((all) =>
+                        all
+                            .filter((one) => one.querySelector('input').checked)
+                            .map((one) => one.textContent.split(' ')[0]),
+                    );
+            const download = page.getByRole('button', { name: 'Download' });
+            await has('a video', '(.mp4) – of some topics');
+            await has('a point cloud', '(.ply) – not possible');
+            await format.selectOption('.ply');
+            await page.getByText('no point clouds').first().waitFor(); // why
+            assert.ok(await download.isDisabled());
+            await format.selectOption('.images.zip');
+            assert.deepEqual(await ticks(), ['/camera', '/rear']);
+            await format.selectOption('.mp4');
+            await page.getByText('This format holds one topic: choose which.').waitFor();
+            assert.ok(await download.isDisabled());
+            await page.locator('.dialog').getByLabel('Topic', { exact: true }).selectOption('/rear');
+            assert.deepEqual(await ticks(), ['/rear']);
+            await checkAxe(page, '.dialog');
+            await format.selectOption('.mcap'); // holds all again
+            assert.deepEqual(await ticks(), ['/a_status', '/camera', '/rear']);
+            await page.getByRole('checkbox', { name: /a_status/ }).uncheck();
+            await format
+                .locator('option[value=".images.zip"]', { hasText: /\.images\.zip\)$/ })
+                .waitFor({ state: 'attached' });
+            await page.getByRole('checkbox', { name: /rear/ }).uncheck();
+            await format.selectOption('.mp4');
+            assert.deepEqual(await ticks(), ['/camera']);
+            const coming = page.waitForEvent('download');
+            await download.click();
+            const file = await coming;
+            assert.equal(file.suggestedFilename(), 'cameras_0.7-1.9s.mp4');
+            assert.equal(fs.readFileSync(await file.path()).toString('latin1', 4, 8), 'ftyp');
         });
     },
     async exports_each_of_several_files() {

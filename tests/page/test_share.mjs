@@ -37,8 +37,8 @@ export const tests = {
         await withPage(server, `/recordings/${recording.id}?at=1.5&range=1~3`, {}, async (page) => {
             await heading(page);
             await page.evaluate(
-                (format) => localStorage.setItem(`reel.panels.${format}`, 'topics,messages'),
-                recording.format,
+                (types) => localStorage.setItem(`reel.panels.${types}`, 'topics,messages'),
+                [...new Set(recording.topics.map(({ type }) => type))].sort().join(),
             );
             await page.reload();
             await page.locator('#panel-topics').waitFor();

@@ -351,6 +351,56 @@ export const tests = {
         });
         await isThere(big, 'resumed');
     },
+    async waits_for_a_server_that_is_gone() {
+        const big = path.join(folder, 'gone.mcap');
+        fs.writeFileSync(big, crypto.randomBytes(24 << 20));
+        const [played] = await server.upload(files.slice(0, 1));
+        await withPage(server, '/upload', { allow: [...expected, /ERR_|Failed to load/], own: true }, async (page) => {
+            const client = await page.context().newCDPSession(page);
+            await client.send('Network.enable');
+            const limit = (upload) =>
+                client.send('Network.emulateNetworkConditions', {
+                    offline: false,
+                    latency: 0,
+                    downloadThroughput: -1,
+                    uploadThroughput: upload,
+                });
+            await limit(1 << 20);
+            const unreachable = page.getByText('Server unreachable, retrying…');
+            await page.getByLabel('Collection').fill('gone');
+            await picker(page).setInputFiles(big);
+            const row_ = row(page, 'gone.mcap');
+            await row_.getByText(/ left$/).waitFor(); // the remaining time
+            await page.getByRole('link', { name: 'Library' }).click();
+            const progress = page.getByRole('link', { name: /^Uploading 1 file, \d+ %$/ }); // in every view
+            await progress.waitFor();
+            const asked = page.waitForEvent('dialog');
+            void page.close({ runBeforeUnload: true });
+            const dialog = await asked;
+            assert.equal(dialog.type(), 'beforeunload');
+            await dialog.dismiss();
+            await page.evaluate((to) => {
+                history.pushState(null, '', to);
+                dispatchEvent(new PopStateEvent('popstate'));
+            }, `/recordings/${played.id}?panels=topics`);
+            await page.getByRole('button', { name: 'Play', exact: true }).click();
+            const gone = new Promise((done) => server.child.once('close', done));
+            server.child.kill('SIGKILL');
+            await gone;
+            await unreachable.waitFor();
+            await page.getByRole('button', { name: 'Play', exact: true }).waitFor(); // the playhead does not run on
+            await checkAxeInBothThemes(page);
+            await progress.click();
+            await state(page, 'gone.mcap', 'Waiting');
+            assert.equal(await row_.getByText('/s').count(), 0);
+            await limit(-1);
+            await server.restart();
+            await unreachable.waitFor({ state: 'detached' });
+            await state(page, 'gone.mcap', 'Failed'); // random bytes are no recording
+            await progress.waitFor({ state: 'detached' });
+        });
+        fs.rmSync(big);
+    },
     async rejects_empty_files_duplicates_and_invalid_tags() {
         const empty = path.join(folder, 'empty.bag');
         fs.writeFileSync(empty, '');

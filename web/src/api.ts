@@ -1,7 +1,9 @@
-// All communication with the server. No other file calls fetch (tus-js-client gets its headers from here).
+// All communication with the server. No other file calls fetch (tus-js-client gets its headers from here), but
+// server_state.ts.
 import { ROOT } from './address';
 import { readEvents, readLines, readParts, type FilePart } from './api_streams';
 import { linkKey } from './shared_link';
+import { askServer } from './server_state';
 import { Store } from './store';
 import { text } from './text/common';
 import type { Change, Job, Problem } from './types';
@@ -92,7 +94,13 @@ async function errorOf(response: Response): Promise<ApiError> {
     } catch {
         // no problem document: the page of a proxy, or an empty body
     }
-    return new ApiError(response.status, problem, problem?.detail || problem?.title || text.httpError(response.status));
+    const said = problem?.detail || problem?.title || text.httpError(response.status);
+    // a sentence begins with a capital; not a name, such as run.bag
+    return new ApiError(
+        response.status,
+        problem,
+        said.replace(/^[a-z]+(?= )/, (word) => word[0]!.toUpperCase() + word.slice(1)),
+    );
 }
 
 /** Sends a request. Throws ApiError unless the status is 2xx or 304, and DOMException AbortError when aborted. */
@@ -111,9 +119,11 @@ export async function request(method: string, path: string, options: RequestOpti
     const before = session.get();
     const response = await fetch(urlOf(path, options.params), { method, headers, body, signal: options.signal }).catch(
         (error: unknown) => {
-            throw error instanceof DOMException && error.name === 'AbortError'
-                ? error
-                : new ApiError(0, null, text.noAnswer);
+            if (error instanceof DOMException && error.name === 'AbortError') {
+                throw error;
+            }
+            void askServer();
+            throw new ApiError(0, null, text.noAnswer);
         },
     );
     const failure = response.ok || response.status === 304 ? null : await errorOf(response);

@@ -1,5 +1,6 @@
 // Readers of streamed responses: lines and server-sent events.
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { pause } from './server_state';
 
 /** What a stream yields; leaving the loop early stops the transfer. */
 async function* piecesOf<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
@@ -113,18 +114,6 @@ export interface EventStream {
 
 const WAIT_MS = 2000;
 const MAX_WAIT_MS = 60000;
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((done) => {
-        const end = () => {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', end);
-            done();
-        };
-        const timer = setTimeout(end, ms);
-        signal.addEventListener('abort', end);
-    });
-}
 
 async function readOnce(stream: EventStream, response: Response, last: { id: string | null }): Promise<boolean> {
     let ended = false;

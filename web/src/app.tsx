@@ -4,7 +4,9 @@ import { useEffect } from 'preact/hooks';
 import { href, useAddress } from './address';
 import { logOut, session } from './api';
 import { droppedFiles } from './file_drop';
+import { percent } from './format';
 import { Jobs } from './jobs';
+import { reachable } from './server_state';
 import { hasRole, service, type Role } from './service';
 import { linkKey } from './shared_link';
 import { useStore } from './store';
@@ -12,6 +14,7 @@ import { text } from './text/common';
 import { nextTheme, theme } from './theme';
 import { CHOICES, chooseZone, zoneChoice, zoneName } from './time_zone';
 import { dropToast, showError, toasts } from './toasts';
+import { uploadProgress } from './upload_progress';
 import { Button, EmptyState, ErrorBoundary, Menu, lazy } from './ui';
 import { Library } from './views/library';
 import { SearchBox } from './views/library/search_box';
@@ -118,7 +121,13 @@ function Header({ name, login }: { name: string; login: boolean }) {
                         {text.app.caller(known.caller.name ?? '', known.caller.role)}
                     </span>
                 )}
+                {!login && !linkKey && <Uploads />}
                 {!login && !linkKey && <Jobs />}
+                {!linkKey && (
+                    <a class="small api" href="docs" title={text.app.reference}>
+                        {text.app.api}
+                    </a>
+                )}
                 {!login && <ZoneMenu />}
                 <Button
                     kind="quiet"
@@ -137,6 +146,22 @@ function Header({ name, login }: { name: string; login: boolean }) {
             </div>
         </header>
     );
+}
+
+/** The progress of the uploads, in every view. */
+function Uploads() {
+    const now = useStore(uploadProgress);
+    return (
+        now && (
+            <a class="small uploads" href="upload">
+                {text.uploading(now.left, percent(now.part, 1))}
+            </a>
+        )
+    );
+}
+
+function Unreachable() {
+    return <div role="alert">{!useStore(reachable) && <p class="unreachable error">{text.unreachable}</p>}</div>;
 }
 
 function Toasts() {
@@ -171,6 +196,7 @@ export function App() {
                 {text.skip}
             </a>
             <Header name={name} login={needed} />
+            <Unreachable />
             <main class="view" id="content" tabIndex={-1}>
                 {needed ? (
                     linkKey ? (

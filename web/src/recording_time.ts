@@ -55,5 +55,6 @@ export function secondsOf(ns: bigint): string {
 }
 /** A time as the URL holds it: seconds from the start. */
 export const toSeconds = (recording: Recording, ns: bigint): string => secondsOf(ns - boundsOf(recording).start);
+/** Also '@' and the time on the recording's clock in ns, in links made without knowing its start. */
 export const fromSeconds = (recording: Recording, seconds: string): bigint =>
-    boundsOf(recording).start + timeNs(seconds);
+    /^@\d{1,19}$/.test(seconds) ? BigInt(seconds.slice(1)) : boundsOf(recording).start + timeNs(seconds);

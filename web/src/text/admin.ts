@@ -50,15 +50,25 @@ export const adminText = {
         problem: 'Problem',
         recordings: 'Recordings',
         backup: 'Backup',
-        backupHelp: 'Writes the catalog to the server’s backup folder. The server keeps running.',
+        backupHelp: 'Writes the archive to the server’s backup folder. The server keeps running.',
         backupStart: 'Back up now',
-        blobs: 'Stored files',
-        blobOptions: { none: 'Only the list of files', link: 'Hard links (same disk)', copy: 'Copies' } as Record<
-            string,
-            string
-        >,
-        backupLast: (name: string, time: string, recordings: string, files: string, size: string) =>
-            `Last backup: ${name}, ${time}, ${recordings} recordings, ${files} files (${size}).`,
+        blobs: 'Recorded files',
+        blobOptions: {
+            copy: 'Copies',
+            link: 'Hard links (same disk)',
+            none: 'Not copied: catalog only',
+        } as Record<string, string>,
+        backupLast: (name: string, time: string, recordings: string) =>
+            `Last backup: ${name}, ${time}, ${recordings} recordings.`,
+        backupFiles: {
+            copy: (files: string, size: string) => `With copies of all ${files} files (${size}).`,
+            link: (files: string, size: string) =>
+                `With hard links to all ${files} files (${size}): on the same disk, they are lost with it.`,
+            none: (files: string, size: string) =>
+                `Catalog only: the ${files} recorded files (${size}) are not in the backup. Back them up by other means, or choose copies or hard links.`,
+        },
+        backupElsewhere: (files: string) =>
+            `${files} referenced files, which lie outside the archive, are not in the backup.`,
         backupNone: 'No backup yet',
         recent: 'Recent backups and checks',
         recentNone: 'None in the last week',

@@ -10,6 +10,8 @@ export const labelOf = (labels: Record<string, string>, value: string): string =
 export const text = {
     name: 'Reel',
     noAnswer: 'The server is not responding. Check that it is running and that you are connected.',
+    unreachable: 'Server unreachable, retrying…',
+    uploading: (files: number, part: string) => `Uploading ${plural(files, 'file', 'files')}, ${part}`,
     httpError: (status: number) => `The server returned error ${status}.`,
     retry: 'Try again',
     close: 'Close',
@@ -36,6 +38,8 @@ export const text = {
         upload: 'Upload',
         admin: 'Administration',
         search: 'Search recordings',
+        api: 'API',
+        reference: 'API reference',
         theme: { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
         logOut: 'Log out',
         caller: (name: string, role: string) => `${name} (${role})`,

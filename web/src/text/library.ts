@@ -26,7 +26,7 @@ export const savedText = {
 
 export const libraryText = {
     title: 'Library',
-    placeholder: 'Search: words, format:mcap, topic:/odom, robot:r1 …',
+    placeholder: 'Search: words, format:mcap, topic:/odom, robot:r1, /battery.voltage<11 …',
     clear: 'Clear search',
     suggestions: 'Suggestions',
     keys: {
@@ -44,6 +44,8 @@ export const libraryText = {
         'meta.': 'file metadata',
     },
     tagKey: (n: number) => `tag, ${plural(n, 'recording', 'recordings')}`,
+    valuesOf: 'search its values',
+    fieldOf: 'field, then < > = and a value',
     topicIn: (n: number) => `topic, ${plural(n, 'recording', 'recordings')}`,
     helpTitle: 'Search syntax',
     help: [
@@ -58,6 +60,10 @@ export const libraryText = {
         ['damaged:true   -state:failed', 'Damaged recordings; a leading minus excludes'],
         ['size:>100M duration:1m..1h', 'Ranges of sizes, durations, messages'],
         ['created:>now-7d   2024-06', 'Added in the last 7 days; recordings of a month or day'],
+        [
+            '/battery.voltage<11 for 2s',
+            'When a value was so, for at least 2 s. Also > <= >= = !=, text and true; and, or, parentheses. Behind all other terms',
+        ],
         ['r1 or (r2 -hall)', 'One of them; parentheses group'],
         ['site:"main hall"', 'Quote values that contain spaces'],
         ['/   ↓   Enter   Del', 'Keys: search; go to the list; open; move to trash'],

@@ -20,6 +20,7 @@ export const uploadText = {
     help: 'Verified; interrupted uploads resume. Files that are already stored are not sent again.',
     list: 'Uploads',
     progressOf: (done: string, all: string) => `${done} of ${all} uploaded`,
+    left: (time: string) => `${time} left`,
     clearFinished: 'Clear finished',
     states: {
         waiting: 'Waiting',

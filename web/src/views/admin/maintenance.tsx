@@ -15,6 +15,21 @@ const SCRUB_FIELDS = [
 ];
 const BACKUP_FIELDS = [{ name: 'blobs', label: t.blobs, options: Object.entries(t.blobOptions) }];
 
+/** What it holds, and what it does not. */
+function LastBackup({ backup: { name, time, recordings, files } }: { backup: Backup }) {
+    return (
+        <>
+            <p>{t.backupLast(name, moment(time), count(recordings))}</p>
+            <p class={files.kept === 'none' ? 'error' : ''}>
+                {t.backupFiles[files.kept](count(files.count), bytes(files.size))}
+            </p>
+            {files.kept !== 'none' && files.elsewhere > 0 && (
+                <p class="error">{t.backupElsewhere(count(files.elsewhere))}</p>
+            )}
+        </>
+    );
+}
+
 function LastScrub({ scrub }: { scrub: Scrub }) {
     if (scrub.state === 'none') {
         return <p class="muted">{t.scrubNever}</p>;
@@ -65,19 +80,7 @@ export function Maintenance() {
             <h2>{t.backup}</h2>
             <p class="muted">{t.backupHelp}</p>
             <Loaded of={backup}>
-                {(last) => (
-                    <p>
-                        {last.state === 'done'
-                            ? t.backupLast(
-                                  last.name,
-                                  moment(last.time),
-                                  count(last.recordings),
-                                  count(last.files.count),
-                                  bytes(last.files.size),
-                              )
-                            : t.backupNone}
-                    </p>
-                )}
+                {(last) => <>{last.state === 'done' ? <LastBackup backup={last} /> : <p>{t.backupNone}</p>}</>}
             </Loaded>
             <Form fields={BACKUP_FIELDS} submit={async () => undefined}>
                 {({ values, body }) => (

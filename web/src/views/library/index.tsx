@@ -1,13 +1,13 @@
 // The library: a searchable list of recordings. The URL holds its state (q, start, end, sort, row).
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../use_size';
-import { go, setQuery, useAddress } from '../../address';
+import { go, href, setQuery, useAddress } from '../../address';
 import { onChange } from '../../api';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
 import { libraryText } from '../../text/library';
 import type { Recording } from '../../types';
-import { Button, Confirm, EmptyState, Failed, Menu, Select, Spinner, VirtualTable, type Sort } from '../../ui';
+import { Button, Confirm, EmptyState, Failed, lazy, Menu, Select, Spinner, VirtualTable, type Sort } from '../../ui';
 import { purge, restore, trash } from './actions';
 import { BulkBar } from './bulk_bar';
 import { OPTIONAL, SORTS, columnsFor, columnsWithoutRoom, hiddenColumns, recordingPath, toggleColumn } from './columns';
@@ -20,12 +20,14 @@ import { mistake, mistakeOf } from './mistakes';
 import { Peek, movePeek, peeked } from './preview';
 import { Previews } from './previews';
 import { RecordingList } from './recording_list';
+import { meantBy } from './value_query';
 import { selectColumn, useSelection, type Selecting } from './selection';
 
 const t = libraryText;
 const REFRESH_AFTER_MS = 400;
 const RECOUNT_AFTER_MS = 3000; // filters and histogram: expensive, and not urgent
 const NEWEST = '-created';
+const Found = lazy(() => import('./found'));
 
 /** The list for a search, kept up to date; `refreshCount` increases when counts must be reloaded. */
 function useRows(q: string, start: string | null, end: string | null, sort: string) {
@@ -89,12 +91,18 @@ function useCurrentRow(row: string | null) {
 
 function Empty({ q, start, end, sort }: { q: string; start: string | null; end: string | null; sort: string }) {
     const mayUpload = useRole('upload');
+    const meant = meantBy(q);
     if (q === 'state:trashed') {
         return <EmptyState title={t.trashEmpty} />;
     }
     if (q || start || end) {
         return (
             <EmptyState title={t.noMatch} help={t.noMatchHelp}>
+                {meant && (
+                    <p>
+                        {t.meant} <a href={href('', { q: meant, start, end, sort })}>{meant}</a>
+                    </p>
+                )}
                 <Button kind="main" onClick={() => setQuery({ q: null, start: null, end: null, row: null, sort })}>
                     {t.showAll}
                 </Button>
@@ -340,6 +348,18 @@ export function Library() {
     const selecting = useSelection(shown);
     const good = answered?.query ?? (wrong ? '' : null); // null: not known yet
     const collection = selectedCollection(good ?? q);
+    const where = query.get('where');
+    if (where) {
+        return (
+            <div class="library">
+                <Filters query={good} dates={dates} start={start} end={end} refreshCount={refreshCount} />
+                <div class="library-main">
+                    <Mistakes />
+                    <Found q={q} where={where} start={start} end={end} />
+                </div>
+            </div>
+        );
+    }
     return (
         <div class={`library ${filtersOpen ? 'filters-open' : ''}`}>
             <h1 class="visually-hidden">{t.title}</h1>

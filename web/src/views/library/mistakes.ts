@@ -2,6 +2,7 @@
 import { ApiError } from '../../api';
 import { Store } from '../../store';
 import { termsOf, type Term } from './query';
+import { isHalfCondition, splitSearch } from './value_query';
 
 export interface Mistake {
     query: string;
@@ -81,6 +82,10 @@ export function isHalfTyped(query: string, caret: number, formats: readonly stri
     const depth = [...query.replace(/"[^"]*"/g, '')].reduce((n, c) => n + (c === '(' ? 1 : c === ')' ? -1 : 0), 0);
     if (quotes % 2 === 1 || depth > 0 || /(^|\s)(or|\|)\s*$/.test(query)) {
         return true;
+    }
+    const { where } = splitSearch(query);
+    if (where !== null) {
+        return isHalfCondition(where);
     }
     const term = termsOf(query).find((one) => one.start < caret && caret <= one.end);
     return !!term && term.key !== null && isHalfValue(term, formats);

@@ -6,7 +6,7 @@ import { savedText } from '../../text/library';
 import type { Saved } from '../../types';
 
 /** The parts of the address that are saved. */
-export const PARTS = ['q', 'start', 'end', 'sort'] as const;
+export const PARTS = ['q', 'where', 'start', 'end', 'sort'] as const;
 export type SavedQuery = Record<(typeof PARTS)[number], string | null>;
 
 export interface SavedSearch {

@@ -11,6 +11,7 @@ import { useStore } from '../../store';
 import { isHalfTyped, mistake, type Mistake } from './mistakes';
 import { typingAt } from './query';
 import { suggest, type Suggestion } from './suggest';
+import { joinSearch, splitSearch } from './value_query';
 
 const SEARCH_AFTER_MS = 300;
 const SUGGEST_AFTER_MS = 120;
@@ -94,7 +95,7 @@ function Underline({ wrong, input }: { wrong: Mistake; input: { current: HTMLInp
 export function SearchBox() {
     const { path, query } = useAddress();
     const inLibrary = path === '';
-    const current = inLibrary ? (query.get('q') ?? '') : '';
+    const current = inLibrary ? joinSearch(query.get('q'), query.get('where')) : '';
     const [value, setValue] = useState(current);
     const [at, setAt] = useState(-1);
     const [help, setHelp] = useState(false);
@@ -120,10 +121,11 @@ export function SearchBox() {
     const search = (value: string, replace: boolean) => {
         clearTimeout(timer.current);
         if (inLibrary) {
-            sent.current = value.trim();
-            setQuery({ q: value.trim(), row: null }, replace);
+            const parts = splitSearch(value);
+            sent.current = joinSearch(parts.q, parts.where);
+            setQuery({ ...parts, row: null }, replace);
         } else if (!replace) {
-            go(href('', { q: value.trim() }));
+            go(href('', splitSearch(value)));
         }
     };
     const typed = (value: string) => {
@@ -169,7 +171,11 @@ export function SearchBox() {
             const states = items.length + 1; // including no selection
             setAt(((at + 1 + (event.key === 'ArrowDown' ? 1 : states - 1)) % states) - 1);
         } else if (event.key === 'ArrowDown') {
-            document.querySelector<HTMLElement>('.library .table-body')?.focus();
+            const list = document.querySelector<HTMLElement>('.library .table-body');
+            list?.focus();
+            if (!list?.hasAttribute('aria-activedescendant')) {
+                list?.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown' })); // marks the first row
+            }
         } else if (event.key === 'Escape' && open) {
             clear();
         } else if (event.key === 'Tab' && open && at >= 0) {

@@ -1,11 +1,11 @@
 // Search suggestions: keys, values of a key, topics. Values and their counts come from the server.
 import { href } from '../../address';
-import { get } from '../../api';
+import { get, type Page } from '../../api';
 import { recent } from '../../recent';
 import { formatTitle, service } from '../../service';
 import { text } from '../../text/common';
 import { libraryText, savedText } from '../../text/library';
-import type { Values } from '../../types';
+import type { Recording, Values } from '../../types';
 import { quoted, type Typing } from './query';
 import { savedSearches } from './saved';
 
@@ -69,6 +69,7 @@ async function suggestValues(typing: Typing, signal: AbortSignal): Promise<Sugge
 
 async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggestion[]> {
     const { prefix } = typing;
+    const conditions = prefix.startsWith('/') ? await suggestConditions(typing, signal) : [];
     const keys = KEYS.filter((key) => key.startsWith(prefix)).map((key) => ({
         insert: key === 'meta.' ? key : key + ':',
         label: key === 'meta.' ? key : key + ':',
@@ -92,7 +93,34 @@ async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggest
             incomplete: false,
         }));
     }
-    return [...keys, ...tagged, ...topics].slice(0, prefix ? MAX_ITEMS : 20);
+    return [...conditions, ...keys, ...tagged, ...topics].slice(0, prefix ? MAX_ITEMS : 20);
+}
+
+/** The fields of a topic, as a recording has them that was added last. */
+async function fieldsOf(topic: string, signal: AbortSignal): Promise<string[]> {
+    const q = `topic:${quoted(topic)}`;
+    const [recording] = (await get<Page<Recording>>('/recordings', { q, limit: 1, sort: '-created' }, signal)).items;
+    const all = recording
+        ? await get<{ fields: { path: string }[] }>(`/recordings/${recording.id}/topics/fields`, { topic }, signal)
+        : { fields: [] };
+    return all.fields.map(({ path }) => path);
+}
+
+/** Topics, then fields of one, for a condition such as /battery.voltage<11. */
+async function suggestConditions({ prefix }: Typing, signal: AbortSignal): Promise<Suggestion[]> {
+    const item = (insert: string, note: string) => ({ insert, label: insert, note, incomplete: true });
+    const [name] = prefix.split('.', 1);
+    const topics = (await valuesOf('topic', name!, signal)).items;
+    if (name === prefix) {
+        return topics.slice(0, PLACES).map(({ value }) => item(value + '.', libraryText.valuesOf));
+    }
+    const topic = topics.find(({ value }) => prefix.startsWith(value + '.'))?.value;
+    const begun = prefix.slice((topic ?? '').length + 1);
+    const fields = topic === undefined ? [] : await fieldsOf(topic, signal);
+    return fields
+        .filter((path) => path.startsWith(begun))
+        .slice(0, MAX_ITEMS)
+        .map((path) => item(`${topic}.${path}`, libraryText.fieldOf));
 }
 
 /** Saved searches by any part of their name; while nothing is typed also the recordings that were opened last. */

@@ -15,12 +15,14 @@ import { showError } from '../../toasts';
 import type { ServiceDocument, Topic } from '../../types';
 import { Badge, Button, Check, Dialog, Failed, Select, Spinner } from '../../ui';
 import {
+    cutName,
     cutTarget,
     exportParams,
     exportPath,
     fetchPlan,
+    findLimits,
     listChoices,
-    refusedTargets,
+    outcome,
     targetKey,
     titleOf,
     type Choice,
@@ -158,14 +160,24 @@ function Form({
         topics: null,
         range,
     });
-    const refused = useRequest(
-        (signal) => refusedTargets(subject, targets, signal),
+    const limits = useRequest(
+        (signal) => findLimits(subject, targets, signal),
         [recording.id, merged?.id, targets],
     ).value;
-    const option = (t: Target): [string, string, boolean?] => {
-        const title = titleOf(t, service.formats);
-        return refused?.has(targetKey(t)) ? [targetKey(t), exportText.refused(title), true] : [targetKey(t), title];
+    const [ticked, setTicked] = useState<string[] | null>(null); // by the user: a format may hold fewer
+    const all = ticked ?? topics.map(({ name }) => name);
+    const option = (t: Target): [string, string] => [
+        targetKey(t),
+        exportText.outcome[outcome(limits?.get(targetKey(t)), all)](titleOf(t, service.formats)),
+    ];
+    /** Chooses a target; the topics that it cannot hold are left out, and which of several is asked. */
+    const choose = (to: string) => {
+        const limit = limits?.get(to);
+        const fits = all.filter((name) => limit?.fits.includes(name));
+        const some = outcome(limit, all) === 'some';
+        set({ target: to, compression: '', topics: some ? (limit!.single && fits.length > 1 ? [] : fits) : ticked });
     };
+    const limit = limits?.get(choice.target);
     const target = targets.find((t) => targetKey(t) === choice.target) ?? null;
     const set = (part: Partial<Choice>) => setChoice({ ...choice, ...part });
     const empty = choice.topics?.length === 0;
@@ -177,7 +189,10 @@ function Form({
         (signal) => (empty ? Promise.resolve(null) : fetchPlan(subject, target, choice, signal)),
         [recording.id, merged?.id, key],
     );
-    const [path, params] = [exportPath(subject, target, choice.part), exportParams(subject, target, choice)];
+    const [path, params] = [
+        exportPath(subject, target, choice.part, cutName(subject, choice)),
+        exportParams(subject, target, choice),
+    ];
     const name = decodeURIComponent(path.split('/').pop()!);
     const link = async () => new URL(await linkTo(path, params, '24h'), location.origin).href;
     const ready = !empty && !plan.loading && plan.error === null && plan.value?.accepted === true;
@@ -233,8 +248,19 @@ function Form({
                                   ]),
                             ...targets.map(option),
                         ]}
-                        onChange={(to) => setChoice({ ...choice, target: to, compression: '' })}
+                        onChange={choose}
                     />
+                    {limit?.single && limit.fits.length > 1 && (
+                        <Select
+                            label={exportText.topic}
+                            value={choice.topics?.length === 1 ? choice.topics[0]! : ''}
+                            options={[
+                                ['', exportText.chooseTopic, true],
+                                ...limit.fits.map((name): [string, string] => [name, name]),
+                            ]}
+                            onChange={(name) => set({ topics: [name] })}
+                        />
+                    )}
                     {!target && recording.parts.length > 1 && (
                         <Select
                             label={exportText.file}
@@ -297,10 +323,16 @@ function Form({
                     {!target && range && <p class="small muted">{exportText.originalWhole}</p>}
                     {target && !range && <p class="small muted">{exportText.rangeHelp}</p>}
                 </div>
-                {target && <Topics topics={topics} chosen={choice.topics} onChange={(next) => set({ topics: next })} />}
+                {target && (
+                    <Topics
+                        topics={topics}
+                        chosen={choice.topics}
+                        onChange={(next) => (setTicked(next), set({ topics: next }))}
+                    />
+                )}
             </div>
             {empty ? (
-                <p class="error">{exportText.noTopics}</p>
+                <p class="error">{limit?.single ? exportText.whichTopic : exportText.noTopics}</p>
             ) : plan.error !== null ? (
                 <Failed error={plan.error} retry={plan.reload} />
             ) : (

@@ -76,14 +76,21 @@ export function exportPath(
     { recording, merged }: Pick<Subject, 'recording' | 'merged'>,
     target: Target | null,
     part: number,
+    cut = '',
 ): string {
     if (!target) {
         return `/recordings/${recording.id}/file/${encodeURIComponent(recording.parts[part]?.name ?? recording.name)}`;
     }
     const stem =
         recording.name.replace(/(\.nanover\.zip|\.bag\.active|\.[^./]+)$/, '').replace(/\//g, '_') || 'recording';
-    return `${merged ? '/merge' : `/recordings/${recording.id}`}/as/${encodeURIComponent(stem + target.extension)}`;
+    return `${merged ? '/merge' : `/recordings/${recording.id}`}/as/${encodeURIComponent(stem + cut + target.extension)}`;
 }
+
+/** '_19.6-28.3s' in the name of a file that holds these seconds. */
+export const cutName = ({ span }: Subject, { range }: Choice): string => {
+    const after = (time: bigint) => (Math.round(Number(time - span.start) / 1e8) / 10).toString();
+    return range ? `_${after(range.start)}-${after(range.end)}s` : '';
+};
 
 /** The recordings of a merge, at the times at which they are shown. */
 const merges = ({ recording, merged, shift_ns }: Subject): Params =>
@@ -113,25 +120,53 @@ export const cutTarget = (recording: Recording, targets: Target[]): string => {
     return target ? targetKey(target) : '';
 };
 
+/** What a target that cannot hold all topics can hold. */
+export interface Limit {
+    fits: string[]; // each of these topics
+    single: boolean; // one of them, or several only if they are alike
+}
+
+/** Whether the target can hold the chosen topics, none of them, or some. */
+export function outcome(limit: Limit | undefined, chosen: string[]): 'all' | 'some' | 'none' {
+    const fits = chosen.filter((name) => !limit || limit.fits.includes(name)).length;
+    return fits === 0 && chosen.length > 0
+        ? 'none'
+        : fits < chosen.length || (limit?.single && fits > 1)
+          ? 'some'
+          : 'all';
+}
+
 const AT_A_TIME = 4;
-/** The keys of the targets that cannot hold the recording. */
-export async function refusedTargets(subject: Subject, targets: Target[], signal: AbortSignal): Promise<Set<string>> {
-    const refused = new Set<string>();
+const NAMED_MAX = 64; // topics in an address
+/** The limits of the targets that cannot hold all topics of the recording, by their keys. */
+export async function findLimits(
+    subject: Subject,
+    targets: Target[],
+    signal: AbortSignal,
+): Promise<Map<string, Limit>> {
+    const limits = new Map<string, Limit>();
+    const all = subject.topics.map(({ name }) => name);
     const waiting = [...targets];
     const worker = async () => {
         for (let target = waiting.shift(); target; target = waiting.shift()) {
-            const report = await get<Report>(
-                exportPath(subject, target, 0),
-                { ...merges(subject), version: target.version, report: true },
-                signal,
-            );
+            const ask = (topic: string[]) =>
+                get<Report>(
+                    exportPath(subject, target, 0),
+                    { ...merges(subject), version: target.version, topic, report: true },
+                    signal,
+                );
+            const report = await ask([]);
             if (!report.accepted) {
-                refused.add(targetKey(target));
+                const refused = new Set(report.report.map(({ kind, channel }) => kind === 'refuses' && channel));
+                const fits = all.filter((name) => !refused.has(name));
+                const some = fits.length > 0 && fits.length < all.length && fits.length <= NAMED_MAX;
+                const single = !(some && (await ask(fits)).accepted);
+                limits.set(targetKey(target), { fits, single });
             }
         }
     };
     await Promise.all(Array.from({ length: AT_A_TIME }, worker));
-    return refused;
+    return limits;
 }
 
 function groupLosses(report: Loss[]): Plan['losses'] {

@@ -9,6 +9,7 @@ import { forgetOpened, rememberOpened } from '../../recent';
 import { text } from '../../text/common';
 import { recordingText } from '../../text/recording';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
+import { reachable } from '../../server_state';
 import { linkKey } from '../../shared_link';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
@@ -35,6 +36,22 @@ import { ShareDialog } from './share';
 import { Timeline } from './timeline';
 
 /** The playback state, initialized from the URL; written back to the URL when it rests. */
+/** The playhead stops where no data comes any more, and goes on with it. */
+function useWaiting(playback: Playback): void {
+    useEffect(() => {
+        let held = false;
+        return reachable.subscribe((answers) => {
+            if (answers && held) {
+                playback.play();
+            }
+            held = !answers && playback.get().playing;
+            if (held) {
+                playback.pause();
+            }
+        });
+    }, [playback]);
+}
+
 function useRecordingPlayback(recording: Recording, opening: bigint | null, bounds: Range): Playback {
     const playback = useMemo(() => {
         const created = new Playback(bounds, opening ?? boundsOf(recording).start);
@@ -119,6 +136,7 @@ function FullRecording({
     const pair = usePair(recording, second.recording);
     const bounds = unionOf(recording, pair);
     const playback = useRecordingPlayback(recording, opening, bounds);
+    useWaiting(playback);
     const sources = useSources(recording, playback, pair);
     useLayoutEffect(
         () => playback.grow(bounds, recording.state === 'recording'),

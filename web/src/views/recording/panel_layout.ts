@@ -1,12 +1,13 @@
-// Which panels are shown, where, and their settings: from the URL, else as last used for this format (localStorage),
-// else the best fitting ones.
+// Which panels are shown, where, and their settings: from the URL, else as last used for recordings with the same
+// types of topics (localStorage), else the best fitting ones. No recording opens without panels.
 import { address, ROOT, setQuery } from '../../address';
 import { panels, type Panel } from '../../panels';
 import type { Recording, Topic } from '../../types';
 import { arranged, freeId, idsOf, keepPanels, kindOf, readTree, writeTree, type Tree } from './layout/tree';
 
 const DEFAULT_COUNT = 2;
-const key = (recording: Recording) => `reel.panels.${recording.format}`;
+/** By the types of the topics: recordings of one format may have nothing in common. */
+const key = ({ topics = [] }: Recording) => `reel.panels.${[...new Set(topics.map(({ type }) => type))].sort().join()}`;
 
 /** A place without a panel yet; it offers all panels. */
 export const CHOOSER = 'new';
@@ -17,13 +18,16 @@ export function availablePanels(recording: Recording, topics: Topic[]): Panel[] 
     return panels.filter((panel) => panel.fits(recording, topics) > 0);
 }
 
-function defaultPanels(recording: Recording, topics: Topic[]): string[] {
+export function defaultLayout(recording: Recording, topics: Topic[]): Tree | null {
     const fitting = availablePanels(recording, topics);
     const order = [...fitting].sort((a, b) => b.fits(recording, topics) - a.fits(recording, topics));
-    return order.slice(0, DEFAULT_COUNT).map((panel) => panel.name);
+    return arranged(order.slice(0, DEFAULT_COUNT).map((panel) => panel.name));
 }
 
-/** `panels` in the URL; panels that do not fit the recording they show (their setting `of`) are left out. */
+/**
+ * `panels` in the URL; panels that do not fit the recording they show (their setting `of`) are left out. Null if the user
+ * has closed all: none that fits is the default.
+ */
 export function shownLayout(
     recordings: { recording: Recording; topics: Topic[] }[],
     query: URLSearchParams,
@@ -37,7 +41,7 @@ export function shownLayout(
             (kindOf(id) === CHOOSER || (panelOf(id)?.fits(shown.recording, shown.topics) ?? 0) > 0)
         );
     };
-    return stored === undefined ? arranged(defaultPanels(recording, topics)) : keepPanels(stored, fits);
+    return stored === null ? null : (keepPanels(stored ?? null, fits) ?? defaultLayout(recording, topics));
 }
 
 /** Parameters such as plot.fields=… for the settings of a panel. */
@@ -48,7 +52,7 @@ function settingsQuery(id: string, changes: Record<string, string | null>): Reco
 interface Change {
     settings?: Record<string, Record<string, string | null>>; // by panel
     undo?: boolean; // the browser's Back undoes it
-    remember?: boolean; // for other recordings of the format
+    remember?: boolean; // for other recordings with these types of topics
 }
 
 /**
@@ -73,8 +77,9 @@ export function setLayout(
         query.max = null;
     }
     Object.entries(settings).forEach(([id, changes]) => Object.assign(query, settingsQuery(id, changes)));
-    if (remember && !now.has('with')) {
-        localStorage.setItem(key(recording), writeTree(keepPanels(tree, (id) => kindOf(id) !== CHOOSER)));
+    const lasting = keepPanels(tree, (id) => kindOf(id) !== CHOOSER);
+    if (remember && lasting && !now.has('with')) {
+        localStorage.setItem(key(recording), writeTree(lasting));
     }
     setQuery(query, !undo);
 }

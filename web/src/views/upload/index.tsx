@@ -3,7 +3,8 @@ import { Component } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAddress } from '../../address';
 import { readDrop } from '../../file_drop';
-import { bytes, count } from '../../format';
+import { bytes, count, duration } from '../../format';
+import { reachable } from '../../server_state';
 import { refusal, service, useRole } from '../../service';
 import { useStore } from '../../store';
 import { text } from '../../text/common';
@@ -72,15 +73,19 @@ function Duplicate({ item }: { item: Item }) {
 function Line({ item }: { item: Item }) {
     const active = item.state === 'sending' || item.state === 'paused';
     const checking = item.state === 'checking';
+    const answers = useStore(reachable);
+    const state = item.state === 'sending' && !answers ? 'waiting' : item.state;
     const part = item.size > 0 ? (checking ? item.hashed : item.done) / item.size : 1;
     return (
         <li class="upload-item">
             <div class="upload-line">
                 <span class="upload-name mono">{item.name}</span>
-                <Badge kind={KINDS[item.state]}>{t.states[item.state]}</Badge>
+                <Badge kind={KINDS[state]}>{t.states[state]}</Badge>
                 <span class="muted small upload-size">
                     {active ? `${bytes(item.done)} / ${bytes(item.size)}` : bytes(item.size)}
-                    {item.state === 'sending' && item.speed > 0 && ` · ${bytes(item.speed)}/s`}
+                    {state === 'sending' &&
+                        item.speed > 0 &&
+                        ` · ${bytes(item.speed)}/s · ${t.left(duration(Math.ceil((item.size - item.done) / item.speed) * 1e9))}`}
                 </span>
                 <Actions item={item} />
             </div>

@@ -2,11 +2,13 @@
 // is left.
 import * as tus from 'tus-js-client';
 import { ApiError, BASE, get, ownHeaders, patch } from '../../api';
+import { askServer } from '../../server_state';
 import { Store } from '../../store';
 import { text } from '../../text/common';
 import { uploadText } from '../../text/upload';
 import { showToast } from '../../toasts';
 import type { Problem, Recording } from '../../types';
+import { uploadProgress } from '../../upload_progress';
 import { groupFiles, type Group } from './grouping';
 import { hashFile } from './hash';
 
@@ -36,13 +38,15 @@ interface Transfer {
     stop: AbortController; // of this run; resuming after a pause starts a new one
     removed: AbortController;
     since: { at: number; done: number };
+    last: number; // the time of the last progress
 }
 
 const MAX_PARALLEL = 3;
 const QUICK_MS = 700; // a file that is hashed in this time is not sent if it is already stored
 const POLL_MS = 1500;
+const SILENT_MS = 4000; // without progress
 const FULL = 507; // the disk, or the quota of the collection: waiting does not help
-const RETRIES_MS = [0, 500, 1000, 2000, 4000, 8000, 15000, 30000];
+const RETRIES_MS = [0, 500, 1000, ...Array.from({ length: 100 }, () => 3000)]; // five minutes
 
 export const queue = new Store<Item[]>([]);
 const transfers = new Map<number, Transfer>();
@@ -52,6 +56,40 @@ function change(id: number, part: Partial<Item>): void {
     queue.set(queue.get().map((item) => (item.id === id ? { ...item, ...part } : item)));
 }
 const itemOf = (id: number) => queue.get().find((item) => item.id === id);
+
+const sent = ({ size, done, state }: Item) => (state === 'checking' || finished(state) ? size : done);
+/** Reports what is left to do, and asks before the page is closed meanwhile. */
+queue.subscribe((items) => {
+    const counted = items.filter(({ state }) => state !== 'failed' && state !== 'paused');
+    const left = counted.filter(({ state }) => !finished(state)).length;
+    const sum = (of: (item: Item) => number) => counted.reduce((all, item) => all + of(item), 0);
+    uploadProgress.set(
+        left > 0
+            ? {
+                  left,
+                  part:
+                      sum(sent) /
+                      Math.max(
+                          1,
+                          sum(({ size }) => size),
+                      ),
+              }
+            : null,
+    );
+});
+addEventListener('beforeunload', (event) => uploadProgress.get() && event.preventDefault());
+
+/** An upload without progress: whether the server is still there. */
+setInterval(() => {
+    const now = performance.now();
+    for (const { id, state } of queue.get()) {
+        const { since, last } = transfers.get(id)!;
+        if (state === 'sending' && since.at > 0 && now - last > SILENT_MS) {
+            change(id, { speed: 0 });
+            void askServer();
+        }
+    }
+}, SILENT_MS / 2);
 export const finished = (state: UploadState) => state === 'done' || state === 'partial' || state === 'duplicate';
 const busy = (state: UploadState) => state === 'sending';
 
@@ -93,6 +131,7 @@ function itemsOf(group: Group, collection: string, tags: Record<string, string>)
             stop: new AbortController(),
             removed: new AbortController(),
             since: { at: 0, done: 0 },
+            last: 0,
         });
         return {
             id,
@@ -247,6 +286,7 @@ function metadataOf(item: Item, digest: string | null): Record<string, string> {
 async function send(id: number, transfer: Transfer, digest: string | null, signal: AbortSignal): Promise<void> {
     const item = itemOf(id)!;
     transfer.since = { at: performance.now(), done: 0 };
+    transfer.last = transfer.since.at;
     const answer: Answer = { recording: null, digest: null };
     const upload = new tus.Upload(transfer.file, {
         endpoint: BASE + '/uploads',
@@ -272,6 +312,10 @@ async function send(id: number, transfer: Transfer, digest: string | null, signa
         },
         onShouldRetry: (error) => {
             const status = error.originalResponse?.getStatus() ?? 0;
+            change(id, { speed: 0 });
+            if (status === 0) {
+                void askServer();
+            }
             return (
                 status === 0 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== FULL)
             );
@@ -354,6 +398,7 @@ export async function addTags(id: number): Promise<void> {
 
 function progress(id: number, transfer: Transfer, sent: number): void {
     const now = performance.now();
+    transfer.last = now;
     if (sent < transfer.since.done) {
         transfer.since = { at: now, done: sent };
     }

@@ -6,7 +6,7 @@ import type { Recording } from '../../../types';
 import { Button, Field } from '../../../ui';
 import type { Source } from '../layout/frame';
 import { arranged, idsOf, keepPanels, stacked } from '../layout/tree';
-import { nextIds, panelOf, setLayout, settingsOf, shownLayout } from '../panel_layout';
+import { defaultLayout, nextIds, panelOf, setLayout, settingsOf, shownLayout } from '../panel_layout';
 import { recordedShift, type Pair } from './pair';
 
 const isSecond = (id: string) => address.get().query.get(`${id}.of`) === '2';
@@ -37,7 +37,8 @@ function endPair(recording: Recording, topics: Source['topics']): void {
     const { query } = address.get();
     setLayout(
         recording,
-        keepPanels(shownLayout([{ recording, topics }], query), (id) => !isSecond(id)),
+        keepPanels(shownLayout([{ recording, topics }], query), (id) => !isSecond(id)) ??
+            defaultLayout(recording, topics),
     );
 }
 
