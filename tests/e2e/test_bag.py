@@ -1,17 +1,15 @@
 """/search/export.zip?package=bagit: what repositories and journals take, checked by a validator of our own (bagit.py)."""
+import hashlib
 import io
 import json
 import os
 import random
-import subprocess
-import sys
-import tempfile
 import unittest
 import urllib.parse
 import zipfile
 
 from bagit import Invalid, valid_bag, valid_crate
-from harness import API, Case, reel
+from harness import API, Case, files_below, in_a_folder
 from samples import SECOND, T0, bag, by_topic, lab_messages, read_mcap
 
 LAB = [lab_messages(3, salt=i) for i in range(3)]
@@ -145,11 +143,11 @@ class Bag(Case):
         self.assertIn('LEFT-OUT.txt', entities)
         self.assertNotIn('data/conversion-reports.json', files)
 
+    @in_a_folder
     def test_a_stored_file_that_has_changed_is_no_deposit(self):
         recording = self.server.added('rot.bag', bag(lab_messages(2, salt=9)), collection='rot')
         digest = self.get('%s/recordings/%s' % (API, recording)).json()['parts'][0]['sha256']
-        blobs = [os.path.join(folder, name) for folder, _, names in os.walk(self.server.data) for name in names if digest in name or digest[2:] in name]
-        blob = max(blobs, key=os.path.getsize)
+        blob, = [f for f in files_below(self.server.data) if os.path.basename(f) == digest]
         os.chmod(blob, 0o644)
         with open(blob, 'r+b') as file:
             file.seek(-1, os.SEEK_END)
@@ -197,7 +195,6 @@ class Originals(Case):
 class Validator(unittest.TestCase):
     """It finds what is wrong."""
     def test_changes_are_found(self):
-        import hashlib
         digest = lambda data: hashlib.sha256(data).hexdigest()
         files = {'data/a': b'A', 'bagit.txt': b'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n', 'bag-info.txt': b'Bagging-Date: 2026-11-27\nPayload-Oxum: 1.1\n'}
         files['manifest-sha256.txt'] = ('%s  data/a\n' % digest(b'A')).encode()

@@ -98,12 +98,12 @@ static void put_info(FILE *out, const char *label, const char *value) {
 }
 
 static void put_contact(FILE *out, const json_t *authors) {
+    char name[PERSON_ROOM];
     size_t i;
     json_t *author;
     json_array_foreach(authors, i, author) {
-        AUTO_MEM char *name = deposit_text(author, "email") ? deposit_person(author) : NULL;
-        if (name) {
-            put_info(out, "Contact-Name", name);
+        if (deposit_text(author, "email")) {
+            put_info(out, "Contact-Name", deposit_person(author, name));
             put_info(out, "Contact-Email", deposit_text(author, "email"));
             return;
         }

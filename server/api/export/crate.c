@@ -91,14 +91,14 @@ static const char *id_of_recording(const struct catalog_recording *row, char out
 /* ---- the package as a whole */
 
 static void add_authors(struct crate *c, const json_t *authors) {
-    char id[ID_ROOM];
+    char id[ID_ROOM], name[PERSON_ROOM];
     size_t i;
     json_t *author;
     json_array_foreach(authors, i, author) {
         const char *orcid = deposit_text(author, "orcid"), *affiliation = deposit_text(author, "affiliation");
-        AUTO_MEM char *name = deposit_person(author);
         snprintf(id, sizeof id, orcid ? "https://orcid.org/%s" : "#author-%s%zu", orcid ? orcid : "", i + 1);
-        json_t *person = entity(c, id, deposit_text(author, "name") ? "Organization" : "Person", name ? name : "");
+        json_t *person =
+            entity(c, id, deposit_text(author, "name") ? "Organization" : "Person", deposit_person(author, name));
         put_item(c, c->root, "author", reference(id));
         static const char *const members[][2] = {{"givenName", "given"}, {"familyName", "family"}, {"email", "email"}};
         for (size_t k = 0; k < 3; k++) {

@@ -234,14 +234,11 @@ const char *deposit_text(const json_t *object, const char *member) {
     return json_string_value(json_object_get(object, member));
 }
 
-char *deposit_person(const json_t *author) {
+const char *deposit_person(const json_t *author, char out[PERSON_ROOM]) {
     const char *name = deposit_text(author, "name"), *given = deposit_text(author, "given");
-    char *whole = NULL;
-    if (name) {
-        return strdup(name);
-    }
-    return asprintf(&whole, "%s%s%s", given ? given : "", given ? " " : "", deposit_text(author, "family")) < 0 ? NULL
-                                                                                                                : whole;
+    snprintf(out, PERSON_ROOM, "%s%s%s", given ? given : "", given ? " " : "",
+             name ? name : deposit_text(author, "family"));
+    return out;
 }
 
 /* ---- CITATION.cff (Citation File Format 1.2.0) */

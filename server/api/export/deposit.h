@@ -11,8 +11,9 @@
  * title and date are always there. A new reference; NULL: replied. */
 json_t *deposit_read(struct http_request *r);
 const char *deposit_text(const json_t *object, const char *member); /* NULL: it does not have it */
-/* "Ada Lovelace", malloc'd; NULL: no memory. */
-char *deposit_person(const json_t *author);
+/* "Ada Lovelace". Returns `out`. */
+enum { PERSON_ROOM = 2048 };
+const char *deposit_person(const json_t *author, char out[PERSON_ROOM]);
 /* Whether the licence is the identifier that SPDX gave it, not an address. */
 bool deposit_license_is_spdx(const char *license);
 /* CITATION.cff, malloc'd; NULL: no memory. There are authors: the format asks for one. */
