@@ -9,7 +9,7 @@ import urllib.parse
 import zipfile
 
 from bagit import Invalid, valid_bag, valid_crate
-from harness import API, Case, files_below, in_a_folder
+from harness import API, Case, eventually, files_below, in_a_folder
 from samples import SECOND, T0, bag, by_topic, lab_messages, read_mcap
 
 LAB = [lab_messages(3, salt=i) for i in range(3)]
@@ -136,6 +136,12 @@ class Bag(Case):
             self.assertEqual(self.get(path, 206, Range='bytes=%d-%d' % (first, last), If_Range=tag).body, whole.body[first:last + 1])
         self.get(path, 304, If_None_Match=tag)
         self.assertNotEqual(self.get(self.path('q=robot:r2&as=original,mcap', {**DEPOSIT, 'publisher': 'Other'})).headers['ETag'], tag)
+
+    def test_it_is_planned_by_a_job(self):
+        path = self.path('q=robot:r2&as=original,mcap', {'title': 'Later'})
+        answer = self.get(path, 202, Prefer='respond-async')
+        eventually(lambda: self.get(answer.json()['job']['href']).json()['state'] == 'done')
+        self.get(path, 200, Prefer='respond-async')
 
     def test_what_cannot_be_had_is_listed(self):
         files, _, entities = self.bag('q=collection:lab+robot:r2&as=original,nanover.zip')

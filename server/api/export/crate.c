@@ -18,10 +18,10 @@ enum { TOPICS_MAX = 20000, TOPICS_OF_ONE_MAX = 500, ID_ROOM = 80 };
 
 struct crate {
     json_t *document, *graph, *root;
-    json_t *by_id;  /* entities by @id, borrowed from the graph */
-    json_t *topics; /* their @id by name and type */
-    uint32_t n_conversions;
-    bool failed; /* no memory */
+    json_t *by_id;                      /* entities by @id, borrowed from the graph */
+    json_t *topics;                     /* their @id by name and type */
+    uint32_t n_conversions, n_measured; /* topics of all recordings */
+    bool failed;                        /* no memory */
 };
 
 void crate_free(struct crate *crate) {
@@ -216,7 +216,7 @@ static void put_times(struct crate *c, json_t *to, const struct catalog_recordin
     put(c, to, "temporalCoverage", json_sprintf("%s/%s", start, end));
 }
 
-/* The entity of a topic with its type, which recordings share. NULL: there are too many, or no memory. */
+/* The entity of a topic with its type, which recordings share. NULL: no memory. */
 static const char *topic_id(struct crate *c, const char *topic, const char *type) {
     char id[ID_ROOM];
     json_auto_t *name = view_text(topic), *of_type = view_text(type);
@@ -227,11 +227,10 @@ static const char *topic_id(struct crate *c, const char *topic, const char *type
         return NULL;
     }
     json_t *known = json_object_get(c->topics, key);
-    size_t n = json_object_size(c->topics);
-    if (known || n >= TOPICS_MAX) {
+    if (known) {
         return json_string_value(known);
     }
-    snprintf(id, sizeof id, "#topic-%zu", n + 1);
+    snprintf(id, sizeof id, "#topic-%zu", json_object_size(c->topics) + 1);
     json_t *made = entity(c, id, "PropertyValue", topic);
     put(c, made, "description",
         json_sprintf("messages of the type %s", type[0] ? json_string_value(of_type) : "unknown"));
@@ -242,11 +241,12 @@ static const char *topic_id(struct crate *c, const char *topic, const char *type
 static void add_topics(struct crate *c, json_t *to, const struct reel_index *index) {
     uint32_t n = reel_index_info(index)->n_channels, listed = n < TOPICS_OF_ONE_MAX ? n : TOPICS_OF_ONE_MAX;
     json_auto_t *seen = json_object(); /* channels of one topic */
-    for (uint32_t i = 0; seen && i < listed; i++) {
+    for (uint32_t i = 0; seen && i < listed && c->n_measured < TOPICS_MAX; i++) {
         const struct reel_channel *channel = reel_index_channel(index, i);
         const char *id = topic_id(c, channel->name, channel->type);
         if (id && !json_object_get(seen, id)) {
             put_item(c, to, "variableMeasured", reference(id));
+            c->n_measured++;
             put(c, seen, id, json_true());
         }
     }
