@@ -219,7 +219,7 @@ static void put_times(struct crate *c, json_t *to, const struct catalog_recordin
 /* The entity of a topic with its type, which recordings share. NULL: no memory. */
 static const char *topic_id(struct crate *c, const char *topic, const char *type) {
     char id[ID_ROOM];
-    json_auto_t *name = view_text(topic), *of_type = view_text(type);
+    json_auto_t *name = view_text(topic[0] ? topic : "(no name)"), *of_type = view_text(type[0] ? type : "unknown");
     AUTO_MEM char *key = NULL;
     if (!name || !of_type || asprintf(&key, "%s\n%s", json_string_value(name), json_string_value(of_type)) < 0) {
         key = NULL;
@@ -231,9 +231,8 @@ static const char *topic_id(struct crate *c, const char *topic, const char *type
         return json_string_value(known);
     }
     snprintf(id, sizeof id, "#topic-%zu", json_object_size(c->topics) + 1);
-    json_t *made = entity(c, id, "PropertyValue", topic);
-    put(c, made, "description",
-        json_sprintf("messages of the type %s", type[0] ? json_string_value(of_type) : "unknown"));
+    json_t *made = entity(c, id, "PropertyValue", json_string_value(name));
+    put(c, made, "description", json_sprintf("messages of the type %s", json_string_value(of_type)));
     put(c, c->topics, key, json_string(id));
     return json_string_value(json_object_get(c->topics, key));
 }
