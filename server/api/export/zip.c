@@ -209,34 +209,43 @@ static bool zip_add_member(struct export *e, uint32_t i, const char *format, con
     return true;
 }
 
+/* Whether all files of a recording are there; else it is left out. *good false: replied. */
+static bool is_complete(struct export *e, const struct catalog_recording *row, bool *good) {
+    struct reel_error err = {0};
+    uint64_t size;
+    uint32_t k = 0;
+    while (k < row->n_parts && store_examine(e->items->store, row->parts[k].sha256, &size, &err)) {
+        k++;
+    }
+    *good = k == row->n_parts || !reel_is_transient(err.code);
+    if (!*good) { /* the next try has it */
+        http_reply_error(e->r, &err);
+    } else if (k < row->n_parts) {
+        note_left_out(e, row, err.text);
+    }
+    return k == row->n_parts;
+}
+
 /* The files of a recording as they are. False: replied. */
 static bool add_originals(struct export *e, uint32_t i) {
     const struct catalog_recording *row = &e->in->items[i].row;
-    for (uint32_t k = 0; k < row->n_parts; k++) {
+    bool several = row->n_parts > 1, good, complete = is_complete(e, row, &good);
+    for (uint32_t k = 0; good && complete && k < row->n_parts; k++) {
         const struct catalog_part *part = &row->parts[k];
-        struct reel_error err = {0};
-        uint64_t size;
         char *path = NULL;
         struct zip_item *item;
-        bool several = row->n_parts > 1;
-        if (!store_examine(e->items->store, part->sha256, &size, &err)) {
-            note_left_out(e, row, err.text);
-            continue;
-        }
         if (asprintf(&path, "%s/%s%s%s", row->collection, row->name, several ? "/" : "",
                      several ? part->file_name : "") < 0) {
             path = NULL;
         }
-        if (!add_member(e, i, ORIGINAL, path, &item)) {
-            return false;
-        }
+        good = add_member(e, i, ORIGINAL, path, &item);
         if (item) {
             memcpy(item->sha256, part->sha256, sizeof item->sha256);
             item->size = part->size;
             fprintf(e->text, "%s\n", part->sha256);
         }
     }
-    return true;
+    return good;
 }
 
 /* A cut around one event. False: replied. */
