@@ -120,7 +120,7 @@ static json_t *view_parts(const struct catalog_recording *r) {
 json_t *view_text(const char *text) {
     struct grow out = {0};
     utf8_put(&out, bytes_text(text ? text : ""));
-    json_t *value = out.size > 0 ? json_stringn((const char *)out.data, out.size) : json_null();
+    json_t *value = out.failed ? NULL : out.size > 0 ? json_stringn((const char *)out.data, out.size) : json_null();
     free(out.data);
     return value;
 }

@@ -16,6 +16,7 @@ import subprocess
 import threading
 import time
 import unittest
+import urllib.parse
 
 import fault_inject as inject
 from fault_inject import ENDLESS, FILES, HANG, JSON, KINDS, LIBRARY, PRELOAD, BROKEN_MAX, sha256
@@ -181,6 +182,11 @@ class ExportZip(Reading):
     rest = '/search/export.zip?q=collection:lab'
 
 
+class ExportBag(Reading):
+    rest = '/search/export.zip?package=bagit&q=collection:lab&as=original,bag&deposit=' + urllib.parse.quote(json.dumps({
+        'date': '2026-11-27', 'license': 'CC0-1.0', 'doi': '10.1/2', 'keywords': ['k'], 'instruments': ['i'], 'authors': [{'family': 'B', 'email': 'a@b.org'}]}))
+
+
 class Play(Reading):
     rest = '/recordings/{id}/play?speed=max'
 
@@ -296,8 +302,8 @@ NEW = OTHERS + FILES
 KINDS_OF_THE_RUN = (os.environ.get('REEL_FAULTS_KINDS') or ' '.join(KINDS)).split()
 JOURNEYS = [  # what is done, and which calls fail
     (inject.Put, OTHERS), (inject.Tus, OTHERS), (inject.Import, OTHERS), (inject.Move, OTHERS), (inject.Tag, OTHERS), (inject.Delete, OTHERS),
-    (inject.Purge, OTHERS), (inject.Backup, OTHERS), (inject.Scrub, OTHERS), (Live, NEW), (Finish, NEW), (Export, NEW), (ExportZip, NEW), (Play, NEW),
-    (Scan, NEW), (Retention, NEW), (Upgrade, NEW),
+    (inject.Purge, OTHERS), (inject.Backup, OTHERS), (inject.Scrub, OTHERS), (Live, NEW), (Finish, NEW), (Export, NEW), (ExportZip, NEW), (ExportBag, NEW),
+    (Play, NEW), (Scan, NEW), (Retention, NEW), (Upgrade, NEW),
 ]
 
 

@@ -215,6 +215,10 @@ async function exportsThem() {
         const found = await exported(page, 'zip');
         assert.equal(found.url.search, '?q=collection%3Ayard&as=mcap');
         assert.ok(found.bytes.includes('yard/run-002.mcap'));
+        const bag = await exported(page, 'bag');
+        assert.equal(bag.url.search, '?q=collection%3Ayard&package=bagit&as=original%2Cmcap');
+        assert.ok(bag.bytes.includes('export/data/original/yard/run-002.bag'));
+        assert.ok(bag.bytes.includes('export/data/mcap/yard/run-002.mcap'));
         const merged = await exported(page, 'merged');
         assert.equal(merged.url.pathname, '/api/v1/search/as/export.mcap');
         assert.equal(merged.bytes.toString('latin1', 1, 5), 'MCAP');

@@ -86,8 +86,18 @@ static const struct http_param zip_params[] = {
      .help = "The id of a recording: these instead of what a search finds."},
     {.name = "as",
      .type = HTTP_TEXT,
-     .fallback = "mcap",
-     .help = "The ending of the format of the members: mcap, bag, parquet, nanover.zip, …"},
+     .help =
+         "The format of the members by its ending: mcap, bag, parquet, nanover.zip, …, or original: the files as they "
+         "were added. Several, separated by commas, have a folder each. Without it mcap, and of a package original."},
+    {.name = "package",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("bagit"),
+     .help = "Adds what repositories and journals ask for: checksums of all members (BagIt 1.0) and their description "
+             "(RO-Crate 1.2, CITATION.cff)."},
+    {.name = "deposit",
+     .type = HTTP_TEXT,
+     .help = "With package: JSON of title, description, license, authors (name, or family and given, with orcid, "
+             "affiliation and email), publisher, doi, date, keywords and instruments, each optional."},
     {.name = "around",
      .type = HTTP_TEXT,
      .help = "event:TITLE: instead of whole recordings, a cut around each event whose title matches this glob."},

@@ -1,10 +1,11 @@
-/* /search/export.zip: the recordings that a search finds, each converted, or the cuts around their events, in one ZIP
- * archive. */
+/* /search/export.zip: the recordings that a search finds, as they are or converted, or the cuts around their events, in
+ * one ZIP archive, which may be a package for a repository (bag.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/digests.h"
+#include "api/export/bag.h"
 #include "api/export/export.h"
 #include "api/export/inputs.h"
 #include "api/export/plans.h"
@@ -19,13 +20,18 @@
 #include "stream/merge_names.h"
 #include "syntax/ustar.h"
 
-enum { MEMBERS_MAX = 1000, AS_MAX = 32, TITLE_MAX = 60 };
+enum { MEMBERS_MAX = 1000, AS_MAX = 32, FORMATS_MAX = 8, TITLE_MAX = 60 };
+#define ORIGINAL "original"
 
 struct export { /* of one request */
     struct http_request *r;
     struct inputs *in;
     struct zip_items *items;
-    const char *as;    /* "mcap" */
+    char formats[FORMATS_MAX][AS_MAX + 1]; /* "mcap"; ORIGINAL: the files themselves */
+    uint32_t n_formats;
+    struct bag *bag;            /* until the items own it; NULL: no package */
+    struct bag_member *members; /* of each item but the texts */
+    bool is_bag;
     const char *event; /* glob of the titles of events; NULL: whole recordings */
     int64_t before_ns, after_ns;
     FILE *text; /* what decides the bytes */
@@ -39,7 +45,9 @@ struct export { /* of one request */
 
 static void export_done(struct export *e) {
     zip_items_free(e->items);
+    bag_free(e->bag);
     inputs_free(e->in);
+    free(e->members);
     if (e->text) {
         fclose(e->text);
     }
@@ -52,12 +60,53 @@ static void export_done(struct export *e) {
 
 /* ---- parameters */
 
+static bool has_format(const struct export *e, const char *format) {
+    uint32_t i = 0;
+    while (i < e->n_formats && strcmp(e->formats[i], format) != 0) {
+        i++;
+    }
+    return i < e->n_formats;
+}
+
+/* as. False: replied. */
+static bool read_formats(struct export *e) {
+    const char *as = http_param(e->r, "as");
+    for (const char *at = as ? as : e->is_bag ? ORIGINAL : "mcap"; at;) {
+        size_t size = strcspn(at, ",");
+        char *format = e->formats[e->n_formats];
+        if (size == 0 || size > AS_MAX || memchr(at, '/', size)) {
+            http_reply_bad_param(e->r, "as", "is the ending of a format, for example mcap, or " ORIGINAL);
+            return false;
+        }
+        memcpy(format, at, size);
+        format[size] = '\0';
+        if (has_format(e, format) || ++e->n_formats == FORMATS_MAX) {
+            http_reply_bad_param(e->r, "as", "names fewer than %d formats, each once", FORMATS_MAX);
+            return false;
+        }
+        at = at[size] ? at + size + 1 : NULL;
+    }
+    return true;
+}
+
+/* package and deposit. False: replied. */
+static bool read_package(struct export *e) {
+    e->is_bag = http_param(e->r, "package");
+    if (!e->is_bag && http_param(e->r, "deposit")) {
+        http_reply_bad_param(e->r, "deposit", "it needs package=bagit");
+        return false;
+    }
+    return !e->is_bag || (e->bag = bag_new(e->r));
+}
+
 /* False: replied. */
 static bool read_params(struct export *e) {
-    const char *around = http_param(e->r, "around"), *as = http_param(e->r, "as");
-    e->as = as ? as : "mcap";
-    if (strlen(e->as) > AS_MAX || strchr(e->as, '/')) {
-        http_reply_bad_param(e->r, "as", "is the ending of a format, for example mcap");
+    const char *around = http_param(e->r, "around");
+    if (!read_package(e) || !read_formats(e)) {
+        return false;
+    }
+    if (around && has_format(e, ORIGINAL)) {
+        http_reply_bad_param(e->r, "as", "a cut is no original file: name a format with around");
         return false;
     }
     if (around && (strncmp(around, "event:", 6) != 0 || !around[6])) {
@@ -103,19 +152,40 @@ static struct zip_item *add_item(struct export *e, char *name) {
     return item;
 }
 
+/* Where a member lies: formats that are together have a folder each. Readers of manifests disagree whether "%" is
+ * escaped in them, so packages have none. NULL: no memory. */
+static char *member_name(const struct export *e, const char *format, char *path) {
+    char *name = NULL;
+    bool folder = e->is_bag || e->n_formats > 1;
+    archive_make_safe(path);
+    for (char *at = path; e->is_bag && *at; at++) {
+        *at = *at == '%' ? '_' : *at;
+    }
+    return asprintf(&name, "%s%s%s", folder ? format : "", folder ? "/" : "", path) < 0 ? NULL : name;
+}
+
+/* A member at `path`, which it owns (NULL: no memory). *out NULL: it is left out. False: replied. */
+static bool add_member(struct export *e, uint32_t i, const char *format, char *path, struct zip_item **out) {
+    AUTO_MEM char *owned = path;
+    AUTO_MEM char *name = path ? member_name(e, format, path) : NULL;
+    *out = NULL;
+    if (name && strlen(name) > USTAR_NAME_MAX - 64) {
+        return note_left_out(e, &e->in->items[i].row, "its name is too long for an archive");
+    }
+    if ((*out = add_item(e, TAKE(name)))) {
+        e->members[e->items->n - 1] =
+            (struct bag_member){.input = i, .as = strcmp(format, ORIGINAL) == 0 ? NULL : format};
+    }
+    return *out;
+}
+
 /* One recording, or a cut of it, as a member. False: replied. */
-static bool zip_add_member(struct export *e, uint32_t i, const char *label, const int64_t *cut) {
+static bool zip_add_member(struct export *e, uint32_t i, const char *format, const char *label, const int64_t *cut) {
     const struct api_recording *a = &e->in->items[i];
     struct reel_error err = {0};
     char etag[64];
     char target[AS_MAX + 4];
-    snprintf(target, sizeof target, "x.%s", e->as);
-    AUTO_MEM char *name = NULL;
-    if (asprintf(&name, "%s/%.*s%s", a->row.collection, (int)reel_name_stem(a->row.name), a->row.name, label) < 0) {
-        name = NULL;
-        http_reply_no_memory(e->r);
-        return false;
-    }
+    snprintf(target, sizeof target, "x.%s", format);
     AUTO(reel_conversion_free) struct reel_conversion *conversion = api_member(e->r, a, target, cut, etag, &err);
     if (!conversion) {
         if (err.code != REEL_OK && reel_is_transient(err.code) && err.code != REEL_IO) { /* the next try has it */
@@ -124,20 +194,63 @@ static bool zip_add_member(struct export *e, uint32_t i, const char *label, cons
         }
         return err.code != REEL_OK && note_left_out(e, &a->row, err.text);
     }
-    archive_make_safe(name);
-    if (strlen(name) > USTAR_NAME_MAX - 64) {
-        return note_left_out(e, &a->row, "its name is too long for an archive");
+    char *path = NULL;
+    struct zip_item *item;
+    if (asprintf(&path, "%s/%.*s%s", a->row.collection, (int)reel_name_stem(a->row.name), a->row.name, label) < 0) {
+        path = NULL;
     }
-    struct zip_item *item = add_item(e, TAKE(name));
+    if (!add_member(e, i, format, path, &item)) {
+        return false;
+    }
     if (item) {
         item->conversion = TAKE(conversion);
         fprintf(e->text, "%s\n", etag);
     }
-    return item;
+    return true;
+}
+
+/* Whether all files of a recording are there; else it is left out. *good false: replied. */
+static bool is_complete(struct export *e, const struct catalog_recording *row, bool *good) {
+    struct reel_error err = {0};
+    uint64_t size;
+    uint32_t k = 0;
+    while (k < row->n_parts && store_examine(e->items->store, row->parts[k].sha256, &size, &err)) {
+        k++;
+    }
+    *good = k == row->n_parts || !reel_is_transient(err.code);
+    if (!*good) { /* the next try has it */
+        http_reply_error(e->r, &err);
+    } else if (k < row->n_parts) {
+        note_left_out(e, row, err.text);
+    }
+    return k == row->n_parts;
+}
+
+/* The files of a recording as they are. False: replied. */
+static bool add_originals(struct export *e, uint32_t i) {
+    const struct catalog_recording *row = &e->in->items[i].row;
+    bool several = row->n_parts > 1, good, complete = is_complete(e, row, &good);
+    for (uint32_t k = 0; good && complete && k < row->n_parts; k++) {
+        const struct catalog_part *part = &row->parts[k];
+        char *path = NULL;
+        struct zip_item *item;
+        if (asprintf(&path, "%s/%s%s%s", row->collection, row->name, several ? "/" : "",
+                     several ? part->file_name : "") < 0) {
+            path = NULL;
+        }
+        good = add_member(e, i, ORIGINAL, path, &item);
+        if (item) {
+            memcpy(item->sha256, part->sha256, sizeof item->sha256);
+            item->size = part->size;
+            fprintf(e->text, "%s\n", part->sha256);
+        }
+    }
+    return good;
 }
 
 /* A cut around one event. False: replied. */
-static bool add_cut(struct export *e, uint32_t i, const struct catalog_event *event, uint32_t number) {
+static bool add_cut(struct export *e, uint32_t i, const char *format, const struct catalog_event *event,
+                    uint32_t number) {
     int64_t cut[2], end = event->end_ns + (event->end_ns == event->start_ns && event->end_ns < INT64_MAX); /* an instant
                                                                                                               is in */
     char label[TITLE_MAX + 16];
@@ -155,11 +268,11 @@ static bool add_cut(struct export *e, uint32_t i, const struct catalog_event *ev
     for (char *at = label; *at; at++) {
         *at = *at == '/' ? '_' : *at;
     }
-    return zip_add_member(e, i, label, cut);
+    return zip_add_member(e, i, format, label, cut);
 }
 
 /* A cut around each event of a recording that has such a title. False: replied. */
-static bool add_cuts(struct export *e, uint32_t i) {
+static bool add_cuts(struct export *e, uint32_t i, const char *format) {
     struct catalog_event_query q = {.recording = e->in->items[i].row.id, .limit = 1000};
     AUTO_MEM char *cursor = NULL;
     uint32_t number = 0;
@@ -173,7 +286,8 @@ static bool add_cuts(struct export *e, uint32_t i) {
             return false;
         }
         for (uint32_t k = 0; good && k < events.n; k++) {
-            good = !reel_glob_match(e->event, events.items[k].title) || add_cut(e, i, &events.items[k], ++number);
+            good =
+                !reel_glob_match(e->event, events.items[k].title) || add_cut(e, i, format, &events.items[k], ++number);
         }
         free(cursor);
         cursor = TAKE(events.next);
@@ -202,12 +316,14 @@ static bool add_left_out(struct export *e) {
     return true;
 }
 
-/* The names get their ending. */
+/* The names get their ending, and where they lie in a package. */
 static bool end_names(struct export *e) {
     for (uint32_t i = 0; i < e->items->n; i++) {
         struct zip_item *item = &e->items->items[i];
+        const char *ending = item->text ? "txt" : item->conversion ? e->members[i].as : NULL;
         char *whole = NULL;
-        if (asprintf(&whole, "%s.%s", item->name, item->text ? "txt" : e->as) < 0) {
+        if (asprintf(&whole, "%s%s%s%s", e->is_bag ? BAG_DATA : "", item->name, ending ? "." : "",
+                     ending ? ending : "") < 0) {
             return false;
         }
         free(item->name);
@@ -241,16 +357,35 @@ static bool part_names(struct export *e) {
 
 /* ---- the request */
 
+static bool add_format(struct export *e, uint32_t i, const char *format) {
+    return strcmp(format, ORIGINAL) == 0 ? add_originals(e, i)
+           : e->event                    ? add_cuts(e, i, format)
+                                         : zip_add_member(e, i, format, "", NULL);
+}
+
+/* The texts of a package. False: replied. */
+static bool end_package(struct export *e) {
+    struct reel_error err = {0};
+    uint32_t n = e->items->n - (e->n_left_out > 0);
+    if (!e->is_bag || bag_add_texts(TAKE(e->bag), e->in, e->members, n, e->items, e->text, &err)) {
+        return true;
+    }
+    http_reply_error(e->r, &err);
+    return false;
+}
+
 static bool list_members(struct export *e) {
     bool good = true;
     for (uint32_t i = 0; good && i < e->in->n; i++) {
-        good = e->event ? add_cuts(e, i) : zip_add_member(e, i, "", NULL);
+        for (uint32_t k = 0; good && k < e->n_formats; k++) {
+            good = add_format(e, i, e->formats[k]);
+        }
     }
     if (good && e->items->n == 0 && e->n_left_out == 0) {
         http_reply_problem(e->r, 404, "not-found", "no recording that the search finds has an event of that title");
         return false;
     }
-    return good && add_left_out(e) && part_names(e);
+    return good && add_left_out(e) && part_names(e) && end_package(e);
 }
 
 static void zip_reply(struct export *e) {
@@ -307,12 +442,14 @@ void api_search_zip(struct http_request *r) {
     }
     e.text = open_memstream(&e.all_text, &e.all_size);
     e.left_out = open_memstream(&e.left_out_text, &e.left_out_size);
-    e.items = zip_items_new(MEMBERS_MAX + 1, &err); /* and what is left out */
-    if (!e.text || !e.left_out || !e.items) {
+    e.items = zip_items_new(MEMBERS_MAX + 1 + BAG_TEXTS, &err); /* and what is left out */
+    e.members = calloc(MEMBERS_MAX + 1, sizeof *e.members);
+    if (!e.text || !e.left_out || !e.items || !e.members) {
         http_reply_no_memory(r);
         return;
     }
     e.items->room = MEMBERS_MAX;
+    e.items->store = http_app(r)->store;
     if (reserve_one(r, e.in) && list_members(&e)) {
         zip_reply(&e);
     }

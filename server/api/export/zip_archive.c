@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/cleanup.h"
+#include "base/source.h"
 #include "syntax/zip.h"
 #include "syntax/zip_write.h"
 
@@ -36,6 +37,9 @@ void zip_items_free(struct zip_items *all) {
         free(all->items[i].name);
         free(all->items[i].text);
     }
+    if (all->late) {
+        all->late->free(all->context);
+    }
     free(all->items);
     free(all);
 }
@@ -50,17 +54,18 @@ static struct zip_items *ref_items(struct zip_items *all) {
 struct zip_plan { /* the plans themselves would take too much memory: a member is planned again when it is read */
     _Atomic uint32_t references;
     uint32_t n;
-    struct planned {
-        uint64_t size;
-        uint32_t crc;
-    } * members;
+    struct zip_sum *members;
 };
 
 void zip_plan_free(struct zip_plan *plan) {
-    if (plan && atomic_fetch_sub(&plan->references, 1) == 1) {
-        free(plan->members);
-        free(plan);
+    if (!plan || atomic_fetch_sub(&plan->references, 1) != 1) {
+        return;
     }
+    for (uint32_t i = 0; plan->members && i < plan->n; i++) {
+        free(plan->members[i].text);
+    }
+    free(plan->members);
+    free(plan);
 }
 
 struct request { /* the job's */
@@ -84,39 +89,118 @@ static bool zip_archive_report(void *context, uint64_t done, uint64_t total) {
     return !q->outer || !q->outer->report || q->outer->report(q->outer->context, q->done, q->items->n);
 }
 
-/* Renders a member from front to back for its CRC. */
-static bool sum_member(struct reel_conversion *conversion, struct reel_plan *plan, struct planned *m,
-                       const struct reel_progress *progress, struct reel_error *err) {
+static bool zip_archive_report_one(const struct request *q, struct reel_error *err) {
+    return zip_archive_report((void *)q, 0, 0) || reel_fail(err, REEL_CANCELLED, "planning was cancelled");
+}
+
+struct summing { /* one member, from front to back */
+    struct zip_sum *sum;
+    struct digest digest;
+    bool digests;
+};
+
+static struct summing sum_begin(const struct request *q, struct zip_sum *sum) {
+    struct summing s = {.sum = sum, .digests = q->items->late};
+    digest_start(&s.digest, DIGEST_SHA256);
+    return s;
+}
+
+static void sum_add(struct summing *s, const void *data, size_t size) {
+    s->sum->crc = (uint32_t)crc32_z(s->sum->crc, data, size);
+    if (s->digests) {
+        digest_add(&s->digest, data, size);
+    }
+}
+
+static void sum_end(struct summing *s) {
+    if (s->digests) {
+        digest_end_hex(&s->digest, s->sum->sha256);
+    }
+}
+
+typedef bool read_member(void *member, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
+
+static bool read_conversion(void *member, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    return reel_planned_output_read(member, offset, buffer, size, err);
+}
+static bool read_stored(void *member, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    return reel_source_read(member, offset, buffer, size, err);
+}
+
+static bool sum_member(const struct request *q, read_member *read, void *member, struct zip_sum *m,
+                       struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(PIECE);
-    AUTO(reel_planned_output_free)
-    struct reel_planned_output *output = piece ? reel_conversion_output(conversion, plan, err) : NULL;
-    if (!output) {
-        return piece ? false : reel_fail_memory(err);
+    struct summing s = sum_begin(q, m);
+    if (!piece) {
+        return reel_fail_memory(err);
     }
     for (uint64_t at = 0; at < m->size;) {
         size_t size = m->size - at < PIECE ? (size_t)(m->size - at) : PIECE;
-        if (!progress->report(progress->context, 0, 0)) {
-            return reel_fail(err, REEL_CANCELLED, "planning was cancelled");
-        }
-        if (!reel_planned_output_read(output, at, piece, size, err)) {
+        if (!zip_archive_report_one(q, err) || !read(member, at, piece, size, err)) {
             return false;
         }
-        m->crc = (uint32_t)crc32_z(m->crc, piece, size);
+        sum_add(&s, piece, size);
         at += size;
     }
+    sum_end(&s);
     return true;
 }
 
-static bool plan_member(struct request *q, const struct zip_item *item, struct planned *m, struct reel_error *err) {
+static bool plan_conversion(struct request *q, const struct zip_item *item, struct zip_sum *m, struct reel_error *err) {
     const struct reel_progress progress = {.report = zip_archive_report, .context = q};
-    if (item->text) {
-        m->size = strlen(item->text);
-        m->crc = (uint32_t)crc32_z(0, (const Bytef *)item->text, (z_size_t)m->size);
-        return true;
-    }
     AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(item->conversion, NULL, &progress, err);
-    m->size = plan ? reel_plan_length(plan) : 0;
-    return (plan && sum_member(item->conversion, plan, m, &progress, err)) || reel_error_at(err, "%s", item->name);
+    if (!plan) {
+        return false;
+    }
+    m->size = reel_plan_length(plan);
+    if (q->items->late) {
+        q->items->late->planned(q->items->context, q->done, plan);
+    }
+    AUTO(reel_planned_output_free)
+    struct reel_planned_output *output = reel_conversion_output(item->conversion, plan, err);
+    return output && sum_member(q, read_conversion, output, m, err);
+}
+
+static struct reel_source *open_stored(const struct zip_items *all, const struct zip_item *item,
+                                       struct reel_error *err) {
+    AUTO(reel_source_free)
+    struct reel_source *source = store_open_blob(all->store, item->sha256, item->sha256, err);
+    if (source && source->size != item->size) {
+        reel_fail(err, REEL_CHANGED, "the stored file has not the size that it had");
+        return NULL;
+    }
+    return TAKE(source);
+}
+
+/* A digest of ours that does not hold would make the package invalid wherever it arrives. */
+static bool plan_stored(const struct request *q, const struct zip_item *item, struct zip_sum *m,
+                        struct reel_error *err) {
+    AUTO(reel_source_free) struct reel_source *source = open_stored(q->items, item, err);
+    m->size = item->size;
+    return source && sum_member(q, read_stored, source, m, err) &&
+           (!m->sha256[0] || strcmp(m->sha256, item->sha256) == 0 ||
+            reel_fail(err, REEL_DAMAGED, "the stored file does not have the SHA-256 that it had when it was added"));
+}
+
+static bool plan_text(const struct request *q, const struct zip_item *item, struct zip_sum *sums,
+                      struct reel_error *err) {
+    struct zip_sum *m = &sums[q->done];
+    if (!item->text && !(m->text = q->items->late->text(q->items->context, q->done, sums, err))) {
+        return false;
+    }
+    const char *text = item->text ? item->text : m->text;
+    struct summing s = sum_begin(q, m);
+    m->size = strlen(text);
+    sum_add(&s, text, (size_t)m->size);
+    sum_end(&s);
+    return true;
+}
+
+static bool plan_member(struct request *q, const struct zip_item *item, struct zip_sum *sums, struct reel_error *err) {
+    bool good = item->conversion  ? plan_conversion(q, item, &sums[q->done], err)
+                : item->sha256[0] ? plan_stored(q, item, &sums[q->done], err)
+                                  : plan_text(q, item, sums, err);
+    return good || reel_error_at(err, "%s", item->name);
 }
 
 static bool make_plan(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory,
@@ -134,9 +218,10 @@ static bool make_plan(void *context, const struct reel_progress *progress, void 
     }
     *memory = sizeof *plan + plan->n * sizeof *plan->members;
     for (q->done = 0; q->done < plan->n; q->done++) {
-        if (!plan_member(q, &q->items->items[q->done], &plan->members[q->done], err)) {
+        if (!plan_member(q, &q->items->items[q->done], plan->members, err)) {
             return false;
         }
+        *memory += plan->members[q->done].text ? plan->members[q->done].size : 0;
     }
     *thing = TAKE(plan);
     return true;
@@ -174,7 +259,8 @@ struct zip_archive {
     } * places;
     uint8_t *directory;
     uint64_t directory_at, length;
-    struct reel_planned_output *output; /* of member `rendered` */
+    struct reel_planned_output *output; /* of member `rendered`, … */
+    struct reel_source *source;         /* … or its stored file */
     uint32_t rendered;
 };
 
@@ -182,6 +268,7 @@ void zip_archive_free(void *archive) {
     struct zip_archive *a = archive;
     if (a) {
         reel_planned_output_free(a->output);
+        reel_source_free(a->source);
         zip_plan_free(a->plan);
         zip_items_free(a->items);
         free(a->places);
@@ -192,13 +279,13 @@ void zip_archive_free(void *archive) {
 REEL_DEFINE_AUTO(struct zip_archive, zip_archive_free);
 
 static void zip_archive_put_head(const struct zip_archive *a, uint32_t i, struct reel_sink *out) {
-    const struct planned *m = &a->plan->members[i];
+    const struct zip_sum *m = &a->plan->members[i];
     zip_put_local(out, a->items->items[i].name, m->crc, m->size, m->size > ZIP_PLAIN_MAX);
 }
 
 static void put_directory(const struct zip_archive *a, struct reel_sink *out) {
     for (uint32_t i = 0; i < a->items->n; i++) {
-        const struct planned *m = &a->plan->members[i];
+        const struct zip_sum *m = &a->plan->members[i];
         zip_put_central(out, a->items->items[i].name, m->crc, m->size, a->places[i].at, m->size > ZIP_PLAIN_MAX);
     }
     zip_put_end(out, a->directory_at, a->items->n);
@@ -240,28 +327,35 @@ uint64_t zip_archive_length(const struct zip_archive *a) {
 }
 
 static bool open_member(struct zip_archive *a, uint32_t i, struct reel_error *err) {
-    struct reel_conversion *conversion = a->items->items[i].conversion;
+    const struct zip_item *item = &a->items->items[i];
     reel_planned_output_free(TAKE(a->output));
-    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(conversion, NULL, NULL, err);
-    if (plan && reel_plan_length(plan) != a->plan->members[i].size) {
-        return reel_fail(err, REEL_CHANGED, "%s has not the length that it had", a->items->items[i].name);
-    }
-    a->output = plan ? reel_conversion_output(conversion, plan, err) : NULL;
+    reel_source_free(TAKE(a->source));
     a->rendered = i;
+    if (!item->conversion) {
+        a->source = open_stored(a->items, item, err);
+        return a->source;
+    }
+    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(item->conversion, NULL, NULL, err);
+    if (plan && reel_plan_length(plan) != a->plan->members[i].size) {
+        return reel_fail(err, REEL_CHANGED, "%s has not the length that it had", item->name);
+    }
+    a->output = plan ? reel_conversion_output(item->conversion, plan, err) : NULL;
     return a->output;
 }
 
 static bool read_data(struct zip_archive *a, uint32_t i, uint64_t offset, uint8_t *buffer, size_t size,
                       struct reel_error *err) {
     const struct zip_item *item = &a->items->items[i];
-    if (item->text) {
-        memcpy(buffer, item->text + offset, size);
+    if (!item->conversion && !item->sha256[0]) {
+        memcpy(buffer, (item->text ? item->text : a->plan->members[i].text) + offset, size);
         return true;
     }
-    if ((!a->output || a->rendered != i) && !open_member(a, i, err)) {
+    bool is_open = (a->output || a->source) && a->rendered == i;
+    if (!is_open && !open_member(a, i, err)) {
         return false;
     }
-    return reel_planned_output_read(a->output, offset, buffer, size, err);
+    return a->source ? reel_source_read(a->source, offset, buffer, size, err)
+                     : reel_planned_output_read(a->output, offset, buffer, size, err);
 }
 
 /* Reads up to `size` bytes from `offset` that belong together: of a head, of a member, of the directory. *got is at

@@ -169,7 +169,11 @@ export const libraryText = {
         mergeTitle: (n: number) => `Merge ${plural(n, 'recording', 'recordings')} by time`,
         title: (n: number) => `Export ${plural(n, 'recording', 'recordings')}`,
         kind: 'Files',
-        kinds: { zip: 'One ZIP archive with a file for each recording', merged: 'One file, merged by time' },
+        kinds: {
+            zip: 'One ZIP archive with a file for each recording',
+            bag: 'Package for a repository: originals, exports and checksums (BagIt)',
+            merged: 'One file, merged by time',
+        },
         dates: 'Only messages in the selected dates are exported.',
         many: (most: number) =>
             `At most ${count(most)} individually selected recordings can be exported at once. Select all that match a search instead.`,

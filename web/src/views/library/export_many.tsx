@@ -45,10 +45,13 @@ export function ExportMany({
     const tooMany = !search && ids.size > NAMED_MAX;
     const run = () => {
         const params: Params = { ...(search ?? { recording: [...ids.keys()] }), version: target!.version };
-        const [path, more] =
+        const as = target!.extension.replace(/^\./, '');
+        const [path, more]: [string, Params] =
             kind === 'zip'
-                ? ['/search/export.zip', { as: target!.extension.replace(/^\./, '') }]
-                : [`/${search ? 'search' : 'merge'}/as/export${target!.extension}`, {}];
+                ? ['/search/export.zip', { as }]
+                : kind === 'bag'
+                  ? ['/search/export.zip', { package: 'bagit', as: `original,${as}` }]
+                  : [`/${search ? 'search' : 'merge'}/as/export${target!.extension}`, {}];
         setPreparing(true);
         start(path, { ...params, ...more })
             .then(onClose, showError)
