@@ -73,6 +73,11 @@ static bool xtc_messages(struct reel_write *w, struct reel_sink *out, struct ree
                                  out, err);
 }
 
+/* Frames have a length only once they are compressed. */
+static bool is_costly(const struct reel_stream *stream) {
+    return stream->n_channels > 0;
+}
+
 const struct reel_writer reel_writer_xtc = {
     .name = "xtc",
     .extension = ".xtc",
@@ -85,6 +90,7 @@ const struct reel_writer reel_writer_xtc = {
     .view = nanover_view,
     .accepts = trajectory_accepts,
     .accepts_all = trajectory_accepts_all,
+    .is_costly = is_costly,
     .close = trajectory_close,
     .head = xtc_head,
     .messages = xtc_messages,
