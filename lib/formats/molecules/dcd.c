@@ -1,5 +1,5 @@
 /* DCD, the trajectory of CHARMM and NAMD: little-endian records of Fortran, each between its length; Angstrom; a fixed
- * time between frames. Source of the layout: X. */
+ * time between frames. Source of the layout: write_dcdheader() and write_dcdstep() of VMD. */
 #include "formats/molecules/cell.h"
 #include "formats/molecules/trajectory.h"
 #include "formats/nanover/current_form.h"

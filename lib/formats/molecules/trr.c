@@ -1,5 +1,5 @@
 /* TRR, GROMACS's trajectory of full precision: XDR, all frames of one size. Source of the layout: do_trnheader() and
- * do_htrn() of MDAnalysis's xdrfile_trr.c. */
+ * do_htrn() of MDAnalysis's copy of xdrfile. */
 #include "formats/molecules/trajectory.h"
 #include "formats/nanover/current_form.h"
 

@@ -1,6 +1,6 @@
 /* The compression of positions in XTC files, by Frans van Hoesel: a position is either whole, counted from the least
  * one of the frame, or the small difference to the one before it. As three integers in a mixed radix they take as few
- * bits as their ranges need. Source of the layout: xdrfile_compress_coord_float() of GROMACS's xdrfile.c. */
+ * bits as their ranges need. Source of the layout: xdrfile_compress_coord_float() of GROMACS's xdrfile. */
 #ifndef REEL_FORMATS_MOLECULES_XTC_BITS_H
 #define REEL_FORMATS_MOLECULES_XTC_BITS_H
 
