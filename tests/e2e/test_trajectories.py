@@ -121,6 +121,16 @@ class Trajectories(Case):
         self.assertIn('a trajectory has frames only', text)
         self.assertIn('only the first one', str(self.get(self.path('x.pdb', '?report=true')).json()))
 
+    def test_a_sample_of_frames_is_of_one_run_too(self):
+        """Of every third message no reset may be left."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = os.path.join(folder, 'two.nanover.zip'), os.path.join(folder, 'two.trr')
+            with open(source, 'wb') as f:
+                f.write(recording([frames_of(self.short[:4]), frames_of(self.short)]))
+            reel('convert', '--every', '3', '--topic', 'frame', source, target)
+            with open(target, 'rb') as f:
+                self.near(read_trr(f.read()), [single(self.short[i]) for i in (0, 3)], 0)
+
     def test_the_structure(self):
         atoms, bonds, cell = read_pdb(self.get(self.path('x.pdb')).body)
         self.assertEqual(len(atoms), 100)

@@ -8,7 +8,13 @@
 #include "base/limits.h"
 #include "formats/nanover/report.h"
 
-enum { GROUP_BYTES = 1 << 20, GROUP_FRAMES = 4096, PROGRESS_MESSAGES = 256, DEPTH = REEL_DEPTH_MAX - 2 };
+enum {
+    GROUP_BYTES = 1 << 20,
+    GROUP_FRAMES = 4096,
+    PROGRESS_MESSAGES = 256,
+    TEXT_BYTES = 48, /* that a text takes besides itself, at most */
+    DEPTH = REEL_DEPTH_MAX - 2
+};
 
 static const char *const keys[TRAJECTORY_KEYS] = {
     [TRAJECTORY_POSITIONS] = "particle.positions", [TRAJECTORY_VELOCITIES] = "particle.velocities",
@@ -78,8 +84,10 @@ struct survey {
     const struct trajectory_needs *needs;
     struct trajectory_box box; /* the latest of this run */
     bool has_box, box_is_new, has_time, ended;
+    uint64_t last_index; /* of a frame, plus 1; 0: none */
     double time_ps;
     uint64_t left_out;
+    uint64_t kept; /* bytes of topologies, also of forgotten ones */
 };
 
 /* An array of `*room` items with room for one more; arrays that it has outgrown stay in the plan. */
@@ -153,10 +161,11 @@ static bool take_texts(struct reel_write *w, struct reel_bytes value, struct tra
         list.count > cursor_left(&c)) { /* an item has at least a byte */
         return copy.data != NULL;
     }
-    if (!(texts->items = reel_write_keep(w, list.count * sizeof *texts->items, err))) {
+    uint64_t count = list.count < REEL_TOPOLOGY_TEXTS_MAX ? list.count : REEL_TOPOLOGY_TEXTS_MAX;
+    if (!(texts->items = reel_write_keep(w, count * sizeof *texts->items, err))) {
         return false;
     }
-    while (texts->n < list.count && msgpack_take(&c, &item, DEPTH, &faults) == MSGPACK_OK) {
+    while (texts->n < count && msgpack_take(&c, &item, DEPTH, &faults) == MSGPACK_OK) {
         char number[24];
         struct reel_bytes text = item.kind == MSGPACK_STR ? item.bytes : bytes_of("", 0);
         if (msgpack_is_number(&item) && fabs(item.number) < 1e15) {
@@ -188,6 +197,11 @@ static bool take_topology(struct reel_write *w, struct survey *s, const struct v
         } else if (!unpack(v, key, &run->box, err) ||
                    !(s->t->packed[key] = keep_bytes(w, bytes_of(run->box.data, run->box.size), err)).data) {
             return false;
+        }
+        s->kept += v->of[key].size + s->t->texts[key].n * TEXT_BYTES + s->t->packed[key].size;
+        if (s->kept > REEL_TOPOLOGY_BYTES_MAX) {
+            return reel_fail(err, REEL_LIMIT, "the topologies of the runs take more than %d MiB",
+                             REEL_TOPOLOGY_BYTES_MAX >> 20);
         }
     }
     return true;
@@ -252,6 +266,14 @@ static bool add_frame(struct reel_write *w, struct survey *s, uint64_t message, 
     return true;
 }
 
+/* A reset begins a run. Where the selection is without it (every=), the indices of frames go back. */
+static bool begins_run(struct survey *s, const struct reel_message *m) {
+    uint64_t index = nanover_frame_index_plus_1(&m->entry);
+    bool begins = nanover_is_reset(&m->entry) || (index > 0 && index < s->last_index);
+    s->last_index = index > 0 ? index : s->last_index;
+    return begins;
+}
+
 static bool survey_message(struct reel_write *w, struct survey *s, uint64_t number, const struct reel_message *m,
                            struct reel_error *err) {
     struct trajectory *t = s->t;
@@ -260,7 +282,7 @@ static bool survey_message(struct reel_write *w, struct survey *s, uint64_t numb
     if (!nanover_carries(w->stream->channels[m->channel], "frame")) {
         return true;
     }
-    if (nanover_is_reset(&m->entry)) {
+    if (begins_run(s, m)) {
         s->ended |= t->n > 0;
         if (!s->ended) {
             forget_run(s);
