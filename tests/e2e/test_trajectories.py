@@ -121,6 +121,20 @@ class Trajectories(Case):
         self.assertIn('a trajectory has frames only', text)
         self.assertIn('only the first one', str(self.get(self.path('x.pdb', '?report=true')).json()))
 
+    def test_frames_in_another_container(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, n) for n in ('a.nanover.zip', 'a.mcap', 'a.xtc', 'b.xtc')]
+            with open(paths[0], 'wb') as f:
+                f.write(recording([frames_of(self.long[:20])]))
+            for source, target in ((0, 1), (0, 2), (1, 3)):
+                reel('convert', paths[source], paths[target])
+            files = []
+            for path in paths[2:]:
+                with open(path, 'rb') as f:
+                    files.append(f.read())
+            self.assertEqual(*files)
+            self.near(read_xtc(files[0]), [single(p) for p in self.long[:20]], 5.01e-4)
+
     def test_a_sample_of_frames_is_of_one_run_too(self):
         """Of every third message no reset may be left."""
         with tempfile.TemporaryDirectory() as folder:

@@ -279,17 +279,15 @@ static bool survey_message(struct reel_write *w, struct survey *s, uint64_t numb
     struct trajectory *t = s->t;
     struct trajectory_run *run = w->run;
     struct values v;
-    if (!nanover_carries(w->stream->channels[m->channel], "frame")) {
-        return true;
-    }
     if (begins_run(s, m)) {
         s->ended |= t->n > 0;
         if (!s->ended) {
             forget_run(s);
         }
     }
-    if (s->ended) {
-        s->left_out++;
+    if (s->ended) { /* without reading what it has */
+        s->left_out += s->last_index > 0 ? nanover_frame_index_plus_1(&m->entry) > 0
+                                         : nanover_carries(w->stream->channels[m->channel], "frame");
         return true;
     }
     if (!read_values(w, m, &v, err) || !take_box(s, &v, run, err) || !unpack_frame(&v, run, err)) {
@@ -394,7 +392,7 @@ bool trajectory_accepts(const struct reel_channel *channel, struct reel_loss *lo
                       channel->encoding[0] ? channel->encoding : "messages of no known encoding");
         return false;
     }
-    if (!nanover_carries(channel, "frame")) {
+    if (nanover_carries(channel, "state") && !nanover_carries(channel, "frame")) {
         reel_loss_add(loss, REEL_LOSES, channel, "a trajectory has frames only");
     }
     return true;
