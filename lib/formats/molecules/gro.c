@@ -1,12 +1,24 @@
 /* GRO, the structure file of GROMACS: the names, positions and velocities of one frame, and its box. Fixed columns; nm.
  */
+#include <math.h>
+
 #include "formats/molecules/structure.h"
 #include "formats/nanover/current_form.h"
 
 enum { NUMBERS = 100000 };
 #define LIMIT_NM 999.999 /* -999.999 has as many columns as there are */
+#define LIMIT_NM_PS 99.9999
 
-static void put_atom(const struct trajectory *t, uint32_t i, struct reel_sink *out) {
+/* Those of the frame, if they fit their columns. */
+static bool has_velocities(const struct trajectory *t) {
+    bool fine = t->velocities.size == t->positions.size;
+    for (size_t i = 0; fine && i < 3 * (size_t)t->particles; i++) {
+        fine = fabs(structure_value(t->velocities, i)) <= LIMIT_NM_PS; /* not for NaN */
+    }
+    return fine;
+}
+
+static void put_atom(const struct trajectory *t, uint32_t i, bool moves, struct reel_sink *out) {
     struct molecule_atom atom = molecule_atom_of(t, i);
     structure_number(out, atom.residue_number % NUMBERS, 5);
     structure_text(out, atom.residue, 5);
@@ -16,7 +28,7 @@ static void put_atom(const struct trajectory *t, uint32_t i, struct reel_sink *o
     for (unsigned k = 0; k < 3; k++) {
         structure_fixed(out, structure_value(t->positions, 3 * (size_t)i + k), 8, 3);
     }
-    for (unsigned k = 0; k < 3 && t->has_velocities; k++) {
+    for (unsigned k = 0; k < 3 && moves; k++) {
         structure_fixed(out, structure_value(t->velocities, 3 * (size_t)i + k), 8, 4);
     }
     structure_put(out, "\n");
@@ -46,8 +58,9 @@ static bool gro_head(struct reel_write *w, struct reel_sink *out, struct reel_er
     structure_put(out, "\n");
     structure_number(out, t->particles, 0);
     structure_put(out, "\n");
+    const bool moves = has_velocities(t);
     for (uint32_t i = 0; i < t->particles; i++) {
-        put_atom(t, i, out);
+        put_atom(t, i, moves, out);
     }
     put_box(t, out);
     return true;

@@ -162,6 +162,23 @@ static void structures_have_the_topology_of_the_run(void **state) {
     assert_memory_equal(gro.data, text, sizeof text - 1);
 }
 
+/* Columns would run into each other. */
+static void velocities_that_do_not_fit_are_not_written(void **state) {
+    (void)state;
+    static const char *const velocities[] = {"[1.5 -99.5 0.0]", "[100.5 0.0 0.0]", "<0000c07f0000c07f0000c07f>"};
+    for (size_t i = 0; i < 3; i++) {
+        MAKER m = {.count = 0};
+        char frame[200];
+        snprintf(frame, sizeof frame, "'particle.positions' " ASIDE " 'particle.velocities' %s", velocities[i]);
+        add_frame(&m, 0, frame);
+        RECORDING *r = nanover_read(maker_finish(&m));
+        OUTPUT o = written(r, &reel_writer_gro);
+        o.data[o.size] = '\0';
+        assert_int_equal(strstr((char *)o.data, "   1.000   1.000   1.000  1.5000-99.5000  0.0000\n") != NULL, i == 0);
+        assert_int_equal(strstr((char *)o.data, "   1.000   1.000   1.000\n") != NULL, i > 0);
+    }
+}
+
 static void frames_that_are_left_out_are_counted(void **state) {
     (void)state;
     MAKER m = {.count = 0};
@@ -210,6 +227,7 @@ int main(void) {
         cmocka_unit_test(velocities_are_there_if_every_frame_has_them),
         cmocka_unit_test(dcd_is_in_angstrom),
         cmocka_unit_test(structures_have_the_topology_of_the_run),
+        cmocka_unit_test(velocities_that_do_not_fit_are_not_written),
         cmocka_unit_test(frames_that_are_left_out_are_counted),
         cmocka_unit_test(positions_must_fit),
     };
