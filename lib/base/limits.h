@@ -62,6 +62,9 @@ enum {
     REEL_DERIVED_EVENTS_BYTES_MAX = 64 << 20, /* … and their texts */
     REEL_QUESTION_CHANNELS_MAX = 1024,        /* channels of one recording that a question about values is about */
     REEL_VIDEO_FRAMES_MAX = 1 << 21,          /* frames of one MP4 file: 19 hours at 30 Hz */
+    REEL_TRAJECTORY_FRAMES_MAX = 1 << 21,     /* frames of one TRR, DCD or XTC file */
+    REEL_TOPOLOGY_TEXTS_MAX = 1 << 22,        /* names of particles, residues or chains that a PDB or GRO file has */
+    REEL_TOPOLOGY_BYTES_MAX = 384 << 20,      /* of the runs up to the one that such a file shows */
     REEL_WRITE_VALUES_MAX = 128,              /* values of the options of a writer in one conversion */
     REEL_VIDEO_BEFORE_MAX = 4096,             /* frames that are put in front of a cut, from its key frame on */
     /* memory of what is made of one definition of protobuf, FlatBuffers or Cap'n Proto */

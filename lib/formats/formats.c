@@ -42,7 +42,12 @@
     X(images)                                                                                                          \
     X(clouds)                                                                                                          \
     X(ply)                                                                                                             \
-    X(mp4)
+    X(mp4)                                                                                                             \
+    X(pdb)                                                                                                             \
+    X(gro)                                                                                                             \
+    X(trr)                                                                                                             \
+    X(dcd)                                                                                                             \
+    X(xtc)
 
 #define DECLARE_FORMAT(name) extern const struct reel_format reel_format_##name;
 #define DECLARE_WRITER(name) extern const struct reel_writer reel_writer_##name;

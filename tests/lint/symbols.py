@@ -13,6 +13,7 @@ LIB = pathlib.Path(__file__).resolve().parents[2] / 'lib'
 ORDER = ['base', 'syntax', 'chunks', 'index', 'decode', 'read', 'stream', 'convert', 'record', 'play', 'values', 'tables', 'media']
 SHARED = ['formats/ros', 'formats/protobuf', 'formats/foxglove']  # subjects that others build on, in this order
 PAIRS = {('formats/rosbag2', 'formats/mcap'),  # a rosbag2 recording holds MCAP files
+         ('formats/molecules', 'formats/nanover'),  # trajectories are made of NanoVer's frames
          ('formats/nanover', 'formats/mcap')}  # a NanoVer recording is MCAP until it is closed
 TABLES = {'reel_formats', 'reel_writers', 'reel_encodings', 'reel_views', 'view_transforms', 'reel_cut_rules'}
 

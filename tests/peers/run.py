@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Files we write, and the golden files that we read, in independent readers: ROS's librosbag_storage and python3-rosbag, npm's @mcap/core and
-@foxglove/rosbag, the readers of ../shared.
+@foxglove/rosbag, the readers of ../shared; MDAnalysis, MDTraj, ASE and GROMACS where they are installed.
 Those that take long run by turns, every other day (REEL_TESTS_DAY); all of them with a filter or REEL_TESTS_LONG.
 Last line: N passed, N failed, N skipped."""
 import argparse

@@ -316,6 +316,40 @@ enum msgpack_result nanover_message_body(struct reel_bytes message, struct nanov
     return r;
 }
 
+static bool nanover_put_number(struct grow *out, enum nanover_packed type, double value) {
+    uint8_t b[4] = {0};
+    float narrow = (float)value;
+    if (type == NANOVER_F32) {
+        memcpy(b, &narrow, sizeof narrow);
+    } else if (value >= 0 && value <= UINT32_MAX) {
+        store_u32le(b, (uint32_t)value);
+    }
+    grow_put(out, b, type == NANOVER_U8 ? 1 : 4);
+    return !out->failed;
+}
+
+bool nanover_packed_value(struct cursor at, enum nanover_packed type, struct grow *out) {
+    struct msgpack_item item, number;
+    out->size = 0;
+    if (msgpack_read(&at, &item) != MSGPACK_OK) {
+        return true;
+    }
+    if (item.kind == MSGPACK_BIN) {
+        grow_put(out, item.bytes.data, item.bytes.size);
+        return !out->failed;
+    }
+    for (uint64_t i = 0; item.kind == MSGPACK_ARRAY && i < item.count; i++) {
+        if (msgpack_read(&at, &number) != MSGPACK_OK || !msgpack_is_number(&number)) {
+            out->size = 0;
+            return true;
+        }
+        if (!nanover_put_number(out, type, number.number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* "frame+state", prefixed by `prefix`. */
 static const char *joined(struct arena *arena, const char *prefix, const char *const *types, unsigned n) {
     size_t size = strlen(prefix) + 1;

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/cursor.h"
+#include "base/grow.h"
 #include "base/limits.h"
 #include "index/index.h"
 #include "reel/model.h"
@@ -112,6 +113,8 @@ enum nanover_packed { NANOVER_UNPACKED, NANOVER_F32, NANOVER_U8, NANOVER_U32 };
 enum nanover_packed nanover_packed_key(struct reel_bytes key);
 /* Elements per row: 3 for a position. 1 when there are no rows, or values of that key are not packed. */
 unsigned nanover_packed_columns(struct reel_bytes key);
+/* A packed value, or a list of numbers in packed form. Anything else empties it. False: no memory. */
+bool nanover_packed_value(struct cursor at, enum nanover_packed type, struct grow *out);
 
 #define NANOVER_ENCODING "nanover"
 #define NANOVER_FRAME_INDEX "frame.index"

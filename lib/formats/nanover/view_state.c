@@ -10,41 +10,6 @@ enum { VISITORS_MAX = 1024, VISITOR_BYTES_MAX = 64 << 10, DEPTH = REEL_DEPTH_MAX
 
 /* --- values --- */
 
-static bool nanover_put_number(struct grow *out, enum nanover_packed type, double value) {
-    uint8_t b[4] = {0};
-    float narrow = (float)value;
-    if (type == NANOVER_F32) {
-        memcpy(b, &narrow, sizeof narrow);
-    } else if (value >= 0 && value <= UINT32_MAX) {
-        store_u32le(b, (uint32_t)value);
-    }
-    grow_put(out, b, type == NANOVER_U8 ? 1 : 4);
-    return !out->failed;
-}
-
-/* A packed value, or a list of numbers in packed form. Anything else empties it. */
-static bool read_packed(struct cursor at, enum nanover_packed type, struct grow *out) {
-    struct msgpack_item item, number;
-    out->size = 0;
-    if (msgpack_read(&at, &item) != MSGPACK_OK) {
-        return true;
-    }
-    if (item.kind == MSGPACK_BIN) {
-        grow_put(out, item.bytes.data, item.bytes.size);
-        return !out->failed;
-    }
-    for (uint64_t i = 0; item.kind == MSGPACK_ARRAY && i < item.count; i++) {
-        if (msgpack_read(&at, &number) != MSGPACK_OK || !msgpack_is_number(&number)) {
-            out->size = 0;
-            return true;
-        }
-        if (!nanover_put_number(out, type, number.number)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static size_t read_numbers(struct cursor at, double *out, size_t room) {
     struct msgpack_item item, number;
     size_t n = 0;
@@ -101,7 +66,7 @@ static bool take_key(struct nanover_room *room, struct nanover_news *news, struc
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         if (bytes_is(key, kept[i].key)) {
             news->scene = true;
-            return read_packed(at, nanover_packed_key(key), kept[i].to) || reel_fail_memory(err);
+            return nanover_packed_value(at, nanover_packed_key(key), kept[i].to) || reel_fail_memory(err);
         }
     }
     if (bytes_is(key, "system.simulation.exception")) {

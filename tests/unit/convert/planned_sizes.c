@@ -51,6 +51,21 @@ static void make_nanover_message(struct maker *m, enum kind kind, unsigned i) {
     make_payload(m, kind, SIZE);
 }
 
+/* {"frame": {"particle.positions": …}}: of random ones within 10 nm, of constant ones all alike. */
+static void make_frame_message(struct maker *m, enum kind kind, unsigned i) {
+    enum { PARTICLES = 40, STEPS = 10000 };
+    (void)i;
+    make_text(m, "\x81\xa5"
+                 "frame\x81\xb2"
+                 "particle.positions\xc5");
+    make_number(m, 12 * PARTICLES >> 8, 1);
+    make_number(m, 12 * PARTICLES & 255, 1);
+    for (unsigned k = 0; k < 3 * PARTICLES; k++) {
+        uint32_t bits = f32_bits(kind == RANDOM ? (float)(random_number() % STEPS) / 1000 : 1.5F);
+        make_number(m, bits, 4);
+    }
+}
+
 /* Of random ones each has a field of its own, so that most cells of a table are null. */
 static void make_json_message(struct maker *m, enum kind kind, unsigned i) {
     char text[100];
@@ -107,6 +122,7 @@ static const struct shape {
     {NULL, NULL, "unknown", false, make_bytes_message, 10},
     {NULL, NULL, "json", false, make_json_message, 60},
     {NULL, NULL, "nanover", true, make_nanover_message, 5},
+    {NULL, NULL, "nanover", true, make_frame_message, 300},
     {"sensor_msgs/Image",
      "Header header\nuint32 height\nuint32 width\nstring encoding\nuint8 is_bigendian\nuint32 step\n"
      "uint8[] data\n" HEADER_DEFINITION,
@@ -141,7 +157,7 @@ static struct maker make_file(const struct shape *s, enum kind kind) {
     begin_file(&m, s);
     for (unsigned i = 0; i < s->messages; i++) {
         size_t record = begin_message(&m, i);
-        if (kind != EMPTY || s->make == make_nanover_message) {
+        if (kind != EMPTY || strcmp(s->encoding, "nanover") == 0) {
             s->make(&m, kind, i);
         }
         mcap_end(&m, record);
