@@ -12,7 +12,7 @@ enum {
 
 /* mcp.c */
 void api_mcp(struct http_request *r);
-/* call.c: the result of a call, also of one that fails. NULL: no memory. */
+/* call.c: the result of a call, also of one that fails. NULL: no memory, or it has replied. */
 json_t *mcp_call(struct http_request *r, const struct mcp_tool *tool, const json_t *arguments);
 /* guide.c */
 void api_llms(struct http_request *r);

@@ -28,7 +28,7 @@ struct mcp_tool {
 extern const struct mcp_tool mcp_tools[]; /* ends with {0} */
 
 const struct mcp_tool *mcp_tool(const char *name);              /* NULL: there is none */
-const struct api_route *mcp_row(const struct mcp_operation *o); /* never NULL: tests/unit/server/mcp/test_tools.c */
+const struct api_route *mcp_row(const struct mcp_operation *o); /* never NULL: tests/unit/server/mcp/tools.c */
 /* Its row's parameter of this name, if the tool has it; NULL: it has not. */
 const struct http_param *mcp_param(const struct mcp_operation *o, const char *name);
 /* Calls visit for each name in braces of the row's path. */
