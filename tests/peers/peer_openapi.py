@@ -413,10 +413,10 @@ class OpenApi(unittest.TestCase):
             self.ask('GET', path, token=False)
             self.ask('GET', path, '?nonsense=1', 400)
         call = {'jsonrpc': '2.0', 'id': 1, 'method': 'tools/call', 'params': {'name': 'search_recordings', 'arguments': {'limit': 1}}}
-        self.ask('POST', '/mcp', '', 200, call)
-        self.ask('POST', '/mcp', '', 200, {**call, 'method': 'tools/list', 'params': {}})
-        self.ask('POST', '/mcp', '', 200, {**call, 'method': 'none'})
-        self.ask('POST', '/mcp', '', 202, {'jsonrpc': '2.0', 'method': 'notifications/initialized'})
+        self.ask('POST', '/mcp', '', 200, call, Content_Type='application/json')
+        self.ask('POST', '/mcp', '', 200, {**call, 'method': 'tools/list', 'params': {}}, Content_Type='application/json')
+        self.ask('POST', '/mcp', '', 200, {**call, 'method': 'none'}, Content_Type='application/json')
+        self.ask('POST', '/mcp', '', 202, {'jsonrpc': '2.0', 'method': 'notifications/initialized'}, Content_Type='application/json')
 
     def ask_grafana(self):
         one = self.ids['bag']
