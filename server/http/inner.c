@@ -167,7 +167,6 @@ bool http_ask_inner(struct http_request *outer, const struct http_inner *inner, 
     }
     r->inner = inner;
     r->inner_answer = out;
-    r->started = r->forwarded = false;
     r->heap_failures = heap_failures();
     memcpy(r->id, outer->id, sizeof r->id);
     memcpy(r->method, "GET", sizeof "GET");

@@ -2,6 +2,7 @@
 import json
 
 from harness import API, Case, create_token
+from run_tests import release_only
 from samples import bag, lab_messages
 from test_access import Guarded
 from test_mcp import body
@@ -48,6 +49,7 @@ class Hostile(Case):
             self.assertFalse(answer.json()['result']['isError'], (tool, arguments))
         self.assertEqual(self.get('%s/recordings/%s' % (API, self.lab)).json()['name'], 'a.bag')
 
+    @release_only
     def test_many_calls_hold_no_memory(self):
         before = resident(self.server.process.pid)
         for _ in range(300):

@@ -21,6 +21,10 @@ def body(method, params=None, number=1):
     return {'jsonrpc': '2.0', 'id': number, 'method': method, 'params': params or {}}
 
 
+def string(text):
+    return struct.pack('<I', len(text)) + text
+
+
 def stateless(method, params=None):
     """The request and its headers, as the revision of 2026-07-28 has them."""
     params = {**(params or {}), '_meta': {SERVER + 'protocolVersion': VERSION}}
@@ -38,8 +42,9 @@ class Mcp(Case):
         cls.camera = cls.server.added('camera.bag', bag(frames))
         cls.low = cls.server.added('low.bag', recording(3))
         cls.high = cls.server.added('high.bag', recording(0))
-        text = HOSTILE.encode()
-        cls.hostile = cls.server.added('hostile.bag', bag([Message(T0, '/say', struct.pack('<I', len(text)) + text, 'std_msgs/String')]))
+        said = [Message(T0 + i * SECOND, '/say', string(b'"%05d' % i + b'x' * 5000), 'std_msgs/String') for i in range(60)]
+        cls.long = cls.server.added('long.bag', bag(said + [Message(T0 + 99 * SECOND, '/big', string(b'y' * 200000), 'std_msgs/String')]))
+        cls.hostile = cls.server.added('hostile.bag', bag([Message(T0, '/say', string(HOSTILE.encode()), 'std_msgs/String')]))
 
     def post(self, content, headers=None, status=200):
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
@@ -139,7 +144,7 @@ class Mcp(Case):
         cursor = re.search('"cursor": "([^"]+)"', first['content'][2]['text']).group(1)
         rest = json.loads(self.data('search_recordings', limit=100, sort='name', cursor=cursor))
         names = [r['name'] for r in json.loads(first['content'][1]['text'])['items'] + rest['items']]
-        self.assertEqual(names, ['camera.bag', 'high.bag', 'hostile.bag', 'lab.bag', 'low.bag'])
+        self.assertEqual(names, ['camera.bag', 'high.bag', 'hostile.bag', 'lab.bag', 'long.bag', 'low.bag'])
 
     def test_the_run_in_which_the_battery_was_low(self):
         found = json.loads(self.data('query_values', where=['/battery.voltage<11']))
@@ -162,6 +167,21 @@ class Mcp(Case):
         want = self.get('%s/recordings/%s/messages?topic=/odom&limit=3' % (API, self.lab)).rows()
         self.assertEqual(rows, want)
         self.assertEqual(len(self.data('messages', id=self.lab, topic='/odom', limit=5000).splitlines()), 100)
+
+    def test_what_is_too_long_is_shorter_and_goes_on(self):
+        result = self.call('messages', id=self.long, topic='/say', limit=100)
+        rows = [json.loads(line) for line in result['content'][1]['text'].splitlines()]
+        cursor = re.search('"cursor": "([^"]+)"', result['content'][2]['text']).group(1)
+        rest = json.loads(self.data('messages', id=self.long, topic='/say', limit=1, cursor=cursor).splitlines()[0])
+        want = self.get('%s/recordings/%s/messages?topic=/say' % (API, self.long)).rows()
+        self.assertEqual((rows, rest), (want[:len(rows)], want[len(rows)]))
+        self.assertLessEqual(len(json.dumps(result, ensure_ascii=False).encode()), 100000)
+        self.assertGreater(len(rows), 1)
+
+    def test_one_message_that_is_too_long(self):
+        result = self.call('messages', id=self.long, topic='/big')
+        self.assertTrue(result['isError'])
+        self.assertIn('export_link', result['content'][0]['text'])
 
     def test_image(self):
         result = self.call('image', id=self.camera, topic='/camera')
