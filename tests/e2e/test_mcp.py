@@ -265,3 +265,20 @@ class Rights(Guarded):
         parts = urllib.parse.urlsplit(link['uri'])
         self.assertEqual(self.ask('GET', parts.path + '?' + parts.query).status, 200)
         self.assertEqual(self.ask('GET', parts.path).status, 401)
+
+
+class Behind(Case):
+    """A proxy offers the server under a path."""
+    server_args = ('--public-url', 'https://lab.example/reel/', '--insecure-open')
+
+    @classmethod
+    def fill(cls):
+        cls.lab = cls.server.added('a.bag', bag(lab_messages(1)))
+
+    def test_addresses_are_those_of_the_proxy(self):
+        for path in ('/mcp', '/reel/mcp'):
+            call = body('tools/call', {'name': 'export_link', 'arguments': {'id': self.lab, 'name': 'x.mcap'}})
+            link, = self.server.request('POST', path, json.dumps(call).encode(), {'Content-Type': 'application/json'}).json()['result']['content']
+            self.assertEqual(link['uri'], 'https://lab.example/reel%s/recordings/%s/as/x.mcap' % (API, self.lab))
+        self.assertIn('https://lab.example/reel/mcp', self.get('/llms.txt').body.decode())
+        self.assertIn('export REEL_URL=https://lab.example/reel\n', self.get('/skill.md').body.decode())
