@@ -1,6 +1,5 @@
 /* A call of a tool: its route answers as it answers a request, and the answer becomes content. What comes from a
  * recording is data that anybody may have written: a block of its own before it says so. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* From the arguments of a call to the path and the query of its route. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* See tools.h. */
 #include "api/mcp/tools.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
