@@ -70,7 +70,7 @@ const char *body_text(struct http_request *r, size_t *size) {
 }
 
 /* The nesting depth of brackets outside of strings. For text that is not JSON the result is arbitrary. */
-static unsigned depth_of(const char *text, size_t size) {
+unsigned body_depth(const char *text, size_t size) {
     unsigned depth = 0, deepest = 0;
     bool quoted = false;
     for (size_t i = 0; i < size; i++) {
@@ -96,7 +96,7 @@ json_t *body_json(struct http_request *r) {
     if (b->json) {
         return b->json;
     }
-    if (depth_of(b->text, b->size) > BODY_DEPTH_MAX) {
+    if (body_depth(b->text, b->size) > BODY_DEPTH_MAX) {
         http_reply_problem(r, 400, "bad-body", "the JSON is nested deeper than %d", BODY_DEPTH_MAX);
         return NULL;
     }

@@ -15,6 +15,7 @@ void body_begin(struct http_request *r);
 bool body_piece(struct http_request *r, const void *data, size_t size);
 bool body_archive_piece(struct http_request *r, const void *data, size_t size); /* of at most BODY_ARCHIVE_MAX */
 
+unsigned body_depth(const char *text, size_t size); /* of the JSON text, to compare with BODY_DEPTH_MAX */
 /* The JSON object of the body; an empty body is {}. NULL: replied (400). Owned by the request. */
 json_t *body_json(struct http_request *r);
 /* The body, with a terminating NUL that `size` does not count; never NULL. */

@@ -18,7 +18,8 @@
     X(admin)                                                                                                           \
     X(saved)                                                                                                           \
     X(definitions)                                                                                                     \
-    X(grafana)
+    X(grafana)                                                                                                         \
+    X(mcp)
 
 #define DECLARE(name) extern const struct api_route api_routes_##name[];
 TABLES(DECLARE)

@@ -203,6 +203,10 @@ static bool check_caller(struct http_request *r) {
     return !errors;
 }
 
+bool connection_admit_inner(struct http_request *r) {
+    return request_split_target(r) && find_route(r) && check_caller(r);
+}
+
 static bool body_is_wanted(struct http_request *r) {
     if (r->route->begin || r->body_length <= HTTP_BODY_IGNORED_MAX) {
         return true;

@@ -336,8 +336,21 @@ static void add_file_headers(struct http_request *r, const struct http_file *fil
     }
 }
 
+static bool read_begin(const void *context, char *buffer, size_t size, struct reel_error *err) {
+    const struct http_file *file = context;
+    if (file->expect) {
+        file->expect(file->context, size);
+    }
+    return file_reply_file_read(file, 0, buffer, size, err);
+}
+
 void http_reply_file(struct http_request *r, const struct http_file *file) {
     if (r->replied) {
+        file_release(file);
+        return;
+    }
+    if (r->inner) {
+        reply_take(r, 200, inner_file(r, file->media_type, file->length, read_begin, file), file->length);
         file_release(file);
         return;
     }

@@ -21,6 +21,7 @@ static bool is_of_connection(const char *name) {
 
 struct each_header {
     const char *but;
+    bool inner;
     void (*visit)(void *context, const char *name, const char *value);
     void *context;
 };
@@ -28,7 +29,8 @@ struct each_header {
 static enum MHD_Result visit_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
     const struct each_header *each = context;
     (void)kind;
-    if (!is_of_connection(name) && ascii_casecmp(name, each->but) != 0) {
+    bool hidden = each->inner && inner_hides(name);
+    if (!hidden && !is_of_connection(name) && ascii_casecmp(name, each->but) != 0) {
         each->visit(each->context, name, value ? value : "");
     }
     return MHD_YES;
@@ -36,8 +38,11 @@ static enum MHD_Result visit_header(void *context, enum MHD_ValueKind kind, cons
 
 void http_each_header(const struct http_request *r, const char *but,
                       void (*visit)(void *context, const char *name, const char *value), void *context) {
-    struct each_header each = {but, visit, context};
+    struct each_header each = {but, r->inner, visit, context};
     MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, visit_header, &each);
+    if (r->inner) {
+        visit(context, "Accept", r->inner->accept);
+    }
 }
 
 const char *http_remote(const struct http_request *r) {

@@ -318,6 +318,28 @@ struct http_problem {
 void http_catch_problems(struct http_request *r, struct http_problem *out);
 bool http_catches_problems(const struct http_request *r);
 
+/* A request inside of another one (inner.c): the handler of a GET route answers it, on this thread, with the rights of
+ * the outer request's caller and the checks of a request of its own. */
+struct http_inner {
+    const char *target; /* path and query, without the prefix */
+    const char *accept; /* its Accept */
+    const char *prefer; /* its Prefer; NULL: none */
+    const char *header; /* a header of the answer that is wanted; NULL: none */
+    size_t max;         /* bytes of the body that are read; 0: the handler does not run, only route, rights and
+                           parameters are checked */
+};
+struct http_inner_answer {
+    unsigned status;
+    char media_type[128];
+    char *body; /* with a NUL after it; NULL: none */
+    size_t size;
+    char *header; /* NULL: it has none */
+    bool cut;     /* the body is longer, or could not be read to its end */
+};
+/* False: no memory, nothing was replied. The caller frees the answer. */
+bool http_ask_inner(struct http_request *outer, const struct http_inner *inner, struct http_inner_answer *out);
+void http_inner_answer_done(struct http_inner_answer *answer);
+
 /* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416
  * are handled here.
  */

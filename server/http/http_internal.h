@@ -157,7 +157,9 @@ struct http_request {
     struct http_extra_header *extra_headers, **extra_headers_end;
     const struct http_deprecation *deprecated[HTTP_DEPRECATED_MAX]; /* what it uses */
     size_t n_deprecated;
-    struct http_problem *caught; /* the caller's, http_catch_problems() */
+    struct http_problem *caught;    /* the caller's, http_catch_problems() */
+    const struct http_inner *inner; /* it is one inside of another request (inner.c); NULL: it is not */
+    struct http_inner_answer *inner_answer;
     struct key_state key;
     char method[HTTP_METHOD_MAX + 1];
     char id[HTTP_ID_MAX + 1];
@@ -244,6 +246,19 @@ void connection_on_change(void *server, struct MHD_Connection *mhd, void **conte
                           enum MHD_ConnectionNotificationCode code);
 void connection_worked(struct http_request *r, int64_t begun_ms); /* the server's own work does not count as the client
                                                                      being idle */
+
+/* Finds the route of a request inside of another one, and checks its caller and parameters. False: it has replied. */
+bool connection_admit_inner(struct http_request *r);
+
+/* inner.c */
+bool inner_hides(const char *name); /* whether a header of the outer request does not count for the inner one */
+const char *inner_header(const struct http_request *r, const char *name);
+/* These put the body into the answer, and return what reply_take() takes. */
+struct MHD_Response *inner_bytes(struct http_request *r, const char *media_type, const void *data, size_t size);
+struct MHD_Response *inner_stream(struct http_request *r, const struct http_stream *stream); /* takes the stream */
+struct MHD_Response *inner_file(struct http_request *r, const char *media_type, uint64_t length,
+                                bool (*read)(const void *context, char *buffer, size_t size, struct reel_error *err),
+                                const void *context);
 
 /* key.c */
 struct http_policy key_policy(const struct http_request *r); /* of its route */

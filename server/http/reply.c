@@ -173,6 +173,11 @@ static bool text_gzip(struct text *text) {
 static void reply_body(struct http_request *r, unsigned status, const char *media_type, struct text *text,
                        bool packable) {
     key_answered(r, status, media_type, text->data, text->size);
+    if (r->inner) {
+        reply_take(r, status, inner_bytes(r, media_type, text->data, text->size), text->size);
+        free(text->data);
+        return;
+    }
     bool large = packable && text->size >= HTTP_GZIP_MIN;
     bool packed = large && accept_coding(http_header(r, "Accept-Encoding"), "gzip") && text_gzip(text);
     struct MHD_Response *response = MHD_create_response_from_buffer(text->size, text->data, MHD_RESPMEM_MUST_FREE);

@@ -175,7 +175,7 @@ const char *http_segment(const struct http_request *r, const char *name) {
 }
 
 const char *http_header(const struct http_request *r, const char *name) {
-    return MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, name);
+    return r->inner ? inner_header(r, name) : MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, name);
 }
 
 const char *http_cookie(const struct http_request *r, const char *name) {

@@ -94,6 +94,9 @@ enum http_ending http_stream_ending(struct http_request *r, bool now) {
 }
 
 struct MHD_Response *stream_response(struct http_request *r, uint64_t length, const struct http_stream *stream) {
+    if (r->inner && !r->replied) {
+        return inner_stream(r, stream);
+    }
     AUTO_MEM char *media_type = stream->media_type ? strdup(stream->media_type) : NULL; /* the context may own it */
     struct stream_body *body = r->replied ? NULL : malloc(sizeof *body);
     struct MHD_Response *response = NULL;

@@ -14,7 +14,7 @@ SERVER_ROOT = ROOT / "server"
 SERVER = ["http", "store", "catalog", "access", "definitions", "peers", "work", "manifests", "scans", "recordings", "uploads", "live", "imports"]
 SERVER += ["maintenance", "events", "views", "api", "cli"]
 # The folders of api/; what lies in api/ itself is shared by all of them.
-API = ["admin", "annotations", "definitions", "recordings", "uploads", "export", "contents", "reports", "grafana", "tree", "service"]
+API = ["admin", "annotations", "definitions", "recordings", "uploads", "export", "contents", "reports", "grafana", "tree", "service", "mcp"]
 
 
 def unit(path):

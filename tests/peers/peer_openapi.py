@@ -408,6 +408,16 @@ class OpenApi(unittest.TestCase):
             self.ask('GET', '%s/admin/%s/last' % (API, last))
         self.ask('DELETE', ONE, '?purge=true', 204, id=self.ids['extra'])
 
+    def ask_agents(self):
+        for path in ('/llms.txt', '/skill.md'):
+            self.ask('GET', path, token=False)
+            self.ask('GET', path, '?nonsense=1', 400)
+        call = {'jsonrpc': '2.0', 'id': 1, 'method': 'tools/call', 'params': {'name': 'search_recordings', 'arguments': {'limit': 1}}}
+        self.ask('POST', '/mcp', '', 200, call, Content_Type='application/json')
+        self.ask('POST', '/mcp', '', 200, {**call, 'method': 'tools/list', 'params': {}}, Content_Type='application/json')
+        self.ask('POST', '/mcp', '', 200, {**call, 'method': 'none'}, Content_Type='application/json')
+        self.ask('POST', '/mcp', '', 202, {'jsonrpc': '2.0', 'method': 'notifications/initialized'}, Content_Type='application/json')
+
     def ask_grafana(self):
         one = self.ids['bag']
         self.ask('POST', '/grafana/metrics', '', 200, {})
@@ -462,7 +472,7 @@ class OpenApi(unittest.TestCase):
 
     def test_every_operation_answers_as_the_document_says(self):
         self.fill()
-        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'bulk', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'maintenance', 'definitions'):
+        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'bulk', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'agents', 'maintenance', 'definitions'):
             getattr(self, 'ask_' + chapter)()
         unasked = [(method.upper(), path) for path, item in self.asker.document['paths'].items() for method in item
                    if method != 'parameters' and (method.upper(), path, True) not in self.asker.asked]

@@ -66,7 +66,7 @@ static json_t *type_schema(const struct http_param *p) {
     return out;
 }
 
-static json_t *parameter(const struct http_param *p, const char *in) {
+json_t *openapi_schema(const struct http_param *p) {
     json_t *schema = type_schema(p);
     if (p->repeats) {
         schema = json_pack("{s:s, s:o}", "type", "array", "items", schema);
@@ -77,8 +77,12 @@ static json_t *parameter(const struct http_param *p, const char *in) {
             json_object_set_new(schema, "maxItems", json_integer((json_int_t)p->max));
         }
     }
-    json_t *out = json_pack("{s:s, s:s, s:o, s:s}", "name", p->name, "in", in, "schema", schema, "description",
-                            p->help ? p->help : "");
+    return schema;
+}
+
+static json_t *parameter(const struct http_param *p, const char *in) {
+    json_t *out = json_pack("{s:s, s:s, s:o, s:s}", "name", p->name, "in", in, "schema", openapi_schema(p),
+                            "description", p->help ? p->help : "");
     if (p->required || strcmp(in, "path") == 0) {
         json_object_set_new(out, "required", json_true());
     }

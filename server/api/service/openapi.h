@@ -7,6 +7,10 @@
 #include "reel/error.h"
 
 struct api_route;
+struct http_param;
+
+/* The schema of the values of a parameter, an array if it repeats; it may refer to #/components/schemas. */
+json_t *openapi_schema(const struct http_param *p);
 
 /* Adds the member paths to a copy of the document of the components. The caller releases the result. */
 json_t *openapi_document(const json_t *components, struct reel_error *err);
