@@ -77,9 +77,9 @@ struct dataset_place {
     int64_t episode, first_row, task;
 };
 /* Writes the Parquet file of a planned episode: a row for each frame, its columns the features and then timestamp,
- * frame_index, episode_index, index and task_index. Sets ages and stats. */
+ * frame_index, episode_index, index and task_index. `sums` gets ages and stats: NULL, or the episode. */
 bool dataset_episode_write(struct reel_recording *recording, const struct dataset_spec *spec,
                            const struct dataset_place *place, const struct reel_text_sink *sink,
-                           struct dataset_episode *e, struct reel_error *err);
+                           const struct dataset_episode *e, struct dataset_episode *sums, struct reel_error *err);
 
 #endif

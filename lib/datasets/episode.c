@@ -191,7 +191,7 @@ static uint32_t columns_of(const struct dataset_spec *spec, const uint32_t *widt
 struct writing {
     const struct dataset_spec *spec;
     const struct dataset_place *place;
-    struct dataset_episode *episode;
+    const struct dataset_episode *episode;
     struct dataset_table table;
     struct episode_sums sums;
     uint64_t rows;
@@ -262,7 +262,7 @@ static bool write_rows(struct writing *t, struct reel_recording *recording, stru
 
 bool dataset_episode_write(struct reel_recording *recording, const struct dataset_spec *spec,
                            const struct dataset_place *place, const struct reel_text_sink *sink,
-                           struct dataset_episode *e, struct reel_error *err) {
+                           const struct dataset_episode *e, struct dataset_episode *sums, struct reel_error *err) {
     AUTO_STRUCT(writing_done) struct writing t = {.spec = spec, .place = place, .episode = e};
     struct dataset_column columns[DATASET_FEATURES_MAX + OWN_COLUMNS];
     if (e->frames == 0) {
@@ -273,6 +273,8 @@ bool dataset_episode_write(struct reel_recording *recording, const struct datase
         !dataset_table_end(&t.table, NULL, 0, err)) {
         return false;
     }
-    episode_sums_end(&t.sums, e);
+    if (sums) {
+        episode_sums_end(&t.sums, sums);
+    }
     return true;
 }

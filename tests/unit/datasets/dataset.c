@@ -65,7 +65,7 @@ static struct grow write_episode(struct reel_recording *r, const struct dataset_
     struct grow out = {0};
     struct reel_error err = {0};
     const struct reel_text_sink sink = {keep, &out};
-    if (!dataset_episode_write(r, spec, &(struct dataset_place){.episode = 3, .first_row = 100}, &sink, e, &err)) {
+    if (!dataset_episode_write(r, spec, &(struct dataset_place){.episode = 3, .first_row = 100}, &sink, e, e, &err)) {
         fail_msg("%s", err.text);
     }
     return out;
