@@ -91,7 +91,7 @@ class Objects(Listing, Case):
         self.assertEqual(page.folders, sorted(folders, key=str.encode))
         self.assertEqual(self.page('lab', delimiter='/', prefix='2024/').folders, ['2024/a&b c.bag.as/', '2024/june/'])
         self.assertEqual(self.page('lab', delimiter='/', prefix='2024').folders, ['2024-01.bag.as/', '2024.as/', '2024/'])
-        self.assertEqual(self.page('archive', delimiter='/').folders, ['Field Tests/', 'lab/', 'searches/', 'tables/'])
+        self.assertEqual(self.page('archive', delimiter='/').folders, ['Field Tests/', 'datasets/', 'lab/', 'searches/', 'tables/'])
         self.assertEqual(self.page('archive', delimiter='/', prefix='la').folders, ['lab/'])
         self.assertEqual(code(self.server.request('GET', '/s3/lab?list-type=2&delimiter=-')), (501, 'NotImplemented'))
 
