@@ -1,5 +1,6 @@
 /* What users save by name, as JSON objects: layouts of a collection's recordings and searches, which only the page
- * understands, and datasets (datasets/definition.h). Layouts of a collection whose last recording is deleted stay, for when it has some again. */
+ * understands, and datasets (datasets/definition.h). Layouts of a collection whose last recording is deleted stay, for
+ * when it has some again. */
 #ifndef SERVER_CATALOG_SAVED_H
 #define SERVER_CATALOG_SAVED_H
 

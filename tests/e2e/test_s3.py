@@ -67,7 +67,7 @@ class Objects(Listing, Case):
 
     def test_buckets(self):
         names = [e.text for e in tree(self.get('/s3')).iter('Name')]
-        self.assertEqual(names, ['Field Tests', 'archive', 'lab', 'searches', 'tables'])
+        self.assertEqual(names, ['Field Tests', 'archive', 'datasets', 'lab', 'searches', 'tables'])
         self.assertEqual(self.get('/s3/').body, self.get('/s3').body)
         self.assertEqual(self.server.request('HEAD', '/s3/lab').headers['x-amz-bucket-region'], 'us-east-1')
         self.assertEqual(self.server.request('HEAD', '/s3/none').status, 404)
@@ -279,7 +279,7 @@ class Callers(unittest.TestCase):
 
     def test_a_signed_request_needs_no_path_of_its_own(self):
         self.assertEqual(self.ask('/lab/walk.bag').body, DATA)
-        self.assertEqual([e.text for e in tree(self.ask('/')).iter('Name')], ['archive', 'field', 'lab', 'searches', 'tables'])
+        self.assertEqual([e.text for e in tree(self.ask('/')).iter('Name')], ['archive', 'datasets', 'field', 'lab', 'searches', 'tables'])
         self.assertEqual(code(self.ask('/api/v1/recordings')), (404, 'NoSuchBucket'))
         self.assertEqual(self.server.request('GET', self.keys.address(self.host, '/lab/walk.bag')).body, DATA)
 

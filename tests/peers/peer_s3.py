@@ -111,7 +111,7 @@ class Clients(unittest.TestCase):
 
         def rclone(*args, code=0):
             return self.run_in('rclone', '--config', '/dev/null', *args, code=code)
-        self.assertEqual([line.split()[-1] for line in rclone('lsd', remote).splitlines()], ['archive', 'lab', 'searches', 'tables'])
+        self.assertEqual([line.split()[-1] for line in rclone('lsd', remote).splitlines()], ['archive', 'datasets', 'lab', 'searches', 'tables'])
         sizes = {line.split(None, 1)[1]: int(line.split(None, 1)[0]) for line in rclone('ls', '--fast-list', remote + 'lab').splitlines()}
         self.assertEqual(sizes, {name: len(DATA) for name in NAMES})
         target = os.path.join(self.folder, 'rclone')
