@@ -94,7 +94,7 @@ class Clients(unittest.TestCase):
         def s3cmd(*args, code=0):
             return self.run_in('s3cmd', '--config', '/dev/null', '--access_key', self.keys.access, '--secret_key', self.keys.secret, '--no-ssl',
                                '--host', host, '--host-bucket', host, *args, code=code)
-        self.assertEqual([line.split()[-1] for line in s3cmd('ls').splitlines()], ['s3://archive', 's3://lab', 's3://searches', 's3://tables'])
+        self.assertEqual([line.split()[-1] for line in s3cmd('ls').splitlines()], ['s3://archive', 's3://datasets', 's3://lab', 's3://searches', 's3://tables'])
         self.assertEqual(sorted(line.split('s3://lab/', 1)[1] for line in s3cmd('ls', '--recursive', 's3://lab').splitlines()), sorted(NAMES))
         target = os.path.join(self.folder, 's3cmd')
         os.mkdir(target)
