@@ -9,15 +9,10 @@
 #include "syntax/visitor.h"
 #include "tables/arrow/arrow.h"
 #include "tables/columns/survey.h"
-#include "tables/parquet/parquet.h"
+#include "tables/parquet/file.h"
 
 enum { ROWS_IN_MEMORY = 4 << 20 };
 
-struct table_group { /* of Parquet, for the footer */
-    struct parquet_group at;
-    struct parquet_chunk *chunks;
-    struct parquet_page *pages;
-};
 struct table_columns {
     enum reel_table_form form;
     struct reel_text_sink sink;
@@ -28,12 +23,8 @@ struct table_columns {
     struct grow rows; /* cells: kind, number or size, text */
     FILE *spool;      /* those before them */
     struct columns_fill fill;
-    struct parquet_encoder encoder;
-    struct parquet_leaf *leaves;
-    uint32_t n_leaves;
-    struct table_group *groups;
-    size_t n_groups, groups_room;
-    struct grow out;
+    struct parquet_file file; /* of Parquet */
+    struct grow out;          /* of Arrow */
     uint64_t written;
 };
 
@@ -45,17 +36,11 @@ void table_columns_free(struct table_columns *t) {
     if (!t) {
         return;
     }
-    for (size_t i = 0; i < t->n_groups; i++) {
-        free(t->groups[i].chunks);
-        free(t->groups[i].pages);
-    }
     if (t->spool) {
         fclose(t->spool);
     }
     columns_fill_close(&t->fill);
-    parquet_encoder_free(&t->encoder);
-    free(t->groups);
-    free(t->leaves);
+    parquet_file_done(&t->file);
     free(t->rows.data);
     free(t->out.data);
     arena_free(&t->arena);
@@ -72,7 +57,6 @@ struct table_columns *table_columns_new(enum reel_table_form form, const struct 
     }
     t->form = form;
     t->sink = *sink;
-    t->encoder.codec = PARQUET_ZSTD;
     return TAKE(t);
 }
 
@@ -167,58 +151,25 @@ static bool send_sink(struct table_columns *t, bool (*put)(struct table_columns 
     return room && put(t, &out) && table_columns_send(t);
 }
 
-static bool table_columns_put_head(struct table_columns *t, struct reel_sink *out) {
-    if (t->form == REEL_TABLE_ARROW) {
-        return arrow_put_schema(&t->columns, NULL, 0, out, NULL);
-    }
-    reel_sink_put(out, PARQUET_MAGIC, 4);
-    return true;
+static bool put_schema(struct table_columns *t, struct reel_sink *out) {
+    return arrow_put_schema(&t->columns, NULL, 0, out, NULL);
 }
 
 static bool put_batch(struct table_columns *t, struct reel_sink *out) {
     return arrow_put_batch(&t->columns, &t->fill, out, NULL);
 }
 
-static struct parquet_group group_at(void *context, uint64_t group) {
-    return ((const struct table_columns *)context)->groups[group].at;
-}
-static bool put_tail(struct table_columns *t, struct reel_sink *out) {
-    const struct parquet_footer footer = {.columns = &t->columns,
-                                          .leaves = t->leaves,
-                                          .n_leaves = t->n_leaves,
-                                          .codec = t->encoder.codec,
-                                          .n_groups = t->n_groups,
-                                          .group = group_at,
-                                          .context = t};
-    if (t->form == REEL_TABLE_ARROW) {
-        arrow_put_end(out);
-        return true;
-    }
-    return parquet_put_footer(&footer, out, NULL);
-}
-
-static bool send_group(struct table_columns *t) {
-    if (!GROW_ARRAY(t->groups, t->n_groups, t->groups_room)) {
-        return false;
-    }
-    struct table_group *group = &t->groups[t->n_groups];
-    uint64_t rows = t->fill.rows;
-    *group = (struct table_group){.chunks = calloc((size_t)t->n_leaves + 1, sizeof *group->chunks)};
-    t->n_groups++;
-    if (!group->chunks ||
-        !parquet_put_group(&t->encoder, t->leaves, t->n_leaves, &t->fill, group->chunks, &t->out, NULL) ||
-        !(group->pages = malloc(t->encoder.pages.size + 1))) {
-        return false;
-    }
-    memcpy(group->pages, t->encoder.pages.data, t->encoder.pages.size);
-    group->at = (struct parquet_group){
-        .offset = t->written, .size = t->out.size, .rows = rows, .chunks = group->chunks, .pages = group->pages};
-    return table_columns_send(t);
+static bool put_end_of_stream(struct table_columns *t, struct reel_sink *out) {
+    (void)t;
+    arrow_put_end(out);
+    return true;
 }
 
 static bool send_rows(struct table_columns *t) {
-    bool good = t->fill.rows == 0 || (columns_fill_check(&t->fill, NULL) &&
-                                      (t->form == REEL_TABLE_ARROW ? send_sink(t, put_batch) : send_group(t)));
+    if (t->form == REEL_TABLE_PARQUET) {
+        return parquet_file_group(&t->file, &t->fill, NULL);
+    }
+    bool good = t->fill.rows == 0 || (columns_fill_check(&t->fill, NULL) && send_sink(t, put_batch));
     columns_fill_clear(&t->fill);
     return good;
 }
@@ -279,15 +230,16 @@ static bool replay(struct table_columns *t) {
     return good;
 }
 
+static bool put_file(struct table_columns *t) {
+    return parquet_file_begin(&t->file, &t->columns, &t->sink, NULL) && replay(t) &&
+           parquet_file_end(&t->file, NULL, 0, NULL);
+}
+
 static bool table_columns_put_end(void *context) {
     struct table_columns *t = context;
-    if (!columns_settle(&t->columns, &(struct columns_fixed){0}) ||
-        !(t->leaves = calloc((size_t)t->columns.n + 1, sizeof *t->leaves)) ||
-        !columns_fill_open(&t->fill, &t->columns, NULL)) {
-        return false;
-    }
-    t->n_leaves = parquet_leaves(&t->columns, t->leaves);
-    return send_sink(t, table_columns_put_head) && replay(t) && send_sink(t, put_tail);
+    return columns_settle(&t->columns, &(struct columns_fixed){0}) && columns_fill_open(&t->fill, &t->columns, NULL) &&
+           (t->form == REEL_TABLE_PARQUET ? put_file(t)
+                                          : send_sink(t, put_schema) && replay(t) && send_sink(t, put_end_of_stream));
 }
 
 struct reel_table table_columns_table(struct table_columns *t) {

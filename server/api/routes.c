@@ -107,6 +107,7 @@ static const struct {
     {"collections", {.name = "name", .type = HTTP_TEXT, .help = "The name of the collection."}},
     {"layouts", {.name = "layout", .type = HTTP_TEXT, .help = "The name of the layout, slashes included."}},
     {"searches", {.name = "search", .type = HTTP_TEXT, .help = "The name of the search, slashes included."}},
+    {"datasets", {.name = "dataset", .type = HTTP_TEXT, .help = "The name of the dataset, slashes included."}},
     {"definitions", {.name = "package", .type = HTTP_TEXT, .help = "The package of the type."}},
     {"definitions",
      {.name = "type",

@@ -101,7 +101,7 @@ static bool get_version(struct db_handle *h, const struct saved *key, int64_t ve
         return true;
     }
     return version == CATALOG_ABSENT ? reel_fail(err, REEL_CHANGED, "there is a %s of that name already", key->kind)
-                                   : reel_fail(err, REEL_CHANGED, "the %s has changed since", key->kind);
+                                     : reel_fail(err, REEL_CHANGED, "the %s has changed since", key->kind);
 }
 
 static bool saved_has_room(struct db_handle *h, const struct saved *one, struct reel_error *err) {
@@ -117,16 +117,17 @@ static bool saved_has_room(struct db_handle *h, const struct saved *one, struct 
         return reel_fail(err, REEL_LIMIT, "there are %d %ss already; delete one first", SAVED_EACH_MAX, one->kind);
     }
     return (db_int(s, 1) < SAVED_MAX && db_int(s, 2) < SAVED_CHARACTERS_MAX) ||
-           reel_fail(
-               err, REEL_LIMIT,
-               "the layouts and searches of this archive are as many, or as large, as they may be; delete some first");
+           reel_fail(err, REEL_LIMIT,
+                     "the layouts, searches and datasets of this archive are as many, or as large, as they may be; "
+                     "delete some "
+                     "first");
 }
 
 static bool saved_check(const struct saved *one, struct reel_error *err) {
     bool is_layout = strcmp(one->kind, "layout") == 0;
-    if ((!is_layout && strcmp(one->kind, "search") != 0) || is_layout != (one->collection[0] != '\0') ||
-        !json_is_object(one->value)) {
-        return reel_fail(err, REEL_ARGUMENT, "it is an object: the layout of a collection, or a search");
+    if ((!is_layout && strcmp(one->kind, "search") != 0 && strcmp(one->kind, "dataset") != 0) ||
+        is_layout != (one->collection[0] != '\0') || !json_is_object(one->value)) {
+        return reel_fail(err, REEL_ARGUMENT, "it is an object: the layout of a collection, a search or a dataset");
     }
     return (one->name[0] && strlen(one->name) <= SAVED_NAME_MAX && !utf8_has_control(one->name)) ||
            reel_fail(err, REEL_ARGUMENT, "a name has 1 to %d bytes, without control characters", SAVED_NAME_MAX);
@@ -177,4 +178,37 @@ bool catalog_saved_delete(struct catalog *c, const struct saved *key, int64_t ve
     AUTO_STRUCT(saved_done) struct saved now = {0};
     return h && get_version(h, key, version, &now, err) && (now.name || not_found(key, err)) && delete (h, key, err) &&
            db_commit(h, err);
+}
+
+/* ---- searches */
+
+static bool read_time(const json_t *value, const char *name, bool *has, int64_t *ns) {
+    const char *text = json_string_value(json_object_get(value, name));
+    struct reel_time t;
+    *has = text && *text;
+    if (!*has) {
+        return true;
+    }
+    if (!reel_time_parse(text, 1, &t, NULL) || t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END) {
+        return false;
+    }
+    *ns = reel_time_resolve(&t, 0, 0, reel_now_ns());
+    return true;
+}
+
+bool saved_search_read(const json_t *value, struct catalog_query *out) {
+    static const char *const known[] = {"q", "start", "end", "sort"};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const json_t *member = json_object_get(value, known[i]);
+        n += member && (json_is_string(member) || json_is_null(member));
+    }
+    const char *words = json_string_value(json_object_get(value, "q"));
+    *out = (struct catalog_query){.words = words && *words ? words : NULL,
+                                  .has_state = true,
+                                  .state = STATE_READY,
+                                  .sort = "created",
+                                  .limit = 1000};
+    return n == json_object_size(value) && read_time(value, "start", &out->has_start, &out->start_ns) &&
+           read_time(value, "end", &out->has_end, &out->end_ns);
 }

@@ -1,5 +1,6 @@
-/* What users save by name, as JSON objects that only the page understands: layouts of a collection's recordings, and
- * searches. Layouts of a collection whose last recording is deleted stay, for when it has some again. */
+/* What users save by name, as JSON objects: layouts of a collection's recordings and searches, which only the page
+ * understands, and datasets (datasets/definition.h). Layouts of a collection whose last recording is deleted stay, for
+ * when it has some again. */
 #ifndef SERVER_CATALOG_SAVED_H
 #define SERVER_CATALOG_SAVED_H
 
@@ -10,13 +11,13 @@
 enum {
     SAVED_NAME_MAX = 255, /* bytes */
     SAVED_VALUE_MAX = 64 << 10,
-    SAVED_EACH_MAX = 200, /* searches, or layouts of a collection */
+    SAVED_EACH_MAX = 200, /* searches, datasets, or layouts of a collection */
     SAVED_MAX = 5000,     /* all together */
     SAVED_CHARACTERS_MAX = 8 << 20,
 };
 
 struct saved {        /* texts belong to it */
-    char *kind;       /* "layout" or "search" */
+    char *kind;       /* "layout", "search" or "dataset" */
     char *collection; /* of a layout; else "" */
     char *name;
     json_t *value;
@@ -40,5 +41,9 @@ bool catalog_saved_get(struct catalog *c, const struct saved *key, struct saved 
  * put() sets the times that are 0; REEL_ARGUMENT, REEL_LIMIT. */
 bool catalog_saved_put(struct catalog *c, struct saved *one, int64_t version, struct reel_error *err);
 bool catalog_saved_delete(struct catalog *c, const struct saved *key, int64_t version, struct reel_error *err);
+
+/* What a search finds of the form that the page saves: q, start, end (and sort, which means nothing here); texts are
+ * those of the value. False: it is not of that form. */
+bool saved_search_read(const json_t *value, struct catalog_query *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* settings.json: retention rules, quotas, webhooks, layouts, searches and definitions, a copy of what the catalog has,
- * in case it is lost:
+/* settings.json: retention rules, quotas, webhooks, layouts, searches, datasets and definitions, a copy of what the
+ * catalog has, in case it is lost:
  * {"reel_settings": 1, "retention": {…}, "webhooks": [{"id", "url", "events", "collections", "secret", "created_ns"}],
  * "saved": [{"kind", "collection", "name", "value", "author", "created_ns", "updated_ns"}],
  * "definitions": [{"name", "text", "author", "created_ns", "updated_ns"}]}. */

@@ -48,7 +48,7 @@ class Dav(Case):
         return entries(answer) if status == 207 else answer
 
     def test_root_and_collections(self):
-        self.assertEqual(list(self.find('/dav/')), ['/dav/', '/dav/field/', '/dav/lab/', '/dav/searches/', '/dav/tables/'])
+        self.assertEqual(list(self.find('/dav/')), ['/dav/', '/dav/datasets/', '/dav/field/', '/dav/lab/', '/dav/searches/', '/dav/tables/'])
         self.assertEqual(list(self.find('/dav/', '0')), ['/dav/'])
         lab = self.find('/dav/lab/')
         self.assertEqual(list(lab), ['/dav/lab/', '/dav/lab/2024-01.bag', '/dav/lab/2024-01.bag.as/', '/dav/lab/2024/', '/dav/lab/walk.bag', '/dav/lab/walk.bag.as/'])

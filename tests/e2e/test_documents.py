@@ -28,7 +28,7 @@ NOT_RUN = {  # document: first words of its blocks that no test runs; the reason
 }
 
 # The chapters of the guide whose commands talk to a running server, and those that start one.
-GUIDE_OF_A_SERVER = ('Upload', 'Find', 'Look inside', 'Messages', 'Playback', 'Live recordings', 'Values over time', 'Export', 'Tables', 'The archive as a folder', 'Reports of each format', 'Pictures and plots', 'Viewers', 'Grafana', 'Agents')
+GUIDE_OF_A_SERVER = ('Upload', 'Find', 'Look inside', 'Messages', 'Playback', 'Live recordings', 'Values over time', 'Export', 'Tables', 'Training sets', 'The archive as a folder', 'Reports of each format', 'Pictures and plots', 'Viewers', 'Grafana', 'Agents')
 GUIDE_OF_AN_ARCHIVE = ('Access control', 'Resumable uploads', 'Import existing files', 'Annotations', 'Search', 'Changes, webhooks, retention')
 
 # What a reader does by hand: a server in the foreground is one in the background here, an endless stream is cut after a while, and port 8040 may be taken.

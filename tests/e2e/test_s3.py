@@ -67,7 +67,7 @@ class Objects(Listing, Case):
 
     def test_buckets(self):
         names = [e.text for e in tree(self.get('/s3')).iter('Name')]
-        self.assertEqual(names, ['Field Tests', 'archive', 'lab', 'searches', 'tables'])
+        self.assertEqual(names, ['Field Tests', 'archive', 'datasets', 'lab', 'searches', 'tables'])
         self.assertEqual(self.get('/s3/').body, self.get('/s3').body)
         self.assertEqual(self.server.request('HEAD', '/s3/lab').headers['x-amz-bucket-region'], 'us-east-1')
         self.assertEqual(self.server.request('HEAD', '/s3/none').status, 404)
@@ -91,7 +91,7 @@ class Objects(Listing, Case):
         self.assertEqual(page.folders, sorted(folders, key=str.encode))
         self.assertEqual(self.page('lab', delimiter='/', prefix='2024/').folders, ['2024/a&b c.bag.as/', '2024/june/'])
         self.assertEqual(self.page('lab', delimiter='/', prefix='2024').folders, ['2024-01.bag.as/', '2024.as/', '2024/'])
-        self.assertEqual(self.page('archive', delimiter='/').folders, ['Field Tests/', 'lab/', 'searches/', 'tables/'])
+        self.assertEqual(self.page('archive', delimiter='/').folders, ['Field Tests/', 'datasets/', 'lab/', 'searches/', 'tables/'])
         self.assertEqual(self.page('archive', delimiter='/', prefix='la').folders, ['lab/'])
         self.assertEqual(code(self.server.request('GET', '/s3/lab?list-type=2&delimiter=-')), (501, 'NotImplemented'))
 
@@ -279,7 +279,7 @@ class Callers(unittest.TestCase):
 
     def test_a_signed_request_needs_no_path_of_its_own(self):
         self.assertEqual(self.ask('/lab/walk.bag').body, DATA)
-        self.assertEqual([e.text for e in tree(self.ask('/')).iter('Name')], ['archive', 'field', 'lab', 'searches', 'tables'])
+        self.assertEqual([e.text for e in tree(self.ask('/')).iter('Name')], ['archive', 'datasets', 'field', 'lab', 'searches', 'tables'])
         self.assertEqual(code(self.ask('/api/v1/recordings')), (404, 'NoSuchBucket'))
         self.assertEqual(self.server.request('GET', self.keys.address(self.host, '/lab/walk.bag')).body, DATA)
 

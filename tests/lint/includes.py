@@ -11,7 +11,7 @@ from circles import circles
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SERVER_ROOT = ROOT / "server"
 # access/ comes after catalog/ because tokens and the audit log are rows of the catalog.
-SERVER = ["http", "store", "catalog", "access", "definitions", "peers", "work", "manifests", "scans", "recordings", "uploads", "live", "imports"]
+SERVER = ["http", "store", "catalog", "access", "definitions", "peers", "work", "manifests", "scans", "recordings", "datasets", "uploads", "live", "imports"]
 SERVER += ["maintenance", "events", "views", "api", "cli"]
 # The folders of api/; what lies in api/ itself is shared by all of them.
 API = ["admin", "annotations", "definitions", "recordings", "uploads", "export", "contents", "reports", "grafana", "tree", "service", "mcp"]

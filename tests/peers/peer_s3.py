@@ -68,7 +68,7 @@ class Clients(unittest.TestCase):
     def test_awscli(self):
         def aws(*args, code=0):
             return self.run_in(AWS, '--endpoint-url', self.endpoint, *args, code=code)
-        self.assertEqual([line.split()[-1] for line in aws('s3', 'ls').splitlines()], ['archive', 'lab', 'searches', 'tables'])
+        self.assertEqual([line.split()[-1] for line in aws('s3', 'ls').splitlines()], ['archive', 'datasets', 'lab', 'searches', 'tables'])
         self.assertEqual([line.split()[-1] for line in aws('s3', 'ls', 's3://lab').splitlines()],
                          ['2024-01.bag.as/', '2024/', 'walk.bag.as/', 'é/', '2024-01.bag', 'walk.bag'])
         self.assertEqual(len(aws('s3', 'ls', '--recursive', 's3://lab').splitlines()), len(NAMES))
@@ -94,7 +94,7 @@ class Clients(unittest.TestCase):
         def s3cmd(*args, code=0):
             return self.run_in('s3cmd', '--config', '/dev/null', '--access_key', self.keys.access, '--secret_key', self.keys.secret, '--no-ssl',
                                '--host', host, '--host-bucket', host, *args, code=code)
-        self.assertEqual([line.split()[-1] for line in s3cmd('ls').splitlines()], ['s3://archive', 's3://lab', 's3://searches', 's3://tables'])
+        self.assertEqual([line.split()[-1] for line in s3cmd('ls').splitlines()], ['s3://archive', 's3://datasets', 's3://lab', 's3://searches', 's3://tables'])
         self.assertEqual(sorted(line.split('s3://lab/', 1)[1] for line in s3cmd('ls', '--recursive', 's3://lab').splitlines()), sorted(NAMES))
         target = os.path.join(self.folder, 's3cmd')
         os.mkdir(target)
@@ -111,7 +111,7 @@ class Clients(unittest.TestCase):
 
         def rclone(*args, code=0):
             return self.run_in('rclone', '--config', '/dev/null', *args, code=code)
-        self.assertEqual([line.split()[-1] for line in rclone('lsd', remote).splitlines()], ['archive', 'lab', 'searches', 'tables'])
+        self.assertEqual([line.split()[-1] for line in rclone('lsd', remote).splitlines()], ['archive', 'datasets', 'lab', 'searches', 'tables'])
         sizes = {line.split(None, 1)[1]: int(line.split(None, 1)[0]) for line in rclone('ls', '--fast-list', remote + 'lab').splitlines()}
         self.assertEqual(sizes, {name: len(DATA) for name in NAMES})
         target = os.path.join(self.folder, 'rclone')
@@ -124,7 +124,7 @@ class Clients(unittest.TestCase):
     def test_boto3(self):
         for endpoint in (self.endpoint, self.server.base):  # signed requests are found without the path, too
             client = self.boto(endpoint)
-            self.assertEqual([b['Name'] for b in client.list_buckets()['Buckets']], ['archive', 'lab', 'searches', 'tables'])
+            self.assertEqual([b['Name'] for b in client.list_buckets()['Buckets']], ['archive', 'datasets', 'lab', 'searches', 'tables'])
             pages = client.get_paginator('list_objects_v2').paginate(Bucket='lab', PaginationConfig={'PageSize': 2})
             self.assertEqual([item['Key'] for page in pages for item in page['Contents']], NAMES)
             pages = client.get_paginator('list_objects').paginate(Bucket='lab', PaginationConfig={'PageSize': 2})
@@ -159,7 +159,7 @@ class Clients(unittest.TestCase):
     def test_client_s3(self):
         report = self.node('s3_client.mjs', self.endpoint, self.keys.access, self.keys.secret, 'lab', NAMES[1])
         data = data_of(NAMES[1])
-        self.assertEqual(report['buckets'], ['archive', 'lab', 'searches', 'tables'])
+        self.assertEqual(report['buckets'], ['archive', 'datasets', 'lab', 'searches', 'tables'])
         self.assertEqual((report['keys'], report['folders']), (NAMES, ['2024-01.bag.as/', '2024/', 'walk.bag.as/', 'é/']))
         self.assertEqual((report['sha256'], report['head'][0]), (hashlib.sha256(data).hexdigest(), len(data)))
         self.assertEqual(report['range'], ['bytes 10-19/%d' % len(data), data[10:20].hex()])

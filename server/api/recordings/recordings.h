@@ -1,4 +1,4 @@
-/* Handlers of recordings: lists, searches, changes, collections; saved layouts and searches. */
+/* Handlers of recordings: lists, searches, changes, collections; saved layouts, searches and datasets. */
 #ifndef SERVER_API_RECORDINGS_RECORDINGS_H
 #define SERVER_API_RECORDINGS_RECORDINGS_H
 
@@ -30,6 +30,10 @@ void api_saved_list(struct http_request *r);
 void api_saved_get(struct http_request *r);
 void api_saved_put(struct http_request *r);
 void api_saved_delete(struct http_request *r);
+
+/* datasets.c */
+void api_dataset_get(struct http_request *r);
+void api_dataset_preview(struct http_request *r);
 /* rescan.c */
 void api_rescan(struct http_request *r);
 

@@ -1,4 +1,4 @@
-/* /collections/{name}/layouts and /searches: what users save by name (catalog/saved.h). */
+/* /collections/{name}/layouts, /searches and /datasets: what users save by name (catalog/saved.h). */
 #include "catalog/saved.h"
 #include "api/recording.h"
 
@@ -11,25 +11,28 @@
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
 #include "catalog/notes.h"
+#include "datasets/definition.h"
 #include "maintenance/settings.h"
 #include "views/views.h"
 
 /* The one in the path, its texts borrowed; in the path of a list it has no name. */
 static struct saved saved_key_of(const struct http_request *r) {
-    const char *collection = http_segment(r, "name"), *name = http_segment(r, collection ? "layout" : "search");
-    return (struct saved){.kind = (char *)(collection ? "layout" : "search"),
-                          .collection = (char *)(collection ? collection : ""),
-                          .name = (char *)name};
+    static const char datasets[] = "/api/v1/datasets";
+    const char *collection = http_segment(r, "name");
+    bool is_dataset = strncmp(http_path(r), datasets, sizeof datasets - 1) == 0;
+    const char *kind = collection ? "layout" : is_dataset ? "dataset" : "search", *name = http_segment(r, kind);
+    return (struct saved){
+        .kind = (char *)kind, .collection = (char *)(collection ? collection : ""), .name = (char *)name};
 }
 
-/* A search may name any collection. False: replied. */
+/* A search or a dataset may name any collection. False: replied. */
 static bool may_use(struct http_request *r, const struct saved *key) {
     if (key->collection[0]) {
         return api_may_use(r, key->collection);
     }
     if (http_caller(r)->collections) {
         http_reply_problem(r, 403, "forbidden",
-                           "searches are of the whole archive, and %s is limited to some collections",
+                           "searches and datasets are of the whole archive, and %s is limited to some collections",
                            http_caller(r)->name);
         return false;
     }
@@ -112,9 +115,13 @@ static json_t *saved_read_value(struct http_request *r) {
     return value;
 }
 
-/* A layout is one of a collection that is there. */
-static bool has_collection(struct http_request *r, const struct saved *key, struct reel_error *err) {
+/* A layout is one of a collection that is there; a dataset is understood. */
+static bool check_saved(struct http_request *r, const struct saved *key, struct reel_error *err) {
     AUTO_STRUCT(catalog_collection_done) struct catalog_collection c = {0};
+    struct dataset_definition definition;
+    if (strcmp(key->kind, "dataset") == 0) {
+        return dataset_definition_read(key->value, &definition, err);
+    }
     return !key->collection[0] || catalog_collection_get(http_app(r)->catalog, key->collection, &c, err);
 }
 
@@ -128,7 +135,7 @@ void api_saved_put(struct http_request *r) {
         return;
     }
     one.author = (char *)http_caller(r)->name;
-    if (has_collection(r, &one, &err) && catalog_saved_put(app->catalog, &one, version, &err) &&
+    if (check_saved(r, &one, &err) && catalog_saved_put(app->catalog, &one, version, &err) &&
         settings_save(app, &err)) {
         reply_saved(r, now.name ? 200 : 201, &one);
     } else {

@@ -1,4 +1,4 @@
-/* Endpoints of what users save by name: layouts of collections, searches. */
+/* Endpoints of what users save by name: layouts of collections, searches, datasets. */
 #include "api/params.h"
 #include "api/recordings/recordings.h"
 
@@ -6,7 +6,14 @@
     "Replaces the one of this name, if there is one. With If-Match only the one of this tag, with If-None-Match: * "   \
     "none. An archive has "                                                                                            \
     "at "                                                                                                              \
-    "most 200 searches, and 200 layouts for each collection."
+    "most 200 searches, 200 datasets, and 200 layouts for each collection."
+
+static const struct http_param dataset_params[] = {
+    {.name = "report",
+     .type = HTTP_BOOL,
+     .help = "The dataset's episodes, the ages of their values and what was dropped instead of its definition."},
+    {0},
+};
 
 const struct api_route api_routes_saved[] = {
     {.http = {"GET", BASE "/collections/{name}/layouts", ROLE_READ, api_row_params,
@@ -53,6 +60,38 @@ const struct api_route api_routes_saved[] = {
     {.http = {"DELETE", BASE "/searches/{search...}", ROLE_EDIT, api_no_params, "Deletes a saved search.",
               api_saved_delete, NULL, NULL, NULL},
      .id = "deleteSearch",
+     .tag = "catalog",
+     .policy = {.if_match = true},
+     .answers = "204:Deleted" ERRORS_WRITE},
+    {.http = {"GET", BASE "/datasets", ROLE_READ, api_row_params, "Lists the datasets, by name.", api_saved_list, NULL,
+              NULL, NULL},
+     .id = "listDatasets",
+     .tag = "catalog",
+     .detail = "A caller that is limited to some collections sees none, as a dataset may have recordings of any.",
+     .answers = "200" ERRORS_LIST},
+    {.http = {"POST", BASE "/datasets:preview", ROLE_READ, api_no_params,
+              "Plans a dataset of the first recordings, without saving it.", api_dataset_preview, JSON_BODY},
+     .id = "previewDataset",
+     .tag = "catalog",
+     .detail = "Reads at most 20 recordings, and returns what the report of a dataset does.",
+     .policy = {.key = HTTP_KEY_NATURAL},
+     .answers = "200 202:InProgress" ERRORS_WRITE},
+    {.http = {"GET", BASE "/datasets/{dataset...}", ROLE_READ, dataset_params, "Returns a dataset.", api_dataset_get,
+              NULL, NULL, NULL},
+     .id = "getDataset",
+     .tag = "catalog",
+     .detail = "Its files, as LeRobot v3 has them, are in the folder datasets/NAME of /dav and /s3.",
+     .answers = "200 202:InProgress 304:NotModified 413:TooLarge" ERRORS_ONE},
+    {.http = {"PUT", BASE "/datasets/{dataset...}", ROLE_EDIT, api_no_params, "Saves a dataset.", api_saved_put,
+              JSON_BODY},
+     .id = "saveDataset",
+     .tag = "catalog",
+     .detail = DETAIL_PUT,
+     .policy = {.if_match = true, .if_none_match = true},
+     .answers = "200 201:saveDataset201" ERRORS_WRITE},
+    {.http = {"DELETE", BASE "/datasets/{dataset...}", ROLE_EDIT, api_no_params, "Deletes a dataset.", api_saved_delete,
+              NULL, NULL, NULL},
+     .id = "deleteDataset",
      .tag = "catalog",
      .policy = {.if_match = true},
      .answers = "204:Deleted" ERRORS_WRITE},

@@ -15,38 +15,10 @@
 enum { FOUND_MAX = 1000, FORMATS_MAX = 64 };
 static const char original[] = "original";
 
-/* ---- searches */
-
-static bool read_time(const json_t *value, const char *name, bool *has, int64_t *ns) {
-    const char *text = json_string_value(json_object_get(value, name));
-    struct reel_time t;
-    *has = text && *text;
-    if (!*has) {
-        return true;
-    }
-    if (!reel_time_parse(text, 1, &t, NULL) || t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END) {
-        return false;
-    }
-    *ns = reel_time_resolve(&t, 0, 0, reel_now_ns());
-    return true;
-}
-
-/* Its texts are those of the value. False: it is not of the form that the page saves. */
 static bool read_search(const json_t *value, struct catalog_query *out) {
-    static const char *const known[] = {"q", "start", "end", "sort"};
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const json_t *member = json_object_get(value, known[i]);
-        n += member && (json_is_string(member) || json_is_null(member));
-    }
-    const char *words = json_string_value(json_object_get(value, "q"));
-    *out = (struct catalog_query){.words = words && *words ? words : NULL,
-                                  .has_state = true,
-                                  .state = STATE_READY,
-                                  .sort = "created",
-                                  .limit = FOUND_MAX};
-    return n == json_object_size(value) && read_time(value, "start", &out->has_start, &out->start_ns) &&
-           read_time(value, "end", &out->has_end, &out->end_ns);
+    bool good = saved_search_read(value, out);
+    out->limit = FOUND_MAX;
+    return good;
 }
 
 /* ---- formats */

@@ -11,7 +11,7 @@
 
 enum { COLLECTIONS_READ = 100, PLANS_AT_ONCE = 64 /* begun for one list */ };
 
-static const struct tree_root *const roots[] = {&tree_searches, &tree_tables, NULL}; /* by name */
+static const struct tree_root *const roots[] = {&tree_datasets, &tree_searches, &tree_tables, NULL}; /* by name */
 
 void tree_node_done(struct tree_node *node) {
     if (node->free_state) {

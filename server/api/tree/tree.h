@@ -3,6 +3,7 @@
  *
  *   COLLECTION/NAME                 an original; of a recording of several files a folder of them
  *   COLLECTION/NAME.as/FILE         the recording in each format with a length that can hold it
+ *   datasets/NAME/…      a dataset, as LeRobot v3 has it (datasets/layout.h)
  *   tables/NAME/recording=ID/part.parquet   the messages of a topic or type, as a table for each recording
  *   searches/NAME/FORMAT/COLLECTION/NAME    what a saved search finds, in one format
  *
@@ -61,8 +62,8 @@ struct tree_query {
     const char *prefix; /* of the paths: "lab/" is what is in the folder lab, "lab/2024-" what begins so in it */
     const char *after;  /* only paths after this one, and if it ends with a slash after all in that folder; "": all */
     /* Files of all folders below, and no folders; else what has a slash after the prefix is listed as a folder. Files
-     * that are made from recordings are in a deep list only if the prefix names their folder (NAME.as/, tables/,
-     * searches/): there would be many of each recording, and they have to be planned to be listed. */
+     * that are made from recordings are in a deep list only if the prefix names their folder (NAME.as/, datasets/,
+     * searches/, tables/): there would be many of each recording, and they have to be planned to be listed. */
     bool deep;
     uint32_t limit;  /* 1 … TREE_PAGE_MAX */
     int64_t wait_ns; /* for the lengths of all that is listed */
@@ -113,7 +114,7 @@ struct tree_root {
     bool (*find)(struct http_request *r, const char *path, struct tree_node *out, bool *found, struct reel_error *err);
     bool (*list)(struct tree_lister *l, struct reel_error *err);
 };
-extern const struct tree_root tree_tables, tree_searches;
+extern const struct tree_root tree_datasets, tree_searches, tree_tables;
 /* collections.c: the paths of one collection. */
 bool tree_collection_find(struct http_request *r, const char *collection, const char *path, struct tree_node *out,
                           bool *found, struct reel_error *err);

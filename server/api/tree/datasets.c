@@ -1,0 +1,267 @@
+/* datasets/NAME/…: the files of a dataset. As all of them depend on each other, one is known when the dataset is
+ * planned. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/digests.h"
+#include "api/job_reply.h"
+#include "api/tree/tree.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "catalog/saved.h"
+#include "datasets/layout.h"
+#include "recordings/names.h"
+
+static const int64_t FIND_WAIT_NS = INT64_C(20000000000);
+
+/* ---- files */
+
+struct state { /* of a node */
+    struct dataset_layout *layout;
+    const struct layout_file *file;
+};
+
+static void state_free(void *context) {
+    struct state *s = context;
+    layout_free(s->layout);
+    free(s);
+}
+
+static void describe(const struct layout_file *file, struct tree_properties *out) {
+    char digest[72];
+    bool is_json = strcmp(file->path + strlen(file->path) - 5, ".json") == 0;
+    *out = (struct tree_properties){.size = file->size,
+                                    .media_type = is_json ? "application/json" : "application/vnd.apache.parquet"};
+    api_digest_texts(file->sha256, out->etag, digest);
+}
+
+static bool file_properties(struct http_request *r, const struct tree_node *node, int64_t wait_ns,
+                            struct tree_properties *out, struct reel_error *err) {
+    (void)r, (void)wait_ns, (void)err;
+    describe(((const struct state *)node->state)->file, out);
+    return true;
+}
+
+struct content {
+    struct dataset_layout *layout;
+    const struct layout_file *file;
+    int fd; /* of an episode */
+};
+
+static bool content_read(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    const struct content *c = context;
+    if (c->file->episode) {
+        return disk_read_at(c->fd, buffer, size, offset) || reel_fail_errno(err, "could not read a temporary file");
+    }
+    memcpy(buffer, c->file->data.data + offset, size);
+    return true;
+}
+static void content_free(void *context) {
+    struct content *c = context;
+    if (c->fd >= 0) {
+        close(c->fd);
+    }
+    layout_free(c->layout);
+    free(c);
+}
+
+static struct content *content_open(struct http_request *r, const struct state *s, struct reel_error *err) {
+    struct content *c = calloc(1, sizeof *c);
+    if (!c) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    *c = (struct content){.layout = layout_ref(s->layout), .file = s->file, .fd = -1};
+    if (s->file->episode && (c->fd = layout_episode_open(http_app(r), s->layout, s->file->episode, err)) < 0) {
+        content_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+static bool file_open(struct http_request *r, const struct tree_node *node, struct tar_content *out, char etag[64],
+                      struct reel_error *err) {
+    struct tree_properties p;
+    const struct state *s = node->state;
+    struct content *c = content_open(r, s, err);
+    describe(s->file, &p);
+    memcpy(etag, p.etag, 64);
+    *out = (struct tar_content){content_read, content_free, c};
+    return c;
+}
+
+static void file_reply(struct http_request *r, const struct tree_node *node) {
+    struct tree_properties p;
+    struct reel_error err = {0};
+    const struct state *s = node->state;
+    bool head = strcmp(http_method(r), "HEAD") == 0;
+    struct content *c = head ? calloc(1, sizeof *c) : content_open(r, s, &err);
+    if (!c) {
+        head ? http_reply_no_memory(r) : http_reply_error(r, &err);
+        return;
+    }
+    if (head) {
+        *c = (struct content){.layout = layout_ref(s->layout), .file = s->file, .fd = -1};
+    }
+    describe(s->file, &p);
+    http_reply_file(r, &(struct http_file){.length = p.size,
+                                           .etag = p.etag,
+                                           .media_type = p.media_type,
+                                           .modified_ns = node->modified_ns,
+                                           .fd = -1,
+                                           .read = content_read,
+                                           .free = content_free,
+                                           .context = c});
+}
+
+static const struct tree_file dataset_file = {file_properties, file_open, file_reply};
+
+/* ---- datasets */
+
+/* REEL_BUSY: it is being planned. */
+static struct dataset_layout *plan(struct http_request *r, const struct saved *dataset, int64_t wait_ns,
+                                   struct reel_error *err) {
+    char job[33], owner[HTTP_PRINCIPAL];
+    const struct layout_request q = {.value = dataset->value, .owner = http_client(r, owner), .wait_ns = wait_ns};
+    struct dataset_layout *layout = layout_get(http_app(r), &q, job, err);
+    if (!layout && job[0]) {
+        reel_fail(err, REEL_BUSY, "a dataset is being planned; try again");
+    }
+    return layout;
+}
+
+static int compare_datasets(const void *a, const void *b) { /* as their paths: "a-b/" is before "a/" */
+    const char *x = ((const struct saved *)a)->name, *y = ((const struct saved *)b)->name;
+    while (*x && *x == *y) {
+        x++;
+        y++;
+    }
+    return (int)(unsigned char)(*x ? *x : '/') - (int)(unsigned char)(*y ? *y : '/');
+}
+
+/* Those whose names are paths. */
+static bool read_datasets(struct http_request *r, struct saved_list *out, struct reel_error *err) {
+    struct reel_error ignored;
+    uint32_t n = 0;
+    if (!catalog_saved_list(http_app(r)->catalog, "dataset", "", out, err)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < out->n; i++) {
+        if (names_check("x", out->items[i].name, &ignored)) {
+            out->items[n++] = out->items[i];
+        } else {
+            saved_done(&out->items[i]);
+        }
+    }
+    out->n = n;
+    if (n > 1) {
+        qsort(out->items, n, sizeof *out->items, compare_datasets);
+    }
+    return true;
+}
+
+/* ---- listing */
+
+static bool list_files(struct tree_lister *l, const struct saved *dataset, const char *key, struct reel_error *err) {
+    struct reel_error why = {0};
+    int64_t now = reel_now_ns();
+    AUTO(layout_free)
+    struct dataset_layout *layout = plan(l->r, dataset, l->until_ns > now ? l->until_ns - now : 0, &why);
+    if (!layout && why.code == REEL_BUSY) {
+        return l->unknown = l->ended = true;
+    }
+    if (!layout) {
+        return !reel_is_transient(why.code) || reel_error_pass(err, &why);
+    }
+    bool good = true;
+    for (uint32_t i = 0; good && i < layout->n_files && !l->ended; i++) {
+        AUTO_MEM char *path = NULL;
+        struct tree_properties p;
+        describe(&layout->files[i], &p);
+        if (asprintf(&path, "%s%s", key, layout->files[i].path) < 0) {
+            return reel_fail_memory(err);
+        }
+        good = tree_add(l, path, dataset->updated_ns, &p, err);
+    }
+    return good;
+}
+
+static bool datasets_list(struct tree_lister *l, struct reel_error *err) {
+    AUTO_STRUCT(saved_list_done) struct saved_list all = {0};
+    size_t prefix = strlen(l->q->prefix);
+    bool good = read_datasets(l->r, &all, err);
+    for (uint32_t i = 0; good && i < all.n && !l->ended; i++) {
+        AUTO_MEM char *key = NULL;
+        if (asprintf(&key, "%s/", all.items[i].name) < 0) {
+            return reel_fail_memory(err);
+        }
+        size_t shared = strlen(key) < prefix ? strlen(key) : prefix;
+        if (strncmp(key, l->q->prefix, shared) == 0) {
+            good = l->q->deep || tree_enters(l, key) ? list_files(l, &all.items[i], key, err)
+                                                     : tree_add(l, key, all.items[i].updated_ns, NULL, err);
+        }
+    }
+    return good;
+}
+
+/* ---- finding */
+
+static bool is_folder(const struct dataset_layout *layout, const char *path) {
+    size_t size = strlen(path);
+    for (uint32_t i = 0; i < layout->n_files; i++) {
+        const char *file = layout->files[i].path;
+        if (size == 0 || (strncmp(file, path, size) == 0 && (path[size - 1] == '/' || file[size] == '/'))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `path` is below the dataset; "" is the dataset itself. */
+static bool find_in(struct http_request *r, const struct saved *dataset, const char *path, struct tree_node *out,
+                    bool *found, struct reel_error *err) {
+    struct reel_error why = {0};
+    out->modified_ns = dataset->updated_ns;
+    if (*path == '\0') {
+        return *found = true;
+    }
+    AUTO(layout_free) struct dataset_layout *layout = plan(r, dataset, api_wait_ns(r, FIND_WAIT_NS), &why);
+    if (!layout) {
+        return !reel_is_transient(why.code) && why.code != REEL_BUSY ? true : reel_error_pass(err, &why);
+    }
+    const struct layout_file *file = layout_file(layout, path);
+    *found = file || is_folder(layout, path);
+    if (!file) {
+        return true;
+    }
+    struct state *s = out->state = calloc(1, sizeof *s);
+    if (!s) {
+        return reel_fail_memory(err);
+    }
+    *s = (struct state){TAKE(layout), file};
+    out->free_state = state_free;
+    out->file = &dataset_file;
+    return true;
+}
+
+static bool datasets_find(struct http_request *r, const char *path, struct tree_node *out, bool *found,
+                          struct reel_error *err) {
+    AUTO_STRUCT(saved_list_done) struct saved_list all = {0};
+    *found = *path == '\0';
+    bool good = *found || read_datasets(r, &all, err);
+    for (uint32_t i = 0; good && i < all.n && !*found; i++) {
+        const char *name = all.items[i].name;
+        size_t size = strlen(name), length = strlen(path);
+        if (strncmp(path, name, size) == 0 && (path[size] == '/' || path[size] == '\0')) {
+            good = find_in(r, &all.items[i], path[size] ? path + size + 1 : "", out, found, err);
+        }
+        *found = *found || (size > length && strncmp(path, name, length) == 0 &&
+                            (path[length - 1] == '/' || name[length] == '/')); /* a folder of datasets */
+    }
+    return good;
+}
+
+const struct tree_root tree_datasets = {"datasets", true, datasets_find, datasets_list};

@@ -1,0 +1,71 @@
+/* A dataset as the files of LeRobot v3, none of which is stored: planned once by a job, which reads each recording, and
+ * kept in the derived cache. Files below meta/ are in memory, those of episodes are made when they are read. */
+#ifndef SERVER_DATASETS_LAYOUT_H
+#define SERVER_DATASETS_LAYOUT_H
+
+#include <stdatomic.h>
+
+#include "app.h"
+#include "base/digest.h"
+#include "base/grow.h"
+#include "datasets/definition.h"
+
+enum { LAYOUT_PATH = 64, LAYOUT_META = 4 };
+
+struct layout_episode {
+    char id[RECORDING_ID_TEXT], content[SHA256_HEX];
+    char *name; /* COLLECTION/NAME */
+    char *task;
+    char *problem; /* why it is no episode of the dataset; NULL: it is one */
+    struct dataset_episode e;
+    struct dataset_place place;
+    uint64_t size; /* of its file */
+    char sha256[SHA256_HEX];
+};
+struct layout_file {
+    char path[LAYOUT_PATH];
+    uint64_t size;
+    char sha256[SHA256_HEX];
+    struct grow data;                     /* of meta/ */
+    const struct layout_episode *episode; /* NULL: of meta/ */
+};
+struct dataset_layout {
+    _Atomic uint32_t references;
+    json_t *value;
+    struct dataset_definition definition; /* of `value` */
+    char sha[SHA1_HEX];                   /* changes when any of its bytes does */
+    struct layout_episode *episodes;      /* one for each recording, in order; those with frames are numbered */
+    uint32_t n_episodes, n_good;
+    uint64_t frames;
+    const char **tasks; /* of the episodes, each once */
+    uint32_t n_tasks;
+    struct layout_file *files; /* by path */
+    uint32_t n_files;
+};
+struct dataset_layout *layout_ref(struct dataset_layout *layout);
+void layout_free(struct dataset_layout *layout); /* gives a reference back; NULL is fine */
+REEL_DEFINE_AUTO(struct dataset_layout, layout_free);
+
+struct layout_request {
+    const json_t *value;        /* the definition */
+    const char *const *allowed; /* collections of the caller; NULL: all */
+    const char *owner;          /* who asked */
+    uint32_t max;               /* at most so many recordings; 0: all, and REEL_LIMIT if they are too many */
+    int64_t wait_ns;
+};
+/* A reference. NULL with job[0] set: not ready yet. NULL with err: REEL_ARGUMENT: no definition; REEL_LIMIT. */
+struct dataset_layout *layout_get(struct app *app, const struct layout_request *q, char job[33],
+                                  struct reel_error *err);
+
+const struct layout_file *layout_file(const struct dataset_layout *layout, const char *path); /* NULL: there is none */
+/* The file of an episode as an unlinked temporary file; -1 with err: REEL_CHANGED: it is not what was planned. */
+int layout_episode_open(struct app *app, const struct dataset_layout *layout, const struct layout_episode *episode,
+                        struct reel_error *err);
+
+/* What was found, for the preview: features, episodes, ages, and what was dropped. */
+json_t *layout_report(const struct dataset_layout *layout);
+
+/* meta.c: makes the files. */
+bool layout_put_meta(struct dataset_layout *layout, struct reel_error *err);
+
+#endif

@@ -1,0 +1,192 @@
+"""Datasets: saved, planned, reported, and their files in the tree; what the files say is read by tests/peers/peer_datasets.py."""
+import hashlib
+import io
+import json
+import random
+import re
+import tarfile
+from urllib.parse import quote
+
+from harness import API, Case, Server, create_token
+from samples import T0, Message, bag, lab_messages
+
+STATE, ACTION = ['/odom.x', '/odom.y', '/odom.z'], '/command.x'
+VALUE = {'search': {'q': 'pick:yes'}, 'fps': 10, 'features': {'observation.state': STATE, 'action': ACTION}, 'robot': 'r1'}
+FILES = ['data/chunk-000/file-000.parquet', 'data/chunk-000/file-001.parquet', 'meta/episodes/chunk-000/file-000.parquet', 'meta/info.json',
+         'meta/stats.json', 'meta/tasks.parquet']
+
+
+def command(seconds, salt):
+    """Each 140 ms from 0.3 s on."""
+    return [Message(m.time, '/command', m.payload, m.kind) for m in lab_messages(seconds, salt=salt) if m.topic == '/odom'
+            and (m.time - T0) % 70_000_000 == 1000 and m.time > T0 + 300_000_000]
+
+
+def sample(seconds, salt=0):
+    return bag(sorted(lab_messages(seconds, salt=salt) + command(seconds, salt), key=lambda m: m.time))
+
+
+class Datasets(Case):
+    @classmethod
+    def fill(cls):
+        cls.add(cls.server)
+        cls.put(cls.server, 'pick/one', VALUE)
+
+    @classmethod
+    def add(cls, server):
+        cls.ids = [server.added('a.bag', sample(3)), server.added('b.bag', sample(2, 1)), server.added('c.bag', bag(lab_messages(1, salt=2)))]
+        for key, task in zip(cls.ids, ('lift', 'lift', '')):
+            for tag, value in (('pick', 'yes'), ('task', task)):
+                if value:
+                    server.request('PUT', '%s/recordings/%s/tags/%s?value=%s' % (API, key, tag, value))
+
+    @staticmethod
+    def put(server, name, value):
+        answer = server.request('PUT', '%s/datasets/%s' % (API, quote(name)), json.dumps({'value': value}))
+        assert answer.status in (200, 201), answer
+        return answer
+
+    def report(self, name='pick/one'):
+        return self.get('%s/datasets/%s?report' % (API, name)).json()
+
+    def preview(self, value, status=200):
+        answer = self.server.request('POST', API + '/datasets:preview', json.dumps({'value': value}))
+        self.assertEqual(answer.status, status, answer)
+        return answer
+
+    def file(self, path, name='pick/one'):
+        return self.get('/dav/datasets/%s/%s' % (name, path))
+
+    def test_the_report(self):
+        report = self.report()
+        self.assertEqual((report['total_episodes'], report['fps']), (2, 10))
+        a, b, c = report['episodes']
+        self.assertEqual([e['episode'] for e in (a, b, c)], [0, 1, None])
+        self.assertEqual([e['name'] for e in (a, b, c)], ['lab/a.bag', 'lab/b.bag', 'lab/c.bag'])
+        self.assertIn('/command', c['problem'])
+        self.assertEqual((a['task'], c['task']), ('lift', 'c.bag'))
+        last = max(m.time for m in command(3, 0))
+        first = min(m.time for m in command(3, 0))
+        self.assertEqual(a['frames'], (last - first) // 100_000_000 + 1)
+        self.assertEqual(a['dropped'], {'too_old': 0, 'unreadable': 0, 'other_size': 0, 'other_run': 0})
+        times = [m.time for m in command(3, 0)]
+        frames = [first + k * 100_000_000 for k in range(a['frames'])]
+        ages = sorted(t - max(x for x in times if x <= t) for t in frames)
+        self.assertEqual(a['ages'][ACTION]['max_s'], ages[-1] / 1e9)
+        self.assertAlmostEqual(a['ages'][ACTION]['median_s'], ages[(len(ages) - 1) // 2] / 1e9, delta=ages[-1] / 1e9 / 50)
+        self.assertEqual(report['total_frames'], a['frames'] + b['frames'])
+
+    def test_the_preview_is_what_a_dataset_gets(self):
+        self.assertEqual(self.preview(VALUE).json(), self.report())
+        ids = {k: v for k, v in VALUE.items() if k != 'search'}
+        self.assertEqual([e['recording'] for e in self.preview({**ids, 'recordings': self.ids[1::-1]}).json()['episodes']], self.ids[1::-1])
+
+    def test_old_values_are_dropped(self):
+        report = self.preview({**VALUE, 'max_age_s': 0.045}).json()
+        dropped = report['episodes'][0]['dropped']
+        self.assertGreater(dropped['too_old'], 0)
+        self.assertLessEqual(report['episodes'][0]['ages'][ACTION]['max_s'], 0.045)
+        self.assertEqual(report['episodes'][0]['frames'] + dropped['too_old'] + dropped['other_run'], self.report()['episodes'][0]['frames'])
+
+    def test_info_and_stats(self):
+        info, report = self.file('meta/info.json').json(), self.report()
+        self.assertEqual((info['codebase_version'], info['fps'], info['robot_type'], info['splits']), ('v3.0', 10, 'r1', {'train': '0:2'}))
+        self.assertEqual((info['total_episodes'], info['total_frames'], info['total_tasks']), (2, report['total_frames'], 1))
+        self.assertEqual(list(info['features']), ['observation.state', 'action', 'timestamp', 'frame_index', 'episode_index', 'index', 'task_index'])
+        self.assertEqual(info['features']['observation.state'], {'dtype': 'float32', 'shape': [3], 'names': STATE})
+        self.assertEqual(info['features']['index'], {'dtype': 'int64', 'shape': [1], 'names': None})
+        stats = self.file('meta/stats.json').json()
+        self.assertEqual(list(stats), ['observation.state', 'action'])
+        state = stats['observation.state']
+        self.assertEqual(state['count'], [report['total_frames']])
+        self.assertEqual([len(state[k]) for k in ('min', 'max', 'mean', 'std', 'q01', 'q10', 'q50', 'q90', 'q99')], [3] * 9)
+        self.assertEqual(state['max'][0] * .5, state['max'][1])
+        self.assertTrue(all(a <= b for a, b in zip(state['q01'], state['q99'])))
+
+    def test_the_same_files_everywhere(self):
+        files = {path: self.file(path) for path in FILES}
+        for path, answer in files.items():
+            with self.subTest(path):
+                head = self.server.request('HEAD', '/dav/datasets/pick/one/' + path)
+                self.assertEqual((int(head.headers['Content-Length']), head.headers['ETag']), (len(answer.body), answer.headers['ETag']))
+                if path.endswith('.parquet'):
+                    self.assertEqual((answer.body[:4], answer.body[-4:]), (b'PAR1', b'PAR1'))
+                pick = random.Random(1)
+                for _ in range(5):
+                    start = pick.randrange(len(answer.body))
+                    part = self.get('/dav/datasets/pick/one/' + path, 206, Range='bytes=%d-%d' % (start, start + 99))
+                    self.assertEqual(part.body, answer.body[start:start + 100])
+                self.assertEqual(self.get('/s3/datasets/pick/one/' + path).body, answer.body)
+        archive = tarfile.open(fileobj=io.BytesIO(self.get('/dav/datasets/pick/one?archive=tar').body))
+        packed = {m.name: archive.extractfile(m).read() for m in archive if m.isfile()}
+        self.assertEqual({k.split('one/')[-1]: hashlib.sha256(v).hexdigest() for k, v in packed.items()},
+                         {k: hashlib.sha256(v.body).hexdigest() for k, v in files.items()})
+
+    def test_listed(self):
+        page = self.get('/s3/datasets?list-type=2&prefix=pick/one/').body.decode()
+        self.assertEqual(re.findall('<Key>([^<]*)', page), ['pick/one/' + path for path in FILES])
+        sizes = [int(x) for x in re.findall('<Size>([^<]*)', page)]
+        self.assertEqual(sizes, [len(self.file(path).body) for path in FILES])
+        page = self.server.request('PROPFIND', '/dav/datasets/pick/', None, {'Depth': '1'})
+        self.assertIn(b'/dav/datasets/pick/one/', page.body)
+        self.assertEqual(self.server.get('/dav/datasets/pick/one/meta/none').status, 404)
+        self.assertEqual(self.server.get('/dav/datasets/none/meta/info.json').status, 404)
+
+    def test_equal_on_another_server(self):
+        """But for the ids of the recordings, which only the episodes' table has."""
+        other = Server()
+        self.addCleanup(other.stop)
+        self.add(other)
+        self.put(other, 'pick/one', VALUE)
+        for path in FILES:
+            if 'episodes' not in path:
+                self.assertEqual(other.get('/dav/datasets/pick/one/' + path).body, self.file(path).body, path)
+        type(self).ids = [e['recording'] for e in self.report()['episodes']]
+
+    def test_the_sha_changes_with_the_bytes(self):
+        sha = self.report()['sha']
+        self.assertEqual(self.report()['sha'], sha)
+        self.assertNotEqual(self.preview({**VALUE, 'fps': 20}).json()['sha'], sha)
+
+    def test_what_is_refused(self):
+        for change, word in (({'fps': 0}, 'fps'), ({'fps': 29.97}, 'fps'), ({'features': {}}, 'features'), ({'features': {'a/b': '/x.y'}}, 'a/b'),
+                             ({'features': {'action': 5}}, 'features'), ({'max_age_s': -1}, 'max_age_s'), ({'recordings': ['x']}, 'either'),
+                             ({'search': {'x': 'y'}}, 'search'), ({'clock': '/camera'}, 'clock'), ({'robot': 1}, 'robot')):
+            answer = self.server.request('PUT', API + '/datasets/bad', json.dumps({'value': {**VALUE, **change}}))
+            self.assertProblem(answer, 400, word)
+            self.assertProblem(self.preview({**VALUE, **change}, 400), 400, word)
+        self.assertEqual(self.server.get(API + '/datasets/bad').status, 404)
+
+    def test_listed_replaced_deleted(self):
+        tag = self.put(self.server, 'other', VALUE).headers['ETag']
+        self.assertEqual([one['name'] for one in self.get(API + '/datasets').json()['items']], ['other', 'pick/one'])
+        self.assertEqual(self.get(API + '/datasets/other').json()['value'], VALUE)
+        self.assertEqual(self.server.request('DELETE', API + '/datasets/other', None, {'If-Match': tag}).status, 204)
+        self.assertEqual(self.server.get('/dav/datasets/other/meta/info.json').status, 404)
+
+    def test_no_episode(self):
+        self.put(self.server, 'empty', {**VALUE, 'search': {'q': 'pick:none'}})
+        self.addCleanup(self.server.request, 'DELETE', API + '/datasets/empty')
+        self.assertEqual(self.file('meta/info.json', 'empty').json()['total_episodes'], 0)
+        self.assertEqual(self.report('empty')['episodes'], [])
+
+
+class Rights(Case):
+    def test_who_may(self):
+        server = self.server
+        key = server.added('a.bag', sample(1))
+        roles = {role: create_token(server, 'edit' if role == 'limited' else role, role, *(('--collection', 'lab') if role == 'limited' else ()))
+                 for role in ('read', 'edit', 'limited')}
+        value = {'recordings': [key], 'fps': 10, 'features': {'action': '/odom.x'}}
+        elsewhere = create_token(server, 'edit', 'elsewhere', '--collection', 'elsewhere')
+
+        def ask(method, path, token, body=None):
+            return server.request(method, path, json.dumps(body) if body else None, {'Authorization': 'Bearer ' + token}).status
+        self.assertEqual(ask('PUT', API + '/datasets/d', roles['read'], {'value': value}), 403)
+        self.assertEqual(ask('PUT', API + '/datasets/d', roles['limited'], {'value': value}), 403)
+        self.assertEqual(ask('PUT', API + '/datasets/d', roles['edit'], {'value': value}), 201)
+        for path in (API + '/datasets/d', API + '/datasets/d?report', '/dav/datasets/d/meta/info.json'):
+            self.assertEqual(ask('GET', path, roles['read']), 200, path)
+            self.assertIn(ask('GET', path, roles['limited']), (403, 404), path)
+        preview = API + '/datasets:preview'
+        self.assertEqual([ask('POST', preview, token, {'value': value}) for token in (roles['read'], roles['limited'], elsewhere)], [200, 200, 404])

@@ -1,0 +1,228 @@
+/* datasets/dataset.h: which frames an episode has, the values and their ages, against what a plain search finds. What
+ * the Parquet file says is checked by a reader of its own (tests/e2e/test_datasets.py). */
+#include "makers/toy_format.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "datasets/dataset.h"
+#include "datasets/walk.h"
+
+enum { MS = 1000000 };
+
+static void channel(struct toy *toy, const char *topic) {
+    toy_channel(toy, &(struct reel_channel){.name = topic, .type = "any", .encoding = "json"});
+}
+static void message(struct toy *toy, uint32_t topic, int64_t time_ns, const char *payload) {
+    toy_message(toy, topic, time_ns, 0, payload, strlen(payload));
+}
+
+static const char *const state_of[] = {"/joints.position"}, *const action_of[] = {"/command.data",
+                                                                                  "/command.grip.width"};
+static const struct dataset_feature both[] = {{"observation.state", state_of, 1}, {"action", action_of, 2}};
+static const struct dataset_spec spec_10 = {.features = both, .n_features = 2, .fps = 10};
+
+/* Joints each 20 ms from 1 s to 3 s, their two values the number of the message and its negative; commands each 70 ms
+ * from 1.15 s to 2.9 s. */
+static void make(struct toy *toy) {
+    char text[200];
+    toy_start(toy, REEL_CLOCK_WALL);
+    channel(toy, "/joints");
+    channel(toy, "/command");
+    channel(toy, "/other");
+    for (int ms = 1000; ms <= 3000; ms += 10) {
+        if (ms % 20 == 0) {
+            snprintf(text, sizeof text, "{\"name\":[\"lift\",\"turn\"],\"position\":[%d,%d]}", ms, -ms);
+            message(toy, 0, (int64_t)ms * MS, text);
+        }
+        if (ms >= 1150 && ms <= 2900 && (ms - 1150) % 70 == 0) {
+            snprintf(text, sizeof text, "{\"data\":[%d],\"grip\":{\"width\":0.5}}", ms);
+            message(toy, 1, (int64_t)ms * MS, text);
+        }
+    }
+}
+
+static struct dataset_episode plan(struct reel_recording *r, const struct dataset_spec *spec) {
+    struct dataset_episode e;
+    struct reel_error err = {0};
+    if (!dataset_episode_plan(r, spec, NULL, &e, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return e;
+}
+
+static bool keep(void *context, const char *text, size_t size) {
+    grow_put(context, text, size);
+    return true;
+}
+static struct grow write_episode(struct reel_recording *r, const struct dataset_spec *spec, struct dataset_episode *e) {
+    struct grow out = {0};
+    struct reel_error err = {0};
+    const struct reel_text_sink sink = {keep, &out};
+    if (!dataset_episode_write(r, spec, &(struct dataset_place){.episode = 3, .first_row = 100}, &sink, e, e, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return out;
+}
+
+/* The latest value at or before each frame. */
+static bool check_frame(void *context, struct walk *w, uint64_t frame, enum dataset_drop drop, struct reel_error *err) {
+    int64_t ms = walk_time(w, frame) / MS, joints = ms / 20 * 20, command = 1150 + (ms - 1150) / 70 * 70;
+    (void)err;
+    assert_int_equal(drop, DATASET_KEPT);
+    assert_int_equal(ms, 1150 + 100 * (int64_t)frame);
+    assert_true(w->sources[0].values[0] == (float)joints && w->sources[0].values[1] == (float)-joints);
+    assert_true(w->sources[1].values[0] == (float)command && w->sources[2].values[0] == 0.5f);
+    assert_int_equal(w->ages[0], (ms - joints) * MS);
+    assert_int_equal(w->ages[1], (ms - command) * MS);
+    ++*(uint64_t *)context;
+    return true;
+}
+
+static void frames_have_the_latest_values(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct walk w;
+    uint64_t frames = 0;
+    make(&toy);
+    AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
+    assert_true(walk_open(&w, r, &spec_10, 0, &err) && walk_run(&w, NULL, check_frame, &frames, &err));
+    walk_done(&w);
+    assert_int_equal(frames, 18); /* 1.15 s … 2.85 s: the command ends at 2.9 s */
+    assert_true(walk_open(&w, r, &spec_10, 15, &err) && walk_run(&w, NULL, check_frame, &frames, &err));
+    walk_done(&w);
+    assert_int_equal(frames, 18 + 3);
+    toy_free(&toy);
+}
+
+static void an_episode_is_described(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    make(&toy);
+    AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
+    AUTO_STRUCT(dataset_episode_done) struct dataset_episode e = plan(r, &spec_10);
+    assert_int_equal(e.frames, 18);
+    assert_int_equal(e.start_ns, 1150 * (int64_t)MS);
+    assert_int_equal(e.lead_ns, 150 * MS);
+    assert_int_equal(e.tail_ns, 100 * MS);
+    assert_int_equal(e.n_numbers, 4);
+    assert_string_equal(e.names[0], "lift");
+    assert_string_equal(e.names[1], "turn");
+    assert_string_equal(e.names[3], "/command.grip.width");
+    struct grow file = write_episode(r, &spec_10, &e);
+    assert_memory_equal(file.data, "PAR1", 4);
+    assert_memory_equal(file.data + file.size - 4, "PAR1", 4);
+    grow_done(&file);
+    assert_int_equal(e.ages[0].max_ns, 10 * MS);
+    assert_int_equal(e.ages[1].max_ns, 60 * MS);
+    assert_in_range(e.ages[1].median_ns, 30 * MS, 31 * MS); /* 0, 30, 60, 20, 50, 10, 40 ms, again and again */
+    assert_true(e.stats[0].count == 18 && e.stats[0].min == 1140 && e.stats[0].max == 2840);
+    assert_true(fabs(e.stats[0].quantiles[2] - 1990) < 11 && fabs(e.stats[0].mean - 1990) < 1e-6);
+    assert_true(fabs(sqrt(e.stats[0].m2 / 18) - 518.81) < 0.01); /* of 1140, 1240 … 2840 */
+    toy_free(&toy);
+}
+
+/* The joints are silent for 0.5 s, and have one message with three numbers. */
+static void the_longest_run_is_the_episode(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    char text[100];
+    const struct dataset_spec spec = {.features = both, .n_features = 1, .fps = 100, .max_age_ns = 50 * (int64_t)MS};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    channel(&toy, "/joints");
+    for (int ms = 0; ms <= 3000; ms += 10) {
+        snprintf(text, sizeof text, "{\"position\":[%d,1%s]}", ms, ms == 2000 ? ",2" : "");
+        if (ms <= 500 || ms >= 1000) {
+            message(&toy, 0, (int64_t)ms * MS, ms == 2500 ? "{\"position\":" : text);
+        }
+    }
+    AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
+    AUTO_STRUCT(dataset_episode_done) struct dataset_episode e = plan(r, &spec);
+    assert_int_equal(e.frames, 100); /* 1.00 … 1.99 s */
+    assert_int_equal(e.first, 100);
+    assert_int_equal(e.dropped[DATASET_TOO_OLD], 44);
+    assert_int_equal(e.dropped[DATASET_OTHER_SIZE], 1);
+    assert_int_equal(e.dropped[DATASET_UNREADABLE], 1);
+    assert_int_equal(e.dropped[DATASET_OTHER_RUN], 56 + 49 + 50);
+    struct grow a = write_episode(r, &spec, &e), b = write_episode(r, &spec, &e);
+    assert_int_equal(a.size, b.size);
+    assert_memory_equal(a.data, b.data, a.size);
+    grow_done(&a);
+    grow_done(&b);
+    assert_true(e.stats[0].min == 1000 && e.stats[0].max == 1990);
+    toy_free(&toy);
+}
+
+static void there_may_be_no_frame(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    const char *const text_of[] = {"/joints.name"}, *const gone[] = {"/gone.x"};
+    const struct dataset_feature names = {"observation.state", text_of, 1}, no_topic = {"action", gone, 1};
+    struct dataset_episode e;
+    make(&toy);
+    AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
+    e = plan(r, &(struct dataset_spec){.features = &names, .n_features = 1, .fps = 10});
+    assert_int_equal(e.frames, 0);
+    assert_int_equal(e.dropped[DATASET_UNREADABLE], 21);
+    dataset_episode_done(&e);
+    assert_false(dataset_episode_plan(r, &(struct dataset_spec){.features = &no_topic, .n_features = 1, .fps = 10},
+                                      NULL, &e, &err));
+    assert_int_equal(err.code, REEL_NOT_FOUND);
+    toy_free(&toy);
+}
+
+/* Times at the ends of what 64 bits hold. */
+static void hostile_times(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct dataset_episode e;
+    toy_start(&toy, REEL_CLOCK_WALL);
+    channel(&toy, "/joints");
+    message(&toy, 0, INT64_MIN + 1, "{\"position\":1}");
+    message(&toy, 0, INT64_MAX - 1, "{\"position\":1}");
+    AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
+    const struct dataset_spec spec = {.features = both, .n_features = 1, .fps = 1000};
+    assert_false(dataset_episode_plan(r, &spec, NULL, &e, &err));
+    assert_int_equal(err.code, REEL_LIMIT);
+    toy_free(&toy);
+}
+
+static void check_refused(const char *const *names, uint32_t n, uint32_t fps) {
+    struct dataset_feature features[4];
+    struct reel_error err = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        features[i] = (struct dataset_feature){names[i], state_of, 1};
+    }
+    assert_false(dataset_spec_check(&(struct dataset_spec){.features = features, .n_features = n, .fps = fps}, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+}
+static void what_lerobot_does_not_allow_is_refused(void **state) {
+    (void)state;
+    check_refused((const char *const[]){"a/b"}, 1, 30);
+    check_refused((const char *const[]){""}, 1, 30);
+    check_refused((const char *const[]){"index"}, 1, 30);
+    check_refused((const char *const[]){"action", "Action"}, 2, 30);
+    check_refused((const char *const[]){"action"}, 1, 0);
+    check_refused((const char *const[]){"action"}, 0, 30);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_have_the_latest_values),
+        cmocka_unit_test(an_episode_is_described),
+        cmocka_unit_test(the_longest_run_is_the_episode),
+        cmocka_unit_test(there_may_be_no_frame),
+        cmocka_unit_test(hostile_times),
+        cmocka_unit_test(what_lerobot_does_not_allow_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
