@@ -8,6 +8,7 @@
 #include "reel/cleanup.h"
 #include "reel/error.h"
 #include "reel/model.h"
+#include "reel/threads.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +30,8 @@ struct reel_open_options {
                                  $TMPDIR (or /tmp) that is gone when the recording is freed */
     bool rescan;              /* scan even if there is a pack */
     const struct reel_progress *progress; /* of the scan, in bytes; may be NULL */
+    struct reel_threads *threads; /* reel/threads.h: that decompress ahead of the scan of a large file; NULL: it runs on
+                                     the caller's thread alone */
 };
 
 /* Opens one file, or a folder that is one recording: that of `ros2 bag record`, a run.traj with its run.state, files

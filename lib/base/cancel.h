@@ -1,6 +1,6 @@
 /* Whether the work of this thread was cancelled. Who runs work says how that is found out; what may take long asks: the
  * merge of an index, reading a payload, decoding a chunk, moving a window. Work that is passed to other threads takes
- * it along (convert/pipeline.c). */
+ * it along (base/pipeline.c). */
 #ifndef REEL_BASE_CANCEL_H
 #define REEL_BASE_CANCEL_H
 

@@ -68,13 +68,21 @@ static bool memory_read(struct reel_source *source, uint64_t offset, void *buffe
 static void memory_free(struct reel_source *source) {
     free(source);
 }
-static const struct reel_source_ops memory_ops = {.read = memory_read, .free = memory_free};
+static const uint8_t *memory_bytes(struct reel_source *source) {
+    return ((const struct memory_source *)source)->data;
+}
+static const struct reel_source_ops memory_ops = {.read = memory_read, .free = memory_free, .bytes = memory_bytes};
 
 static bool slice_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     const struct slice_source *slice = (const struct slice_source *)source;
     return reel_source_read(slice->base, slice->offset + offset, buffer, size, err);
 }
-static const struct reel_source_ops slice_ops = {.read = slice_read, .free = memory_free};
+static const uint8_t *slice_bytes(struct reel_source *source) {
+    const struct slice_source *slice = (const struct slice_source *)source;
+    const uint8_t *bytes = reel_source_bytes(slice->base);
+    return bytes ? bytes + slice->offset : NULL;
+}
+static const struct reel_source_ops slice_ops = {.read = slice_read, .free = memory_free, .bytes = slice_bytes};
 
 struct reel_source *reel_source_open(const char *path, const char *name, struct reel_error *err) {
     if (!name) {
@@ -161,6 +169,10 @@ bool reel_source_read(struct reel_source *source, uint64_t offset, void *buffer,
 
 int reel_source_fd(struct reel_source *source) {
     return source->ops->fd ? source->ops->fd(source) : -1;
+}
+
+const uint8_t *reel_source_bytes(struct reel_source *source) {
+    return source->ops->bytes ? source->ops->bytes(source) : NULL;
 }
 
 void reel_source_free(struct reel_source *source) {

@@ -14,7 +14,8 @@ struct reel_source_ops {
     /* Reads exactly `size` bytes at `offset`; the core has checked that they lie inside. */
     bool (*read)(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
     void (*free)(struct reel_source *source);
-    int (*fd)(struct reel_source *source); /* optional: see reel_source_fd() */
+    int (*fd)(struct reel_source *source);               /* optional: see reel_source_fd() */
+    const uint8_t *(*bytes)(struct reel_source *source); /* optional: see reel_source_bytes() */
 };
 
 /* Kinds of sources put this first in their own struct. */
@@ -45,6 +46,9 @@ bool reel_source_read(struct reel_source *source, uint64_t offset, void *buffer,
 /* A descriptor of a file that holds the same bytes at the same places while the source lives, or -1. For sendfile and
  * clones of files. */
 int reel_source_fd(struct reel_source *source);
+
+/* All its bytes, where they are in memory anyway, as long as the source lives; NULL where they are not. */
+const uint8_t *reel_source_bytes(struct reel_source *source);
 
 void reel_source_free(struct reel_source *source); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_source, reel_source_free);

@@ -7,9 +7,10 @@
 
 struct window {
     struct reel_source *source; /* not owned */
-    uint8_t *buffer;
+    const uint8_t *buffer;      /* `own`, or the bytes of a source in memory: then it holds all of them */
+    uint8_t *own;
     size_t capacity; /* bytes that one read fetches at most */
-    size_t room;     /* of the buffer; less than the capacity for a small source */
+    size_t room;     /* of `own`; less than the capacity for a small source */
     uint64_t offset; /* of buffer[0] in the source */
     size_t size;     /* bytes held */
 };

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reel/cleanup.h"
-#include "reel/error.h"
+#include "chunks/codec.h"
 
 struct reel_cache;
 struct reel_cache *reel_cache_new(uint64_t budget_bytes, struct reel_error *err);
@@ -16,23 +15,29 @@ void reel_cache_lookups(struct reel_cache *cache, uint64_t *found, uint64_t *mis
 uint64_t reel_cache_used(struct reel_cache *cache);                                   /* bytes held now */
 REEL_DEFINE_AUTO(struct reel_cache, reel_cache_free);
 
-struct cache_block { /* immutable while pinned */
+struct cache_block { /* immutable while pinned, once it is ready */
     uint64_t recording;
     uint32_t chunk;
     uint32_t pins;
+    bool ready, failed; /* neither: a thread fills it */
     uint8_t *data;
-    size_t size;
+    size_t size, room;                 /* room: of `data` */
     struct cache_block *older, *newer; /* by last use */
     struct cache_block *next;          /* in its bucket */
 };
 
-/* The block, pinned; NULL when it is not cached. */
-struct cache_block *cache_find(struct reel_cache *cache, uint64_t recording, uint32_t chunk);
-/* Takes over `data` and returns it as a pinned block, or the block that another thread inserted meanwhile. NULL: no
- * memory (data is freed).
- */
-struct cache_block *cache_put(struct reel_cache *cache, uint64_t recording, uint32_t chunk, uint8_t *data, size_t size);
+/* The block of a chunk of `size` bytes, pinned; waits while another thread fills it. Not `ready`: the caller fills its
+ * data and calls cache_filled(). It has the memory of a block that is evicted for it, if that fits, because fresh pages
+ * are slow. NULL with err: no memory, or this thread's work was cancelled. */
+struct cache_block *cache_pin(struct reel_cache *cache, uint64_t recording, uint32_t chunk, size_t size,
+                              struct reel_error *err);
+/* Not good: the block goes, unpinned; a thread that waits for it fills one of its own. */
+void cache_filled(struct reel_cache *cache, struct cache_block *block, bool good);
 void cache_unpin(struct reel_cache *cache, struct cache_block *block); /* `block` may be NULL */
 void cache_drop_recording(struct reel_cache *cache, uint64_t recording);
+
+/* Buffers for decoding a block; a few stay with the cache for the next. */
+struct codec_buffers cache_take_buffers(struct reel_cache *cache);
+void cache_return_buffers(struct reel_cache *cache, struct codec_buffers buffers);
 
 #endif

@@ -9,7 +9,13 @@
 
 #include <inttypes.h>
 
-enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, PIECE = 64 };
+enum {
+    IN_BYTES = 256 << 10,
+    OUT_BYTES = 256 << 10,
+    PIECE = 64,
+    WHOLE_MAX = 8 << 20,      /* a run up to this size is read at once, and decoded at once where its codec can, … */
+    WHOLE_RAW_MAX = 16 << 20, /* … to this size: a longer step could not be cancelled */
+};
 
 struct decoder {
     const struct codec *codec;
@@ -215,9 +221,53 @@ static bool decode_chunk(const struct reel_chunk *chunk, struct reel_source *sou
     return (fd < 0 ? decoder_decode(&d, err) : decoder_spool(&d, err)) && decoder_exact(&d, err);
 }
 
+/* The stored bytes: those of a source in memory, or read into the buffer. */
+static bool read_whole(const struct reel_chunk *chunk, struct reel_source *source, struct codec_buffers *buffers,
+                       struct reel_bytes *stored, struct reel_error *err) {
+    const uint8_t *there = reel_source_bytes(source);
+    if (there) {
+        *stored = bytes_of(there + chunk->offset, (size_t)chunk->stored);
+        return true;
+    }
+    if (buffers->in_room < chunk->stored) {
+        free(TAKE(buffers->in));
+        buffers->in_room = 0;
+        if (!(buffers->in = malloc((size_t)chunk->stored))) {
+            return reel_fail_memory(err);
+        }
+        buffers->in_room = (size_t)chunk->stored;
+    }
+    *stored = bytes_of(buffers->in, (size_t)chunk->stored);
+    return reel_source_read(source, chunk->offset, buffers->in, (size_t)chunk->stored, err);
+}
+
+static bool suits_whole(const struct reel_chunk *chunk, const struct reel_source *source) {
+    const struct codec *codec = codec_of(chunk->codec);
+    return codec && codec->whole && !chunk->damaged && chunk->raw > 0 && chunk->raw <= WHOLE_RAW_MAX &&
+           chunk->stored <= WHOLE_MAX && chunk->offset <= source->size && chunk->stored <= source->size - chunk->offset;
+}
+
+/* The fast way for a sound chunk of moderate size. *done false: decode_chunk() has to do it, or finds what is wrong. */
+static bool decode_whole(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out,
+                         struct codec_buffers *buffers, bool *done, struct reel_error *err) {
+    struct reel_bytes stored;
+    *done = false;
+    if (!suits_whole(chunk, source)) {
+        return true;
+    }
+    if (!cancel_check(err) || !read_whole(chunk, source, buffers, &stored, err)) {
+        return false;
+    }
+    *done = codec_of(chunk->codec)->whole(buffers, stored, out, (size_t)chunk->raw);
+    return true;
+}
+
 bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out,
-                        struct reel_error *err) {
-    return decode_chunk(chunk, source, out, -1, err);
+                        struct codec_buffers *buffers, struct reel_error *err) {
+    AUTO_STRUCT(codec_buffers_free) struct codec_buffers own = {0};
+    bool done;
+    return decode_whole(chunk, source, out, buffers ? buffers : &own, &done, err) &&
+           (done || decode_chunk(chunk, source, out, -1, err));
 }
 
 bool codec_decode_chunk_to_fd(const struct reel_chunk *chunk, struct reel_source *source, int fd,

@@ -9,10 +9,19 @@
 
 #define ZSTD_MAGIC_LE UINT32_C(0xfd2fb528) /* the first bytes of a zstd frame */
 
+/* What decoding needs besides its output, for whoever decodes many chunks: used again for each. Of one thread at a
+ * time; begins zeroed. */
+struct codec_buffers {
+    uint8_t *in;
+    size_t in_room;
+    struct ZSTD_DCtx_s *zstd;
+};
+void codec_buffers_free(struct codec_buffers *buffers);
+
 /* Decodes a chunk into exactly `raw` bytes at `out`. REEL_DAMAGED when it decodes to fewer or more bytes, or not at
- * all. Of a damaged chunk the first `raw` bytes are decoded and the rest is ignored. */
+ * all. Of a damaged chunk the first `raw` bytes are decoded and the rest is ignored. `buffers` may be NULL. */
 bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out,
-                        struct reel_error *err);
+                        struct codec_buffers *buffers, struct reel_error *err);
 /* The same into a descriptor, in bounded memory. */
 bool codec_decode_chunk_to_fd(const struct reel_chunk *chunk, struct reel_source *source, int fd,
                               struct reel_error *err);

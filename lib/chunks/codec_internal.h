@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 enum { CODEC_MAGIC_MAX = 4 };
+#define LZ4_MAGIC UINT32_C(0x184d2204)
 
 enum codec_step {
     STEP_MORE,        /* made progress */
@@ -50,7 +51,12 @@ struct codec {
      * may follow the end. */
     bool (*follows)(const uint8_t *p, size_t size);
     bool unframed; /* the compressed data have no end marker: they end with the stored bytes */
+    /* Optional: decodes all of `stored` to exactly `raw` bytes, with the checksums it has. False: step() has to, or
+     * finds out what is wrong. */
+    bool (*whole)(struct codec_buffers *buffers, struct reel_bytes stored, uint8_t *out, size_t raw);
 };
+
+bool lz4_frame_decode(struct reel_bytes stored, uint8_t *out, size_t raw);
 
 const struct codec *codec_of(enum reel_codec codec); /* NULL: unknown */
 

@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "chunks/codec_internal.h"
 
+#include <stdlib.h>
 #include <zstd_errors.h>
 
 #define XZ_MEMORY_MAX (UINT64_C(256) << 20) /* xz -9 needs 65 MiB */
@@ -148,12 +149,16 @@ static enum codec_step lz4_step(union codec_state *state, struct codec_run *run)
 static void lz4_close(union codec_state *state) {
     LZ4F_freeDecompressionContext(state->lz4);
 }
+static bool lz4_whole(struct codec_buffers *buffers, struct reel_bytes stored, uint8_t *out, size_t raw) {
+    (void)buffers;
+    return lz4_frame_decode(stored, out, raw);
+}
 /* lz4 and zstd both have skippable frames, with the same magic numbers. */
 static bool frame_follows(const uint8_t *p, size_t size, uint32_t magic) {
     return size >= 4 && (load_u32le(p) == magic || (load_u32le(p) & 0xfffffff0U) == 0x184d2a50U);
 }
 static bool lz4_follows(const uint8_t *p, size_t size) {
-    return frame_follows(p, size, 0x184d2204U);
+    return frame_follows(p, size, LZ4_MAGIC);
 }
 
 /* --- zstd
@@ -188,6 +193,12 @@ static enum codec_step zstd_step(union codec_state *state, struct codec_run *run
 }
 static void zstd_close(union codec_state *state) {
     ZSTD_freeDStream(state->zstd);
+}
+static bool zstd_whole(struct codec_buffers *buffers, struct reel_bytes stored, uint8_t *out, size_t raw) {
+    if (!buffers->zstd && !(buffers->zstd = ZSTD_createDCtx())) {
+        return false;
+    }
+    return ZSTD_decompressDCtx(buffers->zstd, out, raw, stored.data, stored.size) == raw;
 }
 static bool zstd_follows(const uint8_t *p, size_t size) {
     return frame_follows(p, size, ZSTD_MAGICNUMBER);
@@ -243,16 +254,22 @@ static bool xz_follows(const uint8_t *p, size_t size) {
 }
 
 static const struct codec codecs[] = {
-    [REEL_CODEC_NONE] = {"none", NULL, none_step, NULL, NULL, NULL, true},
-    [REEL_CODEC_ZLIB] = {"zlib", zlib_open, inflate_step, NULL, inflate_close, NULL, false},
-    [REEL_CODEC_GZIP] = {"gzip", gzip_open, inflate_step, inflate_again, inflate_close, gzip_follows, false},
-    [REEL_CODEC_DEFLATE] = {"deflate", deflate_open, inflate_step, NULL, inflate_close, NULL, false},
-    [REEL_CODEC_BZIP2] = {"bzip2", bzip2_open, bzip2_step, bzip2_again, bzip2_close, bzip2_follows, false},
-    [REEL_CODEC_LZ4] = {"lz4", lz4_open, lz4_step, NULL, lz4_close, lz4_follows, false},
-    [REEL_CODEC_ZSTD] = {"zstd", zstd_open, zstd_step, NULL, zstd_close, zstd_follows, false},
-    [REEL_CODEC_XZ] = {"xz", xz_open, xz_step, xz_again, xz_close, xz_follows, false},
-    [REEL_CODEC_JSON_BYTES] = {"base64", NULL, json_bytes_step, NULL, NULL, NULL, true},
+    [REEL_CODEC_NONE] = {"none", NULL, none_step, NULL, NULL, NULL, true, NULL},
+    [REEL_CODEC_ZLIB] = {"zlib", zlib_open, inflate_step, NULL, inflate_close, NULL, false, NULL},
+    [REEL_CODEC_GZIP] = {"gzip", gzip_open, inflate_step, inflate_again, inflate_close, gzip_follows, false, NULL},
+    [REEL_CODEC_DEFLATE] = {"deflate", deflate_open, inflate_step, NULL, inflate_close, NULL, false, NULL},
+    [REEL_CODEC_BZIP2] = {"bzip2", bzip2_open, bzip2_step, bzip2_again, bzip2_close, bzip2_follows, false, NULL},
+    [REEL_CODEC_LZ4] = {"lz4", lz4_open, lz4_step, NULL, lz4_close, lz4_follows, false, lz4_whole},
+    [REEL_CODEC_ZSTD] = {"zstd", zstd_open, zstd_step, NULL, zstd_close, zstd_follows, false, zstd_whole},
+    [REEL_CODEC_XZ] = {"xz", xz_open, xz_step, xz_again, xz_close, xz_follows, false, NULL},
+    [REEL_CODEC_JSON_BYTES] = {"base64", NULL, json_bytes_step, NULL, NULL, NULL, true, NULL},
 };
+
+void codec_buffers_free(struct codec_buffers *buffers) {
+    free(buffers->in);
+    ZSTD_freeDCtx(buffers->zstd);
+    *buffers = (struct codec_buffers){0};
+}
 
 const struct codec *codec_of(enum reel_codec codec) {
     return (size_t)codec < sizeof codecs / sizeof codecs[0] && codecs[codec].step ? &codecs[codec] : NULL;

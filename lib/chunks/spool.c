@@ -28,6 +28,10 @@ static bool memory_read(struct reel_source *source, uint64_t offset, void *buffe
     return true;
 }
 
+static const uint8_t *memory_bytes(struct reel_source *source) {
+    return ((struct memory_source *)source)->data;
+}
+
 static void memory_free(struct reel_source *source) {
     free(((struct memory_source *)source)->data);
     free(source);
@@ -35,7 +39,7 @@ static void memory_free(struct reel_source *source) {
 
 /* A source that owns `data` (malloc'd; freed on failure too). */
 static struct reel_source *spool_memory(uint8_t *data, size_t size, const char *name, struct reel_error *err) {
-    static const struct reel_source_ops ops = {.read = memory_read, .free = memory_free};
+    static const struct reel_source_ops ops = {.read = memory_read, .free = memory_free, .bytes = memory_bytes};
     struct memory_source *m = malloc(sizeof *m);
     if (!m) {
         free(data);
@@ -156,7 +160,7 @@ struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_sour
         reel_fail_memory(err);
         return NULL;
     }
-    if (!codec_decode_chunk(chunk, part, data, err)) {
+    if (!codec_decode_chunk(chunk, part, data, NULL, err)) {
         return NULL;
     }
     return spool_memory(TAKE(data), chunk->raw, part->name, err);

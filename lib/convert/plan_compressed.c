@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "convert/conversion.h"
 #include "convert/group_store.h"
-#include "convert/pipeline.h"
+#include "base/pipeline.h"
 #include "convert/plan.h"
 
 enum {

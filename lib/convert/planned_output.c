@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "convert/conversion.h"
 #include "convert/group_store.h"
-#include "convert/pipeline.h"
+#include "base/pipeline.h"
 #include "convert/writer_run.h"
 
 struct reel_planned_output {

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "convert/conversion.h"
-#include "convert/pipeline.h"
+#include "base/pipeline.h"
 #include "convert/writer_run.h"
 #include "stream/stream.h"
 

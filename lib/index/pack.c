@@ -58,61 +58,78 @@ static uint8_t *put_differences(uint8_t *out, const uint64_t *v, size_t n, bool 
 }
 
 /* A column: u8 mode, u32 size, bytes. */
+static uint8_t *put_constant(uint8_t *out, uint64_t value) {
+    uint8_t *body = out + 5, *end = pack_put_varint(body, value);
+    out[0] = MODE_CONSTANT;
+    store_u32le(out + 1, (uint32_t)(end - body));
+    return end;
+}
+
+static uint8_t *put_varied(uint8_t *out, const uint64_t *v, size_t n) {
+    size_t delta, delta2;
+    pack_measure(v, n < SAMPLE ? n : SAMPLE, &delta, &delta2);
+    uint8_t *body = out + 5, *end = put_differences(body, v, n, delta2 < delta);
+    out[0] = delta2 < delta ? MODE_DELTA2 : MODE_DELTA;
+    store_u32le(out + 1, (uint32_t)(end - body));
+    return end;
+}
+
 static uint8_t *put_column(uint8_t *out, const uint64_t *v, size_t n) {
     uint64_t differs = 0;
     for (size_t i = 1; i < n; i++) {
         differs |= v[i] ^ v[0];
     }
-    uint8_t *body = out + 5, *end;
-    if (differs == 0) {
-        out[0] = MODE_CONSTANT;
-        end = pack_put_varint(body, v[0]);
+    return differs == 0 ? put_constant(out, v[0]) : put_varied(out, v, n);
+}
+
+/* The values of a column. */
+static void entry_column(const struct reel_entry *entries, size_t n, unsigned column, uint64_t *v) {
+    static const struct {
+        size_t at, size;
+    } of[PACK_ENTRY_COLUMNS] = {{offsetof(struct reel_entry, time_ns), 8}, {offsetof(struct reel_entry, chunk), 4},
+                                {offsetof(struct reel_entry, offset), 8},  {offsetof(struct reel_entry, head), 4},
+                                {offsetof(struct reel_entry, size), 4},    {offsetof(struct reel_entry, extra[0]), 8},
+                                {offsetof(struct reel_entry, extra[1]), 8}};
+    _Static_assert(REEL_ENTRY_EXTRAS == 2, "all columns are above");
+    const char *p = (const char *)entries + of[column].at;
+    if (of[column].size == 4) {
+        for (size_t i = 0; i < n; i++, p += sizeof *entries) {
+            uint32_t value;
+            memcpy(&value, p, sizeof value);
+            v[i] = value;
+        }
     } else {
-        size_t delta, delta2;
-        pack_measure(v, n < SAMPLE ? n : SAMPLE, &delta, &delta2);
-        out[0] = delta2 < delta ? MODE_DELTA2 : MODE_DELTA;
-        end = put_differences(body, v, n, delta2 < delta);
+        for (size_t i = 0; i < n; i++, p += sizeof *entries) {
+            memcpy(&v[i], p, sizeof *v);
+        }
     }
-    store_u32le(out + 1, (uint32_t)(end - body));
-    return end;
+}
+
+/* Bits in which entries differ from the first one: most columns of most segments are constant. */
+static struct reel_entry differing_bits(const struct reel_entry *entries, size_t n) {
+    struct reel_entry d = {0}, first = entries[0];
+    for (size_t i = 1; i < n; i++) {
+        const struct reel_entry *e = &entries[i];
+        d.time_ns |= e->time_ns ^ first.time_ns;
+        d.offset |= e->offset ^ first.offset;
+        d.chunk |= e->chunk ^ first.chunk;
+        d.head |= e->head ^ first.head;
+        d.size |= e->size ^ first.size;
+        d.extra[0] |= e->extra[0] ^ first.extra[0];
+        d.extra[1] |= e->extra[1] ^ first.extra[1];
+    }
+    return d;
 }
 
 size_t pack_entries(const struct reel_entry *entries, size_t n, uint8_t *out) {
     uint64_t v[4096];
     uint8_t *at = out;
+    const struct reel_entry differ = differing_bits(entries, n);
     for (unsigned column = 0; column < PACK_ENTRY_COLUMNS; column++) {
-        switch (column) {
-        case 0:
-            for (size_t i = 0; i < n; i++) {
-                v[i] = (uint64_t)entries[i].time_ns;
-            }
-            break;
-        case 1:
-            for (size_t i = 0; i < n; i++) {
-                v[i] = entries[i].chunk;
-            }
-            break;
-        case 2:
-            for (size_t i = 0; i < n; i++) {
-                v[i] = entries[i].offset;
-            }
-            break;
-        case 3:
-            for (size_t i = 0; i < n; i++) {
-                v[i] = entries[i].head;
-            }
-            break;
-        case 4:
-            for (size_t i = 0; i < n; i++) {
-                v[i] = entries[i].size;
-            }
-            break;
-        default:
-            for (size_t i = 0; i < n; i++) {
-                v[i] = entries[i].extra[column - 5];
-            }
-        }
-        at = put_column(at, v, n);
+        entry_column(&differ, 1, column, v);
+        bool constant = v[0] == 0;
+        entry_column(entries, constant ? 1 : n, column, v);
+        at = constant ? put_constant(at, v[0]) : put_varied(at, v, n);
     }
     return (size_t)(at - out);
 }

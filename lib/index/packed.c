@@ -423,6 +423,7 @@ static bool scan_unpacked(struct reel_scan *scan, const struct reel_format *form
                               .n_parts = u->n,
                               .builder = scan->builder,
                               .progress = scan->progress,
+                              .threads = scan->threads,
                               .locations = u->locations};
     if (!format->scan(&inner, err)) {
         return false;

@@ -10,6 +10,7 @@
 #include "chunks/spool.h"
 #include "index/builder.h"
 #include "index/packed.h"
+#include "index/scan_chunks.h"
 
 bool reel_scan_progress(struct reel_scan *scan, uint64_t done, uint64_t total, struct reel_error *err) {
     const struct reel_progress *p = scan->progress;
@@ -179,6 +180,9 @@ struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct re
         reel_fail(err, REEL_ARGUMENT, "there is no part %u", chunk->part);
         return NULL;
     }
+    if (scan->chunks && scan_chunks_part(scan->chunks) == chunk->part) {
+        return scan_chunks_open(scan->chunks, chunk, err);
+    }
     return spool_chunk(chunk, scan->parts[chunk->part], err);
 }
 
@@ -234,7 +238,8 @@ static bool scan_parts(struct reel_scan *scan, const struct reel_format *format,
 /* A builder that has finished. */
 static struct reel_builder *scan_build(struct reel_source *const *parts, uint32_t n_parts,
                                        const struct reel_format *format, const char *pack_path, bool summary,
-                                       const struct reel_progress *progress, struct reel_error *err) {
+                                       struct reel_threads *threads, const struct reel_progress *progress,
+                                       struct reel_error *err) {
     if (!check_parts(parts, n_parts, &format, err)) {
         return NULL;
     }
@@ -246,28 +251,35 @@ static struct reel_builder *scan_build(struct reel_source *const *parts, uint32_
     if (!builder) {
         return NULL;
     }
-    struct reel_scan scan = {.parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress};
+    struct reel_scan scan = {
+        .parts = parts, .n_parts = n_parts, .builder = builder, .progress = progress, .threads = threads};
     return scan_parts(&scan, format, summary, err) && builder_finish(builder, err) ? TAKE(builder) : NULL;
 }
 
 bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
                    const char *pack_path, const struct reel_progress *progress, struct reel_error *err) {
+    return reel_scan_run_on(parts, n_parts, format, pack_path, NULL, progress, err);
+}
+
+bool reel_scan_run_on(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
+                      const char *pack_path, struct reel_threads *threads, const struct reel_progress *progress,
+                      struct reel_error *err) {
     AUTO(builder_free)
-    struct reel_builder *builder = scan_build(parts, n_parts, format, pack_path, false, progress, err);
+    struct reel_builder *builder = scan_build(parts, n_parts, format, pack_path, false, threads, progress, err);
     return builder;
 }
 
 bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
                        const char *pack_path, const struct reel_progress *progress, struct reel_error *err) {
     AUTO(builder_free)
-    struct reel_builder *builder = scan_build(parts, n_parts, format, pack_path, true, progress, err);
+    struct reel_builder *builder = scan_build(parts, n_parts, format, pack_path, true, NULL, progress, err);
     return builder;
 }
 
 struct reel_index *reel_scan_index(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
-                                   const char *pack_path, bool summary, const struct reel_progress *progress,
-                                   struct reel_error *err) {
+                                   const char *pack_path, bool summary, struct reel_threads *threads,
+                                   const struct reel_progress *progress, struct reel_error *err) {
     AUTO(builder_free)
-    struct reel_builder *builder = scan_build(parts, n_parts, format, pack_path, summary, progress, err);
+    struct reel_builder *builder = scan_build(parts, n_parts, format, pack_path, summary, threads, progress, err);
     return builder ? builder_open(builder, err) : NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "index/format.h"
 #include "reel/open.h"
+#include "reel/threads.h"
 
 struct reel_builder;
 
@@ -23,6 +24,8 @@ struct reel_scan {
     const struct reel_progress *progress;  /* may be NULL */
     const struct reel_location *locations; /* one per part, if another format scans parts that are inside a recording.
                                               NULL: parts of the recording */
+    struct reel_threads *threads;          /* that decode chunks ahead; NULL: none do */
+    struct scan_chunks *chunks;            /* index/scan_chunks.h; NULL: none */
     uint64_t expanded;                     /* decoded bytes of chunks that expand beyond REEL_EXPANSION_MAX:1 */
     bool useless;                          /* one of them held no records */
 };
@@ -69,8 +72,7 @@ void reel_scan_container(struct reel_scan *scan, const char *version); /* "#ROSR
 const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw, struct reel_error *err);
 
 /* The raw bytes of a chunk as a source (decompressed to an unlinked temporary file when larger than
- * REEL_CHUNK_MEMORY_MAX). Caller frees.
- */
+ * REEL_CHUNK_MEMORY_MAX). Caller frees; one at a time is fast where the format has called scan_chunks_new(). */
 struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk,
                                          struct reel_error *err);
 
@@ -89,6 +91,12 @@ uint64_t reel_scan_expansion_max(enum reel_codec codec, uint64_t stored);
 bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
                    const char *pack_path, const struct reel_progress *progress, struct reel_error *err);
 
+/* The same, with threads (NULL: none) that decode the chunks of a large file ahead. They are those of conversions, too:
+ * a scan takes turns with them, and does itself what no thread has begun when it needs it. */
+bool reel_scan_run_on(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
+                      const char *pack_path, struct reel_threads *threads, const struct reel_progress *progress,
+                      struct reel_error *err);
+
 /* Writes a summary: a pack without entries, from the indexes that the files contain (reel_index_info.is_summary).
  * REEL_UNSUPPORTED when they contain none, or the format has no summary(): use reel_scan_run(). Detects no damage that
  * only a scan can find. */
@@ -98,7 +106,7 @@ bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const
 /* Either of them, and opens the pack. `pack_path` NULL: it is a temporary file without a name that goes with the index.
  */
 struct reel_index *reel_scan_index(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
-                                   const char *pack_path, bool summary, const struct reel_progress *progress,
-                                   struct reel_error *err);
+                                   const char *pack_path, bool summary, struct reel_threads *threads,
+                                   const struct reel_progress *progress, struct reel_error *err);
 
 #endif

@@ -11,20 +11,21 @@
 #include "stream/stream.h"
 #include "syntax/nal.h"
 
+/* Whether the name of the type is one of two; `other` may be NULL. */
 static bool type_is(const struct reel_channel *channel, const char *one, const char *other) {
     const char *slash = strrchr(channel->type, '/'), *dot = strrchr(channel->type, '.');
     const char *name = slash ? slash + 1 : dot ? dot + 1 : channel->type;
-    return strcmp(name, one) == 0 || strcmp(name, other) == 0;
+    return strcmp(name, one) == 0 || (other && strcmp(name, other) == 0);
 }
 
 bool video_is_channel(const struct reel_channel *channel) {
     return type_is(channel, "CompressedVideo", "CompressedImage");
 }
 bool video_is_recorded(const struct reel_channel *channel) {
-    return type_is(channel, "CompressedVideo", "");
+    return type_is(channel, "CompressedVideo", NULL);
 }
 bool video_is_image(const struct reel_channel *channel) {
-    return type_is(channel, "Image", "RawImage") || type_is(channel, "EncodedImage", "");
+    return type_is(channel, "Image", "RawImage") || type_is(channel, "EncodedImage", NULL);
 }
 
 struct before { /* the last entries before the cut, newest first */

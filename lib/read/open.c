@@ -233,11 +233,11 @@ static bool unchanged(const struct files *f) {
     return true;
 }
 
-static struct reel_index *scan(const struct files *f, const struct reel_progress *progress, struct reel_error *err) {
+static struct reel_index *scan(const struct files *f, const struct reel_open_options *o, struct reel_error *err) {
     if (f->pack) {
         remove_old_packs(f->folder);
     }
-    struct reel_index *index = reel_scan_index(f->sources, f->n, NULL, f->pack, false, progress, err);
+    struct reel_index *index = reel_scan_index(f->sources, f->n, NULL, f->pack, false, o->threads, o->progress, err);
     if (index && f->pack && !unchanged(f)) {
         unlink(f->pack); /* a file that is being written: its pack is good now and not later */
     }
@@ -254,7 +254,7 @@ struct reel_recording *reel_recording_open_files(const char *const *paths, uint3
         return NULL;
     }
     struct reel_index *index = o.rescan ? NULL : kept_index(&f, false);
-    if (!index && !(index = scan(&f, o.progress, err))) {
+    if (!index && !(index = scan(&f, &o, err))) {
         return NULL;
     }
     struct reel_source **sources = TAKE(f.sources); /* taken over, also on failure */
@@ -282,11 +282,11 @@ struct reel_index *reel_summary_open(const char *const *paths, uint32_t n, const
     if (index) {
         return index;
     }
-    if ((index = reel_scan_index(f.sources, f.n, NULL, f.pack, true, o.progress, &own))) {
+    if ((index = reel_scan_index(f.sources, f.n, NULL, f.pack, true, NULL, o.progress, &own))) {
         return index;
     }
     if (own.code == REEL_UNSUPPORTED) {
-        return scan(&f, o.progress, err);
+        return scan(&f, &o, err);
     }
     reel_error_pass(err, &own);
     return NULL;

@@ -3,7 +3,6 @@
  * shared cache, huge ones from a file they were decoded to once. */
 #include "read/reader.h"
 
-
 #include "base/bytes.h"
 #include "base/cancel.h"
 #include "base/cleanup.h"
@@ -161,8 +160,10 @@ static bool decode_block(struct reel_reader *r, uint32_t id, const struct reel_c
                          struct reel_error *err) {
     struct open_chunk *pinned;
     struct reel_source *base = recording_base(r->recording, id, row, &pinned, err);
-    bool good = base && (codec_decode_chunk(row, base, data, err) ||
+    struct codec_buffers buffers = cache_take_buffers(r->recording->cache);
+    bool good = base && (codec_decode_chunk(row, base, data, &buffers, err) ||
                          reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
+    cache_return_buffers(r->recording->cache, buffers);
     open_chunk_unpin(&r->recording->open_chunk, pinned);
     return good;
 }
@@ -174,18 +175,14 @@ static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chun
     }
     struct reel_recording *rec = r->recording;
     cache_unpin(rec->cache, TAKE(r->block));
-    if ((r->block = cache_find(rec->cache, rec->number, id))) {
-        return true;
+    struct cache_block *block = cache_pin(rec->cache, rec->number, id, row->raw, err);
+    bool good = block;
+    if (block && !block->ready) {
+        good = decode_block(r, id, row, block->data, err);
+        cache_filled(rec->cache, block, good);
     }
-    AUTO_MEM uint8_t *data = malloc(row->raw ? row->raw : 1);
-    if (!data) {
-        return reel_fail_memory(err);
-    }
-    if (!decode_block(r, id, row, data, err)) {
-        return false;
-    }
-    r->block = cache_put(rec->cache, rec->number, id, TAKE(data), row->raw);
-    return r->block || reel_fail_memory(err);
+    r->block = good ? block : NULL;
+    return good;
 }
 
 /* Location of the bytes (chunk, offset, size): in a pinned block (*direct), or in a source at *at. */

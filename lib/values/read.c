@@ -38,7 +38,7 @@ static uint8_t *read_read_run(struct reel_source *source, uint64_t offset, uint3
     if (!memory) {
         return NULL;
     }
-    if (pack_crc(packed, stored) != crc || !codec_decode_chunk(&run, memory, out, &why)) {
+    if (pack_crc(packed, stored) != crc || !codec_decode_chunk(&run, memory, out, NULL, &why)) {
         reel_is_transient(why.code) ? reel_error_pass(err, &why) : read_damaged(err);
         return NULL;
     }

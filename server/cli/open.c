@@ -56,12 +56,16 @@ static bool use_definitions(struct reel_error *err) {
 struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan, struct reel_error *err) {
     char folder[PATH_MAX];
     struct cli_progress progress;
-    if (!use_definitions(err)) {
+    AUTO(reel_threads_free) struct reel_threads *threads = cli_threads(0, err);
+    if (!threads || !use_definitions(err)) {
         return NULL;
     }
     cli_progress_start(&progress, "scanning", files->name ? files->name : cli_file_name(files->paths[0]));
-    struct reel_open_options options = {
-        .size = sizeof options, .cache_folder = cache_folder(folder), .rescan = rescan, .progress = &progress.report};
+    struct reel_open_options options = {.size = sizeof options,
+                                        .cache_folder = cache_folder(folder),
+                                        .rescan = rescan,
+                                        .progress = &progress.report,
+                                        .threads = threads};
     struct reel_recording *recording = reel_recording_open_files(files->paths, files->n, &options, err);
     cli_progress_end(&progress);
     return recording;

@@ -142,7 +142,7 @@ static bool add_member(struct definition_files *files, struct reel_source *sourc
         return skip(files, path, m->problem ? m->problem : "it is too large", err);
     }
     const struct reel_chunk chunk = {.codec = m->codec, .offset = m->offset, .stored = m->stored, .raw = m->raw};
-    if (!codec_decode_chunk(&chunk, source, data, &why)) {
+    if (!codec_decode_chunk(&chunk, source, data, NULL, &why)) {
         return reel_is_transient(why.code) ? reel_error_pass(err, &why) : skip(files, path, why.text, err);
     }
     return add(files, path, name, bytes_of(data, (size_t)m->raw), err);

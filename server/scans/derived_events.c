@@ -232,7 +232,7 @@ static bool read_file(struct reel_bytes file, struct derived_events *out, struct
     if (!source || !raw) {
         return reel_fail_memory(err);
     }
-    return codec_decode_chunk(&chunk, source, raw, err) && read_events(bytes_of(raw, size), out, err);
+    return codec_decode_chunk(&chunk, source, raw, NULL, err) && read_events(bytes_of(raw, size), out, err);
 }
 
 bool derived_events_open(struct app *app, const char *content, struct derived_events *out, struct reel_error *err) {

@@ -99,7 +99,8 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
     if (!store_place_file(app->store, r->content, STORE_PACK, pack, sizeof pack, err)) {
         return false;
     }
-    if (!open_parts(app, r, &parts, err) || !reel_scan_run(parts.items, parts.count, format, pack, progress, err)) {
+    if (!open_parts(app, r, &parts, err) ||
+        !reel_scan_run_on(parts.items, parts.count, format, pack, app->threads, progress, err)) {
         return false;
     }
     if (!references_verify(app, r, err)) { /* modified during the scan: the index may match neither version */

@@ -1,9 +1,10 @@
 """Rows about large conversions on all cores, against one thread; and about compressing once. Written to nowhere, so that no disk is measured."""
+import json
 import os
 
 import inputs
 from decoding import ROS_TO_JSON, by_python
-from lab import API, cpu_seconds, in_turn, measured, median, run, timed, warm
+from lab import API, BenchError, cpu_seconds, in_turn, measured, median, run, timed, warm
 from row import Row, at_most, size_name
 
 LEAST, SMALL = 3 * 10**8, 10**8  # bytes; below 64 MiB of payloads one thread is enough
@@ -21,6 +22,25 @@ def against_one(lab, what, path, target, *options):
               '>= 1.7 x' if cores > 1 else '', ratio >= 1.7 if cores > 1 else None, {'ours_s': all_of_them, 'peer_s': one})
 
 
+def shared(lab, what, path, messages):
+    """A scan's processor time on its own thread and on all: what it would take at most on eight cores, whatever this machine has. On few cores its
+    own thread decodes chunks that no other has begun, which counts as its own."""
+    counted = [scanned(lab, path, messages, 8) for _ in range(lab.rounds)]
+    alone = [scanned(lab, path, messages, 1) for _ in range(lab.rounds)]
+    one = median(s['cpu_seconds'] for s in alone)
+    for cores in 2, 8:
+        longest = max(median(s['own_cpu_seconds'] for s in counted), median(s['cpu_seconds'] for s in counted) / cores)
+        yield Row('%s on %d cores, by counted work | on one' % (what, cores), '%.3f s' % longest, '%.3f s' % one, one / longest,
+                  '>= %.1f x' % (0.85 * cores), one / longest >= 0.85 * cores, {'ours': counted, 'peer': alone})
+
+
+def scanned(lab, path, messages, threads):
+    got = json.loads(lab.tool('bench_scan', path, lab.path('scan.pack'), threads))
+    if got['messages'] != messages or got['damaged']:
+        raise BenchError('the scan found %d of %d messages' % (got['messages'], messages))
+    return got
+
+
 def threads(lab):
     large = max(lab.big, LEAST)
     bag, _ = lab.small_messages(large * 3 // 2, '2.0')
@@ -28,6 +48,10 @@ def threads(lab):
     size = size_name(large)
     yield from against_one(lab, 'MCAP to MCAP zstd, %s' % size, plain, 'mcap', '--compression', 'zstd')
     yield from against_one(lab, 'bag lz4 to MCAP, %s' % size, lz4, 'mcap')
+    blobs, messages = lab.large_messages(large, '2.0')
+    for what, path in (('bag lz4', lab.converted(blobs, '.bag', 'lz4')), ('MCAP zstd', lab.converted(blobs, '.mcap', 'zstd'))):
+        yield from shared(lab, 'scan of %s, %s of 100-KB messages' % (what, size), path, messages)
+        os.unlink(path)
     # What is compressed once costs about what it costs to render it and to compress it.
     once, rendered, compressed = in_turn(lab.rounds, lambda: convert(lab, plain, 'mcap', '--compression', 'zstd', '--render-threads', '1'),
                                          lambda: convert(lab, plain, 'mcap', '--render-threads', '1'),

@@ -13,6 +13,9 @@ enum {
     CHUNK_HELD_MAX = 16 << 20, /* a plain chunk up to this size is kept in the window while its CRC is verified, then
                                   walked */
     INDEX_PIECE = 4096,        /* entries of a message index read at a time */
+    AHEAD_WINDOW = 4 << 10,    /* one read of headers ahead */
+    AHEAD_RECORDS = 4096,      /* from one compressed chunk to the next: a message index for each channel */
+    BETWEEN_WINDOW = 64 << 10, /* one read between compressed chunks, whose bytes are read where they are decoded */
 };
 
 struct chunk {
@@ -246,17 +249,19 @@ static void chunk_codec(struct chunk *c) {
     }
 }
 
-/* Reads the fields before the records. REEL_DAMAGED when they are incomplete; `length` may exceed the file. */
-static bool mcap_chunk_read_head(struct mcap *m, uint64_t length, struct chunk *c, struct reel_error *err) {
-    uint64_t at = m->at + MCAP_RECORD_HEAD, there = m->source->size - at;
+/* Reads the fields before the records of the chunk at `begin`. REEL_DAMAGED when they are incomplete; `length` may
+ * exceed the file. */
+static bool mcap_chunk_read_head(struct window *w, uint64_t begin, uint64_t length, struct chunk *c,
+                                 struct reel_error *err) {
+    uint64_t at = begin + MCAP_RECORD_HEAD, there = w->source->size - at;
     there = there < length ? there : length;
     there = there < CHUNK_HEAD_ROOM ? there : CHUNK_HEAD_ROOM;
-    const uint8_t *p = window_at(&m->window, at, (size_t)there, err);
+    const uint8_t *p = window_at(w, at, (size_t)there, err);
     if (!p) {
         return false;
     }
     struct cursor r = cursor_of(bytes_of(p, (size_t)there));
-    *c = (struct chunk){.at = m->at, .length = length};
+    *c = (struct chunk){.at = begin, .length = length};
     c->start_ns = cursor_u64le(&r);
     c->end_ns = cursor_u64le(&r);
     c->raw = cursor_u64le(&r);
@@ -312,6 +317,7 @@ static void end_chunk(struct mcap *m, const struct mcap_run *run, const struct c
 }
 
 static bool take_plain(struct mcap *m, struct chunk *c, struct reel_error *err) {
+    m->window.capacity = m->window.capacity > REEL_WINDOW_BYTES ? m->window.capacity : REEL_WINDOW_BYTES;
     if (c->raw != c->stored) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0,
                           "chunk at %llu: it states %llu bytes of records, and has %llu", (unsigned long long)c->at,
@@ -382,6 +388,41 @@ static bool holds_records(struct reel_bytes beginning, uint64_t raw) {
     return beginning.size >= MCAP_RECORD_HEAD;
 }
 
+static struct reel_chunk row_of(const struct mcap *m, const struct chunk *c) {
+    return (struct reel_chunk){
+        .part = m->part, .codec = c->codec, .offset = c->records_at, .stored = c->stored, .raw = c->raw};
+}
+
+/* The next compressed chunk, over the records in between (scan_chunks_ops.next()). */
+static bool next_compressed(void *context, uint64_t from, struct reel_chunk *row) {
+    struct mcap *m = context;
+    uint64_t size = m->source->size;
+    for (unsigned i = 0; i < AHEAD_RECORDS && size - from >= MCAP_RECORD_HEAD; i++) {
+        const uint8_t *p = window_at(&m->ahead, from, MCAP_RECORD_HEAD, NULL);
+        struct chunk c;
+        uint64_t length = p ? load_u64le(p + 1) : 0;
+        if (!p || length > size - from - MCAP_RECORD_HEAD) {
+            return false;
+        }
+        if (p[0] == MCAP_CHUNK && !mcap_chunk_read_head(&m->ahead, from, length, &c, NULL)) {
+            return false;
+        }
+        if (p[0] == MCAP_CHUNK && c.known && c.codec != REEL_CODEC_NONE) {
+            *row = row_of(m, &c);
+            return c.stored <= size - c.records_at;
+        }
+        from += MCAP_RECORD_HEAD + length;
+    }
+    return false;
+}
+
+bool mcap_chunks_begin(struct mcap *m, struct reel_error *err) {
+    static const struct scan_chunks_ops ops = {.next = next_compressed};
+    window_close(&m->ahead);
+    return window_open(&m->ahead, m->source, AHEAD_WINDOW, err) &&
+           (m->compressed = scan_chunks_new(m->scan, m->part, &ops, m, err));
+}
+
 static bool take_compressed(struct mcap *m, struct chunk *c, struct reel_error *err) {
     if (c->raw / (1 << 20) > REEL_CHUNK_RAW_MAX_MIB) {
         char why[96];
@@ -389,9 +430,9 @@ static bool take_compressed(struct mcap *m, struct chunk *c, struct reel_error *
                  (unsigned long long)c->raw, REEL_CHUNK_RAW_MAX_MIB);
         return loss_of_chunk(m, c, why);
     }
-    struct reel_chunk row = {
-        .part = m->part, .codec = c->codec, .offset = c->records_at, .stored = c->stored, .raw = c->raw};
+    struct reel_chunk row = row_of(m, c);
     struct reel_error why = {0};
+    m->window.capacity = m->crc_needed ? REEL_WINDOW_BYTES : BETWEEN_WINDOW;
     if (!reel_scan_worth_decoding(m->scan, &row, holds_records, &why)) {
         return why.code == REEL_LIMIT ? loss_of_chunk(m, c, why.text) : reel_error_pass(err, &why);
     }
@@ -410,7 +451,7 @@ bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err) {
     struct reel_error why = {0};
     m->found.chunks++;
     m->index.chunk_at = m->at; /* also when the chunk is left out: its message indexes are counted */
-    if (!mcap_chunk_read_head(m, length, &c, &why)) {
+    if (!mcap_chunk_read_head(&m->window, m->at, length, &c, &why)) {
         return why.code == REEL_DAMAGED ? loss_of_chunk(m, &c, why.text) : reel_error_pass(err, &why);
     }
     uint64_t fields = c.records_at - c.at - MCAP_RECORD_HEAD;
@@ -432,7 +473,7 @@ bool mcap_take_cut_chunk(struct mcap *m, uint64_t length, bool *inside, struct r
     struct chunk c;
     struct reel_error why = {0};
     *inside = false;
-    if (!mcap_chunk_read_head(m, length, &c, &why)) {
+    if (!mcap_chunk_read_head(&m->window, m->at, length, &c, &why)) {
         return why.code == REEL_DAMAGED || reel_error_pass(err, &why);
     }
     if (!c.known || c.codec != REEL_CODEC_NONE) {

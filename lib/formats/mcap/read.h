@@ -15,6 +15,7 @@
 #include "chunks/codec.h"
 #include "formats/mcap/layout.h"
 #include "index/scan.h"
+#include "index/scan_chunks.h"
 
 enum {
     MCAP_IDS = 1 << 16,
@@ -89,6 +90,8 @@ struct mcap {
     struct mcap_names *names;
     struct window window; /* over the part */
     struct window inner;  /* over a decoded chunk */
+    struct window ahead;  /* the headers of chunks that are decoded ahead */
+    struct scan_chunks *compressed;
     struct reel_source *source;
     uint64_t at, report_at, done_before; /* position; position of the next progress report; bytes of earlier parts */
     uint64_t seed;
@@ -179,6 +182,8 @@ void mcap_run_end(struct mcap *m, const struct mcap_run *run);
 /* Reads one complete message at run->at, or reports why it is dropped. `position` is for findings. */
 bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t position,
                        struct reel_error *err);
+/* Compressed chunks of this part are decoded ahead from now on; until scan_chunks_free(m->compressed). */
+bool mcap_chunks_begin(struct mcap *m, struct reel_error *err);
 /* Reads the chunk at m->at with `length` bytes of content. */
 bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err);
 /* A chunk whose length exceeds the file: *inside is set when its records are plain and the walk can go on among them at

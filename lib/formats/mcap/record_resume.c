@@ -145,7 +145,7 @@ static bool read_chunk(struct resumed *s, const struct mcap_record *r, uint64_t 
         return reel_fail_memory(err);
     }
     struct reel_error why = {0};
-    if (!codec_decode_chunk(&chunk, s->walk.source, records, &why)) {
+    if (!codec_decode_chunk(&chunk, s->walk.source, records, NULL, &why)) {
         return why.code == REEL_DAMAGED || reel_error_pass(err, &why);
     }
     if (libdeflate_crc32(0, records, (size_t)raw) == crc) {

@@ -31,6 +31,7 @@ static int mcap_probe(struct reel_bytes head, struct reel_source *source, struct
 void mcap_walk_close(struct mcap *m) {
     mcap_names_free(m->names);
     window_close(&m->window);
+    window_close(&m->ahead);
     window_close(&m->inner);
     window_close(&m->peek);
     arena_free(&m->arena);
@@ -288,6 +289,7 @@ bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
                        .window = before.window,
                        .inner = before.inner,
                        .peek = before.peek,
+                       .ahead = before.ahead,
                        .seed = before.seed,
                        .pairs = before.pairs,
                        .attachments = before.attachments,
@@ -329,7 +331,9 @@ static bool end_part(struct mcap *m, struct reel_error *err) {
 }
 
 static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
-    return mcap_begin_part(m, part, err) && end_part(m, err);
+    bool good = mcap_begin_part(m, part, err) && mcap_chunks_begin(m, err) && end_part(m, err);
+    scan_chunks_free(TAKE(m->compressed));
+    return good;
 }
 
 bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struct reel_error *err) {
@@ -397,6 +401,7 @@ static bool scan_with_appended(struct mcap *m, uint32_t part, struct appended *a
                                   .n_parts = a->n,
                                   .builder = scan->builder,
                                   .progress = scan->progress,
+                                  .threads = scan->threads,
                                   .locations = a->locations};
         m->scan = &inner;
         good = scan_part(m, a->n - 1, err);

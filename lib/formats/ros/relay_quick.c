@@ -125,7 +125,7 @@ static bool quick_body(struct quick *q, uint32_t number) {
 
 bool relay_quick(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size) {
     static const uint8_t head[RELAY_CDR_HEAD] = {0, 1, 0, 0};
-    if (relay->from != ROS_1 || room < sizeof head) {
+    if (relay->from != ROS_1 || relay->rewrite || room < sizeof head) {
         return false;
     }
     memcpy(out, head, sizeof head);

@@ -39,6 +39,16 @@ struct rosbag_v1_record {
     struct rosbag_v1_fields fields;
 };
 
+struct rosbag_v1_place { /* of a message */
+    uint64_t at;
+    uint32_t head, size;
+    uint32_t unknown_bytes; /* of unknown fields in its header */
+};
+static inline struct rosbag_v1_place rosbag_v1_place_of(const struct rosbag_v1_record *r) {
+    return (struct rosbag_v1_place){
+        .at = r->at, .head = r->head, .size = r->size, .unknown_bytes = r->fields.unknown_bytes};
+}
+
 struct rosbag_v1_topic {
     const char *text; /* the name as model text */
     uint32_t connections;
@@ -76,23 +86,22 @@ struct rosbag_v1_channel {
 
 /* Recorders repeat the header of a topic's messages byte for byte, except for the stamp. A template is such a header: a
  * record that equals it outside the two stamp words needs no parsing. */
-enum { ROSBAG_V1_TEMPLATE_MAX = 512, ROSBAG_V1_TEMPLATES = 1024, ROSBAG_V1_LAYOUTS = 64 };
+enum { ROSBAG_V1_TEMPLATE_MAX = 512, ROSBAG_V1_TEMPLATE_BITS = 10, ROSBAG_V1_TEMPLATES = 1 << ROSBAG_V1_TEMPLATE_BITS };
 struct rosbag_v1_template {
     struct rosbag_v1_template *next; /* what followed last time: the first guess */
     struct rosbag_v1_channel *channel;
     uint32_t size; /* bytes before the u32 payload length */
     uint32_t sec_at, nsec_at;
-    uint32_t low, high; /* the smaller and the larger of these */
-    uint32_t unknown;   /* unknown fields in each such header */
+    uint32_t unknown; /* unknown fields in each such header */
     uint32_t unknown_bytes;
-    uint8_t bytes[ROSBAG_V1_TEMPLATE_MAX];
+    uint32_t words; /* of eight bytes, the last one perhaps with some that are masked */
+    uint64_t bits[ROSBAG_V1_TEMPLATE_MAX / 8], mask[ROSBAG_V1_TEMPLATE_MAX / 8]; /* mask: 0 at the stamp */
 };
 struct rosbag_v1_templates {
     struct rosbag_v1_template *slots[ROSBAG_V1_TEMPLATES];
-    struct {
-        uint32_t low, high;
-    } layouts[ROSBAG_V1_LAYOUTS];    /* where the stamp lay in the last header of a length (modulo the table's size) */
-    struct rosbag_v1_template *last; /* of the record before */
+    struct rosbag_v1_template *layouts[ROSBAG_V1_TEMPLATE_MAX + 1]; /* by size: the last one, for where the stamp is */
+    struct rosbag_v1_template *last;                                /* of the record before */
+    bool random; /* the last guess was wrong: the next one is not tried first */
 };
 
 /* Record positions that the index lists, kept for going on after damage. */
@@ -177,7 +186,7 @@ bool rosbag_v1_walk_known(struct rosbag_v1 *bag, struct reel_error *err); /* rea
                                                                              templates match */
 bool rosbag_v1_learn(struct rosbag_v1 *bag, const struct rosbag_v1_template *seen, const uint8_t *bytes,
                      struct reel_error *err);
-bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_record *record,
+bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_place *place,
                        uint32_t sec, uint32_t nsec, struct reel_error *err);
 bool rosbag_v1_progress(struct rosbag_v1 *bag, uint64_t at, struct reel_error *err);
 

@@ -145,7 +145,7 @@ static bool record_take(struct rosbag_v1 *bag, enum rosbag_v1_log log, struct ha
         return false;
     }
     const uint8_t *stamp = p + lines.size;
-    const struct rosbag_v1_record record = {
+    const struct rosbag_v1_place record = {
         .at = bag->at, .head = lines.size + RECORD_TAIL, .size = load_u32le(stamp + ROSBAG_V1_STAMP)};
     if (record.size > left - RECORD_TAIL) {
         return reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds the file",

@@ -66,22 +66,22 @@ bool rosbag_v1_progress(struct rosbag_v1 *bag, uint64_t at, struct reel_error *e
     return reel_scan_progress(bag->scan, at, bag->source->size, err);
 }
 
-bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_record *record,
+bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_place *place,
                        uint32_t sec, uint32_t nsec, struct reel_error *err) {
     bag->messages++;
     bag->carried += nsec >= ROSBAG_V1_NS_PER_SEC;
     struct rosbag_v1_topic *topic = channel->topic;
     if (topic->messages++ == 0) {
-        topic->first_at = record->at;
+        topic->first_at = place->at;
     }
-    topic->sum += rosbag_v1_entry_hash(sec, nsec, record->at);
+    topic->sum += rosbag_v1_entry_hash(sec, nsec, place->at);
     const struct reel_entry entry = {
         .time_ns = rosbag_v1_time(sec, nsec),
-        .offset = record->at,
+        .offset = place->at,
         .channel = channel->model.id,
-        .head = record->head,
-        .size = record->size,
-        .extra = {record->fields.unknown_bytes},
+        .head = place->head,
+        .size = place->size,
+        .extra = {place->unknown_bytes},
     };
     return reel_scan_entry(bag->scan, &entry, err);
 }
@@ -89,54 +89,84 @@ bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel,
 /* ---- templates ---- */
 
 static inline bool template_fits(const struct rosbag_v1_template *t, const uint8_t *p, size_t left) {
-    return left >= t->size + 4 && memcmp(p, t->bytes, t->low) == 0 &&
-           memcmp(p + t->low + 4, t->bytes + t->low + 4, t->high - t->low - 4) == 0 &&
-           memcmp(p + t->high + 4, t->bytes + t->high + 4, t->size - t->high - 4) == 0;
+    uint64_t differ = 0;
+    if (left < t->size + 4 || left < t->words * sizeof *t->bits) {
+        return false;
+    }
+    for (uint32_t i = 0; i < t->words; i++) {
+        differ |= (load_u64le(p + 8 * i) ^ t->bits[i]) & t->mask[i];
+    }
+    return differ == 0;
 }
 
-static size_t template_slot(const struct rosbag_v1 *bag, const uint8_t *p, uint32_t size, uint32_t low, uint32_t high) {
-    uint64_t h = hash_bytes(bag->seed, bytes_of(p, low));
-    h = hash_bytes(h, bytes_of(p + low + 4, high - low - 4));
-    return hash_bytes(h, bytes_of(p + high + 4, size - high - 4)) % ROSBAG_V1_TEMPLATES;
+/* Of a header with the layout of `t`. Two that fall together cost time and no more: a template is compared. */
+static size_t template_slot(const struct rosbag_v1 *bag, const struct rosbag_v1_template *t, const uint8_t *p) {
+    uint64_t hash = 0, key = bag->seed;
+    for (uint32_t i = 0; i < t->words; i++, key += UINT64_C(0x9e3779b97f4a7c15)) {
+        hash += (load_u64le(p + 8 * i) & t->mask[i]) * (key | 1);
+    }
+    return hash >> (64 - ROSBAG_V1_TEMPLATE_BITS);
 }
 
 /* The template of the framed record at p, when it is not the one guessed. */
 static struct rosbag_v1_template *template_find(const struct rosbag_v1 *bag, const uint8_t *p, size_t left) {
-    if (!bag->framed || left < 4) {
+    uint32_t header = bag->framed && left >= 4 ? load_u32le(p) : UINT32_MAX;
+    const struct rosbag_v1_template *layout =
+        header <= ROSBAG_V1_TEMPLATE_MAX - 4 ? bag->templates->layouts[header + 4] : NULL;
+    if (!layout || left < layout->words * sizeof *layout->bits) {
         return NULL;
     }
-    uint32_t header = load_u32le(p);
-    uint32_t low = bag->templates->layouts[header % ROSBAG_V1_LAYOUTS].low,
-             high = bag->templates->layouts[header % ROSBAG_V1_LAYOUTS].high;
-    if (header > ROSBAG_V1_TEMPLATE_MAX - 4 || left < header + 8 || high == 0 || high + 4 > header + 4) {
-        return NULL;
-    }
-    struct rosbag_v1_template *t = bag->templates->slots[template_slot(bag, p, header + 4, low, high)];
+    struct rosbag_v1_template *t = bag->templates->slots[template_slot(bag, layout, p)];
     return t && template_fits(t, p, left) ? t : NULL;
+}
+
+/* The template of the record after `last`: the one that followed it last time, or another. */
+static inline struct rosbag_v1_template *template_next(struct rosbag_v1 *bag, struct rosbag_v1_template *last,
+                                                       const uint8_t *p, size_t left) {
+    struct rosbag_v1_template *guess = last->next ? last->next : last;
+    bool random = bag->templates->random;
+    if (!random && template_fits(guess, p, left)) {
+        return guess;
+    }
+    struct rosbag_v1_template *t = template_find(bag, p, left);
+    t = !t && random && template_fits(guess, p, left) ? guess : t;
+    bag->templates->random = t != guess;
+    last->next = t ? t : last->next;
+    return t;
+}
+
+/* `padded`: the header, then zeros. */
+static void template_fill(struct rosbag_v1_template *t, const uint8_t *padded) {
+    uint8_t mask[ROSBAG_V1_TEMPLATE_MAX] = {0};
+    memset(mask, 0xff, t->size);
+    memset(mask + t->sec_at, 0, 4);
+    memset(mask + t->nsec_at, 0, 4);
+    t->words = (t->size + 7) / 8;
+    for (uint32_t i = 0; i < t->words; i++) {
+        t->bits[i] = load_u64le(padded + 8 * i);
+        t->mask[i] = load_u64le(mask + 8 * i);
+    }
 }
 
 bool rosbag_v1_learn(struct rosbag_v1 *bag, const struct rosbag_v1_template *seen, const uint8_t *bytes,
                      struct reel_error *err) {
-    uint32_t low = seen->sec_at < seen->nsec_at ? seen->sec_at : seen->nsec_at,
-             high = seen->sec_at ^ seen->nsec_at ^ low;
-    if (seen->size > ROSBAG_V1_TEMPLATE_MAX || high - low < 4) {
+    struct rosbag_v1_template fresh = *seen;
+    uint8_t padded[ROSBAG_V1_TEMPLATE_MAX] = {0};
+    uint32_t apart = seen->sec_at < seen->nsec_at ? seen->nsec_at - seen->sec_at : seen->sec_at - seen->nsec_at;
+    if (seen->size > ROSBAG_V1_TEMPLATE_MAX || apart < 4) {
         return true;
     }
-    size_t slot = template_slot(bag, bytes, seen->size, low, high);
-    struct rosbag_v1_template *t = bag->templates->slots[slot];
-    if (!t && !(t = bag->templates->slots[slot] = rosbag_v1_keep(bag, sizeof *t, err))) {
+    memcpy(padded, bytes, seen->size);
+    template_fill(&fresh, padded);
+    struct rosbag_v1_template **slot = &bag->templates->slots[template_slot(bag, &fresh, padded)];
+    struct rosbag_v1_template *t = *slot;
+    if (!t && !(t = *slot = rosbag_v1_keep(bag, sizeof *t, err))) {
         return false;
     }
-    struct rosbag_v1_template *next = t->next;
-    *t = *seen;
-    t->next = next;
-    t->low = low;
-    t->high = high;
-    memcpy(t->bytes, bytes, seen->size);
+    fresh.next = t->next;
+    *t = fresh;
     if (bag->framed) {
-        uint32_t layout = (seen->size - 4) % ROSBAG_V1_LAYOUTS;
-        bag->templates->layouts[layout].low = low;
-        bag->templates->layouts[layout].high = high;
+        bag->templates->layouts[t->size] = t;
     }
     if (bag->templates->last) {
         bag->templates->last->next = t;
@@ -151,26 +181,21 @@ bool rosbag_v1_walk_known(struct rosbag_v1 *bag, struct reel_error *err) {
     struct rosbag_v1_template *last = bag->templates->last;
     uint64_t size = bag->source->size;
     while (last && left > 0) {
-        struct rosbag_v1_template *t = last->next ? last->next : last;
-        if (!template_fits(t, p, left)) {
-            if (!(t = template_find(bag, p, left))) {
-                break;
-            }
-            last->next = t;
+        struct rosbag_v1_template *t = template_next(bag, last, p, left);
+        if (!t) {
+            break;
         }
-        const struct rosbag_v1_record record = {.at = bag->at,
-                                                .head = t->size + 4,
-                                                .size = load_u32le(p + t->size),
-                                                .fields.unknown_bytes = t->unknown_bytes};
-        if (record.size > size - bag->at - record.head) {
+        const struct rosbag_v1_place place = {
+            .at = bag->at, .head = t->size + 4, .size = load_u32le(p + t->size), .unknown_bytes = t->unknown_bytes};
+        if (place.size > size - bag->at - place.head) {
             break; /* the parsing path reports the problem */
         }
-        if (!rosbag_v1_message(bag, t->channel, &record, load_u32le(p + t->sec_at), load_u32le(p + t->nsec_at), err)) {
+        if (!rosbag_v1_message(bag, t->channel, &place, load_u32le(p + t->sec_at), load_u32le(p + t->nsec_at), err)) {
             return false;
         }
         bag->unknown_fields += t->unknown;
-        bag->last = bag->at + record.head;
-        uint64_t step = (uint64_t)record.head + record.size;
+        bag->last = bag->at + place.head;
+        uint64_t step = (uint64_t)place.head + place.size;
         bag->at += step;
         last = t;
         left = step < left ? left - (size_t)step : 0;
@@ -190,7 +215,7 @@ static void loss_of(struct rosbag_v1 *bag, const struct rosbag_v1_record *r, con
 /* Skips the wrapper's head, so that the payload is that of the channel. */
 static bool take_wrapped(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel, const struct rosbag_v1_record *r,
                          struct reel_error *err) {
-    struct rosbag_v1_record inner = *r;
+    struct rosbag_v1_place inner = rosbag_v1_place_of(r);
     uint32_t sec = load_u32le(r->fields.sec.data), nsec = load_u32le(r->fields.nsec.data); /* before the window moves */
     const uint8_t *p = r->size >= ROS_WRAP_HEAD ? window_at(&bag->window, r->at + r->head, ROS_WRAP_HEAD, err) : NULL;
     if (!p && r->size >= ROS_WRAP_HEAD) {
@@ -222,8 +247,9 @@ static bool rosbag_v1_walk_take_message(struct rosbag_v1 *bag, const struct rosb
     if (channel && channel->wrapped) {
         return take_wrapped(bag, channel, r, err);
     }
+    const struct rosbag_v1_place place = rosbag_v1_place_of(r);
     const uint8_t *start = channel ? window_at(&bag->window, r->at, r->head, err) : NULL; /* is held: moves nothing */
-    if (!start || !rosbag_v1_message(bag, channel, r, load_u32le(f->sec.data), load_u32le(f->nsec.data), err)) {
+    if (!start || !rosbag_v1_message(bag, channel, &place, load_u32le(f->sec.data), load_u32le(f->nsec.data), err)) {
         return false;
     }
     const struct rosbag_v1_template seen = {

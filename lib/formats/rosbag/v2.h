@@ -13,6 +13,7 @@
 #include "formats/rosbag/v2_layout.h"
 #include "index/format.h"
 #include "index/scan.h"
+#include "index/scan_chunks.h"
 
 extern const struct reel_format reel_format_rosbag_v2;
 
@@ -89,6 +90,8 @@ struct bag2 {
     struct reel_source *source;
     struct window window, raw; /* over the file; over the raw bytes of the current chunk */
     struct window peek;        /* a small one, for reading ahead */
+    struct window ahead;       /* the headers of the chunks that are decoded ahead */
+    struct scan_chunks *packed;
     struct rosbag_v2_run file;
     struct rosbag_v2_tail tail;
     struct rosbag_v2_chunk chunk;
@@ -142,6 +145,8 @@ bool rosbag_v2_finish_connections(struct bag2 *bag, struct reel_error *err);
 /* walk, chunk: one unit, for the raw bytes of a chunk are walked as the file is */
 bool rosbag_v2_walk(struct bag2 *bag, struct rosbag_v2_run *run, struct reel_error *err);
 
+/* Compressed chunks are decoded ahead from now on. */
+bool rosbag_v2_chunks_begin(struct bag2 *bag, struct reel_error *err);
 bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r, struct reel_error *err); /* moves
                                                                                                           bag->file.at
                                                                                                           into or over

@@ -9,6 +9,12 @@
 
 #include <stdio.h>
 
+enum {
+    AHEAD_WINDOW = 16 << 10, /* one read of headers ahead */
+    AHEAD_RECORDS = 4096, /* from one compressed chunk to the next: one for each connection that it has messages of */
+    BETWEEN_WINDOW = 64 << 10, /* one read between compressed chunks, whose bytes are read where they are decoded */
+};
+
 /* The walk's own window if it holds the header at `at`: then reading ahead costs nothing and moves nothing. */
 static struct window *window_for(struct bag2 *bag, uint64_t at) {
     struct window *w = &bag->window;
@@ -41,6 +47,7 @@ static bool enter_plain(struct bag2 *bag, const struct rosbag_v2_record *r, stru
     bool sound = false;
     chunk->plain = true;
     chunk->unfinished = chunk->size == 0;
+    bag->window.capacity = REEL_WINDOW_BYTES;
     if (!chunk->unfinished && !rosbag_v2_follows(bag, chunk->data + chunk->size, &sound, err)) {
         return false;
     }
@@ -194,14 +201,46 @@ static bool skip_unfinished(struct bag2 *bag, struct reel_error *err) {
     return empty || rosbag_v2_resume(bag, &bag->file, why, err);
 }
 
-static bool enter_packed(struct bag2 *bag, const struct rosbag_v2_record *r, enum reel_codec codec,
+/* What the header of a compressed chunk says. False: it has another compression. */
+static bool packed_chunk(const struct rosbag_v2_record *r, struct reel_chunk *c) {
+    bool lz4 = bytes_is(r->fields.compression, "lz4");
+    *c = (struct reel_chunk){.codec = lz4 ? REEL_CODEC_LZ4 : REEL_CODEC_BZIP2,
+                             .offset = r->at + r->head,
+                             .stored = r->size,
+                             .raw = rosbag_v2_u32(r->fields.size, 0)};
+    return lz4 || bytes_is(r->fields.compression, "bz2");
+}
+
+/* The next compressed chunk, over the records in between (scan_chunks_ops.next()). */
+static bool next_packed(void *context, uint64_t from, struct reel_chunk *chunk) {
+    struct bag2 *bag = context;
+    const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
+    struct rosbag_v2_record r;
+    for (unsigned i = 0; i < AHEAD_RECORDS && from < bag->source->size; i++) {
+        if (!rosbag_v2_record_read(&bag->ahead, from, &bounds, &r, NULL)) {
+            return false;
+        }
+        if (r.op == ROSBAG_V2_CHUNK && packed_chunk(&r, chunk)) {
+            return chunk->stored > 0;
+        }
+        from += (uint64_t)r.head + r.size;
+    }
+    return false;
+}
+
+bool rosbag_v2_chunks_begin(struct bag2 *bag, struct reel_error *err) {
+    static const struct scan_chunks_ops ops = {.next = next_packed};
+    return window_open(&bag->ahead, bag->source, AHEAD_WINDOW, err) &&
+           (bag->packed = scan_chunks_new(bag->scan, 0, &ops, bag, err));
+}
+
+static bool enter_packed(struct bag2 *bag, const struct rosbag_v2_record *r, struct reel_chunk c,
                          struct reel_error *err) {
     struct rosbag_v2_chunk *chunk = &bag->chunk;
     if (chunk->size == 0) {
         return skip_unfinished(bag, err);
     }
-    struct reel_chunk c = {
-        .codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = rosbag_v2_u32(r->fields.size, 0)};
+    bag->window.capacity = BETWEEN_WINDOW;
     struct reel_error why = {0};
     if (!reel_scan_worth_decoding(bag->scan, &c, holds_records, &why)) {
         return why.code == REEL_LIMIT ? lose(bag, r, why.text, err) : reel_error_pass(err, &why);
@@ -228,11 +267,12 @@ bool rosbag_v2_chunk_open(struct bag2 *bag, const struct rosbag_v2_record *r, st
     rosbag_v2_chunk_begin(bag, r);
     bag->tail_met = false;
     struct reel_bytes name = r->fields.compression;
+    struct reel_chunk packed;
     if (bytes_is(name, "none")) {
         return enter_plain(bag, r, err);
     }
-    if (bytes_is(name, "bz2") || bytes_is(name, "lz4")) {
-        return enter_packed(bag, r, bytes_is(name, "bz2") ? REEL_CODEC_BZIP2 : REEL_CODEC_LZ4, err);
+    if (packed_chunk(r, &packed)) {
+        return enter_packed(bag, r, packed, err);
     }
     const char *text = reel_scan_text(
         bag->scan, bytes_of(name.data ? name.data : (const uint8_t *)"", name.size < 64 ? name.size : 64), err);

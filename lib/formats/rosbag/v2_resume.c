@@ -172,6 +172,7 @@ bool rosbag_v2_resume(struct bag2 *bag, struct rosbag_v2_run *run, const char *w
         return true;
     }
     bag->chunk.broken = true;
+    bag->window.capacity = REEL_WINDOW_BYTES;
     if (!next_by_tail(bag, run, &limit, err)) {
         return false;
     }

@@ -32,7 +32,9 @@ static int rosbag_v2_probe(struct reel_bytes head, struct reel_source *source, s
 }
 
 void rosbag_v2_close(struct bag2 *bag) {
+    scan_chunks_free(bag->packed);
     hash_table_free(&bag->by_id);
+    window_close(&bag->ahead);
     window_close(&bag->window);
     window_close(&bag->raw);
     window_close(&bag->peek);
@@ -146,7 +148,7 @@ static bool rosbag_v2_run_all(struct bag2 *bag, struct reel_error *err) {
     if (bag->encryptor) {
         return rosbag_v2_sealed(bag, err);
     }
-    if (!rosbag_v2_tail_open(bag, err) || !rosbag_v2_walk(bag, &bag->file, err) || !rosbag_v2_chunk_close(bag, err) ||
+    if (!rosbag_v2_tail_open(bag, err) || !rosbag_v2_chunks_begin(bag, err) || !rosbag_v2_walk(bag, &bag->file, err) || !rosbag_v2_chunk_close(bag, err) ||
         !rosbag_v2_tail_prove(bag, err)) {
         return false;
     }

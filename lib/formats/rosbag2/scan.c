@@ -271,6 +271,7 @@ static bool scan_mcaps(struct rosbag2_scan *s, struct reel_error *err) {
                               .n_parts = (uint32_t)n,
                               .builder = s->scan->builder,
                               .progress = s->scan->progress,
+                              .threads = s->scan->threads,
                               .locations = locations};
     for (size_t i = 0; i < n; i++) {
         parts[i] = files[i]->source;

@@ -1,8 +1,8 @@
 /* chunks/codec.h: every codec to memory, to a descriptor and measured; cut, flipped, joined, padded, and bombs. */
-#include "chunks/codec.h"
 #include "base/bytes.h"
 #include "base/cancel.h"
 #include "base/cleanup.h"
+#include "chunks/codec_internal.h"
 
 #include <bzlib.h>
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static struct reel_source *source_of(const uint8_t *data, size_t size) {
 static bool codec_decode(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored,
                          uint8_t *out, uint64_t size, struct reel_error *err) {
     const struct reel_chunk chunk = {.codec = codec, .offset = offset, .stored = stored, .raw = size};
-    return codec_decode_chunk(&chunk, source, out, err);
+    return codec_decode_chunk(&chunk, source, out, NULL, err);
 }
 static bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored,
                                int fd, uint64_t size, struct reel_error *err) {
@@ -346,6 +346,55 @@ static void frames_may_begin_on_any_edge_of_a_read(void **state) {
     }
 }
 
+/* Frames of every kind are decoded at once, into their place. */
+static void whole_frames_of_every_kind(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 70000, (256 << 10) + 1, RAW_MAX};
+    for (unsigned kind = 0; kind < 64; kind++) {
+        const LZ4F_preferences_t how = {
+            .frameInfo = {.blockSizeID = LZ4F_max64KB + kind % 4,
+                          .blockMode = kind & 4 ? LZ4F_blockLinked : LZ4F_blockIndependent,
+                          .contentChecksumFlag = kind & 8 ? LZ4F_contentChecksumEnabled : LZ4F_noContentChecksum,
+                          .blockChecksumFlag = kind & 16 ? LZ4F_blockChecksumEnabled : LZ4F_noBlockChecksum,
+                          .contentSize = kind & 32 ? 1 : 0}};
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            size_t stored = LZ4F_compressFrame(packed, ROOM, raw, sizes[i], &how);
+            assert_false(LZ4F_isError(stored));
+            memset(got, 0xee, sizes[i] + 1);
+            assert_true(lz4_frame_decode(bytes_of(packed, stored), got, sizes[i]));
+            assert_memory_equal(got, raw, sizes[i]);
+            assert_int_equal(got[sizes[i]], 0xee);
+            assert_false(lz4_frame_decode(bytes_of(packed, stored), got, sizes[i] - 1));
+            assert_false(lz4_frame_decode(bytes_of(packed, stored - 1), got, sizes[i]));
+            assert_int_equal(got[sizes[i]], 0xee);
+            assert_false(lz4_frame_decode(bytes_of(packed, stored), got, sizes[i] + 1));
+            AUTO(reel_source_free) struct reel_source *s = source_of(packed, stored);
+            expect(REEL_CODEC_LZ4, s, 0, stored, raw, sizes[i]);
+        }
+    }
+}
+
+/* What one decoding leaves in the buffers does no harm to the next, of another size, of another codec or damaged. */
+static void buffers_are_used_again(void **state) {
+    (void)state;
+    static const size_t sizes[] = {700, RAW_MAX, 1, 300000};
+    AUTO_STRUCT(codec_buffers_free) struct codec_buffers buffers = {0};
+    for (size_t i = 0; i < 3 * ALL; i++) {
+        size_t size = sizes[i % 4], stored = pack(all[i % ALL], raw, size, packed);
+        const struct reel_chunk chunk = {.codec = all[i % ALL], .stored = stored, .raw = size};
+        char path[] = "/tmp/codec-XXXXXX";
+        int fd = mkstemp(path);
+        assert_true(fd >= 0 && unlink(path) == 0 && write(fd, packed, stored) == (ssize_t)stored);
+        struct reel_error err = {0};
+        AUTO(reel_source_free) struct reel_source *file = reel_source_from_fd(fd, "packed", &err);
+        AUTO(reel_source_free) struct reel_source *cut = source_of(packed, stored);
+        packed[stored / 2] ^= 1;
+        codec_decode_chunk(&chunk, cut, got, &buffers, &err);
+        assert_true(codec_decode_chunk(&chunk, file, got, &buffers, &err));
+        assert_memory_equal(got, raw, size);
+    }
+}
+
 static void bombs_stop_at_the_ceiling(void **state) {
     (void)state;
     static uint8_t zeros[ROOM / 2];
@@ -411,7 +460,7 @@ static void ranges_cannot_wrap(void **state) {
 static bool broken_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
                         struct reel_error *err) {
     (void)source;
-    if (offset > 0) {
+    if (offset + size > 256 << 10) {
         return reel_fail(err, REEL_IO, "broken");
     }
     memcpy(buffer, packed, size);
@@ -468,6 +517,8 @@ int main(void) {
         cmocka_unit_test(joined_members_are_one_run),
         cmocka_unit_test(what_follows_the_end),
         cmocka_unit_test(frames_may_begin_on_any_edge_of_a_read),
+        cmocka_unit_test(whole_frames_of_every_kind),
+        cmocka_unit_test(buffers_are_used_again),
         cmocka_unit_test(bombs_stop_at_the_ceiling),
         cmocka_unit_test(bombs_can_be_cancelled),
         cmocka_unit_test(ranges_cannot_wrap),

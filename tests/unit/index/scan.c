@@ -162,12 +162,12 @@ static void a_pack_needs_no_name(void **state) {
                                               .version = 3};
     struct reel_error err = {0};
     struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
-    AUTO(reel_index_free) struct reel_index *index = reel_scan_index(&part, 1, &format, NULL, true, NULL, &err);
+    AUTO(reel_index_free) struct reel_index *index = reel_scan_index(&part, 1, &format, NULL, true, NULL, NULL, &err);
     assert_non_null(index);
     assert_true(reel_index_info(index)->is_summary);
     assert_true(reel_index_verify(index, &err));
     reel_index_free(index);
-    index = reel_scan_index(&part, 1, &format, PATH, true, NULL, &err);
+    index = reel_scan_index(&part, 1, &format, PATH, true, NULL, NULL, &err);
     assert_non_null(index);
     assert_int_equal(remove(PATH), 0);
     reel_source_free(part);

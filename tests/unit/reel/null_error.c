@@ -178,8 +178,9 @@ static void sources(void **state) {
     assert_false(reel_source_read(source, 100, &byte, 1, NULL));
     assert_null(reel_format_probe(source, NULL));
     assert_false(reel_scan_run(&source, 1, NULL, pack, NULL, NULL));
+    assert_false(reel_scan_run_on(&source, 1, NULL, pack, NULL, NULL, NULL));
     assert_false(reel_scan_summary(&source, 1, reel_formats[0], pack, NULL, NULL));
-    assert_null(reel_scan_index(&source, 1, NULL, NULL, false, NULL, NULL));
+    assert_null(reel_scan_index(&source, 1, NULL, NULL, false, NULL, NULL, NULL));
 }
 
 static void files(void **state) {

@@ -1,6 +1,6 @@
 /* See pipeline.h. The pieces are a ring: `begun` and `taken` count those that next() has set and those that the reader
  * has returned. */
-#include "convert/pipeline.h"
+#include "base/pipeline.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -189,10 +189,14 @@ static void begin_next(struct pipeline *p) {
     }
 }
 
-struct pipeline_piece *pipeline_take(struct pipeline *p, struct reel_error *err) {
+void pipeline_begin(struct pipeline *p) {
     while (!p->ended && p->begun - p->taken < p->depth) {
         begin_next(p);
     }
+}
+
+struct pipeline_piece *pipeline_take(struct pipeline *p, struct reel_error *err) {
+    pipeline_begin(p);
     if (p->begun == p->taken) {
         if (p->err.code != REEL_OK) {
             reel_error_pass(err, &p->err);
@@ -200,6 +204,9 @@ struct pipeline_piece *pipeline_take(struct pipeline *p, struct reel_error *err)
         return NULL;
     }
     struct pipeline_piece *piece = piece_at(p, p->taken);
+    if (p->ops->helps && p->client && !piece->ready && threads_withdraw(p->client, &piece->task)) {
+        render(p, piece);
+    }
     if (!wait_while_wanted(p, piece, err)) {
         p->ended = true;
         return NULL;

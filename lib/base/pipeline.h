@@ -2,8 +2,8 @@
  * and what a thread needs to render it, is up to the user of the pipeline: it puts struct pipeline_piece first in a
  * struct of its own. Memory is bounded: there are two more pieces than threads. Once a piece has failed, no later one
  * is rendered: they fail, too. */
-#ifndef REEL_CONVERT_PIPELINE_H
-#define REEL_CONVERT_PIPELINE_H
+#ifndef REEL_BASE_PIPELINE_H
+#define REEL_BASE_PIPELINE_H
 
 #include "base/threads.h"
 #include "reel/cleanup.h"
@@ -33,6 +33,7 @@ struct pipeline_ops {
     void *(*open_worker)(void *context, struct reel_error *err);
     void (*close_worker)(void *worker);
     void (*close_piece)(struct pipeline_piece *piece); /* optional: frees what the user's struct holds */
+    bool helps; /* the reader renders the piece it waits for if no thread has begun it */
 };
 
 /* `client` NULL: the reader renders one piece at a time itself. Everything that is passed must outlive the pipeline. */
@@ -43,6 +44,8 @@ REEL_DEFINE_AUTO(struct pipeline, pipeline_free);
 
 size_t pipeline_piece_bytes(const struct pipeline *pipeline); /* how large a piece should be */
 
+/* Begins as many pieces as may be at a time, as pipeline_take() does, and waits for none. */
+void pipeline_begin(struct pipeline *pipeline);
 /* Waits for the oldest piece. It stays valid until pipeline_return(). NULL: there are no more, or err is set. */
 struct pipeline_piece *pipeline_take(struct pipeline *pipeline, struct reel_error *err);
 void pipeline_return(struct pipeline *pipeline);
