@@ -64,8 +64,8 @@ class Counter:
         library = os.path.join(os.path.dirname(self.tools), 'lib', 'libsteady.so')
         return ['env', 'LD_PRELOAD=' + library, 'XDG_CACHE_HOME=' + self.folder, 'valgrind', '-q', '--tool=callgrind', '--callgrind-out-file=' + out, *options]
 
-    def bag(self, version, path, rate=1000):
-        run(self.tool('make_bag'), version, '1000000', '100', str(rate), path)
+    def bag(self, version, path, rate=1000, size=1000000):
+        run(self.tool('make_bag'), version, str(size), '100', str(rate), path)
 
     def of(self, program, *arguments):
         """The instructions of a whole program."""
@@ -95,9 +95,9 @@ def conversions(counter, robot):
 class Requests:
     """A server whose counts end with each request for BETWEEN."""
 
-    def __init__(self, counter):
+    def __init__(self, counter, data):
         self.counter, self.out, self.parts = counter, counter.path('serve.out'), 0
-        self.server = Reel(counter.command(self.out, '--dump-before=' + HANDLER) + [counter.program], counter.path('data'), counter.path('log'),
+        self.server = Reel(counter.command(self.out, '--dump-before=' + HANDLER) + [counter.program], data, counter.path('log'),
                            '--statistics-when-asked')
         self.connection = self.server.connect()
 
@@ -105,7 +105,7 @@ class Requests:
         self.connection.request(method, path, body, headers or {})
         answer = self.connection.getresponse()
         data = answer.read()
-        if answer.status not in (200, 201):
+        if answer.status not in (200, 201, 206):
             raise BenchError('%s %s: %d %s' % (method, path, answer.status, data[:300]))
         return data
 
@@ -131,12 +131,16 @@ class Requests:
             counts.append(self.since())
         return min(counts)
 
+    def close(self):
+        self.connection.close()
+        self.server.stop()
+
 
 def requests(counter, robot):
     small, ids = [counter.path('small-%d.bag' % i) for i in range(ROUNDS)], []
     for i, path in enumerate(small):  # bags that differ
         counter.bag('1.2', path, 1000 + i)
-    r = Requests(counter)
+    r = Requests(counter, counter.path('data'))
 
     def often(*request, **more):
         for _ in range(TIMES):
@@ -151,8 +155,7 @@ def requests(counter, robot):
         token = run(counter.program, 'token', 'create', '--data', counter.path('data'), '--role', 'admin', '--name', 'one').strip()
         yield 'small GET with a token', r.least(lambda _: often(one, headers={'Authorization': 'Bearer ' + token}))
     finally:
-        r.connection.close()
-        r.server.stop()
+        r.close()
 
 
 # ---- the comparison
