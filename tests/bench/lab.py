@@ -186,7 +186,8 @@ class Server:
 
 class Reel(Server):
     def __init__(self, program, data, log, *options):
-        process = Process([program, 'serve', '--data', data, '--listen', '127.0.0.1:0', *options], log)
+        """`program`: its path, or a list: what runs it, and its path."""
+        process = Process([*([program] if isinstance(program, str) else program), 'serve', '--data', data, '--listen', '127.0.0.1:0', *options], log)
         found, guard = None, threading.Timer(PATIENCE, process.process.kill)
         guard.start()
         while not found:

@@ -12,6 +12,7 @@ import play
 import record
 import catalog
 import decoding
+import growth
 import memory
 import tables
 import threads
@@ -254,6 +255,7 @@ def all_rows(lab):
     yield 'containers', containers(lab)
     yield 'ros 2', converted_to_ros2(lab)
     yield 'values', values.values(lab)
+    yield 'growth', growth.growth(lab)
     reel, nginx = lab.reel('data'), lab.nginx()
     yield 'uploads', uploads(lab, reel, nginx)
     (_, small), (_, large) = reel.put(lab.small_messages(lab.big)[0], 'small.bag'), reel.put(lab.large_messages(lab.big)[0], 'large.bag')
