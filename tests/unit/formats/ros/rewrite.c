@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "formats/ros/rules.h"
 
 #define LINE "================================================================================\n"
@@ -133,8 +134,35 @@ static void a_name_must_not_become_that_of_another_type(void **state) {
     arena_free(&arena);
 }
 
+static void a_payload_that_becomes_too_large_is_left_out(void **state) {
+    (void)state;
+    static const struct ros_field_rule widened[] = {{.name = "data", .type = "uint64"}};
+    static const struct ros_type_rule type = {.type = "t/Top", .fields = widened, .n_fields = 1};
+    static const struct ros_rules some = {.base = {.open = ros_rules_open}, .types = &type, .n_types = 1};
+    const uint32_t count = REEL_MESSAGE_MEMORY_MAX / 8;
+    struct arena arena = {0};
+    struct ros_translation t;
+    struct reel_error err = {0};
+    bool used[2] = {false, false};
+    assert_true(open_with(&arena, ROS_1, "uint8[] data\n", &some, used, &t, &err));
+    AUTO(ros_relay_free) struct ros_relay *relay = t.relay;
+    uint8_t *payload = calloc(count + 4, 1);
+    size_t size;
+    bool needs_more;
+    assert_non_null(payload);
+    store_u32le(payload, count - 1);
+    assert_true(ros_relay_size(relay, bytes_of(payload, count + 3), count + 3, &size, &needs_more, &err));
+    assert_int_equal(size, 4 + 8 * ((size_t)count - 1));
+    store_u32le(payload, count);
+    assert_false(ros_relay_size(relay, bytes_of(payload, count + 4), count + 4, &size, &needs_more, &err));
+    assert_int_equal(err.code, REEL_LIMIT);
+    free(payload);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_payload_is_measured),
-                                       cmocka_unit_test(a_name_must_not_become_that_of_another_type)};
+                                       cmocka_unit_test(a_name_must_not_become_that_of_another_type),
+                                       cmocka_unit_test(a_payload_that_becomes_too_large_is_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
