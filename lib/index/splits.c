@@ -31,7 +31,7 @@ static bool name_of(const struct reel_source *source, struct split_name *out) {
 
 /* NULL: it has none, or no messages. */
 static struct reel_index *summary_of(const struct reel_format *format, struct reel_source *source) {
-    struct reel_error ignored;
+    struct reel_error ignored = {0};
     AUTO(reel_index_free)
     struct reel_index *index = reel_scan_index(&source, 1, format, NULL, true, NULL, NULL, &ignored);
     return index && reel_index_info(index)->messages > 0 ? TAKE(index) : NULL;

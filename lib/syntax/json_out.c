@@ -260,11 +260,12 @@ static bool json_out_binary(struct reel_visitor *v, struct reel_bytes value) {
 }
 
 /* Flat arrays of these two types are most of what large messages hold: written without a call per value. */
-static void put_reals(struct grow *to, enum reel_number type, struct reel_bytes data) {
+static bool put_reals(struct json_out *j, enum reel_number type, struct reel_bytes data) {
     enum { BLOCK = 64 };
+    struct grow *to = j->to;
     size_t size = reel_number_size(type), n = data.size / size;
     grow_u8(to, '[');
-    for (size_t from = 0; from < n; from += BLOCK) {
+    for (size_t from = 0; from < n && json_out_goes_on(j); from += BLOCK) {
         uint8_t *room = grow_room(to, BLOCK * (NUMBER_ROOM + 1)), *out = room;
         for (size_t i = from; room && i < n && i < from + BLOCK; i++) {
             const uint8_t *at = data.data + i * size;
@@ -275,6 +276,7 @@ static void put_reals(struct grow *to, enum reel_number type, struct reel_bytes 
         to->size += (size_t)(out - room);
     }
     grow_u8(to, ']');
+    return json_out_goes_on(j);
 }
 static bool json_out_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     struct json_out *j = json_out_self(v);
@@ -282,8 +284,7 @@ static bool json_out_numbers(struct reel_visitor *v, enum reel_number type, stru
         return reel_numbers_expand(v, type, data, columns);
     }
     part(j);
-    put_reals(j->to, type, data);
-    return json_out_goes_on(j);
+    return put_reals(j, type, data);
 }
 
 /* ---- members of a fixed size, whose keys are text already */
@@ -345,7 +346,9 @@ static bool json_out_members(struct reel_visitor *v, const struct reel_members *
         } else if (m->kind == REEL_MEMBER_END) {
             grow_u8(j->to, '}');
         } else if (m->kind == REEL_MEMBER_NUMBERS && (m->number == REEL_F32 || m->number == REEL_F64)) {
-            put_reals(j->to, m->number, array);
+            if (!put_reals(j, m->number, array)) {
+                return false;
+            }
         } else {
             j->after_key = true;
             if (!reel_member_visit(v, members, m, at)) {

@@ -368,12 +368,8 @@ static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
     return (!r->in_cdr || ros_read_head(r)) && run_body(r, r->relay->top, true, true) && read_end(r);
 }
 
-static bool size_as(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
-                    bool *needs_more, struct reel_error *err) {
-    *needs_more = relay->rewrite && begin.size < payload_size;
-    if (relay->rewrite) {
-        return !*needs_more && ros_rewrite_put(relay->rewrite, begin, NULL, 0, size, err);
-    }
+static bool measure_moves(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
+                          bool *needs_more, struct reel_error *err) {
     struct relay_run r = {.relay = relay,
                           .room = payload_size * RELAY_GROWTH_OUT + RELAY_SPARE_OUT,
                           .after = payload_size - begin.size,
@@ -381,6 +377,18 @@ static bool size_as(const struct ros_relay *relay, struct reel_bytes begin, uint
     bool good = run_payload(&r, begin);
     *needs_more = r.needs_more;
     *size = (size_t)r.pos + (r.out_cdr ? RELAY_CDR_HEAD : 0);
+    return good;
+}
+
+static bool size_as(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
+                    bool *needs_more, struct reel_error *err) {
+    bool good;
+    if (relay->rewrite) {
+        *needs_more = begin.size < payload_size;
+        good = !*needs_more && ros_rewrite_put(relay->rewrite, begin, NULL, 0, size, err);
+    } else {
+        good = measure_moves(relay, begin, payload_size, size, needs_more, err);
+    }
     return good && (*size <= REEL_MESSAGE_MEMORY_MAX ||
                     reel_fail(err, REEL_LIMIT, "the payload becomes %zu bytes large", *size));
 }

@@ -67,10 +67,17 @@ static const struct ros_added_field *added_field(const struct ros_type_rule *rul
     return NULL;
 }
 
-static bool check_step(const struct ros_definition_type *type, const struct ros_definition_step *a,
-                       const struct ros_definition_step *b, struct reel_error *err) {
+/* Names of types may be found otherwise in the other definition, where a rule gave one away. */
+static bool same_kind(const struct ros_rewrite *w, const struct ros_definition_step *a,
+                      const struct ros_definition_step *b) {
+    return a->kind == b->kind && (a->kind != ROS_VALUE_TYPE || w->partners[a->type] == b->type);
+}
+
+static bool check_step(const struct ros_rewrite *w, const struct ros_definition_type *type,
+                       const struct ros_definition_step *a, const struct ros_definition_step *b,
+                       struct reel_error *err) {
     bool numbers = ros_definition_is_number(a) && ros_definition_is_number(b) && widens(a->kind, b->kind);
-    bool same = a->kind == b->kind && a->many == b->many && (a->many != ROS_ARRAY || a->count == b->count);
+    bool same = same_kind(w, a, b) && a->many == b->many && (a->many != ROS_ARRAY || a->count == b->count);
     return same || (numbers && a->many == b->many && (a->many != ROS_ARRAY || a->count == b->count)) ||
            reel_fail(err, REEL_UNSUPPORTED, "%.128s: field %.*s cannot become this type: numbers become larger ones",
                      type->name, (int)a->key.size, (const char *)a->key.data);
@@ -89,7 +96,7 @@ static bool compile_type(struct ros_rewrite *w, const struct ros_rules *rules, c
         if (drops) {
             continue;
         }
-        if (kept >= to->count || !check_step(from, s, &w->to->steps[to->first + kept], err)) {
+        if (kept >= to->count || !check_step(w, from, s, &w->to->steps[to->first + kept], err)) {
             return kept < to->count ? false : reel_fail(err, REEL_UNSUPPORTED, "%.128s: fields are missing", to->name);
         }
         kept++;
@@ -120,23 +127,35 @@ static bool check_names(const struct ros_rewrite *w, const struct ros_type_rule 
     return true;
 }
 
+/* Which types of both definitions belong together. Of a payload's type alone the rest follows (check_step()). */
+static bool find_partners(struct ros_rewrite *w, const struct ros_rules *rules, struct reel_error *err) {
+    for (size_t i = 0; i < w->from->n_types; i++) {
+        const char *name = w->from->types[i].name;
+        const struct ros_type_rule *rule = ros_rule_of_type(rules, name);
+        if (!ros_definition_find(w->to, rule && rule->to ? rule->to : name, &w->partners[i])) {
+            w->partners[i] = NO_PARTNER;
+        }
+    }
+    return w->partners[w->from->top] == w->to->top ||
+           reel_fail(err, REEL_UNSUPPORTED, "another type has the new name of %.128s, too",
+                     w->from->types[w->from->top].name);
+}
+
 static bool compile_rewrite(struct ros_rewrite *w, const struct ros_rules *rules, struct reel_error *err) {
+    w->partners = calloc(w->from->n_types + 1, sizeof *w->partners);
     w->drops = calloc(w->from->n_steps + 1, sizeof *w->drops);
     w->values = calloc(w->to->n_steps + 1, sizeof *w->values);
-    if (!w->drops || !w->values) {
+    if (!w->partners || !w->drops || !w->values) {
         return reel_fail_memory(err);
     }
-    if (!is_plain(w->from, err)) {
+    if (!is_plain(w->from, err) || !find_partners(w, rules, err)) {
         return false;
     }
     for (size_t i = 0; i < w->from->n_types; i++) {
         const struct ros_definition_type *type = &w->from->types[i];
         const struct ros_type_rule *rule = ros_rule_of_type(rules, type->name);
-        uint32_t to;
-        if (!ros_definition_find(w->to, rule && rule->to ? rule->to : type->name, &to)) {
-            continue; /* the payload's type does not need it */
-        }
-        if (!check_names(w, rule, type, err) || !compile_type(w, rules, type, &w->to->types[to], err)) {
+        if (w->partners[i] != NO_PARTNER &&
+            (!check_names(w, rule, type, err) || !compile_type(w, rules, type, &w->to->types[w->partners[i]], err))) {
             return false;
         }
     }
@@ -161,6 +180,7 @@ void ros_rewrite_free(struct ros_rewrite *w) {
     if (w) {
         ros_definition_free(w->from);
         ros_definition_free(w->to);
+        free(w->partners);
         free(w->drops);
         free(w->values);
         free(w);

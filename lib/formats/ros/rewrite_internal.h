@@ -4,8 +4,11 @@
 
 #include "formats/ros/rewrite.h"
 
+#define NO_PARTNER UINT32_MAX
+
 struct ros_rewrite {
     struct ros_definition *from, *to;
+    uint32_t *partners;  /* by type of `from`: its new form, in `to`; NO_PARTNER: not needed */
     bool *drops;         /* by step of `from` */
     const char **values; /* by step of `to`: of an added field; NULL: none */
 };

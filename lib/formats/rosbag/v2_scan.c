@@ -219,6 +219,7 @@ static bool run_files(struct reel_scan *scan, struct rosbag_v2_splits *splits, r
                                  .n_parts = 1,
                                  .builder = scan->builder,
                                  .progress = reports ? &reported : NULL,
+                                 .threads = scan->threads,
                                  .locations = scan->locations ? &scan->locations[i] : &whole};
         if (!run(&file, splits, err)) {
             return reel_error_at(err, "%s", scan->parts[i]->name);

@@ -149,25 +149,43 @@ static bool watched_read(struct reel_source *source, uint64_t offset, void *buff
     return true;
 }
 
+/* A recording of `n` files with the same bytes. */
+static void assert_others_read(struct reel_bytes file, const char *const *names, uint32_t n) {
+    const struct reel_source_ops ops = {.read = watched_read};
+    struct watched w[2];
+    struct reel_source *sources[2];
+    for (uint32_t i = 0; i < n; i++) {
+        w[i] = (struct watched){
+            .source = {.ops = &ops, .size = file.size, .name = names[i]}, .bytes = file, .scan = pthread_self()};
+        sources[i] = &w[i].source;
+    }
+    const struct reel_threads_options options = {.size = sizeof options, .threads = 2, .from_bytes = 1};
+    AUTO(reel_threads_free) struct reel_threads *threads = reel_threads_new(&options, &err);
+    AUTO(reel_index_free)
+    struct reel_index *index = reel_scan_index(sources, n, NULL, NULL, false, threads, NULL, &err);
+    assert_non_null(index);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(atomic_load(&w[i].others) > 0);
+    }
+}
+
 static void other_threads_decode(void **state) {
     (void)state;
-    const struct reel_source_ops ops = {.read = watched_read};
     for (size_t k = 0; k < KINDS; k++) {
         if (strcmp(kinds[k][1], "bz2") == 0) {
             continue; /* is read in pieces as small as those that the scan reads */
         }
         AUTO_STRUCT(grow_done) struct grow file = make(kinds[k][0], kinds[k][1]);
-        struct watched w = {.source = {.ops = &ops, .size = file.size, .name = kinds[k][0]},
-                            .bytes = bytes_of(file.data, file.size),
-                            .scan = pthread_self()};
-        const struct reel_threads_options options = {.size = sizeof options, .threads = 2, .from_bytes = 1};
-        AUTO(reel_threads_free) struct reel_threads *threads = reel_threads_new(&options, &err);
-        struct reel_source *source = &w.source;
-        AUTO(reel_index_free)
-        struct reel_index *index = reel_scan_index(&source, 1, NULL, NULL, false, threads, NULL, &err);
-        assert_non_null(index);
-        assert_true(atomic_load(&w.others) > 0);
+        assert_others_read(bytes_of(file.data, file.size), &kinds[k][0], 1);
     }
+}
+
+/* run_0.bag, run_1.bag: each file is scanned alone. */
+static void other_threads_decode_splits(void **state) {
+    (void)state;
+    static const char *const names[] = {"run_0.bag", "run_1.bag"};
+    AUTO_STRUCT(grow_done) struct grow file = make(".bag", "lz4");
+    assert_others_read(bytes_of(file.data, file.size), names, 2);
 }
 
 /* Bytes that are changed, zeroed or missing, in headers and in compressed data. */
@@ -231,8 +249,12 @@ static void cancelled_anywhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_files),  cmocka_unit_test(other_threads_decode), cmocka_unit_test(damaged_files),
-        cmocka_unit_test(joined_files), cmocka_unit_test(cancelled_anywhere),
+        cmocka_unit_test(sound_files),
+        cmocka_unit_test(other_threads_decode),
+        cmocka_unit_test(other_threads_decode_splits),
+        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(joined_files),
+        cmocka_unit_test(cancelled_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

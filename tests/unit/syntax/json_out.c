@@ -139,6 +139,30 @@ static void length_and_depth_have_ceilings(void **state) {
     assert_int_equal(depth, JSON_DEPTH_MAX);
 }
 
+/* The array ends soon after the ceiling, however long it is. */
+static void a_long_array_has_a_ceiling(void **state) {
+    (void)state;
+    enum { VALUES = 1 << 20, MAX = 1000, SPARE = 4096 };
+    float *values = calloc(VALUES, sizeof *values);
+    assert_non_null(values);
+    const struct reel_bytes data = bytes_of(values, VALUES * sizeof *values);
+    const struct reel_member array = {.json = bytes_of(",\"a\":                ", 5),
+                                      .kind = REEL_MEMBER_NUMBERS,
+                                      .number = REEL_F32,
+                                      .count = VALUES};
+    const struct reel_members members = {.items = &array, .n = 1, .values = 1, .array_bytes = data.size};
+    json = json_out_to(&out, MAX);
+    assert_false(visit_numbers(v, REEL_F32, data, 0));
+    assert_true(json.too_long);
+    assert_true(out.size <= MAX + SPARE);
+    begin(NULL);
+    json = json_out_to(&out, MAX);
+    assert_false(visit_begin_map(v) && visit_members(v, &members, data.data));
+    assert_true(json.too_long);
+    assert_true(out.size <= MAX + SPARE);
+    free(values);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(maps_and_lists_nest, begin, end),
@@ -149,6 +173,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(bytes_are_base64, begin, end),
         cmocka_unit_test_setup_teardown(packed_arrays_are_lists, begin, end),
         cmocka_unit_test_setup_teardown(length_and_depth_have_ceilings, begin, end),
+        cmocka_unit_test_setup_teardown(a_long_array_has_a_ceiling, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "formats/ros/rules.h"
 
 #define LINE "================================================================================\n"
@@ -30,16 +31,21 @@ static const struct ros_type_rule types[] = {
     {.type = "t/Part", .fields = part_fields, .n_fields = 1, .added = part_added, .n_added = 1}};
 static const struct ros_rules rules = {.base = {.open = ros_rules_open}, .types = types, .n_types = 2};
 
+static bool open_with(struct arena *arena, enum ros_dialect dialect, const char *text, const struct ros_rules *some,
+                      bool used[2], struct ros_translation *t, struct reel_error *err) {
+    const char *type = dialect == ROS_1 ? "t/Top" : "t/msg/Top";
+    const struct reel_schema schema = {
+        .name = type, .encoding = dialect == ROS_1 ? "ros1msg" : "ros2msg", .hash = "", .data = bytes_text(text)};
+    const struct reel_channel channel = {
+        .name = "/a", .type = type, .encoding = dialect == ROS_1 ? "ros1" : "cdr", .schemas = &schema, .n_schemas = 1};
+    return ros_translate_by_rules(arena, &channel, dialect, some, used, t, err);
+}
+
 static struct ros_relay *open_relay(struct arena *arena, enum ros_dialect dialect) {
     struct reel_error err = {0};
     bool used[2] = {false, false};
     struct ros_translation t;
-    const char *type = dialect == ROS_1 ? "t/Top" : "t/msg/Top";
-    const struct reel_schema schema = {
-        .name = type, .encoding = dialect == ROS_1 ? "ros1msg" : "ros2msg", .hash = "", .data = bytes_text(definition)};
-    const struct reel_channel channel = {
-        .name = "/a", .type = type, .encoding = dialect == ROS_1 ? "ros1" : "cdr", .schemas = &schema, .n_schemas = 1};
-    if (!ros_translate_by_rules(arena, &channel, dialect, &rules, used, &t, &err)) {
+    if (!open_with(arena, dialect, definition, &rules, used, &t, &err)) {
         fail_msg("%s", err.text);
     }
     assert_true(used[0] && used[1]);
@@ -107,7 +113,56 @@ static void any_payload_is_measured(void **state) {
     }
 }
 
+/* "Bar" is c/Bar, the only type with that last part, until a rule gives another type that name. */
+static void a_name_must_not_become_that_of_another_type(void **state) {
+    (void)state;
+    static const struct ros_type_rule moved[] = {{.type = "c/Bar", .to = "c/Baz"}, {.type = "d/X", .to = "d/Bar"}};
+    static const struct ros_rules some = {.base = {.open = ros_rules_open}, .types = moved, .n_types = 2};
+    struct arena arena = {0};
+    struct ros_translation t;
+    struct reel_error err = {0};
+    bool used[2] = {false, false};
+    assert_false(open_with(&arena, ROS_2,
+                           "Bar b\nd/X x\n" LINE "MSG: c/Bar\n"
+                           "uint8 a\nuint8 b\nuint8 c\nuint8 d\nuint8 e\nuint8 f\nuint8 g\nuint8 h\n" LINE
+                           "MSG: d/X\nuint8 y\n",
+                           &some, used, &t, &err));
+    assert_int_equal(err.code, REEL_UNSUPPORTED);
+    if (!strstr(err.text, "field b cannot become this type")) {
+        fail_msg("%s", err.text);
+    }
+    arena_free(&arena);
+}
+
+static void a_payload_that_becomes_too_large_is_left_out(void **state) {
+    (void)state;
+    static const struct ros_field_rule widened[] = {{.name = "data", .type = "uint64"}};
+    static const struct ros_type_rule type = {.type = "t/Top", .fields = widened, .n_fields = 1};
+    static const struct ros_rules some = {.base = {.open = ros_rules_open}, .types = &type, .n_types = 1};
+    const uint32_t count = REEL_MESSAGE_MEMORY_MAX / 8;
+    struct arena arena = {0};
+    struct ros_translation t;
+    struct reel_error err = {0};
+    bool used[2] = {false, false};
+    assert_true(open_with(&arena, ROS_1, "uint8[] data\n", &some, used, &t, &err));
+    AUTO(ros_relay_free) struct ros_relay *relay = t.relay;
+    uint8_t *payload = calloc(count + 4, 1);
+    size_t size;
+    bool needs_more;
+    assert_non_null(payload);
+    store_u32le(payload, count - 1);
+    assert_true(ros_relay_size(relay, bytes_of(payload, count + 3), count + 3, &size, &needs_more, &err));
+    assert_int_equal(size, 4 + 8 * ((size_t)count - 1));
+    store_u32le(payload, count);
+    assert_false(ros_relay_size(relay, bytes_of(payload, count + 4), count + 4, &size, &needs_more, &err));
+    assert_int_equal(err.code, REEL_LIMIT);
+    free(payload);
+    arena_free(&arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_payload_is_measured)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_payload_is_measured),
+                                       cmocka_unit_test(a_name_must_not_become_that_of_another_type),
+                                       cmocka_unit_test(a_payload_that_becomes_too_large_is_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
