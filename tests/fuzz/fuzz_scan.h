@@ -72,7 +72,7 @@ static inline struct reel_recording *fuzz_open(struct reel_bytes data, const str
     struct reel_error err = {0};
     struct reel_source *source = reel_source_from_memory(data, "fuzzed", &err);
     fuzz_expect(source != NULL, "make the source", &err);
-    struct reel_index *index = reel_scan_index(&source, 1, format, NULL, false, NULL, &err);
+    struct reel_index *index = reel_scan_index(&source, 1, format, NULL, false, NULL, NULL, &err);
     if (!index) {
         fuzz_expect(err.code != REEL_OK && err.text[0] != '\0', "a failed scan says why", &err);
         reel_source_free(source);
@@ -98,7 +98,7 @@ static inline void fuzz_summary(struct reel_bytes data, const struct reel_format
     fuzz_probe(format, source, bytes_of(data.data, data.size / 2));
     if (format->summary) {
         AUTO(reel_index_free)
-        struct reel_index *summary = reel_scan_index(&source, 1, format, NULL, true, NULL, &err);
+        struct reel_index *summary = reel_scan_index(&source, 1, format, NULL, true, NULL, NULL, &err);
         fuzz_expect(!summary || reel_index_info(summary)->is_summary, "it is a summary", &err);
     }
 }
