@@ -197,6 +197,8 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', API + '/merge/as/{name}', both + '&report', name='b.bag')
         self.ask('HEAD', API + '/merge/as/{name}', both, name='b.mcap')
         self.ask('GET', API + '/merge/as/{name}', '', 400, name='b.mcap')
+        self.ask('GET', API + '/merge/play', both + '&speed=max')
+        self.ask('GET', API + '/merge/play', '', 400)
 
     def ask_formats(self):
         for form in ('application/json', 'text/csv', 'application/x-ndjson', 'text/plain'):
