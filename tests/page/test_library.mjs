@@ -286,8 +286,7 @@ async function worksByKeyboard() {
         await namesAre(page, ALL.slice(1));
         await page.keyboard.press('Escape');
         await page.keyboard.press('Enter');
-        await page.keyboard.press('ArrowDown'); // into the list
-        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('ArrowDown'); // into the list, to its first row
         await page.keyboard.press('ArrowDown');
         await page.locator('.table-row.current').getByText('walk-2.bag').waitFor();
         await page.keyboard.press('Enter');
