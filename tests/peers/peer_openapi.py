@@ -343,6 +343,20 @@ class OpenApi(unittest.TestCase):
         self.ask('POST', API + '/webhooks/{id}/test', '', 404, id='99')
         self.ask('DELETE', API + '/webhooks/{id}', '', 204, id=hook)
 
+    def ask_datasets(self):
+        value = {'search': {'q': 'lab'}, 'fps': 10, 'features': {'observation.state': ['/odom.x', '/odom.y'], 'action': '/odom.z'}}
+        one = API + '/datasets/{dataset}'
+        tag = self.ask('PUT', one, '', 201, {'value': value}, dataset='pick').headers['ETag']
+        self.ask('PUT', one, '', 200, {'value': value}, dataset='pick', If_Match=tag)
+        self.ask('PUT', one, '', 400, {'value': {'fps': 0}}, dataset='pick')
+        self.ask('GET', one, dataset='pick')
+        self.ask('GET', one, '?report', dataset='pick', Prefer='wait=30')
+        self.ask('GET', API + '/datasets')
+        self.ask('POST', API + '/datasets:preview', '', 200, {'value': value}, Prefer='wait=30')
+        self.ask('POST', API + '/datasets:preview', '', 400, {'value': {'features': 1}})
+        self.ask('DELETE', one, '', 204, dataset='pick')
+        self.ask('GET', one, '', 404, dataset='pick')
+
     def ask_live(self):
         live = self.ask('POST', API + '/recordings', '?live=true&name=live', 201).json()['id']
         self.ask('POST', API + '/recordings', '?live=true&name=live', 409)
@@ -474,7 +488,7 @@ class OpenApi(unittest.TestCase):
 
     def test_every_operation_answers_as_the_document_says(self):
         self.fill()
-        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'bulk', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'agents', 'maintenance', 'definitions'):
+        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'bulk', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'agents', 'maintenance', 'definitions', 'datasets'):
             getattr(self, 'ask_' + chapter)()
         unasked = [(method.upper(), path) for path, item in self.asker.document['paths'].items() for method in item
                    if method != 'parameters' and (method.upper(), path, True) not in self.asker.asked]
