@@ -18,6 +18,7 @@ from samples import bag, lab_messages
 
 ONE = API + '/recordings/{id}'
 DEFINITION = API + '/definitions/{package}/{type}'
+DATASET = API + '/datasets/{dataset}'
 TUS = {'Tus-Resumable': '1.0.0'}
 BYTES = {**TUS, 'Content-Type': 'application/offset+octet-stream'}
 
@@ -46,6 +47,10 @@ def query_of(method, template):
 
 def digest(*texts, body=b''):
     return hashlib.sha256(b''.join(t.encode() + b'\0' for t in texts) + body).hexdigest()
+
+
+def dataset(field):
+    return {'value': {'search': {'q': 'none'}, 'fps': 10, 'features': {'action': field}}}
 
 
 class Columns(Case):
@@ -200,6 +205,8 @@ class Every(Case):
         for path, names in ((API + '/searches/{search}', {'search': 'x'}), (API + '/collections/{name}/layouts/{layout}', {'name': 'lab', 'layout': 'x'})):
             twice('PUT', path, {'value': {}}, 201, **names)
             twice('DELETE', path, None, 204, **names)
+        twice('PUT', DATASET, dataset('/odom.x'), 201, dataset='x')
+        twice('DELETE', DATASET, None, 204, dataset='x')
         archive = io.BytesIO()
         zipfile.ZipFile(archive, 'w').close()
         twice('POST', API + '/definitions', archive.getvalue())
@@ -254,6 +261,9 @@ class Every(Case):
             self.assertEqual(self.send('PUT', path.format(**names), {'value': {}}).status, 201)
             check('PUT', path, path, {'value': {'a': 1}}, **names)
             check('DELETE', path, path, **names)
+        self.assertEqual(self.send('PUT', API + '/datasets/m', dataset('/odom.x')).status, 201)
+        check('PUT', DATASET, DATASET, dataset('/odom.y'), dataset='m')
+        check('DELETE', DATASET, DATASET, dataset='m')
         self.assertEqual(self.send('PUT', API + '/definitions/p/M', 'int8 a\n').status, 201)
         check('PUT', DEFINITION, DEFINITION, 'int8 b\n', package='p', type='M')
         check('DELETE', DEFINITION, DEFINITION, package='p', type='M')
@@ -279,6 +289,7 @@ class Every(Case):
         check(API + '/searches/{search}', {'value': {'a': 1}}, {'value': {'a': 2}}, search='absent')
         check(API + '/collections/{name}/layouts/{layout}', {'value': {'a': 1}}, {'value': {'a': 2}}, name='lab', layout='absent')
         check(DEFINITION, 'int8 a\n', 'int8 b\n', package='p', type='Absent')
+        check(DATASET, dataset('/odom.x'), dataset('/odom.y'), dataset='absent')
         named = API + '/recordings/by-name/{collection}/{name}'
         check(named, data, bag(lab_messages(3, salt=913)), collection='lab', name='new.bag')
         self.assertEqual(seen, {key for key, row in WRITES.items() if row['if_none_match']})
