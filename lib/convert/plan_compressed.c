@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/pipeline.h"
 #include "convert/conversion.h"
 #include "convert/group_store.h"
-#include "base/pipeline.h"
 #include "convert/plan.h"
 
 enum {

@@ -6,9 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/limits.h"
+#include "base/pipeline.h"
 #include "convert/conversion.h"
 #include "convert/group_store.h"
-#include "base/pipeline.h"
 #include "convert/writer_run.h"
 
 struct reel_planned_output {

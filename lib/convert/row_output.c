@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "convert/conversion.h"
 #include "base/pipeline.h"
+#include "convert/conversion.h"
 #include "convert/writer_run.h"
 #include "stream/stream.h"
 

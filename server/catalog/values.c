@@ -79,11 +79,7 @@ static bool values_count(struct db_handle *h, const struct values_query *q, cons
         return reel_fail_memory(err);
     }
     AUTO(db_done)
-    struct db_statement *s = db_statement(h,
-                                          !found           ? f.statement
-                                          : found->counted ? f.counted
-                                                           : f.within,
-                                          err);
+    struct db_statement *s = db_statement(h, !found ? f.statement : found->counted ? f.counted : f.within, err);
     if (!s) {
         return false;
     }

@@ -148,8 +148,8 @@ static bool rosbag_v2_run_all(struct bag2 *bag, struct reel_error *err) {
     if (bag->encryptor) {
         return rosbag_v2_sealed(bag, err);
     }
-    if (!rosbag_v2_tail_open(bag, err) || !rosbag_v2_chunks_begin(bag, err) || !rosbag_v2_walk(bag, &bag->file, err) || !rosbag_v2_chunk_close(bag, err) ||
-        !rosbag_v2_tail_prove(bag, err)) {
+    if (!rosbag_v2_tail_open(bag, err) || !rosbag_v2_chunks_begin(bag, err) || !rosbag_v2_walk(bag, &bag->file, err) ||
+        !rosbag_v2_chunk_close(bag, err) || !rosbag_v2_tail_prove(bag, err)) {
         return false;
     }
     if (!rosbag_v2_finish_connections(bag, err)) {

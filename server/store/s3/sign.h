@@ -1,6 +1,7 @@
-/* Signatures of requests to S3, version 4, for requests that are sent (request.c) and that come (access/s3.c): the bytes of a path and query as they are signed and sent, the Authorization
- * header, and addresses that carry their signature. libcurl's own option is not used: 7.88 signs queries and some
- * headers wrongly, and an address needs the same code. Nothing here keeps state. */
+/* Signatures of requests to S3, version 4, for requests that are sent (request.c) and that come (access/s3.c): the
+ * bytes of a path and query as they are signed and sent, the Authorization header, and addresses that carry their
+ * signature. libcurl's own option is not used: 7.88 signs queries and some headers wrongly, and an address needs the
+ * same code. Nothing here keeps state. */
 #ifndef SERVER_STORE_S3_SIGN_H
 #define SERVER_STORE_S3_SIGN_H
 

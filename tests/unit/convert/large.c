@@ -160,7 +160,8 @@ static void check_output(struct reel_recording *r, const struct reel_writer *wri
 #define WRITERS(X)                                                                                                     \
     X(mp4)                                                                                                             \
     X(parquet)                                                                                                         \
-    X(mcap) X(rosbag2) X(rosbag2_tar) X(rosbag2_sqlite3) X(rosbag_v2) X(rosbag_v1) X(mira) X(tide) X(tide0) X(tide2)   \
+    X(mcap)                                                                                                            \
+    X(rosbag2) X(rosbag2_tar) X(rosbag2_sqlite3) X(rosbag_v2) X(rosbag_v1) X(mira) X(tide) X(tide0) X(tide2)           \
         X(nanover)
 #define DECLARE(name) extern const struct reel_writer reel_writer_##name;
 WRITERS(DECLARE)
