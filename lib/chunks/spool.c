@@ -14,7 +14,15 @@
 #include "base/ownership.h"
 #include "chunks/codec.h"
 
-enum { IN_MEMORY_MAX = 1 << 20 };
+enum {
+    IN_MEMORY_MAX = 1 << 20,
+    PACKED_RATIO = 64, /* the highest ratio of a large file */
+};
+
+uint64_t spool_unpacked_max(uint64_t stored) {
+    uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
+    return stored > max / PACKED_RATIO ? stored * PACKED_RATIO : max;
+}
 
 struct memory_source {
     struct reel_source source;

@@ -23,6 +23,8 @@ struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_sourc
 enum { SPOOL_WHY_ROOM = 200 };
 struct reel_source *spool_recovered(struct reel_chunk *chunk, struct reel_source *part, uint64_t max,
                                     char why[SPOOL_WHY_ROOM], struct reel_error *err);
+/* The most that a file of `stored` packed bytes may unpack to: a `max`. */
+uint64_t spool_unpacked_max(uint64_t stored);
 
 /* In memory up to REEL_CHUNK_MEMORY_MAX, else spool_file(); a plain chunk becomes a slice of `part`. */
 struct reel_source *spool_chunk(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err);

@@ -22,7 +22,6 @@
 enum {
     HEAD_BYTES = 64 << 10,
     PEEK_BYTES = 1 << 20,            /* of what is compressed, to see what it is */
-    PACKED_RATIO = 64,               /* the highest ratio of a large file */
     MEMBERS_MAX = COLLECT_PARTS_MAX, /* files of an archive that are named as recordings are */
     LEFT_OUT_MAX = 20,               /* findings about further recordings */
 };
@@ -289,23 +288,18 @@ static void unpacked_done(struct unpacked *u) {
     arena_free(&u->arena);
 }
 
-static uint64_t unpacked_max(uint64_t stored) {
-    uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
-    return stored > max / PACKED_RATIO ? stored * PACKED_RATIO : max;
-}
-
 /* Adds a file that is inside as a chunk. `in`: where the bytes around it are. */
 static struct reel_source *unpack(struct reel_scan *scan, struct reel_source *outer, const struct reel_location *in,
                                   struct reel_chunk chunk, const char *name, struct reel_location *location,
                                   struct reel_error *err) {
     char why[SPOOL_WHY_ROOM] = "";
     chunk.part = in->chunk < scan->n_parts ? in->chunk : REEL_CHUNK_PART | in->chunk;
-    if (chunk.raw != UINT64_MAX && chunk.codec != REEL_CODEC_NONE && chunk.raw > unpacked_max(chunk.stored)) {
+    if (chunk.raw != UINT64_MAX && chunk.codec != REEL_CODEC_NONE && chunk.raw > spool_unpacked_max(chunk.stored)) {
         reel_fail(err, REEL_LIMIT, "%s: %llu bytes unpack to %llu", name, (unsigned long long)chunk.stored,
                   (unsigned long long)chunk.raw);
         return NULL;
     }
-    struct reel_source *source = spool_recovered(&chunk, outer, unpacked_max(chunk.stored), why, err);
+    struct reel_source *source = spool_recovered(&chunk, outer, spool_unpacked_max(chunk.stored), why, err);
     if (!source) {
         return NULL;
     }

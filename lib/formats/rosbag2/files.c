@@ -19,7 +19,6 @@ enum {
     HEAD_BYTES = 4096,
     NESTED_MAX = 3,       /* a packed file that unpacks to an archive that holds a packed file */
     PEEK_BYTES = 1 << 20, /* bytes unpacked to find out the kind of a packed file */
-    PACKED_RATIO = 64,    /* highest compression ratio accepted for a large file */
     CRC_PIECE = 1 << 20,
     LEFT_OUT_MAX = 20, /* findings about other recordings */
 };
@@ -160,12 +159,6 @@ static uint64_t position_in(const struct rosbag2_file *outer, uint64_t offset) {
     return outer->location.offset + (outer->location.packed ? 0 : offset);
 }
 
-/* The most that `stored` packed bytes may unpack to. */
-static uint64_t unpacked_max(uint64_t stored) {
-    uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
-    return stored > max / PACKED_RATIO ? stored * PACKED_RATIO : max;
-}
-
 /* Adds bytes of `outer` as a file of their own. run.raw is UINT64_MAX when the unpacked size is unknown. */
 static bool add_inner(struct finder *f, const struct rosbag2_file *outer, const char *path, struct reel_chunk run,
                       unsigned depth, struct reel_error *err) {
@@ -176,12 +169,12 @@ static bool add_inner(struct finder *f, const struct rosbag2_file *outer, const 
     inner.location.offset = position_in(outer, run.offset);
     inner.location.packed |= run.codec != REEL_CODEC_NONE;
     bool unmeasured = run.raw == UINT64_MAX;
-    if (!unmeasured && run.codec != REEL_CODEC_NONE && run.raw > unpacked_max(run.stored)) {
+    if (!unmeasured && run.codec != REEL_CODEC_NONE && run.raw > spool_unpacked_max(run.stored)) {
         return reel_fail(err, REEL_LIMIT, "%s: %llu bytes unpack to %llu", name, (unsigned long long)run.stored,
                          (unsigned long long)run.raw);
     }
     char why[SPOOL_WHY_ROOM] = "";
-    inner.source = spool_recovered(&run, outer->source, unpacked_max(run.stored), why, err);
+    inner.source = spool_recovered(&run, outer->source, spool_unpacked_max(run.stored), why, err);
     if (!inner.source) {
         return reel_error_at(err, "%s", name);
     }
@@ -236,7 +229,8 @@ static bool add_unpacked(struct finder *f, const struct rosbag2_file *outer, uns
     }
     unsigned long long stated =
         outer->kind == ROSBAG2_ZSTD ? ZSTD_getFrameContentSize(head, size) : ZSTD_CONTENTSIZE_UNKNOWN;
-    if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR && stated <= unpacked_max(run.stored)) {
+    if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR &&
+        stated <= spool_unpacked_max(run.stored)) {
         run.raw = stated;
     }
     const char *path = unpacked_name(f->arena, outer->path);

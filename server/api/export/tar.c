@@ -7,7 +7,6 @@
 #include "api/export/tar_archive.h"
 #include "api/recordings/query.h"
 #include "base/cleanup.h"
-#include "base/source.h"
 #include "base/text_stream.h"
 
 struct contents { /* of the members, in their order */
@@ -114,12 +113,6 @@ static bool list_members(struct tar_archive *a, struct contents *c, struct catal
 
 /* ---- its bytes */
 
-static bool read_source(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    return reel_source_read(context, offset, buffer, size, err);
-}
-static void free_source(void *context) {
-    reel_source_free(context);
-}
 static bool read_text(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     const struct contents *c = context;
     (void)err;
@@ -137,13 +130,7 @@ static bool open_file(void *context, size_t i, struct tar_content *out, struct r
         *out = (struct tar_content){read_text, free_nothing, c};
         return true;
     }
-    struct reel_source *source = store_open_blob(c->store, file->sha256, file->sha256, err);
-    if (source && source->size != file->size) {
-        reel_source_free(source);
-        return reel_fail(err, REEL_CHANGED, "a stored file is not what it was");
-    }
-    *out = (struct tar_content){read_source, free_source, source};
-    return source;
+    return tar_content_of_blob(c->store, file->sha256, file->sha256, file->size, out, err);
 }
 
 static struct contents *contents_new(struct store *store, struct reel_error *err) {

@@ -8,6 +8,8 @@
 
 #include "api/digests.h"
 #include "base/cleanup.h"
+#include "base/error.h"
+#include "base/source.h"
 #include "base/text_stream.h"
 #include "syntax/ustar.h"
 
@@ -26,6 +28,24 @@ struct tar_archive {
     struct tar_content open; /* of members[opened]; read NULL: none */
     size_t opened;
 };
+
+static bool read_source(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    return reel_source_read(context, offset, buffer, size, err);
+}
+static void free_source(void *context) {
+    reel_source_free(context);
+}
+
+bool tar_content_of_blob(struct store *store, const char *sha256, const char *name, uint64_t size,
+                         struct tar_content *out, struct reel_error *err) {
+    struct reel_source *source = store_open_blob(store, sha256, name, err);
+    if (source && source->size != size) {
+        reel_source_free(source);
+        return reel_fail(err, REEL_CHANGED, "a stored file is not what it was");
+    }
+    *out = (struct tar_content){read_source, free_source, source};
+    return source;
+}
 
 static void close_member(struct tar_archive *a) {
     if (a->open.read) {

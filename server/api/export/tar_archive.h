@@ -5,6 +5,7 @@
 
 #include "http/http.h"
 #include "reel/cleanup.h"
+#include "store/store.h"
 
 enum { TAR_FILES_MAX = 20000, TAR_TAG = 48, TAR_IDENTITY = 72 };
 
@@ -13,6 +14,9 @@ struct tar_content { /* of an open member */
     void (*free)(void *context);
     void *context;
 };
+/* Opens a stored file; `name` is for errors. REEL_CHANGED: it has another size. */
+bool tar_content_of_blob(struct store *store, const char *sha256, const char *name, uint64_t size,
+                         struct tar_content *out, struct reel_error *err);
 struct tar_owner { /* who has the contents; freed with the archive */
     bool (*open)(void *context, size_t i, struct tar_content *out, struct reel_error *err); /* of the i-th member */
     void (*free)(void *context);

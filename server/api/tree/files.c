@@ -7,7 +7,6 @@
 #include "api/reserve.h"
 #include "api/tree/tree.h"
 #include "base/cleanup.h"
-#include "base/source.h"
 #include "convert/writer.h"
 
 static const int64_t OPEN_WAIT_NS = 2000000000; /* for its index */
@@ -29,25 +28,12 @@ static void original_reply(struct http_request *r, const struct tree_node *node)
     api_reply_part(r, &node->row, node->part);
 }
 
-static bool read_source(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    return reel_source_read(context, offset, buffer, size, err);
-}
-static void free_source(void *context) {
-    reel_source_free(context);
-}
-
 static bool original_open(struct http_request *r, const struct tree_node *node, struct tar_content *out, char etag[64],
                           struct reel_error *err) {
     char digest[72];
     const struct catalog_part *part = node->part;
-    struct reel_source *source = store_open_blob(http_app(r)->store, part->sha256, part->file_name, err);
-    if (source && source->size != part->size) {
-        reel_source_free(source);
-        return reel_fail(err, REEL_CHANGED, "a stored file is not what it was");
-    }
     api_digest_texts(part->sha256, etag, digest);
-    *out = (struct tar_content){read_source, free_source, source};
-    return source;
+    return tar_content_of_blob(http_app(r)->store, part->sha256, part->file_name, part->size, out, err);
 }
 
 const struct tree_file tree_original = {original_properties, original_open, original_reply};
