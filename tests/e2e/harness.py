@@ -280,5 +280,12 @@ def files_below(folder):
 
 
 def stored_below(data):
-    """The files of contents and of uploads; the statistics of a recording come a moment after it."""
-    return [f for f in files_below(data) if ('/blobs/' in f and not f.endswith(('.stats', '.events'))) or '/incoming/' in f]
+    """The files of contents and of uploads while nothing is being written; the statistics of a recording come a moment after it."""
+    stored = []
+
+    def settled():
+        stored[:] = [f for f in files_below(data) if ('/blobs/' in f and not f.endswith(('.stats', '.events'))) or '/incoming/' in f]
+        return not any('/incoming/' in f and not f.endswith('.part') for f in stored)
+
+    eventually(settled)
+    return stored
