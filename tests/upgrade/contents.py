@@ -64,7 +64,7 @@ class Archive:
 
     def answers(self, noted):
         """Everything, by path. Only reads."""
-        assert eventually(self.is_quiet, 60)
+        assert eventually(self.is_quiet)
         time.sleep(1)  # references are checked, webhooks tried
         out = {path: self.answer(path) for path in LISTS}
         changes = out['/changes?since=0&limit=1000']['body']
