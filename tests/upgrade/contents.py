@@ -48,7 +48,7 @@ class Archive:
         return self.ask(path).json()['items']
 
     def is_quiet(self):
-        return not self.items('/jobs?state=queued&state=running&kind=scan') and not self.items('/recordings?state=scanning')
+        return not self.items('/jobs?state=queued&state=running&kind=scan&kind=sweep') and not self.items('/recordings?state=scanning')
 
     def answer(self, path, **headers):
         a = self.ask(path, **headers)
