@@ -236,8 +236,7 @@ static bool convert_reserve(struct http_request *r, const struct inputs *in, con
     uint64_t group = payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many
                                                                                            encoded bytes */
     bool table = (writer->needs & REEL_DECODES) && !(writer->needs & REEL_STREAMED);
-    return api_reserve_stream(r, in->recordings, in->n, api_stream_use(writer, &c->q.selection)) &&
-           (!table || http_reserve(r, 2 * group));
+    return api_reserve_stream(r, in->recordings, in->n, api_stream_use(writer, &c->q.selection), table ? 2 * group : 0);
 }
 
 /* ---- sources of replies */
@@ -413,7 +412,8 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     } else if (streamed && c.split) {
         http_reply_bad_param(r, "split", "%s exports are not split: their length is not known before they are written",
                              c.writer->name);
-    } else if (api_reserve_threads(r, conversion)) {
+    } else {
+        api_reserve_threads(r, conversion);
         (streamed ? reply_streamed : reply_planned)(r, &c, conversion);
     }
 }
