@@ -264,6 +264,8 @@ void http_give_back(struct http_request *r, uint64_t bytes); /* of what it has r
 /* The same for work that no request waits for, such as a job: until they are given back. Looks every 100 ms whether the
  * work was cancelled. False: also REEL_LIMIT, it is more than there is in total. */
 bool http_server_hold(struct http_server *server, uint64_t bytes, struct reel_error *err);
+/* The same for what work can do without: only while responses leave half of all memory, and without waiting. */
+bool http_server_hold_spare(struct http_server *server, uint64_t bytes);
 void http_server_give_back(struct http_server *server, uint64_t bytes);
 uint64_t http_held(const struct http_request *r);       /* bytes that it has reserved */
 uint64_t http_memory_max(const struct http_request *r); /* bytes that one request can reserve */

@@ -225,6 +225,15 @@ bool http_server_hold(struct http_server *server, uint64_t bytes, struct reel_er
                                             "at a time"));
 }
 
+bool http_server_hold_spare(struct http_server *server, uint64_t bytes) {
+    struct http_memory *m = &server->memory;
+    pthread_mutex_lock(&m->mutex);
+    bool granted = !m->closed && m->held + bytes <= m->max / 2;
+    m->held += granted ? bytes : 0;
+    pthread_mutex_unlock(&m->mutex);
+    return granted;
+}
+
 void http_server_give_back(struct http_server *server, uint64_t bytes) {
     pthread_mutex_lock(&server->memory.mutex);
     bool trims = give_back(&server->memory, bytes);

@@ -432,6 +432,11 @@ static void whole_done(struct whole *w) {
     conversion_done(&w->c);
 }
 
+/* There is no such file, or the server could not say so, as memory or the catalog failed. */
+static enum reel_code code_of_problem(const struct http_problem *problem) {
+    return problem->status == 404 ? REEL_NOT_FOUND : problem->status >= 500 ? REEL_BUSY : REEL_UNSUPPORTED;
+}
+
 static bool read_whole(struct http_request *r, const struct api_recording *a, const struct api_export_file *file,
                        struct whole *w, struct reel_error *err) {
     struct http_problem problem;
@@ -441,9 +446,11 @@ static bool read_whole(struct http_request *r, const struct api_recording *a, co
     http_catch_problems(r, &problem);
     bool good = read_conversion(r, &w->in, &w->c);
     http_catch_problems(r, NULL);
-    if (!good || (w->c.writer->needs & REEL_STREAMED)) {
-        return reel_fail(err, problem.status == 404 ? REEL_NOT_FOUND : REEL_UNSUPPORTED, "%s",
-                         good ? "its length is not known before it is written" : problem.detail);
+    if (!good) {
+        return reel_fail(err, code_of_problem(&problem), "%s", problem.detail);
+    }
+    if (w->c.writer->needs & REEL_STREAMED) {
+        return reel_fail(err, REEL_UNSUPPORTED, "its length is not known before it is written");
     }
     w->conversion = conversion_of(r, &w->c, err);
     struct reel_stream *stream = w->conversion ? reel_conversion_stream(w->conversion, false, err) : NULL;
