@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "base/output_file.h"
 #include "convert/plan_compressed.h"
+#include "convert/writer_run.h"
 #include "stream/selection.h"
 
 enum { PIECE = 4 << 20 };
@@ -67,10 +68,9 @@ static bool write_compressed(struct reel_conversion *c, const struct reel_output
 /* *is: planning may write the output: its groups are packed, and nothing before them depends on them, except a head
  * that can be replaced. */
 static bool is_one_pass(struct reel_conversion *c, const struct reel_output *output, bool *is, struct reel_error *err) {
-    const char *compression = c->options.compression;
     unsigned needs = c->writer->needs;
     bool head = needs & (REEL_HEAD_FIRST | (output->rewrite ? REEL_HEAD_LAST : 0)),
-         packs = (compression[0] != '\0' && strcmp(compression, "none") != 0) || (needs & REEL_DECODES);
+         packs = writer_compresses(&c->options) || (needs & REEL_DECODES);
     *is = head && packs;
     if (head && !packs && (needs & REEL_PACKS_PLAIN)) {
         struct reel_stream *stream = conversion_stream(c, NULL, err);

@@ -147,8 +147,8 @@ struct reel_write {
     bool planning;
     bool packing;     /* messages() renders a group for which planning has called reel_write_pack() */
     bool packs_plain; /* while planning: the output is written meanwhile, and the stream lays each payload out when its
-                         message is reached, so a group that is packed, also without compression, is read twice, not
-                         three times */
+                         message is reached, so a group is packed also without compression: from the payloads that
+                         planning has kept (taken_messages.h), instead of being read again */
     uint64_t group;   /* the message group being emitted, 0 … ; valid in messages() */
     uint64_t before;  /* REEL_STREAMED: messages of the groups before this one; in tail(): of all */
     uint64_t base;    /* where the writer's file begins in the output, when it is a member of another file */
