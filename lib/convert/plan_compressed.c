@@ -277,9 +277,9 @@ static bool plan_all(struct planning *p, struct reel_stream *stream, const struc
     if (!plan_head(&p->run, stream, progress, &p->estimated, err) || (p->output && !plan_compressed_put_head(p, err))) {
         return false;
     }
-    bool lays_out = (p->plan->writer->needs & REEL_PACKS_PLAIN) && stream_lays_out(stream);
-    p->run.w.packs_plain = p->output && lays_out;
-    p->keeps = lays_out && (p->output || writer_compresses(&p->plan->options));
+    bool small = p->plan->writer->needs & REEL_PACKS_PLAIN; /* groups */
+    p->run.w.packs_plain = p->output && small;
+    p->keeps = small && (p->output || writer_compresses(&p->plan->options));
     bool good = plan_groups(p, err);
     p->run.keeps = NULL;
     if (!good) {

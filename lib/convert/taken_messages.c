@@ -7,7 +7,7 @@ enum { KEPT_MAX = 16 << 10 /* bytes of a payload: a larger one is better read an
 
 bool taken_add(struct taken_messages *taken, struct reel_stream *stream, const struct reel_message *m,
                struct reel_error *err) {
-    bool keeps = !m->owned && m->size <= KEPT_MAX;
+    bool keeps = stream_lays_out(stream) && !m->owned && m->size <= KEPT_MAX;
     struct reel_bytes payload;
     if (!GROW_ARRAY(taken->items, taken->n, taken->room)) {
         return reel_fail_memory(err);

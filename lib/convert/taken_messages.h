@@ -1,6 +1,6 @@
-/* The messages that planning took for some groups, and a stream that gives them once more. Where the stream lays
- * payloads out anew (stream_lays_out()), the small ones are kept, so that another thread packs the groups without
- * reading and laying out each payload again. */
+/* The messages that planning took for some groups, and a stream that gives them once more, so that another thread packs
+ * the groups without merging again. Where the stream lays payloads out anew (stream_lays_out()), the small ones are
+ * kept, too. */
 #ifndef REEL_CONVERT_TAKEN_MESSAGES_H
 #define REEL_CONVERT_TAKEN_MESSAGES_H
 
