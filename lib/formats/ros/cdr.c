@@ -89,6 +89,8 @@ static bool run_layout(const struct ros_definition *def, struct reel_bytes paylo
                     .origin = payload.data + HEAD,
                     .big = head->big,
                     .is_v2 = head->is_v2,
+                    .has_runs = !head->big && !head->is_v2 && !def->has_mutable && layout->top != ROS_MUTABLE &&
+                                layout->unannotated != ROS_MUTABLE,
                     .align_max = head->is_v2 ? 4 : 8,
                     .layout = *layout};
     c.run.c = cursor_of(bytes_of(payload.data + HEAD, payload.size - HEAD));
