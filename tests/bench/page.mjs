@@ -1,9 +1,8 @@
 // What the page does in a real Chromium, timed inside it, in milliseconds unless a name says otherwise. Argument: what page.py has made, as JSON. Prints JSON.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import path from 'node:path';
 import process from 'node:process';
-import { closeBrowser, closePage, openBrowser, openPage, ROOT } from '../page/harness.mjs';
+import { closeBrowser, closePage, openBrowser, openPage } from '../page/harness.mjs';
 
 const SEEKS = 60;
 const PLAYED_MS = 5000;

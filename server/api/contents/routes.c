@@ -18,6 +18,7 @@ static const struct http_param coverage_params[] = {
     {.name = "tolerance",
      .type = HTTP_DURATION,
      .help = "Gaps up to this duration are closed; default: the width of a bin."},
+    PARAM_SPAN,
     PARAM_EMPTY,
     PARAM_ROW_OUTPUT,
     PAGING_SLICE,

@@ -10,6 +10,8 @@ export const timelineText = {
     zoomOut: 'Zoom out',
     clearSelection: 'Clear selection',
     resetZoom: 'Reset zoom',
+    filter: 'Filter topics',
+    group: (path: string, topics: string) => `${path}: ${topics} topics`,
 };
 
 export const playerText = {
