@@ -55,6 +55,7 @@ export type WebhookTest = Of<'WebhookTest'>;
 export type Retention = Of<'Retention'>;
 export type RetentionRule = Of<'RetentionRule'>;
 export type RetentionItem = Of<'RetentionItem'>;
+export type EventRow = Of<'Event'>;
 export type FoundInterval = Of<'FoundInterval'>;
 export type FoundValues = Of<'FoundValues'>;
 export type PendingValues = Of<'PendingValues'>;
