@@ -265,7 +265,7 @@ struct walk {
     bool more;
 };
 
-static bool selects(const struct catalog_event_query *q, const struct db_statement *s) {
+static bool selects(const struct catalog_event_query *q, struct db_statement *s) {
     return (!q->sees || q->sees(q->context, db_text(s, COLUMN_COLLECTION))) &&
            event_words_in(&q->words, db_text(s, COLUMN_TITLE), db_text(s, COLUMN_TAGS));
 }
