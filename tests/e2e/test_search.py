@@ -341,6 +341,29 @@ class Search(Case):
         self.assertEqual(spans(start='+250s', end='+250s')[0], [])
         self.assertProblem(self.ask('/recordings/%s/coverage' % one, 400, start='+9s', end='+1s'), 400, 'before start')
 
+    def test_when_messages_were_lost(self):
+        """A finding of a loss has the times of the messages before and after it in the file."""
+        data = bytearray(bag([Message(T0 + t * SECOND, '/odom', struct.pack('<3d', 1000 + t, 1, 2), 'geometry_msgs/Point') for t in range(100)]))
+        places = [data.index(struct.pack('<d', 1000 + t)) for t in range(100)]
+        data[places[40]:places[44]] = b'\xff' * (places[44] - places[40])
+        one = self.server.added('torn.bag', bytes(data), collection='late')
+        self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))
+        path = '/recordings/%s/scan' % one
+        plain, timed = self.ask(path).json(), self.ask(path, times='true').json()
+        self.assertTrue(timed['damaged'])
+        losses = [f for f in timed['findings'] if f['severity'] == 'loss']
+        first, last = min(time_ns(f['start']) for f in losses), max(time_ns(f['end']) for f in losses)
+        rows = self.ask('/recordings/%s/messages' % one, decode='none', output='ndjson').body.splitlines()
+        kept = {(time_ns(json.loads(row)['log_time']) - T0) // SECOND for row in rows}
+        lost = set(range(100)) - kept
+        self.assertTrue(lost and lost <= set(range(39, 46)), lost)
+        self.assertEqual(((first - T0) // SECOND, (last - T0) // SECOND), (min(lost) - 1, max(lost) + 1))
+        for f in timed['findings']:
+            self.assertEqual((f.pop('start') is None, f.pop('end') is None), (f['severity'] != 'loss',) * 2)
+        self.assertEqual(timed, plain)
+        rows = list(csv.DictReader(io.StringIO(self.ask(path, times='true', output='csv').body.decode())))
+        self.assertEqual({'start', 'end'} & set(rows[0]), {'start', 'end'})
+
     def test_what_files_say_of_themselves(self):
         one = self.server.added('mol.nanover.zip', nanover(nanover_messages()), collection='late')
         self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))

@@ -4,16 +4,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import {
-    ROOT,
-    Server,
-    Skip,
-    assert,
-    checkAxeInBothThemes,
-    eventually,
-    settled,
-    withPage,
-} from './harness.mjs';
+import { ROOT, Server, Skip, assert, checkAxeInBothThemes, eventually, settled, withPage } from './harness.mjs';
 import { float64, image, uploadBag } from './bags.mjs';
 
 const HZ = 30;

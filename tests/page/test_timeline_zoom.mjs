@@ -1,16 +1,23 @@
 // The timeline when it is zoomed and when there are many topics: no gap that is not there, groups, a filter, names.
+import fs from 'node:fs';
 import { Server, assert, checkAxeInBothThemes, eventually, withPage } from './harness.mjs';
-import { float64, uploadBag } from './bags.mjs';
+
+import { float64, removeBag, uploadBag, writeBag } from './bags.mjs';
 
 const HZ = 10;
 const SECONDS = 120;
 const GAP = [60, 63]; // seconds without a message
 const ROBOTS = 6;
 const PARTS = 10; // of a robot
-let server, steady, many;
+let server, steady, many, torn;
 export async function setUp() {
     server = await Server.start();
-    const value = (at, topic) => ({ at, topic, type: 'std_msgs/Float64', data: float64(at) });
+    const value = (at, topic) => ({
+        at,
+        topic,
+        type: 'std_msgs/Float64',
+        data: float64(at),
+    });
     steady = await uploadBag(
         server,
         'steady.bag',
@@ -18,6 +25,16 @@ export async function setUp() {
             ({ at }) => at < GAP[0] || at >= GAP[1],
         ),
     );
+    const file = writeBag(
+        'torn.bag',
+        Array.from({ length: HZ * 20 }, (_, i) => value(i / HZ, '/camera')),
+    );
+    const bytes = fs.readFileSync(file);
+    const place = (at) => bytes.indexOf(float64(at));
+    bytes.fill(255, place(5), place(10)); // the messages of these seconds
+    fs.writeFileSync(file, bytes);
+    [torn] = await server.upload([file], 'bags');
+    removeBag(file);
     const topics = Array.from({ length: ROBOTS * PARTS }, (_, i) => {
         const part = String(i % PARTS).padStart(2, '0');
         return `/robot_${Math.floor(i / PARTS)}/subsystem_${part}/value`;
@@ -61,7 +78,10 @@ export const tests = {
         await withPage(server, `/recordings/${steady.id}?panels=topics`, {}, async (page) => {
             await eventually(async () => (await drawn(page)).length === 2, 'a lane with the one gap');
             const [[, end], [start]] = await drawn(page);
-            assert.ok(Math.abs(end * SECONDS - GAP[0]) < 1 && Math.abs(start * SECONDS - GAP[1]) < 1, `${end} ${start}`);
+            assert.ok(
+                Math.abs(end * SECONDS - GAP[0]) < 1 && Math.abs(start * SECONDS - GAP[1]) < 1,
+                `${end} ${start}`,
+            );
         });
         for (const [from, to] of [
             [0, 55],
@@ -74,7 +94,9 @@ export const tests = {
         await zoomed(50, 70, (page) =>
             eventually(async () => {
                 const gaps = (await drawn(page)).flatMap(([start], i, all) => (i > 0 ? [start - all[i - 1][1]] : []));
-                return gaps.filter((gap) => Math.abs(gap * 20 - 3) < 0.3).length === 1 && gaps.every((gap) => gap < 0.2);
+                return (
+                    gaps.filter((gap) => Math.abs(gap * 20 - 3) < 0.3).length === 1 && gaps.every((gap) => gap < 0.2)
+                );
             }, 'the gap of 3 s, and no other of a second'),
         );
     },
@@ -86,12 +108,27 @@ export const tests = {
             }, 'a line for each of the 50 messages'),
         );
     },
+    async what_was_lost_is_marked() {
+        await withPage(server, `/recordings/${torn.id}?panels=topics`, {}, async (page) => {
+            const loss = page.getByRole('img', { name: /^Lost at .*: / });
+            await loss.waitFor();
+            const [box, field] = [await loss.boundingBox(), await page.locator('.timeline-field').boundingBox()];
+            const ends = [box.x, box.x + box.width].map((x) => ((x - field.x) / field.width) * 20);
+            assert.ok(Math.abs(ends[0] - 5) < 0.4 && Math.abs(ends[1] - 10) < 0.4, String(ends));
+            assert.ok(box.height > 30);
+            await checkAxeInBothThemes(page);
+        });
+        await withPage(server, `/recordings/${steady.id}?panels=topics`, {}, async (page) => {
+            await page.locator('.timeline-name').first().waitFor();
+            assert.equal(await page.locator('.timeline-loss').count(), 0); // a pause is no loss
+        });
+    },
     async many_topics_are_grouped_by_their_path() {
         await withPage(server, `/recordings/${many.id}?panels=topics`, {}, async (page) => {
             const robots = Array.from({ length: ROBOTS }, (_, i) => `/robot_${i}${PARTS}`);
             await page.locator('.timeline-group').first().waitFor();
             assert.deepEqual(await names(page), ['/clock', ...robots]);
-            const group = page.getByRole('button', { name: /^\/robot_3/ });
+            const group = page.locator('.timeline').getByRole('button', { name: /^\/robot_3/ });
             assert.equal(await group.getAttribute('aria-expanded'), 'false');
             await group.click();
             await eventually(async () => (await names(page)).length === 1 + ROBOTS + PARTS, 'the topics of the group');
@@ -117,15 +154,20 @@ export const tests = {
         });
     },
     async names_keep_what_they_do_not_share() {
-        await withPage(server, `/recordings/${many.id}?panels=topics`, { size: { width: 700, height: 800 } }, async (page) => {
-            await page.getByRole('searchbox', { name: 'Filter topics' }).fill('robot_1');
-            await eventually(async () => (await names(page)).length === PARTS, 'the topics of a robot');
-            const cut = (part) =>
-                page
-                    .locator(`.timeline-name:nth-last-child(2) .timeline-name-${part}`)
-                    .evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth));
-            assert.equal(await cut('shared'), true);
-            assert.equal(await cut('own'), false);
-        });
+        await withPage(
+            server,
+            `/recordings/${many.id}?panels=topics`,
+            { size: { width: 700, height: 800 } },
+            async (page) => {
+                await page.getByRole('searchbox', { name: 'Filter topics' }).fill('robot_1');
+                await eventually(async () => (await names(page)).length === PARTS, 'the topics of a robot');
+                const cut = (part) =>
+                    page
+                        .locator(`.timeline-name:nth-last-child(2) .timeline-name-${part}`)
+                        .evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth));
+                assert.equal(await cut('shared'), true);
+                assert.equal(await cut('own'), false);
+            },
+        );
     },
 };

@@ -56,6 +56,7 @@ export type Retention = Of<'Retention'>;
 export type RetentionRule = Of<'RetentionRule'>;
 export type RetentionItem = Of<'RetentionItem'>;
 export type EventRow = Of<'Event'>;
+export type Finding = Of<'Finding'>;
 export type FoundInterval = Of<'FoundInterval'>;
 export type FoundValues = Of<'FoundValues'>;
 export type PendingValues = Of<'PendingValues'>;

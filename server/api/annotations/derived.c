@@ -364,8 +364,8 @@ void derived_search(struct http_request *r, const struct catalog_event_query *qu
     s.pending.hard_ns = s.soft_ns + GRACE_NS;
     if (!s.items || !s.pending.items) {
         http_reply_no_memory(r);
-    } else if (read_cursor(&s, cursor) &&
-               http_reserve(r, FILE_MEMORY + (uint64_t)query->limit * EVENT_MEMORY) && run(&s)) {
+    } else if (read_cursor(&s, cursor) && http_reserve(r, FILE_MEMORY + (uint64_t)query->limit * EVENT_MEMORY) &&
+               run(&s)) {
         reply_found(&s);
     }
     search_done(&s);

@@ -13,7 +13,7 @@ export const allEventsText = {
         traffic_light: 'Of recordings: traffic lights',
     },
     since: 'Since',
-    spans: { '': 'Any time', 'today': 'Today', 'now-7d': '7 days', 'now-30d': '30 days', 'now-365d': 'A year' },
+    spans: { '': 'Any time', today: 'Today', 'now-7d': '7 days', 'now-30d': '30 days', 'now-365d': 'A year' },
     time: 'Time',
     event: 'Event',
     lasts: 'Duration',

@@ -96,7 +96,8 @@ function useCurrentRow(row: string | null) {
 function Elsewhere({ q }: { q: string }) {
     const words = termsOf(q).filter((term) => term.key === null && !term.not);
     const tags = useRequest(
-        (signal) => Promise.all(words.map(({ values }) => taggedWith(values[0] ?? '', signal))).then((all) => all.flat()),
+        (signal) =>
+            Promise.all(words.map(({ values }) => taggedWith(values[0] ?? '', signal))).then((all) => all.flat()),
         [q],
     );
     if (words.length === 0) {

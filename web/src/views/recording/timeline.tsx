@@ -15,16 +15,27 @@ import type { RecordingEvents } from './event_store';
 import { panSpan, useGestures, ZOOM_STEP, zoomSpan } from '../../zoom';
 import { drawLanes, LANE_HEIGHT, rulerTicks, xOf, type Lane } from './timeline_lanes';
 import { EventLaneField, EventLaneName } from './timeline_events';
+import { Losses } from './timeline_losses';
 import { RowNames, useLaneRows } from './timeline_names';
 import { usePointer } from './timeline_pointer';
 import { useEventLane } from './use_event_lane';
 
 const SHORTEST_NS = 10_000; // of a zoomed view
 
-export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: number }) {
+export function Lanes({
+    lanes,
+    view,
+    width,
+    row = LANE_HEIGHT,
+}: {
+    lanes: Lane[];
+    view: Range;
+    width: number;
+    row?: number; // height of one
+}) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useStore(shownTheme);
-    const height = lanes.length * LANE_HEIGHT;
+    const height = lanes.length * row;
     useEffect(() => {
         const scale = devicePixelRatio || 1;
         const element = canvas.current!;
@@ -33,12 +44,12 @@ export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; widt
         element.style.height = `${height}px`;
         const context = element.getContext('2d')!;
         context.scale(scale, scale);
-        drawLanes(context, lanes, view, width, {
+        drawLanes(context, lanes, view, width, row, {
             lane: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)),
             line: colour('--line'),
             ink: colour('--ink'),
         });
-    }, [lanes, view.start, view.end, width, theme]);
+    }, [lanes, view.start, view.end, width, row, theme]);
     return <canvas ref={canvas} class="timeline-canvas" aria-hidden="true" />;
 }
 
@@ -249,7 +260,8 @@ export function Timeline({
                 <Ruler recording={recording} view={view} width={width} />
                 {lane.visible && <EventLaneField lane={lane} />}
                 {lanes.filtered && <div class="timeline-filter-room" />}
-                <Lanes lanes={lanes.lanes} view={view} width={width} />
+                <Lanes lanes={lanes.lanes} view={view} width={width} row={lanes.height} />
+                <Losses recording={recording} view={view} width={width} />
                 {below?.lanes(view, width)}
                 <Playhead playback={playback} view={view} width={width} />
                 {lanes.loading && <Spinner />}

@@ -104,15 +104,16 @@ export function drawLanes(
     lanes: Lane[],
     view: Range,
     width: number,
+    row: number, // its height
     colours: Colours,
 ): void {
-    context.clearRect(0, 0, width, lanes.length * LANE_HEIGHT);
+    context.clearRect(0, 0, width, lanes.length * row);
     const perNs = width / (Number(view.end - view.start) || 1);
     lanes.forEach((lane, i) => {
-        const top = i * LANE_HEIGHT;
+        const top = i * row;
         const dense = lane.period * perNs < APART_PX;
         context.fillStyle = colours.line;
-        context.fillRect(0, top + LANE_HEIGHT - 1, width, 1);
+        context.fillRect(0, top + row - 1, width, 1);
         context.fillStyle = colours.lane[i % colours.lane.length]!;
         lane.spans.forEach((span, k) => {
             const start = xOf(span.start, view, width);
@@ -122,8 +123,8 @@ export function drawLanes(
             const steady = dense && next && Number(next.start - span.end) <= STEADY * lane.period;
             const to = Math.max(xOf(steady ? next.start : span.end, view, width), from + 1.5);
             if (to >= 0 && from <= width) {
-                const height = Math.max(3, Math.round((LANE_HEIGHT - 5) * Math.sqrt(span.share)));
-                context.fillRect(from, top + LANE_HEIGHT - 2 - height, to - from, height);
+                const height = Math.max(3, Math.round((row - 5) * Math.sqrt(span.share)));
+                context.fillRect(from, top + row - 2 - height, to - from, height);
             }
         });
     });

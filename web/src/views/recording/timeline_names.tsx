@@ -6,11 +6,12 @@ import { timelineText } from '../../text/timeline';
 import type { Recording } from '../../types';
 import { Icon } from '../../ui';
 import { useRequest } from '../../use_request';
-import { lanesOf, refined, type Lane } from './timeline_lanes';
+import { LANE_HEIGHT, lanesOf, refined, type Lane } from './timeline_lanes';
 import { FEW, nameParts, rowsOf, type Row } from './timeline_rows';
 
 const SETTLED_MS = 150; // a view that stays so long is refined
 const INDENT_PX = 10;
+const GROUP_HEIGHT = 24; // of rows that can be pressed
 
 /** `range`, once it has stayed for a moment. */
 function useSettled(range: Range | null): Range | null {
@@ -43,6 +44,7 @@ export function useLaneRows(recording: Recording, view: Range, zoomed: boolean) 
     return {
         rows,
         lanes,
+        height: rows.some(({ group }) => group) ? GROUP_HEIGHT : LANE_HEIGHT,
         filtered: (whole.value?.length ?? 0) > FEW,
         filter,
         setFilter,
@@ -79,24 +81,36 @@ export function LaneNames({ lanes }: { lanes: readonly Lane[] }) {
     );
 }
 
-function RowName({ row, names, i, onToggle }: { row: Row; names: readonly string[]; i: number; onToggle: () => void }) {
-    const indent = { paddingLeft: `${8 + row.depth * INDENT_PX}px` };
+function RowName({
+    row,
+    names,
+    i,
+    height,
+    onToggle,
+}: {
+    row: Row;
+    names: readonly string[];
+    i: number;
+    height: number;
+    onToggle: () => void;
+}) {
+    const style = { height: `${height}px`, lineHeight: `${height}px`, paddingLeft: `${8 + row.depth * INDENT_PX}px` };
     const { lane, group } = row;
     return group ? (
         <button
             type="button"
             class="timeline-name timeline-group mono"
-            style={indent}
+            style={style}
             title={timelineText.group(lane.topic, count(group.topics))}
             aria-expanded={group.open}
             onClick={onToggle}
         >
             <Icon name={group.open ? 'down' : 'right'} />
-            <Name names={names} i={i} />
+            <span class="ellipsis">{row.name}</span>
             <span class="muted">{count(group.topics)}</span>
         </button>
     ) : (
-        <div class="timeline-name mono" style={indent} title={`${lane.topic}: ${count(lane.count)}`}>
+        <div class="timeline-name mono" style={style} title={`${lane.topic}: ${count(lane.count)}`}>
             <Name names={names} i={i} />
         </div>
     );
@@ -122,6 +136,7 @@ export function RowNames({ lanes }: { lanes: LaneRows }) {
                     row={row}
                     names={names}
                     i={i}
+                    height={lanes.height}
                     onToggle={() => lanes.toggle(row.lane.topic)}
                 />
             ))}

@@ -49,7 +49,10 @@ function rowsBelow(lanes: readonly Lane[], prefix: string, depth: number, open: 
     const groups = byPart(lanes, prefix);
     const [only] = groups.keys();
     if (groups.size === 1 && lanes.every(({ topic }) => topic !== only)) {
-        return rowsBelow(lanes, only!, depth, open).map((row) => ({ ...row, name: only!.slice(prefix.length) + row.name }));
+        return rowsBelow(lanes, only!, depth, open).map((row) => ({
+            ...row,
+            name: only!.slice(prefix.length) + row.name,
+        }));
     }
     return [...groups].flatMap(([path, members]): Row[] => {
         if (members.length === 1) {

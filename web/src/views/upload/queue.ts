@@ -343,9 +343,7 @@ async function send(id: number, transfer: Transfer, digest: string | null, signa
             if (status === 0) {
                 void askServer();
             }
-            return (
-                [0, 409, 423, 429, OTHER_BYTES].includes(status) || (status >= 500 && status !== FULL)
-            );
+            return [0, 409, 423, 429, OTHER_BYTES].includes(status) || (status >= 500 && status !== FULL);
         },
         onProgress: (sent) => signal.aborted || progress(id, transfer, sent),
         onError: (error) => fail(id, error),
