@@ -11,7 +11,7 @@
 #include "base/glob.h"
 #include "catalog/notes.h"
 #include "chunks/spool.h"
-#include "datasets/made.h"
+#include "datasets/layout_internal.h"
 #include "json_whole.h"
 #include "recordings/names.h"
 #include "work/derived_cache.h"

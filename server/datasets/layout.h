@@ -89,9 +89,4 @@ int layout_video_open(struct app *app, struct dataset_layout *layout, const stru
 /* What was found, for the preview: features, episodes, ages, and what was dropped. */
 json_t *layout_report(const struct dataset_layout *layout);
 
-/* meta.c: makes the files. */
-bool layout_put_meta(struct dataset_layout *layout, struct reel_error *err);
-/* Whether the files of the feature `f` are videos; *source: its first source. */
-bool layout_is_video(const struct dataset_layout *layout, uint32_t f, uint32_t *source);
-
 #endif

@@ -1,5 +1,5 @@
-/* See made.h. */
-#include "datasets/made.h"
+/* See layout_internal.h. */
+#include "datasets/layout_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

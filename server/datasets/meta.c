@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "datasets/layout.h"
+#include "datasets/layout_internal.h"
 #include "datasets/table.h"
 #include "json_whole.h"
 

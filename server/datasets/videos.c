@@ -1,5 +1,5 @@
-/* See made.h. A video is a file of the store's folder of derived files, and beside it there is a note: its size, its
- * digest and the statistics of its images, which stay when the video had to go for lack of room. */
+/* See layout_internal.h. A video is a file of the store's folder of derived files, and beside it there is a note: its
+ * size, its digest and the statistics of its images, which stay when the video had to go for lack of room. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/output_file.h"
-#include "datasets/made.h"
+#include "datasets/layout_internal.h"
 #include "store/store.h"
 #include "work/derived_cache.h"
 

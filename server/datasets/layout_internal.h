@@ -1,8 +1,8 @@
-/* What is made once of each episode of a dataset: its plan, which stays in the derived cache, and its videos
- * (videos.c), which stay in the store's folder of derived files. So when a recording comes, the others are not read
- * again. */
-#ifndef SERVER_DATASETS_MADE_H
-#define SERVER_DATASETS_MADE_H
+/* Shared by the parts of layouts. made: what is made once of each episode of a dataset: its plan, which stays in the
+ * derived cache, and its videos (videos.c), which stay in the store's folder of derived files. So when a recording
+ * comes, the others are not read again. */
+#ifndef SERVER_DATASETS_LAYOUT_INTERNAL_H
+#define SERVER_DATASETS_LAYOUT_INTERNAL_H
 
 #include "app.h"
 #include "datasets/layout.h"
@@ -36,5 +36,10 @@ unsigned made_version(void); /* changes when any byte does that is made here or 
 void made_add_text(struct digest *d, const char *text); /* NULL is as "" */
 void made_add_number(struct digest *d, int64_t number);
 void made_start_key(struct digest *d, const struct dataset_layout *l, const struct layout_episode *e);
+
+/* meta.c: makes the files. */
+bool layout_put_meta(struct dataset_layout *layout, struct reel_error *err);
+/* Whether the files of the feature `f` are videos; *source: its first source. */
+bool layout_is_video(const struct dataset_layout *layout, uint32_t f, uint32_t *source);
 
 #endif
