@@ -249,6 +249,11 @@ class Recorded(Dataset):
             self.assertAlmostEqual(stats['mean'][colour][0][0], mean / 255, delta=.02)
             self.assertAlmostEqual(stats['std'][colour][0][0], (sum(v * v for v in values) / len(values) - mean * mean) ** .5 / 255, delta=.02)
         self.assertNotIn(FRONT, self.file('h265', 'meta/stats.json').json())
+        broken = [*self.frames['h264'][:5], b'\0\0\0\1\x41' + b'\xff' * 50, *self.frames['h264'][6:]]
+        self.tagged('broken.mcap', mcap({'/video': ('h264', list(zip(self.times, broken)))}), 'broken')
+        self.put('broken', {'search': {'q': 'kind:broken'}, 'clock': '/video', 'features': {FRONT: '/video'}})
+        self.assertEqual(len(times_of(self.video('broken'))), RECORDED)
+        self.assertEqual(self.file('broken', 'meta/stats.json').json(), {})
 
     def test_on_another_grid(self):
         self.put('grid', {'search': {'q': 'kind:h264'}, 'fps': 15, 'features': {FRONT: '/video'}})
