@@ -34,7 +34,9 @@ static void describe(const struct layout_file *file, struct tree_properties *out
     char digest[72];
     bool is_json = strcmp(file->path + strlen(file->path) - 5, ".json") == 0;
     *out = (struct tree_properties){.size = file->size,
-                                    .media_type = is_json ? "application/json" : "application/vnd.apache.parquet"};
+                                    .media_type = file->video ? "video/mp4"
+                                                  : is_json   ? "application/json"
+                                                              : "application/vnd.apache.parquet"};
     api_digest_texts(file->sha256, out->etag, digest);
 }
 
@@ -75,7 +77,12 @@ static struct content *content_open(struct http_request *r, const struct state *
         return NULL;
     }
     *c = (struct content){.layout = layout_ref(s->layout), .file = s->file, .fd = -1};
-    if (s->file->episode && (c->fd = layout_episode_open(http_app(r), s->layout, s->file->episode, err)) < 0) {
+    if (s->file->video) {
+        c->fd = layout_video_open(http_app(r), s->layout, s->file, api_wait_ns(r, FIND_WAIT_NS), err);
+    } else if (s->file->episode) {
+        c->fd = layout_episode_open(http_app(r), s->layout, s->file->episode, err);
+    }
+    if (s->file->episode && c->fd < 0) {
         content_free(c);
         return NULL;
     }
