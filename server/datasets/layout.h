@@ -10,7 +10,7 @@
 #include "base/grow.h"
 #include "datasets/definition.h"
 
-enum { LAYOUT_PATH = 64, LAYOUT_META = 4 };
+enum { LAYOUT_PATH = 64, LAYOUT_META = 5 };
 
 struct layout_episode {
     char id[RECORDING_ID_TEXT], content[SHA256_HEX];
