@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/c_locale.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/download.h"
@@ -93,6 +94,7 @@ static void print_dropped(const json_t *dropped) {
 }
 
 static void print_ages(const json_t *ages) {
+    C_LOCALE;
     const char *source;
     json_t *age;
     json_object_foreach((json_t *)ages, source, age) {

@@ -14,7 +14,7 @@ export async function setUp() {
     assert.equal(bag.state, 'ready');
     await server.json('/recordings/by-name/lab/rows.ndjson', {
         method: 'PUT',
-        body: '{"topic":"/other","time":"2024-01-01T00:00:00Z","payload":{"x":1}}\n{"topic":"/other","time":"2024-01-01T00:00:01Z","payload":{"x":2}}\n',
+        body: [1, 2].map((x) => JSON.stringify({ topic: '/other', log_time: x * 1e9, data: { x } }) + '\n').join(''),
     });
     await eventually(async () => (await server.json('/recordings?count=true&q=state:ready')).total === 2, 'the scans');
     fs.rmSync(demo, { recursive: true });
@@ -49,7 +49,9 @@ async function proposesPreviewsAndSaves() {
         const report = await (await answer).json();
         assert.deepEqual(Object.keys(report.features).slice(0, 2), ['observation.state', 'action']);
         assert.equal(report.fps, 5);
-        await page.getByText(`1 episode, ${report.total_frames} frames, ${(report.total_frames / 5).toFixed(1)} s`).waitFor();
+        await page
+            .getByText(`1 episode, ${report.total_frames} frames, ${(report.total_frames / 5).toFixed(1)} s`)
+            .waitFor();
         for (const colorScheme of ['dark', 'light']) {
             await page.emulateMedia({ colorScheme });
             await checkAxe(page, 'dialog');
@@ -74,16 +76,25 @@ async function proposesPreviewsAndSaves() {
         max_age_s: 0.5,
     });
     const info = await (await fetch(`${server.base}/hf/api/datasets/lab/walk`)).json();
-    assert.equal(info.siblings.some((one) => one.rfilename === 'meta/info.json'), true);
+    assert.equal(
+        info.siblings.some((one) => one.rfilename === 'meta/info.json'),
+        true,
+    );
 }
 
 async function saysWhatIsLeftOut() {
-    await withPage(server, '/?q=collection:lab&sort=name', {}, async (page) => {
+    await withPage(server, '/?q=collection:lab&sort=name', { allow: [/status of 412/] }, async (page) => {
         await open(page);
         await page.getByText(/^Left out: /).waitFor();
         await server.json('/datasets/lab/taken', {
             method: 'PUT',
-            body: JSON.stringify({ value: { search: { q: 'demo' }, fps: 5, features: { action: '/scan.range_max' } } }),
+            body: JSON.stringify({
+                value: {
+                    search: { q: 'demo' },
+                    fps: 5,
+                    features: { action: '/scan.range_max' },
+                },
+            }),
         });
         await page.getByLabel('Name', { exact: true }).fill('lab/taken');
         await button(page, 'Save').click();
@@ -104,4 +115,8 @@ async function nothingIsProposed() {
     });
 }
 
-export const tests = { proposesPreviewsAndSaves, saysWhatIsLeftOut, nothingIsProposed };
+export const tests = {
+    proposesPreviewsAndSaves,
+    saysWhatIsLeftOut,
+    nothingIsProposed,
+};

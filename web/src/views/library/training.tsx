@@ -39,7 +39,14 @@ function valueOf(search: Dataset['search'], { sources, fps, age }: Draft): Value
     sources.filter((one) => one.used).forEach((one) => (features[one.feature] ??= []).push(one.source));
     const good = /^[1-9]\d{0,3}$/.test(fps) && (age.trim() === '' || Number(age) > 0);
     return good && Object.keys(features).length > 0
-        ? { search, fps: Number(fps), features: Object.fromEntries(Object.entries(features).map(([name, all]) => [name, all.length === 1 ? all[0]! : all])), ...(age.trim() ? { max_age_s: Number(age) } : {}) }
+        ? {
+              search,
+              fps: Number(fps),
+              features: Object.fromEntries(
+                  Object.entries(features).map(([name, all]) => [name, all.length === 1 ? all[0]! : all]),
+              ),
+              ...(age.trim() ? { max_age_s: Number(age) } : {}),
+          }
         : null;
 }
 
@@ -128,7 +135,9 @@ function Report({ report }: { report: DatasetReport }) {
     return (
         <section aria-label={t.preview}>
             <p>
-                <strong>{t.summary(report.total_episodes, report.total_frames, report.total_frames / report.fps)}</strong>{' '}
+                <strong>
+                    {t.summary(report.total_episodes, report.total_frames, report.total_frames / report.fps)}
+                </strong>{' '}
                 <span class="muted">{t.first}</span>
             </p>
             <div class="library-training-table" tabIndex={0} role="group" aria-label={t.preview}>
@@ -206,7 +215,12 @@ export default function TrainingDialog({ query, onClose }: { query: SavedQuery; 
     const [name, setName] = useState('');
     const [saved, setSaved] = useState(false);
     const [error, setError] = useState<string | null>(null);
-    const { value: report, error: failed, loading: busy, reload } = useRequest(
+    const {
+        value: report,
+        error: failed,
+        loading: busy,
+        reload,
+    } = useRequest(
         (signal) => send<DatasetReport>('POST', '/datasets:preview', { body: { value: asked }, signal }),
         [asked],
     );
