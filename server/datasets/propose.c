@@ -10,7 +10,6 @@
 #include "datasets/dataset.h"
 
 enum { FPS_PROPOSED_MAX = 60, FPS_OTHERWISE = 10, RATE_MESSAGES_MIN = 2 };
-static const bool has_images = false; /* datasets have videos */
 static const char state[] = "observation.state", action[] = "action", images[] = "observation.images.";
 
 /* Fields with the numbers of a message, by the end of its type: "JointState" of sensor_msgs/msg/JointState. */
@@ -128,7 +127,7 @@ static void add_channel(struct proposal *p, const struct reel_index *index, uint
     if (rate <= 0 || c->n_topics != 1) { /* a message alone, such as a map, is no value of its time */
         return;
     }
-    if (has_images && is_image(c->type)) {
+    if (is_image(c->type)) {
         add_image(p, c->name);
         p->images = fmax(p->images, rate);
         return;

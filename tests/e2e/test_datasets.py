@@ -71,7 +71,7 @@ class Datasets(Case):
         last = max(m.time for m in command(3, 0))
         first = min(m.time for m in command(3, 0))
         self.assertEqual(a['frames'], (last - first) // 100_000_000 + 1)
-        self.assertEqual(a['dropped'], {'too_old': 0, 'unreadable': 0, 'other_size': 0, 'other_run': 0})
+        self.assertEqual(a['dropped'], {'too_old': 0, 'unreadable': 0, 'other_size': 0, 'off_grid': 0, 'other_run': 0})
         times = [m.time for m in command(3, 0)]
         frames = [first + k * 100_000_000 for k in range(a['frames'])]
         ages = sorted(t - max(x for x in times if x <= t) for t in frames)
@@ -170,7 +170,7 @@ class Datasets(Case):
     def test_what_is_refused(self):
         for change, word in (({'fps': 0}, 'fps'), ({'fps': 29.97}, 'fps'), ({'features': {}}, 'features'), ({'features': {'a/b': '/x.y'}}, 'a/b'),
                              ({'features': {'action': 5}}, 'features'), ({'max_age_s': -1}, 'max_age_s'), ({'recordings': ['x']}, 'either'),
-                             ({'search': {'x': 'y'}}, 'search'), ({'clock': '/camera'}, 'clock'), ({'robot': 1}, 'robot')):
+                             ({'search': {'x': 'y'}}, 'search'), ({'clock': 5}, 'clock'), ({'robot': 1}, 'robot')):
             answer = self.server.request('PUT', API + '/datasets/bad', json.dumps({'value': {**VALUE, **change}}))
             self.assertProblem(answer, 400, word)
             self.assertProblem(self.preview({**VALUE, **change}, 400), 400, word)

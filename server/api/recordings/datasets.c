@@ -22,6 +22,7 @@ static void reply_report(struct http_request *r, const json_t *value, uint32_t m
                                      .allowed = http_caller(r)->collections,
                                      .owner = http_client(r, owner),
                                      .max = max,
+                                     .reports = true,
                                      .wait_ns = api_wait_ns(r, API_PLAN_WAIT_NS)};
     AUTO(layout_free) struct dataset_layout *layout = layout_get(http_app(r), &q, job, &err);
     if (layout) {

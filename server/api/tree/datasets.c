@@ -35,9 +35,10 @@ static void describe(const struct layout_file *file, struct tree_properties *out
     const char *dot = strrchr(file->path, '.');
     *out = (struct tree_properties){.size = file->size,
                                     .is_digest = true,
-                                    .media_type = strcmp(dot, ".json") == 0 ? "application/json"
-                                                  : strcmp(dot, ".md") == 0 ? "text/markdown; charset=utf-8"
-                                                                            : "application/vnd.apache.parquet"};
+                                    .media_type = file->video                 ? "video/mp4"
+                                                  : strcmp(dot, ".json") == 0 ? "application/json"
+                                                  : strcmp(dot, ".md") == 0   ? "text/markdown; charset=utf-8"
+                                                                              : "application/vnd.apache.parquet"};
     api_digest_texts(file->sha256, out->etag, digest);
 }
 
@@ -78,7 +79,12 @@ static struct content *content_open(struct http_request *r, const struct state *
         return NULL;
     }
     *c = (struct content){.layout = layout_ref(s->layout), .file = s->file, .fd = -1};
-    if (s->file->episode && (c->fd = layout_episode_open(http_app(r), s->layout, s->file->episode, err)) < 0) {
+    if (s->file->video) {
+        c->fd = layout_video_open(http_app(r), s->layout, s->file, api_wait_ns(r, FIND_WAIT_NS), err);
+    } else if (s->file->episode) {
+        c->fd = layout_episode_open(http_app(r), s->layout, s->file->episode, err);
+    }
+    if (s->file->episode && c->fd < 0) {
         content_free(c);
         return NULL;
     }
