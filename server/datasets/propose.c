@@ -151,7 +151,7 @@ json_t *dataset_propose(const json_t *definition, const struct reel_index *index
         reel_fail(err, REEL_UNSUPPORTED, "no topic is of a type that features are proposed for: name the features");
         return NULL;
     }
-    if (!json_object_get(out, "fps")) {
+    if (!json_object_get(out, "fps") && !json_object_get(out, "clock")) {
         json_object_set_new(out, "fps", json_integer(fps_of(&p)));
     }
     if (!json_object_get(out, "features")) {

@@ -2,12 +2,14 @@
 import hashlib
 import json
 import re
+import shutil
 import unittest
 from urllib.parse import quote, urlencode
 
+import test_dataset_videos
 from harness import API, Case, Server, create_token
 from samples import bag, lab_messages
-from test_datasets import FILES, VALUE, Datasets, sample
+from test_datasets import FILES, STATE, VALUE, Datasets, sample
 
 BASE = '/hf/api/datasets/'
 FOLDERS = ['data', 'data/chunk-000', 'meta', 'meta/episodes', 'meta/episodes/chunk-000']
@@ -199,6 +201,26 @@ class Revisions(Hub, Case):
         self.assertEqual(self.resolve('lab', 'later.bag', new['sha']).body, sample(1, 4))
         self.assertEqual(self.server.request('DELETE', '%s/recordings/%s' % (API, key)).status, 204)
         self.assertEqual(code(self.resolve('lab', 'later.bag', new['sha'], 404)), (404, 'EntryNotFound'))
+
+
+@unittest.skipUnless(shutil.which('ffmpeg'), 'needs ffmpeg')
+class Videos(Hub, Case):
+    def test_what_is_proposed_of_images(self):
+        key = self.server.added('seen.bag', test_dataset_videos.sample(2, 1))
+        preview = lambda value: self.server.request('POST', API + '/datasets:preview', json.dumps({'value': value})).json()
+        proposed = preview({'recordings': [key]})['proposed']
+        images = {'observation.images.front': '/front', 'observation.images.wrist': '/wrist'}
+        self.assertEqual(proposed, {'recordings': [key], 'fps': 25, 'features': {'observation.state': STATE, **images}})
+        self.assertEqual(set(preview({'recordings': [key], 'clock': '/front'})['proposed']), {'recordings', 'clock', 'features'})
+        Datasets.put(self.server, 'lab/seen', proposed)
+        files = [s['rfilename'] for s in self.info('lab/seen')['siblings']]
+        for image in images:
+            path = 'videos/%s/chunk-000/file-000.mp4' % image
+            self.assertIn(path, files)
+            answer = self.resolve('lab/seen', path)
+            self.assertEqual((answer.body[4:8], answer.headers['Content-Type']), (b'ftyp', 'video/mp4'))
+            self.assertEqual(answer.headers['X-Linked-Etag'], '"%s"' % hashlib.sha256(answer.body).hexdigest())
+            self.assertEqual(self.resolve('lab/seen', path, status=206, Range='bytes=100-199').body, answer.body[100:200])
 
 
 class Callers(unittest.TestCase):

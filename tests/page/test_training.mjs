@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { image, uploadBag } from './bags.mjs';
 import { Server, assert, checkAxe, eventually, runReel, screenshot, withPage } from './harness.mjs';
 
 let server;
@@ -115,7 +116,31 @@ async function nothingIsProposed() {
     });
 }
 
+async function framesOfACamera() {
+    const images = Array.from({ length: 12 }, (_, i) => ({
+        at: i * 0.25,
+        topic: '/front/color',
+        type: 'sensor_msgs/Image',
+        data: image(64, 48, i),
+    }));
+    await uploadBag(server, 'seen.bag', images);
+    await withPage(server, '/?q=seen', {}, async (page) => {
+        await open(page);
+        await page.getByText('/front/color → observation.images.front.color').waitFor();
+        assert.equal(await page.getByLabel('Frames a second').inputValue(), '4');
+        await page.getByLabel('Frames', { exact: true }).selectOption('each message of /front/color');
+        await page.getByLabel('Frames a second').waitFor({ state: 'detached' });
+        await button(page, 'Preview').click();
+        await page.getByText('1 episode, 12 frames, 3.0 s').waitFor();
+        await page.getByRole('group', { name: /^Ages/ }).getByText('0.000 s').first().waitFor();
+        await source(page, '/front/color').uncheck();
+        await page.getByLabel('Frames a second').waitFor();
+        assert.equal(await button(page, 'Preview').isDisabled(), true);
+    });
+}
+
 export const tests = {
+    framesOfACamera,
     proposesPreviewsAndSaves,
     saysWhatIsLeftOut,
     nothingIsProposed,

@@ -12,6 +12,9 @@ export const trainingText = {
     source: 'Topic and field',
     add: 'Add',
     remove: (source: string) => `Without ${source}`,
+    clock: 'Frames',
+    steady: 'at a steady rate',
+    each: (topic: string) => `each message of ${topic}`,
     fps: 'Frames a second',
     age: 'Largest age, seconds',
     ageHelp: 'Frames with an older value are dropped; empty: none.',
@@ -19,8 +22,11 @@ export const trainingText = {
     planning: 'Reading the first recordings…',
     summary: (episodes: number, frames: number, seconds: number) =>
         `${plural(episodes, 'episode', 'episodes')}, ${plural(frames, 'frame', 'frames')}, ${seconds.toFixed(1)} s`,
-    first: 'Of the first 20 recordings.',
-    columns: { name: 'Recording', frames: 'Frames', dropped: 'Dropped', age: 'Largest age' },
+    first: (n: number) => `Of the first ${n}.`,
+    episodes: 'Episodes',
+    columns: ['Recording', 'Frames', 'Dropped'],
+    ages: 'Ages: time of the frame minus time of its value',
+    ageColumns: ['Age of', 'Median', '99 %', 'Largest'],
     left: (problem: string) => `Left out: ${problem}`,
     reasons: {
         too_old: 'too old',

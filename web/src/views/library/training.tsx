@@ -1,4 +1,5 @@
 // "Make a training set…" of a search: what its topics can be, what that gives and what is dropped, and how to load it.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ROOT } from '../../address';
 import { ApiError, send } from '../../api';
@@ -7,11 +8,12 @@ import { count } from '../../format';
 import { text } from '../../text/common';
 import { trainingText } from '../../text/training';
 import type { Dataset, DatasetReport } from '../../types';
-import { Button, Check, Dialog, Failed, Field, Spinner } from '../../ui';
+import { Button, Check, Dialog, Failed, Field, Select, Spinner } from '../../ui';
 import { useRequest } from '../../use_request';
 import type { SavedQuery } from './saved';
 
 const t = trainingText;
+const MOST = 20; // recordings or episodes of a preview
 
 interface Source {
     feature: string;
@@ -20,6 +22,7 @@ interface Source {
 }
 interface Draft {
     sources: Source[];
+    clock: string; // a topic; '': steady, `fps`
     fps: string;
     age: string;
 }
@@ -29,26 +32,30 @@ const draftOf = ({ features = {}, fps }: Value): Draft => ({
     sources: Object.entries(features).flatMap(([feature, sources]) =>
         [sources].flat().map((source) => ({ feature, source, used: true })),
     ),
+    clock: '',
     fps: String(fps ?? 10),
     age: '',
 });
 
 /** null: it cannot be one. */
-function valueOf(search: Dataset['search'], { sources, fps, age }: Draft): Value | null {
+function valueOf(search: Dataset['search'], { sources, clock, fps, age }: Draft): Value | null {
     const features: Record<string, string[]> = {};
     sources.filter((one) => one.used).forEach((one) => (features[one.feature] ??= []).push(one.source));
-    const good = /^[1-9]\d{0,3}$/.test(fps) && (age.trim() === '' || Number(age) > 0);
-    return good && Object.keys(features).length > 0
+    const named = Object.entries(features).map(([name, all]) => [name, all.length === 1 ? all[0]! : all] as const);
+    const good = (clock || /^([1-9]\d{0,2}|1000)$/.test(fps)) && (age.trim() === '' || Number(age) > 0);
+    return good && named.length > 0
         ? {
               search,
-              fps: Number(fps),
-              features: Object.fromEntries(
-                  Object.entries(features).map(([name, all]) => [name, all.length === 1 ? all[0]! : all]),
-              ),
+              ...(clock ? { clock } : { fps: Number(fps) }),
+              features: Object.fromEntries(named),
               ...(age.trim() ? { max_age_s: Number(age) } : {}),
           }
         : null;
 }
+
+/** Topics of images: the frames can be those of one. */
+const clocksOf = (draft: Draft) =>
+    draft.sources.filter((one) => one.used && /^observation\.images?\b/.test(one.feature)).map((one) => one.source);
 
 // ---- the form
 
@@ -74,8 +81,11 @@ function Add({ onAdd }: { onAdd: (feature: string, source: string) => void }) {
 }
 
 function Form({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
-    const use = (at: number, used: boolean) =>
-        onChange({ ...draft, sources: draft.sources.map((one, i) => (i === at ? { ...one, used } : one)) });
+    const clocks = clocksOf(draft);
+    const use = (at: number, used: boolean) => {
+        const next = { ...draft, sources: draft.sources.map((one, i) => (i === at ? { ...one, used } : one)) };
+        onChange({ ...next, clock: clocksOf(next).includes(next.clock) ? next.clock : '' });
+    };
     return (
         <>
             <fieldset class="library-training-sources">
@@ -99,15 +109,25 @@ function Form({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => v
                     onChange({ ...draft, sources: [...draft.sources, { feature, source, used: true }] })
                 }
             />
-            <div class="library-training-row">
-                <Field
-                    label={t.fps}
-                    type="number"
-                    min={1}
-                    max={1000}
-                    value={draft.fps}
-                    onInput={(event) => onChange({ ...draft, fps: event.currentTarget.value })}
-                />
+            <div class="library-training-row top">
+                {clocks.length > 0 && (
+                    <Select
+                        label={t.clock}
+                        value={draft.clock}
+                        options={[['', t.steady], ...clocks.map((topic): [string, string] => [topic, t.each(topic)])]}
+                        onChange={(clock) => onChange({ ...draft, clock })}
+                    />
+                )}
+                {!draft.clock && (
+                    <Field
+                        label={t.fps}
+                        type="number"
+                        min={1}
+                        max={1000}
+                        value={draft.fps}
+                        onInput={(event) => onChange({ ...draft, fps: event.currentTarget.value })}
+                    />
+                )}
                 <Field
                     label={t.age}
                     help={t.ageHelp}
@@ -124,7 +144,36 @@ function Form({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => v
 
 type Episode = DatasetReport['episodes'][number];
 
-const largest = (ages: Episode['ages']) => Math.max(0, ...Object.values(ages).map((age) => age.max_s ?? 0));
+const AGES = ['median_s', 'p99_s', 'max_s'] as const;
+
+/** Of each source the largest of all episodes. */
+function agesOf(episodes: Episode[]): [source: string, ages: number[]][] {
+    const all: Record<string, number[]> = {};
+    for (const one of episodes.filter((episode) => !episode.problem)) {
+        for (const [source, ages] of Object.entries(one.ages)) {
+            all[source] = AGES.map((age, i) => Math.max(ages[age] ?? 0, all[source]?.[i] ?? 0));
+        }
+    }
+    return Object.entries(all);
+}
+
+function Table({ label, columns, rows }: { label: string; columns: readonly string[]; rows: ComponentChildren }) {
+    return (
+        <div class="library-training-table" tabIndex={0} role="group" aria-label={label}>
+            <table>
+                <thead>
+                    <tr>
+                        {columns.map((name) => (
+                            <th key={name}>{name}</th>
+                        ))}
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    );
+}
+
 const dropped = (all: Episode['dropped']) =>
     Object.entries(all)
         .filter(([, n]) => n > 0)
@@ -132,43 +181,44 @@ const dropped = (all: Episode['dropped']) =>
         .join(', ');
 
 function Report({ report }: { report: DatasetReport }) {
+    const { episodes, total_episodes, total_frames, fps } = report;
     return (
         <section aria-label={t.preview}>
             <p>
-                <strong>
-                    {t.summary(report.total_episodes, report.total_frames, report.total_frames / report.fps)}
-                </strong>{' '}
-                <span class="muted">{t.first}</span>
+                <strong>{t.summary(total_episodes, total_frames, fps > 0 ? total_frames / fps : 0)}</strong>{' '}
+                {episodes.length >= MOST && <span class="muted">{t.first(MOST)}</span>}
             </p>
-            <div class="library-training-table" tabIndex={0} role="group" aria-label={t.preview}>
-                <table>
-                    <thead>
-                        <tr>
-                            {Object.values(t.columns).map((name) => (
-                                <th key={name}>{name}</th>
-                            ))}
-                        </tr>
-                    </thead>
-                    <tbody>
-                        {report.episodes.map((one) => (
-                            <tr key={one.recording}>
-                                <td>{one.name}</td>
-                                {one.problem ? (
-                                    <td colSpan={3} class="error">
-                                        {t.left(one.problem)}
-                                    </td>
-                                ) : (
-                                    <>
-                                        <td>{count(one.frames)}</td>
-                                        <td>{dropped(one.dropped)}</td>
-                                        <td>{t.seconds(largest(one.ages))}</td>
-                                    </>
-                                )}
-                            </tr>
+            <Table
+                label={t.episodes}
+                columns={t.columns}
+                rows={episodes.map((one, i) => (
+                    <tr key={i}>
+                        <td>{one.name}</td>
+                        {one.problem ? (
+                            <td colSpan={2} class="error">
+                                {t.left(one.problem)}
+                            </td>
+                        ) : (
+                            <>
+                                <td>{count(one.frames)}</td>
+                                <td>{dropped(one.dropped)}</td>
+                            </>
+                        )}
+                    </tr>
+                ))}
+            />
+            <Table
+                label={t.ages}
+                columns={t.ageColumns}
+                rows={agesOf(episodes).map(([source, ages]) => (
+                    <tr key={source}>
+                        <td>{source}</td>
+                        {ages.map((age, i) => (
+                            <td key={i}>{t.seconds(age)}</td>
                         ))}
-                    </tbody>
-                </table>
-            </div>
+                    </tr>
+                ))}
+            />
         </section>
     );
 }
