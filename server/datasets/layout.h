@@ -12,7 +12,7 @@
 #include "datasets/camera.h"
 #include "datasets/definition.h"
 
-enum { LAYOUT_PATH = 320, LAYOUT_META = 4 };
+enum { LAYOUT_PATH = 320, LAYOUT_META = 5 };
 
 struct made_episode;
 
