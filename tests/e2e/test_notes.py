@@ -9,6 +9,7 @@ import signal
 import tempfile
 import threading
 import unittest
+from urllib.parse import urlencode
 
 from harness import API, Case, Server, catalog_sql, eventually, files_below, stored
 from legacy import pair
@@ -375,6 +376,29 @@ class Notes(Case):
         self.assertEqual(seen, ['p%d' % i for i in range(10)])
 
     # ---- collections
+
+    def test_words_of_events(self):
+        """In titles and tags, in any case; a page of rare words may be empty before the last one."""
+        one, _ = self.fresh()
+        start = T0 + 2 * 10**15
+        for i in range(30):
+            self.ask('POST', '/events', {'recording': one, 'start': start + i * SECOND, 'title': 'Wheel slips %d' % i if i % 10 == 0 else 'door',
+                                         'tags': {'floor': 'wet' if i < 15 else 'dry'}}, 201)
+
+        def titles(path, q, **query):
+            found, cursor = [], None
+            while True:
+                page = self.ask('GET', path + '?' + urlencode({'q': q, **query, **({'cursor': cursor} if cursor else {})}))
+                found += [e['title'] for e in page['items']]
+                cursor = page['next']
+                if not cursor:
+                    return found
+        for path in '/events', '/recordings/%s/events' % one:
+            of = {'start': '%dns' % start, 'limit': 2} if path == '/events' else {'limit': 2}
+            self.assertEqual(titles(path, 'wheel', **of), ['Wheel slips 0', 'Wheel slips 10', 'Wheel slips 20'])
+            self.assertEqual(titles(path, 'WET slip', **of), ['Wheel slips 0', 'Wheel slips 10'])
+            self.assertEqual(titles(path, 'wheel door', **of), [])
+        self.assertProblem(send(self.server, 'GET', '/events?q=' + '+'.join('abcdefghijklmnopq')), 400, 'words')
 
     def test_collections(self):
         one, data = self.fresh(collection='zoo')

@@ -75,7 +75,7 @@ const ADMINS = [
 export const tests = {
     async a_reader_is_offered_what_a_reader_may_do() {
         await as('read', '/?q=collection:lab', async (page) => {
-            await becomes(() => links(page), ['Library']);
+            await becomes(() => links(page), ['Library', 'Events']);
             await page.getByText('a reader (read)').waitFor();
             await select(page);
             const offered = await buttons(page);
@@ -144,10 +144,10 @@ export const tests = {
     },
     async each_role_has_its_views() {
         for (const [role, wanted, sections] of [
-            ['upload', ['Library', 'Upload'], []],
-            ['edit', ['Library', 'Upload', 'Administration'], EDITORS],
-            ['boss', ['Library', 'Upload', 'Administration'], EDITORS],
-            ['admin', ['Library', 'Upload', 'Administration'], ADMINS],
+            ['upload', ['Library', 'Events', 'Upload'], []],
+            ['edit', ['Library', 'Events', 'Upload', 'Administration'], EDITORS],
+            ['boss', ['Library', 'Events', 'Upload', 'Administration'], EDITORS],
+            ['admin', ['Library', 'Events', 'Upload', 'Administration'], ADMINS],
         ]) {
             await as(role, '/', async (page) => {
                 await becomes(() => links(page), wanted, role);

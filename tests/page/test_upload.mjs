@@ -78,6 +78,11 @@ const dropFolder = (page, folderName, contents) =>
         },
         { folderName, contents },
     );
+/** As on a page of http from another machine: the browser does not hash by itself. */
+async function withoutSha256(page) {
+    await page.addInitScript(() => Object.defineProperty(crypto, 'subtle', { value: undefined }));
+    await page.reload();
+}
 const picker = (page) => page.locator('input[type=file]').first();
 
 async function isThere(file, collection) {
@@ -202,6 +207,7 @@ export const tests = {
             Buffer.concat([fs.readFileSync(files.find((f) => f.endsWith('.bag'))), Buffer.from('hashed')]),
         );
         await withPage(server, '/upload', { allow: expected, own: true }, async (page) => {
+            await withoutSha256(page);
             let release;
             const held = new Promise((done) => (release = done));
             await page.route('**/hash_worker*', async (route) => (await held, route.continue()));
@@ -254,6 +260,7 @@ export const tests = {
             Buffer.concat([fs.readFileSync(files.find((f) => f.endsWith('.bag'))), crypto.randomBytes(1000)]),
         );
         await withPage(server, '/upload', { allow: expected, own: true }, async (page) => {
+            await withoutSha256(page);
             let release;
             const held = new Promise((done) => (release = done));
             await page.route('**/hash_worker*', async (route) => (await held, route.continue()));

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "catalog/list.h"
+#include "catalog/list_sets.h"
 #include "catalog/maintenance.h"
 #include "catalog/notes.h"
 #include "catalog/values.h"
@@ -265,6 +265,32 @@ static void pages_are_whole_while_others_write(void **state) {
     catalog_page_done(&page);
 }
 
+/* Before anybody has asked; and again when recordings have changed. */
+static void orders_are_prepared(void **state) {
+    (void)state;
+    static const char *const columns[] = {"name",     "size", "calendar_start_ns", "calendar_end_ns", "duration_ns",
+                                          "messages", "shown"};
+    uint64_t before[7];
+    for (unsigned round = 0; round < 2; round++) {
+        assert_true(catalog_lists_prepare(c, &err));
+        for (unsigned i = 0; i < 7; i++) {
+            struct set *s = list_sets_find(sets, columns[i], UINT64_MAX);
+            assert_non_null(s);
+            assert_true(round == 0 || s->version > before[i]);
+            before[i] = s->version;
+            set_free(s);
+        }
+        compare_with_queries();
+        sqlite3 *raw = open_raw();
+        assert_int_equal(sqlite3_exec(raw,
+                                      "UPDATE recordings SET size = size + 1000, name = 'x' || name WHERE row % 7 = 0",
+                                      NULL, NULL, NULL),
+                         SQLITE_OK);
+        sqlite3_close(raw);
+    }
+    assert_false(catalog_lists_are_long(c));
+}
+
 static void sets_are_bounded(void **state) {
     (void)state;
     char words[32];
@@ -284,6 +310,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(many_changes_are_seen_beside_a_purge, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(a_page_goes_on_where_it_was, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(pages_are_whole_while_others_write, set_up_rows, tear_down),
+        cmocka_unit_test_setup_teardown(orders_are_prepared, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(sets_are_bounded, set_up_rows, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
