@@ -78,6 +78,7 @@ struct reel_stream {
     const int64_t *shifts;              /* one a source: added to its times */
     struct reel_initial_state *initial; /* what was put in front; NULL = nothing */
     bool thinned;                       /* by every_n or every_ns */
+    uint32_t fps;                       /* the k-th message is at k/fps from the first one, to the ns; 0: at its time */
     uint32_t view_version;              /* part of every ETag */
     const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
     /* messages left out so far, because they do not fit their definition; NULL: none ever is */

@@ -119,7 +119,7 @@ static const struct cdr_layout *choose(const struct layouts *all, const struct r
 
 static bool decode_as(const struct ros_definition *def, struct reel_bytes payload, struct reel_visitor *v,
                       struct reel_error *err) {
-    struct cdr_head head;
+    struct cdr_head head = {0};
     struct layouts layouts;
     uint64_t oddities;
     if (!read_head(payload, &head, err)) {

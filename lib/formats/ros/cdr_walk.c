@@ -27,10 +27,10 @@ struct region { /* around the current one */
 
 static bool cdr_enter(struct cdr *c, const struct ros_definition_step *s, uint64_t size, struct region *outer) {
     struct cursor *at = &c->run.c;
+    *outer = (struct region){.end = at->end, .origin = c->origin};
     if (size > cursor_left(at)) {
         return ros_definition_ends_early(&c->run, s, size);
     }
-    *outer = (struct region){.end = at->end, .origin = c->origin};
     at->end = at->at + size;
     return true;
 }

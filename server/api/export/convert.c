@@ -29,8 +29,7 @@ static bool convert_reserve(struct http_request *r, const struct inputs *in, con
     uint64_t group = payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many
                                                                                            encoded bytes */
     bool table = (writer->needs & REEL_DECODES) && !(writer->needs & REEL_STREAMED);
-    return api_reserve_stream(r, in->recordings, in->n, api_stream_use(writer, &c->q.selection)) &&
-           (!table || http_reserve(r, 2 * group));
+    return api_reserve_stream(r, in->recordings, in->n, api_stream_use(writer, &c->q.selection), table ? 2 * group : 0);
 }
 
 /* ---- sources of replies */
@@ -206,7 +205,8 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     } else if (streamed && c.split) {
         http_reply_bad_param(r, "split", "%s exports are not split: their length is not known before they are written",
                              c.writer->name);
-    } else if (api_reserve_threads(r, conversion)) {
+    } else {
+        api_reserve_threads(r, conversion);
         (streamed ? reply_streamed : reply_planned)(r, &c, conversion);
     }
 }
@@ -225,6 +225,11 @@ static void whole_done(struct whole *w) {
     conversion_done(&w->c);
 }
 
+/* There is no such file, or the server could not say so, as memory or the catalog failed. */
+static enum reel_code code_of_problem(const struct http_problem *problem) {
+    return problem->status == 404 ? REEL_NOT_FOUND : problem->status >= 500 ? REEL_BUSY : REEL_UNSUPPORTED;
+}
+
 static bool read_whole(struct http_request *r, const struct api_recording *a, const struct api_export_file *file,
                        struct whole *w, struct reel_error *err) {
     struct http_problem problem;
@@ -234,9 +239,11 @@ static bool read_whole(struct http_request *r, const struct api_recording *a, co
     http_catch_problems(r, &problem);
     bool good = conversion_read(r, &w->in, &w->c);
     http_catch_problems(r, NULL);
-    if (!good || (w->c.writer->needs & REEL_STREAMED)) {
-        return reel_fail(err, problem.status == 404 ? REEL_NOT_FOUND : REEL_UNSUPPORTED, "%s",
-                         good ? "its length is not known before it is written" : problem.detail);
+    if (!good) {
+        return reel_fail(err, code_of_problem(&problem), "%s", problem.detail);
+    }
+    if (w->c.writer->needs & REEL_STREAMED) {
+        return reel_fail(err, REEL_UNSUPPORTED, "its length is not known before it is written");
     }
     w->conversion = conversion_of(r, &w->c, err);
     struct reel_stream *stream = w->conversion ? reel_conversion_stream(w->conversion, false, err) : NULL;

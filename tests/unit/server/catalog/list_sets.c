@@ -29,8 +29,10 @@ static const char fill[] = "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELE
                            "INSERT INTO recording_tags (recording, key, value) SELECT i + 1, 1, 1 FROM n WHERE i % 2;";
 
 static struct list_sets *sets;
+static unsigned comparisons; /* of this test */
 
 static int set_up_rows(void **state) {
+    comparisons = 0;
     if (set_up(state) != 0) {
         return -1;
     }
@@ -65,9 +67,13 @@ static const char *const searches[] = {"odd:yes",
                                        "nothing"};
 static const char *const sorts[] = {"name", "-name", "size", "-duration", "created", "-created", "start", "-end"};
 
-/* Three pages, by cursors, and one by an offset. */
+/* Three pages, by cursors, and one by an offset. The first time of all questions, then of a third by turns. */
 static void compare_with_queries(void) {
+    unsigned turn = comparisons++;
     for (size_t i = 0; i < sizeof searches / sizeof *searches * (sizeof sorts / sizeof *sorts); i++) {
+        if (turn > 0 && (i + turn) % 3 != 0) {
+            continue;
+        }
         struct catalog_query q = {.words = searches[i / 8], .sort = sorts[i % 8], .limit = 50};
         char *cursor = NULL;
         for (unsigned k = 0; k < 4; k++) {
