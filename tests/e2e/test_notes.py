@@ -23,7 +23,7 @@ def send(server, method, path, body=None, **headers):
 
 def wait_for_manifests(data_folder):
     """A job writes them soon after a change."""
-    assert eventually(lambda: catalog_sql(data_folder, 'SELECT count(*) FROM manifests_due') == [('0',)], 20)
+    assert eventually(lambda: catalog_sql(data_folder, 'SELECT count(*) FROM manifests_due') == [('0',)])
 
 
 def manifest(data_folder, content):
@@ -520,7 +520,7 @@ class Lasting(unittest.TestCase):
         server.process.wait()
         server = self.start()
         good = lambda: all(manifest(self.data, c)[i].get('tags') == {'lot': '7'} for i, c in zip(ids, contents))
-        self.assertTrue(eventually(good, 20))
+        self.assertTrue(eventually(good))
         send(server, 'POST', '/tags:batch', {'ids': ids, 'set': {'lot': '8'}})
         server.stop()  # writes what is due before it ends
         for i, c in zip(ids, contents):
@@ -538,9 +538,9 @@ class Lasting(unittest.TestCase):
                 k += 1
         busy = threading.Thread(target=keep_busy)
         busy.start()
-        eventually(lambda: 'n' in server.get('%s/recordings/%s' % (API, one)).json()['tags'], 10)
+        eventually(lambda: 'n' in server.get('%s/recordings/%s' % (API, one)).json()['tags'])
         self.assertEqual(server.request('DELETE', '%s/recordings/%s?purge=true' % (API, one)).status, 204)
-        busy.join(20)
+        busy.join()
         stop.set()
         self.assertEqual(list(manifest(self.data, content)), [two])
         self.assertEqual(manifest(self.data, content)[two]['tags'], {'k': '2'})

@@ -141,9 +141,15 @@ static bool get_events(struct http_request *r, const struct api_recording *a, st
                        struct reel_error *err) {
     const struct reel_progress progress = {.report = is_wanted, .context = r};
     const bool is_stored = a->row.state == STATE_READY;
-    return !derived_events_possible(&a->row) ||
-           (is_stored && derived_events_open(http_app(r), a->row.content, out, err)) ||
-           derived_events_make(http_app(r), is_stored ? a->row.content : "", a->recording, &progress, out, err);
+    struct reel_error why = {0};
+    if (!derived_events_possible(&a->row) ||
+        (is_stored && derived_events_open(http_app(r), a->row.content, out, &why))) {
+        return true;
+    }
+    derived_events_done(out);
+    return why.code == REEL_LIMIT
+               ? reel_error_pass(err, &why)
+               : derived_events_make(http_app(r), is_stored ? a->row.content : "", a->recording, &progress, out, err);
 }
 
 static void reply_of_one(struct http_request *r, const struct api_recording *a, const struct filter *filter,
