@@ -12,7 +12,7 @@
 #include "datasets/camera.h"
 #include "datasets/definition.h"
 
-enum { LAYOUT_PATH = 320, LAYOUT_META = 4 };
+enum { LAYOUT_PATH = 320, LAYOUT_META = 5 };
 
 struct layout_video { /* of an episode and a feature of images */
     uint32_t source;

@@ -329,6 +329,19 @@ static bool put_json(struct layout_file *f, const char *path, json_t *json, stru
     return (text && !f->data.failed) || reel_fail_memory(err);
 }
 
+/* What the Hub's programs read of a dataset first: which files are its rows. */
+static bool put_readme(const struct dataset_layout *l, struct layout_file *f, struct reel_error *err) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "---\nconfigs:\n- config_name: default\n  data_files: data/*/*.parquet\ntags:\n- LeRobot\n"
+             "task_categories:\n- robotics\n---\n\n%u episodes and %llu frames at %u frames a second, made by Reel of "
+             "its recordings as a dataset of LeRobot v3.0.\n",
+             (unsigned)l->n_good, (unsigned long long)l->frames, (unsigned)l->definition.spec.fps);
+    grow_text(&f->data, text);
+    set_file(f, "README.md");
+    return !f->data.failed || reel_fail_memory(err);
+}
+
 static bool put_tables(struct dataset_layout *l, struct layout_file *episodes, struct layout_file *tasks,
                        struct reel_error *err) {
     const struct reel_text_sink to_episodes = {keep, &episodes->data}, to_tasks = {keep, &tasks->data};
@@ -382,6 +395,9 @@ bool layout_put_meta(struct dataset_layout *l, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     l->n_files = n;
+    if (!put_readme(l, f++, err)) {
+        return false;
+    }
     for (uint32_t i = 0; i < l->n_episodes; i++) {
         const struct layout_episode *e = &l->episodes[i];
         if (!e->problem) {
@@ -391,7 +407,7 @@ bool layout_put_meta(struct dataset_layout *l, struct reel_error *err) {
             f++->episode = e;
         }
     }
-    put_videos_files(l, f + LAYOUT_META);
+    put_videos_files(l, f + LAYOUT_META - 1); /* without README.md */
     return put_tables(l, &f[0], &f[3], err) && put_json(&f[1], "meta/info.json", info_of(l), err) &&
            put_json(&f[2], "meta/stats.json", stats_of(l), err);
 }
