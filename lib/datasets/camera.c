@@ -7,6 +7,7 @@
 
 #include "base/cancel.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "datasets/walk.h"
 #include "media/mp4/decode.h"
 #include "media/mp4/encode.h"
@@ -275,14 +276,19 @@ static bool view_frames(struct viewing *v, const struct dataset_camera *c, struc
 bool dataset_camera_statistics(struct dataset_camera *c, struct dataset_number out[CAMERA_COLOURS],
                                struct reel_error *err) {
     AUTO_STRUCT(viewing_done) struct viewing v = {0};
+    struct reel_error why = {0};
     struct reel_selection q = selection_of(c);
     q.view = NULL;
+    memset(out, 0, CAMERA_COLOURS * sizeof *out);
     if (c->video == DATASET_H265) {
-        return true; /* there is no decoder: nothing is counted */
+        return true;
     }
     if (!(v.stream = reel_stream_open(&c->recording, 1, &q, err)) ||
-        (c->video == DATASET_H264 && !(v.h264 = h264_decoder_new(err))) || !view_frames(&v, c, err)) {
+        (c->video == DATASET_H264 && !(v.h264 = h264_decoder_new(err)))) {
         return false;
+    }
+    if (!view_frames(&v, c, &why)) {
+        return v.h264 ? reel_error_ignore(err, &why) : reel_error_pass(err, &why);
     }
     for (unsigned i = 0; i < CAMERA_COLOURS; i++) {
         out[i] = sum_up(v.h.counts[i], v.h.pixels);

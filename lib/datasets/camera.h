@@ -19,7 +19,8 @@ struct reel_conversion *dataset_camera_video(struct dataset_camera *camera, cons
 uint32_t dataset_camera_version(void); /* changes when a byte of a video or a number of the statistics does */
 
 /* Of red, green and blue over the pixels, 0 to 1; count: of the images that were looked at. As LeRobot has it: of n
- * frames n^0.75, at least 100 and at most 10,000, at equal distances; of large images each k-th row and column. */
+ * frames n^0.75, at least 100 and at most 10,000, at equal distances; of large images each k-th row and column. All
+ * are zero where recorded video cannot be decoded here, which players may do: of H.265, of some profiles of H.264. */
 enum { CAMERA_COLOURS = 3 };
 bool dataset_camera_statistics(struct dataset_camera *camera, struct dataset_number out[CAMERA_COLOURS],
                                struct reel_error *err);

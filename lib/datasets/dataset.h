@@ -68,6 +68,7 @@ enum dataset_video { DATASET_NO_VIDEO, DATASET_ENCODED /* from images */, DATASE
 struct dataset_picture { /* of a source */
     enum dataset_video video;
     uint32_t width, height; /* of the video's frames */
+    uint8_t chroma, bits;   /* as in H.264: 0 grey, 1 4:2:0, 2 4:2:2, 3 4:4:4; of a luma sample */
 };
 
 struct dataset_episode {

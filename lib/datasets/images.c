@@ -23,6 +23,8 @@ static bool read_frame_head(const struct reel_image *image, struct walk_source *
         if (role == NAL_SPS && nal_read_sps(unit, is_h265(image), &size)) {
             out->width = size.width;
             out->height = size.height;
+            out->chroma = size.chroma;
+            out->bits = size.luma_bits;
         }
     }
     return picture;
@@ -32,7 +34,11 @@ static bool read_frame_head(const struct reel_image *image, struct walk_source *
 static enum dataset_drop take_picture(struct walk_source *s, const struct reel_image *image, struct reel_error *err) {
     struct reel_error why = {0};
     bool video = image->compressed && (image->form == REEL_PICTURE_H264 || is_h265(image));
-    struct dataset_picture one = {.video = !video ? DATASET_ENCODED : is_h265(image) ? DATASET_H265 : DATASET_H264};
+    struct dataset_picture one = {.chroma = 1,
+                                  .bits = 8,
+                                  .video = !video           ? DATASET_ENCODED
+                                           : is_h265(image) ? DATASET_H265
+                                                            : DATASET_H264};
     if (video ? !read_frame_head(image, s, &one) : !reel_image_size(image, &one.width, &one.height)) {
         return DATASET_UNREADABLE;
     }

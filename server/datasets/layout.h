@@ -20,7 +20,7 @@ struct layout_video { /* of an episode and a feature of images */
     uint32_t source;
     uint64_t size; /* of its file */
     char sha256[SHA256_HEX];
-    struct dataset_number stats[CAMERA_COLOURS]; /* count 0: of H.265, which is not decoded */
+    struct dataset_number stats[CAMERA_COLOURS]; /* count 0: its frames cannot be decoded here */
 };
 
 struct layout_episode {

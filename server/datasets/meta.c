@@ -66,8 +66,20 @@ static json_t *numbers_feature(const struct dataset_layout *l, uint32_t f) {
     return json_pack("{s:s, s:[i], s:o}", "dtype", "float32", "shape", width, "names", names);
 }
 
+/* "yuv420p", "yuv422p10le" */
+static void name_pixels(const struct dataset_picture *p, char out[32]) {
+    static const char *const names[] = {"gray", "yuv420p", "yuv422p", "yuv444p"};
+    char depth[8] = "";
+    if (p->bits > 8) {
+        snprintf(depth, sizeof depth, "%ule", p->bits);
+    }
+    snprintf(out, 32, "%s%s", names[p->chroma & 3], depth);
+}
+
 static json_t *video_feature(const struct dataset_layout *l, uint32_t source) {
     const struct dataset_picture *p = &first_episode(l)->e.pictures[source];
+    char pixels[32];
+    name_pixels(p, pixels);
     json_t *info =
         json_pack("{s:i, s:i, s:s, s:s, s:i, s:i, s:b, s:b}", "video.height", p->height, "video.width", p->width,
                   "video.codec", p->video == DATASET_H265 ? "hevc" : "h264", "video.pix_fmt", "yuv420p", "video.fps",
@@ -164,7 +176,7 @@ static json_t *stats_of(const struct dataset_layout *l) {
     for (uint32_t f = 0, video = 0; l->n_good > 0 && f < l->definition.spec.n_features; f++) {
         uint32_t first, source, width = width_of(l, f, &first);
         bool is_video = layout_is_video(l, f, &source);
-        if (!is_video || first_episode(l)->e.pictures[source].video != DATASET_H265) {
+        if (!is_video || join(l, &video, 0).count > 0) {
             json_object_set_new(out, l->definition.features[f].name,
                                 is_video ? stats_of_feature(l, &video, 0, CAMERA_COLOURS)
                                          : stats_of_feature(l, NULL, first, width));

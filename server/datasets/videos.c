@@ -132,8 +132,7 @@ static bool make_video(struct app *app, const struct dataset_layout *l, const st
     struct dataset_camera *camera = recording ? dataset_camera_new(recording, &spec, &e->e, out->source, err) : NULL;
     memset(out->stats, 0, sizeof out->stats);
     return camera && write_video(app, camera, names.video, out, progress, err) &&
-           dataset_camera_statistics(camera, out->stats, err) && write_note(app, names.note, out, err) &&
-           store_trim_derived(app->store, app->config.derived_bytes - app_kept_bytes(&app->config), err);
+           dataset_camera_statistics(camera, out->stats, err) && write_note(app, names.note, out, err);
 }
 
 bool made_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,

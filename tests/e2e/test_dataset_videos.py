@@ -249,6 +249,11 @@ class Recorded(Dataset):
             self.assertAlmostEqual(stats['mean'][colour][0][0], mean / 255, delta=.02)
             self.assertAlmostEqual(stats['std'][colour][0][0], (sum(v * v for v in values) / len(values) - mean * mean) ** .5 / 255, delta=.02)
         self.assertNotIn(FRONT, self.file('h265', 'meta/stats.json').json())
+        broken = [*self.frames['h264'][:5], b'\0\0\0\1\x41' + b'\xff' * 50, *self.frames['h264'][6:]]
+        self.tagged('broken.mcap', mcap({'/video': ('h264', list(zip(self.times, broken)))}), 'broken')
+        self.put('broken', {'search': {'q': 'kind:broken'}, 'clock': '/video', 'features': {FRONT: '/video'}})
+        self.assertEqual(len(times_of(self.video('broken'))), RECORDED)
+        self.assertEqual(self.file('broken', 'meta/stats.json').json(), {})
 
     def test_on_another_grid(self):
         self.put('grid', {'search': {'q': 'kind:h264'}, 'fps': 15, 'features': {FRONT: '/video'}})
@@ -290,23 +295,51 @@ class Cuts(Dataset):
 
 @unittest.skipUnless(shutil.which('ffmpeg'), 'needs ffmpeg')
 class Room(unittest.TestCase):
-    def test_videos_are_made_again(self):
-        """Those that had to go, and after a restart."""
-        server = Server()
-        self.addCleanup(server.stop)
-        key = server.added('one.bag', sample(2, 1))
-        server.request('PUT', API + '/datasets/one', json.dumps({'value': {**{k: v for k, v in VALUE.items() if k != 'search'}, 'recordings': [key]}}))
-        path = '/dav/datasets/one/videos/%s/chunk-000/file-000.mp4' % FRONT
-        answer = server.get(path)
-        self.assertEqual(answer.status, 200)
-        folder = os.path.join(server.data, 'derived')
-        made = [name for name in os.listdir(folder) if name.endswith('.mp4')]
-        self.assertEqual(len(made), 2)
-        for name in made:
-            os.unlink(os.path.join(folder, name))
-        again = server.get(path)
-        self.assertEqual((again.status, again.body, again.headers['ETag']), (200, answer.body, answer.headers['ETag']))
-        self.assertEqual(len([name for name in os.listdir(folder) if name.endswith('.mp4')]), 1)
+    """Videos are files of the folder of derived files, with notes beside them."""
+    def setUp(self):
+        self.data = tempfile.mkdtemp(prefix='reel-e2e-')
+        self.addCleanup(shutil.rmtree, self.data, True)
+        self.start()
+        self.server.added('one.bag', sample(2, 1))
+        value = {**VALUE, 'search': {'q': 'collection:lab'}}
+        self.server.request('PUT', API + '/datasets/one', json.dumps({'value': value}))
+
+    def start(self):
+        self.server = Server(self.data)
+        self.addCleanup(self.server.stop)
+
+    def get(self, path):
+        answer = self.server.get('/dav/datasets/one/' + path)
+        self.assertEqual(answer.status, 200, answer)
+        return answer
+
+    def made(self):
+        return {name for name in os.listdir(os.path.join(self.data, 'derived')) if name.endswith('.mp4')}
+
+    def remove(self):
+        for name in self.made():
+            os.unlink(os.path.join(self.data, 'derived', name))
+
+    def test_what_had_to_go_is_made_again(self):
+        path = 'videos/%s/chunk-000/file-000.mp4' % FRONT
+        answer = self.get(path)
+        self.assertEqual(len(self.made()), 2)
+        self.remove()
+        again = self.get(path)
+        self.assertEqual((again.body, again.headers['ETag']), (answer.body, answer.headers['ETag']))
+        self.assertEqual(len(self.made()), 1)
+
+    def test_only_what_is_new_is_made(self):
+        info = self.get('meta/info.json').json()
+        stats, old = self.get('meta/stats.json').body, self.made()
+        self.remove()
+        self.server.stop()
+        self.start()
+        self.assertEqual(self.get('meta/stats.json').body, stats)
+        self.assertEqual(self.made(), set())
+        self.server.added('two.bag', sample(1, 2))
+        self.assertEqual((info['total_episodes'], self.get('meta/info.json').json()['total_episodes']), (1, 2))
+        self.assertEqual((len(self.made()), self.made() & old), (2, set()))
 
 
 if __name__ == '__main__':

@@ -59,8 +59,8 @@ bool tree_find(struct http_request *r, const char *path, struct tree_node *out, 
 
 /* ---- lists */
 
-enum { TREE_PAGE_MAX = 1000 };
-struct tree_query {
+enum { TREE_PAGE_MAX = 1000, TREE_ENTRY_MEMORY = 1024, TREE_PAGE_MEMORY = TREE_PAGE_MAX * TREE_ENTRY_MEMORY };
+struct tree_query {     /* the memory of an entry and of its text, with names of usual length, is TREE_ENTRY_MEMORY */
     const char *prefix; /* of the paths: "lab/" is what is in the folder lab, "lab/2024-" what begins so in it */
     const char *after;  /* only paths after this one, and if it ends with a slash after all in that folder; "": all */
     /* Files of all folders below, and no folders; else what has a slash after the prefix is listed as a folder. Files
