@@ -7,6 +7,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -34,6 +35,7 @@ struct reel_play {
     int64_t tape_ns;                /* of the last message */
     int64_t anchor_ns, anchor_tape; /* this tape time is, or was, at this time of the monotonic clock */
     bool seeks;                     /* to state.position_ns */
+    int wake;                       /* play_wake(), -1: none */
     struct arena arena;             /* of options.pause_topics */
     unsigned references;
 };
@@ -88,6 +90,7 @@ struct reel_play *reel_play_new(const struct reel_play_options *given, struct re
     condition_init(&play->changed);
     pthread_mutex_init(&play->mutex, NULL);
     play->references = 1;
+    play->wake = -1;
     play->options = options;
     if (options.n_pause_topics > 0 &&
         !(play->options.pause_topics = arena_texts(&play->arena, options.pause_topics, options.n_pause_topics))) {
@@ -142,6 +145,12 @@ void play_through(struct reel_play *play, play_view view, uint32_t actor) {
     play->actor = actor;
 }
 
+void play_wake(struct reel_play *play, int fd) {
+    pthread_mutex_lock(&play->mutex);
+    play->wake = fd;
+    pthread_mutex_unlock(&play->mutex);
+}
+
 bool reel_play_set(struct reel_play *play, const struct reel_play_change *given, struct reel_error *err) {
     struct reel_play_change own, *change = &own;
     if (!options_copy(&own, sizeof own, given, "reel_play_change", err)) {
@@ -164,6 +173,9 @@ bool reel_play_set(struct reel_play *play, const struct reel_play_change *given,
             play->seeks = true;
         }
         pthread_cond_broadcast(&play->changed);
+        if (play->wake >= 0) {
+            (void)eventfd_write(play->wake, 1);
+        }
     }
     pthread_mutex_unlock(&play->mutex);
     return good || reel_fail(err, REEL_ARGUMENT, "the position lies outside of what is played");
@@ -184,6 +196,15 @@ void reel_play_get(struct reel_play *play, struct reel_play_state *out) {
 
 enum due { DUE, SEEKS, NOT_YET };
 
+/* When this tape time is reached, on the monotonic clock; INT64_MAX: not as things are. */
+static int64_t reached_at(const struct reel_play *play, int64_t tape) {
+    if (play->state.paused) {
+        return INT64_MAX;
+    }
+    double left = play->state.speed == 0 ? 0 : (double)(tape - play->anchor_tape) / play->state.speed;
+    return left >= (double)(INT64_MAX / 2) ? INT64_MAX : play->anchor_ns + (int64_t)left;
+}
+
 /* Waits until `tape` is reached or a new position is wanted, but not beyond `limit_ns` of the monotonic clock. */
 static enum due play_wait_for(struct reel_play *play, int64_t tape, int64_t limit_ns) {
     for (;;) {
@@ -192,8 +213,7 @@ static enum due play_wait_for(struct reel_play *play, int64_t tape, int64_t limi
             return SEEKS;
         }
         if (!play->state.paused) {
-            double left = play->state.speed == 0 ? 0 : (double)(tape - play->anchor_tape) / play->state.speed;
-            int64_t due = left >= (double)(INT64_MAX / 2) ? INT64_MAX : play->anchor_ns + (int64_t)left;
+            int64_t due = reached_at(play, tape);
             if (play->state.speed == 0) {
                 anchor(play, tape);
                 due = now;
@@ -384,7 +404,8 @@ static enum reel_step wait_locked(struct player *p, int64_t limit_ns, bool *due,
             return REEL_STEP_ERROR;
         }
         enum reel_step step = play_fetch(p, err);
-        if (step != REEL_STEP_MESSAGE || p->at_once) {
+        bool shown = p->play->wake >= 0 && p->waits && p->next.before_start; /* also while it is paused */
+        if (step != REEL_STEP_MESSAGE || p->at_once || shown) {
             *due = true;
             return step;
         }
@@ -410,6 +431,30 @@ bool reel_play_wait(struct reel_stream *played, int64_t timeout_ns) {
     return due || p->failed;
 }
 
+int64_t play_due(struct reel_stream *played) {
+    struct player *p = (struct player *)played;
+    if (reel_play_wait(played, 0)) {
+        return 0;
+    }
+    pthread_mutex_lock(&p->play->mutex);
+    int64_t due = reached_at(p->play, ticks_first(p) ? p->tick_tape : p->next_tape);
+    pthread_mutex_unlock(&p->play->mutex);
+    return due;
+}
+
+void play_step(struct reel_stream *played) {
+    struct player *p = (struct player *)played;
+    p->at_once = true;
+    p->due = false;
+}
+
+void play_rest(struct reel_stream *played) {
+    const struct reel_stream *now = current((struct player *)played);
+    for (uint32_t i = 0; i < now->n_sources; i++) {
+        reader_rest(now->readers[i]);
+    }
+}
+
 /* The mutex is held. */
 static enum reel_step next_locked(struct player *p, struct reel_message *m, struct reel_error *err) {
     bool due = p->due;
@@ -429,6 +474,9 @@ static enum reel_step next_locked(struct player *p, struct reel_message *m, stru
         give_clock(p, m);
     } else if (step == REEL_STEP_MESSAGE) {
         give_message(p, m);
+        if (p->at_once && p->play->state.paused) {
+            anchor(p->play, p->play->tape_ns); /* from here it goes on */
+        }
     }
     p->at_once = false;
     return step;
