@@ -19,6 +19,7 @@
 #include "index/pack_model.h"
 #include "stream/initial_state.h"
 #include "stream/selection.h"
+#include "stream/view.h"
 
 enum { CLOCK_BYTES = 8, STATE_CHANNELS_MAX = 8 /* of one recording, besides its own */ };
 static const struct reel_channel unused = {.name = "", .type = "", .encoding = ""};
@@ -287,6 +288,9 @@ static bool note_positions(struct player *p, struct reel_error *err) {
 static struct reel_stream *open_below(const struct reel_play *play, struct reel_recording *const *recordings,
                                       uint32_t n, const struct reel_selection *selection, struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);
+    if (stream && selection->view) {
+        stream = selection->view->open(stream, recordings, n, selection, err);
+    }
     return stream && play->view ? play->view(stream, play->actor, err) : stream;
 }
 

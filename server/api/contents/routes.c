@@ -93,6 +93,24 @@ static const struct http_param merge_play_params[] = {PARAM_MERGE, PLAY_PARAMS, 
     {                                                                                                                  \
         .name = "paused", .type = HTTP_BOOL, .help = "Waits for playback/play, or for PATCH /plays/{id}."              \
     }
+static const struct http_param foxglove_params[] = {
+    PARAM_SELECTION,
+    {.name = "view",
+     .type = HTTP_TEXT,
+     .fallback = "foxglove",
+     .help = "foxglove: what viewers draw, also of messages that they cannot read; raw: messages as recorded."},
+    {.name = "follow",
+     .type = HTTP_BOOL,
+     .help = "Of a live recording the present, and then what is appended; without it, it is played."},
+    {.name = "speed",
+     .type = HTTP_TEXT,
+     .fallback = "1",
+     .help = "How fast: a number from 0.01 to 100, or max: as fast as possible."},
+    {.name = "max_gap", .type = HTTP_DURATION, .help = "Longer silences are shortened to this."},
+    {.name = "loop", .type = HTTP_BOOL, .help = "Begins again at the end."},
+    {.name = "paused", .type = HTTP_BOOL, .help = "Waits until the viewer, or PATCH /plays/{id}, lets it go on."},
+    {0},
+};
 static const struct http_param nanover_play_params[] = {
     {.name = "start", .type = HTTP_TIME, .help = "Begins with the frame and the state at this time."},
     NANOVER_PLAY_PARAMS,
@@ -288,6 +306,15 @@ const struct api_route api_routes_contents[] = {
      .policy = {.key = HTTP_KEY_NATURAL},
      .tag = "contents",
      .answers = "200" ERRORS_WRITE},
+    {.http = {"GET", "/ws/recordings/{id}", ROLE_READ, foxglove_params,
+              "Plays a recording to Foxglove or a compatible viewer, by WebSocket, or follows it while it grows.",
+              api_foxglove, NULL, NULL, NULL},
+     .id = "playFoxglove",
+     .tag = "contents",
+     .detail = "The protocol is foxglove.sdk.v1, with playbackControl (play, pause, speed, seek), or "
+               "foxglove.websocket.v1, in which PATCH /plays/{id} controls the playback; X-Play names it. What is "
+               "subscribed to begins with the last message of each channel.",
+     .answers = "101:playNanover" ERRORS_CONTENTS " 426:UpgradeRequired"},
     {.http = {"GET", BASE "/recordings/{id}/nanover", ROLE_READ, nanover_play_params,
               "Plays a recording to a client of NanoVer, by WebSocket.", api_nanover_play, NULL, NULL, NULL},
      .id = "playNanover",
