@@ -44,6 +44,7 @@ struct cli_command {
     X(token)                                                                                                           \
     X(push)                                                                                                            \
     X(get)                                                                                                             \
+    X(dataset)                                                                                                         \
     X(fsck)                                                                                                            \
     X(scrub)                                                                                                           \
     X(backup)                                                                                                          \
