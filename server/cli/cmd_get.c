@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,61 +13,46 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/disk.h"
-#include "base/grow.h"
 #include "base/hex.h"
-#include "cli/cli.h"
-#include "cli/push_http.h"
+#include "cli/client.h"
+#include "cli/push_file.h"
 #include "recordings/names.h"
 #include "syntax/base64.h"
 
-enum { PAGE_BYTES_MAX = 64 << 20, PIECE = 1 << 20, ETAG_ROOM = 64 };
+enum { PIECE = 1 << 20, ETAG_ROOM = 64, JOBS_MAX = 16 };
 
 struct get {
-    const char *folder, *query; /* "q=robot:r2"; "" all */
-    char *api, *cursor;         /* cursor: of the next page; NULL: none */
+    struct client client;
+    const char *folder;
+    char *list; /* the path of the search */
+    bool dry_run;
+    _Atomic uint32_t received, skipped, failed;
+    pthread_mutex_t mutex; /* guards what follows */
+    json_t *page;
+    size_t next; /* of the page */
+    char *cursor;
+    bool last, stopped; /* there are no more pages; nothing else can be received either */
+    struct reel_error err;
+};
+
+/* A thread with a connection of its own. */
+struct getting {
+    struct get *get;
     struct push_http *http;
     struct push_answer answer;
-    uint32_t received, skipped, failed;
-    uint64_t bytes;
 };
 
 static void get_done(struct get *g) {
-    push_http_free(g->http);
-    free(g->api);
+    client_done(&g->client);
+    json_decref(g->page);
+    free(g->list);
     free(g->cursor);
-}
-
-static bool get_go_on(void) {
-    return !cli_interrupted();
-}
-
-static bool refuse_status(const struct push_answer *a, struct reel_error *err) {
-    json_auto_t *problem = json_loads(a->body, 0, NULL);
-    const char *detail = json_string_value(json_object_get(problem, "detail"));
-    return reel_fail(err, REEL_IO, "the server answers %ld%s%.300s", a->status, detail ? ": " : "",
-                     detail ? detail : "");
 }
 
 /* ---- files */
 
-static bool get_hash_file(int fd, char hex[65], struct reel_error *err) {
-    AUTO_MEM uint8_t *piece = malloc(PIECE);
-    struct digest hash;
-    ssize_t n = piece ? 1 : -1;
-    off_t at = 0;
-    if (!piece) {
-        return reel_fail_memory(err);
-    }
-    digest_start(&hash, DIGEST_SHA256);
-    for (; n > 0; at += n) {
-        n = pread(fd, piece, PIECE, at);
-        if (n < 0 || cli_interrupted()) {
-            return n < 0 ? reel_fail_errno(err, "cannot be read") : reel_fail(err, REEL_CANCELLED, "interrupted");
-        }
-        digest_add(&hash, piece, (size_t)n);
-    }
-    digest_end_hex(&hash, hex);
-    return true;
+static bool get_go_on(void) {
+    return !cli_interrupted();
 }
 
 /* Whether the file is there with this digest. */
@@ -74,7 +61,7 @@ static bool get_is_there(const char *path, const char *sha256, uint64_t size, st
     struct stat st;
     char hex[65];
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == size &&
-           get_hash_file(fd, hex, err) && strcmp(hex, sha256) == 0;
+           push_file_hash(fd, get_go_on, hex, err) && strcmp(hex, sha256) == 0;
 }
 
 /* The entity tag of originals is their digest. */
@@ -101,19 +88,12 @@ static bool get_make_folders(char *path, size_t from, struct reel_error *err) {
     return true;
 }
 
-struct receiving {
-    int fd;
-    struct get *get;
-};
-
 static bool receive(void *context, const void *data, size_t size, struct reel_error *err) {
-    struct receiving *in = context;
-    in->get->bytes += size;
-    return disk_write_all(in->fd, data, size) || reel_fail_errno(err, "cannot be written");
+    return disk_write_all(*(int *)context, data, size) || reel_fail_errno(err, "cannot be written");
 }
 
 /* The rest of the file, behind what is there. */
-static bool receive_rest(struct get *g, int fd, const char *url, const char *sha256, uint64_t size,
+static bool receive_rest(struct getting *g, int fd, const char *url, const char *sha256, uint64_t size,
                          struct reel_error *err) {
     char range[48], if_range[ETAG_ROOM + 16], etag[ETAG_ROOM];
     struct stat st;
@@ -126,24 +106,29 @@ static bool receive_rest(struct get *g, int fd, const char *url, const char *sha
     }
     snprintf(range, sizeof range, "Range: bytes=%llu-", (unsigned long long)have);
     snprintf(if_range, sizeof if_range, "If-Range: %s", etag);
-    struct receiving in = {.fd = fd, .get = g};
-    struct push_request q = {.method = "GET", .url = url, .write = receive, .context = &in};
+    struct push_request q = {.method = "GET", .url = url, .write = receive, .context = &fd};
     if (have > 0) {
         q.headers[0] = range;
         q.headers[1] = if_range;
         q.wants_part = true;
     }
     return push_http_do(g->http, &q, &g->answer, err) &&
-           (g->answer.status == (have > 0 ? 206 : 200) || refuse_status(&g->answer, err));
+           (g->answer.status == (have > 0 ? 206 : 200) || push_http_refused(&g->answer, err));
 }
 
 /* Receives a file as NAME.part, checks its digest and gives it its name. */
-static bool get_file(struct get *g, char *path, const char *url, const char *sha256, uint64_t size,
+static bool get_file(struct getting *w, char *path, const char *url, const char *sha256, uint64_t size,
                      struct reel_error *err) {
     AUTO_MEM char *part = disk_adjacent(path, ".part");
+    struct get *g = w->get;
     char hex[65];
     if (get_is_there(path, sha256, size, err)) {
         g->skipped++;
+        return true;
+    }
+    if (g->dry_run) {
+        char text[16];
+        printf("%s would be received (%s)\n", path, cli_size_text(size, text));
         return true;
     }
     if (!part) {
@@ -155,7 +140,7 @@ static bool get_file(struct get *g, char *path, const char *url, const char *sha
     if (fd < 0) {
         return err->code != REEL_OK ? false : reel_fail_errno(err, "%s", part);
     }
-    if ((size > 0 && !receive_rest(g, fd, url, sha256, size, err)) || !get_hash_file(fd, hex, err)) {
+    if ((size > 0 && !receive_rest(w, fd, url, sha256, size, err)) || !push_file_hash(fd, get_go_on, hex, err)) {
         return false;
     }
     if (strcmp(hex, sha256) != 0) {
@@ -189,7 +174,8 @@ static char *get_path_of(const struct get *g, const char *collection, const char
     return path;
 }
 
-static bool get_part(struct get *g, const json_t *recording, const json_t *part, bool several, struct reel_error *err) {
+static bool get_part(struct getting *w, const json_t *recording, const json_t *part, bool several,
+                     struct reel_error *err) {
     const char *id = json_string_value(json_object_get(recording, "id")),
                *collection = json_string_value(json_object_get(recording, "collection")),
                *name = json_string_value(json_object_get(recording, "name")),
@@ -199,131 +185,147 @@ static bool get_part(struct get *g, const json_t *recording, const json_t *part,
     if (!id || !collection || !name || !file || !sha256 || size < 0) {
         return reel_fail(err, REEL_DAMAGED, "it has no stored file");
     }
-    AUTO_MEM char *path = get_path_of(g, collection, name, file, several, err);
-    AUTO_MEM char *escaped = push_http_escape(g->http, file);
+    AUTO_MEM char *path = get_path_of(w->get, collection, name, file, several, err);
+    AUTO_MEM char *escaped = push_http_escape(w->http, file);
     AUTO_MEM char *url = NULL;
-    if (!path || !escaped || asprintf(&url, "%s/recordings/%s/file/%s", g->api, id, escaped) < 0) {
+    if (!path || !escaped || asprintf(&url, "%s/recordings/%s/file/%s", w->get->client.api, id, escaped) < 0) {
         return path ? reel_fail_memory(err) : false;
     }
-    return get_file(g, path, url, sha256, (uint64_t)size, err);
+    return get_file(w, path, url, sha256, (uint64_t)size, err);
 }
 
 /* False: nothing else can be received either. */
-static bool get_recording(struct get *g, const json_t *recording) {
+static bool get_recording(struct getting *w, const json_t *recording) {
     const json_t *parts = json_object_get(recording, "parts");
     size_t i;
     json_t *part;
     json_array_foreach((json_t *)parts, i, part) {
         struct reel_error err = {0};
-        if (!get_part(g, recording, part, json_array_size(parts) > 1, &err)) {
+        if (!get_part(w, recording, part, json_array_size(parts) > 1, &err)) {
             const char *name = json_string_value(json_object_get(recording, "name"));
             cli_fail(&cli_get, name, &err);
-            g->failed++;
+            w->get->failed++;
             return err.code != REEL_CANCELLED && err.code != REEL_NO_SPACE;
         }
     }
     return true;
 }
 
-static bool get_collect(void *context, const void *data, size_t size, struct reel_error *err) {
-    struct grow *page = context;
-    if (page->size + size > PAGE_BYTES_MAX) {
-        return reel_fail(err, REEL_LIMIT, "a page of the list has more than %d MiB", PAGE_BYTES_MAX >> 20);
+/* The next recording, a new reference; NULL: there are no more. The thread that needs the next page fetches it while
+ * the others wait. */
+static json_t *get_next(struct getting *w) {
+    struct get *g = w->get;
+    json_t *found = NULL;
+    pthread_mutex_lock(&g->mutex);
+    while (!g->stopped && g->next == json_array_size(json_object_get(g->page, "items")) && !g->last) {
+        bool more;
+        json_decref(g->page);
+        g->page = client_page(&g->client, w->http, g->list, &g->cursor, &more, &g->err);
+        g->next = 0;
+        g->stopped = !g->page;
+        g->last = !more;
     }
-    grow_put(page, data, size);
-    return !page->failed || reel_fail_memory(err);
+    if (!g->stopped) {
+        found = json_deep_copy(json_array_get(json_object_get(g->page, "items"), g->next));
+        g->next += found != NULL;
+    }
+    pthread_mutex_unlock(&g->mutex);
+    return found;
 }
 
-/* The next page of the list; a new reference, NULL with err. */
-static json_t *next_page(struct get *g, struct reel_error *err) {
-    struct grow page = {0};
-    AUTO_MEM char *url = NULL;
-    if (asprintf(&url, "%s/recordings?sort=created&limit=200%s%s%s%s", g->api, g->query[0] ? "&" : "", g->query,
-                 g->cursor ? "&cursor=" : "", g->cursor ? g->cursor : "") < 0) {
-        reel_fail_memory(err);
-        return NULL;
+static void *get_work(void *context) {
+    struct get *g = context;
+    AUTO_MEM struct getting *w = calloc(1, sizeof *w);
+    struct reel_error err = {0};
+    bool good = w || reel_fail_memory(&err);
+    if (good && (w->get = g, w->http = client_connect(&g->client, &err))) {
+        for (json_t *recording; good && (recording = get_next(w));) {
+            good = get_recording(w, recording) || reel_fail(&err, REEL_CANCELLED, "stopped; run it again to continue");
+            json_decref(recording);
+        }
+        push_http_free(w->http);
     }
-    const struct push_request q = {
-        .method = "GET", .url = url, .headers = {"Accept: application/json"}, .write = get_collect, .context = &page};
-    bool good =
-        push_http_do(g->http, &q, &g->answer, err) && (g->answer.status == 200 || refuse_status(&g->answer, err));
-    json_t *body = good ? json_loadb((const char *)page.data, page.size, 0, NULL) : NULL;
-    free(page.data);
-    if (good && !json_is_array(json_object_get(body, "items"))) {
-        reel_fail(err, REEL_DAMAGED, "the answer is no list of recordings");
-        json_decref(body);
-        return NULL;
+    if (err.code != REEL_OK) {
+        pthread_mutex_lock(&g->mutex);
+        g->stopped = true;
+        g->err = err;
+        pthread_mutex_unlock(&g->mutex);
     }
-    return body;
+    return NULL;
 }
 
-static bool get_all(struct get *g, struct reel_error *err) {
-    do {
-        json_auto_t *body = next_page(g, err);
-        const char *next = json_string_value(json_object_get(body, "next"));
-        size_t i;
-        json_t *recording;
-        free(TAKE(g->cursor));
-        if (!body || (next && !(g->cursor = push_http_escape(g->http, next)))) {
-            return body ? reel_fail_memory(err) : false;
-        }
-        json_array_foreach(json_object_get(body, "items"), i, recording) {
-            if (!get_recording(g, recording)) {
-                return reel_fail(err, REEL_CANCELLED, "stopped; run it again to continue");
-            }
-        }
-    } while (g->cursor);
-    return true;
+static void get_all(struct get *g, unsigned jobs) {
+    pthread_t threads[JOBS_MAX];
+    unsigned n = 0;
+    pthread_mutex_init(&g->mutex, NULL);
+    while (n + 1 < jobs && pthread_create(&threads[n], NULL, get_work, g) == 0) {
+        n++;
+    }
+    get_work(g);
+    while (n > 0) {
+        pthread_join(threads[--n], NULL);
+    }
+    pthread_mutex_destroy(&g->mutex);
 }
 
 static int run_get(int argc, char **argv) {
-    AUTO_STRUCT(get_done) struct get g = {.query = ""};
+    AUTO_STRUCT(get_done) struct get g = {.folder = NULL};
     struct reel_error err = {0};
-    const char *token_file = NULL;
-    char token[PUSH_TOKEN_MAX];
+    bool quiet = false;
+    uint64_t jobs;
     int first, code;
     const struct cli_option options[] = {
-        {.name = "token-file",
-         .kind = CLI_TEXT,
-         .to = &token_file,
-         .value = "FILE",
-         .help = "file with the token; without it, REEL_TOKEN"},
+        {.name = "jobs",
+         .letter = 'j',
+         .kind = CLI_UINT,
+         .to = &jobs,
+         .value = "N",
+         .least = 1,
+         .most = JOBS_MAX,
+         .initial = "2",
+         .help = "recordings received at once"},
+        {.name = "dry-run", .kind = CLI_FLAG, .to = &g.dry_run, .help = "only print what would be received, and where"},
+        {.name = "quiet", .kind = CLI_FLAG, .to = &quiet, .help = "print errors only"},
+        CLIENT_TOKEN_OPTION(g.client),
         {0},
     };
-    if (!cli_options(&cli_get, options, 2, argc, argv, &first, &code)) {
+    if (!cli_options(&cli_get, options, 1, argc, argv, &first, &code)) {
         return code;
     }
-    if (argc - first != 2) {
+    if (!client_open(&g.client, argv, argc, &first, &err)) {
+        return err.code == REEL_ARGUMENT ? cli_misused(&cli_get, "%s", err.text) : cli_fail(&cli_get, NULL, &err);
+    }
+    if (argc - first != 1) {
         return cli_misused(&cli_get, "give the address of a server and a folder");
     }
-    char *address = argv[first], *query = strchr(address, '?');
-    if (query) {
-        *query = '\0';
-        g.query = query + 1;
-    }
-    g.folder = argv[first + 1];
+    g.folder = argv[first];
     size_t size = strlen(g.folder);
-    argv[first + 1][size > 1 && g.folder[size - 1] == '/' ? size - 1 : size] = '\0';
-    cli_catch_interrupt();
-    bool good =
-        push_http_token(token_file, token, &err) && ((g.api = push_http_api(address)) || reel_fail_memory(&err)) &&
-        (g.http = push_http_new(token[0] ? token : NULL, get_go_on, &err)) &&
-        (mkdir(g.folder, 0777) == 0 || errno == EEXIST || reel_fail_errno(&err, "%s", g.folder)) && get_all(&g, &err);
-    fprintf(stderr, "%u received, %u skipped, %u failed\n", g.received, g.skipped, g.failed);
+    argv[first][size > 1 && g.folder[size - 1] == '/' ? size - 1 : size] = '\0';
+    g.list = strdup("recordings?sort=created&limit=200");
+    client_add_query(&g.client, &g.list);
+    bool good = (g.list || reel_fail_memory(&err)) &&
+                (g.dry_run || mkdir(g.folder, 0777) == 0 || errno == EEXIST || reel_fail_errno(&err, "%s", g.folder));
+    if (good) {
+        get_all(&g, (unsigned)jobs);
+        good = g.err.code == REEL_OK || reel_error_pass(&err, &g.err);
+    }
+    if (!quiet && !g.dry_run) {
+        fprintf(stderr, "%u received, %u skipped, %u failed\n", g.received, g.skipped, g.failed);
+    }
     if (!good) {
         return cli_fail(&cli_get, NULL, &err);
     }
-    return g.failed == 0 ? CLI_DONE : CLI_FAILED;
+    return g.failed == 0 && cli_flush(&err) ? CLI_DONE : CLI_FAILED;
 }
 
 const struct cli_command cli_get = {
     .name = "get",
-    .arguments = "URL[?SEARCH] FOLDER [OPTION]…",
+    .arguments = "[URL[?SEARCH]] FOLDER [OPTION]…",
     .summary = "download all recordings that a search finds",
     .details = "SEARCH has the parameters of the list of recordings: http://archive:8040?q=robot:r2. The original "
                "files are written as\n"
                "FOLDER/COLLECTION/NAME and checked by their SHA-256. Run it again to continue: what is there is "
                "skipped, and a file that was\n"
-               "received in part goes on where it ended. The token is in the environment variable REEL_TOKEN.",
+               "received in part goes on where it ended. Without URL it is that of the environment variable REEL_URL.",
     .run = run_get,
 };

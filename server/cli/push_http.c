@@ -1,13 +1,18 @@
 /* See push_http.h. */
 #include "cli/push_http.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
+#include "cli/push_rate.h"
 
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+enum { JSON_BYTES_MAX = 64 << 20 };
 enum { CONNECT_S = 20, STALL_S = 60, ANSWER_S = 3600 };
 
 struct push_http {
@@ -17,6 +22,7 @@ struct push_http {
     const struct push_request *request;
     struct push_answer *answer;
     struct reel_error failure; /* of write() */
+    struct push_rate *rate;    /* NULL: none */
     char problem[CURL_ERROR_SIZE];
 };
 
@@ -27,8 +33,8 @@ static void start_library(void) {
 
 static size_t on_read(char *buffer, size_t size, size_t n, void *context) {
     struct push_http *h = context;
-    size_t got = 0;
-    return h->request->read(h->request->context, buffer, size * n, &got) ? got : CURL_READFUNC_ABORT;
+    size_t got = 0, room = push_rate_take(h->rate, size * n, h->go_on);
+    return room > 0 && h->request->read(h->request->context, buffer, room, &got) ? got : CURL_READFUNC_ABORT;
 }
 
 static size_t on_write(char *data, size_t size, size_t n, void *context) {
@@ -106,11 +112,20 @@ static void set_body(CURL *curl, struct push_http *h, const struct push_request 
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method);
 }
 
+/* Bytes that nobody has acknowledged for a minute: the link is cut. Without it the system tries for 15 minutes. */
+static int set_timeout(void *context, curl_socket_t fd, curlsocktype purpose) {
+    const unsigned ms = 1000 * STALL_S;
+    (void)context, (void)purpose;
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+    return CURL_SOCKOPT_OK;
+}
+
 static void set_rules(CURL *curl, struct push_http *h) {
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); /* several threads */
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
+    curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, set_timeout);
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, (long)STALL_S / 2);
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, 10L);
@@ -146,6 +161,11 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
     if (curl_easy_header(h->curl, "Upload-Offset", 0, CURLH_HEADER, -1, &offset) == CURLHE_OK) {
         out->offset = strtoll(offset->value, NULL, 10);
     }
+    struct curl_header *date;
+    if (curl_easy_header(h->curl, "Date", 0, CURLH_HEADER, -1, &date) == CURLHE_OK) {
+        time_t s = curl_getdate(date->value, NULL);
+        out->date_s = s > 0 ? (int64_t)s : 0;
+    }
     take_address(h, "Location", out->location, sizeof out->location);
     take_address(h, "Content-Location", out->content_location, sizeof out->content_location);
     curl_slist_free_all(headers);
@@ -158,6 +178,51 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
     bool ended = code == CURLE_ABORTED_BY_CALLBACK;
     return reel_fail(err, ended ? REEL_CANCELLED : REEL_IO, "%s",
                      h->problem[0] ? h->problem : curl_easy_strerror(code));
+}
+
+static bool push_http_collect(void *context, const void *data, size_t size, struct reel_error *err) {
+    struct grow *body = context;
+    if (body->size + size > JSON_BYTES_MAX) {
+        return reel_fail(err, REEL_LIMIT, "the answer has more than %d MiB", JSON_BYTES_MAX >> 20);
+    }
+    grow_put(body, data, size);
+    return !body->failed || reel_fail_memory(err);
+}
+
+json_t *push_http_json(struct push_http *h, const char *url, struct push_answer *out, struct reel_error *err) {
+    struct grow body = {0};
+    const struct push_request q = {.method = "GET",
+                                   .url = url,
+                                   .headers = {"Accept: application/json"},
+                                   .write = push_http_collect,
+                                   .context = &body};
+    bool good = push_http_do(h, &q, out, err) && out->status == 200;
+    json_t *json = good ? json_loadb((const char *)body.data, body.size, 0, NULL) : NULL;
+    grow_done(&body);
+    if (good && !json) {
+        reel_fail(err, REEL_DAMAGED, "the answer is not what this server answers: it is no JSON");
+    }
+    return json;
+}
+
+bool push_http_is_transient(long status) {
+    return status == 408 || status == 423 || status == 429 || status == 500 || status == 502 || status == 503 ||
+           status == 504;
+}
+
+bool push_http_refused(const struct push_answer *a, struct reel_error *err) {
+    json_auto_t *problem = json_loads(a->body, 0, NULL);
+    const char *detail = json_string_value(json_object_get(problem, "detail"));
+    return reel_fail(err,
+                     a->status == 404                                        ? REEL_NOT_FOUND
+                     : a->status == 409                                      ? REEL_CONFLICT
+                     : a->status >= 500 || push_http_is_transient(a->status) ? REEL_IO
+                                                                             : REEL_ARGUMENT,
+                     "the server answered %ld%s%.300s", a->status, detail ? ": " : "", detail ? detail : "");
+}
+
+void push_http_limit(struct push_http *h, struct push_rate *rate) {
+    h->rate = rate;
 }
 
 char *push_http_escape(struct push_http *h, const char *text) {
