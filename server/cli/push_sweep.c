@@ -14,7 +14,7 @@
 static const int64_t SWEEP_NS = 5000000000, RETRY_NS = 60000000000;
 
 static int64_t server_now_s(const struct push_agent *a) {
-    return a->server_offset_s != 0 ? a->server_offset_s + push_boot_s() : 0;
+    return a->server_offset_s + push_boot_s();
 }
 
 /* Whether the server has it at this moment; false with err if it cannot be asked. */
@@ -29,6 +29,9 @@ static bool confirm(struct push_agent *a, struct push_http *http, struct push_it
     json_auto_t *recording = push_http_json(http, url, answer, err);
     if (err->code != REEL_OK) {
         return false;
+    }
+    if (answer->date_s > 0) {
+        a->server_offset_s = answer->date_s - push_boot_s();
     }
     const char *state = json_string_value(json_object_get(recording, "state"));
     bool trashed = state && strcmp(state, "trashed") == 0;
@@ -136,11 +139,16 @@ static bool sweep_space(struct push_agent *a, struct push_http *http, const char
 static bool sweep_age(struct push_agent *a, struct push_http *http) {
     bool reachable = true;
     for (struct push_item *item; reachable && !cli_interrupted() && (item = oldest(a, NULL));) {
-        int64_t now = server_now_s(a);
-        if (now == 0 || item->verified_s == 0 || now - item->verified_s < (int64_t)a->options->delete_after_s) {
+        struct reel_error err = {0};
+        bool good;
+        if (a->server_offset_s == 0 && !confirm(a, http, item, &good, &err)) { /* which says what time it is */
+            return false;
+        }
+        if (a->server_offset_s == 0 || item->verified_s == 0 ||
+            server_now_s(a) - item->verified_s < (int64_t)a->options->delete_after_s) {
             break;
         }
-        reachable = sweep_delete(a, http, item);
+        reachable = item->gone || sweep_delete(a, http, item);
     }
     return reachable;
 }

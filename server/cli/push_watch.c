@@ -17,6 +17,7 @@ static const int64_t SECOND = 1000000000, LINK_PAUSE_NS = 5000000000;
 enum {
     BACKOFF_FIRST_S = 10,
     BACKOFF_LONGEST_S = 600,
+    LINK_LONGEST_S = 20,
     RETRIES = 3,
     IDLE_MS = 500,
     TAGS_MAX = 64,
@@ -98,9 +99,10 @@ static void read_tags(struct push_agent *a, const struct push_unit *unit, struct
 
 static void note_failure(struct push_agent *a, struct push_item *main, const char *path, const struct reel_error *err) {
     int64_t s = BACKOFF_FIRST_S << (main->failures < 6 ? main->failures : 6);
-    main->failures++;
     main->is_io = err->code == REEL_IO;
-    main->retry_ns = clock_ns() + (s < BACKOFF_LONGEST_S ? s : BACKOFF_LONGEST_S) * SECOND;
+    int64_t longest = main->is_io ? LINK_LONGEST_S : BACKOFF_LONGEST_S; /* a link may be back at any time */
+    main->failures++;
+    main->retry_ns = clock_ns() + (s < longest ? s : longest) * SECOND;
     a->pause_ns = main->is_io ? clock_ns() + LINK_PAUSE_NS : 0;
     push_watch_fail(path, err);
 }

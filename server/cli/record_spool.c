@@ -24,7 +24,7 @@
 #include "syntax/msgpack.h"
 
 enum { BATCH_MAX = 4 << 20, KEPT_MAX = 8 << 20, ID_SIZE = 32, WAIT_TOLD_S = 2 };
-static const int64_t SYNC_NS = 1000000000, MERGE_NS = 1000000000;
+static const int64_t SYNC_NS = 1000000000, MERGE_NS = 1000000000, FULL_NS = 1000000000;
 static const char MAGIC[8] = {'r', 'e', 'e', 'l', 'r', 'e', 'c', '1'};
 
 struct spool_head {
@@ -53,7 +53,7 @@ struct record_spool {
     struct spool_batch last; /* may grow while it is not being sent */
     uint64_t sending;        /* offset behind the batch that is being sent */
     int64_t synced_ns;
-    bool closing, is_done;
+    bool closing, is_done, is_full;
     struct reel_error failure;
 };
 
@@ -169,7 +169,9 @@ static bool begin_file(struct record_spool *s, struct reel_error *err) {
 }
 
 static bool append(struct record_spool *s, int64_t now, struct reel_bytes rows, struct reel_error *err) {
-    if (s->head.sent == s->end && s->end > KEPT_MAX && !begin_file(s, err)) {
+    bool begins = s->head.sent == s->end && (s->end > KEPT_MAX || s->is_full);
+    s->is_full = true; /* unless the end is reached */
+    if (begins && !begin_file(s, err)) {
         return false;
     }
     if (s->last_at == 0 || !extend_last(s, now, rows)) {
@@ -178,6 +180,7 @@ static bool append(struct record_spool *s, int64_t now, struct reel_bytes rows, 
             return false;
         }
     }
+    s->is_full = false;
     if (clock_ns() - s->synced_ns >= SYNC_NS) {
         s->synced_ns = clock_ns();
         return fdatasync(s->fd) == 0 || reel_fail_errno(err, "%s", s->path);
@@ -185,11 +188,26 @@ static bool append(struct record_spool *s, int64_t now, struct reel_bytes rows, 
     return true;
 }
 
+/* On a full disk it waits until the server has all of the file. */
+static bool append_patiently(struct record_spool *s, int64_t now, struct reel_bytes rows, struct reel_error *err) {
+    struct reel_error why = {0};
+    while (s->failure.code == REEL_OK) {
+        why = (struct reel_error){0};
+        if (append(s, now, rows, &why)) {
+            return true;
+        }
+        if (why.code != REEL_NO_SPACE) {
+            return reel_error_pass(err, &why);
+        }
+        condition_wait(&s->changed, &s->mutex, clock_deadline(FULL_NS));
+    }
+    return reel_error_pass(err, &s->failure);
+}
+
 bool record_spool_append(struct record_spool *s, struct reel_bytes rows, struct reel_error *err) {
     int64_t now = reel_now_ns();
     pthread_mutex_lock(&s->mutex);
-    bool good = s->failure.code == REEL_OK ? keep_channels(s, rows, err) && append(s, now, rows, err)
-                                           : reel_error_pass(err, &s->failure);
+    bool good = keep_channels(s, rows, err) && append_patiently(s, now, rows, err);
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->mutex);
     return good;
