@@ -1,6 +1,7 @@
 /* See push_http.h. */
 #include "cli/push_http.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/grow.h"
 #include "cli/push_rate.h"
 
@@ -23,6 +24,9 @@ struct push_http {
     struct push_answer *answer;
     struct reel_error failure; /* of write() */
     struct push_rate *rate;    /* NULL: none */
+    curl_off_t uploaded;       /* of the body, and since when no more */
+    int64_t moved_ns;
+    bool is_stalled;
     char problem[CURL_ERROR_SIZE];
 };
 
@@ -54,8 +58,13 @@ static size_t on_write(char *data, size_t size, size_t n, void *context) {
 
 static int push_http_on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {
     struct push_http *h = context;
-    (void)a, (void)b, (void)c, (void)d;
-    return !h->go_on();
+    (void)a, (void)b, (void)c;
+    if (h->request->read && (d != h->uploaded || (uint64_t)d >= h->request->length)) {
+        h->uploaded = d;
+        h->moved_ns = clock_ns();
+    }
+    h->is_stalled = h->request->read && clock_ns() - h->moved_ns > (int64_t)STALL_S * 1000000000;
+    return h->is_stalled || !h->go_on();
 }
 
 struct push_http *push_http_new(const char *token, bool (*go_on)(void), struct reel_error *err) {
@@ -150,6 +159,8 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
     h->answer = out;
     h->problem[0] = '\0';
     h->failure = (struct reel_error){0};
+    h->uploaded = 0;
+    h->moved_ns = clock_ns();
     curl_easy_reset(h->curl); /* keeps the connection */
     set_rules(h->curl, h);
     set_body(h->curl, h, q);
@@ -174,6 +185,9 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
     }
     if (h->failure.code != REEL_OK) {
         return reel_error_pass(err, &h->failure);
+    }
+    if (h->is_stalled) {
+        return reel_fail(err, REEL_IO, "nothing could be sent for a minute");
     }
     bool ended = code == CURLE_ABORTED_BY_CALLBACK;
     return reel_fail(err, ended ? REEL_CANCELLED : REEL_IO, "%s",

@@ -52,6 +52,7 @@ class Link:
                 s.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+            s.close()
 
     def close(self):
         self.listener.close()
