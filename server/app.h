@@ -41,11 +41,11 @@ struct app {
     struct plays *plays;           /* api/contents/plays.h: running playbacks */
     struct derived_cache *derived; /* work/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
-    struct reel_threads *threads; /* that large exports are rendered on */
-    struct access *access;        /* access/access.h: tokens, signed links, audit; while it serves */
-    struct http_server *http;
-    struct log_queue *_Atomic log; /* log_queue.h; while it serves */
-    char prefix[HTTP_PREFIX];      /* of --public-url, while it serves */
+    struct reel_threads *threads;     /* that large exports are rendered on */
+    struct access *access;            /* access/access.h: tokens, signed links, audit; while it serves */
+    struct http_server *_Atomic http; /* while it serves */
+    struct log_queue *_Atomic log;    /* log_queue.h; while it serves */
+    char prefix[HTTP_PREFIX];         /* of --public-url, while it serves */
     int64_t started_ns;
     struct import_totals imports;
     struct {

@@ -40,7 +40,7 @@
 #include "work/locks.h"
 
 enum { LINE_BYTES = 2048 };
-static const int64_t MANIFESTS_WAIT_NS = 5000000000, LOG_WAIT_NS = 2000000000;
+static const int64_t MANIFESTS_WAIT_NS = 2000000000, LOG_WAIT_NS = 2000000000;
 
 static bool open_store(struct app *app, struct reel_error *err) {
     const struct app_config *c = &app->config;
@@ -171,7 +171,11 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
               (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
               (app->sessions = sessions_open(app, err)) && (app->plays = plays_new(err)) &&
               (app->derived = open_derived(app, err)) && (app->threads = open_threads(config, err)) &&
-              settings_save(app, err) && ingest_resume(app, err);
+              settings_save(app, err);
+    if (ok) {
+        jobs_start(app->jobs);
+        ok = ingest_resume(app, err);
+    }
     if (!ok) {
         app_close(app);
     }

@@ -30,6 +30,11 @@ static bool derive(struct app *app, const struct job_call *call, struct reel_err
     return reel_fail(err, REEL_CANCELLED, "the server was restarted; send the request again");
 }
 
+static bool lists_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    (void)call;
+    return catalog_lists_prepare(app->catalog, err);
+}
+
 const struct job_kind job_kinds[] = {
     {.name = "scan", .lane = LANE_SMALL, .run = scan_job_run},
     {.name = "plan", .lane = LANE_PLANS, .quiet = true, .run = derive},
@@ -71,6 +76,7 @@ const struct job_kind job_kinds[] = {
      .brief = true,
      .run = live_unattended_run},
     {.name = "statistics", .lane = LANE_STATISTICS, .quiet = true, .brief = true, .run = statistics_run},
+    {.name = "lists", .lane = LANE_UPKEEP, .quiet = true, .brief = true, .here = true, .run = lists_run},
     {.name = "sweep", .lane = LANE_MAINTENANCE, .retries = SOME, .quiet = true, .run = sweep_run},
     {.name = "expiry", .lane = LANE_UPKEEP, .retries = SOME, .quiet = true, .brief = true, .run = sessions_run},
     {.name = "retention", .lane = LANE_MAINTENANCE, .run = retention_run},
@@ -109,11 +115,15 @@ static int64_t each_beat(struct app *app) {
 static int64_t each_rescan(struct app *app) {
     return (int64_t)app->config.rescan_s * SECOND_NS;
 }
+static bool lists_are_long(struct app *app) {
+    return catalog_lists_are_long(app->catalog);
+}
 static bool manifests_are_due(struct app *app) {
     return catalog_manifests_any(app->catalog);
 }
 
 const struct job_schedule job_schedule[] = {
+    {.kind = "lists", .every_ns = each_ten_minutes, .due = lists_are_long},
     {.kind = "manifests", .every_ns = each_minute, .due = manifests_are_due},
     {.kind = "webhook", .every_ns = each_second, .due = webhooks_add_jobs},
     {.kind = "unattended", .every_ns = each_beat, .due = peers_heartbeat},

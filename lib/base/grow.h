@@ -16,16 +16,20 @@ struct grow {
 
 /* Reserves `size` more bytes without counting them: the caller adds what it writes to g->size. NULL: no memory. */
 static inline uint8_t *grow_room(struct grow *g, size_t size) {
-    if ((!g->data || g->capacity - g->size < size) && !g->failed) {
+    if (g->failed) {
+        return NULL;
+    }
+    if (!g->data || g->capacity - g->size < size) {
         size_t new_capacity = g->capacity * 2 > g->size + size ? g->capacity * 2 : g->size + size + 256;
         uint8_t *data = realloc(g->data, new_capacity);
-        g->failed = data == NULL;
-        if (data) {
-            g->data = data;
-            g->capacity = new_capacity;
+        if (!data) {
+            g->failed = true;
+            return NULL;
         }
+        g->data = data;
+        g->capacity = new_capacity;
     }
-    return g->failed ? NULL : g->data + g->size;
+    return g->data + g->size;
 }
 /* The same, already counted in g->size. */
 static inline uint8_t *grow_take(struct grow *g, size_t size) {

@@ -56,9 +56,11 @@ enum {
     REEL_STATISTICS_FIELDS_MAX = 1024,       /* fields of one channel that have statistics … */
     REEL_STATISTICS_ALL_FIELDS_MAX = 131072, /* … and of all channels of a recording */
     REEL_STATISTICS_PATHS_MAX = 16 << 20,    /* bytes of their paths */
-    REEL_STATISTICS_MAX = 32 << 20,    /* bytes of all blocks of a recording, in memory; above it pairs of blocks become
-                                          one */
-    REEL_DERIVED_EVENTS_MAX = 1 << 19, /* events that follow from one recording … */
+    REEL_STATISTICS_MAX = 32 << 20,   /* bytes of all blocks of a recording, in memory; above it pairs of blocks become
+                                         one */
+    REEL_SCAN_AHEAD_BYTES = 64 << 20, /* chunks that a scan decodes ahead on threads, together … */
+    REEL_SCAN_AHEAD_MEMORY = 136 << 20,       /* … and with their stored bytes and the buffers of the threads */
+    REEL_DERIVED_EVENTS_MAX = 1 << 19,        /* events that follow from one recording … */
     REEL_DERIVED_EVENTS_BYTES_MAX = 64 << 20, /* … and their texts */
     REEL_QUESTION_CHANNELS_MAX = 1024,        /* channels of one recording that a question about values is about */
     REEL_VIDEO_FRAMES_MAX = 1 << 21,          /* frames of one MP4 file: 19 hours at 30 Hz */

@@ -185,10 +185,10 @@ static double payload_bytes(const struct opened_selection *o) {
     return bytes;
 }
 
-/* Rows of values take several times as long as copies of the payloads. */
+/* Rows of values, and videos, take several times as long as copies of the payloads. */
 static double cost_of(const struct reel_conversion *c) {
     enum { DECODED = 8 };
-    return (c->writer->takes & REEL_TAKES_VALUES) && !c->options.raw ? DECODED : 1;
+    return ((c->writer->takes & REEL_TAKES_VALUES) && !c->options.raw) || c->writer->is_costly ? DECODED : 1;
 }
 
 static bool is_large(struct conversion *c) {

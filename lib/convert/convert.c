@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "base/output_file.h"
 #include "convert/plan_compressed.h"
+#include "convert/writer_run.h"
 #include "stream/selection.h"
 
 enum { PIECE = 4 << 20 };
@@ -64,32 +65,17 @@ static bool write_compressed(struct reel_conversion *c, const struct reel_output
     return plan;
 }
 
-/* *is: planning may write the output: its groups are packed, and nothing before them depends on them, except a head
- * that can be replaced. */
-static bool is_one_pass(struct reel_conversion *c, const struct reel_output *output, bool *is, struct reel_error *err) {
-    const char *compression = c->options.compression;
+/* Planning may write the output: its groups are packed, and nothing before them depends on them, except a head that can
+ * be replaced. */
+static bool is_one_pass(const struct reel_conversion *c, const struct reel_output *output) {
     unsigned needs = c->writer->needs;
-    bool head = needs & (REEL_HEAD_FIRST | (output->rewrite ? REEL_HEAD_LAST : 0)),
-         packs = (compression[0] != '\0' && strcmp(compression, "none") != 0) || (needs & REEL_DECODES);
-    *is = head && packs;
-    if (head && !packs && (needs & REEL_PACKS_PLAIN)) {
-        struct reel_stream *stream = conversion_stream(c, NULL, err);
-        if (!stream) {
-            return false;
-        }
-        *is = stream_lays_out(stream);
-        conversion_return(c, stream);
-    }
-    return true;
+    bool head = needs & (REEL_HEAD_FIRST | (output->rewrite ? REEL_HEAD_LAST : 0));
+    return head && (writer_compresses(&c->options) || (needs & (REEL_DECODES | REEL_PACKS_PLAIN)));
 }
 
 bool conversion_write(struct reel_conversion *c, const struct reel_output *output, struct reel_loss *losses,
                       const struct reel_progress *progress, struct reel_error *err) {
-    bool one_pass;
-    if (!is_one_pass(c, output, &one_pass, err)) {
-        return false;
-    }
-    if (one_pass) {
+    if (is_one_pass(c, output)) {
         return write_compressed(c, output, losses, progress, err);
     }
     AUTO_MEM char *buffer = malloc(PIECE);

@@ -25,6 +25,7 @@ struct planning {
     struct reel_planned_output *rendered; /* what is not packed, for `output` */
     uint8_t *buffer;                      /* OUTPUT_PIECE bytes, for it */
     bool stores;                          /* there has been room for all groups so far */
+    bool keeps;                           /* the messages of each piece (taken_messages.h) */
 };
 
 static void planning_done(struct planning *p) {
@@ -45,10 +46,13 @@ struct group_piece {
         size_t at, size; /* in `notes` */
     } note[PIECE_GROUPS];
     struct grow notes;
+    struct taken_messages taken; /* where planning keeps them */
 };
 
 static void close_piece(struct pipeline_piece *base) {
-    grow_done(&((struct group_piece *)base)->notes);
+    struct group_piece *piece = (struct group_piece *)base;
+    grow_done(&piece->notes);
+    taken_done(&piece->taken);
 }
 
 static bool add_note(struct group_piece *piece, uint32_t group, const struct writer_run *run, struct reel_error *err) {
@@ -66,6 +70,8 @@ static bool next_groups(void *context, struct pipeline_piece *base, struct reel_
     piece->first = p->groups;
     piece->n = 0;
     piece->notes.size = 0;
+    taken_clear(&piece->taken);
+    p->run.keeps = p->keeps ? &piece->taken : NULL;
     for (bool packs = true;
          packs && piece->n < PIECE_GROUPS && p->estimated.pos - from < pipeline_piece_bytes(base->pipeline);) {
         bool more;
@@ -95,13 +101,16 @@ static bool next_groups(void *context, struct pipeline_piece *base, struct reel_
 struct packer {
     struct writer_run run;
     struct reel_conversion *conversion;
+    struct reel_stream *stream; /* the conversion's */
+    struct reel_stream *taken;  /* gives the messages of a piece instead; NULL: they are read again */
 };
 
 static void close_packer(void *worker) {
     struct packer *packer = worker;
     if (packer) {
         writer_run_close(&packer->run);
-        conversion_return(packer->conversion, packer->run.w.stream);
+        reel_stream_free(packer->taken);
+        conversion_return(packer->conversion, packer->stream);
         free(packer);
     }
 }
@@ -116,8 +125,11 @@ static void *open_packer(void *context, struct reel_error *err) {
         return stream ? (reel_fail_memory(err), NULL) : NULL;
     }
     packer->conversion = p->conversion;
+    packer->stream = stream;
     packer->run.plan = plan;
-    if (!writer_run_open(&packer->run, plan->writer, &plan->options, stream, plan->totals, false, err)) {
+    if ((p->keeps && !(packer->taken = taken_stream_new(stream, err))) ||
+        !writer_run_open(&packer->run, plan->writer, &plan->options, packer->taken ? packer->taken : stream,
+                         plan->totals, false, err)) {
         close_packer(packer);
         return NULL;
     }
@@ -144,9 +156,14 @@ static bool pack_group(struct writer_run *run, struct group_piece *piece, uint32
 
 static bool pack_groups(void *context, void *worker, struct pipeline_piece *base, struct reel_error *err) {
     struct group_piece *piece = (struct group_piece *)base;
+    const struct packer *packer = worker;
     struct writer_run *run = &((struct packer *)worker)->run;
     uint64_t room = 0;
     (void)context;
+    if (packer->taken) {
+        taken_stream_begin(packer->taken, &piece->taken);
+        run->stream_group = piece->first;
+    }
     for (uint32_t i = 0; i < piece->n; i++) {
         room += piece->groups[i].packs ? piece->groups[i].size : 0;
     }
@@ -260,8 +277,12 @@ static bool plan_all(struct planning *p, struct reel_stream *stream, const struc
     if (!plan_head(&p->run, stream, progress, &p->estimated, err) || (p->output && !plan_compressed_put_head(p, err))) {
         return false;
     }
-    p->run.w.packs_plain = p->output && stream_lays_out(stream);
-    if (!plan_groups(p, err)) {
+    bool small = p->plan->writer->needs & REEL_PACKS_PLAIN; /* groups */
+    p->run.w.packs_plain = p->output && small;
+    p->keeps = small && (p->output || writer_compresses(&p->plan->options));
+    bool good = plan_groups(p, err);
+    p->run.keeps = NULL;
+    if (!good) {
         return false;
     }
     uint64_t tail_at = p->plan->length;

@@ -25,7 +25,7 @@ enum {
                                 view_version */
     REEL_HEAD_FIRST = 256,   /* head() does not depend on what follows: an output with packed groups is written in one
                                 pass */
-    REEL_PACKS_PLAIN = 1024, /* looks at w->packs_plain */
+    REEL_PACKS_PLAIN = 1024, /* looks at w->packs_plain; its groups are of a few MiB */
     REEL_HEAD_LAST = 512,    /* it alone depends on that, and not its size: the same for an output whose head can be
                                 rewritten */
 };
@@ -146,9 +146,8 @@ struct reel_write {
     void *run;    /* this run's own */
     bool planning;
     bool packing;     /* messages() renders a group for which planning has called reel_write_pack() */
-    bool packs_plain; /* while planning: the output is written meanwhile, and the stream lays each payload out when its
-                         message is reached, so a group that is packed, also without compression, is read twice, not
-                         three times */
+    bool packs_plain; /* while planning: the output is written meanwhile, so groups are packed also without compression:
+                         the messages are not merged once more (taken_messages.h) */
     uint64_t group;   /* the message group being emitted, 0 … ; valid in messages() */
     uint64_t before;  /* REEL_STREAMED: messages of the groups before this one; in tail(): of all */
     uint64_t base;    /* where the writer's file begins in the output, when it is a member of another file */

@@ -31,6 +31,10 @@ bool writer_run_copy_options(struct reel_write_options *copy, const struct reel_
            copy_texts(&copy->source_ids, n_sources, arena) && copy_values(copy, arena);
 }
 
+bool writer_compresses(const struct reel_write_options *options) {
+    return options->compression[0] != '\0' && strcmp(options->compression, "none") != 0;
+}
+
 /* ---- options of the writer's table */
 
 static bool find_value(const struct reel_write *w, const char *name, uint32_t i, struct reel_write_value *value) {
@@ -106,7 +110,7 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
     if (w->planning) {
         writer_run_count(&run->plan->counts, m);
     }
-    return REEL_STEP_MESSAGE;
+    return !run->keeps || taken_add(run->keeps, w->stream, m, err) ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
 }
 
 void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
@@ -117,6 +121,9 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
     if (w->planning) { /* first_ns and last_ns need no correction: the next group has the message */
         run->plan->counts.messages--;
         run->plan->counts.by_channel[m->channel]--;
+    }
+    if (run->keeps) {
+        taken_remove_last(run->keeps);
     }
 }
 

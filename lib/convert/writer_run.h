@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "convert/taken_messages.h"
 #include "convert/writer.h"
 
 struct tail_part {
@@ -39,6 +40,7 @@ struct writer_run {
     struct reel_message pending;
     bool has_pending;
     uint64_t taken, quota;                /* messages of the current group: so far, at most */
+    struct taken_messages *keeps;         /* while planning: gets all messages that are taken; NULL: nothing does */
     struct reel_position first;           /* position of its first message */
     uint8_t *scratch;                     /* pieces of payloads that are hashed or needed in part */
     struct grow note;                     /* of the current group, while it is planned or packed */
@@ -51,6 +53,8 @@ struct writer_run {
 /* Copies the options, with their texts, into the arena. False: no memory. */
 bool writer_run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options,
                              uint32_t n_sources, struct arena *arena);
+
+bool writer_compresses(const struct reel_write_options *options);
 
 /* The stream is at its start. After a failure, too, the run is to be closed. Everything that is passed must outlive the
  * run. */

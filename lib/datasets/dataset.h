@@ -1,9 +1,11 @@
-/* Recordings as episodes of a training set (LeRobot v3): numbers of several topics, paired at the frames of a clock.
+/* Recordings as episodes of a training set (LeRobot v3): numbers and images of several topics, paired at the frames of
+ * a clock.
  *
- * Frame k is at k/fps from the first time at which every source has had a message. Its values are those of the latest
- * message of each source at or before it; the time between the two is the value's age. An episode is the longest run of
- * frames that have all values, none of them older than max_age_ns, up to the time at which the first source ends. The
- * recording is streamed twice: to find the run, and to read its values; only those of one row group are in memory. */
+ * Frame k is at k/fps from the first time at which every source has had a message; with a clock, the frames from that
+ * time on are at the times of its messages. A frame has the latest message of each source at or before it; the time
+ * between the two is the value's age. An episode is the longest run of frames that have all values, none of them older
+ * than max_age_ns, up to the time at which the first source ends. The recording is streamed twice: to find the run, and
+ * to read its numbers; only those of one row group are in memory. Images are a video for each source (camera.h). */
 #ifndef REEL_DATASETS_DATASET_H
 #define REEL_DATASETS_DATASET_H
 
@@ -21,15 +23,22 @@ enum {
 struct dataset_feature {
     const char *name;           /* "observation.state" */
     const char *const *sources; /* "/joint_states.position": a number, a list, or an object of numbers; one after
-                                   another */
+                                   another. Of images: one topic */
     uint32_t n_sources;
+};
+struct dataset_cut { /* of the recording's clock; both ends are in */
+    int64_t start_ns, end_ns;
 };
 struct dataset_spec {
     const struct dataset_feature *features;
     uint32_t n_features;
-    uint32_t fps;
-    int64_t max_age_ns; /* 0: any */
+    uint32_t fps;                  /* with a clock, 0 until the mean rate of its messages is known */
+    const char *clock;             /* a topic; NULL: frames are at k/fps */
+    int64_t max_age_ns;            /* 0: any */
+    const struct dataset_cut *cut; /* frames are within it; NULL: anywhere */
 };
+/* By its name, as LeRobot has it: "observation.image" and "observation.images.NAME". */
+bool dataset_feature_is_video(const struct dataset_feature *feature);
 /* REEL_ARGUMENT: names that LeRobot does not allow, or that are the same; no source, no clock, too many. */
 bool dataset_spec_check(const struct dataset_spec *spec, struct reel_error *err);
 
@@ -37,8 +46,9 @@ bool dataset_spec_check(const struct dataset_spec *spec, struct reel_error *err)
 enum dataset_drop {
     DATASET_KEPT,
     DATASET_TOO_OLD,    /* a value is older than max_age_ns */
-    DATASET_UNREADABLE, /* a message has no such numbers, or cannot be decoded */
-    DATASET_OTHER_SIZE, /* a message has more or fewer numbers than the first one */
+    DATASET_UNREADABLE, /* a message has no such numbers or no image, or cannot be decoded */
+    DATASET_OTHER_SIZE, /* a message has more or fewer numbers, or an image of another size, than the first one */
+    DATASET_OFF_GRID,   /* of H.264 or H.265: the frames since the last key frame do not follow each other one by one */
     DATASET_OTHER_RUN,  /* it has all values, but the run that it is in is not the longest */
     DATASET_DROPS
 };
@@ -54,17 +64,26 @@ struct dataset_number { /* of one number, over the frames of an episode in which
 };
 extern const double dataset_quantiles[5];
 
+enum dataset_video { DATASET_NO_VIDEO, DATASET_ENCODED /* from images */, DATASET_H264, DATASET_H265 };
+struct dataset_picture { /* of a source */
+    enum dataset_video video;
+    uint32_t width, height; /* of the video's frames */
+    uint8_t chroma, bits;   /* as in H.264: 0 grey, 1 4:2:0, 2 4:2:2, 3 4:4:4; of a luma sample */
+};
+
 struct dataset_episode {
-    int64_t start_ns; /* of its first frame, in the recording's clock */
-    uint64_t first;   /* the first frame's number in the grid */
-    uint64_t frames;  /* 0: there is no frame that has all values */
+    int64_t grid_ns;          /* time of frame 0, in the recording's clock … */
+    int64_t start_ns, end_ns; /* … and of the first and the last one of the episode */
+    uint64_t first;           /* the first frame's number */
+    uint64_t frames;          /* 0: there is no frame that has all values */
     uint64_t dropped[DATASET_DROPS];
     int64_t lead_ns, tail_ns; /* of the recording, before every source has begun and after the first one has ended */
     uint32_t n_sources, n_numbers;
-    uint32_t *widths;             /* by source */
-    char **names;                 /* by number: those that the messages have in `name`, else the source's and [i] */
-    struct dataset_ages *ages;    /* by source */
-    struct dataset_number *stats; /* by number; NULL until dataset_episode_write() */
+    uint32_t *widths;                 /* by source; 0: of images */
+    struct dataset_picture *pictures; /* by source */
+    char **names;                     /* by number: those that the messages have in `name`, else the source's and [i] */
+    struct dataset_ages *ages;        /* by source */
+    struct dataset_number *stats;     /* by number; NULL until dataset_episode_write() */
 };
 void dataset_episode_done(struct dataset_episode *e);
 

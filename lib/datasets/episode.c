@@ -8,12 +8,18 @@
 #include "datasets/episode.h"
 #include "datasets/table.h"
 
-const char *const dataset_drop_names[DATASET_DROPS] = {"", "too_old", "unreadable", "other_size", "other_run"};
+const char *const dataset_drop_names[DATASET_DROPS] = {"",           "too_old",  "unreadable",
+                                                       "other_size", "off_grid", "other_run"};
 
 static const char *const own_columns[] = {"timestamp", "frame_index", "episode_index", "index", "task_index"};
 enum { OWN_COLUMNS = sizeof own_columns / sizeof *own_columns };
 
 /* ---- what a dataset may be */
+
+bool dataset_feature_is_video(const struct dataset_feature *f) {
+    static const char prefix[] = "observation.images.";
+    return strncmp(f->name, prefix, sizeof prefix - 1) == 0 || strcmp(f->name, "observation.image") == 0;
+}
 
 static bool is_own(const char *name) {
     for (unsigned i = 0; i < OWN_COLUMNS; i++) {
@@ -37,12 +43,15 @@ static bool check_feature(const struct dataset_spec *spec, uint32_t at, struct r
             return reel_fail(err, REEL_ARGUMENT, "there are two features \"%.200s\"", f->name);
         }
     }
+    if (dataset_feature_is_video(f) && f->n_sources != 1) {
+        return reel_fail(err, REEL_ARGUMENT, "the images of \"%.200s\" are those of one topic", f->name);
+    }
     return f->n_sources > 0 || reel_fail(err, REEL_ARGUMENT, "the feature \"%.200s\" has no source", f->name);
 }
 
 bool dataset_spec_check(const struct dataset_spec *spec, struct reel_error *err) {
     uint64_t sources = 0;
-    if (spec->fps < 1 || spec->fps > DATASET_FPS_MAX) {
+    if ((spec->fps < 1 && !spec->clock) || spec->fps > DATASET_FPS_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "fps is 1 to %d", DATASET_FPS_MAX);
     }
     if (spec->max_age_ns < 0) {
@@ -69,6 +78,7 @@ void dataset_episode_done(struct dataset_episode *e) {
     }
     free(e->names);
     free(e->widths);
+    free(e->pictures);
     free(e->ages);
     free(e->stats);
     *e = (struct dataset_episode){0};
@@ -77,6 +87,7 @@ void dataset_episode_done(struct dataset_episode *e) {
 struct planning {
     struct dataset_episode *out;
     uint64_t first, frames; /* of the run that is going on */
+    int64_t start_ns, end_ns;
 };
 
 static void end_run(struct planning *p) {
@@ -84,6 +95,8 @@ static void end_run(struct planning *p) {
         p->out->dropped[DATASET_OTHER_RUN] += p->out->frames;
         p->out->first = p->first;
         p->out->frames = p->frames;
+        p->out->start_ns = p->start_ns;
+        p->out->end_ns = p->end_ns;
     } else {
         p->out->dropped[DATASET_OTHER_RUN] += p->frames;
     }
@@ -92,13 +105,16 @@ static void end_run(struct planning *p) {
 
 static bool plan_frame(void *context, struct walk *w, uint64_t frame, enum dataset_drop drop, struct reel_error *err) {
     struct planning *p = context;
-    (void)w, (void)err;
+    (void)err;
+    p->out->grid_ns = frame == 0 ? w->time_ns : p->out->grid_ns;
     if (drop != DATASET_KEPT) {
         p->out->dropped[drop]++;
         end_run(p);
         return true;
     }
     p->first = p->frames == 0 ? frame : p->first;
+    p->start_ns = p->frames == 0 ? w->time_ns : p->start_ns;
+    p->end_ns = w->time_ns;
     p->frames++;
     return true;
 }
@@ -122,12 +138,13 @@ static bool describe(const struct walk *w, struct dataset_episode *out, struct r
     uint32_t at = 0, n = 0;
     out->n_sources = w->n_sources;
     out->widths = calloc((size_t)w->n_sources + 1, sizeof *out->widths);
+    out->pictures = calloc((size_t)w->n_sources + 1, sizeof *out->pictures);
     out->ages = calloc((size_t)w->n_sources + 1, sizeof *out->ages);
     for (uint32_t i = 0; i < w->n_sources; i++) {
         n += w->sources[i].width;
     }
     out->names = calloc((size_t)n + 1, sizeof *out->names);
-    if (!out->widths || !out->ages || !out->names) {
+    if (!out->widths || !out->pictures || !out->ages || !out->names) {
         return reel_fail_memory(err);
     }
     if (n > DATASET_WIDTH_MAX) {
@@ -136,6 +153,7 @@ static bool describe(const struct walk *w, struct dataset_episode *out, struct r
     out->n_numbers = n;
     for (uint32_t i = 0; i < w->n_sources; at += w->sources[i++].width) {
         out->widths[i] = w->sources[i].width;
+        out->pictures[i] = w->sources[i].picture;
         if (!name_numbers(&w->sources[i], out->names + at, err)) {
             return false;
         }
@@ -149,7 +167,7 @@ bool dataset_episode_plan(struct reel_recording *recording, const struct dataset
     struct planning p = {.out = out};
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     *out = (struct dataset_episode){0};
-    bool good = walk_open(&w, recording, spec, 0, err) && walk_run(&w, progress, plan_frame, &p, err);
+    bool good = walk_open(&w, recording, spec, WALK_READS_ALL, 0, err) && walk_run(&w, progress, plan_frame, &p, err);
     end_run(&p);
     good = good && describe(&w, out, err);
     if (!good) {
@@ -157,7 +175,6 @@ bool dataset_episode_plan(struct reel_recording *recording, const struct dataset
         return false;
     }
     bool began = w.waiting == 0;
-    out->start_ns = began ? walk_time(&w, out->first) : 0;
     out->lead_ns = began ? w.start_ns - info->start_ns : 0;
     out->tail_ns = began && w.end_ns < info->end_ns ? info->end_ns - w.end_ns : 0;
     return true;
@@ -177,10 +194,12 @@ static uint32_t width_of(const struct dataset_feature *f, const uint32_t *widths
 static uint32_t columns_of(const struct dataset_spec *spec, const uint32_t *widths,
                            struct dataset_column out[DATASET_FEATURES_MAX + OWN_COLUMNS]) {
     uint32_t n = 0;
-    for (; n < spec->n_features; n++) {
-        out[n] =
-            (struct dataset_column){spec->features[n].name, DATASET_FLOAT, width_of(&spec->features[n], widths) != 1};
-        widths += spec->features[n].n_sources;
+    for (uint32_t i = 0; i < spec->n_features; i++) {
+        const struct dataset_feature *f = &spec->features[i];
+        if (!dataset_feature_is_video(f)) {
+            out[n++] = (struct dataset_column){f->name, DATASET_FLOAT, width_of(f, widths) != 1};
+        }
+        widths += f->n_sources;
     }
     for (unsigned i = 0; i < OWN_COLUMNS; i++) {
         out[n++] = (struct dataset_column){own_columns[i], i == 0 ? DATASET_FLOAT : DATASET_INTEGER, false};
@@ -221,7 +240,9 @@ static bool put_row(struct writing *t, const struct walk *w, struct reel_error *
     const struct walk_source *source = w->sources;
     const int64_t own[] = {(int64_t)t->rows, t->place->episode, t->place->first_row + (int64_t)t->rows, t->place->task};
     for (uint32_t i = 0; i < t->spec->n_features; i++) {
-        visit_feature(v, &t->spec->features[i], source);
+        if (!dataset_feature_is_video(&t->spec->features[i])) {
+            visit_feature(v, &t->spec->features[i], source);
+        }
         source += t->spec->features[i].n_sources;
     }
     visit_key_text(v, own_columns[0]);
@@ -250,7 +271,7 @@ static bool write_frame(void *context, struct walk *w, uint64_t frame, enum data
 
 static bool write_rows(struct writing *t, struct reel_recording *recording, struct reel_error *err) {
     AUTO_STRUCT(walk_done) struct walk w = {0};
-    if (!walk_open(&w, recording, t->spec, t->episode->first, err)) {
+    if (!walk_open(&w, recording, t->spec, WALK_READS_NUMBERS, t->episode->first, err)) {
         return false;
     }
     for (uint32_t i = 0; i < w.n_sources; i++) {

@@ -86,11 +86,6 @@ static bool read_numbers(struct walk *w, struct walk_source *s, struct reel_erro
     struct field_picker picker = {.set = s->paths, .open = open_column, .close = close_column, .context = &r};
     struct reel_bytes payload;
     bool whole;
-    s->is_read = true;
-    s->fault = DATASET_UNREADABLE;
-    if (!decoder || s->latest.size > REEL_DECODED_MAX) {
-        return true;
-    }
     if (!reel_stream_payload(w->stream, &s->latest, &payload, err)) {
         return false;
     }
@@ -107,48 +102,83 @@ static bool read_numbers(struct walk *w, struct walk_source *s, struct reel_erro
 
 /* ---- frames */
 
-int64_t walk_time(const struct walk *w, uint64_t frame) {
-    int64_t at, after = (int64_t)((unsigned __int128)frame * 1000000000 / w->spec->fps);
-    return __builtin_add_overflow(w->start_ns, after, &at) ? INT64_MAX : at;
+static bool read_source(struct walk *w, struct walk_source *s, struct reel_error *err) {
+    if (s->is_read || w->reads == WALK_READS_NOTHING || (!s->paths && w->reads == WALK_READS_NUMBERS)) {
+        return true;
+    }
+    s->is_read = true;
+    s->fault = DATASET_UNREADABLE;
+    return !w->decoders[s->latest.channel] || s->latest.size > REEL_DECODED_MAX ||
+           (s->paths ? read_numbers : walk_read_image)(w, s, err);
 }
 
-static bool read_frame(struct walk *w, int64_t time_ns, enum dataset_drop *drop, struct reel_error *err) {
-    *drop = DATASET_KEPT;
+/* Whether the decoder can show the latest frame of H.264 or H.265 now: it begins with a key frame and gets the others
+ * in their order, each once. */
+static bool follows(const struct walk *w, const struct walk_source *s) {
+    return s->picture.video <= DATASET_ENCODED || s->is_key || (w->runs && s->since == 1);
+}
+
+static bool measure_ages(struct walk *w) {
+    bool good = true;
     for (uint32_t i = 0; i < w->n_sources; i++) {
-        struct walk_source *s = &w->sources[i];
-        if (__builtin_sub_overflow(time_ns, s->latest.time_ns, &w->ages[i])) {
+        if (__builtin_sub_overflow(w->time_ns, w->sources[i].latest.time_ns, &w->ages[i])) {
             w->ages[i] = INT64_MAX;
         }
-        if (w->spec->max_age_ns > 0 && w->ages[i] > w->spec->max_age_ns) {
-            *drop = DATASET_TOO_OLD;
-            return true;
-        }
+        good &= w->spec->max_age_ns == 0 || w->ages[i] <= w->spec->max_age_ns;
     }
-    for (uint32_t i = 0; i < w->n_sources; i++) {
+    return good;
+}
+
+static bool read_frame(struct walk *w, enum dataset_drop *drop, struct reel_error *err) {
+    *drop = measure_ages(w) ? DATASET_KEPT : DATASET_TOO_OLD;
+    for (uint32_t i = 0; i < w->n_sources && *drop != DATASET_TOO_OLD; i++) {
         struct walk_source *s = &w->sources[i];
-        if (!s->is_read && !read_numbers(w, s, err)) {
+        if (!read_source(w, s, err)) {
             return false;
         }
-        *drop = s->fault != DATASET_KEPT ? s->fault : *drop;
+        enum dataset_drop fault = s->fault != DATASET_KEPT ? s->fault : follows(w, s) ? DATASET_KEPT : DATASET_OFF_GRID;
+        *drop = fault != DATASET_KEPT ? fault : *drop;
     }
+    for (uint32_t i = 0; i < w->n_sources; i++) {
+        w->sources[i].since = 0;
+    }
+    w->runs = *drop == DATASET_KEPT;
     return true;
+}
+
+/* Whether there is a frame before `before_ns`, whose time is then w->time_ns. */
+static bool next_frame(struct walk *w, int64_t before_ns) {
+    int64_t after = w->spec->clock ? 0 : (int64_t)((unsigned __int128)w->frame * 1000000000 / w->spec->fps);
+    w->time_ns = w->tick_ns;
+    if (w->waiting > 0 || (!w->spec->clock && __builtin_add_overflow(w->start_ns, after, &w->time_ns)) ||
+        (w->spec->clock && (!w->ticks || w->tick_ns < w->start_ns))) {
+        return false;
+    }
+    return w->time_ns < before_ns && w->time_ns <= w->end_ns;
 }
 
 /* The frames before `before_ns`. */
 static bool walk_frames(struct walk *w, int64_t before_ns, walk_frame frame, void *context, struct reel_error *err) {
-    for (int64_t at; w->waiting == 0 && (at = walk_time(w, w->frame)) < before_ns && at <= w->end_ns; w->frame++) {
+    for (; next_frame(w, before_ns); w->frame++) {
         enum dataset_drop drop;
+        w->ticks = false;
         if (w->frame < w->from) {
             continue;
         }
         if (w->frame >= DATASET_FRAMES_MAX) {
             return reel_fail(err, REEL_LIMIT, "an episode has at most %d frames", DATASET_FRAMES_MAX);
         }
-        if (!read_frame(w, at, &drop, err) || !frame(context, w, w->frame, drop, err)) {
+        if (!read_frame(w, &drop, err) || !frame(context, w, w->frame, drop, err)) {
             return false;
         }
     }
     return true;
+}
+
+/* All sources have begun. */
+static void start_frames(struct walk *w, int64_t time_ns) {
+    const struct dataset_cut *cut = w->spec->cut;
+    w->start_ns = cut && cut->start_ns > time_ns ? cut->start_ns : time_ns;
 }
 
 static void take_message(struct walk *w, const struct reel_message *m) {
@@ -159,11 +189,16 @@ static void take_message(struct walk *w, const struct reel_message *m) {
         }
         w->waiting -= !s->any;
         if (!s->any && w->waiting == 0) {
-            w->start_ns = m->time_ns;
+            start_frames(w, m->time_ns);
         }
         s->latest = *m;
         s->any = true;
         s->is_read = false;
+        s->since++;
+    }
+    if (w->is_clock[m->channel]) {
+        w->tick_ns = m->time_ns;
+        w->ticks = true;
     }
 }
 
@@ -178,6 +213,9 @@ bool walk_run(struct walk *w, const struct reel_progress *progress, walk_frame f
     while ((step = stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         if (!walk_frames(w, m.time_ns, frame, context, err)) {
             return err->code == REEL_OK;
+        }
+        if (w->waiting == 0 && m.time_ns > w->end_ns) {
+            break;
         }
         take_message(w, &m);
         if (++done % 4096 == 0 && progress && progress->report && !progress->report(progress->context, done, total)) {
@@ -200,6 +238,7 @@ void walk_done(struct walk *w) {
     free(w->decoders);
     free(w->sources);
     free(w->ages);
+    free(w->is_clock);
     free(w->of);
     *w = (struct walk){0};
 }
@@ -219,9 +258,12 @@ static struct field_set *paths_of(const char *path, struct reel_error *err) {
     return field_set_new(both, strcmp(path, names) == 0 ? 1 : 2, err);
 }
 
-static bool open_source(struct walk_source *s, struct reel_recording *recording, const char *text,
+static bool open_source(struct walk_source *s, struct reel_recording *recording, const char *text, bool video,
                         struct reel_error *err) {
-    s->text = text;
+    s->text = s->topic = text;
+    if (video) {
+        return true; /* whether the recording has the topic is found with the others' channels */
+    }
     return reel_series_split(recording, text, &s->topic, &s->path, err) && (s->paths = paths_of(s->path, err)) &&
            ((s->values = calloc(DATASET_WIDTH_MAX, sizeof *s->values)) || reel_fail_memory(err));
 }
@@ -238,7 +280,8 @@ static bool open_sources(struct walk *w, struct reel_recording *recording, struc
     w->n_sources = w->waiting = n;
     for (uint32_t i = 0; i < w->spec->n_features; i++) {
         for (uint32_t k = 0; k < w->spec->features[i].n_sources; k++) {
-            if (!open_source(&w->sources[at++], recording, w->spec->features[i].sources[k], err)) {
+            const struct dataset_feature *f = &w->spec->features[i];
+            if (!open_source(&w->sources[at++], recording, f->sources[k], dataset_feature_is_video(f), err)) {
                 return false;
             }
         }
@@ -254,26 +297,39 @@ static bool has_topic(const struct reel_channel *channel, const char *topic) {
     return i < channel->n_topics;
 }
 
-/* Which channels each source reads, and when the first source ends. */
+/* Which channels each source reads, and when it ends. */
+static bool find_source(struct walk *w, const struct reel_index *index, uint32_t i, struct reel_error *err) {
+    const char *topic = w->sources[i].topic;
+    int64_t last_ns = INT64_MIN;
+    bool any = false;
+    for (uint32_t c = 0; c < w->stream->n_channels; c++) {
+        const struct reel_channel *channel = w->stream->channels[c];
+        const struct reel_channel_stats *stats = reel_index_stats(index, channel->id);
+        bool of = has_topic(channel, topic);
+        w->of[(size_t)c * w->n_sources + i] = of;
+        last_ns = of && stats->count > 0 && stats->last_ns > last_ns ? stats->last_ns : last_ns;
+        any |= of;
+    }
+    w->end_ns = last_ns < w->end_ns ? last_ns : w->end_ns;
+    return any || reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic);
+}
+
 static bool find_channels(struct walk *w, const struct reel_index *index, struct reel_error *err) {
     uint32_t n = w->stream->n_channels;
+    bool good = true, ticks = !w->spec->clock;
     if (!(w->of = calloc((size_t)n * w->n_sources + 1, sizeof *w->of)) ||
+        !(w->is_clock = calloc((size_t)n + 1, sizeof *w->is_clock)) ||
         !(w->decoders = calloc((size_t)n + 1, sizeof *w->decoders))) {
         return reel_fail_memory(err);
     }
-    w->end_ns = INT64_MAX;
-    for (uint32_t i = 0; i < w->n_sources; i++) {
-        int64_t last_ns = INT64_MIN;
-        for (uint32_t c = 0; c < n; c++) {
-            const struct reel_channel *channel = w->stream->channels[c];
-            const struct reel_channel_stats *stats = reel_index_stats(index, channel->id);
-            bool of = has_topic(channel, w->sources[i].topic);
-            w->of[(size_t)c * w->n_sources + i] = of;
-            last_ns = of && stats->count > 0 && stats->last_ns > last_ns ? stats->last_ns : last_ns;
-        }
-        w->end_ns = last_ns < w->end_ns ? last_ns : w->end_ns;
+    w->end_ns = w->spec->cut ? w->spec->cut->end_ns : INT64_MAX;
+    for (uint32_t i = 0; good && i < w->n_sources; i++) {
+        good = find_source(w, index, i, err);
     }
-    return true;
+    for (uint32_t c = 0; w->spec->clock && c < n; c++) {
+        ticks |= w->is_clock[c] = has_topic(w->stream->channels[c], w->spec->clock);
+    }
+    return good && (ticks || reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", w->spec->clock));
 }
 
 static bool open_decoders(struct walk *w, struct reel_error *err) {
@@ -285,10 +341,10 @@ static bool open_decoders(struct walk *w, struct reel_error *err) {
     return true;
 }
 
-bool walk_open(struct walk *w, struct reel_recording *recording, const struct dataset_spec *spec, uint64_t from,
-               struct reel_error *err) {
-    const char *topics[DATASET_SOURCES_MAX];
-    *w = (struct walk){.spec = spec, .from = from};
+bool walk_open(struct walk *w, struct reel_recording *recording, const struct dataset_spec *spec, enum walk_reads reads,
+               uint64_t from, struct reel_error *err) {
+    const char *topics[DATASET_SOURCES_MAX + 1];
+    *w = (struct walk){.spec = spec, .reads = reads, .from = from};
     if (!dataset_spec_check(spec, err) || !open_sources(w, recording, err)) {
         return false;
     }
@@ -298,6 +354,9 @@ bool walk_open(struct walk *w, struct reel_recording *recording, const struct da
     struct reel_selection q = selection_all;
     q.topics = topics;
     q.n_topics = w->n_sources;
+    if (spec->clock) {
+        topics[q.n_topics++] = spec->clock;
+    }
     q.encoding = ""; /* messages as they are: any of them can be read again */
     return (w->stream = reel_stream_open(&recording, 1, &q, err)) &&
            find_channels(w, reel_recording_index(recording), err) && open_decoders(w, err);

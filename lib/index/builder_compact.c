@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "index/builder.h"
@@ -79,6 +80,9 @@ static bool builder_compact_advance(struct reel_builder *b, struct run *r, const
             return true;
         }
         const struct pack_segment *segment = &s[r->segments[r->at++]];
+        if (!cancel_check(err)) {
+            return false;
+        }
         free(r->data);
         if (!(r->data = malloc(segment->size))) {
             return reel_fail_memory(err);

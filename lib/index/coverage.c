@@ -1,5 +1,6 @@
-/* Message counts of a channel over time (index/index.h): segments no longer than a bin are counted whole, in
- * the bin in which they begin; others, and those of which some messages are left out, entry by entry. */
+/* Message counts of a channel over time (index/index.h): segments no longer than a bin, and those before or after all
+ * bins, are counted whole, in the bin in which they begin; others, and those of which some messages are left out, entry
+ * by entry. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "index/index.h"
@@ -11,10 +12,13 @@ struct bins {
     uint64_t width_ns;
 };
 
+static uint32_t bin_of(const struct bins *bins, int64_t time_ns) {
+    uint64_t bin = time_ns < bins->start_ns ? 0 : ((uint64_t)time_ns - (uint64_t)bins->start_ns) / bins->width_ns;
+    return bin < bins->n ? (uint32_t)bin : bins->n - 1;
+}
+
 static void coverage_add(const struct bins *bins, const struct reel_span *what) {
-    uint64_t bin =
-        what->first_ns < bins->start_ns ? 0 : ((uint64_t)what->first_ns - (uint64_t)bins->start_ns) / bins->width_ns;
-    struct reel_span *to = &bins->spans[bin < bins->n ? bin : bins->n - 1];
+    struct reel_span *to = &bins->spans[bin_of(bins, what->first_ns)];
     to->first_ns = to->count == 0 || what->first_ns < to->first_ns ? what->first_ns : to->first_ns;
     to->last_ns = to->count == 0 || what->last_ns > to->last_ns ? what->last_ns : to->last_ns;
     to->count += what->count;
@@ -61,7 +65,8 @@ bool index_coverage_from(const struct reel_index *index, uint32_t channel, uint3
     }
     for (size_t i = index->first_segment[channel]; i < index->first_segment[channel + 1]; i++) {
         const struct pack_segment *s = &m->segments[i];
-        if (least == 0 && (uint64_t)s->last.time_ns - (uint64_t)s->first.time_ns <= width_ns) {
+        if (least == 0 && ((uint64_t)s->last.time_ns - (uint64_t)s->first.time_ns <= width_ns ||
+                           bin_of(&bins, s->first.time_ns) == bin_of(&bins, s->last.time_ns))) {
             coverage_add(&bins, &(struct reel_span){s->first.time_ns, s->last.time_ns, s->count});
         } else if (!coverage_entries(index, s, least, coverage_visit, &bins, err)) {
             return false;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/limits.h"
@@ -414,7 +415,7 @@ bool reel_index_verify(const struct reel_index *index, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     for (size_t i = 0; i < m->n_segments; i++) {
-        if (!index_read_segment(index, &m->segments[i], data, err)) {
+        if (!cancel_check(err) || !index_read_segment(index, &m->segments[i], data, err)) {
             return false;
         }
     }

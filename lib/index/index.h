@@ -88,6 +88,10 @@ bool index_coverage_from(const struct reel_index *index, uint32_t channel, uint3
 bool index_stats_from(const struct reel_index *index, uint32_t channel, uint32_t least, struct reel_channel_stats *out,
                       struct reel_error *err);
 
+/* For each finding (reel_index_findings()) the times of the messages that are stored before and after a loss; count 0:
+ * it is no loss, or its file has no messages. Reads the whole index. */
+bool index_loss_times(const struct reel_index *index, struct reel_span *out, struct reel_error *err);
+
 /* How many chunk rows the largest segment of them has, at least 1. */
 size_t index_chunk_rows(const struct reel_index *index);
 

@@ -14,7 +14,6 @@
 #include "index/scan.h"
 
 enum {
-    AHEAD_BYTES = 64 << 20, /* all chunks that are decoded ahead, together */
     AHEAD_LEAST = 32 << 10, /* smaller chunks are decoded sooner than given to a thread */
 };
 
@@ -209,7 +208,7 @@ struct scan_chunks *scan_chunks_new(struct reel_scan *scan, uint32_t part, const
     unsigned threads = scan->threads ? reel_threads_count(scan->threads) : 0;
     if (threads > 1 && c->file->size >= reel_threads_from(scan->threads)) {
         c->client = threads_client(scan->threads, "scan", NULL);
-        c->most = AHEAD_BYTES / (threads + 2);
+        c->most = REEL_SCAN_AHEAD_BYTES / (threads + 2);
     }
     scan->chunks = c;
     return c;

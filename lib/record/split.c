@@ -15,11 +15,15 @@
 #include "base/disk.h"
 #include "base/grow.h"
 #include "convert/writer.h"
+#include "index/growing.h"
 #include "index/pack_model.h"
 #include "record/record.h"
 #include "stream/stream.h"
 
-enum { MESSAGE_OVERHEAD = 40 }; /* bytes in a file, about, besides the payload */
+enum {
+    MESSAGE_OVERHEAD = 40, /* bytes in a file, about, besides the payload */
+    INDEX_EACH = 4 << 20,  /* bytes of a part that are indexed at a time */
+};
 
 /* A part that is being completed. */
 struct ending {
@@ -39,7 +43,9 @@ struct split {
     struct record_split_options rules;
 
     struct reel_recorder *current;
-    uint32_t part; /* the current one */
+    struct reel_growing *growing; /* its index so far, so that its end need not read all of it; NULL: of some formats */
+    uint64_t indexed;             /* bytes of it */
+    uint32_t part;                /* the current one */
     uint64_t messages, gathered, written;
     int64_t first_ns, last_ns; /* of the part's own messages; the largest time so far */
     bool any;                  /* the recording has a message */
@@ -202,16 +208,40 @@ static bool carry_all(struct carrying *c, struct reel_error *err) {
     return step != REEL_STEP_ERROR;
 }
 
+/* Between two messages the file ends with a record. */
+static bool index_more(struct split *s, uint64_t at_least, struct reel_error *err) {
+    if (!s->growing || s->current->pos - s->indexed < at_least) {
+        return true;
+    }
+    s->indexed = s->current->pos;
+    return reel_growing_read(s->growing, s->indexed, NULL, err);
+}
+
+/* The current part, which was flushed. */
+static struct reel_recording *open_current(struct split *s, struct reel_error *err) {
+    AUTO_MEM char *path = part_path(s, s->part, true);
+    if (!path) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    if (!s->growing) {
+        return reel_recording_open(path, NULL, err);
+    }
+    AUTO(reel_source_free) struct reel_source *source = reel_source_open(path, NULL, err);
+    struct reel_index *index = source && index_more(s, 1, err) ? reel_growing_index(s->growing, err) : NULL;
+    if (!index) {
+        return NULL;
+    }
+    struct reel_source *own = TAKE(source);
+    return reel_recording_from_index(index, &own, 1, NULL, err);
+}
+
 /* The current part is read back, as a cut after its last message. */
 static bool carry_over(struct split *s, struct reel_recorder *to, int64_t next_ns, struct reel_error *err) {
-    AUTO_MEM char *path = part_path(s, s->part, true);
     struct reel_selection after = reel_select_all();
-    if (!path) {
-        return reel_fail_memory(err);
-    }
     after.start_ns = s->last_ns < INT64_MAX ? s->last_ns + 1 : INT64_MAX;
     after.latched = after.state_at_cut = after.key_frames = true;
-    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(path, NULL, err);
+    AUTO(reel_recording_free) struct reel_recording *recording = open_current(s, err);
     AUTO(reel_stream_free)
     struct reel_stream *stream = recording ? reel_stream_open(&recording, 1, &after, err) : NULL;
     if (!stream) {
@@ -223,12 +253,24 @@ static bool carry_over(struct split *s, struct reel_recorder *to, int64_t next_n
     return good;
 }
 
+/* NULL without an error: files of this format are not indexed while they grow. */
+static struct reel_growing *open_growing(const struct reel_recorder *recorder, struct reel_error *err) {
+    const struct reel_format *format = reel_format_named(recorder->writer->name);
+    return format && format->growth ? reel_growing_open(recorder->path, format, NULL, err) : NULL;
+}
+
 /* Makes `recorder` the current one. */
 static bool set_current(struct split *s, struct reel_recorder *recorder, struct reel_error *err) {
-    int fd = dup(recorder->fd);
+    struct reel_error why = {0};
+    struct reel_growing *growing = open_growing(recorder, &why);
+    int fd = growing || why.code == REEL_OK ? dup(recorder->fd) : -1;
     if (fd < 0) {
-        return reel_fail_errno(err, "could not record");
+        reel_growing_free(growing);
+        return why.code == REEL_OK ? reel_fail_errno(err, "could not record") : reel_error_pass(err, &why);
     }
+    reel_growing_free(s->growing);
+    s->growing = growing;
+    s->indexed = 0;
     if (s->base.fd >= 0) {
         close(s->base.fd);
     }
@@ -311,7 +353,7 @@ static bool split_message(struct reel_recorder *base, const struct reel_record *
     s->any = true;
     s->gathered = s->current->pos == s->written ? s->gathered + record->payload.size + MESSAGE_OVERHEAD : 0;
     s->base.pos = s->written = s->current->pos;
-    return true;
+    return index_more(s, INDEX_EACH, err);
 }
 
 static bool split_flush(struct reel_recorder *base, struct reel_error *err) {
@@ -332,6 +374,7 @@ static void split_close(struct reel_recorder *base) {
     struct split *s = (struct split *)base;
     struct reel_error ignored = {0};
     await_end(s, &ignored);
+    reel_growing_free(s->growing);
     reel_recorder_free(s->current);
     free(s->channels);
     free(s->ids);

@@ -342,6 +342,9 @@ bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, 
     if (offset > m->size || size > m->size - offset) {
         return reel_fail(err, REEL_ARGUMENT, "these bytes are not all in the message, which has %u", m->size);
     }
+    if (!m->owned && stream->ops->put && size == m->size) {
+        return stream->ops->put(stream, m, buffer, err);
+    }
     if (m->owned || stream->ops->payload) {
         struct reel_bytes whole;
         if (!reel_stream_payload(stream, m, &whole, err)) {

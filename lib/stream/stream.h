@@ -52,10 +52,12 @@ struct reel_stream_ops {
     bool (*seek)(struct reel_stream *s, const struct reel_position *mark, struct reel_error *err);
     void (*free)(struct reel_stream *s);
     /* Optional, for a view that makes payloads of other bytes: that of a message without `owned`, `m->size` bytes,
-     * valid until the next call on the stream. Any message the stream has given may be asked for, also an earlier one.
-     */
+     * valid until the next call on the stream. Any message may be asked for that the stream, or one opened like it,
+     * has given, also an earlier one. */
     bool (*payload)(struct reel_stream *s, const struct reel_message *m, struct reel_bytes *out,
                     struct reel_error *err);
+    /* Optional, beside `payload`: writes it to `to`, where that saves a copy. */
+    bool (*put)(struct reel_stream *s, const struct reel_message *m, uint8_t *to, struct reel_error *err);
 };
 struct reel_stream {
     const struct reel_stream_ops *ops;
@@ -69,6 +71,7 @@ struct reel_stream {
     const int64_t *shifts;              /* one a source: added to its times */
     struct reel_initial_state *initial; /* what was put in front; NULL = nothing */
     bool thinned;                       /* by every_n or every_ns */
+    uint32_t fps;                       /* the k-th message is at k/fps from the first one, to the ns; 0: at its time */
     uint32_t view_version;              /* part of every ETag */
     const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
     /* messages left out so far, because they do not fit their definition; NULL: none ever is */

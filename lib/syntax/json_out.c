@@ -331,6 +331,25 @@ static uint8_t *put_member_key(struct grow *to, const struct reel_member *m, boo
     return room ? room + size : NULL;
 }
 
+/* As reel_stamp_expand(). */
+static void put_stamp(struct grow *to, const struct reel_stamp *value) {
+    static const char sec[] = "{\"sec\":";
+    size_t name = strlen(value->nanoseconds_name);
+    uint8_t *room = grow_room(to, sizeof sec + name + 2 * NUMBER_ROOM + sizeof ",\"\":}"), *out = room;
+    if (room) {
+        memcpy(out, sec, sizeof sec - 1);
+        out += sizeof sec - 1;
+        out += integer_text(value->seconds, (char *)out);
+        memcpy(out, ",\"", 2);
+        memcpy(out + 2, value->nanoseconds_name, name);
+        memcpy(out + 2 + name, "\":", 2);
+        out += name + 4;
+        out += integer_text(value->nanoseconds, (char *)out);
+        *out++ = '}';
+        to->size += (size_t)(out - room);
+    }
+}
+
 static bool json_out_members(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at) {
     struct json_out *j = json_out_self(v);
     bool comma = j->follows[j->depth];
@@ -340,6 +359,9 @@ static bool json_out_members(struct reel_visitor *v, const struct reel_members *
         comma = true;
         if (m->kind == REEL_MEMBER_NUMBER) {
             j->to->size += room ? number_text(m->number, array.data, (char *)room) : 0;
+        } else if (m->kind == REEL_MEMBER_TIME || m->kind == REEL_MEMBER_DURATION) {
+            const struct reel_stamp stamp = reel_member_stamp(members, m, at);
+            put_stamp(j->to, &stamp);
         } else if (m->kind == REEL_MEMBER_MAP) {
             grow_u8(j->to, '{');
             comma = false;

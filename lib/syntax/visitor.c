@@ -60,7 +60,7 @@ bool reel_member_visit(struct reel_visitor *v, const struct reel_members *member
         return visit_binary(v, array);
     case REEL_MEMBER_TIME:
     case REEL_MEMBER_DURATION:
-        stamp = reel_stamp_read(array.data, m->kind == REEL_MEMBER_DURATION, members->nanoseconds_name);
+        stamp = reel_member_stamp(members, m, at);
         return visit_stamp(v, &stamp);
     case REEL_MEMBER_MAP:
         return visit_begin_map(v);

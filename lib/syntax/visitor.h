@@ -37,7 +37,7 @@ enum reel_member_kind {
     REEL_MEMBER_NUMBER,
     REEL_MEMBER_NUMBERS, /* a packed array of `count` */
     REEL_MEMBER_BYTES,   /* `count` of them */
-    REEL_MEMBER_TIME,    /* reel_stamp_read() */
+    REEL_MEMBER_TIME,    /* reel_member_stamp() */
     REEL_MEMBER_DURATION,
     REEL_MEMBER_MAP, /* its members follow … */
     REEL_MEMBER_END, /* … up to this, which has no key */
@@ -52,8 +52,10 @@ struct reel_members {
     const struct reel_member *items;
     uint32_t n;
     uint32_t values;      /* of all kinds but END */
+    uint32_t bytes;       /* from the first member to the end of the last */
     uint64_t array_bytes; /* of NUMBERS and BYTES */
     const char *nanoseconds_name;
+    bool of_ros2; /* its stamps: seconds have a sign, nanoseconds have none */
 };
 
 /* A visitor receives the values: it fills the table and embeds struct reel_visitor first in its own state. Each
@@ -112,6 +114,18 @@ static inline struct reel_stamp reel_stamp_read(const uint8_t *at, bool is_durat
                                .nanoseconds = is_duration ? (int32_t)nanoseconds : (int64_t)nanoseconds,
                                .nanoseconds_name = nanoseconds_name,
                                .is_duration = is_duration};
+}
+
+/* That of a member of a table. */
+static inline struct reel_stamp reel_member_stamp(const struct reel_members *members, const struct reel_member *m,
+                                                  const uint8_t *at) {
+    struct reel_stamp stamp =
+        reel_stamp_read(at + m->offset, m->kind == REEL_MEMBER_DURATION, members->nanoseconds_name);
+    if (members->of_ros2) {
+        stamp.seconds = (int32_t)load_u32le(at + m->offset);
+        stamp.nanoseconds = load_u32le(at + m->offset + 4);
+    }
+    return stamp;
 }
 
 /* One little-endian number of the type. */

@@ -48,6 +48,9 @@ enum credentials credentials_read(const char *header, char token[TOKEN_TEXT]) {
     size_t size;
     const char *text = after_scheme(header, "Bearer", &size);
     if (text) {
+        size_t skip = strncmp(text, "hf_", 3) == 0 ? 3 : 0; /* some clients of the Hub take no token without it */
+        text += skip;
+        size -= skip;
         return credentials_take(text, size, token) ? CREDENTIALS_BEARER : CREDENTIALS_WRONG;
     }
     text = after_scheme(header, "Basic", &size);

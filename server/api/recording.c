@@ -133,7 +133,7 @@ bool api_open_messages_key(struct http_request *r, const char *key, struct api_r
     if (!api_open_key(r, key, out)) {
         return false;
     }
-    bool good = api_reserve_stream(r, &out->recording, 1, API_DECODES);
+    bool good = api_reserve_stream(r, &out->recording, 1, API_DECODES, 0);
     if (!good) {
         api_recording_done(out);
     }

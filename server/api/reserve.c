@@ -126,7 +126,8 @@ uint64_t api_idle_memory(const struct reel_recording *recording, bool whole) {
                  : STREAM_MEMORY - IDLE_MEMORY + largest * DECODED_MEMORY;
 }
 
-bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, unsigned use) {
+bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, unsigned use,
+                        uint64_t more) {
     uint64_t definitions = definitions_memory(recordings, n, use);
     if (definitions > http_memory_max(r)) {
         http_reply_problem(r, 413, "limit",
@@ -135,7 +136,7 @@ bool api_reserve_stream(struct http_request *r, struct reel_recording *const *re
                            (unsigned long long)(definitions >> 20));
         return false;
     }
-    return http_reserve(r, stream_memory(recordings, n, use));
+    return http_reserve(r, stream_memory(recordings, n, use) + more);
 }
 
 static bool take_room(void *server, uint64_t bytes, struct reel_error *err) {
@@ -156,12 +157,18 @@ struct reel_conversion *api_conversion(struct http_request *r, const struct reel
                                err);
 }
 
-bool api_reserve_threads(struct http_request *r, struct reel_conversion *c) {
+void api_reserve_threads(struct http_request *r, struct reel_conversion *c) {
     bool table = (c->writer->needs & REEL_DECODES) && !(c->writer->needs & REEL_STREAMED);
     uint64_t each = stream_memory(c->recordings, c->n_recordings, api_stream_use(c->writer, &c->selection)) +
                     THREAD_MEMORY + (table ? 3 * REEL_ROW_GROUP_BYTES : 0);
     uint64_t most = http_app(r)->config.memory_bytes / (table ? 2 : 8) / each; /* others need memory, too */
     unsigned threads = reel_conversion_threads(c);
-    c->max_threads = threads < most ? threads : most > 1 ? (unsigned)most : 1;
-    return threads == 0 || c->max_threads == 1 || http_reserve(r, c->max_threads * each);
+    if (threads == 0) {
+        return;
+    }
+    threads = threads < most ? threads : (unsigned)most;
+    while (threads > 1 && !http_reserve_now(r, threads * each)) {
+        threads--;
+    }
+    c->max_threads = threads > 1 ? threads : 1;
 }

@@ -155,6 +155,10 @@ struct catalog_page {
 bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catalog_page *out,
                   struct reel_error *err); /* REEL_ARGUMENT: bad sort or cursor */
 void catalog_page_done(struct catalog_page *page);
+/* Whether there are so many recordings that lists of them are better prepared. */
+bool catalog_lists_are_long(struct catalog *c);
+/* Makes in memory what long lists of each sort are read from, or brings it up to date. */
+bool catalog_lists_prepare(struct catalog *c, struct reel_error *err);
 
 /* Every recording that is not purged, in no order, for start-up checks; stops when visit() is false. */
 bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/sweep.h"
@@ -35,12 +36,13 @@ static bool read_batch(struct catalog *c, const char *statement, enum recording_
     return step == DB_END && catalog_load_rows(h, rows, b->n, b->items, err);
 }
 
-/* False: the visitor has had enough; NULL: it has seen none. One that was deleted meanwhile has no row. */
-static bool visit_batch(struct batch *b, bool (*visit)(void *context, const struct catalog_recording *r),
-                        void *context) {
+/* False: the visitor has had enough, or *good: the work was cancelled; NULL: it has seen none. One that was deleted
+ * meanwhile has no row. */
+static bool visit_batch(struct batch *b, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                        bool *good, struct reel_error *err) {
     bool more = visit;
     for (uint32_t i = 0; i < b->n; i++) {
-        more = more && (b->items[i].row == 0 || visit(context, &b->items[i]));
+        more = more && (*good = cancel_check(err)) && (b->items[i].row == 0 || visit(context, &b->items[i]));
         catalog_recording_done(&b->items[i]);
     }
     return more;
@@ -54,13 +56,12 @@ static bool each_each(struct catalog *c, const char *statement, enum recording_s
         return reel_fail_memory(err);
     }
     b->after = after;
-    do {
-        if (!read_batch(c, statement, state, b, err)) {
-            visit_batch(b, NULL, NULL);
-            return false;
-        }
-    } while (visit_batch(b, visit, context) && b->n == VISIT_ROWS);
-    return true;
+    bool good = true, more = true;
+    while (good && more) {
+        good = read_batch(c, statement, state, b, err);
+        more = visit_batch(b, good ? visit : NULL, context, &good, err) && b->n == VISIT_ROWS;
+    }
+    return good;
 }
 
 bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
@@ -91,7 +92,7 @@ bool catalog_each_row(struct catalog *c, const int64_t *rows, uint32_t n,
             AUTO(db_end) struct db_handle *h = db_read(c->db, err);
             good = h && catalog_load_rows(h, &rows[i], b->n, b->items, err);
         }
-        more = visit_batch(b, good ? visit : NULL, context);
+        more = visit_batch(b, good ? visit : NULL, context, &good, err);
     }
     return good;
 }

@@ -2,10 +2,12 @@
  * going on at the start of the interval (found by width class), then those that begin in it (an index has that order).
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "catalog/catalog_internal.h"
@@ -31,7 +33,14 @@ void catalog_events_done(struct catalog_events *events) {
 }
 
 /* The columns of every statement that returns events; the last one is the recording's row. */
-enum { COLUMN_COLLECTION = 3, COLUMN_RECORDING = 16 };
+enum {
+    COLUMN_COLLECTION = 3,
+    COLUMN_START = 6,
+    COLUMN_WALL_START = 9,
+    COLUMN_TITLE = 11,
+    COLUMN_TAGS = 13,
+    COLUMN_RECORDING = 16
+};
 
 static bool events_read_event(struct db_statement *s, struct catalog_event *out, struct reel_error *err) {
     *out = (struct catalog_event){.row = db_int(s, 0),
@@ -210,7 +219,40 @@ bool catalog_event_remove(struct catalog *c, const char *event, int64_t version,
     return good;
 }
 
+/* ---- words */
+
+bool event_words_read(const char *q, struct event_words *out, struct reel_error *err) {
+    *out = (struct event_words){.text = strdup(q ? q : "")};
+    if (!out->text) {
+        return reel_fail_memory(err);
+    }
+    for (char *rest = out->text, *word; (word = strsep(&rest, " \t"));) {
+        if (*word && out->n == EVENT_WORDS_MAX) {
+            return reel_fail(err, REEL_LIMIT, "has more than %d words", EVENT_WORDS_MAX);
+        }
+        if (*word) {
+            out->items[out->n++] = word;
+        }
+    }
+    return true;
+}
+
+void event_words_done(struct event_words *words) {
+    free(words->text);
+    *words = (struct event_words){0};
+}
+
+bool event_words_in(const struct event_words *words, const char *title, const char *tags) {
+    bool all = true;
+    for (unsigned i = 0; i < words->n && all; i++) {
+        all = ascii_contains(title, words->items[i]) || ascii_contains(tags, words->items[i]);
+    }
+    return all;
+}
+
 /* ---- pages */
+
+enum { VISITED_MAX = 20000 }; /* events of a page */
 
 struct walk {
     const struct catalog_event_query *q;
@@ -218,8 +260,15 @@ struct walk {
     int64_t row;              /* of the recording, when it is of one */
     int64_t key, after;       /* start and row of the last one that was given */
     int64_t start_ns, end_ns; /* of the interval */
+    int64_t last_key, last;   /* start and row of the last one that was visited */
+    uint32_t visited;
     bool more;
 };
+
+static bool selects(const struct catalog_event_query *q, struct db_statement *s) {
+    return (!q->sees || q->sees(q->context, db_text(s, COLUMN_COLLECTION))) &&
+           event_words_in(&q->words, db_text(s, COLUMN_TITLE), db_text(s, COLUMN_TAGS));
+}
 
 static bool events_run(struct db_handle *h, struct walk *w, const char *statement, struct catalog_events *out,
                        struct reel_error *err) {
@@ -234,17 +283,18 @@ static bool events_run(struct db_handle *h, struct walk *w, const char *statemen
     db_set_int(s, ":end", w->end_ns);
     enum db_step step;
     while ((step = db_next(s, err)) == DB_ROW) {
-        if (w->q->sees && !w->q->sees(w->q->context, db_text(s, COLUMN_COLLECTION))) {
-            continue;
-        }
-        if (out->n == w->limit) {
+        bool selected = selects(w->q, s);
+        if ((selected && out->n == w->limit) || w->visited == VISITED_MAX) {
             w->more = true;
             return true;
         }
-        if (!events_read_event(s, &out->items[out->n], err)) {
+        if (selected && !events_read_event(s, &out->items[out->n], err)) {
             return false;
         }
-        out->n++;
+        out->n += selected;
+        w->last_key = db_int(s, w->q->recording ? COLUMN_START : COLUMN_WALL_START);
+        w->last = db_int(s, 0);
+        w->visited++;
     }
     return step == DB_END;
 }
@@ -270,12 +320,9 @@ static bool events_read_cursor(const char *cursor, struct walk *w, struct reel_e
            reel_fail(err, REEL_ARGUMENT, "cursor is not one of ours; take it from the page before");
 }
 
-static bool events_write_cursor(const struct catalog_event_query *q, struct catalog_events *out,
-                                struct reel_error *err) {
-    const struct catalog_event *last = &out->items[out->n - 1];
+static bool events_write_cursor(const struct walk *w, struct catalog_events *out, struct reel_error *err) {
     char text[64];
-    snprintf(text, sizeof text, "%lld.%lld", (long long)(q->recording ? last->start_ns : last->wall_start_ns),
-             (long long)last->row);
+    snprintf(text, sizeof text, "%lld.%lld", (long long)w->last_key, (long long)w->last);
     out->next = strdup(text);
     return out->next || reel_fail_memory(err);
 }
@@ -298,7 +345,7 @@ bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q,
     bool good = (q->recording ? annotations_find_row(h, q->recording, &w.row, err) &&
                                     events_run(h, &w, "events_of_recording", out, err)
                               : list_all(h, &w, out, err)) &&
-                (!w.more || events_write_cursor(q, out, err));
+                (!w.more || events_write_cursor(&w, out, err));
     if (!good) {
         catalog_events_done(out);
     }

@@ -125,6 +125,18 @@ struct catalog_event_change {
 bool catalog_event_change(struct catalog *c, const char *event, const struct catalog_event_change *change,
                           struct catalog_event *out, struct reel_error *err);
 bool catalog_event_remove(struct catalog *c, const char *event, int64_t version, struct reel_error *err);
+/* Words that an event has in its title or tags, in any case of ASCII. */
+enum { EVENT_WORDS_MAX = 16 };
+struct event_words {
+    char *text; /* of the words; malloc'd */
+    char *items[EVENT_WORDS_MAX];
+    unsigned n;
+};
+/* REEL_LIMIT: there are more. */
+bool event_words_read(const char *q, struct event_words *out, struct reel_error *err);
+void event_words_done(struct event_words *words);
+bool event_words_in(const struct event_words *words, const char *title, const char *tags);
+
 struct catalog_event_query {
     const char *recording;   /* id: its own events by its own times, also in the trash; NULL: of all recordings by the
                                 calendar, none of the trash */
@@ -134,7 +146,10 @@ struct catalog_event_query {
     const char *cursor;
     bool (*sees)(const void *context, const char *collection); /* NULL: all */
     const void *context;
+    struct event_words words;
 };
+/* A page may end before it is full, so that rare words do not read all events at once: `next` says whether there are
+ * more. */
 bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q, struct catalog_events *out,
                          struct reel_error *err);
 

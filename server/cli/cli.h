@@ -48,6 +48,7 @@ struct cli_command {
     X(search)                                                                                                          \
     X(tag)                                                                                                             \
     X(rm)                                                                                                              \
+    X(dataset)                                                                                                         \
     X(fsck)                                                                                                            \
     X(scrub)                                                                                                           \
     X(backup)                                                                                                          \

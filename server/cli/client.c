@@ -51,7 +51,7 @@ json_t *client_get(struct client *c, const char *path, struct reel_error *err) {
         reel_fail_memory(err);
         return NULL;
     }
-    json_t *json = push_http_json(c->http, url, &c->answer, err);
+    json_t *json = push_http_json(c->http, url, NULL, false, &c->answer, err);
     if (!json && err->code == REEL_OK) {
         push_http_refused(&c->answer, err);
     }
@@ -131,7 +131,7 @@ json_t *client_page(struct client *c, struct push_http *http, const char *path, 
         reel_fail_memory(err);
         return NULL;
     }
-    json_t *page = push_http_json(http, url, answer, err);
+    json_t *page = push_http_json(http, url, NULL, false, answer, err);
     const char *next = json_string_value(json_object_get(page, "next"));
     free(TAKE(*cursor));
     *more = next;

@@ -239,7 +239,7 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
         reel_fail_memory(err);
         return STEP_FAILED;
     }
-    json_auto_t *recording = push_http_json(p->http, url, &p->answer, err);
+    json_auto_t *recording = push_http_json(p->http, url, NULL, false, &p->answer, err);
     if (err->code != REEL_OK) {
         return err->code == REEL_IO ? STEP_RETRY : STEP_FAILED;
     }
@@ -408,7 +408,7 @@ static enum step verify(struct push *p, struct reel_error *err) {
     if (!p->recording[0] || !hash_all(p, err)) {
         return STEP_FAILED;
     }
-    json_auto_t *recording = push_http_json(p->http, p->recording, &p->answer, err);
+    json_auto_t *recording = push_http_json(p->http, p->recording, NULL, false, &p->answer, err);
     if (err->code != REEL_OK) {
         return err->code == REEL_IO ? STEP_RETRY : STEP_FAILED;
     }

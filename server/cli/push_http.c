@@ -194,8 +194,23 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
                      h->problem[0] ? h->problem : curl_easy_strerror(code));
 }
 
+struct exchange {
+    const char *body; /* that is left to send */
+    size_t size;
+    struct grow answer;
+};
+
+static bool push_http_send(void *context, void *buffer, size_t size, size_t *got) {
+    struct exchange *x = context;
+    *got = x->size < size ? x->size : size;
+    memcpy(buffer, x->body, *got);
+    x->body += *got;
+    x->size -= *got;
+    return true;
+}
+
 static bool push_http_collect(void *context, const void *data, size_t size, struct reel_error *err) {
-    struct grow *body = context;
+    struct grow *body = &((struct exchange *)context)->answer;
     if (body->size + size > JSON_BYTES_MAX) {
         return reel_fail(err, REEL_LIMIT, "the answer has more than %d MiB", JSON_BYTES_MAX >> 20);
     }
@@ -203,16 +218,19 @@ static bool push_http_collect(void *context, const void *data, size_t size, stru
     return !body->failed || reel_fail_memory(err);
 }
 
-json_t *push_http_json(struct push_http *h, const char *url, struct push_answer *out, struct reel_error *err) {
-    struct grow body = {0};
-    const struct push_request q = {.method = "GET",
+json_t *push_http_json(struct push_http *h, const char *url, const char *body, bool waits, struct push_answer *out,
+                       struct reel_error *err) {
+    struct exchange x = {.body = body, .size = body ? strlen(body) : 0};
+    const struct push_request q = {.method = body ? "POST" : "GET",
                                    .url = url,
-                                   .headers = {"Accept: application/json"},
+                                   .headers = {"Accept: application/json", waits ? "Prefer: wait=30" : NULL},
+                                   .read = body ? push_http_send : NULL,
+                                   .length = x.size,
                                    .write = push_http_collect,
-                                   .context = &body};
+                                   .context = &x};
     bool good = push_http_do(h, &q, out, err) && out->status == 200;
-    json_t *json = good ? json_loadb((const char *)body.data, body.size, 0, NULL) : NULL;
-    grow_done(&body);
+    json_t *json = good ? json_loadb((const char *)x.answer.data, x.answer.size, 0, NULL) : NULL;
+    grow_done(&x.answer);
     if (good && !json) {
         reel_fail(err, REEL_DAMAGED, "the answer is not what this server answers: it is no JSON");
     }

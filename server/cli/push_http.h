@@ -47,9 +47,11 @@ bool push_http_is_transient(long status);
 /* "the server answered 404: …", with the detail of its answer; always false. */
 bool push_http_refused(const struct push_answer *a, struct reel_error *err);
 struct push_rate;
-/* GET of JSON, of at most 64 MiB. NULL: `out` has the status of another answer than 200, or `err` is set (REEL_DAMAGED:
+/* The answer of JSON, of at most 64 MiB, to GET, or with a body to POST; `waits`: also for what the server
+ * has to work out first. NULL: `out` has the status of another answer than 200, or `err` is set (REEL_DAMAGED:
  * it is no JSON). */
-json_t *push_http_json(struct push_http *h, const char *url, struct push_answer *out, struct reel_error *err);
+json_t *push_http_json(struct push_http *h, const char *url, const char *body, bool waits, struct push_answer *out,
+                       struct reel_error *err);
 void push_http_limit(struct push_http *h, struct push_rate *rate); /* of the bodies it sends; must outlive it */
 enum { PUSH_TOKEN_MAX = 4096 };
 /* The token from a file, or from the environment (REEL_TOKEN): other users could see one on the command line. */

@@ -26,7 +26,7 @@ static bool confirm(struct push_agent *a, struct push_http *http, struct push_it
     if (!answer || asprintf(&url, "%s/recordings/%s", a->options->push.api, item->id) < 0) {
         return reel_fail_memory(err);
     }
-    json_auto_t *recording = push_http_json(http, url, answer, err);
+    json_auto_t *recording = push_http_json(http, url, NULL, false, answer, err);
     if (err->code != REEL_OK) {
         return false;
     }

@@ -156,7 +156,7 @@ bool record_remote_is_over(struct record_remote *r) {
         return true;
     }
     snprintf(url, sizeof url, "%s/recordings/%s", r->api, r->id);
-    json_auto_t *row = r->answer.status == 409 ? push_http_json(r->http, url, &r->answer, &err) : NULL;
+    json_auto_t *row = r->answer.status == 409 ? push_http_json(r->http, url, NULL, false, &r->answer, &err) : NULL;
     const char *state = json_string_value(json_object_get(row, "state"));
     return state && strcmp(state, "recording") != 0;
 }

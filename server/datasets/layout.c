@@ -8,15 +8,13 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/glob.h"
+#include "catalog/notes.h"
 #include "chunks/spool.h"
-#include "decode/encoding.h"
+#include "datasets/layout_internal.h"
 #include "json_whole.h"
 #include "recordings/names.h"
-#include "scans/open_recordings.h"
 #include "work/derived_cache.h"
-
-static const int64_t OPEN_WAIT_NS = INT64_C(600000000000); /* for the index of a recording */
-static const unsigned LAYOUT_VERSION = 1;                  /* of all bytes that are made here and in lib/datasets */
 
 /* ---- references */
 
@@ -26,9 +24,11 @@ struct dataset_layout *layout_ref(struct dataset_layout *l) {
 }
 
 static void episode_done(struct layout_episode *e) {
-    dataset_episode_done(&e->e);
+    made_episode_free(e->made);
+    free(e->videos);
     free(e->name);
     free(e->task);
+    free(e->event);
     free(e->problem);
 }
 
@@ -61,7 +61,12 @@ static char *task_of(const struct catalog_recording *row) {
     return strdup(a->description && a->description[0] ? a->description : names_file(row->name));
 }
 
-static bool add_recording(struct dataset_layout *l, const struct catalog_recording *row, struct reel_error *err) {
+static struct layout_episode *add_episode(struct dataset_layout *l, const struct catalog_recording *row,
+                                          struct reel_error *err) {
+    if (l->n_episodes == DATASET_EPISODES_MAX) {
+        reel_fail(err, REEL_LIMIT, "a dataset has at most %d episodes: narrow its search", DATASET_EPISODES_MAX);
+        return NULL;
+    }
     struct layout_episode *e = &l->episodes[l->n_episodes++];
     memcpy(e->id, row->id, sizeof e->id);
     memcpy(e->content, row->content, sizeof e->content);
@@ -69,7 +74,68 @@ static bool add_recording(struct dataset_layout *l, const struct catalog_recordi
     if (asprintf(&e->name, "%s/%s", row->collection, row->name) < 0) {
         e->name = NULL;
     }
-    return (e->name && e->task) || reel_fail_memory(err);
+    return (e->name && e->task) || reel_fail_memory(err) ? e : NULL;
+}
+
+static bool has_room(const struct dataset_layout *l, const struct layout_request *q) {
+    return q->max == 0 || l->n_episodes < q->max;
+}
+
+/* The tag `task` of an event names that of its episode. */
+static bool take_event(struct layout_episode *e, const struct catalog_event *event,
+                       const struct dataset_definition *d) {
+    json_auto_t *tags = event->tags && event->tags[0] ? json_loads(event->tags, 0, NULL) : NULL;
+    const char *task = json_string_value(json_object_get(tags, "task"));
+    char *own = task && *task ? strdup(task) : NULL;
+    if (own) {
+        free(e->task);
+        e->task = own;
+    }
+    e->is_cut = true;
+    e->event = strdup(event->title);
+    if (__builtin_sub_overflow(event->start_ns, d->before_ns, &e->cut.start_ns)) {
+        e->cut.start_ns = INT64_MIN;
+    }
+    int64_t last_ns = event->end_ns - (event->end_ns > event->start_ns); /* the end is out */
+    if (__builtin_add_overflow(last_ns, d->after_ns, &e->cut.end_ns)) {
+        e->cut.end_ns = INT64_MAX;
+    }
+    return e->event && (own || !task || !*task);
+}
+
+static bool add_cuts(struct dataset_layout *l, const struct layout_request *q, const struct catalog_recording *row,
+                     const struct catalog_events *page, struct reel_error *err) {
+    const struct dataset_definition *d = &l->definition;
+    for (uint32_t i = 0; i < page->n && has_room(l, q); i++) {
+        if (d->title && !reel_glob_match(d->title, page->items[i].title)) {
+            continue;
+        }
+        struct layout_episode *e = add_episode(l, row, err);
+        if (!e || !take_event(e, &page->items[i], d)) {
+            return e ? reel_fail_memory(err) : false;
+        }
+    }
+    return true;
+}
+
+static bool add_recording(struct app *app, struct dataset_layout *l, const struct layout_request *q,
+                          const struct catalog_recording *row, struct reel_error *err) {
+    AUTO_MEM char *cursor = NULL;
+    if (!l->definition.cuts) {
+        return add_episode(l, row, err);
+    }
+    for (bool more = true; more && has_room(l, q);) {
+        AUTO_STRUCT(catalog_events_done) struct catalog_events page = {0};
+        const struct catalog_event_query events = {
+            .recording = row->id, .limit = DATASET_EPISODES_MAX, .cursor = cursor};
+        if (!catalog_events_list(app->catalog, &events, &page, err) || !add_cuts(l, q, row, &page, err)) {
+            return false;
+        }
+        free(cursor);
+        cursor = TAKE(page.next);
+        more = cursor;
+    }
+    return true;
 }
 
 static bool find_search(struct app *app, struct dataset_layout *l, const struct layout_request *q,
@@ -84,7 +150,7 @@ static bool find_search(struct app *app, struct dataset_layout *l, const struct 
     bool good = !page.next || q->max > 0 ||
                 reel_fail(err, REEL_LIMIT, "the search finds more than %d recordings: narrow it", DATASET_EPISODES_MAX);
     for (uint32_t i = 0; good && i < page.n_items; i++) {
-        good = add_recording(l, &page.items[i], err);
+        good = !has_room(l, q) || add_recording(app, l, q, &page.items[i], err);
     }
     catalog_page_done(&page);
     return good;
@@ -107,7 +173,7 @@ static bool find_ids(struct app *app, struct dataset_layout *l, const struct lay
         if (!is_allowed(q, &row)) {
             return reel_fail(err, REEL_NOT_FOUND, "%s", catalog_not_found(id));
         }
-        if (!add_recording(l, &row, err)) {
+        if (has_room(l, q) && !add_recording(app, l, q, &row, err)) {
             return false;
         }
     }
@@ -121,19 +187,21 @@ static void digest_text(struct digest *d, const char *text) {
 /* Over all that the bytes depend on. */
 static bool name_layout(struct dataset_layout *l, struct reel_error *err) {
     AUTO_MEM char *text = json_whole_text(l->value, JSON_COMPACT);
-    unsigned versions[] = {LAYOUT_VERSION, reel_decoders_version()};
+    unsigned version = made_version();
     struct digest d;
     if (!text) {
         return reel_fail_memory(err);
     }
     digest_start(&d, DIGEST_SHA1);
-    digest_add(&d, versions, sizeof versions);
+    digest_add(&d, &version, sizeof version);
     digest_text(&d, text);
     for (uint32_t i = 0; i < l->n_episodes; i++) {
         digest_text(&d, l->episodes[i].id);
         digest_text(&d, l->episodes[i].content);
         digest_text(&d, l->episodes[i].name);
         digest_text(&d, l->episodes[i].task);
+        digest_text(&d, l->episodes[i].event ? l->episodes[i].event : "");
+        digest_add(&d, &l->episodes[i].cut, sizeof l->episodes[i].cut);
     }
     digest_end_hex(&d, l->sha);
     return true;
@@ -141,75 +209,121 @@ static bool name_layout(struct dataset_layout *l, struct reel_error *err) {
 
 /* ---- planning */
 
-static bool count_bytes(void *context, const char *data, size_t size) {
-    digest_add(context, data, size);
-    return true;
+/* The first episode; all others have its shapes. */
+static const struct layout_episode *first_good(const struct dataset_layout *l) {
+    const struct layout_episode *e = l->episodes;
+    while (l->n_good > 0 && e->problem) {
+        e++;
+    }
+    return e;
 }
 
-/* Sources that have other widths than those of the first episode. */
-static bool fits(const struct dataset_layout *l, const struct layout_episode *e) {
-    for (const struct layout_episode *first = l->episodes; first < e; first++) {
-        if (!first->problem) {
-            return memcmp(first->e.widths, e->e.widths, e->e.n_sources * sizeof *e->e.widths) == 0;
+static bool same_shapes(const struct dataset_episode *a, const struct dataset_episode *b) {
+    for (uint32_t i = 0; i < a->n_sources; i++) {
+        const struct dataset_picture *x = &a->pictures[i], *y = &b->pictures[i];
+        if (a->widths[i] != b->widths[i] || x->width != y->width || x->height != y->height ||
+            (x->video == DATASET_H265) != (y->video == DATASET_H265)) {
+            return false;
         }
     }
     return true;
 }
 
-static int64_t number_task(struct dataset_layout *l, const char *task) {
+/* Frames a second, rounded: of a clock its mean rate. */
+static int64_t rate_of(const struct dataset_episode *e) {
+    int64_t span = (int64_t)((uint64_t)e->end_ns - (uint64_t)e->start_ns);
+    return span <= 0
+               ? 0
+               : (int64_t)(((unsigned __int128)(e->frames - 1) * 1000000000 + (uint64_t)span / 2) / (uint64_t)span);
+}
+
+static bool check_rate(struct dataset_layout *l, const struct dataset_episode *planned, struct reel_error *err) {
+    int64_t rate = rate_of(planned);
+    if (!l->definition.spec.clock || l->definition.has_fps || rate == l->definition.spec.fps) {
+        return true;
+    }
+    if (rate < 1 || rate > DATASET_FPS_MAX || l->n_good > 0) {
+        return reel_fail(err, REEL_UNSUPPORTED, "its clock has %lld messages a second, %s", (long long)rate,
+                         l->n_good > 0 ? "other than that of the first episode" : "which is no rate of frames");
+    }
+    l->definition.spec.fps = (uint32_t)rate;
+    return true;
+}
+
+static bool check_episode(struct dataset_layout *l, struct layout_episode *e, const struct dataset_episode *planned,
+                          struct reel_error *err) {
+    (void)e;
+    if (planned->frames == 0) {
+        return reel_fail(err, REEL_UNSUPPORTED, "no frame has all values");
+    }
+    if (l->n_good > 0 && !same_shapes(&first_good(l)->e, planned)) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "its features have other numbers of values, or images of another size, than those of the "
+                         "first episode");
+    }
+    return check_rate(l, planned, err);
+}
+
+static uint32_t number_task(const struct dataset_layout *l, const char *task) {
     uint32_t i = 0;
     while (i < l->n_tasks && strcmp(l->tasks[i], task) != 0) {
         i++;
     }
-    if (i == l->n_tasks) {
-        l->tasks[l->n_tasks++] = task;
-    }
     return i;
 }
 
-static bool plan_episode(struct dataset_layout *l, struct layout_episode *e, struct reel_recording *recording,
-                         const struct reel_progress *progress, struct reel_error *err) {
-    struct digest d;
-    const struct reel_text_sink sink = {count_bytes, &d};
-    if (!dataset_episode_plan(recording, &l->definition.spec, progress, &e->e, err)) {
-        return false;
+static bool make_videos(struct app *app, struct dataset_layout *l, struct layout_episode *e,
+                        const struct reel_progress *progress, struct reel_error *err) {
+    uint32_t n = 0;
+    if (!(e->videos = calloc((size_t)l->n_videos + 1, sizeof *e->videos))) {
+        return reel_fail_memory(err);
     }
-    if (e->e.frames == 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "no frame has all values");
+    for (uint32_t f = 0; f < l->definition.spec.n_features; f++) {
+        struct layout_video *v = &e->videos[n];
+        if (!layout_is_video(l, f, &v->source)) {
+            continue;
+        }
+        if (!made_video(app, l, e, progress, v, err)) {
+            return false;
+        }
+        n++;
     }
-    if (!fits(l, e)) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "its features have other numbers of values than those of the first episode");
-    }
-    e->place = (struct dataset_place){l->n_good, (int64_t)l->frames, number_task(l, e->task)};
-    digest_start(&d, DIGEST_SHA256);
-    if (!dataset_episode_write(recording, &l->definition.spec, &e->place, &sink, &e->e, &e->e, err)) {
-        return false;
-    }
-    e->size = d.size;
-    digest_end_hex(&d, e->sha256);
     return true;
 }
 
-static struct reel_recording *open_recording(struct app *app, const struct layout_episode *e, struct reel_error *err) {
-    AUTO_STRUCT(catalog_recording_done) struct catalog_recording row = {0};
-    char job[JOB_ID_TEXT];
-    if (!catalog_get(app->catalog, e->id, &row, err)) {
-        return NULL;
+struct planning {
+    struct app *app;
+    struct dataset_layout *layout;
+    bool reports;
+};
+
+static bool plan_episode(const struct planning *p, struct layout_episode *e, const struct reel_progress *progress,
+                         struct reel_error *err) {
+    struct dataset_layout *l = p->layout;
+    uint32_t fps = l->definition.spec.fps;
+    e->place = (struct dataset_place){l->n_good, (int64_t)l->frames, number_task(l, e->task)};
+    e->made = made_episode_get(p->app, l, e, check_episode, progress, err);
+    if (e->made) {
+        e->e = e->made->e;
+        e->size = e->made->size;
+        memcpy(e->sha256, e->made->sha256, sizeof e->sha256);
     }
-    if (row.state != STATE_READY || strcmp(row.content, e->content) != 0) {
-        reel_fail(err, REEL_CHANGED, "a recording of the dataset is not what it was");
-        return NULL;
+    if (!e->made || (!p->reports && !make_videos(p->app, l, e, progress, err))) {
+        l->definition.spec.fps = l->n_good > 0 ? l->definition.spec.fps : fps; /* of the first good one */
+        return false;
     }
-    return recordings_get_resting(app->recordings, &row, OPEN_WAIT_NS, job, err);
+    return true;
 }
 
 /* What is wrong with one recording leaves it out, and is reported. */
-static bool plan_or_leave_out(struct app *app, struct dataset_layout *l, struct layout_episode *e,
-                              const struct reel_progress *progress, struct reel_error *err) {
+static bool plan_or_leave_out(const struct planning *p, struct layout_episode *e, const struct reel_progress *progress,
+                              struct reel_error *err) {
+    struct dataset_layout *l = p->layout;
     struct reel_error why = {0};
-    AUTO(reel_recording_free) struct reel_recording *recording = open_recording(app, e, &why);
-    if (recording && plan_episode(l, e, recording, progress, &why)) {
+    if (plan_episode(p, e, progress, &why)) {
+        if (e->place.task == l->n_tasks) {
+            l->tasks[l->n_tasks++] = e->task;
+        }
         l->n_good++;
         l->frames += e->e.frames;
         return true;
@@ -221,11 +335,6 @@ static bool plan_or_leave_out(struct app *app, struct dataset_layout *l, struct 
     return e->problem || reel_fail_memory(err);
 }
 
-struct planning {
-    struct app *app;
-    struct dataset_layout *layout;
-};
-
 static void planning_free(void *context) {
     struct planning *p = context;
     layout_free(p->layout);
@@ -236,7 +345,8 @@ static uint64_t memory_of(const struct dataset_layout *l) {
     uint64_t sum = sizeof *l + l->n_files * sizeof *l->files;
     for (uint32_t i = 0; i < l->n_episodes; i++) {
         const struct dataset_episode *e = &l->episodes[i].e;
-        sum += sizeof l->episodes[i] + 512 + e->n_numbers * (sizeof *e->stats + 48) + e->n_sources * 32;
+        sum += sizeof l->episodes[i] + 512 + e->n_numbers * (sizeof *e->stats + 48) + e->n_sources * 64 +
+               l->n_videos * sizeof *l->episodes[i].videos;
     }
     for (uint32_t i = 0; i < l->n_files; i++) {
         sum += l->files[i].data.capacity;
@@ -250,9 +360,9 @@ static bool make_layout(void *context, const struct reel_progress *progress, voi
     struct dataset_layout *l = p->layout;
     bool good = (l->tasks = calloc((size_t)l->n_episodes + 1, sizeof *l->tasks)) || reel_fail_memory(err);
     for (uint32_t i = 0; good && i < l->n_episodes; i++) {
-        good = plan_or_leave_out(p->app, l, &l->episodes[i], progress, err);
+        good = plan_or_leave_out(p, &l->episodes[i], progress, err);
     }
-    if (!good || !layout_put_meta(l, err)) {
+    if (!good || (!p->reports && !layout_put_meta(l, err))) {
         return false;
     }
     *memory = memory_of(l);
@@ -281,8 +391,13 @@ static struct dataset_layout *new_layout(struct app *app, const struct layout_re
         reel_fail_memory(err);
         return NULL;
     }
-    if (!dataset_definition_read(l->value, &l->definition, err) ||
-        !(l->definition.recordings ? find_ids : find_search)(app, l, q, err) || !name_layout(l, err)) {
+    if (!dataset_definition_read(l->value, &l->definition, err)) {
+        return NULL;
+    }
+    for (uint32_t f = 0, source; f < l->definition.spec.n_features; f++) {
+        l->n_videos += layout_is_video(l, f, &source);
+    }
+    if (!(l->definition.recordings ? find_ids : find_search)(app, l, q, err) || !name_layout(l, err)) {
         return NULL;
     }
     return TAKE(l);
@@ -292,19 +407,24 @@ struct dataset_layout *layout_get(struct app *app, const struct layout_request *
                                   struct reel_error *err) {
     static const struct derived_kind kind = {
         .job = "plan", .make = make_layout, .free_context = planning_free, .ref = ref_layout, .unref = unref_layout};
-    char key[SHA1_HEX + 16];
+    char key[SHA1_HEX + 24];
     job[0] = '\0';
-    struct dataset_layout *l = new_layout(app, q, err);
+    struct dataset_layout *l = new_layout(app, q, err), *whole = NULL;
     if (!l) {
         return NULL;
     }
     snprintf(key, sizeof key, "dataset %s", l->sha);
+    if (q->reports && (whole = derived_find(app->derived, key))) {
+        layout_free(l);
+        return whole;
+    }
+    snprintf(key, sizeof key, "dataset %s%s", l->sha, q->reports ? " report" : "");
     const struct derived_request derived = {.key = key, .subject = "dataset", .owner = q->owner, .wait_ns = q->wait_ns};
     struct planning *p = calloc(1, sizeof *p);
     if (!p) {
         layout_free(l);
     } else {
-        *p = (struct planning){app, l};
+        *p = (struct planning){app, l, q->reports};
     }
     return derived_get(app->derived, &kind, &derived, p, job, err);
 }
@@ -333,7 +453,8 @@ static bool spool_bytes(void *context, const char *data, size_t size) {
 
 int layout_episode_open(struct app *app, const struct dataset_layout *l, const struct layout_episode *episode,
                         struct reel_error *err) {
-    AUTO(reel_recording_free) struct reel_recording *recording = open_recording(app, episode, err);
+    const struct dataset_spec spec = made_spec(l, episode);
+    AUTO(reel_recording_free) struct reel_recording *recording = made_recording(app, episode, err);
     AUTO_FD int fd = recording ? spool_open(NULL, err) : -1;
     struct spooling s = {.fd = fd};
     const struct reel_text_sink sink = {spool_bytes, &s};
@@ -342,7 +463,7 @@ int layout_episode_open(struct app *app, const struct dataset_layout *l, const s
         return -1;
     }
     digest_start(&s.digest, DIGEST_SHA256);
-    if (!dataset_episode_write(recording, &l->definition.spec, &episode->place, &sink, &episode->e, NULL, err)) {
+    if (!dataset_episode_write(recording, &spec, &episode->place, &sink, &episode->e, NULL, err)) {
         return s.failed ? (reel_fail_errno(err, "could not write a temporary file"), -1) : -1;
     }
     digest_end_hex(&s.digest, hex);

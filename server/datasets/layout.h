@@ -1,5 +1,6 @@
-/* A dataset as the files of LeRobot v3, none of which is stored: planned once by a job, which reads each recording, and
- * kept in the derived cache. Files below meta/ are in memory, those of episodes are made when they are read. */
+/* A dataset as the files of LeRobot v3, none of which is stored: planned once by a job, which reads each recording and
+ * encodes its images, and kept in the derived cache. Files below meta/ are in memory, those of episodes are made when
+ * they are read; videos stay in the folder of derived files while there is room. */
 #ifndef SERVER_DATASETS_LAYOUT_H
 #define SERVER_DATASETS_LAYOUT_H
 
@@ -8,18 +9,33 @@
 #include "app.h"
 #include "base/digest.h"
 #include "base/grow.h"
+#include "datasets/camera.h"
 #include "datasets/definition.h"
 
-enum { LAYOUT_PATH = 64, LAYOUT_META = 4 };
+enum { LAYOUT_PATH = 320, LAYOUT_META = 5 };
+
+struct made_episode;
+
+struct layout_video { /* of an episode and a feature of images */
+    uint32_t source;
+    uint64_t size; /* of its file */
+    char sha256[SHA256_HEX];
+    struct dataset_number stats[CAMERA_COLOURS]; /* count 0: its frames cannot be decoded here */
+};
 
 struct layout_episode {
     char id[RECORDING_ID_TEXT], content[SHA256_HEX];
     char *name; /* COLLECTION/NAME */
     char *task;
-    char *problem; /* why it is no episode of the dataset; NULL: it is one */
+    bool is_cut; /* around an event: cut and event */
+    struct dataset_cut cut;
+    char *event;               /* its title; NULL: there is none */
+    char *problem;             /* why it is no episode of the dataset; NULL: it is one */
+    struct made_episode *made; /* owns what `e` has; NULL: `e` is empty */
     struct dataset_episode e;
     struct dataset_place place;
-    uint64_t size; /* of its file */
+    struct layout_video *videos; /* by feature of images; NULL without, or before they are made */
+    uint64_t size;               /* of its file */
     char sha256[SHA256_HEX];
 };
 struct layout_file {
@@ -28,14 +44,16 @@ struct layout_file {
     char sha256[SHA256_HEX];
     struct grow data;                     /* of meta/ */
     const struct layout_episode *episode; /* NULL: of meta/ */
+    const struct layout_video *video;     /* NULL: not of videos/ */
 };
 struct dataset_layout {
     _Atomic uint32_t references;
     json_t *value;
     struct dataset_definition definition; /* of `value` */
     char sha[SHA1_HEX];                   /* changes when any of its bytes does */
-    struct layout_episode *episodes;      /* one for each recording, in order; those with frames are numbered */
-    uint32_t n_episodes, n_good;
+    /* one for each recording or cut, in order; those with frames are numbered */
+    struct layout_episode *episodes;
+    uint32_t n_episodes, n_good, n_videos; /* n_videos: features of images */
     uint64_t frames;
     const char **tasks; /* of the episodes, each once */
     uint32_t n_tasks;
@@ -50,7 +68,9 @@ struct layout_request {
     const json_t *value;        /* the definition */
     const char *const *allowed; /* collections of the caller; NULL: all */
     const char *owner;          /* who asked */
-    uint32_t max;               /* at most so many recordings; 0: all, and REEL_LIMIT if they are too many */
+    uint32_t max;               /* at most so many recordings and episodes; 0: all, and REEL_LIMIT if there are too
+                                   many */
+    bool reports;               /* for layout_report() alone: there are no files, and no video is made */
     int64_t wait_ns;
 };
 /* A reference. NULL with job[0] set: not ready yet. NULL with err: REEL_ARGUMENT: no definition; REEL_LIMIT. */
@@ -58,14 +78,15 @@ struct dataset_layout *layout_get(struct app *app, const struct layout_request *
                                   struct reel_error *err);
 
 const struct layout_file *layout_file(const struct dataset_layout *layout, const char *path); /* NULL: there is none */
-/* The file of an episode as an unlinked temporary file; -1 with err: REEL_CHANGED: it is not what was planned. */
+/* The table of an episode as an unlinked temporary file; -1 with err: REEL_CHANGED: it is not what was planned. */
 int layout_episode_open(struct app *app, const struct dataset_layout *layout, const struct layout_episode *episode,
                         struct reel_error *err);
 
+/* A video of an episode as a file; -1 with err: REEL_BUSY: it is made again, come again. */
+int layout_video_open(struct app *app, struct dataset_layout *layout, const struct layout_file *file, int64_t wait_ns,
+                      struct reel_error *err);
+
 /* What was found, for the preview: features, episodes, ages, and what was dropped. */
 json_t *layout_report(const struct dataset_layout *layout);
-
-/* meta.c: makes the files. */
-bool layout_put_meta(struct dataset_layout *layout, struct reel_error *err);
 
 #endif

@@ -258,10 +258,14 @@ bool http_form_free(struct http_form *form); /* false: incomplete; NULL is allow
 bool http_reserve(struct http_request *r, uint64_t bytes);
 /* The same for what a response needs while it is sent. False: REEL_BUSY, nothing was replied. */
 bool http_hold(struct http_request *r, uint64_t bytes, struct reel_error *err);
+/* The same without a wait and without a reply. */
+bool http_reserve_now(struct http_request *r, uint64_t bytes);
 void http_give_back(struct http_request *r, uint64_t bytes); /* of what it has reserved; also before it ends */
 /* The same for work that no request waits for, such as a job: until they are given back. Looks every 100 ms whether the
  * work was cancelled. False: also REEL_LIMIT, it is more than there is in total. */
 bool http_server_hold(struct http_server *server, uint64_t bytes, struct reel_error *err);
+/* The same for what work can do without: only while responses leave half of all memory, and without waiting. */
+bool http_server_hold_spare(struct http_server *server, uint64_t bytes);
 void http_server_give_back(struct http_server *server, uint64_t bytes);
 uint64_t http_held(const struct http_request *r);       /* bytes that it has reserved */
 uint64_t http_memory_max(const struct http_request *r); /* bytes that one request can reserve */

@@ -23,7 +23,7 @@ enum {
 /* A client with requests that hold memory or wait for it. */
 struct http_share {
     struct http_share *next;
-    uint64_t held, waiting; /* bytes, requests */
+    uint64_t held, waiting; /* bytes of requests that do not wait, requests that do */
     uint64_t users;         /* requests */
     char client[HTTP_PRINCIPAL];
 };
@@ -88,9 +88,10 @@ static uint64_t most_of_large(const struct http_memory *m) {
 }
 
 /* Small requests may use the last eighth as well: they are answered even while large ones hold all the rest. A client
- * may hold three quarters by several requests, and half while others wait; beside little one may hold what it needs. */
-static bool has_room(const struct http_memory *m, const struct http_request *r, uint64_t bytes) {
-    uint64_t large = most_of_large(m), mine = r->memory + bytes, others = r->share->held - r->memory;
+ * may hold three quarters by several requests, and half while others wait; beside little one may hold what it needs.
+ * `others`: what the client's other requests hold. */
+static bool has_room(const struct http_memory *m, const struct http_request *r, uint64_t others, uint64_t bytes) {
+    uint64_t large = most_of_large(m), mine = r->memory + bytes;
     if (mine <= HTTP_MEMORY_SMALL) {
         return m->held + bytes <= m->max;
     }
@@ -98,22 +99,44 @@ static bool has_room(const struct http_memory *m, const struct http_request *r, 
     return m->held + bytes <= large && (others <= large / 8 || others + mine <= share);
 }
 
-/* The mutex is held. */
+/* What a client's requests hold while they wait does not count: they would wait for one another. The mutex is held. */
 static bool wait_for_room(struct http_memory *m, struct http_request *r, uint64_t bytes) {
     struct timespec until = clock_deadline(INT64_C(1000000000) * HTTP_MEMORY_WAIT_S);
+    struct http_share *share = r->share;
     bool in_time = true;
-    if (has_room(m, r, bytes)) {
+    if (has_room(m, r, share->held - r->memory, bytes)) {
         return true;
     }
     m->waiting++;
-    r->share->waiting++;
-    while (in_time && !m->closed && !has_room(m, r, bytes)) {
+    share->waiting++;
+    share->held -= r->memory;
+    while (in_time && !m->closed && !has_room(m, r, share->held, bytes)) {
         in_time = condition_wait(&m->released, &m->mutex, until);
     }
+    bool room = has_room(m, r, share->held, bytes);
+    share->held += r->memory;
+    share->waiting--;
     m->waiting--;
-    r->share->waiting--;
     pthread_cond_broadcast(&m->released); /* another client's share may be larger now */
-    return has_room(m, r, bytes);
+    return room;
+}
+
+/* The mutex is held. */
+static void grant(struct http_memory *m, struct http_request *r, uint64_t bytes) {
+    m->held += bytes;
+    r->share->held += bytes;
+    r->memory += bytes;
+}
+
+bool http_reserve_now(struct http_request *r, uint64_t bytes) {
+    struct http_memory *m = &r->server->memory;
+    pthread_mutex_lock(&m->mutex);
+    bool granted = share_of(m, r) && has_room(m, r, r->share->held - r->memory, bytes);
+    if (granted) {
+        grant(m, r, bytes);
+    }
+    pthread_mutex_unlock(&m->mutex);
+    return granted;
 }
 
 bool http_hold(struct http_request *r, uint64_t bytes, struct reel_error *err) {
@@ -123,9 +146,7 @@ bool http_hold(struct http_request *r, uint64_t bytes, struct reel_error *err) {
     pthread_mutex_lock(&m->mutex);
     bool granted = share_of(m, r) && wait_for_room(m, r, bytes);
     if (granted) {
-        m->held += bytes;
-        r->share->held += bytes;
-        r->memory += bytes;
+        grant(m, r, bytes);
     }
     m->refused += !granted;
     pthread_mutex_unlock(&m->mutex);
@@ -202,6 +223,15 @@ bool http_server_hold(struct http_server *server, uint64_t bytes, struct reel_er
     return granted || (goes_on && reel_fail(err, REEL_BUSY,
                                             "responses to requests take all of --memory-mb; try again, or ask for less "
                                             "at a time"));
+}
+
+bool http_server_hold_spare(struct http_server *server, uint64_t bytes) {
+    struct http_memory *m = &server->memory;
+    pthread_mutex_lock(&m->mutex);
+    bool granted = !m->closed && m->held + bytes <= m->max / 2;
+    m->held += granted ? bytes : 0;
+    pthread_mutex_unlock(&m->mutex);
+    return granted;
 }
 
 void http_server_give_back(struct http_server *server, uint64_t bytes) {

@@ -120,6 +120,9 @@ struct MHD_Response *stream_response(struct http_request *r, uint64_t length, co
     return response;
 }
 
+/* libmicrohttpd 0.9.75 sends the end of a chunked body after the head that HEAD asked for: the next answer on the
+ * connection would begin with it. */
 void http_reply_stream(struct http_request *r, const struct http_stream *stream) {
+    r->close = r->close || request_method_is(r, "HEAD");
     reply_take(r, stream->status ? stream->status : 200, stream_response(r, MHD_SIZE_UNKNOWN, stream), 0);
 }

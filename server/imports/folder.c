@@ -429,7 +429,7 @@ bool import_inspect(struct import_run *run, const char *folder, int fd, struct f
     bool good = true;
     for (uint32_t i = 0; i < n && good; i++) {
         judge(&l, i);
-        good = i % 256 != 255 || run_goes_on(run) || reel_fail(err, REEL_CANCELLED, "cancelled");
+        good = run_check(run, err);
     }
     for (uint32_t i = 0; i < n && good && !run->options->watched && !run->options->dry; i++) {
         if (fates[i] == FATE_KNOWN) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "work/jobs.h"
@@ -104,6 +105,10 @@ bool run_goes_on(struct import_run *run) {
     return !atomic_load(&run->cancelled) && !jobs_stopping(run->app->jobs);
 }
 
+bool run_check(struct import_run *run, struct reel_error *err) {
+    return (run_goes_on(run) && cancel_check(NULL)) || reel_fail(err, REEL_CANCELLED, "cancelled");
+}
+
 void run_report(struct import_run *run, const struct import_report *report) {
     const struct import_options *t = run->options;
     pthread_mutex_lock(&run->mutex);
@@ -154,12 +159,18 @@ bool import_is_under_way(struct app *app, const char *folder, const char *name) 
     return disk_join(path, folder, name, NULL) && lock_is_held(app->locks, IMPORT_LOCK, path);
 }
 
+static bool unit_goes_on(void *run) {
+    return run_goes_on(run);
+}
+
 static bool import_work(void *context, const struct reel_progress *progress, struct reel_error *err) {
     struct import_unit *unit = context;
     (void)progress; /* a unit is cancelled with its run */
     (void)err;      /* what fails is reported */
     if (run_goes_on(unit->run)) {
+        const struct cancel cancel = {.goes_on = unit_goes_on, .context = unit->run}, *before = cancel_set(&cancel);
         import_unit_import(unit);
+        cancel_set(before);
     }
     return true;
 }
@@ -173,7 +184,8 @@ bool run_push(struct import_run *run, struct import_unit *unit, struct reel_erro
     unit->run = run;
     snprintf(owner, sizeof owner, "import:%p", (void *)run);
     pthread_mutex_lock(&run->mutex);
-    while (run->under_way >= UNDER_WAY_MAX && !atomic_load(&run->cancelled) && !jobs_stopping(run->app->jobs)) {
+    while (run->under_way >= UNDER_WAY_MAX && !atomic_load(&run->cancelled) && !jobs_stopping(run->app->jobs) &&
+           cancel_check(NULL)) {
         wait_a_moment(run);
     }
     run->under_way++;
@@ -182,7 +194,7 @@ bool run_push(struct import_run *run, struct import_unit *unit, struct reel_erro
     atomic_fetch_add(&run->app->imports.under_way, 1);
     const struct job_work job = {
         .kind = "import", .lane = LANE_FILES, .owner = owner, .run = import_work, .free = work_free, .context = unit};
-    if (!run_goes_on(run) ? !reel_fail(err, REEL_CANCELLED, "cancelled") : !lock_files(unit, err)) {
+    if (!run_check(run, err) || !lock_files(unit, err)) {
         unit_over(unit);
         return false;
     }

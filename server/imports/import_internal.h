@@ -47,6 +47,8 @@ bool import_unit_add(struct import_unit *unit, const struct folder_file *file);
 void run_begin(struct import_run *run);
 void run_end(struct import_run *run);
 bool run_goes_on(struct import_run *run); /* also polls its progress */
+/* The same on the thread that walks, whose job may be cancelled alone. False: REEL_CANCELLED. */
+bool run_check(struct import_run *run, struct reel_error *err);
 void run_report(struct import_run *run, const struct import_report *report);
 /* A worker imports it; waits while too many are under way. Takes the unit. False: REEL_CANCELLED, or no memory. */
 bool run_push(struct import_run *run, struct import_unit *unit, struct reel_error *err);

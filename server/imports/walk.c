@@ -57,7 +57,10 @@ static bool is_data_folder(const struct import_run *run, const char *folder) {
 
 static bool enter_folder(struct import_run *run, const char *folder, struct reel_error *err) {
     const struct import_options *t = run->options;
-    if (!run_goes_on(run) || (t->entered && !t->entered(t->context, folder))) {
+    if (!run_check(run, err)) {
+        return false;
+    }
+    if (t->entered && !t->entered(t->context, folder)) {
         return reel_fail(err, REEL_CANCELLED, "cancelled");
     }
     run->folder++;

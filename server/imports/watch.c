@@ -17,7 +17,9 @@
 #include "store/roots.h"
 
 enum { DIRTY_MAX = 4096, EVENT_BYTES = 64 << 10 };
-static const int64_t SECOND_NS = 1000000000, SOON_NS = 100000000;
+static const int64_t SECOND_NS = 1000000000, SOON_NS = 100000000, QUEUED_NS = 10 * SECOND_NS; /* then a job is added
+                                                                                                 again: it may have been
+                                                                                                 cancelled */
 static const uint32_t EVENTS = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB |
                                IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
 
@@ -41,7 +43,7 @@ struct watch {
     struct import_run run;
     struct import_statistics statistics;
     const struct reel_progress *job; /* of the job that runs; on its thread only */
-    bool queued;                     /* a job was added, and has not begun */
+    int64_t queued_ns;               /* when a job was added that has not begun; 0: none */
     enum watch_state state;
     char note[384];
     bool polling; /* some folders have no inotify watch */
@@ -248,6 +250,7 @@ static void scan(struct watch *w) {
     w->scan_ended_ns = reel_now_ns();
     w->scan_files = w->statistics.files - files;
     w->scan_folders = w->statistics.folders - folders;
+    good = good || err.code == REEL_CANCELLED; /* the next scan goes on */
     w->state = !good ? WATCH_UNREADABLE : w->polling ? WATCH_POLLING : WATCH_WATCHING;
     if (!good) {
         snprintf(w->note, sizeof w->note, "%s", err.text);
@@ -278,7 +281,7 @@ bool watch_run(struct app *app, const struct job_call *call, struct reel_error *
     struct watch *w = &all->items[number];
     w->job = call->progress;
     pthread_mutex_lock(&all->mutex);
-    w->queued = false;
+    w->queued_ns = 0;
     bool due = w->scan_due_ns <= reel_now_ns();
     pthread_mutex_unlock(&all->mutex);
     if (due) {
@@ -293,14 +296,14 @@ bool watch_run(struct app *app, const struct job_call *call, struct reel_error *
            reel_fail(err, REEL_CANCELLED, "cancelled");
 }
 
-/* When the first folder of this watch is due; INT64_MAX while a job is about to look. The mutex is held. */
+/* When the first folder of this watch is due, unless a job is about to look. The mutex is held. */
 static int64_t due_of(const struct watch *w) {
-    int64_t due = w->queued ? INT64_MAX : w->scan_due_ns;
-    for (unsigned i = 0; i < w->all->n_dirty && !w->queued; i++) {
+    int64_t due = w->scan_due_ns, queued_until_ns = w->queued_ns ? w->queued_ns + QUEUED_NS : 0;
+    for (unsigned i = 0; i < w->all->n_dirty; i++) {
         const struct dirty *d = &w->all->dirty[i];
         due = d->watch == w->number && d->due_ns < due ? d->due_ns : due;
     }
-    return due;
+    return due > queued_until_ns ? due : queued_until_ns;
 }
 
 /* Adds the jobs that are due; returns when the next is. */
@@ -312,7 +315,7 @@ static int64_t add_jobs(struct watches *all) {
         pthread_mutex_lock(&all->mutex);
         int64_t due = due_of(w);
         bool now = due <= reel_now_ns();
-        w->queued = w->queued || now;
+        w->queued_ns = now ? reel_now_ns() : w->queued_ns;
         pthread_mutex_unlock(&all->mutex);
         char key[16];
         snprintf(key, sizeof key, "%u", i);
@@ -320,7 +323,7 @@ static int64_t add_jobs(struct watches *all) {
             .kind = "watched-folder", .key = key, .collection = w->collection, .subject = w->collection};
         if (now && !jobs_add(all->app->jobs, &spec, NULL, &ignored)) { /* the catalog cannot be written now */
             pthread_mutex_lock(&all->mutex);
-            w->queued = false;
+            w->queued_ns = 0;
             pthread_mutex_unlock(&all->mutex);
             now = false;
             due = reel_now_ns() + SECOND_NS;

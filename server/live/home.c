@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "catalog/servers.h"
 #include "live/live_internal.h"
 #include "manifests/manifests.h"
@@ -104,7 +105,7 @@ bool live_unattended_run(struct app *app, const struct job_call *call, struct re
             return false;
         }
         for (uint32_t i = 0; i < n; i++) {
-            if (!give_up(app, &found[i], since, err)) {
+            if (!cancel_check(err) || !give_up(app, &found[i], since, err)) {
                 return false;
             }
         }

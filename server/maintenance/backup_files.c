@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/disk.h"
@@ -171,7 +172,8 @@ static bool prune_one(void *context, const char *hex, const char *suffix, int64_
     char path[PATH_MAX];
     bool blob = !*suffix || strcmp(suffix, ".ref") == 0, used = false;
     (void)written_ns;
-    if (!(blob ? catalog_blob_used : catalog_content_used)(p->copied, hex, &used, &p->error)) {
+    if (!cancel_check(&p->error) ||
+        !(blob ? catalog_blob_used : catalog_content_used)(p->copied, hex, &used, &p->error)) {
         return false;
     }
     if (!used && store_file_path(p->f->to, hex, suffix, path, sizeof path)) {

@@ -166,13 +166,18 @@ static bool do_one(struct run *run, const struct retention_item *item, struct re
     return true;
 }
 
+static bool report_goes_on(const struct run *run, const struct reel_progress *progress) {
+    return !progress->report || progress->report(progress->context, run->trashed + run->purged, 0);
+}
+
 /* Counts what was done and adds it to the audit log; recordings that were deleted meanwhile do not count. */
-static void do_all(struct run *run, const struct retention_item *items, uint32_t n) {
+static void do_all(struct run *run, const struct retention_item *items, uint32_t n,
+                   const struct reel_progress *progress) {
     static struct audit_row rows[RETENTION_STEP]; /* one run at a time */
     static char paths[RETENTION_STEP][96];
     uint32_t n_rows = 0;
     struct reel_error err;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n && report_goes_on(run, progress); i++) {
         bool good = do_one(run, &items[i], &err);
         if (!good && err.code == REEL_NOT_FOUND) {
             continue;
@@ -213,10 +218,10 @@ static bool maintenance_retention_walk(struct run *run, const struct reel_progre
         uint32_t n = 0;
         good = retention_step(run->app, run->document, now_ns, &w, RETENTION_STEP, items, &n, err);
         if (n > 0) {
-            do_all(run, items, n);
+            do_all(run, items, n, progress);
         }
         retention_items_done(items, n);
-        if (good && progress->report && !progress->report(progress->context, run->trashed + run->purged, 0)) {
+        if (good && !report_goes_on(run, progress)) {
             good = reel_fail(err, REEL_CANCELLED, "cancelled; the recordings moved so far are in the trash");
         }
     }

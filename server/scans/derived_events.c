@@ -1,6 +1,6 @@
 /* See derived_events.h. The file, little-endian: magic, version and raw size (u32), the SHA-256 of all that follows,
  * the zstd frame of the events, each as start, end (i64), title, kind and tags (u32 size, bytes
- * that end with NUL). */
+ * that end with NUL). Raw size UINT32_MAX: there are too many of them, and the text that says so follows. */
 #include "scans/derived_events.h"
 
 #include <limits.h>
@@ -96,7 +96,10 @@ static bool add(struct derived_events *out, struct derived_event event, struct r
             return reel_fail_memory(err);
         }
         if (!(*texts[i] = arena_text(&out->arena, *texts[i]))) {
-            return arena_fail(&out->arena, err);
+            return out->arena.no_memory
+                       ? reel_fail_memory(err)
+                       : reel_fail(err, REEL_LIMIT, "the texts of the recording's events have more than %d MiB",
+                                   REEL_DERIVED_EVENTS_BYTES_MAX >> 20);
         }
     }
     if (!GROW_ARRAY(out->items, out->n, out->room)) {
@@ -163,6 +166,26 @@ static void put_text(struct grow *out, const char *text) {
     grow_put(out, text, size);
 }
 
+static void put_head(struct grow *out, uint32_t raw_size) {
+    grow_put(out, magic, sizeof magic);
+    grow_u32(out, DERIVED_EVENTS_VERSION);
+    grow_u32(out, raw_size);
+    grow_take(out, DIGEST_SHA256);
+}
+
+static bool keep_file(struct app *app, const char *content, const struct grow *file, struct reel_error *err) {
+    digest_of(DIGEST_SHA256, bytes_of(file->data + HEAD, file->size - HEAD), file->data + 12);
+    return store_keep_small(app->store, content, STORE_EVENTS, file->data, file->size, err);
+}
+
+/* It would be found again at each question. */
+static bool keep_limit(struct app *app, const char *content, const struct reel_error *limit, struct reel_error *err) {
+    AUTO_STRUCT(grow_done) struct grow file = {0};
+    put_head(&file, UINT32_MAX);
+    grow_put(&file, limit->text, strlen(limit->text));
+    return file.failed ? reel_fail_memory(err) : keep_file(app, content, &file, err);
+}
+
 static bool keep(struct app *app, const char *content, const struct derived_events *events, struct reel_error *err) {
     AUTO_STRUCT(grow_done) struct grow raw = {0};
     AUTO_STRUCT(grow_done) struct grow file = {0};
@@ -174,20 +197,19 @@ static bool keep(struct app *app, const char *content, const struct derived_even
         put_text(&raw, e->kind);
         put_text(&raw, e->tags);
     }
-    grow_put(&file, magic, sizeof magic);
-    grow_u32(&file, DERIVED_EVENTS_VERSION);
-    grow_u32(&file, (uint32_t)raw.size);
-    grow_take(&file, DIGEST_SHA256);
-    if (raw.failed || file.failed || raw.size > REEL_DERIVED_EVENTS_BYTES_MAX) {
-        return raw.failed || file.failed
-                   ? reel_fail_memory(err)
-                   : reel_fail(err, REEL_LIMIT, "the events of the recording have %zu bytes", raw.size);
+    if (raw.failed) {
+        return reel_fail_memory(err);
     }
-    if (!codec_encode(REEL_CODEC_ZSTD, raw.size > 0 ? raw.data : (const uint8_t *)"", raw.size, &file, err)) {
-        return false;
+    if (raw.size > REEL_DERIVED_EVENTS_BYTES_MAX) {
+        return reel_fail(err, REEL_LIMIT, "the texts of the recording's events have more than %d MiB",
+                         REEL_DERIVED_EVENTS_BYTES_MAX >> 20);
     }
-    digest_of(DIGEST_SHA256, bytes_of(file.data + HEAD, file.size - HEAD), file.data + 12);
-    return store_keep_small(app->store, content, STORE_EVENTS, file.data, file.size, err);
+    put_head(&file, (uint32_t)raw.size);
+    if (file.failed) {
+        return reel_fail_memory(err);
+    }
+    return codec_encode(REEL_CODEC_ZSTD, raw.size > 0 ? raw.data : (const uint8_t *)"", raw.size, &file, err) &&
+           keep_file(app, content, &file, err);
 }
 
 /* A text and its NUL. NULL: there is none, which sets c->failed. */
@@ -223,7 +245,11 @@ static bool read_file(struct reel_bytes file, struct derived_events *out, struct
     if (known) {
         digest_of(DIGEST_SHA256, bytes_of(file.data + HEAD, file.size - HEAD), sum);
     }
-    if (!known || memcmp(sum, file.data + 12, sizeof sum) != 0 || size > REEL_DERIVED_EVENTS_BYTES_MAX) {
+    bool whole = known && memcmp(sum, file.data + 12, sizeof sum) == 0;
+    if (whole && size == UINT32_MAX) {
+        return reel_fail(err, REEL_LIMIT, "%.*s", (int)(file.size - HEAD), (const char *)file.data + HEAD);
+    }
+    if (!whole || size > REEL_DERIVED_EVENTS_BYTES_MAX) {
         return reel_fail(err, REEL_CHANGED, "the file of events is damaged, or of another version");
     }
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(file, "events", err);
@@ -257,11 +283,13 @@ bool derived_events_open(struct app *app, const char *content, struct derived_ev
 bool derived_events_make(struct app *app, const char *content, struct reel_recording *recording,
                          const struct reel_progress *progress, struct derived_events *out, struct reel_error *err) {
     struct reel_error ignored = {0}; /* it is made again when it is asked for */
-    if (!find(recording, progress, out, err)) {
-        return false;
+    struct reel_error why = {0}, limit = {0};
+    bool found = find(recording, progress, out, &why);
+    if (content[0] && found && !keep(app, content, out, &limit) && limit.code == REEL_LIMIT) {
+        found = reel_error_pass(&why, &limit);
     }
-    if (content[0]) {
-        keep(app, content, out, &ignored);
+    if (content[0] && !found && why.code == REEL_LIMIT) {
+        keep_limit(app, content, &why, &ignored);
     }
-    return true;
+    return found || reel_error_pass(err, &why);
 }

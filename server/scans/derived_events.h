@@ -25,7 +25,7 @@ void derived_events_done(struct derived_events *events);
 
 /* Whether a recording may have any, by its format. */
 bool derived_events_possible(const struct catalog_recording *r);
-/* REEL_NOT_FOUND, REEL_CHANGED: they have to be made. */
+/* REEL_NOT_FOUND, REEL_CHANGED: they have to be made. REEL_LIMIT: there are too many of them. */
 bool derived_events_open(struct app *app, const char *content, struct derived_events *out, struct reel_error *err);
 /* Reads the recording, and keeps what it finds if there is room; `content` "": it is not kept. */
 bool derived_events_make(struct app *app, const char *content, struct reel_recording *recording,

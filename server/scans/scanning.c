@@ -10,7 +10,9 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
+#include "base/limits.h"
 #include "base/order.h"
+#include "base/threads.h"
 #include "scans/open_recordings.h"
 #include "scans/references.h"
 #include "work/jobs.h"
@@ -92,6 +94,31 @@ static bool open_parts(struct app *app, const struct catalog_recording *r, struc
     return true;
 }
 
+/* The threads on which chunks are decoded ahead, with the memory for that. NULL: the file is small, or there is no
+ * memory left, and the scan decodes them itself. */
+static struct reel_threads *take_threads(struct app *app, const struct catalog_recording *r,
+                                         struct http_server **lender) {
+    *lender = app->http; /* NULL: a command, or the server has not begun to listen */
+    bool small = !app->threads || r->size < reel_threads_from(app->threads);
+    if (small || (*lender && !http_server_hold_spare(*lender, REEL_SCAN_AHEAD_MEMORY))) {
+        *lender = NULL;
+        return NULL;
+    }
+    return app->threads;
+}
+
+static bool scan_parts(struct app *app, const struct catalog_recording *r, const struct parts *parts,
+                       const struct reel_format *format, const char *pack, const struct reel_progress *progress,
+                       struct reel_error *err) {
+    struct http_server *lender;
+    struct reel_threads *threads = take_threads(app, r, &lender);
+    bool good = reel_scan_run_on(parts->items, parts->count, format, pack, threads, progress, err);
+    if (lender) {
+        http_server_give_back(lender, REEL_SCAN_AHEAD_MEMORY);
+    }
+    return good;
+}
+
 bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                   const struct reel_progress *progress, struct reel_error *err) {
     char pack[PATH_MAX];
@@ -99,8 +126,7 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
     if (!store_place_file(app->store, r->content, STORE_PACK, pack, sizeof pack, err)) {
         return false;
     }
-    if (!open_parts(app, r, &parts, err) ||
-        !reel_scan_run_on(parts.items, parts.count, format, pack, app->threads, progress, err)) {
+    if (!open_parts(app, r, &parts, err) || !scan_parts(app, r, &parts, format, pack, progress, err)) {
         return false;
     }
     if (!references_verify(app, r, err)) { /* modified during the scan: the index may match neither version */

@@ -44,10 +44,11 @@ bool statistics_make_events(struct app *app, const struct catalog_recording *r, 
     return recording && derived_events_make(app, r->content, recording, progress, out, err);
 }
 
+/* Or is known to have too many. */
 static bool has_events(struct app *app, const struct catalog_recording *r) {
-    struct reel_error ignored = {0};
+    struct reel_error why = {0};
     AUTO_STRUCT(derived_events_done) struct derived_events events = {0};
-    return !derived_events_possible(r) || derived_events_open(app, r->content, &events, &ignored);
+    return !derived_events_possible(r) || derived_events_open(app, r->content, &events, &why) || why.code == REEL_LIMIT;
 }
 
 /* A question about events says why there are none. */

@@ -26,11 +26,16 @@ static int older_first(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Complete files: decompressed chunks (chunks/spool.c) and pictures. The others are being written, or were when a
- * server ended. */
+/* Complete files: decompressed chunks (chunks/spool.c), pictures, and videos with their notes (datasets/videos.c). The
+ * others are being written, or were when a server ended. */
 static bool is_derived(const char *name) {
+    static const char *const suffixes[] = {".raw", ".jpg", ".mp4", ".note"};
     const char *suffix = strrchr(name, '.');
-    return suffix && (strcmp(suffix, ".raw") == 0 || strcmp(suffix, ".jpg") == 0);
+    size_t i = 0, n = sizeof suffixes / sizeof *suffixes;
+    while (suffix && i < n && strcmp(suffix, suffixes[i]) != 0) {
+        i++;
+    }
+    return suffix && i < n;
 }
 
 /* At start none is being written. */

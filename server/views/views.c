@@ -167,7 +167,8 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
 
 /* ---- scan report, conversion report */
 
-static json_t *view_findings(const struct reel_index *index) {
+static json_t *view_findings(const struct reel_index *index, const struct reel_span *times) {
+    enum reel_clock clock = reel_index_info(index)->clock;
     size_t n;
     const struct reel_finding *items = reel_index_findings(index, &n);
     json_t *findings = json_array();
@@ -178,12 +179,16 @@ static json_t *view_findings(const struct reel_index *index) {
         views_put(&o, "offset", view_u64(items[i].offset));
         views_put(&o, "length", view_u64(items[i].length));
         views_put(&o, "text", json_string(items[i].text));
+        if (times) {
+            views_put(&o, "start", times[i].count ? view_time(times[i].first_ns, clock) : json_null());
+            views_put(&o, "end", times[i].count ? view_time(times[i].last_ns, clock) : json_null());
+        }
         findings = views_append(findings, views_end(&o));
     }
     return findings;
 }
 
-json_t *view_scan(const struct reel_index *index) {
+json_t *view_scan(const struct reel_index *index, const struct reel_span *times) {
     const struct reel_index_info *info = reel_index_info(index);
     struct object o = views_object();
     views_put(&o, "format", json_string(info->format->name));
@@ -192,7 +197,7 @@ json_t *view_scan(const struct reel_index *index) {
     views_put(&o, "damaged", json_boolean(info->damaged));
     views_put(&o, "lost_bytes", view_u64(info->lost_bytes));
     views_put(&o, "findings_total", view_u64(info->n_findings_total));
-    views_put(&o, "findings", view_findings(index));
+    views_put(&o, "findings", view_findings(index, times));
     return views_end(&o);
 }
 

@@ -33,7 +33,8 @@ bool view_topics_text(const struct reel_index *index, struct view_slice *slice, 
 
 /* {format, container, messages, damaged, lost_bytes, findings_total, findings: [{severity, part, offset, length,
  * text}]} */
-json_t *view_scan(const struct reel_index *index);
+/* `times`: of each finding, index_loss_times(); NULL: without them. */
+json_t *view_scan(const struct reel_index *index, const struct reel_span *times);
 
 /* [{kind: "changes"|"loses"|"refuses", channel, text}], the first VIEW_ITEMS_MAX. */
 json_t *view_loss(const struct reel_loss *loss);

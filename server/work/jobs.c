@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "reel/time.h"
@@ -124,7 +125,7 @@ static bool is_time_to_leave(const struct jobs *jobs) {
 bool job_wait_for_request(struct job *job, int64_t timeout_ns) {
     int64_t began_ns = clock_ns(), left = timeout_ns;
     bool over;
-    while (!(over = job_wait(job, left < WAIT_SLICE_NS ? left : WAIT_SLICE_NS)) && left > 0 &&
+    while (!(over = job_wait(job, left < WAIT_SLICE_NS ? left : WAIT_SLICE_NS)) && left > 0 && cancel_check(NULL) &&
            (timeout_ns == INT64_MAX || !is_time_to_leave(job->jobs))) {
         left = timeout_ns - (clock_ns() - began_ns);
     }
@@ -366,9 +367,8 @@ static void open_lanes(struct jobs *jobs, unsigned n) {
         [LANE_SMALL] = n, [LANE_SCANS] = n,  [LANE_PLANS] = 3,       [LANE_IMPORTS] = 2,   [LANE_WATCHES] = 2,
         [LANE_FILES] = n, [LANE_UPKEEP] = 2, [LANE_MAINTENANCE] = 4, [LANE_WEBHOOKS] = 16, [LANE_STATISTICS] = 1};
     for (unsigned i = 0; i < LANES; i++) {
-        bool at_open = i == LANE_SMALL || i == LANE_SCANS || i == LANE_UPKEEP || i == LANE_MAINTENANCE;
         struct lane *lane = &jobs->lanes[i];
-        *lane = (struct lane){.jobs = jobs, .number = (enum job_lane)i, .threads_max = threads[i], .claims = at_open};
+        *lane = (struct lane){.jobs = jobs, .number = (enum job_lane)i, .threads_max = threads[i]};
         lane->owner_max = i == LANE_PLANS ? threads[i] - 1 : threads[i];
         lane->queue_end = &lane->queue;
         condition_init(&lane->wake);
@@ -406,6 +406,16 @@ struct jobs *jobs_open(const struct jobs_options *options, struct reel_error *er
         return NULL;
     }
     return jobs;
+}
+
+void jobs_start(struct jobs *jobs) {
+    static const enum job_lane first[] = {LANE_SMALL, LANE_SCANS, LANE_UPKEEP, LANE_MAINTENANCE};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+        pthread_mutex_lock(&jobs->mutex);
+        jobs->lanes[first[i]].claims = true;
+        pthread_mutex_unlock(&jobs->mutex);
+        lane_wake(jobs, first[i]);
+    }
 }
 
 void jobs_serve(struct jobs *jobs, const struct job_schedule *schedule) {

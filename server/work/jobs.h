@@ -63,9 +63,11 @@ struct jobs_options {
     void (*ended)(struct app *app, const struct catalog_job *job); /* on the job's thread; NULL: none */
     const char *home; /* of this server, among several of this catalog; "": it is alone */
 };
+/* Nothing is claimed yet: a job may use all of the app, which is not complete. */
 struct jobs *jobs_open(const struct jobs_options *options, struct reel_error *err);
-/* Without this call only scans and upkeep are claimed, as a command needs them; from now on all jobs, and the schedule
- * is followed (kind NULL at its end; it must outlive the jobs). */
+/* From now on scans and upkeep are claimed, as a command needs them. */
+void jobs_start(struct jobs *jobs);
+/* From now on all jobs, and the schedule is followed (kind NULL at its end; it must outlive the jobs). */
 void jobs_serve(struct jobs *jobs, const struct job_schedule *schedule);
 /* No job is claimed any more; those that were claimed are asked to stop, and are queued again. What requests wait for
  * goes on. */
@@ -124,7 +126,8 @@ struct job_work {
 struct job *job_start(struct jobs *jobs, const struct job_work *work, struct reel_error *err); /* a reference for the
                                                                                                   caller */
 bool job_wait(struct job *job, int64_t timeout_ns); /* true when it has ended */
-/* As job_wait(). A second after jobs_close() a request that does not wait for ever (INT64_MAX) is to leave. */
+/* As job_wait(). A second after jobs_close() a request that does not wait for ever (INT64_MAX) is to leave, and so is
+ * whoever waits in work that is cancelled. */
 bool job_wait_for_request(struct job *job, int64_t timeout_ns);
 bool job_result(struct job *job, struct reel_error *err); /* after its end: whether it succeeded, or its error */
 int64_t job_waited_ns(void); /* how long this thread has spent in job_wait() and jobs_wait() in total */

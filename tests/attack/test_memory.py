@@ -20,6 +20,7 @@ from test_live import Following, Live, row
 CHANNELS = 65535
 MIB = 1 << 20
 MESSAGE = 200 * MIB
+QUIET = ('--statistics-when-asked',)  # none are made while memory is measured
 
 
 def mcap_of_channels(count=CHANNELS):
@@ -111,6 +112,8 @@ def memory_metric(case, name):
 
 
 class ManyChannels(Case):
+    server_args = QUIET
+
     @classmethod
     def fill(cls):
         cls.wide = cls.server.added('wide.mcap', mcap_of_channels())
@@ -156,6 +159,8 @@ class ManyChannels(Case):
 
 
 class OneMessage(Case):
+    server_args = QUIET
+
     @classmethod
     def fill(cls):
         cls.zeros = cls.server.added('zeros.nanover.zip', nanover_of_one_message())
@@ -177,6 +182,7 @@ class OneMessage(Case):
 class Images(Case):
     """A client that does not read what it asked for holds an image, which is counted: of the topic's largest, not the recording's."""
     IMAGE = 140 * MIB
+    server_args = QUIET
 
     @classmethod
     def fill(cls):
@@ -201,7 +207,7 @@ class Images(Case):
 
 class Limit(Case):
     """One slow reader of 65,535 channels takes all that large requests may hold of 16 MB."""
-    server_args = ('--memory-mb', '16')
+    server_args = ('--memory-mb', '16', *QUIET)
 
     @classmethod
     def fill(cls):
@@ -238,7 +244,7 @@ class Limit(Case):
 
 class Callers(Case):
     """One caller's requests leave room for another's."""
-    server_args = ('--memory-mb', '256')
+    server_args = ('--memory-mb', '256', *QUIET)
     PLAYS = 150
 
     @classmethod

@@ -6,7 +6,7 @@ import tempfile
 import time
 import unittest
 
-from harness import API, Server, eventually, files_below, in_a_folder
+from harness import API, PATIENCE, Server, eventually, files_below, in_a_folder
 from samples import bag, lab_messages
 
 BIG = bag(lab_messages(10, 300000))  # more than the sockets' buffers hold
@@ -31,7 +31,7 @@ class ShorterFile(unittest.TestCase):
         s = socket.socket()
         self.addCleanup(s.close)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-        s.settimeout(30)
+        s.settimeout(PATIENCE)
         s.connect(('127.0.0.1', self.server.port))
         s.sendall(b'GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n' % path.encode())
         self.assertTrue(s.recv(4096).startswith(b'HTTP/1.1 200'))
@@ -48,14 +48,18 @@ class ShorterFile(unittest.TestCase):
                 return size
             size += len(got)
 
+    def rests(self):
+        """For a second; statistics may still be made."""
+        before = cpu_seconds(self.server)
+        time.sleep(1)
+        return cpu_seconds(self.server) - before < 0.5
+
     def check_cut(self, path, file):
         s = self.start_download(path)
         os.truncate(file, 4096)
         self.assertLess(self.rest(s), len(BIG) - 1000000)  # ends, and with fewer bytes than were promised
-        self.assertTrue(eventually(lambda: 'cut=true' in self.server.log_text(), 10), 'the cut request is not in the log')
-        before = cpu_seconds(self.server)
-        time.sleep(1)
-        self.assertLess(cpu_seconds(self.server) - before, 0.5)
+        self.assertTrue(eventually(lambda: 'cut=true' in self.server.log_text()), 'the cut request is not in the log')
+        self.assertTrue(eventually(self.rests), 'a thread keeps trying')
         return self.server.get(path)
 
     @in_a_folder
@@ -92,4 +96,4 @@ class ShorterFile(unittest.TestCase):
         os.truncate(max(files_below(os.path.join(self.server.data, 'blobs')), key=os.path.getsize), 4096)
         begun = time.monotonic()
         self.server.stop()
-        self.assertLess(time.monotonic() - begun, 20)  # the drain time is 30 s
+        self.assertLess(time.monotonic() - begun, 25)  # the drain time is 30 s

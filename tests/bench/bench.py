@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """./dev bench: Reel against its yardsticks, each pair in the same run and in turn, medians of 5 (--quick: of 3, and inputs of a tenth).
 
-Prints one table; a ratio is ours over the peer's, for rates and for times alike. What has no peer is compared with itself at another size.
+Prints one table; a ratio is ours over the peer's, for rates and for times alike. What has no peer is compared with itself at another size. The column
+"limit" is what no program can beat on the same bytes: one copy of them, or unpacking them.
 The exit code says whether everything could be measured, not whether the targets were met: that is in the table."""
 import argparse
 import json
@@ -14,10 +15,10 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lab import BenchError, Lab, machine  # noqa: E402
 from row import Row  # noqa: E402
-from rows import all_rows  # noqa: E402
+from rows import SMALLER, all_rows  # noqa: E402
 
-NEEDED = ('cmake', 'curl', 'openssl', 'sync', 'time', 'wrk')
-HEADS = ('what | against', 'ours', 'peer', 'ratio', 'target', 'ok')
+NEEDED = ('cmake', 'curl', 'lz4', 'openssl', 'sync', 'time', 'wrk', 'zstd')
+HEADS = ('what | against', 'ours', 'peer', 'limit', 'ratio', 'target', 'ok')
 
 
 def report(text):
@@ -25,11 +26,12 @@ def report(text):
 
 
 def measure(lab, only):
-    rows, failures, began = [], [], time.monotonic()
+    rows, failures, smaller, began = [], [], [], time.monotonic()
     for name, part in all_rows(lab):
         if only and only not in name:
             continue
         report('%4d s  %s' % (time.monotonic() - began, name))
+        smaller += ['%s: %s' % (name, SMALLER[name])] if lab.quick and name in SMALLER else []
         try:
             for row in part:
                 rows.append(row)
@@ -38,11 +40,11 @@ def measure(lab, only):
             failures.append('%s: %s' % (name, e))
             report('        failed: %s' % e)
     report('%4d s  done' % (time.monotonic() - began))
-    return rows, failures
+    return rows, failures, smaller
 
 
 def cells(row):
-    return row.what, row.ours, row.peer, '' if row.ratio is None else '%.2f' % row.ratio, row.target or '', {None: '', True: 'yes', False: 'NO'}[row.ok]
+    return row.what, row.ours, row.peer, row.limit, '' if row.ratio is None else '%.2f' % row.ratio, row.target or '', {None: '', True: 'yes', False: 'NO'}[row.ok]
 
 
 def print_table(rows):
@@ -61,7 +63,7 @@ def main():
     p.add_argument('--folder', default=os.path.join(root, 'build', 'bench'), help='where inputs and archives lie meanwhile: on the disk to measure')
     p.add_argument('--quick', action='store_true', help='inputs of a tenth, medians of 3')
     p.add_argument('--only', metavar='PART',
-                   help='only the parts whose name holds this: scan, containers, values, growth, uploads, downloads, small, ranges, slices, lists, clients, decoding, threads, series, tables, memory, background, page, play, record, cluster')
+                   help='only the parts whose name holds this: scan, containers, values, growth, uploads, downloads, small, ranges, slices, lists, clients, token, decoding, threads, series, tables, memory, background, page, play, record, cluster')
     p.add_argument('--minutes', type=float, default=1, help='how long the page plays before its memory is measured')
     p.add_argument('--json', metavar='FILE', help='the figures, with every sample, as JSON')
     args = p.parse_args()
@@ -75,11 +77,13 @@ def main():
         p.exit(1, 'bench: %s\n' % e)
     try:
         about = machine(lab.folder)
-        rows, failures = measure(lab, args.only)
+        rows, failures, smaller = measure(lab, args.only)
     finally:
         lab.close()
     print('%(cpu)s, %(cores)d cores, kernel %(kernel)s, %(disk)s' % about + ', %.0f GB memory, load %.1f at start' % (about['memory_bytes'] / 1e9, about['load']))
     print_table(rows)
+    for one in smaller:
+        print('--quick, so the target is of something else: ' + one)
     for failure in failures:
         print('failed: ' + failure)
     judged = [row.ok for row in rows if row.ok is not None]

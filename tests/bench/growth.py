@@ -11,11 +11,10 @@ from instructions import Counter, Requests
 from lab import API, BenchError, run
 from row import Row
 
-# The greatest exponents. Between 100 and 1600 channels a scan of 1.2 has n^1.17: fewer and fewer of their headers are remembered (ROSBAG_V1_TEMPLATES has
-# 1024 slots), the others are parsed. From 6400 to 12800 it has n^1.01, which takes valgrind too long here. log n fits as 0.15 at RECORDINGS.
-LINEAR, CHANNELS_LINEAR, FLAT = 1.05, 1.2, 0.15
+LINEAR, FLAT = 1.05, 0.15  # the greatest exponents; log n fits as 0.15 at RECORDINGS
 ROUNDS = 4
 MESSAGES, CHANNELS, RECORDINGS, CLIENTS, THREADS = (1000, 4000, 16000), (100, 400, 1600), (100, 1000, 10000), (1, 10, 100), (1, 2, 4)
+RANGED = 20000, 80000, 320000  # messages: a range in the middle lies in a chunk that is full, which is rendered whole
 LEAST = 10  # messages, channels: what a program costs with next to nothing to do
 BYTES = 114  # of a message of make_bag's, about
 LARGE = 100_000_000  # bytes that are rendered on threads
@@ -78,6 +77,19 @@ def of_messages(counter):
         yield row(name + ' by messages', MESSAGES, costs, FLAT)
 
 
+def of_ranges(counter):
+    """A kilobyte in the middle of an export that has been planned."""
+    def asked(requests, size):
+        path = counter.path('ranged.bag')
+        counter.bag('2.0', path, size=size * BYTES)
+        export = '%s/%s/as/x.mcap' % (API, requests.put(path, 'ranged.bag'))
+        middle = size * BYTES // 2
+        yield 'range of a planned export', requests.least(
+            lambda _: requests.ask('GET', export, headers={'Range': 'bytes=%d-%d' % (middle, middle + 999)}), ROUNDS)
+    for name, costs in of_requests(counter, RANGED, lambda size: counter.path('ranged-%d' % size), asked).items():
+        yield row(name + ' by messages', RANGED, costs, FLAT)
+
+
 def of_recordings(lab, counter):
     def server(size):
         lab.stop(catalog.filled(lab, 'growth-%d' % size, size)[0])
@@ -130,8 +142,8 @@ def growth(lab):
     os.makedirs(folder)
     counter, above = Counter(lab.program, folder), []
     parts = (of_programs(counter, 'messages', MESSAGES, LINEAR, lambda size, path: counter.bag('1.2', path, size=size * BYTES)),
-             of_programs(counter, 'channels', CHANNELS, CHANNELS_LINEAR, bag_of_channels), of_messages(counter),
-             of_recordings(lab, counter), of_clients(counter), of_threads(lab))
+             of_programs(counter, 'channels', CHANNELS, LINEAR, bag_of_channels), of_messages(counter),
+             of_ranges(counter), of_recordings(lab, counter), of_clients(counter), of_threads(lab))
     for part in parts:
         for one in part:
             above += [] if one.ok else [one.what.split(',')[0]]

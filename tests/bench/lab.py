@@ -127,8 +127,8 @@ def download(lab, server, path, size):
     return got['seconds']
 
 
-def requests_per_second(lab, address):
-    out = run('wrk', '-c64', '-t2', '-d%ds' % (1 if lab.quick else 3), address)
+def requests_per_second(lab, address, *options):
+    out = run('wrk', '-c64', '-t2', '-d%ds' % (1 if lab.quick else 3), *options, address)
     if 'Non-2xx' in out or 'Socket errors' in out:
         raise BenchError('%s under wrk: %s' % (address, out))
     return float(re.search(r'Requests/sec:\s*([\d.]+)', out).group(1))

@@ -1,9 +1,8 @@
 // What the page does in a real Chromium, timed inside it, in milliseconds unless a name says otherwise. Argument: what page.py has made, as JSON. Prints JSON.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import path from 'node:path';
 import process from 'node:process';
-import { closeBrowser, closePage, openBrowser, openPage, ROOT } from '../page/harness.mjs';
+import { closeBrowser, closePage, openBrowser, openPage } from '../page/harness.mjs';
 
 const SEEKS = 60;
 const PLAYED_MS = 5000;
@@ -217,38 +216,33 @@ async function memory() {
     return samples;
 }
 
-/** MB/s of the upload view's worker, and whether its digest is right. */
+/** MB/s of hashing what an upload sends: parts of a file, as upload/parts.ts reads them. */
 async function hashing(bytes) {
-    const folder = path.join(ROOT, 'build/web/assets');
-    const script = '/assets/' + fs.readdirSync(folder).find((name) => /^hash_worker-.*\.js$/.test(name));
-    const piece = Buffer.alloc(1 << 20, 'reel');
-    const wanted = createHash('sha256');
-    const pieces = Math.floor(bytes / piece.length);
-    for (let i = 0; i < pieces; i++) {
-        wanted.update(piece);
-    }
-    const { digest, seconds } = await withPage(given.lists, '/', 'body', async (page, go) => {
+    const PART = 16 << 20;
+    const parts = Math.floor(bytes / PART);
+    const wanted = createHash('sha256').update(Buffer.alloc(PART, 'reel')).digest('hex');
+    const { digests, seconds } = await withPage(given.lists, '/', 'body', async (page, go) => {
         await go();
         return page.evaluate(
-            async ([url, n]) => {
-                const part = new TextEncoder().encode('reel'.repeat(1 << 18));
+            async ([size, n]) => {
+                const part = new TextEncoder().encode('reel'.repeat(size / 4));
                 const file = new File([new Blob(Array(n).fill(part))], 'x');
-                const worker = new Worker(url, { type: 'module' });
+                const digests = [];
                 const begun = performance.now();
-                const answer = await new Promise((done) => {
-                    worker.onmessage = ({ data }) => (data.digest || data.error) && done(data);
-                    worker.postMessage(file);
-                });
-                worker.terminate();
-                return { digest: answer.digest, seconds: (performance.now() - begun) / 1000 };
+                for (let i = 0; i < n; i++) {
+                    digests.push(await crypto.subtle.digest('SHA-256', await file.slice(i * size, (i + 1) * size).arrayBuffer()));
+                }
+                const seconds = (performance.now() - begun) / 1000;
+                const hex = (digest) => [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+                return { digests: digests.map(hex), seconds };
             },
-            [script, pieces],
+            [PART, parts],
         );
     });
-    if (digest !== wanted.digest('hex')) {
-        throw new Error('the worker made another digest: ' + digest);
+    if (digests.some((digest) => digest !== wanted)) {
+        throw new Error('the browser made another digest');
     }
-    return (pieces * piece.length) / seconds / 1e6;
+    return (parts * PART) / seconds / 1e6;
 }
 
 const FOUR = 'panels=image,plot,messages,log';

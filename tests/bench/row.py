@@ -12,6 +12,7 @@ class Row(NamedTuple):
     target: str  # '' where only the figure is of interest
     ok: Optional[bool]
     samples: dict = {}
+    limit: str = ''  # what no program can beat on the same bytes
 
 
 def size_name(size):
@@ -22,10 +23,10 @@ def rate(size, seconds):
     return '%.2f GB/s' % (size / seconds / 1e9)
 
 
-def at_most(what, ours, peer, limit, unit, samples, scale=1.0):
+def at_most(what, ours, peer, limit, unit, samples, scale=1.0, bound=''):
     """Ours against the peer, smaller is better; no limit: for information."""
     ratio = ours / peer
-    return Row(what, unit % (ours * scale), unit % (peer * scale), ratio, limit and '<= %g x' % limit, limit and ratio <= limit, samples)
+    return Row(what, unit % (ours * scale), unit % (peer * scale), ratio, limit and '<= %g x' % limit, limit and ratio <= limit, samples, bound)
 
 
 def throughput(what, size, ours, peer, limit, samples=None):

@@ -129,6 +129,15 @@ class Store(Cluster):
         self.assertGreaterEqual(fetched, 100 * blob)
         self.assertLessEqual(fetched, 100 * blob + (4 << 20))
 
+    def test_a_range_up_to_the_end_of_a_block_fetches_no_further_one(self):
+        block = 1 << 20
+        ident = self.start().added('edge.bag', bag(lab_messages(4, blob=100000, salt=92)))
+        server = self.start('--statistics-when-asked')  # whose cache is empty
+        before = self.received(server)
+        answer = server.get('%s/recordings/%s/file/edge.bag' % (API, ident), Range='bytes=0-%d' % (block - 1))
+        self.assertEqual((answer.status, len(answer.body)), (206, block))
+        self.assertLess(self.received(server) - before, block + block // 2)
+
     def received(self, server):
         return float(re.search(r'^reel_s3_received_bytes_total (\S+)', server.get('/metrics').body.decode(), re.M).group(1))
 

@@ -122,9 +122,11 @@ class Server:
         self.drain.start()
 
     def log_text(self):
-        """What it wrote on stderr."""
+        """What it wrote on stderr. While it runs whole lines only: of one that is being written a part may be seen."""
+        runs = self.process.poll() is None
         self.log.seek(0)
-        return self.log.read().decode(errors='replace')
+        text = self.log.read().decode(errors='replace')
+        return text[:text.rfind('\n') + 1] if runs else text
 
     def request(self, method, path, body=None, headers=None, timeout=PATIENCE):
         connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
@@ -150,7 +152,7 @@ class Server:
             raise AssertionError('upload of %s: %r' % (name, answer))
         return answer.json()['id']
 
-    def raw(self, data, timeout=10, pieces=None, pause=0):
+    def raw(self, data, timeout=PATIENCE, pieces=None, pause=0):
         """Bytes to a socket of its own, and all that comes back until the server closes."""
         with socket.create_connection((self.host, self.port), timeout=timeout) as s:
             for piece in pieces or [data]:
@@ -280,6 +282,14 @@ def eventually(check, seconds=PATIENCE):
 
 def files_below(folder):
     return sorted(os.path.join(where, name) for where, _, names in os.walk(folder) for name in names)
+
+
+def size_of(path):
+    """0 if it is gone: what is being written gets another name in the end."""
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
 
 
 def stored_below(data):

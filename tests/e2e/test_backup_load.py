@@ -98,6 +98,16 @@ class BackupUnderLoad(unittest.TestCase):
             thread.join()
         self.assertEqual(self.problems, [])
 
+    @staticmethod
+    def listed(server, path, member):
+        """Of all pages."""
+        found = set()
+        while path:
+            answer = server.get(path)
+            found |= {item[member] for item in answer.json()['items']}
+            path = answer.next_path()
+        return found
+
     def check(self, backup, growing, names, notes, appended):
         restored = tempfile.mkdtemp(dir=self.folder)
         shutil.copytree(backup, restored, dirs_exist_ok=True)
@@ -107,13 +117,8 @@ class BackupUnderLoad(unittest.TestCase):
         server = Server(restored)
         self.addCleanup(server.stop, None)
         self.assertTrue(eventually(lambda: not server.get(API + '/jobs?state=queued&state=running&kind=live&kind=scan').json()['items']))
-        self.assertLessEqual(set(names), {r['name'] for r in server.get(API + '/recordings?limit=1000').json()['items']})
-        listed, cursor = set(), ''
-        while cursor is not None:
-            page = server.get('%s/recordings/%s/notes?limit=100%s' % (API, self.first, cursor and '&cursor=' + cursor)).json()
-            listed |= {note['text'] for note in page['items']}
-            cursor = page['next']
-        self.assertLessEqual(set(notes), listed)
+        self.assertLessEqual(set(names), self.listed(server, API + '/recordings?limit=1000', 'name'))
+        self.assertLessEqual(set(notes), self.listed(server, '%s/recordings/%s/notes?limit=100' % (API, self.first), 'text'))
         for live in growing:
             there = Live.__new__(Live)
             there.server, there.id = server, live.id

@@ -7,7 +7,7 @@ import os
 import struct
 import tempfile
 
-from harness import API, QUICK, STORE, Case, Server, files_below, reel
+from harness import API, QUICK, STORE, Case, Server, files_below, in_a_folder, reel
 from real_samples import needs_samples
 from samples import bag, lab_messages
 
@@ -370,6 +370,26 @@ class Carla(Case):
             self.assertProblem(self.server.get(path + '?' + query), 400)
         self.assertEqual({'items': [], 'next': None}, self.get('%s/recordings/%s/events?derived=true' % (API, self.bag)).json())
         self.assertProblem(self.server.get('%s/recordings/nothing/events?derived=true' % API), 404)
+
+    @in_a_folder
+    def test_more_events_than_can_be_kept(self):
+        """The log is read once: that it has too many is kept, too."""
+        data = struct.pack('<H', 1) + string('CARLA_RECORDER') + struct.pack('<q', 1500000000) + string('Town05')
+        others = range(100, 1300)
+        for k in (1, 2):
+            data += packet(0, struct.pack('<Qdd', k, -1 if k == 2 else 1, k - 1))
+            data += listed(2, *([actor(7, 1, 'vehicle.' + 60000 * 'x'), *(actor(n, 2, 'walker.a') for n in others)] if k == 1 else []))
+            data += listed(5, *(struct.pack('<III??', n, 7, n, True, False) for n in (others if k == 1 else []))) + packet(1, b'')
+        server = Server(None, '--statistics-when-asked')
+        self.addCleanup(server.stop)
+        one = server.added('crowd.log', data)
+        for _ in range(2):
+            page = server.get(API + '/events?derived=true').json()
+            self.assertEqual((page['items'], [(p['recording'], p['job']) for p in page['pending']]), ([], [(one, None)]))
+            self.assertIn('events', page['pending'][0]['problem'])
+            self.assertProblem(server.get('%s/recordings/%s/events?derived=true' % (API, one)), 413, 'events')
+            kept, = [p for p in files_below(server.data) if p.endswith('.events')]
+            self.assertLess(os.path.getsize(kept), 1000)
 
     def test_events_of_all_logs(self):
         """Across recordings, in the order in which these start; kept beside the statistics, so that the logs are not read again."""

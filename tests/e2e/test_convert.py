@@ -3,6 +3,7 @@ import io
 import os
 import random
 import shutil
+import signal
 import tarfile
 import tempfile
 import urllib.parse
@@ -266,9 +267,13 @@ class Convert(Case):
             shutil.rmtree(again.data)
 
     def copy(self):
-        """The data folder as it is, for a server after a restart (this one's lock is not copied along in force)."""
+        """The data folder as it is, for a server after a restart (this one's lock is not copied along in force). No file goes meanwhile."""
         to = tempfile.mkdtemp(prefix='reel-e2e-')
-        shutil.copytree(self.data, to, dirs_exist_ok=True)
+        self.server.process.send_signal(signal.SIGSTOP)
+        try:
+            shutil.copytree(self.data, to, dirs_exist_ok=True)
+        finally:
+            self.server.process.send_signal(signal.SIGCONT)
         return to
 
     def test_nothing_is_stored(self):

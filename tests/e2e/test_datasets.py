@@ -2,18 +2,21 @@
 import hashlib
 import io
 import json
+import os
 import random
 import re
+import shutil
 import tarfile
+import tempfile
 from urllib.parse import quote
 
-from harness import API, Case, Server, create_token
+from harness import API, Case, Server, create_token, reel
 from samples import T0, Message, bag, lab_messages
 
 STATE, ACTION = ['/odom.x', '/odom.y', '/odom.z'], '/command.x'
 VALUE = {'search': {'q': 'pick:yes'}, 'fps': 10, 'features': {'observation.state': STATE, 'action': ACTION}, 'robot': 'r1'}
-FILES = ['data/chunk-000/file-000.parquet', 'data/chunk-000/file-001.parquet', 'meta/episodes/chunk-000/file-000.parquet', 'meta/info.json',
-         'meta/stats.json', 'meta/tasks.parquet']
+FILES = ['README.md', 'data/chunk-000/file-000.parquet', 'data/chunk-000/file-001.parquet', 'meta/episodes/chunk-000/file-000.parquet',
+         'meta/info.json', 'meta/stats.json', 'meta/tasks.parquet']
 
 
 def command(seconds, salt):
@@ -68,7 +71,7 @@ class Datasets(Case):
         last = max(m.time for m in command(3, 0))
         first = min(m.time for m in command(3, 0))
         self.assertEqual(a['frames'], (last - first) // 100_000_000 + 1)
-        self.assertEqual(a['dropped'], {'too_old': 0, 'unreadable': 0, 'other_size': 0, 'other_run': 0})
+        self.assertEqual(a['dropped'], {'too_old': 0, 'unreadable': 0, 'other_size': 0, 'off_grid': 0, 'other_run': 0})
         times = [m.time for m in command(3, 0)]
         frames = [first + k * 100_000_000 for k in range(a['frames'])]
         ages = sorted(t - max(x for x in times if x <= t) for t in frames)
@@ -80,6 +83,22 @@ class Datasets(Case):
         self.assertEqual(self.preview(VALUE).json(), self.report())
         ids = {k: v for k, v in VALUE.items() if k != 'search'}
         self.assertEqual([e['recording'] for e in self.preview({**ids, 'recordings': self.ids[1::-1]}).json()['episodes']], self.ids[1::-1])
+
+    def test_features_are_proposed(self):
+        search = {'search': VALUE['search']}
+        report = self.preview(search).json()
+        proposed = report.pop('proposed')
+        # of Points at 50 and 7 Hz
+        self.assertEqual(proposed, {**search, 'fps': 7, 'features': {'observation.state': STATE, 'action': ['/command.x', '/command.y', '/command.z']}})
+        self.assertEqual(self.preview(proposed).json(), report)
+        self.assertEqual(report['total_episodes'], 2)
+        self.assertEqual(self.preview({**search, 'fps': 3}).json()['proposed'], {**proposed, 'fps': 3})
+        features = {'action': '/odom.x'}
+        self.assertEqual(self.preview({**search, 'features': features}).json()['proposed'], {**search, 'fps': 7, 'features': features})
+        ids = {'recordings': self.ids[:1]}
+        self.assertEqual(self.preview(ids).json()['proposed'], {**ids, 'fps': proposed['fps'], 'features': proposed['features']})
+        for value, status in (({}, 400), ({'search': 5}, 400), ({'recordings': ['none']}, 404), ({'recordings': [5]}, 404), ({'search': {'q': 'pick:none'}}, 422)):
+            self.preview(value, status)
 
     def test_old_values_are_dropped(self):
         report = self.preview({**VALUE, 'max_age_s': 0.045}).json()
@@ -151,7 +170,7 @@ class Datasets(Case):
     def test_what_is_refused(self):
         for change, word in (({'fps': 0}, 'fps'), ({'fps': 29.97}, 'fps'), ({'features': {}}, 'features'), ({'features': {'a/b': '/x.y'}}, 'a/b'),
                              ({'features': {'action': 5}}, 'features'), ({'max_age_s': -1}, 'max_age_s'), ({'recordings': ['x']}, 'either'),
-                             ({'search': {'x': 'y'}}, 'search'), ({'clock': '/camera'}, 'clock'), ({'robot': 1}, 'robot')):
+                             ({'search': {'x': 'y'}}, 'search'), ({'clock': 5}, 'clock'), ({'robot': 1}, 'robot')):
             answer = self.server.request('PUT', API + '/datasets/bad', json.dumps({'value': {**VALUE, **change}}))
             self.assertProblem(answer, 400, word)
             self.assertProblem(self.preview({**VALUE, **change}, 400), 400, word)
@@ -169,6 +188,60 @@ class Datasets(Case):
         self.addCleanup(self.server.request, 'DELETE', API + '/datasets/empty')
         self.assertEqual(self.file('meta/info.json', 'empty').json()['total_episodes'], 0)
         self.assertEqual(self.report('empty')['episodes'], [])
+
+
+class Commands(Case):
+    """reel dataset."""
+    @classmethod
+    def fill(cls):
+        Datasets.add(cls.server)
+        Datasets.put(cls.server, 'lab/pick', VALUE)
+
+    def dataset(self, action, *args, code=0):
+        done = reel('dataset', action, self.server.base, *args, check=False)
+        self.assertEqual(done.returncode, code, done)
+        return (done.stderr if code or action == 'get' else done.stdout).decode()
+
+    def test_list_and_preview(self):
+        self.assertIn('lab/pick\t10 fps\tobservation.state, action\n', self.dataset('list'))
+        report = self.get(API + '/datasets/lab/pick?report').json()
+        text = self.dataset('preview', 'lab/pick')
+        self.assertIn('%d episodes, %d frames at 10 fps' % (report['total_episodes'], report['total_frames']), text)
+        self.assertIn('episode 0: lab/a.bag: %d frames, task: lift' % report['episodes'][0]['frames'], text)
+        self.assertIn('left out: lab/c.bag: ' + report['episodes'][2]['problem'], text)
+        self.assertIn('largest %.3f s' % report['episodes'][0]['ages'][ACTION]['max_s'], text)
+        proposed = self.dataset('preview', '--search', 'pick:yes', '--fps', '4')
+        self.assertIn('"observation.state": [', proposed)
+        self.assertIn('frames at 4 fps', proposed)
+
+    @staticmethod
+    def read(folder):
+        out = {}
+        for path in FILES:
+            with open(os.path.join(folder, path), 'rb') as f:
+                out[path] = f.read()
+        return out
+
+    def test_get_what_is_missing(self):
+        folder = tempfile.mkdtemp(prefix='reel-e2e-')
+        self.addCleanup(shutil.rmtree, folder)
+        bodies = {path: self.get('/dav/datasets/lab/pick/' + path).body for path in FILES}
+        os.makedirs(os.path.join(folder, 'data/chunk-000'))
+        with open(os.path.join(folder, FILES[1] + '.part'), 'wb') as f:
+            f.write(bodies[FILES[1]][:100])
+        self.assertIn('7 received, 0 skipped, 0 failed', self.dataset('get', 'lab/pick', folder))
+        self.assertEqual(self.read(folder), bodies)
+        with open(os.path.join(folder, 'meta/info.json'), 'ab') as f:
+            f.write(b' ')
+        os.remove(os.path.join(folder, FILES[2]))
+        self.assertIn('2 received, 5 skipped, 0 failed', self.dataset('get', 'lab/pick', folder))
+        self.assertEqual(self.read(folder), bodies)
+
+    def test_mistakes(self):
+        self.assertIn('404', self.dataset('preview', 'none', code=1))
+        self.assertIn('404', self.dataset('get', 'none', tempfile.gettempdir(), code=1))
+        for args in ((), ('other', self.server.base), ('list',), ('get', self.server.base, 'lab/pick'), ('preview', self.server.base)):
+            self.assertEqual(reel('dataset', *args, check=False).returncode, 2, args)
 
 
 class Rights(Case):

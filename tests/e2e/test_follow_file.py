@@ -109,7 +109,7 @@ class FollowFile(Case):
         unpatched = bytearray(data[:start])
         unpatched[frames[2] + 13:frames[2] + 21] = struct.pack('<d', -1)
         self.write('drive.log', unpatched, 'wb')
-        process = self.follow('drive.log', '--idle', '2s', '--name', 'drive')
+        process = self.follow('drive.log', '--idle', '6s', '--name', 'drive')
         self.assertTrue(eventually(lambda: self.messages(self.recording('drive')) > 0))
         with open(self.at('drive.log'), 'r+b') as f:
             f.write(data[:start])

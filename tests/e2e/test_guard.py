@@ -1,9 +1,10 @@
 """What the network may not do: pages of other origins, rebound names, smuggled requests, clients that never finish."""
 import json
+import re
 import socket
 import time
 
-from harness import API, Case, Server
+from harness import API, Case, Server, eventually
 from samples import bag, lab_messages
 
 SMALL = bag(lab_messages(1))
@@ -62,9 +63,8 @@ class Smuggling(Case):
                         self.one_problem(answer[answer.index(b'HTTP/1.1 4'):], status, 'Content-Length')
                         self.assertEqual(answer.count(b'HTTP/1.1 '), 1 + bool(before))
         self.one_problem(self.server.raw(b'GET /healthz HTTP/1.1\r\n\r\n'), 400, 'Host')
-        log = self.server.log_text()
-        self.assertRegex(log, r'method=- path=/healthz status=413 sent_bytes=[1-9]\d* ')
-        self.assertNotRegex(log, r'method=- .* cut=true')
+        self.assertTrue(eventually(lambda: re.search(r'method=- path=/healthz status=413 sent_bytes=[1-9]\d* ', self.server.log_text())), self.server.log_text())
+        self.assertNotRegex(self.server.log_text(), r'method=- .* cut=true')
 
     def one_problem(self, answer, status, word):
         """One response of its own length, and the connection is closed."""
@@ -144,7 +144,7 @@ class Deadlines(Case):
                         pass
             except OSError:
                 pass
-        self.assertLess(time.monotonic() - start, 8)
+        self.assertLess(time.monotonic() - start, 14)
 
     def test_silent_connection_does_not_hold_up_others(self):
         idle = [socket.create_connection(('127.0.0.1', self.server.port)) for _ in range(50)]

@@ -188,7 +188,7 @@ class Appending(Case):
 
 
 class Expiry(Case):
-    server_args = ('--live-expiry', '1')
+    server_args = ('--live-expiry', '4')
 
     def test_silence_finishes_a_recording(self):
         live = Live(self.server, 'silent')
@@ -321,6 +321,11 @@ class Record(unittest.TestCase):
         out = reel('cat', os.path.join(self.folder, name)).stdout
         return [json.loads(line)['data']['x'] for line in out.splitlines()]
 
+    def written(self, name):
+        """Of a file that grows: some of its rows, sooner or later."""
+        path = os.path.join(self.folder, name)
+        return eventually(lambda: os.path.exists(path) and reel('cat', path, check=False).stdout)
+
     def test_into_files(self):
         rows = [row('/a', i) for i in range(3000)]
         for name in ('a.mcap', 'a.bag', 'a.tape', 'a.ndjson'):
@@ -352,8 +357,7 @@ class Record(unittest.TestCase):
 
     def test_what_came_before_a_mistake_is_kept(self):
         process = self.record('a.mcap', rows=[row('/a', 1)])
-        self.assertTrue(eventually(lambda: os.path.exists(os.path.join(self.folder, 'a.mcap'))))
-        time.sleep(0.3)  # the first row is a batch of its own
+        self.assertTrue(self.written('a.mcap'))  # the first row is a batch of its own
         process.stdin.write(b'junk\n')
         code, problem = self.ended(process)
         self.assertEqual((code, 'no JSON object' in problem), (1, True))
@@ -398,7 +402,7 @@ class Record(unittest.TestCase):
         self.assertTrue(eventually(lambda: listed() and listed()[0]['messages'] > 0))
         for (name, rate), process in files.items():
             with self.subTest(name=name):
-                self.assertTrue(eventually(lambda: os.path.exists(os.path.join(self.folder, name)) and self.numbers(name)))
+                self.assertTrue(self.written(name))
                 seen = self.numbers(name)
                 process.kill()
                 process.wait()
@@ -409,8 +413,7 @@ class Record(unittest.TestCase):
 
     def test_interrupted(self):
         process = self.record('a.mcap', rows=[row('/a', 1)])
-        self.assertTrue(eventually(lambda: os.path.exists(os.path.join(self.folder, 'a.mcap'))))
-        time.sleep(0.3)
+        self.assertTrue(self.written('a.mcap'))
         process.send_signal(signal.SIGINT)
         self.assertTrue(eventually(lambda: process.poll() is not None))
         self.assertIn(b'clean', reel('check', os.path.join(self.folder, 'a.mcap')).stdout)

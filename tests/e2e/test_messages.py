@@ -34,6 +34,15 @@ class Messages(Case):
     def test_all(self):
         self.assertEqual(self.rows(), self.want())
 
+    def test_head_of_a_stream_leaves_nothing_on_the_connection(self):
+        """libmicrohttpd sends the end of a body that HEAD has not; so nothing follows on that connection."""
+        request = ('HEAD %s/recordings/%s/messages HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n' % (API, self.walk, self.server.port)).encode()
+        got = self.server.raw(2 * request)
+        head, _, rest = got.partition(b'\r\n\r\n')
+        self.assertTrue(head.startswith(b'HTTP/1.1 200 '), got)
+        self.assertIn(b'connection: close', head.lower())
+        self.assertIn(rest, (b'', b'0\r\n\r\n'))
+
     def test_row_has_the_documented_members(self):
         row = self.get(self.path('?limit=1')).rows()[0]
         self.assertLessEqual({'topic', 'sequence', 'log_time', 'publish_time', 'data'}, set(row))

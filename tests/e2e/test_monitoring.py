@@ -27,7 +27,7 @@ class Monitoring(Case):
             with socket.create_connection(('127.0.0.1', self.server.port), timeout=30) as s:
                 s.sendall(b'GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n' % (API + path).encode())
                 self.assertIn(b' 200 ', s.recv(1000))
-        self.assertTrue(eventually(lambda: self.cut() == before + 2, 60), self.server.log_text())
+        self.assertTrue(eventually(lambda: self.cut() == before + 2), self.server.log_text())
         eventually(lambda: self.server.log_text().count('cut=true') == before + 2)  # lines are written after the figures are counted
         self.assertEqual(self.server.log_text().count('cut=true'), before + 2)
 

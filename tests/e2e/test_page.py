@@ -6,7 +6,7 @@ import unittest
 from harness import API, Case, Server, reel
 
 HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
-VIEWS = ('/', '/upload', '/recordings/0123456789abcdef?at=1.5&panel=plot', '/admin', '/admin/tokens?page=2')
+VIEWS = ('/', '/events?q=slip', '/upload', '/recordings/0123456789abcdef?at=1.5&panel=plot', '/admin', '/admin/tokens?page=2')
 
 
 class Page(Case):

@@ -12,7 +12,7 @@ import unittest
 
 import msgpack
 
-from harness import API, REEL, Case, eventually, reel
+from harness import API, PATIENCE, REEL, Case, eventually, reel
 from samples import SECOND, T0, Message, bag, nanover, nanover_messages
 
 STEP_NS = 20_000_000  # between two messages
@@ -30,7 +30,7 @@ class Playing(threading.Thread):
     """Reads a playback; `rows` are (time of arrival, row)."""
     def __init__(self, server, path):
         super().__init__(daemon=True)
-        self.connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=30)
+        self.connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=PATIENCE)
         self.began = time.monotonic()
         self.connection.request('GET', path)
         self.socket = self.connection.sock
@@ -80,7 +80,7 @@ class Play(Case):
 
     def test_messages_leave_when_they_are_due(self):
         playing = self.play('?end=%2B1s')
-        playing.join(20)
+        playing.join(PATIENCE)
         rows = playing.messages()
         self.assertEqual(len(rows), 50)
         early = [i for i, (at, _) in enumerate(rows) if at - playing.began < i * STEP]
@@ -102,12 +102,12 @@ class Play(Case):
     def test_speed_rate_and_gaps(self):
         for query, least in (('?speed=100', 0.119), ('?rate=200', COUNT / 200)):  # 12 s of recording
             playing = self.play(query)
-            playing.join(20)
+            playing.join(PATIENCE)
             rows = playing.messages()
             self.assertEqual(len(rows), COUNT + 1)
             self.assertGreaterEqual(rows[-1][0] - playing.began, least)
         playing = self.play('?start=%2B1.98s&speed=0.1&max_gap=10ms')  # else 100 s
-        playing.join(20)
+        playing.join(PATIENCE)
         self.assertEqual(playing.rows[-1][1]['$end']['messages'], 2)
 
     def test_pause_move_and_speed_up(self):
@@ -126,7 +126,7 @@ class Play(Case):
         time.sleep(0.2)
         self.assertEqual((state['paused'], len(playing.messages())), (True, state['messages']))
         self.control(playing, position='-10.1s', paused=False, speed='max')
-        playing.join(20)
+        playing.join(PATIENCE)
         self.assertEqual(playing.rows[-1][1]['$end']['complete'], True)
         self.assertTrue(eventually(lambda: self.server.get(API + '/plays/' + playing.id()).status == 404))
 
@@ -144,12 +144,12 @@ class Play(Case):
         self.assertTrue(eventually(lambda: len(playing.messages()) > 6))
         self.assertEqual(playing.messages()[0][1]['log_time'][17:], '35.000000000Z')
         nothing = self.play('?loop=true&start=%2B3s&end=%2B4s')
-        nothing.join(20)
+        nothing.join(PATIENCE)
         self.assertEqual(nothing.rows[-1][1]['$end']['messages'], 0)
 
     def test_clock(self):
         playing = self.play('?speed=4&clock=10&end=%2B1s')
-        playing.join(20)
+        playing.join(PATIENCE)
         ticks = [row for _, row in playing.messages() if row['topic'] == '/clock']
         self.assertIn(len(ticks), (2, 3))  # 1 s in 0.25 s
         self.assertEqual(ticks[0]['data']['clock'], {'sec': T0 // SECOND, 'nsec': 0})
@@ -185,7 +185,7 @@ class Play(Case):
         for count in (3, 6):
             self.assertTrue(eventually(lambda: len(playing.messages()) == count and playing.rows[-1][1].get('$play', {}).get('paused')))
             self.control(playing, paused=False)
-        playing.join(20)
+        playing.join(PATIENCE)
         self.assertEqual([row['topic'] for _, row in playing.messages()], ['/b' if i in (3, 6) else '/a' for i in range(10)])
         self.assertEqual([row['$play']['paused'] for _, row in playing.rows if '$play' in row], [False, True, True])
 
@@ -202,7 +202,7 @@ class Play(Case):
         self.addCleanup(playing.close)
         self.assertTrue(eventually(lambda: len(playing.rows) == 1))
         self.control(playing, position='+100ms', paused=False)
-        playing.join(20)
+        playing.join(PATIENCE)
         self.assertEqual([row['recording'] for _, row in playing.messages()[:4]], [self.steps, other, other, self.steps])
         self.assertProblem(self.server.get(API + '/merge/play'), 400, 'recording')
         self.assertProblem(self.server.get('%s/merge/play%s&follow=1' % (API, named)), 400, 'follow')
@@ -240,7 +240,7 @@ class Play(Case):
 
     def test_a_silent_playback_tells_where_it_is(self):
         playing = self.play('?paused=true')
-        self.assertTrue(eventually(lambda: len(playing.rows) >= 2, 40))
+        self.assertTrue(eventually(lambda: len(playing.rows) >= 2))
         self.assertEqual(playing.rows[1][1]['$play']['paused'], True)
         self.assertGreater(playing.rows[1][0] - playing.rows[0][0], 10)
 

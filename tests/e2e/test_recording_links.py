@@ -83,7 +83,7 @@ class RecordingLinks(Guarded):
     def test_it_ends(self):
         key = self.key(expires='1s')
         self.assertEqual(self.by(key, self.own()).status, 200)
-        self.assertIn('expired', eventually(lambda: self.by(key, self.own()).status == 401 and self.by(key, self.own()).json()['detail'], 10))
+        self.assertIn('expired', eventually(lambda: self.by(key, self.own()).status == 401 and self.by(key, self.own()).json()['detail']))
         self.assertProblem(self.server.get(self.own('?link=' + key)), 401)
 
     def test_it_ends_with_its_token(self):
@@ -136,7 +136,7 @@ class RecordingLinks(Guarded):
             found = self.ask('GET', API + '/audit?limit=1000', self.tokens['admin']).json()['items']
             return {(row['how'], row['method'], row['path'], row['status']) for row in found if row['caller'] == 'edit'}
         wanted = {('bearer', 'POST', self.own('/links'), 201), ('link', 'GET', self.own(), 200)}
-        self.assertTrue(eventually(lambda: wanted <= rows(), 10), rows())
+        self.assertTrue(eventually(lambda: wanted <= rows()), rows())
         self.assertNotIn(key, self.server.log_text())
 
     def test_the_audit_log_is_not_flooded(self):
@@ -148,7 +148,7 @@ class RecordingLinks(Guarded):
 
         def rows(method):
             return self.ask('GET', API + '/audit?limit=1000&caller=visitors&path=/recordings/&method=' + method, self.tokens['admin']).json()['items']
-        self.assertTrue(eventually(lambda: len(rows('POST')) == 2, 10), rows('POST'))
+        self.assertTrue(eventually(lambda: len(rows('POST')) == 2), rows('POST'))
         self.assertTrue(0 < len(rows('GET')) < 150, len(rows('GET')))
 
     def test_an_open_server_has_none(self):

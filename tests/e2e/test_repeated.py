@@ -12,7 +12,7 @@ import time
 import unittest
 import zipfile
 
-from harness import API, CATALOG, REEL, Case, Server, catalog_sql, eventually, files_below, reel
+from harness import API, CATALOG, REEL, Case, Server, catalog_sql, eventually, files_below, reel, size_of
 from openapi_document import document
 from samples import bag, lab_messages
 
@@ -399,18 +399,21 @@ class Principals(unittest.TestCase):
 
 
 class AtTheSameTime(Case):
+    WRITTEN = 1 << 20  # bytes of an upload that are buffered
+
     def half(self, name, data):
         """An upload of which one half has arrived; the connection, and the rest."""
         s = socket.create_connection(('127.0.0.1', self.server.port), timeout=60)
         head = 'PUT %s/recordings/by-name/lab/%s HTTP/1.1\r\nHost: 127.0.0.1\r\nIdempotency-Key: slow\r\nConnection: close\r\nContent-Length: %d\r\n\r\n' % (API, name, len(data))
         s.sendall(head.encode() + data[:-10])
         self.addCleanup(s.close)
+        incoming = self.server.data + '/incoming'  # what else is there is small
+        self.assertTrue(eventually(lambda: any(size_of(f) >= self.WRITTEN for f in files_below(incoming))))  # it has its key
         return s
 
     def test_the_second_waits(self):
-        data, answers = bag(lab_messages(3, salt=940)), []
+        data, answers = bag(lab_messages(3, blob=100_000, salt=940)), []
         first = self.half('waits.bag', data)
-        self.assertTrue(eventually(lambda: os.listdir(self.server.data + '/incoming')))  # it has its key
         second = threading.Thread(target=lambda: answers.append(self.server.put('waits.bag', data, Idempotency_Key='slow')))
         second.start()
         eventually(lambda: self.running() == 2)
@@ -420,9 +423,8 @@ class AtTheSameTime(Case):
         self.assertEqual((answers[0].status, answers[0].headers['Idempotent-Replayed']), (201, 'true'))
 
     def test_the_second_does_not_wait_for_ever(self):
-        data = bag(lab_messages(3, salt=941))
+        data = bag(lab_messages(3, blob=100_000, salt=941))
         first = self.half('slow.bag', data)
-        self.assertTrue(eventually(lambda: os.listdir(self.server.data + '/incoming')))  # it has its key
         answer = self.server.put('slow.bag', data, Idempotency_Key='slow')
         self.assertEqual((answer.status, answer.json()['type'], answer.headers['Retry-After']), (409, '/problems/key-in-use', '5'))
         first.close()  # the client gives up: its key is free

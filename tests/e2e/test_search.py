@@ -314,6 +314,56 @@ class Search(Case):
         self.assertEqual([r['messages'] for r in csv.DictReader(io.StringIO(rows)) if r['topic'] == '/odom'], ['7', '1'])
         self.assertProblem(self.ask('/recordings/%s/coverage' % one, 400, bins=0), 400, 'bins')
 
+    def test_coverage_of_a_part(self):
+        """Bins of a range: exactly what is in it, as counted from its messages, however long the segments of the index are."""
+        times = sorted({i * 10**8 + i * i % 977 for i in range(5000)})
+        one = self.server.added('parts.bag', bag([Message(T0 + t, '/odom', struct.pack('<3d', t, 1, 2), 'geometry_msgs/Point') for t in times]), collection='late')
+        self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))
+
+        def spans(**query):
+            covered = self.ask('/recordings/%s/coverage' % one, tolerance='1ns', **query).json()
+            (topic,) = covered['topics']
+            return [(time_ns(a) - T0, time_ns(b) - T0, n) for a, b, n in topic['spans']], covered['bin_s']
+
+        last = times[-1]
+        for start, end, bins in ((times[100], times[200], 7), (times[100], times[200], 300), (0, times[3000], 50), (times[4990], None, 2000), (None, 1, 1),
+                                 (12345, 10**9, 3), (last, None, 5)):
+            query = {name: T0 + at for name, at in (('start', start), ('end', end)) if at is not None}
+            found, width = spans(bins=bins, **query)
+            inside = [t for t in times if t >= (start or 0) and (end is None or t < end)]
+            with self.subTest(start=start, end=end, bins=bins):
+                self.assertEqual(sum(n for _, _, n in found), len(inside))
+                self.assertEqual((found[0][0], found[-1][1]), (inside[0], inside[-1]))
+                for a, b, n in found:
+                    self.assertEqual(n, sum(a <= t <= b for t in inside))
+                    self.assertLess(b - a, round(width * SECOND))
+        self.assertEqual(spans(bins=9, start=T0, end=T0 + last + 1), spans(bins=9))
+        self.assertEqual(spans(start='+250s', end='+250s')[0], [])
+        self.assertProblem(self.ask('/recordings/%s/coverage' % one, 400, start='+9s', end='+1s'), 400, 'before start')
+
+    def test_when_messages_were_lost(self):
+        """A finding of a loss has the times of the messages before and after it in the file."""
+        data = bytearray(bag([Message(T0 + t * SECOND, '/odom', struct.pack('<3d', 1000 + t, 1, 2), 'geometry_msgs/Point') for t in range(100)]))
+        places = [data.index(struct.pack('<d', 1000 + t)) for t in range(100)]
+        data[places[40]:places[44]] = b'\xff' * (places[44] - places[40])
+        one = self.server.added('torn.bag', bytes(data), collection='late')
+        self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))
+        path = '/recordings/%s/scan' % one
+        plain, timed = self.ask(path).json(), self.ask(path, times='true').json()
+        self.assertTrue(timed['damaged'])
+        losses = [f for f in timed['findings'] if f['severity'] == 'loss']
+        first, last = min(time_ns(f['start']) for f in losses), max(time_ns(f['end']) for f in losses)
+        rows = self.ask('/recordings/%s/messages' % one, decode='none', output='ndjson').body.splitlines()
+        kept = {(time_ns(json.loads(row)['log_time']) - T0) // SECOND for row in rows}
+        lost = set(range(100)) - kept
+        self.assertTrue(lost and lost <= set(range(39, 46)), lost)
+        self.assertEqual(((first - T0) // SECOND, (last - T0) // SECOND), (min(lost) - 1, max(lost) + 1))
+        for f in timed['findings']:
+            self.assertEqual((f.pop('start') is None, f.pop('end') is None), (f['severity'] != 'loss',) * 2)
+        self.assertEqual(timed, plain)
+        rows = list(csv.DictReader(io.StringIO(self.ask(path, times='true', output='csv').body.decode())))
+        self.assertEqual({'start', 'end'} & set(rows[0]), {'start', 'end'})
+
     def test_what_files_say_of_themselves(self):
         one = self.server.added('mol.nanover.zip', nanover(nanover_messages()), collection='late')
         self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import API, Server, eventually, files_below, in_a_folder, reel
+from harness import API, PATIENCE, Server, eventually, files_below, in_a_folder, reel
 from samples import bag, lab_messages
 
 BIG = bag(lab_messages(10, 100000))
@@ -65,7 +65,7 @@ class Tls(unittest.TestCase):
 
     def test_one_answer_to_a_malformed_length(self):
         context = ssl.create_default_context(cafile=self.first[0])
-        with socket.create_connection(('127.0.0.1', self.server.port), timeout=30) as plain, context.wrap_socket(plain, server_hostname='first.lab', suppress_ragged_eofs=False) as s:
+        with socket.create_connection(('127.0.0.1', self.server.port), timeout=PATIENCE) as plain, context.wrap_socket(plain, server_hostname='first.lab', suppress_ragged_eofs=False) as s:
             s.sendall(b'PUT /healthz HTTP/1.1\r\nHost: first.lab\r\nContent-Length: abc\r\n\r\nhello')
             answer = s.makefile('rb').read()
         head, _, body = answer.partition(b'\r\n\r\n')
@@ -76,7 +76,7 @@ class Tls(unittest.TestCase):
     def test_a_shorter_file_is_cut(self):
         ident = self.upload()
         context = ssl.create_default_context(cafile=self.first[0])
-        with socket.create_connection(('127.0.0.1', self.server.port), timeout=30) as plain, context.wrap_socket(plain, server_hostname='first.lab', suppress_ragged_eofs=False) as s:
+        with socket.create_connection(('127.0.0.1', self.server.port), timeout=PATIENCE) as plain, context.wrap_socket(plain, server_hostname='first.lab', suppress_ragged_eofs=False) as s:
             s.sendall(b'GET %s/recordings/%s/file/x HTTP/1.1\r\nHost: first.lab\r\n\r\n' % (API.encode(), ident.encode()))
             size = len(s.recv(1000))
             os.truncate(max(files_below(os.path.join(self.server.data, 'blobs')), key=os.path.getsize), 1000)
@@ -86,7 +86,7 @@ class Tls(unittest.TestCase):
             except (ssl.SSLError, ConnectionError):
                 pass
             self.assertLess(size, len(BIG))
-        self.assertTrue(eventually(lambda: 'cut=true' in self.server.log_text(), 10))
+        self.assertTrue(eventually(lambda: 'cut=true' in self.server.log_text()))
 
     def test_reload(self):
         self.assertEqual(self.curl('/healthz').returncode, 0)
@@ -107,7 +107,7 @@ class Tls(unittest.TestCase):
         old.check_hostname, old.verify_mode = False, ssl.CERT_NONE
         old.set_ciphers('ALL:@SECLEVEL=0')
         old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
-        with socket.create_connection(('127.0.0.1', self.server.port), timeout=30) as plain:
+        with socket.create_connection(('127.0.0.1', self.server.port), timeout=PATIENCE) as plain:
             with self.assertRaises((ssl.SSLError, ConnectionError)):
                 old.wrap_socket(plain)
         self.assertEqual(reel('health', 'https://127.0.0.1:%d' % self.server.port).stdout, b'ready\n')

@@ -349,7 +349,7 @@ class Uploads(Case):
         path = self.create(1000, server=server, Upload_Metadata=meta(name='old.bag')).headers['Location']
         self.patch(path, 0, b'x' * 100, server=server)
         self.assertEqual(len(self.partials(server)), 1)
-        self.assertTrue(eventually(lambda: server.request('HEAD', path, headers=TUS).status == 404, 20))
+        self.assertTrue(eventually(lambda: server.request('HEAD', path, headers=TUS).status == 404))
         self.assertEqual(self.partials(server), [])
         server.stop()
 

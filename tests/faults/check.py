@@ -128,7 +128,7 @@ class Check:
                 self.report('an orphan: %s', name)
         incoming = os.path.join(self.data, 'incoming')
         left = lambda: [path for path in files_below(incoming) if not self.is_upload(os.path.basename(path))]
-        if not eventually(lambda: not left(), 10):  # a job may be writing just now: what it writes is there for a moment
+        if not eventually(lambda: not left()):  # a job may be writing just now: what it writes is there for a moment
             self.report('left among what comes in: %s', [os.path.basename(path) for path in left()])
 
     def is_upload(self, name):

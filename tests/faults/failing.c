@@ -1,6 +1,6 @@
-/* libfailing.so: preloaded into a server under test, it makes the N-th call of some kind fail: on files below a folder,
- * or an allocation, a mapping, a new thread, a socket. The test says which by a control block in a file that both have
- * mapped (fault_inject.py knows its layout). All other calls pass through unchanged. */
+/* libfailing.so: preloaded into a server under test, it makes the N-th call of some kind fail, or all of them slow: on
+ * files below a folder, or an allocation, a mapping, a new thread, a socket. The test says which by a control block in
+ * a file that both have mapped (fault_inject.py knows its layout). All other calls pass through unchanged. */
 #include "heap.h"
 
 #include <dlfcn.h>
@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum kind {
@@ -38,11 +39,12 @@ enum kind {
     ACCEPT = 4096,
     SOCKET = 8192
 };
-enum { FRAMES_MAX = 16, LISTED_MAX = 1 << 18 };
+enum { FRAMES_MAX = 16, LISTED_MAX = 1 << 18, PAUSE_STEP_US = 5000 };
 
 struct control {
     int64_t kinds, nth, how_many, error, lossy; /* written by the test: calls nth … nth + how_many - 1 of these kinds
                                                    fail; nth = 0: none */
+    int64_t pause_us;                           /* written by the test: each of them begins with a pause */
     int64_t seen, failed, failed_kind;          /* written here */
     char folder[512], part[128];                /* whose path begins with `folder` and has `part` in what follows */
     char failed_path[512];
@@ -123,6 +125,12 @@ static void list_call(int64_t n) {
     noting = false;
 }
 
+static int64_t now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 /* 0: go on. 1: fail, errno is set. 2: fail after half of it, once (a disk that has just become full). */
 static int judge_counted(enum kind kind, const char *path) {
     if (noting) {
@@ -131,6 +139,9 @@ static int judge_counted(enum kind kind, const char *path) {
     int64_t n = __atomic_add_fetch(&control->seen, 1, __ATOMIC_SEQ_CST), from = control->nth, error = control->error;
     if (control->lists) {
         list_call(n - 1);
+    }
+    for (int64_t begun_us = now_us(); now_us() - begun_us < control->pause_us;) { /* which may be set to 0 meanwhile */
+        usleep(PAUSE_STEP_US);
     }
     if (n < from || n - from >= control->how_many) {
         return 0;

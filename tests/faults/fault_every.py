@@ -55,7 +55,7 @@ class World(inject.World):
     def ask(self, method, path, body=None, headers=None):
         if not self.shaken:
             return super().ask(method, path, body, headers)
-        answer = self.attempt(method, path if path.startswith(API) else API + path, body, headers)
+        answer = self.attempt(method, path if path.startswith((API, '/dav/')) else API + path, body, headers)
         self.answers.append((method, path, answer))
         return answer
 
@@ -151,7 +151,7 @@ class Reading:
         if not w.kept:
             inject.Tag().prepare(w)
         self.id = next(iter(w.kept))
-        self.path = self.rest.format(id=self.id)
+        self.path = self.rest.format(id=self.id, name=w.kept[self.id][0])
         if type(self).__name__ not in w.expected:
             answer = w.ask('GET', self.path)
             assert answer.status == 200 and answer.body, answer
@@ -185,6 +185,11 @@ class ExportZip(Reading):
 class ExportBag(Reading):
     rest = '/search/export.zip?package=bagit&q=collection:lab&as=original,bag&deposit=' + urllib.parse.quote(json.dumps({
         'date': '2026-11-27', 'license': 'CC0-1.0', 'doi': '10.1/2', 'keywords': ['k'], 'instruments': ['i'], 'authors': [{'family': 'B', 'email': 'a@b.org'}]}))
+
+
+class Tree(Reading):
+    """A folder of the tree, none of whose files is left out."""
+    rest = '/dav/lab/{name}.as?archive=tar'
 
 
 class Play(Reading):
@@ -303,7 +308,7 @@ KINDS_OF_THE_RUN = (os.environ.get('REEL_FAULTS_KINDS') or ' '.join(KINDS)).spli
 JOURNEYS = [  # what is done, and which calls fail
     (inject.Put, OTHERS), (inject.Tus, OTHERS), (inject.Import, OTHERS), (inject.Move, OTHERS), (inject.Tag, OTHERS), (inject.Delete, OTHERS),
     (inject.Purge, OTHERS), (inject.Backup, OTHERS), (inject.Scrub, OTHERS), (Live, NEW), (Finish, NEW), (Export, NEW), (ExportZip, NEW), (ExportBag, NEW),
-    (Play, NEW), (Scan, NEW), (Retention, NEW), (Upgrade, NEW),
+    (Play, NEW), (Scan, NEW), (Retention, NEW), (Upgrade, NEW), (Tree, OTHERS),
 ]
 
 

@@ -36,7 +36,7 @@ JSON = {'Content-Type': 'application/json'}
 
 class Control(ctypes.Structure):
     """As failing.c has it."""
-    _fields_ = [(name, ctypes.c_int64) for name in ('kinds', 'nth', 'how_many', 'error', 'lossy', 'seen', 'failed', 'failed_kind')] + \
+    _fields_ = [(name, ctypes.c_int64) for name in ('kinds', 'nth', 'how_many', 'error', 'lossy', 'pause_us', 'seen', 'failed', 'failed_kind')] + \
                [('folder', ctypes.c_char * 512), ('part', ctypes.c_char * 128), ('failed_path', ctypes.c_char * 512), ('failed_stack', ctypes.c_char * 2048),
                 ('lists', ctypes.c_int64), ('listed', ctypes.c_uint64 * (1 << 18))]
 
@@ -58,9 +58,14 @@ class Faults:
         c.failed_path = c.failed_stack = b''
         c.nth = nth
 
+    def slow(self, kinds, pause_s, part=''):
+        """None of them fails, but each takes so long."""
+        self.arm(kinds, ENDLESS, 0, part=part)
+        self.control.pause_us = int(pause_s * 1e6)
+
     def disarm(self):
         """How many calls have failed, and where the first did."""
-        self.control.nth = 0
+        self.control.nth = self.control.pause_us = 0
         return self.control.failed, self.control.failed_path.decode(errors='replace')
 
 
@@ -103,7 +108,7 @@ class World:
     def ask(self, method, path, body=None, headers=None):
         """A request that must be answered, whatever fails."""
         try:
-            answer = self.server.request(method, API + path if path.startswith('/') and not path.startswith(API) else path, body, headers or {}, timeout=HANG)
+            answer = self.server.request(method, API + path if path.startswith('/') and not path.startswith((API, '/dav/')) else path, body, headers or {}, timeout=HANG)
         except (http.client.HTTPException, OSError) as e:
             raise AssertionError('%s %s: no answer: %r\n%s' % (method, path, e, self.server.log_text()[-3000:]))
         self.answers.append((method, path, answer))

@@ -10,7 +10,7 @@ import time
 import unittest
 
 from faults import LONG, SEED
-from harness import API, Server, eventually
+from harness import API, PATIENCE, Server, eventually
 from samples import bag, lab_messages
 
 KILLS = 100 if LONG else 12
@@ -87,7 +87,7 @@ class Jobs(unittest.TestCase):
         server = self.start()
         ids = [self.add(server, 'day') for _ in range(WAITING)]
         server.terminate()
-        self.assertEqual(server.process.wait(20), 0)
+        self.assertEqual(server.process.wait(PATIENCE), 0)
         server.stop(None)
         server = self.start()
         self.assertTrue(eventually(lambda: self.states(server, ids) == {'done': WAITING}, 300), self.states(server, ids))

@@ -16,7 +16,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--reel', default='build/release/reel')
     parser.add_argument('--long', action='store_true', help='many times over: minutes instead of seconds')
-    parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(1 << 31), help='of what is random; printed at the start')
+    parser.add_argument('--seed', type=int, default=int(os.environ.get('REEL_TESTS_DAY') or random.SystemRandom().randrange(1 << 31)),
+                        help='of what is random; printed at the start')
     parser.add_argument('filter', nargs='?', default='', help='only tests whose name holds this')
     args = parser.parse_args()
     os.environ['REEL'] = os.path.abspath(args.reel)

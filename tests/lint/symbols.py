@@ -10,7 +10,7 @@ import sys
 from circles import circles
 
 LIB = pathlib.Path(__file__).resolve().parents[2] / 'lib'
-ORDER = ['base', 'syntax', 'chunks', 'index', 'decode', 'read', 'stream', 'convert', 'record', 'play', 'values', 'tables', 'datasets', 'media']
+ORDER = ['base', 'syntax', 'chunks', 'index', 'decode', 'read', 'stream', 'convert', 'record', 'play', 'values', 'tables', 'media', 'datasets']
 SHARED = ['formats/ros', 'formats/protobuf', 'formats/foxglove']  # subjects that others build on, in this order
 PAIRS = {('formats/rosbag2', 'formats/mcap'),  # a rosbag2 recording holds MCAP files
          ('formats/molecules', 'formats/nanover'),  # trajectories are made of NanoVer's frames

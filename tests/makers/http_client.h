@@ -17,7 +17,7 @@
 
 #include "base/ascii.h"
 
-enum { CLIENT_WAIT_MS = 15000 };
+enum { CLIENT_WAIT_MS = 60000 };
 
 struct answer {
     unsigned status;

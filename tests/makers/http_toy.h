@@ -38,7 +38,7 @@ static inline bool toy_saw(const char *to, const char *text) {
     return saw;
 }
 static inline bool toy_waits_for(const char *to, const char *text) {
-    for (int i = 0; i < 1000 && !toy_saw(to, text); i++) {
+    for (int i = 0; i < 10000 && !toy_saw(to, text); i++) {
         sleep_ms(5);
     }
     return toy_saw(to, text);
@@ -46,7 +46,7 @@ static inline bool toy_waits_for(const char *to, const char *text) {
 /* A client has its answer a moment before the server has tidied up after it. */
 #define SOON(condition)                                                                                                \
     do {                                                                                                               \
-        for (int tries_ = 0; tries_ < 1000 && !(condition); tries_++) {                                                \
+        for (int tries_ = 0; tries_ < 10000 && !(condition); tries_++) {                                               \
             sleep_ms(5);                                                                                               \
         }                                                                                                              \
         assert_true(condition);                                                                                        \

@@ -129,6 +129,7 @@ static void app_up(void) {
         fprintf(stderr, "app: %s\n", err.text);
         abort();
     }
+    jobs_start(app.jobs);
 }
 static void app_down(void) {
     jobs_stop(app.jobs, INT64_C(60000000000));

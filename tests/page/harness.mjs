@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import { isDeepStrictEqual } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { createRequire } from 'node:module';
 
@@ -150,6 +151,16 @@ export async function eventually(probe, what = 'the condition') {
         }
         await new Promise((done) => setTimeout(done, 50));
     }
+}
+
+/** Waits until `read` gives what is wanted (a pattern: a text that matches): a page follows what was done a moment later. */
+export async function becomes(read, wanted, what = undefined) {
+    const fits = (value) => (wanted instanceof RegExp ? wanted.test(value) : isDeepStrictEqual(value, wanted));
+    let last;
+    await eventually(async () => fits((last = await read()))).catch((error) => {
+        (wanted instanceof RegExp ? assert.match : assert.deepEqual)(last, wanted, what);
+        throw error;
+    });
 }
 
 // ---- the browser

@@ -16,6 +16,7 @@ import {
     screenshot,
     settled,
     withPage,
+    becomes,
 } from './harness.mjs';
 
 const SECTIONS = [
@@ -55,7 +56,7 @@ export const tests = {
                 await page.emulateMedia({ colorScheme: 'light' });
                 await page.locator(`.admin-nav a[href$="admin/${section}"]`).click();
                 await settled(page);
-                assert.equal(await page.locator('.admin-section .error').count(), 0, section);
+                await becomes(() => page.locator('.admin-section .error').count(), 0, section);
                 await screenshot(page, `admin-${section}-wide-light`);
                 if (LONG || i % 2 === 0) {
                     await checkAxe(page);
@@ -80,8 +81,8 @@ export const tests = {
         await withPage(server, '/admin', {}, async (page) => {
             const rows = page.locator('.admin-section tbody tr');
             await eventually(async () => (await rows.count()) === items.length, 'the collections');
-            assert.equal(await rows.first().locator('td').first().textContent(), items[0].name);
-            assert.equal(await rows.first().locator('td').nth(1).textContent(), String(items[0].recordings));
+            await becomes(() => rows.first().locator('td').first().textContent(), items[0].name);
+            await becomes(() => rows.first().locator('td').nth(1).textContent(), String(items[0].recordings));
         });
     },
     async reports_an_integrity_check() {
@@ -103,8 +104,8 @@ export const tests = {
         assert.ok((await plans()).length > 0, 'a plan');
         await withPage(server, '/admin/jobs', {}, async (page) => {
             await page.locator('.admin-section tbody tr').first().waitFor();
-            assert.equal(await page.getByRole('cell', { name: 'Preparing data' }).count(), 0);
-            assert.equal(await page.getByRole('cell', { name: 'plan', exact: true }).count(), 0);
+            await becomes(() => page.getByRole('cell', { name: 'Preparing data' }).count(), 0);
+            await becomes(() => page.getByRole('cell', { name: 'plan', exact: true }).count(), 0);
             await page.getByLabel('Also show data prepared for viewing and export').check();
             await page.getByRole('cell', { name: 'Preparing data' }).first().waitFor();
         });
@@ -193,7 +194,7 @@ export const tests = {
             await checkAxe(page);
             await form.getByLabel('URL').fill(url);
             await page.keyboard.press('Enter');
-            assert.match(await page.locator('.admin-secret').textContent(), /^[0-9a-f]{64}$/);
+            await becomes(() => page.locator('.admin-secret').textContent(), /^[0-9a-f]{64}$/);
             await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
             const row = page.locator('.admin-section tbody tr');
             const test = row.getByRole('button', { name: 'Test' });
@@ -284,7 +285,7 @@ export const tests = {
             await eventually(async () => (await cells.allTextContents()).join() === 'Import', 'only the import');
             await page.getByLabel('Status').selectOption('Failed');
             await page.getByText('No jobs match').waitFor();
-            assert.equal(new URL(page.url()).search, '?kind=import&state=failed');
+            await becomes(() => new URL(page.url()).search, '?kind=import&state=failed');
         });
     },
     async a_live_recording_is_finished() {
@@ -387,7 +388,7 @@ export const tests = {
             await page.getByLabel('Address').fill(`${server.base}/recordings/${id}?panels=plot`);
             await page.keyboard.press('Enter');
             await page.locator('.admin-secret', { hasText: '#link=' }).waitFor();
-            assert.match(await page.locator('.admin-secret').textContent(), /\/recordings\/[0-9a-f]{32}#link=/);
+            await becomes(() => page.locator('.admin-secret').textContent(), /\/recordings\/[0-9a-f]{32}#link=/);
             await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
             await page.getByRole('link', { name: 'Audit log' }).click();
             await page.locator('.admin-section tbody tr', { hasText: '/api/v1/tokens' }).first().waitFor();

@@ -1,5 +1,5 @@
 // The application shell: navigation, theme, jobs.
-import { Server, assert, eventually, withPage } from './harness.mjs';
+import { Server, assert, eventually, withPage, becomes } from './harness.mjs';
 
 let server;
 export async function setUp() {
@@ -29,11 +29,11 @@ export const tests = {
                     .getByRole('link', { name: link })
                     .click();
                 await page.waitForURL('**' + path);
-                assert.equal(await page.locator('.bar nav [aria-current=page]').textContent(), link);
+                await becomes(() => page.locator('.bar nav [aria-current=page]').textContent(), link);
             }
             await page.goBack();
             await page.waitForURL('**/admin');
-            assert.equal(await page.evaluate(() => window.stillHere), true);
+            await becomes(() => page.evaluate(() => window.stillHere), true);
         });
     },
     async says_that_an_address_leads_nowhere() {

@@ -2,7 +2,7 @@
 // of it.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { LONG, ROOT, Server, assert, checkView, screenshot, withPage } from './harness.mjs';
+import { LONG, ROOT, Server, assert, checkView, screenshot, withPage, becomes } from './harness.mjs';
 
 const { lintContract, readComponents } = await import(pathToFileURL(path.join(ROOT, 'web/openapi.mjs')));
 
@@ -48,13 +48,13 @@ export const tests = {
         await withPage(server, '/docs', {}, async (page) => {
             await heading(page, /Reel API/);
             const list = page.getByRole('navigation', { name: 'Operations' }).getByRole('listitem');
-            assert.equal(await list.count(), count);
+            await becomes(() => list.count(), count);
             await page.getByRole('searchbox', { name: 'Search operations and schemas' }).fill('retention put');
             await list.filter({ hasText: 'Replaces the retention rules' }).getByRole('link').click();
             await page.waitForURL('**/docs?op=setRetention');
             await page.getByText('/api/v1/admin/retention', { exact: true }).waitFor();
-            assert.match(
-                await page.locator('.docs-curl pre').textContent(),
+            await becomes(
+                () => page.locator('.docs-curl pre').textContent(),
                 /^curl -X PUT .* -d '\{"rules":.*\}' "http.*\/api\/v1\/admin\/retention"$/,
             );
             await page.getByRole('link', { name: 'Retention', exact: true }).first().click();
@@ -117,7 +117,7 @@ export const tests = {
         await withPage(server, '/docs?op=convertRecording', { size: { width: 320, height: 700 } }, async (page) => {
             await heading(page, /Exports a recording/);
             await screenshot(page, 'docs-tiny');
-            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
+            await becomes(() => page.evaluate(() => document.documentElement.scrollWidth), 320);
         });
     },
 };

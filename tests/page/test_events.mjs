@@ -1,5 +1,5 @@
 // Events on the timeline: added, moved, renamed and deleted by pointer and by keys; conflicts; many of them.
-import { Server, assert, checkAxeInBothThemes, eventually, withPage } from './harness.mjs';
+import { Server, assert, checkAxeInBothThemes, eventually, withPage, becomes } from './harness.mjs';
 import { driveBag, uploadBag } from './bags.mjs';
 
 let server, drive, sims;
@@ -103,23 +103,24 @@ export const tests = {
             await lane(page, hits);
             await bar(page, 'Added: walker.b 8').waitFor();
             await bar(page, 'Collision of vehicle.a 7 with walker.b 8').waitFor();
-            assert.equal(await page.locator('.timeline-event').count(), 2);
-            assert.equal(await page.locator('.timeline-event-edge').count(), 0);
-            assert.equal(await page.locator('.timeline-name[title="/collision: 1"]').count(), 1);
-            assert.equal(await page.locator('.timeline-name[title="/frame: 6"]').count(), 1);
+            await becomes(() => page.locator('.timeline-event').count(), 2);
+            await becomes(() => page.locator('.timeline-event-edge').count(), 0);
+            await becomes(() => page.locator('.timeline-name[title="/collision: 1"]').count(), 1);
+            await becomes(() => page.locator('.timeline-name[title="/frame: 6"]').count(), 1);
             const list = page.getByRole('listbox', { name: 'Events' });
             await list.focus();
             await list.press('ArrowDown');
             await list.press('Delete');
             await list.press('F2');
             await bar(page, 'Added: walker.b 8').dblclick();
-            assert.equal(await form(page).count(), 0);
-            assert.equal(await page.locator('.timeline-event').count(), 2);
-            assert.equal(
-                await page
-                    .locator('.details')
-                    .getByRole('button', { name: /Delete event/ })
-                    .count(),
+            await becomes(() => form(page).count(), 0);
+            await becomes(() => page.locator('.timeline-event').count(), 2);
+            await becomes(
+                () =>
+                    page
+                        .locator('.details')
+                        .getByRole('button', { name: /Delete event/ })
+                        .count(),
                 0,
             );
             await checkAxeInBothThemes(page);
@@ -230,7 +231,7 @@ export const tests = {
                 const counts = (await clusters.allTextContents()).map(Number);
                 return counts.reduce((a, b) => a + b, 0) > 250 && counts.length < 20;
             }, 'the clusters');
-            assert.equal(await page.locator('.details-list .link').count(), 100); // the rest on demand
+            await becomes(() => page.locator('.details-list .link').count(), 100); // the rest on demand
             const before = await clusters.count();
             await clusters.first().click();
             await page.locator('.timeline').getByRole('button', { name: 'Reset zoom' }).waitFor();

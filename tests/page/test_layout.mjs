@@ -1,6 +1,6 @@
 // The panels of a recording: their places, and what the address says about them.
 import { cameraBag, gpsBag, uploadBag } from './bags.mjs';
-import { Server, assert, checkAxe, eventually, withPage } from './harness.mjs';
+import { Server, assert, checkAxe, eventually, withPage, becomes } from './harness.mjs';
 
 let server, bag, archive, part;
 export async function setUp() {
@@ -106,7 +106,7 @@ export const tests = {
             await region(page, 'Map').waitFor();
             await open(page, again); // of the same topics
             await region(page, 'Image').waitFor();
-            assert.equal(await page.locator('.panel').count(), 1);
+            await becomes(() => page.locator('.panel').count(), 1);
             await page.getByRole('button', { name: 'Close Image' }).click();
             await page.getByText('No panels are shown.').waitFor(); // as the user wanted, here
             await open(page, camera);
@@ -126,14 +126,13 @@ export const tests = {
             assert.equal(query(page).get('panels'), 'r500-500.messages.c500-500.messages2.messages3');
             await page.reload();
             await topic('Messages').waitFor();
-            assert.deepEqual(await page.locator('.messages select').evaluateAll((all) => all.map((one) => one.value)), [
-                '/odom',
-                '/scan',
-                '/rosout',
-            ]);
+            await becomes(
+                () => page.locator('.messages select').evaluateAll((all) => all.map((one) => one.value)),
+                ['/odom', '/scan', '/rosout'],
+            );
             await page.keyboard.press('p');
             await page.keyboard.press('p');
-            assert.equal(await page.evaluate(() => document.activeElement.id), 'panel-messages2');
+            await becomes(() => page.evaluate(() => document.activeElement.id), 'panel-messages2');
             await page.setViewportSize({ width: 360, height: 740 });
             const one = await boxOf(page, 'Messages');
             await eventually(
@@ -335,8 +334,8 @@ export const tests = {
                 // opens with it: the map does not fit, and the topic is missing
                 await page.goto(`/recordings/${again.id}`);
                 await region(page, 'Messages').getByText('no /scan').waitFor();
-                assert.deepEqual(
-                    [query(page).get('panels'), await page.locator('.panel').count()],
+                await becomes(
+                    async () => [query(page).get('panels'), await page.locator('.panel').count()],
                     ['r250-750.messages.c500-500.plot.map', 2],
                 );
                 await page.goto(`/recordings/${again.id}?panels=topics`); // an address that says which panels wins

@@ -13,6 +13,7 @@ import {
     screenshot,
     settled,
     withPage,
+    becomes,
 } from './harness.mjs';
 
 const N = 110; // more than a page of the list
@@ -64,13 +65,13 @@ async function selectsByMouse() {
         await box(page, 'run-109.bag').click({ modifiers: ['Shift'] }); // over pages that were not loaded
         await status(page, `${N - 1} of ${N} selected`);
         await body.evaluate((list) => (list.scrollTop = 0));
-        assert.equal(await box(page, 'run-000.bag').isChecked(), false);
-        assert.equal(await box(page, 'run-004.bag').isChecked(), true);
+        await becomes(() => box(page, 'run-000.bag').isChecked(), false);
+        await becomes(() => box(page, 'run-004.bag').isChecked(), true);
         await checkAxe(page);
         await screenshot(page, 'library-many');
         await button(page, 'Clear selection').click();
         await status(page, `${N} recordings`);
-        assert.equal(await body.evaluate((list) => list === document.activeElement), true, 'the list has the focus');
+        await becomes(() => body.evaluate((list) => list === document.activeElement), true, 'the list has the focus');
         await page.getByRole('checkbox', { name: 'Select all recordings of this list' }).click();
         await status(page, `All ${N} that match selected`);
         await box(page, 'run-002.bag').click();
@@ -89,13 +90,13 @@ async function selectsByKeyboard() {
         }
         await status(page, `3 of ${N} selected`);
         const selected = page.locator('.table-row[aria-selected="true"]');
-        assert.equal(await selected.count(), 3);
+        await becomes(() => selected.count(), 3);
         await checkAxeInBothThemes(page);
         await screenshot(page, 'library-many-narrow');
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it fits');
         await page.keyboard.press('Escape');
         await status(page, `${N} recordings`);
-        assert.equal(await selected.count(), 0);
+        await becomes(() => selected.count(), 0);
     });
 }
 
@@ -184,7 +185,7 @@ async function trashesAndRestores() {
         await page.getByText('No recordings match').waitFor();
         await page.goto('/?q=state:trashed');
         await page.getByRole('checkbox', { name: 'Select all recordings of this list' }).click();
-        assert.equal(await button(page, 'Tag…').count(), 0, 'not for the trash');
+        await becomes(() => button(page, 'Tag…').count(), 0, 'not for the trash');
         await button(page, 'Restore').click();
         await button(page.getByRole('dialog', { name: 'Restore from trash' }), 'Restore 3 recordings').click();
         await page.getByText('Trash is empty').waitFor();
@@ -240,7 +241,7 @@ async function offersWhatTheRoleMayDo() {
         await settled(page);
         await page.getByRole('checkbox', { name: 'Select all recordings of this list' }).click();
         await button(page, 'Export…').waitFor();
-        assert.deepEqual(await page.locator('.library-bulk button').allTextContents(), ['Merge…', 'Export…', '']);
+        await becomes(() => page.locator('.library-bulk button').allTextContents(), ['Merge…', 'Export…', '']);
     });
 }
 

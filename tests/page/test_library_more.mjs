@@ -1,7 +1,16 @@
 // The library's thumbnails, saved searches, recently opened recordings, relative dates, time zones, and the comparison
 // of two recordings.
 import { cameraBag, uploadBag, fastBag } from './bags.mjs';
-import { Server, assert, checkAxeInBothThemes, eventually, screenshot, settled, withPage } from './harness.mjs';
+import {
+    Server,
+    assert,
+    checkAxeInBothThemes,
+    eventually,
+    screenshot,
+    settled,
+    withPage,
+    becomes,
+} from './harness.mjs';
 
 let server;
 let camera;
@@ -38,7 +47,7 @@ async function showsPictures() {
         await peek.locator('img').waitFor();
         await eventually(() => peek.locator('img').evaluate((image) => image.naturalWidth === 2400), 'the strip');
         await page.mouse.move(box.x + box.width - 2, box.y + 10);
-        assert.equal(await peek.getAttribute('aria-label'), 'Frame 10 of 10 of camera.bag');
+        await becomes(() => peek.getAttribute('aria-label'), 'Frame 10 of 10 of camera.bag');
         const [frame, strip] = [
             await peek.locator('.library-peek-frame').boundingBox(),
             await peek.locator('img').boundingBox(),
@@ -61,11 +70,11 @@ async function showsPictures() {
         await peek.waitFor({ state: 'detached' });
         await choose(page, 'Columns', 'Preview');
         await picture.waitFor({ state: 'detached' });
-        assert.equal(await row(page, 'camera.bag').evaluate((one) => one.offsetHeight), 28);
+        await becomes(() => row(page, 'camera.bag').evaluate((one) => one.offsetHeight), 28);
         await page.reload(); // the browser remembers it
         await row(page, 'camera.bag').waitFor();
         await settled(page);
-        assert.equal(await picture.count(), 0);
+        await becomes(() => picture.count(), 0);
     });
     await withPage(server, '/', SMALL, async (page) => {
         await row(page, 'camera.bag').locator('.library-thumbnail img').waitFor();
@@ -82,7 +91,7 @@ async function savesSearches() {
         await checkAxeInBothThemes(page);
         await dialog.getByRole('button', { name: 'Save' }).click();
         await dialog.waitFor({ state: 'detached' });
-        assert.equal(queryOf(page).get('saved'), 'cameras');
+        await becomes(() => queryOf(page).get('saved'), 'cameras');
         assert.deepEqual((await server.json('/searches/cameras')).value, {
             q: 'camera',
             where: null,
@@ -110,7 +119,7 @@ async function savesSearches() {
         await box.fill('all ca');
         await page.getByRole('option', { name: /all cameras/ }).click();
         await page.locator('.library-count').getByText('1 recording', { exact: true }).waitFor();
-        assert.equal(queryOf(page).get('saved'), 'all cameras');
+        await becomes(() => queryOf(page).get('saved'), 'all cameras');
         await choose(page, 'Actions for all cameras', 'Delete');
         await page.getByRole('button', { name: 'Undo' }).click();
         await filters(page).getByRole('link', { name: 'all cameras' }).waitFor();
@@ -150,13 +159,13 @@ async function showsTimesInAZone() {
         await isAhead(9);
         await page.goto('/?zone=Asia/Kolkata&start=today-1d&end=today');
         await page.locator('.library-range').getByText('Kolkata').waitFor();
-        assert.match(
-            await page.locator('.library-range').textContent(),
+        await becomes(
+            () => page.locator('.library-range').textContent(),
             / 00:00 – .* 00:00 /,
             'days begin at midnight there',
         );
-        assert.equal(
-            await filters(page).getByRole('button', { name: 'Yesterday' }).getAttribute('aria-pressed'),
+        await becomes(
+            () => filters(page).getByRole('button', { name: 'Yesterday' }).getAttribute('aria-pressed'),
             'true',
         );
         await page.goto('/?start=now-99999999999999d'); // no date that a browser knows

@@ -1,5 +1,5 @@
 // A live recording grows before one's eyes, and is finished from the page.
-import { Server, assert, checkAxe, eventually, settled, withPage } from './harness.mjs';
+import { Server, assert, checkAxe, eventually, settled, withPage, becomes } from './harness.mjs';
 
 let server;
 export async function setUp() {
@@ -42,7 +42,7 @@ export const tests = {
             await settled(page);
             await checkAxe(page);
             await page.getByRole('button', { name: 'More actions' }).click();
-            assert.deepEqual(await page.getByRole('menuitem').allTextContents(), ['Finish recording']);
+            await becomes(() => page.getByRole('menuitem').allTextContents(), ['Finish recording']);
             await page.getByRole('menuitem', { name: 'Finish recording' }).click();
             await page.locator('.toast', { hasText: 'Recording finished' }).waitFor();
             await eventually(

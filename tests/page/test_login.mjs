@@ -1,7 +1,7 @@
 // Logging in by a token, for all tabs of a browser; logging out; a revoked token.
 import fs from 'node:fs';
 import path from 'node:path';
-import { Server, assert, checkAxeInBothThemes, checkView, runReel, withPage } from './harness.mjs';
+import { Server, checkAxeInBothThemes, checkView, runReel, withPage, becomes } from './harness.mjs';
 
 let server;
 
@@ -29,10 +29,11 @@ async function requiresAToken() {
         await sees(page); // the view that was requested
         await page.reload();
         await sees(page);
-        assert.equal(
-            await page
-                .evaluate(() => document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage))
-                .then((kept) => kept.includes('reel_')),
+        await becomes(
+            () =>
+                page
+                    .evaluate(() => document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage))
+                    .then((kept) => kept.includes('reel_')),
             false,
             'no script can read it',
         );

@@ -1,6 +1,6 @@
 // The map panel: tiles from the address the server was started with, tracks, the time of a place.
 import http from 'node:http';
-import { Server, assert, checkAxe, eventually, settled, withPage } from './harness.mjs';
+import { Server, assert, checkAxe, eventually, settled, withPage, becomes } from './harness.mjs';
 import { gpsBag, uploadBag } from './bags.mjs';
 
 const TILE_MS = 20;
@@ -77,8 +77,8 @@ export const tests = {
                 // after 10 of the 20 s to the east
                 const middle = [box.x + box.width / 2, box.y + box.height / 2 + 50 * scale];
                 await page.mouse.move(...middle);
-                assert.match(
-                    await page.locator('.map-tip').innerText(),
+                await becomes(
+                    () => page.locator('.map-tip').innerText(),
                     /\/fix\s+0:10\.000\s+(9\.9|10\.0)\d m\/s\s+52\.520000°, 13\.4064/,
                 );
                 await page.mouse.click(...middle);
@@ -101,7 +101,7 @@ export const tests = {
                 await page.locator('.toast', { hasText: 'background of the map' }).waitFor();
                 await page.waitForURL(/map\.view=/);
                 await eventually(() => tiles.now === 0, 'no more tiles');
-                assert.equal(await page.locator('.toast').count(), 1); // said once
+                await becomes(() => page.locator('.toast').count(), 1); // said once
             },
         );
     },

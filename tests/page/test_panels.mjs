@@ -1,6 +1,6 @@
 // The panels show what is in the recording: whole pictures, data from the start, each field and line.
 import fs from 'node:fs';
-import { Server, Skip, assert, eventually, sample, settled, withPage } from './harness.mjs';
+import { Server, Skip, assert, eventually, sample, settled, withPage, becomes } from './harness.mjs';
 import { LONG_LINE, cameraBag, driveBag, fastBag, uploadBag } from './bags.mjs';
 
 let server, camera, drive, fast;
@@ -135,7 +135,7 @@ export const tests = {
             await withPage(server, `/recordings/${drive.id}?panels=scene${follow}`, {}, async (page) => {
                 await page.locator('.scene-stats').getByText('Frames').waitFor();
                 await settled(page);
-                assert.equal(await page.getByLabel('Follow').inputValue(), follow ? 'none' : 'frame:base_link');
+                await becomes(() => page.getByLabel('Follow').inputValue(), follow ? 'none' : 'frame:base_link');
                 await page.getByRole('button', { name: 'Go to end' }).click();
                 await near(page, Number(BigInt(drive.end_ns) - BigInt(drive.start_ns)) / 1e9);
                 await settled(page);
@@ -148,8 +148,8 @@ export const tests = {
             await ready(page);
             await page.getByRole('button', { name: 'Export', exact: true }).click();
             await page.getByRole('dialog').getByText('Nothing is lost or changed.').waitFor();
-            assert.equal(await page.getByLabel('Time range').inputValue(), 'range');
-            assert.match(await page.getByLabel('Format').locator('option:checked').innerText(), /bag/);
+            await becomes(() => page.getByLabel('Time range').inputValue(), 'range');
+            await becomes(() => page.getByLabel('Format').locator('option:checked').innerText(), /bag/);
             const refused = await server.json(`/recordings/${drive.id}/as/x.log?report=true`);
             assert.equal(refused.accepted, false);
             await eventually(

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ROOT, Server, Skip, assert, eventually, settled, withPage } from './harness.mjs';
+import { ROOT, Server, Skip, assert, checkAxeInBothThemes, eventually, settled, withPage } from './harness.mjs';
 import { float64, image, uploadBag } from './bags.mjs';
 
 const HZ = 30;
@@ -133,6 +133,35 @@ export const tests = {
             await eventually(async () => Math.abs((await time()) - 1.02) < 0.001, 'the time of the file');
             await press(page, 'Play');
             await eventually(async () => (await time()) > 1.5, 'it plays');
+        });
+    },
+    async late_pictures_are_said_and_can_be_waited_for() {
+        await withPage(server, `/recordings/${camera.id}?panels=image`, { own: true }, async (page) => {
+            await page.locator('.image-facts').filter({ hasText: '64' }).waitFor();
+            await settled(page);
+            let release;
+            const held = new Promise((done) => (release = done));
+            await page.route('**/frames?*', async (route) => (await held, route.continue()));
+            await press(page, 'Play');
+            const sign = page.locator('.image-late');
+            await sign.getByText(/^Pictures are .* s behind the playhead/).waitFor();
+            await checkAxeInBothThemes(page);
+            await sign.getByRole('button', { name: 'Wait for them' }).click();
+            await sign.getByText('Waiting for pictures…').waitFor();
+            const frames = (n) =>
+                page.evaluate(async (n) => {
+                    for (let i = 0; i < n; i++) {
+                        await new Promise(requestAnimationFrame);
+                    }
+                }, n);
+            await frames(10); // what was shown before the click
+            const stopped = await playhead(page);
+            await frames(30);
+            assert.equal(await playhead(page), stopped);
+            assert.equal(await page.getByRole('button', { name: 'Pause' }).count(), 1); // it is not paused
+            release();
+            await sign.waitFor({ state: 'detached' });
+            await eventually(async () => (await playhead(page)) > stopped, 'it plays on');
         });
     },
 };

@@ -1,6 +1,6 @@
 // The plot, and what leads to it: the legend, curves, two recordings; fields of a message, and its table.
 import fs from 'node:fs';
-import { Server, assert, checkAxe, eventually, sample, withPage } from './harness.mjs';
+import { Server, assert, checkAxe, eventually, sample, withPage, becomes } from './harness.mjs';
 import { driveBag, fastBag, uploadBag } from './bags.mjs';
 
 const [X, Y] = ['/odom.pose.pose.position.x', '/odom.pose.pose.position.y'];
@@ -57,10 +57,11 @@ export const tests = {
             }
             await page.getByLabel('Filter').fill('POS position');
             await list.getByText('/speed.data').waitFor({ state: 'detached' });
-            assert.deepEqual(
-                (await list.locator('label').allInnerTexts()).filter(
-                    (label) => label.includes('/pose') && !/position\.[xyz]/.test(label),
-                ),
+            await becomes(
+                async () =>
+                    (await list.locator('label').allInnerTexts()).filter(
+                        (label) => label.includes('/pose') && !/position\.[xyz]/.test(label),
+                    ),
                 [],
             );
             await page.getByLabel('Filter').fill('tf translation.x');
@@ -78,7 +79,7 @@ export const tests = {
             { allow: [/40\d/] },
             async (page) => {
                 await legend(page, await at(5));
-                assert.match(await page.locator('.plot-problem').textContent(), /no\.such\.field/);
+                await becomes(() => page.locator('.plot-problem').textContent(), /no\.such\.field/);
             },
         );
     },
@@ -96,8 +97,8 @@ export const tests = {
             await page.keyboard.press('Tab');
             await page.keyboard.press('Enter');
             await page.waitForURL((url) => url.searchParams.get('plot.fields') === `${X}|/odom.pose.covariance[7]`);
-            assert.equal(
-                await line('/child_frame_id').getByRole('button', { name: 'Plot', includeHidden: true }).count(),
+            await becomes(
+                () => line('/child_frame_id').getByRole('button', { name: 'Plot', includeHidden: true }).count(),
                 0,
                 'a text',
             );
@@ -149,11 +150,11 @@ export const tests = {
                     .locator('.messages-opaque')
                     .getByText('does not decode messages of the encoding mira')
                     .waitFor();
-                assert.equal(
-                    await page.locator('.messages').getByRole('button', { name: 'Plot', includeHidden: true }).count(),
+                await becomes(
+                    () => page.locator('.messages').getByRole('button', { name: 'Plot', includeHidden: true }).count(),
                     0,
                 );
-                assert.match(await page.locator('.messages-hex').innerText(), /^000000 /);
+                await becomes(() => page.locator('.messages-hex').innerText(), /^000000 /);
             },
         );
     },
@@ -242,10 +243,10 @@ export const tests = {
             {},
             async (page) => {
                 await legend(page, [500, 300]);
-                assert.deepEqual(await page.locator('.plot-name').allInnerTexts(), [
-                    '/fast.data · fast.bag',
-                    '/fast.data · later.bag',
-                ]);
+                await becomes(
+                    () => page.locator('.plot-name').allInnerTexts(),
+                    ['/fast.data · fast.bag', '/fast.data · later.bag'],
+                );
                 await page.locator('.plot-area[data-drawn="0~11.99"]').waitFor(); // both
             },
         );

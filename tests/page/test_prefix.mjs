@@ -1,7 +1,7 @@
 // The page below a path of its host: behind a proxy that removes the path from requests, and behind one that leaves it
 // there.
 import http from 'node:http';
-import { Server, assert, eventually, withPage } from './harness.mjs';
+import { Server, assert, eventually, withPage, becomes } from './harness.mjs';
 
 const PREFIX = '/lab/reel';
 let server, recordings;
@@ -84,7 +84,7 @@ async function walk(proxy) {
             .waitFor();
         await page.keyboard.press('Tab');
         await page.keyboard.press('Enter'); // the link to the content
-        assert.equal(await page.evaluate(() => location.pathname + location.hash), '/lab/reel/docs#content');
+        await becomes(() => page.evaluate(() => location.pathname + location.hash), '/lab/reel/docs#content');
     });
 }
 

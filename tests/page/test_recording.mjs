@@ -1,7 +1,7 @@
 // The view of a recording: header, timeline, playback, panels, annotations, export.
 import fs from 'node:fs';
 import { cameraBag, uploadBag } from './bags.mjs';
-import { Server, assert, checkAxe, eventually, checkView, sample, withPage } from './harness.mjs';
+import { Server, assert, checkAxe, eventually, checkView, sample, withPage, becomes } from './harness.mjs';
 
 let server, bag, archive;
 export async function setUp() {
@@ -76,7 +76,7 @@ export const tests = {
             await ready(page);
             const lanes = await page.locator('.timeline-name').allTextContents();
             assert.deepEqual(lanes, bag.topics.map((t) => t.name).sort());
-            assert.match(await page.title(), new RegExp(bag.name.replace('.', '\\.')));
+            await becomes(() => page.title(), new RegExp(bag.name.replace('.', '\\.')));
         });
     },
     async a_click_moves_the_playhead_and_a_drag_selects_a_range() {
@@ -99,7 +99,7 @@ export const tests = {
             await page.reload();
             await page.locator('.timeline-range').waitFor(); // restored from the URL
             await page.getByRole('button', { name: 'Clear selection' }).click();
-            assert.equal(await page.locator('.timeline-range').count(), 0);
+            await becomes(() => page.locator('.timeline-range').count(), 0);
         });
     },
     async works_by_keyboard() {
@@ -137,7 +137,7 @@ export const tests = {
             'panels=plot,messages&range=9~2&at=never&messages.topic=/no%20such%7Ctopic&plot.zoom=a~b&plot.fields=%7C';
         await withPage(server, `/recordings/${bag.id}?${query}`, {}, async (page) => {
             await page.getByText('No fields selected').waitFor(); // an empty list does not mean the default fields
-            assert.equal(await page.locator('.timeline-range').count(), 0);
+            await becomes(() => page.locator('.timeline-range').count(), 0);
             await head(page).focus();
             await page.keyboard.press('End');
             await page.locator('.messages .tree').waitFor(); // an existing topic is shown instead
@@ -233,7 +233,7 @@ export const tests = {
                 await page.getByRole('button', { name: 'Previous message' }).click();
                 await eventually(async () => (await shown()) === words(rows[first]), 'back again');
                 await page.getByRole('button', { name: 'Hex' }).click();
-                assert.match(await page.locator('.messages-hex').textContent(), /^000000 {2}([0-9a-f]{2} )/);
+                await becomes(() => page.locator('.messages-hex').textContent(), /^000000 {2}([0-9a-f]{2} )/);
             },
         );
     },
@@ -282,7 +282,10 @@ export const tests = {
                 async () => (await facts.textContent()) === `Actors${truth.max_positions_in_a_frame}`,
                 'the number of actors',
             );
-            assert.equal(await page.getByLabel('Follow').locator('option').count(), truth.max_positions_in_a_frame + 1);
+            await becomes(
+                () => page.getByLabel('Follow').locator('option').count(),
+                truth.max_positions_in_a_frame + 1,
+            );
         });
     },
     async nanover_scene_has_the_atoms_of_the_frame() {
@@ -346,22 +349,22 @@ export const tests = {
             await page.getByText('no point clouds').first().waitFor(); // why
             assert.ok(await download.isDisabled());
             await format.selectOption('.images.zip');
-            assert.deepEqual(await ticks(), ['/camera', '/rear']);
+            await becomes(() => ticks(), ['/camera', '/rear']);
             await format.selectOption('.mp4');
             await page.getByText('This format holds one topic: choose which.').waitFor();
             assert.ok(await download.isDisabled());
             await page.locator('.dialog').getByLabel('Topic', { exact: true }).selectOption('/rear');
-            assert.deepEqual(await ticks(), ['/rear']);
+            await becomes(() => ticks(), ['/rear']);
             await checkAxe(page, '.dialog');
             await format.selectOption('.mcap'); // holds all again
-            assert.deepEqual(await ticks(), ['/a_status', '/camera', '/rear']);
+            await becomes(() => ticks(), ['/a_status', '/camera', '/rear']);
             await page.getByRole('checkbox', { name: /a_status/ }).uncheck();
             await format
                 .locator('option[value=".images.zip"]', { hasText: /\.images\.zip\)$/ })
                 .waitFor({ state: 'attached' });
             await page.getByRole('checkbox', { name: /rear/ }).uncheck();
             await format.selectOption('.mp4');
-            assert.deepEqual(await ticks(), ['/camera']);
+            await becomes(() => ticks(), ['/camera']);
             const coming = page.waitForEvent('download');
             await download.click();
             const file = await coming;
@@ -397,7 +400,7 @@ export const tests = {
         await withPage(server, `/recordings/${archive.id}`, {}, async (page) => {
             await ready(page);
             const select = page.getByLabel('Clock');
-            assert.match(await select.locator('option').first().textContent(), /From the file: relative time/);
+            await becomes(() => select.locator('option').first().textContent(), /From the file: relative time/);
             await select.selectOption('wall');
             await eventually(async () => (await clock()) === 'wall', 'dates');
             await eventually(async () => (await select.inputValue()) === 'wall', 'what is set');
@@ -437,7 +440,7 @@ export const tests = {
             }, 'a response');
             if ((await server.json('/recordings/' + bag.id)).description === '') {
                 // the typed text is not lost
-                assert.equal(await page.getByLabel('Description').inputValue(), 'the door is stuck');
+                await becomes(() => page.getByLabel('Description').inputValue(), 'the door is stuck');
                 await page.locator('.details').getByRole('button', { name: 'Save' }).click();
             }
             await eventually(
@@ -480,8 +483,8 @@ export const tests = {
                     await page.getByRole('button', { name: 'More actions' }).click();
                     await page.getByRole('menuitem', { name: 'Copy viewer link' }).click();
                     await page.getByText('Copied').waitFor();
-                    assert.match(
-                        await page.evaluate(() => navigator.clipboard.readText()),
+                    await becomes(
+                        () => page.evaluate(() => navigator.clipboard.readText()),
                         /^https:\/\/viewer\.example\/\?ds=remote-file&ds\.url=/,
                     );
                 },

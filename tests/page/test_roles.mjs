@@ -1,5 +1,5 @@
 // Roles: what a token may not do is not offered, and who is logged in is shown.
-import { Server, assert, checkAxeInBothThemes, eventually, settled, withPage } from './harness.mjs';
+import { Server, assert, checkAxeInBothThemes, eventually, settled, withPage, becomes } from './harness.mjs';
 
 let server, recording;
 const secrets = {};
@@ -75,7 +75,7 @@ const ADMINS = [
 export const tests = {
     async a_reader_is_offered_what_a_reader_may_do() {
         await as('read', '/?q=collection:lab', async (page) => {
-            assert.deepEqual(await links(page), ['Library']);
+            await becomes(() => links(page), ['Library', 'Events']);
             await page.getByText('a reader (read)').waitFor();
             await select(page);
             const offered = await buttons(page);
@@ -86,7 +86,7 @@ export const tests = {
             await page.locator('.library .table-body').focus();
             await page.keyboard.press('Delete');
             await settled(page);
-            assert.equal(await page.locator('.toast').count(), 0);
+            await becomes(() => page.locator('.toast').count(), 0);
         });
         await server.json('/events', {
             method: 'POST',
@@ -108,13 +108,14 @@ export const tests = {
             await page.mouse.up();
             await page.keyboard.press('F2');
             await page.keyboard.press('m');
-            assert.deepEqual(
-                await page
-                    .locator('.timeline-event')
-                    .evaluateAll((found) => found.map((one) => one.getBoundingClientRect().x)),
+            await becomes(
+                () =>
+                    page
+                        .locator('.timeline-event')
+                        .evaluateAll((found) => found.map((one) => one.getBoundingClientRect().x)),
                 [box.x],
             );
-            assert.equal(await page.locator('.timeline-event-form').count(), 0);
+            await becomes(() => page.locator('.timeline-event-form').count(), 0);
             await page.getByRole('button', { name: 'More actions' }).click();
             const items = await page.getByRole('menuitem').allTextContents();
             assert.ok(
@@ -143,21 +144,22 @@ export const tests = {
     },
     async each_role_has_its_views() {
         for (const [role, wanted, sections] of [
-            ['upload', ['Library', 'Upload'], []],
-            ['edit', ['Library', 'Upload', 'Administration'], EDITORS],
-            ['boss', ['Library', 'Upload', 'Administration'], EDITORS],
-            ['admin', ['Library', 'Upload', 'Administration'], ADMINS],
+            ['upload', ['Library', 'Events', 'Upload'], []],
+            ['edit', ['Library', 'Events', 'Upload', 'Administration'], EDITORS],
+            ['boss', ['Library', 'Events', 'Upload', 'Administration'], EDITORS],
+            ['admin', ['Library', 'Events', 'Upload', 'Administration'], ADMINS],
         ]) {
             await as(role, '/', async (page) => {
-                assert.deepEqual(await links(page), wanted, role);
+                await becomes(() => links(page), wanted, role);
                 if (sections.length > 0) {
                     await page.getByRole('link', { name: 'Administration' }).click();
                     await settled(page);
-                    assert.deepEqual(
-                        await page
-                            .getByRole('navigation', { name: 'Administration' })
-                            .getByRole('link')
-                            .allTextContents(),
+                    await becomes(
+                        () =>
+                            page
+                                .getByRole('navigation', { name: 'Administration' })
+                                .getByRole('link')
+                                .allTextContents(),
                         sections,
                         role,
                     );

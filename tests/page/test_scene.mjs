@@ -1,5 +1,5 @@
 // The 3D panel: its layers, colours of points, markers, camera and measuring.
-import { Server, assert, checkAxe, eventually, settled, withPage } from './harness.mjs';
+import { Server, assert, checkAxe, eventually, settled, withPage, becomes } from './harness.mjs';
 import { sceneBag, uploadBag } from './bags.mjs';
 
 let server, recording;
@@ -52,7 +52,7 @@ export const tests = {
             { size: SIZE, theme: 'dark' },
             async (page) => {
                 await ready(page);
-                assert.equal(await stat(page, 'Topics'), '3');
+                await becomes(() => stat(page, 'Topics'), '3');
                 await page.getByRole('button', { name: 'Layers' }).click();
                 await page.getByRole('button', { name: 'Colors of /lidar' }).click();
                 await page.getByLabel('Color by').selectOption('level');
@@ -67,7 +67,10 @@ export const tests = {
                 await page.getByLabel('Minimum').fill('-2000'); // all values are now high ones
                 await page.getByLabel('Minimum').press('Enter');
                 await eventually(async () => (await colours(page)).red > 1.5 * before.red, 'more high values');
-                assert.match(new URL(page.url()).searchParams.get('scene.points'), /^\/lidar:level:rainbow:-2000:/);
+                await becomes(
+                    () => new URL(page.url()).searchParams.get('scene.points'),
+                    /^\/lidar:level:rainbow:-2000:/,
+                );
                 await checkAxe(page, '.scene');
                 const asked = [];
                 page.on(
@@ -85,7 +88,7 @@ export const tests = {
                 assert.ok(!(await page.getByRole('checkbox', { name: '/lidar' }).isChecked()));
                 await page.reload();
                 await ready(page);
-                assert.equal(await stat(page, 'Topics'), '2');
+                await becomes(() => stat(page, 'Topics'), '2');
             },
         );
     },

@@ -1,6 +1,6 @@
 // Sharing a recording: the address of exactly this view, and a signed link that opens the page for one recording,
 // read-only, without a login.
-import { Server, assert, checkAxeInBothThemes, eventually, settled, withPage } from './harness.mjs';
+import { Server, assert, checkAxeInBothThemes, eventually, settled, withPage, becomes } from './harness.mjs';
 
 let server, recording, other, token;
 export async function setUp() {
@@ -47,7 +47,7 @@ export const tests = {
             assert.match(link.searchParams.get('panels'), /topics.*messages|messages.*topics/);
             assert.deepEqual([link.searchParams.get('at'), link.searchParams.get('range')], ['1.5', '1~3']);
             await dialog.getByText('This archive needs no login').waitFor();
-            assert.equal(await dialog.getByRole('button', { name: 'Create link' }).count(), 0);
+            await becomes(() => dialog.getByRole('button', { name: 'Create link' }).count(), 0);
             await checkAxeInBothThemes(page);
         });
         await withPage(server, link.pathname + link.search, {}, async (page) => {
@@ -80,14 +80,14 @@ export const tests = {
             await heading(page);
             await page.getByText(/^Read-only link until/).waitFor();
             await page.locator('#panel-plot').waitFor();
-            assert.equal(new URL(page.url()).hash, '', 'the key is not in the address bar');
+            await becomes(() => new URL(page.url()).hash, '', 'the key is not in the address bar');
             await settled(page);
             const offered = await page.locator('a[href]:not(.skip), .details form, .recording-name button').count();
             assert.equal(offered, 0, 'nothing leads elsewhere, nothing can be edited');
             for (const name of ['Share', 'Compare…', 'Log out', 'Layouts', 'Add event']) {
-                assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
+                await becomes(() => page.getByRole('button', { name, exact: true }).count(), 0, name);
             }
-            assert.equal(await page.getByRole('searchbox').count(), 0);
+            await becomes(() => page.getByRole('searchbox').count(), 0);
             await checkAxeInBothThemes(page);
             await page.getByRole('button', { name: 'Export', exact: true }).click();
             const arrived = page.waitForEvent('download');

@@ -1,5 +1,15 @@
 // What opens above the recording view (menus, dialogs) lies inside the window, and its fields keep what is typed.
-import { LONG, SIZES, Server, assert, checkAxe, checkAxeInBothThemes, eventually, withPage } from './harness.mjs';
+import {
+    LONG,
+    SIZES,
+    Server,
+    assert,
+    checkAxe,
+    checkAxeInBothThemes,
+    eventually,
+    withPage,
+    becomes,
+} from './harness.mjs';
 import { cameraBag, driveBag, uploadBag } from './bags.mjs';
 
 let server, archive, camera, drive;
@@ -127,13 +137,13 @@ export const tests = {
             await ready(page);
             await page.getByRole('button', { name: 'Edit description' }).click();
             await page.keyboard.type('a red door');
-            assert.equal(await page.getByLabel('Description').inputValue(), 'a red door');
+            await becomes(() => page.getByLabel('Description').inputValue(), 'a red door');
             await play(page).waitFor(); // a space is a character here
             await page.locator('.details').getByRole('button', { name: 'Save' }).click();
             await page.getByText('a red door').waitFor();
             assert.equal((await server.json('/recordings/' + camera.id)).description, 'a red door');
-            assert.equal(
-                await page.evaluate(() => document.activeElement.getAttribute('aria-label')),
+            await becomes(
+                () => page.evaluate(() => document.activeElement.getAttribute('aria-label')),
                 'Edit description',
             );
             await page.keyboard.press('Enter');
@@ -181,7 +191,7 @@ export const tests = {
                 Array(number).fill('j k l [1] +90'),
             );
             await play(page).waitFor();
-            assert.equal(await page.getByRole('slider', { name: 'Playhead' }).getAttribute('aria-valuenow'), before);
+            await becomes(() => page.getByRole('slider', { name: 'Playhead' }).getAttribute('aria-valuenow'), before);
         });
     },
 };

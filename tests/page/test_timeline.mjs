@@ -1,5 +1,5 @@
 // The timeline and playback: scrubbing, selecting, zooming and stepping, by mouse, by keyboard and by touch.
-import { Server, assert, eventually, withPage } from './harness.mjs';
+import { Server, eventually, withPage, becomes } from './harness.mjs';
 import { driveBag, uploadBag } from './bags.mjs';
 
 let server, bag, drive;
@@ -72,7 +72,7 @@ export const tests = {
             await drag(page, await place(page, 0.2, true), await place(page, 0.6, true));
             await near(page, seconds(bag) * 0.6, 0.1); // while the button is down
             await page.mouse.up();
-            assert.equal(await selected(page), 0);
+            await becomes(() => selected(page), 0);
             await drag(page, await place(page, 0.2), await place(page, 0.4));
             await page.mouse.up();
             await page.locator('.timeline-range').waitFor();
@@ -88,7 +88,7 @@ export const tests = {
             await drag(page, await place(page, 0.75, true), await place(page, 0.25, true));
             await page.mouse.up();
             await near(page, seconds(bag) * 0.25, 0.1);
-            assert.equal(await selected(page), 0);
+            await becomes(() => selected(page), 0);
         });
     },
     async touch_scrubs_selects_and_zooms() {
@@ -96,7 +96,7 @@ export const tests = {
             await ready(page);
             await touch(page, [line(await place(page, 0.2, true), await place(page, 0.6, true))]);
             await near(page, seconds(bag) * 0.6, 0.3);
-            assert.equal(await selected(page), 0);
+            await becomes(() => selected(page), 0);
             await touch(page, [line(await place(page, 0.1), await place(page, 0.4))]);
             await page.locator('.timeline-range').waitFor();
             // a tap would only stop the fling of the last touch
@@ -107,7 +107,7 @@ export const tests = {
                 line(await place(page, 0.6), await place(page, 0.9)),
             ]);
             await resetZoom(page).waitFor();
-            assert.equal(await selected(page), 0); // two fingers do not select
+            await becomes(() => selected(page), 0); // two fingers do not select
             const left = await place(page, 0.02);
             await page.touchscreen.tap(left.x, left.y);
             await eventually(
@@ -181,9 +181,9 @@ export const tests = {
             await page.getByLabel('Event title').fill('ab');
             await page.keyboard.press('ArrowLeft');
             await page.keyboard.type('j k l');
-            assert.equal(await page.getByLabel('Event title').inputValue(), 'aj k lb'); // fields keep their keys
+            await becomes(() => page.getByLabel('Event title').inputValue(), 'aj k lb'); // fields keep their keys
             await near(page, next[2], 1e-6);
-            assert.equal(await page.getByRole('button', { name: 'Pause' }).count(), 0);
+            await becomes(() => page.getByRole('button', { name: 'Pause' }).count(), 0);
         });
     },
     async j_k_and_l_play() {
@@ -211,7 +211,7 @@ export const tests = {
             await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
             await page.getByRole('dialog').getByText('Previous or next frame').waitFor();
             await page.keyboard.press('Escape');
-            assert.equal(await page.getByRole('dialog').count(), 0);
+            await becomes(() => page.getByRole('dialog').count(), 0);
         });
     },
 };

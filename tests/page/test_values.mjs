@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Server, assert, checkAxeInBothThemes, eventually, runReel, withPage } from './harness.mjs';
+import { Server, checkAxeInBothThemes, eventually, runReel, withPage, becomes } from './harness.mjs';
 
 let server;
 export async function setUp() {
@@ -31,7 +31,7 @@ export const tests = {
             };
             await choose('format:rosbag-1.2 /od', /^\/odom\./);
             await choose('twist.twist.li', /twist\.linear\.x/);
-            assert.equal(await search(page).inputValue(), 'format:rosbag-1.2 /odom.twist.twist.linear.x');
+            await becomes(() => search(page).inputValue(), 'format:rosbag-1.2 /odom.twist.twist.linear.x');
             await search(page).pressSequentially('>0.4 for 2s');
             const found = page.getByRole('region', { name: 'When was' });
             await found.getByRole('status').filter({ hasText: '3 recordings of 3 searched.' }).waitFor();
@@ -50,7 +50,7 @@ export const tests = {
             await search(page).fill('/odom.twist.twist.linear.x>0.4 and (');
             await search(page).press('Enter');
             await found.getByRole('alert').waitFor();
-            assert.equal(await found.getByRole('listitem').count(), 0);
+            await becomes(() => found.getByRole('listitem').count(), 0);
             await search(page).fill('/odom.twist.twist.linear.x>4000');
             await found.getByText('This was in no recording').waitFor();
             await search(page).fill('duration>1s');

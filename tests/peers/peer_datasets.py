@@ -95,6 +95,34 @@ class Reader(unittest.TestCase):
             self.assertEqual(episode['reel/dropped_frames'], 0)
             self.assertTrue(0 < episode['reel/max_age_s'] < .14)
 
+    def test_videos_are_in_the_table_of_episodes(self):
+        """Each frame's time is that of the data's row, and its picture the latest one."""
+        if not shutil.which('ffmpeg'):
+            self.skipTest('needs ffmpeg')
+        from test_dataset_videos import FRONT, VALUE as SEEN, WRIST, at_or_before, cameras, decoded, number_of, sample, times_of
+        key = self.server.added('seen.bag', sample(3, 1), collection='seen')
+        value = {**{k: v for k, v in SEEN.items() if k != 'search'}, 'recordings': [key]}
+        self.server.request('PUT', API + '/datasets/seen', json.dumps({'value': value}))
+        paths = []
+        for name in ('meta/episodes/chunk-000/file-000.parquet', 'data/chunk-000/file-000.parquet'):
+            paths.append(os.path.join(self.folder, 'seen-' + os.path.dirname(name).split('/')[0] + '.parquet'))
+            with open(paths[-1], 'wb') as f:
+                f.write(self.server.get('/dav/datasets/seen/' + name).body)
+        done = subprocess.run(['node', os.path.join(HERE, 'dataset_read.mjs'), *paths], stdout=subprocess.PIPE, check=True, timeout=2 * PATIENCE)
+        tables = json.loads(done.stdout)
+        episode, rows = tables[paths[0]]['rows'][0], tables[paths[1]]['rows']
+        info = self.server.get('/dav/datasets/seen/meta/info.json').json()
+        self.assertEqual(tables[paths[0]]['nullable'], [])
+        self.assertEqual(list(tables[paths[1]]['columns']), [name for name, feature in info['features'].items() if feature['dtype'] != 'video'])
+        for feature, messages in zip((FRONT, WRIST), cameras(3, 1)):
+            column = lambda name: episode['videos/%s/%s' % (feature, name)]
+            self.assertEqual((column('from_timestamp'), column('to_timestamp')), (0, episode['length'] / 20))
+            path = info['video_path'].format(video_key=feature, chunk_index=column('chunk_index'), file_index=column('file_index'))
+            data = self.server.get('/dav/datasets/seen/' + path).body
+            self.assertEqual([f32(float(t)) for t in times_of(data)], [row['timestamp'] for row in rows])
+            shown = [number_of(frame) for frame in decoded(data)]
+            self.assertEqual(shown, [at_or_before(messages, episode['reel/start_ns'] + k * SECOND // 20) for k in range(episode['length'])])
+
     def test_tasks_are_the_index_of_pandas(self):
         table = self.tables['meta/tasks.parquet']
         self.assertEqual(table['rows'], [{'task_index': 0, 'task': 'lift'}])

@@ -92,7 +92,7 @@ class OpenApi(unittest.TestCase):
     # ---- chapters
 
     def ask_service(self):
-        for path in ('/', '/upload', '/admin', '/docs'):
+        for path in ('/', '/events', '/upload', '/admin', '/docs'):
             self.ask('GET', path, Accept='text/html', token=False)
         self.ask('GET', '/recordings/{path}', path='x')
         self.ask('GET', '/admin/{path}', path='tokens')
@@ -100,7 +100,7 @@ class OpenApi(unittest.TestCase):
             self.ask('GET', path)
         for path in ('/healthz', '/readyz', '/openapi.json', '/favicon.ico'):
             self.ask('GET', path, '?nonsense=1', 400)
-        for path in ('/', '/upload', '/admin', '/docs'):
+        for path in ('/', '/events', '/upload', '/admin', '/docs'):
             self.ask('GET', path, '?x=%zz', 400)
         self.ask('OPTIONS', API + '/uploads', '?nonsense=1', 400)
         self.ask('OPTIONS', API + '/uploads/{id}', '?nonsense=1', 400, id='0' * 32)

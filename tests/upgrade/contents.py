@@ -48,7 +48,7 @@ class Archive:
         return self.ask(path).json()['items']
 
     def is_quiet(self):
-        return not self.items('/jobs?state=queued&state=running&kind=scan') and not self.items('/recordings?state=scanning')
+        return not self.items('/jobs?state=queued&state=running&kind=scan&kind=sweep') and not self.items('/recordings?state=scanning')
 
     def answer(self, path, **headers):
         a = self.ask(path, **headers)
@@ -64,7 +64,7 @@ class Archive:
 
     def answers(self, noted):
         """Everything, by path. Only reads."""
-        assert eventually(self.is_quiet, 60)
+        assert eventually(self.is_quiet)
         time.sleep(1)  # references are checked, webhooks tried
         out = {path: self.answer(path) for path in LISTS}
         changes = out['/changes?since=0&limit=1000']['body']

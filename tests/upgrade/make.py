@@ -121,8 +121,8 @@ def fill(archive, root):
         archive.ask(path)
     archive.ask('/search/values?where=%2Fodom.x%3E40&sort=name')
     ended(sent('POST', '/admin/scrub'))
-    assert eventually(archive.is_quiet, 60)
-    assert eventually(lambda: len(archive.items('/recordings?state=missing')) == 1 and len(archive.items('/recordings?state=changed')) == 1, 30)
+    assert eventually(archive.is_quiet)
+    assert eventually(lambda: len(archive.items('/recordings?state=missing')) == 1 and len(archive.items('/recordings?state=changed')) == 1)
     return uploads, link
 
 

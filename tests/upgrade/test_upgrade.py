@@ -160,7 +160,7 @@ class Upgrade(unittest.TestCase):
                 done = reel('token', 'create', '--data', self.data, '--role', 'admin', '--name', 'again')
                 self.noted['token'] = done.stdout.decode().strip()
                 server, archive = self.start()
-                self.assertTrue(eventually(archive.is_quiet, 60))
+                self.assertTrue(eventually(archive.is_quiet))
                 paths = [p for p in self.noted['answers'] if p in ('/searches', '/collections/lab', '/collections/lab/layouts', '/tags/robot', '/admin/retention') or
                          re.fullmatch('/recordings/[0-9a-f]{32}(%s)' % '|'.join(map(re.escape, kept)), p)]
                 self.assertGreater(len(paths), 100)

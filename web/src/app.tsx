@@ -27,6 +27,7 @@ const Recording = lazy(() => import('./views/recording'));
 const Upload = lazy(() => import('./views/upload'));
 const Admin = lazy(() => import('./views/admin'));
 const DropSheet = lazy(() => import('./views/upload/sheet'));
+const Events = lazy(() => import('./views/events'));
 const Docs = lazy(() => import('./views/docs'));
 
 function NotFound() {
@@ -44,6 +45,9 @@ function viewOf(path: string): { name: string; View: View } {
     }
     if (first === 'recordings' && second) {
         return { name: 'recording', View: Recording };
+    }
+    if (first === 'events') {
+        return { name: 'events', View: Events };
     }
     if (first === 'docs') {
         return { name: 'docs', View: Docs };
@@ -78,6 +82,7 @@ function Header({ name, login }: { name: string; login: boolean }) {
     const now = useStore(theme);
     const views: [string, string, string, Role][] = [
         ['library', './', text.app.library, 'read'],
+        ['events', 'events', text.app.events, 'read'],
         ['upload', 'upload', text.app.upload, 'upload'],
         ['admin', 'admin', text.app.admin, 'edit'],
     ];

@@ -17,6 +17,8 @@ export interface PlaybackState {
     loop: boolean;
     growing: boolean; // a live recording that is not finished
     following: boolean; // the playhead stays at its end
+    late: boolean; // a panel does not have yet what is at the playhead
+    waits: boolean; // the playhead waits for such panels
 }
 
 export const SPEEDS = [-10, -5, -2, -1, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100];
@@ -24,11 +26,13 @@ export const SPEEDS = [-10, -5, -2, -1, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100];
 export const nextSpeed = (speed: number): number =>
     (speed > 0 ? SPEEDS.find((s) => s > speed) : [...SPEEDS].reverse().find((s) => s < speed)) ?? speed;
 
+const WAITS_KEY = 'reel.wait';
 const MAX_STEP_MS = 1000; // a page that was hidden resumes where it stopped
 
 export class Playback implements Readable<PlaybackState> {
     private store: Store<PlaybackState>;
     private frame = 0;
+    private latePanels = new Set<object>();
     private before = 0;
 
     constructor(bounds: Range, time_ns = bounds.start) {
@@ -41,6 +45,8 @@ export class Playback implements Readable<PlaybackState> {
             loop: false,
             growing: false,
             following: false,
+            late: false,
+            waits: localStorage.getItem(WAITS_KEY) !== null,
         });
     }
     get(): PlaybackState {
@@ -95,6 +101,18 @@ export class Playback implements Readable<PlaybackState> {
     setLoop(loop: boolean): void {
         this.change({ loop });
     }
+    /** Whether a panel that plays is late: what it shows is older than the playhead. */
+    setLate(panel: object, late: boolean): void {
+        void (late ? this.latePanels.add(panel) : this.latePanels.delete(panel));
+        if (this.get().late !== this.latePanels.size > 0) {
+            this.change({ late: !this.get().late });
+        }
+    }
+    /** Kept in the browser for other recordings. */
+    setWaits(waits: boolean): void {
+        void (waits ? localStorage.setItem(WAITS_KEY, 'yes') : localStorage.removeItem(WAITS_KEY));
+        this.change({ waits });
+    }
     play(): void {
         const { time_ns, playing, speed } = this.get();
         const { start, end } = this.span();
@@ -120,11 +138,15 @@ export class Playback implements Readable<PlaybackState> {
         }
     }
     private tick = (now: number): void => {
-        const { time_ns, speed, loop, growing, range } = this.get();
+        const { time_ns, speed, loop, growing, range, late, waits } = this.get();
         const { start, end } = this.span();
-        const passed = Math.min(Math.max(0, now - this.before), MAX_STEP_MS);
+        const passed = late && waits ? 0 : Math.min(Math.max(0, now - this.before), MAX_STEP_MS);
         const step = BigInt(Math.round(passed * 1e6 * speed));
         this.before = now;
+        if (step === 0n) {
+            this.frame = requestAnimationFrame(this.tick);
+            return;
+        }
         const next = time_ns + step;
         const [last, first] = speed > 0 ? [end, start] : [start, end];
         const over = speed > 0 ? next >= last : next <= last;

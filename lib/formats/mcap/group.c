@@ -177,6 +177,10 @@ static bool grouped_payload(struct reel_stream *base, const struct reel_message 
     return reel_stream_payload(((struct grouped *)base)->below, m, out, err);
 }
 
+static bool grouped_put(struct reel_stream *base, const struct reel_message *m, uint8_t *to, struct reel_error *err) {
+    return reel_stream_copy(((struct grouped *)base)->below, m, 0, to, m->size, err);
+}
+
 static void grouped_free(struct reel_stream *base) {
     struct grouped *g = (struct grouped *)base;
     reel_stream_free(g->below);
@@ -188,7 +192,7 @@ static void grouped_free(struct reel_stream *base) {
 
 static const struct reel_stream_ops plain_ops = {.next = grouped_next, .seek = grouped_seek, .free = grouped_free};
 static const struct reel_stream_ops made_ops = {
-    .next = grouped_next, .seek = grouped_seek, .free = grouped_free, .payload = grouped_payload};
+    .next = grouped_next, .seek = grouped_seek, .free = grouped_free, .payload = grouped_payload, .put = grouped_put};
 
 struct reel_stream *mcap_grouped(struct reel_stream *source, struct reel_error *err) {
     AUTO_MEM uint32_t *classes = malloc(((size_t)source->n_channels + 1) * sizeof *classes);

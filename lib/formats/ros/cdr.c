@@ -89,6 +89,8 @@ static bool run_layout(const struct ros_definition *def, struct reel_bytes paylo
                     .origin = payload.data + HEAD,
                     .big = head->big,
                     .is_v2 = head->is_v2,
+                    .has_runs = !head->big && !head->is_v2 && !def->has_mutable && layout->top != ROS_MUTABLE &&
+                                layout->unannotated != ROS_MUTABLE,
                     .align_max = head->is_v2 ? 4 : 8,
                     .layout = *layout};
     c.run.c = cursor_of(bytes_of(payload.data + HEAD, payload.size - HEAD));
@@ -117,7 +119,7 @@ static const struct cdr_layout *choose(const struct layouts *all, const struct r
 
 static bool decode_as(const struct ros_definition *def, struct reel_bytes payload, struct reel_visitor *v,
                       struct reel_error *err) {
-    struct cdr_head head;
+    struct cdr_head head = {0};
     struct layouts layouts;
     uint64_t oddities;
     if (!read_head(payload, &head, err)) {

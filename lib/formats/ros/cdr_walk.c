@@ -27,10 +27,10 @@ struct region { /* around the current one */
 
 static bool cdr_enter(struct cdr *c, const struct ros_definition_step *s, uint64_t size, struct region *outer) {
     struct cursor *at = &c->run.c;
+    *outer = (struct region){.end = at->end, .origin = c->origin};
     if (size > cursor_left(at)) {
         return ros_definition_ends_early(&c->run, s, size);
     }
-    *outer = (struct region){.end = at->end, .origin = c->origin};
     at->end = at->at + size;
     return true;
 }
@@ -186,9 +186,34 @@ static bool cdr_optional(struct cdr *c, const struct ros_definition_step *s) {
     return (p.size == 0 || (visit_key(c->run.v, s->key) && cdr_step(c, s))) && cdr_leave(c, &outer);
 }
 
+/* The table of the run that begins with `s`, if the payload has all of it, with its bytes; NULL: the run is walked step
+ * by step, which also finds the error. */
+static const struct reel_members *cdr_take_run(struct cdr *c, const struct ros_definition_step *s, const uint8_t **at) {
+    if (!s->members || !c->has_runs) {
+        return NULL;
+    }
+    size_t from = (size_t)(c->run.c.at - c->origin), pad = -from & (s->align - 1U), phase = (from + pad) & 7;
+    const struct reel_members *members = phase == 0 ? s->members : phase == 4 ? s->members_at_4 : NULL;
+    if (!members || pad + members->bytes > cursor_left(&c->run.c)) {
+        return NULL;
+    }
+    cursor_take(&c->run.c, pad);
+    *at = cursor_take(&c->run.c, members->bytes);
+    return members;
+}
+
 static bool cdr_members(struct cdr *c, const struct ros_definition_type *t) {
     const struct ros_definition_step *s = &c->run.def->steps[t->first], *end = s + t->count;
     for (; s < end; s++) {
+        const uint8_t *at;
+        const struct reel_members *members = cdr_take_run(c, s, &at);
+        if (members) {
+            if (!visit_members(c->run.v, members, at)) {
+                return false;
+            }
+            s += s->run - 1;
+            continue;
+        }
         if (s->hidden || s->optional) {
             if (s->hidden ? !cdr_take(c, s, 1, s->least) : !cdr_optional(c, s)) {
                 return false;

@@ -20,6 +20,7 @@ struct cdr {
     const uint8_t *origin;         /* what values are aligned to */
     bool big;                      /* numbers are big-endian */
     bool is_v2;
+    bool has_runs;     /* members of fixed sizes lie as in ros_definition_step.members */
     uint64_t oddities; /* bytes that were skipped, and members that were missing though not optional */
     unsigned align_max;
     struct cdr_layout layout;

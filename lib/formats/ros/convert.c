@@ -3,7 +3,6 @@
  * for. Messages that do not fit their definition are left out and counted. */
 #include "formats/ros/convert.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -13,7 +12,7 @@
 #include "base/grow.h"
 #include "convert/writer.h"
 #include "decode/own_definitions.h"
-#include "formats/ros/channel_definition.h"
+#include "formats/ros/convert_channel.h"
 #include "formats/ros/rules.h"
 #include "formats/ros/translate.h"
 #include "formats/ros/write.h"
@@ -21,17 +20,13 @@
 #include "stream/stream.h"
 
 enum {
-    VERSION = 2, /* part of every ETag: raise it when any output byte changes */
-    OWN_PAIRS = 5,
+    VERSION = 2,                   /* part of every ETag: raise it when any output byte changes */
     BEGIN_BYTES = 4096,            /* read of a payload to measure it, … */
     PAYLOAD_ROOM = 64 << 10,       /* at first */
     SAMPLES = 4,                   /* messages that show whether a channel fits its definition; … */
     SAMPLED_MAX = 1000,            /* … of so many channels */
     LARGE_BYTES = 4 * BEGIN_BYTES, /* … if it is this large: its size seldom depends on what follows */
 };
-
-#define QOS_KEY "offered_qos_profiles"
-#define HASH_KEY "topic_type_hash"
 
 struct converted {
     struct reel_stream base;
@@ -148,24 +143,45 @@ static bool converted_seek(struct reel_stream *base, const struct reel_position 
     return stream_seek(v->below, mark, err);
 }
 
+/* The payload, laid out in `to`. */
+static bool lay_out(struct converted *v, const struct reel_message *m, uint8_t *to, struct reel_error *err) {
+    struct reel_message below = *m;
+    struct reel_bytes payload;
+    size_t size = 0;
+    below.size = m->entry.size;
+    return reel_stream_payload(v->below, &below, &payload, err) &&
+           ros_relay_put(v->relays[m->channel], payload, to, m->size, &size, err) &&
+           (size == m->size || reel_fail(err, REEL_CHANGED, "a payload has another size than was planned"));
+}
+
+static bool is_held(const struct converted *v, const struct reel_message *m) {
+    struct reel_position mark = reel_position_of(m);
+    return v->holds && m->size <= v->room && memcmp(&mark, &v->held, sizeof mark) == 0;
+}
+
+static bool converted_put(struct reel_stream *base, const struct reel_message *m, uint8_t *to, struct reel_error *err) {
+    struct converted *v = (struct converted *)base;
+    if (!v->relays[m->channel]) {
+        return reel_stream_copy(v->below, m, 0, to, m->size, err);
+    }
+    if (!is_held(v, m)) {
+        return lay_out(v, m, to, err);
+    }
+    memcpy(to, v->payload, m->size);
+    return true;
+}
+
 static bool converted_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
                               struct reel_error *err) {
     struct converted *v = (struct converted *)base;
-    struct reel_message below = *m;
-    struct reel_bytes payload;
     if (!v->relays[m->channel]) {
         return reel_stream_payload(v->below, m, out, err);
     }
-    struct reel_position mark = reel_position_of(m);
     *out = bytes_of(v->payload, m->size);
-    if (v->holds && m->size <= v->room && memcmp(&mark, &v->held, sizeof mark) == 0) {
+    if (is_held(v, m)) {
         return true;
     }
     v->holds = false;
-    below.size = m->entry.size;
-    if (!reel_stream_payload(v->below, &below, &payload, err)) {
-        return false;
-    }
     if (m->size > v->room) {
         free(TAKE(v->payload));
         v->room = 0;
@@ -175,13 +191,8 @@ static bool converted_payload(struct reel_stream *base, const struct reel_messag
         v->room = m->size;
     }
     *out = bytes_of(v->payload, m->size);
-    size_t size;
-    if (!ros_relay_put(v->relays[m->channel], payload, v->payload, m->size, &size, err)) {
-        return false;
-    }
-    v->held = mark;
-    v->holds = size == m->size;
-    return v->holds || reel_fail(err, REEL_CHANGED, "a payload has another size than was planned");
+    v->held = reel_position_of(m);
+    return v->holds = lay_out(v, m, v->payload, err);
 }
 
 static void converted_free(struct reel_stream *base) {
@@ -199,141 +210,13 @@ static void converted_free(struct reel_stream *base) {
     free(v);
 }
 
-static const struct reel_stream_ops converted_ops = {
-    .next = converted_next, .seek = converted_seek, .free = converted_free, .payload = converted_payload};
-
-/* ---- QoS */
-
-/* A list of one profile, as rosbag2 writes it until Humble. */
-static const char *qos_text(struct arena *arena, bool latched) {
-    static const char forever[] = "    sec: 9223372036\n    nsec: 854775807\n";
-    char text[512];
-    snprintf(text, sizeof text,
-             "- history: %d\n  depth: %d\n  reliability: 1\n  durability: %d\n  deadline:\n%s  lifespan:\n%s  "
-             "liveliness: 1\n"
-             "  liveliness_lease_duration:\n%s  avoid_ros_namespace_conventions: false",
-             latched ? 1 : 3, latched, latched ? 1 : 2, forever, forever, forever);
-    return arena_text(arena, text);
-}
-
-/* Profiles of one topic that differ make players give up durability, so one latched publisher latches its topic. */
-static bool is_latched_topic(const struct reel_stream *s, const char *name) {
-    bool latched = strcmp(name, "/tf_static") == 0;
-    for (uint32_t i = 0; i < s->n_channels && !latched; i++) {
-        latched = s->channels[i]->latched && strcmp(s->channels[i]->name, name) == 0;
-    }
-    return latched;
-}
-
-/* All publishers of a topic are "transient local". */
-static bool is_transient_local(const char *qos) {
-    unsigned all = 0, local = 0;
-    for (const char *p = qos; p && (p = strstr(p, "durability:")); all++) {
-        p += strlen("durability:");
-        p += strspn(p, " ");
-        local += strncmp(p, "transient_local", strlen("transient_local")) == 0 ||
-                 (p[0] == '1' && (p[1] == '\0' || strchr("\r\n ,}", p[1])));
-    }
-    return all > 0 && local == all;
-}
+static const struct reel_stream_ops converted_ops = {.next = converted_next,
+                                                     .seek = converted_seek,
+                                                     .free = converted_free,
+                                                     .payload = converted_payload,
+                                                     .put = converted_put};
 
 /* ---- channels */
-
-static void ros_add_pair(struct reel_pairs *pairs, const char *key, const char *value) {
-    pairs->items[pairs->count++] = (struct reel_pair){.key = key, .value = value};
-}
-
-/* The definition that the channel had, as text of the model, for the way back. */
-static const char *original_text(struct converted *v, const struct reel_channel *c, struct reel_error *err) {
-    struct reel_bytes definition;
-    const char *text = channel_definition(&v->arena, c, &definition, err) ? arena_utf8(&v->arena, definition) : NULL;
-    if (!text) {
-        reel_fail_memory(err);
-    }
-    return text;
-}
-
-static bool add_ros2_pairs(struct converted *v, const struct reel_channel *c, const struct ros_translation *t,
-                           struct reel_pairs *pairs, struct reel_error *err) {
-    const struct reel_schema *own = reel_channel_schema(c);
-    const char *original = original_text(v, c, err), *qos = ros_metadata_of(c, QOS_KEY);
-    qos = qos ? qos : qos_text(&v->arena, is_latched_topic(v->below, c->name));
-    if (!original || !qos) {
-        return original ? reel_fail_memory(err) : false;
-    }
-    ros_add_pair(pairs, QOS_KEY, qos);
-    ros_add_pair(pairs, HASH_KEY, t->hash);
-    ros_add_pair(pairs, ROS1_TYPE_KEY, c->type);
-    if (own->hash[0]) {
-        ros_add_pair(pairs, ROS1_MD5_KEY, own->hash);
-    }
-    ros_add_pair(pairs, ROS1_DEFINITION_KEY, original);
-    return true;
-}
-
-static bool set_pairs(struct converted *v, const struct reel_channel *c, const struct ros_translation *t,
-                      struct reel_pairs *pairs, struct reel_error *err) {
-    static const char *const replaced[] = {HASH_KEY, ROS1_TYPE_KEY, ROS1_MD5_KEY, ROS1_DEFINITION_KEY};
-    pairs->items = arena_alloc(&v->arena, (c->metadata.count + OWN_PAIRS) * sizeof *pairs->items);
-    pairs->count = 0;
-    if (!pairs->items) {
-        return reel_fail_memory(err);
-    }
-    bool becomes_ros2 = v->to == ROS_2 && !v->rules;
-    if (becomes_ros2 && !add_ros2_pairs(v, c, t, pairs, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < c->metadata.count; i++) {
-        const struct reel_pair *p = &c->metadata.items[i];
-        bool old = becomes_ros2 && strcmp(p->key, QOS_KEY) == 0;
-        for (size_t k = 0; k < sizeof replaced / sizeof *replaced; k++) {
-            old = old || strcmp(p->key, replaced[k]) == 0;
-        }
-        if (!old) {
-            ros_add_pair(pairs, p->key, p->value);
-        }
-    }
-    return true;
-}
-
-/* "pkg/msg/Type" */
-static const char *whole_name(struct arena *arena, const char *type) {
-    const char *slash = strchr(type, '/');
-    size_t package = slash ? (size_t)(slash - type) : 0, room = strlen(type) + sizeof "/msg";
-    char *name = arena_alloc(arena, room);
-    if (name) {
-        snprintf(name, room, "%.*s/msg%s", (int)package, type, type + package);
-    }
-    return name;
-}
-
-static const struct reel_channel *make_channel(struct converted *v, const struct reel_channel *from,
-                                               const struct ros_translation *t, struct reel_error *err) {
-    bool ros2 = v->to == ROS_2;
-    struct reel_channel *c = arena_copy(&v->arena, from, sizeof *c);
-    struct reel_schema *schema = arena_alloc(&v->arena, sizeof *schema);
-    const char *name = ros2 ? whole_name(&v->arena, t->type) : arena_text(&v->arena, t->type);
-    if (!c || !schema || !name || !set_pairs(v, from, t, &c->metadata, err)) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    const uint8_t *definition = arena_copy(&v->arena, t->definition.data, t->definition.size); /* it may be of the
-                                                                                                  channel's metadata */
-    if (!definition) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    *schema = (struct reel_schema){.name = name,
-                                   .encoding = ros2 ? "ros2msg" : "ros1msg",
-                                   .hash = ros2 ? "" : t->hash,
-                                   .data = bytes_of(definition, t->definition.size)};
-    c->type = name;
-    c->encoding = ros2 ? "cdr" : "ros1";
-    c->schemas = schema;
-    c->n_schemas = 1;
-    c->latched = from->latched || (!ros2 && !v->rules && is_transient_local(ros_metadata_of(from, QOS_KEY)));
-    return c;
-}
 
 static void ros_report(struct converted *v, const struct reel_channel *c, const struct ros_translation *t) {
     const char *other = v->to == ROS_2 ? "ROS 2" : "ROS 1", *lost = ros_relay_lost(t->relay);
@@ -448,7 +331,9 @@ static bool convert_channel(struct converted *v, uint32_t i, const struct ros_de
     if (!v->rules) {
         ros_report(v, c, &t);
     }
-    return (v->channels[i] = make_channel(v, c, &t, err)) != NULL;
+    const struct converted_channel how = {
+        .arena = &v->arena, .stream = v->below, .to = v->to, .by_rules = v->rules != NULL};
+    return (v->channels[i] = ros_converted_channel(&how, c, &t, err)) != NULL;
 }
 
 static bool needs_conversion(const struct converted *v, const struct reel_stream *s) {

@@ -396,7 +396,7 @@ bool ros_definition_link(struct ros_definition *d, const char *top, struct reel_
             if (d->types[d->top].form != ROS_STRUCT && d->types[d->top].form != ROS_UNION) {
                 return reel_fail(err, REEL_UNSUPPORTED, "this is neither a struct nor a union");
             }
-            return link_type(d, d->top, 1, err) && (d->dialect != ROS_1 || ros_definition_link_members(d, err));
+            return link_type(d, d->top, 1, err) && ros_definition_link_members(d, err);
         }
     }
     return reel_fail(err, REEL_UNSUPPORTED, "the type itself is not in the recording's definition");

@@ -3,7 +3,8 @@
 
 #include "formats/ros/definition_tree.h"
 
-/* Makes the tables of the runs of a linked definition of ROS 1 (ros_definition_step.members). */
+/* Makes the tables of the runs of a linked definition (ros_definition_step.members). Those of ROS 2 are for CDR in
+ * little-endian order and version 1, without mutable types. */
 bool ros_definition_link_members(struct ros_definition *def, struct reel_error *err);
 
 #endif

@@ -37,10 +37,13 @@ struct ros_definition_step {
     uint32_t bound;        /* greatest length of a text; 0: any */
     uint32_t type;         /* of ROS_VALUE_TYPE: index in types */
     uint32_t id;           /* in a mutable type; ROS_NEXT_ID until it is linked: that of the member before plus 1 */
-    uint32_t run; /* number of steps from this one on that have a fixed size (ROS 1, which has no alignment) … */
-    uint64_t run_bytes;                 /* … and their size */
-    const struct reel_members *members; /* of the run that begins here; NULL: it is walked step by step */
-    uint64_t least;                     /* smallest size of one value; ROS_HUGE: larger than any payload */
+    uint32_t run;          /* number of steps from this one on that have a fixed size … */
+    uint64_t run_bytes;    /* … and their size in ROS 1, which has no alignment */
+    /* Of the run that begins here, at a multiple of 8 bytes; in ROS 2, the one for a run that begins 4 bytes after one.
+     * NULL: it is walked step by step. */
+    const struct reel_members *members, *members_at_4;
+    uint8_t align;  /* of the first value of such a run */
+    uint64_t least; /* smallest size of one value; ROS_HUGE: larger than any payload */
 };
 #define ROS_NEXT_ID UINT32_MAX
 #define ROS_HUGE (UINT64_C(1) << 40)

@@ -67,7 +67,7 @@ static void put_message(struct writing *w, const char *name, struct reel_bytes t
 
 /* The message `base` + `ending`; each @ in its text is `base`. */
 static void put_derived(struct writing *w, const char *base, const char *ending, const char *pattern) {
-    char name[2 * ROS_NAME_ROOM], text[5 * ROS_NAME_ROOM];
+    char name[3 * ROS_NAME_ROOM], text[5 * ROS_NAME_ROOM];
     size_t size = 0;
     snprintf(name, sizeof name, "%s%s", base, ending);
     for (const char *p = pattern; *p; p++) {
@@ -80,7 +80,7 @@ static void put_derived(struct writing *w, const char *base, const char *ending,
 }
 
 static void put_part(struct writing *w, const char *base, const char *ending, struct reel_bytes text) {
-    char name[2 * ROS_NAME_ROOM];
+    char name[3 * ROS_NAME_ROOM];
     snprintf(name, sizeof name, "%s%s", base, ending);
     put_message(w, name, text);
 }

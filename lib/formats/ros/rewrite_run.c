@@ -67,7 +67,7 @@ static uint32_t load_count(const struct rewriting *r, const uint8_t *from) {
 }
 
 static bool give_count(struct rewriting *r, uint32_t count) {
-    uint8_t *to;
+    uint8_t *to = NULL;
     if (!rewrite_give(r, 4, 4, &to)) {
         return false;
     }
@@ -127,7 +127,7 @@ static void convert_number(uint8_t from_kind, const uint8_t from[8], uint8_t to_
 static bool convert_numbers(struct rewriting *r, uint8_t from_kind, uint8_t to_kind, uint64_t count) {
     size_t in = reel_number_size(from_kind), out = reel_number_size(to_kind);
     const uint8_t *from = rewrite_take(r, (unsigned)in, count * in);
-    uint8_t *to;
+    uint8_t *to = NULL;
     if (!from || !rewrite_give(r, (unsigned)out, count * out, &to)) {
         return false;
     }
@@ -212,7 +212,7 @@ static bool move_step(struct rewriting *r, const struct ros_definition_step *s, 
 static bool fill_type(struct rewriting *r, uint32_t type);
 
 static bool fill_text(struct rewriting *r, const char *value) {
-    uint8_t *to;
+    uint8_t *to = NULL;
     size_t size = strlen(value);
     if (!give_count(r, (uint32_t)(size + r->is_cdr)) || !rewrite_give(r, 1, size + r->is_cdr, &to)) {
         return false;
@@ -249,7 +249,7 @@ static void number_bytes(const struct rewriting *r, uint8_t kind, const char *te
 
 static bool fill_values(struct rewriting *r, const struct ros_definition_step *s, const char *value, uint64_t count) {
     bool stamp = s->kind == ROS_VALUE_TIME || s->kind == ROS_VALUE_DURATION, number = ros_definition_is_number(s);
-    uint8_t bytes[8] = {0}, *to;
+    uint8_t bytes[8] = {0}, *to = NULL;
     if (number || stamp) {
         size_t size = number ? reel_number_size(s->kind) : 8;
         if (number && value) {

@@ -170,7 +170,7 @@ static bool channel_describe(struct rosbag_v1 *bag, struct rosbag_v1_channel *c,
 struct rosbag_v1_channel *rosbag_v1_channel_of(struct rosbag_v1 *bag, const struct rosbag_v1_fields *f, uint64_t at,
                                                struct reel_error *err) {
     const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number, f->latching, f->callerid};
-    struct reel_bytes scratch, key;
+    struct reel_bytes scratch = {0}, key = {0};
     if (!rosbag_join(bag, names, 6, &scratch, err)) {
         return NULL;
     }

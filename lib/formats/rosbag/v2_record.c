@@ -138,7 +138,7 @@ static bool render_info(struct recorder *b, struct rosbag_v2_note *note, struct 
 
 static bool rosbag_put_chunk(struct recorder *b, struct reel_error *err) {
     struct rosbag_v2_note note = {.start = b->start, .end = b->end};
-    struct reel_bytes info;
+    struct reel_bytes info = {0};
     uint64_t size = HEAD_ROOM + rosbag_v2_index_size(b->run.n_touched, b->count);
     if (!rosbag_v2_record_pack(b, &note, err) || !render_info(b, &note, &info, err)) {
         return false;

@@ -270,11 +270,6 @@ static void pass_member(struct finder *f, const struct rosbag2_file *outer, cons
     f->others += *name != '\0' && !names_log_index(name); /* folders have no name of their own */
 }
 
-static void begin_archive(struct finder *f) {
-    f->folder = bytes_of(NULL, 0);
-    f->has_data = false;
-}
-
 /* Whether a member belongs to the bag that is read: an archive of several folders has a bag in each. metadata.yaml may
  * be above the data files. */
 static bool is_of_bag(struct finder *f, const char *path) {
@@ -296,7 +291,6 @@ static bool add_zip(struct finder *f, const struct rosbag2_file *outer, unsigned
     if (!zip_contents_read(&zip, outer->source, err)) {
         return false;
     }
-    begin_archive(f);
     for (size_t i = 0; i < zip.count; i++) {
         const struct zip_member *m = &zip.members[i];
         const char *path = arena_utf8(f->arena, m->name), *name = path ? rosbag2_last_part(path) : NULL;
@@ -328,7 +322,6 @@ static bool add_tar(struct finder *f, const struct rosbag2_file *outer, unsigned
     struct tar tar = {.source = outer->source, .arena = f->arena};
     struct tar_member m;
     struct reel_error why = {0};
-    begin_archive(f);
     for (bool more = true; more;) {
         if (!tar_next(&tar, &m, &more, &why)) {
             if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
@@ -356,6 +349,18 @@ static bool add_tar(struct finder *f, const struct rosbag2_file *outer, unsigned
         }
     }
     return true;
+}
+
+/* An archive in an archive has a folder of its own; the members that follow are those of the outer one again. */
+static bool add_archive(struct finder *f, const struct rosbag2_file *outer, unsigned depth, struct reel_error *err) {
+    const struct reel_bytes folder = f->folder;
+    const bool has_data = f->has_data;
+    f->folder = bytes_of(NULL, 0);
+    f->has_data = false;
+    bool good = (outer->kind == ROSBAG2_ZIP ? add_zip : add_tar)(f, outer, depth, err);
+    f->folder = folder;
+    f->has_data = has_data;
+    return good;
 }
 
 /* Sets how the recording is packed: the outermost packing counts. */
@@ -392,11 +397,8 @@ static bool add_file(struct finder *f, const struct rosbag2_file *file, unsigned
     if (rosbag2_codec_of(outer.kind) != REEL_CODEC_NONE && depth < NESTED_MAX) {
         return add_unpacked(f, &outer, depth, err);
     }
-    if (outer.kind == ROSBAG2_ZIP && depth == 0) {
-        return add_zip(f, &outer, depth, err);
-    }
-    if (outer.kind == ROSBAG2_TAR && depth <= 1) {
-        return add_tar(f, &outer, depth, err);
+    if ((outer.kind == ROSBAG2_ZIP && depth == 0) || (outer.kind == ROSBAG2_TAR && depth <= 1)) {
+        return add_archive(f, &outer, depth, err);
     }
     if (outer.kind == ROSBAG2_OTHER && rosbag2_names_data(outer.name)) {
         reel_scan_finding(f->scan, REEL_LOSS, outer.location.part, outer.location.offset, outer.source->size,

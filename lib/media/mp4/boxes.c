@@ -2,7 +2,8 @@
 #include "base/grow.h"
 #include "media/mp4/mp4.h"
 
-enum { SECOND = 1000000000, FULL = 12, ENTRY = 4 /* bytes of a table's entry count */ };
+enum { SECOND = 1000000000, FRAME = 1000 /* ticks, with a rate */ };
+enum { FULL = 12, ENTRY = 4 /* bytes of a table's entry count */ };
 
 static void put_be(struct grow *g, uint64_t value, unsigned size) {
     for (unsigned i = size; i > 0; i--) {
@@ -38,7 +39,7 @@ static void box_end(struct grow *g, size_t at, uint64_t more) {
 
 static uint64_t ticks(const struct mp4_video *v, int64_t time_ns) {
     uint64_t since = (uint64_t)time_ns - (uint64_t)v->samples[v->first].time_ns;
-    return since / (SECOND / v->timescale);
+    return v->fps > 0 ? (since * v->fps + SECOND / 2) / SECOND * FRAME : since / (SECOND / v->timescale);
 }
 
 /* The next kept sample after `i`; v->n: none. */
@@ -75,7 +76,8 @@ static uint64_t each_duration(const struct mp4_video *v, struct reel_sink *out) 
     return runs;
 }
 
-/* Microseconds, unless two frames are so far apart that their distance needs more than 31 bits. */
+/* With a rate, FRAME for each; else microseconds, unless two frames are so far apart that their distance needs more
+ * than 31 bits. */
 void mp4_measure(struct mp4_video *v) {
     uint64_t longest = 0;
     for (uint64_t i = v->first; i < v->n;) {
@@ -85,7 +87,10 @@ void mp4_measure(struct mp4_video *v) {
         longest = ns > longest ? ns : longest;
         i = next;
     }
-    v->timescale = longest / 1000 < INT32_MAX ? 1000000 : longest / 1000000 < INT32_MAX ? 1000 : 1;
+    v->timescale = v->fps > 0                      ? v->fps * FRAME
+                   : longest / 1000 < INT32_MAX    ? 1000000
+                   : longest / 1000000 < INT32_MAX ? 1000
+                                                   : 1;
     v->durations = each_duration(v, NULL);
 }
 

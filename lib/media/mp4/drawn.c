@@ -81,14 +81,10 @@ static bool read_pixels(struct reel_write *w, struct rows *rows, const struct re
 /* The parameter sets are those of any frame of this size. */
 static bool take_sets(struct mp4_video *v, const struct reel_pixels *pixels, struct reel_write *w,
                       struct reel_error *err) {
-    uint32_t width = pixels->width & ~1U, height = pixels->height & ~1U;
+    uint32_t width = pixels->width, height = pixels->height;
     struct reel_bytes stream;
-    if (width < ENCODE_SIDE_MIN || height < ENCODE_SIDE_MIN || width > ENCODE_WIDTH_MAX ||
-        (uint64_t)width * height > ENCODE_PIXELS_MAX) {
-        return reel_fail(
-            err, REEL_UNSUPPORTED,
-            "images of %u x %u pixels make no video: %d to %d a side are encoded; a width makes larger ones smaller",
-            pixels->width, pixels->height, ENCODE_SIDE_MIN, ENCODE_WIDTH_MAX);
+    if (!encoder_accepts(&width, &height, err)) {
+        return false;
     }
     AUTO(encoder_free) struct encoder *encoder = encoder_new(width, height, err);
     bool found;

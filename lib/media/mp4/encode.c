@@ -18,6 +18,18 @@ struct encoder {
     struct grow stream;
 };
 
+bool encoder_accepts(uint32_t *width, uint32_t *height, struct reel_error *err) {
+    uint32_t w = *width, h = *height;
+    *width &= ~1U;
+    *height &= ~1U;
+    return (*width >= ENCODE_SIDE_MIN && *height >= ENCODE_SIDE_MIN && *width <= ENCODE_WIDTH_MAX &&
+            (uint64_t)*width * *height <= ENCODE_PIXELS_MAX) ||
+           reel_fail(err, REEL_UNSUPPORTED,
+                     "images of %u x %u pixels make no video: %d to %d a side are encoded; a width makes larger ones "
+                     "smaller",
+                     w, h, ENCODE_SIDE_MIN, ENCODE_WIDTH_MAX);
+}
+
 static void set_params(SEncParamExt *p, uint32_t width, uint32_t height) {
     p->iUsageType = CAMERA_VIDEO_REAL_TIME;
     p->iPicWidth = (int)width;

@@ -7,7 +7,9 @@
 
 enum { ENCODE_FRAMES = 30, ENCODE_SIDE_MIN = 16, ENCODE_WIDTH_MAX = 3840, ENCODE_PIXELS_MAX = 3840 * 2160 };
 
-/* Width and height are even. */
+/* Makes the sides of images even, as they are encoded. REEL_UNSUPPORTED: they are too small or too large. */
+bool encoder_accepts(uint32_t *width, uint32_t *height, struct reel_error *err);
+
 struct encoder;
 struct encoder *encoder_new(uint32_t width, uint32_t height, struct reel_error *err);
 void encoder_free(struct encoder *encoder);

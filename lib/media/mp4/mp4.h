@@ -14,6 +14,8 @@
 
 enum { MP4_SETS_MAX = 16, MP4_MDAT_HEAD = 16 };
 
+extern const struct reel_writer reel_writer_mp4;
+
 struct mp4_sample { /* one a message; size 0: it is left out */
     int64_t time_ns;
     uint32_t size;
@@ -38,6 +40,7 @@ struct mp4_video {
     uint64_t first, last;       /* of those kept */
     uint64_t durations;         /* entries of stts */
     uint32_t timescale;
+    uint32_t fps;      /* samples are at k/fps exactly; 0: at their times */
     int64_t ended_ns;  /* of the last one */
     int64_t start_ns;  /* of the cut, or of the first sample */
     int64_t created_s; /* since 1904; 0: not known */
@@ -68,7 +71,8 @@ bool mp4_survey(struct mp4_video *video, struct rows *rows, struct reel_write *w
 bool mp4_take_sets(struct mp4_video *video, struct reel_bytes stream, struct reel_write *w, bool *found,
                    struct reel_error *err);
 void mp4_add(struct mp4_video *video, const struct mp4_sample *sample); /* `samples` has room for it */
-void mp4_finish(struct mp4_video *video, struct reel_write *w);         /* all samples are there, and one is kept */
+/* All samples are there, and one is kept. False: of a stream with a rate, one is not. */
+bool mp4_finish(struct mp4_video *video, struct reel_write *w, struct reel_error *err);
 /* Reads a message; the caller is done with the image then. */
 enum mp4_content { MP4_NOTHING, MP4_IMAGE /* that stands alone */, MP4_FRAME /* the image is a byte stream */ };
 bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_image *image,

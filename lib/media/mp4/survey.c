@@ -158,18 +158,24 @@ static void find_end(struct mp4_video *v) {
         length =
             v->samples[i - 1].size > 0 ? (int64_t)((uint64_t)last->time_ns - (uint64_t)v->samples[i - 1].time_ns) : 0;
     }
-    length = length > 0 ? length : DEFAULT_NS;
+    length = length > 0 ? length : v->fps > 0 ? 1000000000 / v->fps : DEFAULT_NS;
     v->ended_ns = last->time_ns > INT64_MAX - length ? INT64_MAX : last->time_ns + length;
 }
 
-void mp4_finish(struct mp4_video *v, struct reel_write *w) {
+bool mp4_finish(struct mp4_video *v, struct reel_write *w, struct reel_error *err) {
     enum { SINCE_1904 = 2082844800 };
+    v->fps = w->stream->fps;
+    if (v->fps > 0 && v->kept < v->n) {
+        return reel_fail(err, REEL_UNSUPPORTED, "%llu of the %llu images cannot be decoded, or have another size",
+                         (unsigned long long)(v->n - v->kept), (unsigned long long)v->n);
+    }
     int64_t seconds = v->samples[v->first].time_ns / 1000000000;
     v->created_s = w->stream->clocks[0] == REEL_CLOCK_WALL && seconds >= 0 ? seconds + SINCE_1904 : 0;
     v->start_ns = w->options->is_cut ? w->options->start_ns : v->samples[v->first].time_ns;
     find_end(v);
     mp4_measure(v);
     reel_write_leave_out(w, v->n - v->kept);
+    return true;
 }
 
 bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {
@@ -188,8 +194,5 @@ bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, st
     if (step == REEL_STEP_ERROR || (v->n > 0 && !stream_seek(w->stream, &first, err))) {
         return false;
     }
-    if (v->kept > 0) {
-        mp4_finish(v, w);
-    }
-    return true;
+    return v->kept == 0 || mp4_finish(v, w, err);
 }

@@ -135,11 +135,8 @@ static uint64_t write_tail_parts(struct reel_write *w) {
 static bool tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     struct mp4_video *v = &((struct totals *)w->totals)->video;
     (void)part;
-    if (w->planning) {
-        if (!mp4_collect(v, w, err)) {
-            return false;
-        }
-        mp4_finish(v, w);
+    if (w->planning && (!mp4_collect(v, w, err) || !mp4_finish(v, w, err))) {
+        return false;
     }
     return mp4_put_end(v, out, err);
 }
@@ -163,7 +160,7 @@ const struct reel_writer reel_writer_mp4 = {
     .extension = ".mp4",
     .media_type = "video/mp4",
     .options = options,
-    .needs = REEL_DECODES,
+    .needs = REEL_DECODES | REEL_HEAD_LAST,
     .leaves_out = "that cannot be decoded, have another size or come before the first key frame",
     .version = 16 * REEL_PICTURE_VERSION + 1,
     .totals_size = sizeof(struct totals),

@@ -171,7 +171,8 @@ static void put_numbers(const struct fill_target *t, const struct reel_member *m
     grow_u32(&t->data->offsets, (uint32_t)t->items->length);
 }
 
-static void put_target(const struct fill_target *t, const struct reel_member *m, const uint8_t *at) {
+static void put_target(const struct fill_target *t, const struct reel_members *members, const struct reel_member *m,
+                       const uint8_t *at) {
     const uint8_t *value = at + m->offset;
     uint8_t made[8];
     t->data->length++;
@@ -187,7 +188,7 @@ static void put_target(const struct fill_target *t, const struct reel_member *m,
         put_value(t->data, made, 1);
         return;
     case PUT_STAMP:
-        store_u64le(made, (uint64_t)columns_fill_stamp(reel_stamp_read(value, m->kind == REEL_MEMBER_DURATION, "")));
+        store_u64le(made, (uint64_t)columns_fill_stamp(reel_member_stamp(members, m, at)));
         put_value(t->data, made, 8);
         return;
     case PUT_NUMBERS:
@@ -224,7 +225,7 @@ bool columns_fill_members(struct reel_visitor *v, const struct reel_members *mem
     }
     for (uint32_t i = 0; i < members->n; i++) {
         if (members->items[i].kind != REEL_MEMBER_END) {
-            put_target(&table->targets[i], &members->items[i], at);
+            put_target(&table->targets[i], members, &members->items[i], at);
         }
     }
     level->seen += table->tops;

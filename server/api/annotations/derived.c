@@ -10,7 +10,6 @@
 #include "api/paging.h"
 #include "api/pending.h"
 #include "api/recording.h"
-#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/number.h"
@@ -23,7 +22,6 @@ enum {
     VISIT_ROWS = 50,        /* recordings between two looks at the clock */
     QUICK_BYTES = 64 << 20, /* of a recording that a request reads itself */
     PAGE_PENDING = 1000,
-    WORDS_MAX = 16,
     EVENT_MEMORY = 2 << 10,
     FILE_MEMORY = 16 << 20,
     CURSOR_ROOM = 512,
@@ -40,12 +38,9 @@ struct found {
 };
 
 struct filter {
-    const struct catalog_event_query *query; /* the interval */
+    const struct catalog_event_query *query; /* interval and words */
     bool by_calendar;
     const char *kind; /* NULL: all */
-    char *words[WORDS_MAX];
-    unsigned n_words;
-    char *text; /* of the words */
 };
 
 static int compare_places(const struct place *a, const struct place *b) {
@@ -58,35 +53,6 @@ static int compare_found(const void *a, const void *b) {
 
 /* ---- what is asked for */
 
-/* False: replied. */
-static bool read_filter(struct http_request *r, struct filter *f) {
-    const char *q = http_param(r, "q");
-    f->kind = http_param(r, "kind");
-    f->text = strdup(q ? q : "");
-    if (!f->text) {
-        http_reply_no_memory(r);
-        return false;
-    }
-    for (char *rest = f->text, *word; (word = strsep(&rest, " \t"));) {
-        if (*word && f->n_words == WORDS_MAX) {
-            http_reply_bad_param(r, "q", "has more than %d words", WORDS_MAX);
-            return false;
-        }
-        if (*word) {
-            f->words[f->n_words++] = word;
-        }
-    }
-    return true;
-}
-
-static bool has_words(const struct filter *f, const struct derived_event *e) {
-    bool all = true;
-    for (unsigned i = 0; i < f->n_words && all; i++) {
-        all = ascii_contains(e->title, f->words[i]) || ascii_contains(e->tags, f->words[i]);
-    }
-    return all;
-}
-
 static bool selects(const struct filter *f, const struct catalog_recording *row, const struct derived_event *e) {
     const struct catalog_event_query *q = f->query;
     int64_t start_ns = e->start_ns, end_ns = e->end_ns;
@@ -95,7 +61,8 @@ static bool selects(const struct filter *f, const struct catalog_recording *row,
         return false;
     }
     return (!f->kind || strcmp(e->kind, f->kind) == 0) && (!q->has_end || start_ns < q->end_ns) &&
-           (!q->has_start || end_ns > q->start_ns || start_ns >= q->start_ns) && has_words(f, e);
+           (!q->has_start || end_ns > q->start_ns || start_ns >= q->start_ns) &&
+           event_words_in(&q->words, e->title, e->tags);
 }
 
 /* The same event has the same id in every answer. */
@@ -174,9 +141,15 @@ static bool get_events(struct http_request *r, const struct api_recording *a, st
                        struct reel_error *err) {
     const struct reel_progress progress = {.report = is_wanted, .context = r};
     const bool is_stored = a->row.state == STATE_READY;
-    return !derived_events_possible(&a->row) ||
-           (is_stored && derived_events_open(http_app(r), a->row.content, out, err)) ||
-           derived_events_make(http_app(r), is_stored ? a->row.content : "", a->recording, &progress, out, err);
+    struct reel_error why = {0};
+    if (!derived_events_possible(&a->row) ||
+        (is_stored && derived_events_open(http_app(r), a->row.content, out, &why))) {
+        return true;
+    }
+    derived_events_done(out);
+    return why.code == REEL_LIMIT
+               ? reel_error_pass(err, &why)
+               : derived_events_make(http_app(r), is_stored ? a->row.content : "", a->recording, &progress, out, err);
 }
 
 static void reply_of_one(struct http_request *r, const struct api_recording *a, const struct filter *filter,
@@ -202,7 +175,7 @@ static void reply_of_one(struct http_request *r, const struct api_recording *a, 
 void derived_events(struct http_request *r, const struct api_recording *a, const struct catalog_event_query *query) {
     struct reel_error err = {0};
     struct place after;
-    struct filter filter = {.query = query};
+    struct filter filter = {.query = query, .kind = http_param(r, "kind")};
     AUTO_STRUCT(derived_events_done) struct derived_events events = {0};
     AUTO_MEM char *cursor = query->cursor ? strdup(query->cursor) : NULL;
     char *rest = cursor, *start = strsep(&rest, " ");
@@ -210,13 +183,12 @@ void derived_events(struct http_request *r, const struct api_recording *a, const
         refuse_cursor(r);
         return;
     }
-    bool good = read_filter(r, &filter) && http_reserve(r, FILE_MEMORY);
+    bool good = http_reserve(r, FILE_MEMORY);
     if (good && get_events(r, a, &events, &err)) {
         reply_of_one(r, a, &filter, query->cursor ? &after : NULL, &events);
     } else if (good) {
         http_reply_error(r, &err);
     }
-    free(filter.text);
 }
 
 /* ---- of all recordings */
@@ -240,7 +212,6 @@ struct search {
 static void search_done(struct search *s) {
     json_decref(s->items);
     json_decref(s->pending.items);
-    free(s->filter.text);
 }
 
 /* False: it is pending. */
@@ -383,7 +354,7 @@ static void reply_found(struct search *s) {
 
 void derived_search(struct http_request *r, const struct catalog_event_query *query, char *cursor) {
     struct search s = {.r = r,
-                       .filter = {.query = query, .by_calendar = true},
+                       .filter = {.query = query, .by_calendar = true, .kind = http_param(r, "kind")},
                        .q = {.format = "carla",
                              .allowed = http_caller(r)->collections,
                              .sort = "start",
@@ -399,8 +370,8 @@ void derived_search(struct http_request *r, const struct catalog_event_query *qu
     s.pending.hard_ns = s.soft_ns + GRACE_NS;
     if (!s.items || !s.pending.items) {
         http_reply_no_memory(r);
-    } else if (read_cursor(&s, cursor) && read_filter(r, &s.filter) &&
-               http_reserve(r, FILE_MEMORY + (uint64_t)query->limit * EVENT_MEMORY) && run(&s)) {
+    } else if (read_cursor(&s, cursor) && http_reserve(r, FILE_MEMORY + (uint64_t)query->limit * EVENT_MEMORY) &&
+               run(&s)) {
         reply_found(&s);
     }
     search_done(&s);

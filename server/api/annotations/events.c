@@ -122,75 +122,87 @@ static bool read_interval(struct http_request *r, const struct catalog_recording
     return true;
 }
 
-/* Whether derived=true. False: replied, as parameters are sent that are only for it. */
+/* Whether derived=true. False: replied, as a parameter is sent that is only for it. */
 static bool read_derived(struct http_request *r, bool *derived) {
     *derived = false;
     http_param_bool(r, "derived", derived);
-    const char *other = http_param(r, "kind") ? "kind" : http_param(r, "q") ? "q" : NULL;
-    if (!*derived && other) {
-        http_reply_bad_param(r, other, "is for derived=true");
+    if (!*derived && http_param(r, "kind")) {
+        http_reply_bad_param(r, "kind", "is for derived=true");
         return false;
     }
     return true;
 }
 
+/* The limit and the words; event_words_done(). False: replied. */
+static bool read_query(struct http_request *r, struct catalog_event_query *q) {
+    struct reel_error err = {0};
+    q->limit = paging_limit(r);
+    if (event_words_read(http_param(r, "q"), &q->words, &err)) {
+        return true;
+    }
+    http_reply_bad_param(r, "q", "%s", err.text);
+    return false;
+}
+
 /* Of the recording in the path. */
-static void list_derived(struct http_request *r) {
-    struct catalog_event_query q = {.limit = paging_limit(r)};
+static void list_derived(struct http_request *r, struct catalog_event_query *q) {
     struct api_recording a = {0};
     AUTO_MEM char *after = NULL;
     if (!paging_after(r, &after) || !api_open_messages(r, &a)) {
         return;
     }
-    q.cursor = after;
-    if (read_interval(r, &a.row, &q)) {
-        derived_events(r, &a, &q);
+    q->cursor = after;
+    if (read_interval(r, &a.row, q)) {
+        derived_events(r, &a, q);
     }
     api_recording_done(&a);
 }
 
 /* The events of the recording in the path or the parameter, or of all recordings. */
-static void list_stored(struct http_request *r) {
+static void list_stored(struct http_request *r, struct catalog_event_query *q) {
     const char *in_path = http_segment(r, "id"), *key = in_path ? in_path : http_param(r, "recording");
-    struct catalog_event_query q = {.sees = events_caller_sees, .context = http_caller(r)};
     struct api_recording a = {0};
-    char *after = NULL;
-    q.limit = paging_limit(r);
+    AUTO_MEM char *after = NULL;
     if (!paging_after(r, &after)) {
         return;
     }
-    q.cursor = after;
+    q->sees = events_caller_sees;
+    q->context = http_caller(r);
+    q->cursor = after;
     if (!key || api_find_key(r, key, &a)) {
-        q.recording = key ? a.row.id : NULL;
-        if (read_interval(r, key ? &a.row : NULL, &q)) {
-            reply_page(r, &q);
+        q->recording = key ? a.row.id : NULL;
+        if (read_interval(r, key ? &a.row : NULL, q)) {
+            reply_page(r, q);
         }
         api_recording_done(&a);
     }
-    free(after);
 }
 
 void api_recording_events(struct http_request *r) {
+    struct catalog_event_query q = {0};
     bool derived;
-    if (read_derived(r, &derived)) {
-        derived ? list_derived(r) : list_stored(r);
+    if (read_derived(r, &derived) && read_query(r, &q)) {
+        derived ? list_derived(r, &q) : list_stored(r, &q);
+    }
+    event_words_done(&q.words);
+}
+
+static void list_all_derived(struct http_request *r, struct catalog_event_query *q) {
+    AUTO_MEM char *after = NULL;
+    if (http_param(r, "recording")) {
+        http_reply_bad_param(r, "recording", "is not for derived=true: ask for /recordings/{id}/events");
+    } else if (paging_after(r, &after) && read_interval(r, NULL, q)) {
+        derived_search(r, q, after);
     }
 }
 
 void api_events_list(struct http_request *r) {
-    struct catalog_event_query q = {.limit = paging_limit(r)};
-    AUTO_MEM char *after = NULL;
+    struct catalog_event_query q = {0};
     bool derived;
-    if (!read_derived(r, &derived)) {
-        return;
+    if (read_derived(r, &derived) && read_query(r, &q)) {
+        derived ? list_all_derived(r, &q) : list_stored(r, &q);
     }
-    if (!derived) {
-        list_stored(r);
-    } else if (http_param(r, "recording")) {
-        http_reply_bad_param(r, "recording", "is not for derived=true: ask for /recordings/{id}/events");
-    } else if (paging_after(r, &after) && read_interval(r, NULL, &q)) {
-        derived_search(r, &q, after);
-    }
+    event_words_done(&q.words);
 }
 
 /* ---- one */

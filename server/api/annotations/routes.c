@@ -19,7 +19,7 @@ static const struct http_param tags_params[] = {PARAM_PREFIX, PAGING_PARAMS, {0}
          .choices = CHOICES("collision", "added", "removed", "blocked", "traffic_light"),                              \
          .help = "Only derived events of this kind."},                                                                 \
     {                                                                                                                  \
-        .name = "q", .type = HTTP_TEXT, .help = "Only derived events with all of these words in their title or tags."  \
+        .name = "q", .type = HTTP_TEXT, .help = "Only events with all of these words in their title or tags."          \
     }
 static const struct http_param events_params[] = {
     {.name = "recording",

@@ -6,6 +6,7 @@
 #include "api/paging.h"
 #include "api/recording.h"
 #include "api/rows.h"
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "tables/table.h"
 #include "views/views.h"
@@ -41,14 +42,29 @@ void api_topics(struct http_request *r) {
 
 /* The rows are the findings. */
 void api_scan(struct http_request *r) {
-    static const char *const columns[] = {"severity", "part", "offset", "length", "text", NULL};
+    static const char *const columns[] = {"severity", "part", "offset", "length", "text", "start", "end", NULL};
+    static const char *const plain[] = {"severity", "part", "offset", "length", "text", NULL};
     struct api_recording a;
     struct rows_form form;
-    if (rows_form(r, &form) && api_open(r, &a)) {
-        json_t *report = view_scan(reel_recording_index(a.recording));
-        rows_reply(r, &form, report, json_incref(json_object_get(report, "findings")), columns);
-        api_recording_done(&a);
+    struct reel_error err = {0};
+    bool wants = false;
+    http_param_bool(r, "times", &wants);
+    if (!rows_form(r, &form) || !api_open(r, &a)) {
+        return;
     }
+    const struct reel_index *index = reel_recording_index(a.recording);
+    size_t n;
+    (void)reel_index_findings(index, &n);
+    AUTO_MEM struct reel_span *times = wants ? calloc(n + 1, sizeof *times) : NULL;
+    if (wants && !times) {
+        http_reply_no_memory(r);
+    } else if (wants && !index_loss_times(index, times, &err)) {
+        http_reply_error(r, &err);
+    } else {
+        json_t *report = view_scan(index, times);
+        rows_reply(r, &form, report, json_incref(json_object_get(report, "findings")), wants ? columns : plain);
+    }
+    api_recording_done(&a);
 }
 
 /* "3" is channel 3's own schema, "3.1" the second of its schemas. */

@@ -20,6 +20,8 @@ struct coverage {
     const struct reel_index *index;
     struct reel_span *spans; /* of one topic, n_bins */
     uint32_t n_bins;
+    uint32_t outside; /* 1: the first bin and the last have what is before and after the range, and are left out */
+    int64_t start_ns; /* of the first bin */
     uint64_t width_ns, tolerance_ns;
     bool empty; /* also messages that are lists without items */
     const char *globs[API_GLOBS_MAX];
@@ -36,7 +38,7 @@ static json_t *view_span(const struct coverage *c, const struct reel_span *s) {
 static json_t *view_spans(const struct coverage *c) {
     json_t *out = json_array();
     struct reel_span now = {0};
-    for (uint32_t i = 0; i < c->n_bins; i++) {
+    for (uint32_t i = c->outside; i < c->n_bins - c->outside; i++) {
         const struct reel_span *s = &c->spans[i];
         if (s->count == 0) {
             continue;
@@ -78,7 +80,7 @@ static json_t *view_topic(const struct coverage *c, uint32_t *at, struct reel_er
     memset(c->spans, 0, c->n_bins * sizeof *c->spans);
     for (; *at < info->n_channels && strcmp(c->channels[*at]->name, name) == 0; ++*at) {
         uint32_t least = c->empty ? 0 : reel_channel_least_filled(c->channels[*at]);
-        if (wanted && !index_coverage_from(c->index, c->channels[*at]->id, least, info->start_ns, c->width_ns, c->spans,
+        if (wanted && !index_coverage_from(c->index, c->channels[*at]->id, least, c->start_ns, c->width_ns, c->spans,
                                            c->n_bins, err)) {
             return NULL;
         }
@@ -137,6 +139,27 @@ static void coverage_reply(struct http_request *r, const struct rows_form *form,
                rows, columns);
 }
 
+/* The bins of the recording, or those that end at `end` and begin at `start`, or as many ns before as there are bins.
+ * False: replied. */
+static bool read_range(struct http_request *r, struct coverage *c, const struct reel_index_info *info, uint32_t bins) {
+    struct api_selection s;
+    if (!api_select(r, info->start_ns, info->end_ns, &s)) {
+        return false;
+    }
+    int64_t start_ns = s.selection.start_ns, end_ns = s.selection.end_ns;
+    c->outside = start_ns > info->start_ns || end_ns <= info->end_ns;
+    c->n_bins = bins + 2 * c->outside;
+    c->start_ns = info->start_ns;
+    c->width_ns = ((uint64_t)info->end_ns - (uint64_t)info->start_ns) / bins + 1;
+    if (c->outside) {
+        int64_t first = start_ns > info->start_ns ? start_ns : info->start_ns;
+        int64_t last = end_ns <= info->end_ns ? end_ns - 1 : info->end_ns;
+        c->width_ns = (last > first ? (uint64_t)last - (uint64_t)first : 0) / bins + 1;
+        c->start_ns = (int64_t)((uint64_t)last + 1 - (bins + UINT64_C(1)) * c->width_ns);
+    }
+    return true;
+}
+
 /* False: replied. */
 static bool read_params(struct http_request *r, struct coverage *c, const struct reel_index_info *info) {
     uint64_t bins = BINS_DEFAULT;
@@ -145,8 +168,9 @@ static bool read_params(struct http_request *r, struct coverage *c, const struct
     http_param_bool(r, "empty", &c->empty);
     http_param_u64(r, "bins", &bins);
     c->n_globs = http_params(r, "topic", c->globs, API_GLOBS_MAX);
-    c->n_bins = (uint32_t)bins;
-    c->width_ns = ((uint64_t)info->end_ns - (uint64_t)info->start_ns) / bins + 1;
+    if (!read_range(r, c, info, (uint32_t)bins)) {
+        return false;
+    }
     c->tolerance_ns = c->width_ns;
     if (http_param_duration(r, "tolerance", &tolerance)) {
         if (tolerance < 0) {

@@ -198,7 +198,7 @@ void api_frame(struct http_request *r) {
     if (!api_open(r, &a)) {
         return;
     }
-    if (api_reserve_stream(r, &a.recording, 1, API_AS_STORED) && frame_find(r, &a, &stream, &m)) {
+    if (api_reserve_stream(r, &a.recording, 1, API_AS_STORED, 0) && frame_find(r, &a, &stream, &m)) {
         if (frame_reserve(r, &a, stream)) {
             draw(r, &a, stream, &m, width);
         }

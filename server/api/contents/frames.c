@@ -154,7 +154,7 @@ static bool frames_open_stream(struct http_request *r, const struct api_recordin
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     struct api_selection q;
     bool latch = false;
-    if (!api_reserve_stream(r, &a->recording, 1, API_AS_STORED) || !api_select(r, info->start_ns, info->end_ns, &q) ||
+    if (!api_reserve_stream(r, &a->recording, 1, API_AS_STORED, 0) || !api_select(r, info->start_ns, info->end_ns, &q) ||
         !api_note_matches(r, &a->recording, 1, &q.selection)) {
         return false;
     }

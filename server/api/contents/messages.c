@@ -200,8 +200,8 @@ static struct reel_row_output *open_all(struct http_request *r, struct reel_reco
     struct reel_error err = {0};
     AUTO(reel_conversion_free)
     struct reel_conversion *c = api_conversion(r, writer, &recording, 1, q, options, &err);
-    if (c && !api_reserve_threads(r, c)) {
-        return NULL;
+    if (c) {
+        api_reserve_threads(r, c);
     }
     struct reel_row_output *rows = c ? reel_conversion_rows(c, &err) : NULL;
     if (!rows) {

@@ -381,7 +381,7 @@ void api_play(struct http_request *r) {
 void api_merge_play(struct http_request *r) {
     const struct play_media *media = choose_media(r);
     AUTO(inputs_free) struct inputs *in = media ? inputs_merged(r, "") : NULL;
-    if (!in || !api_reserve_stream(r, in->recordings, in->n, API_DECODES)) {
+    if (!in || !api_reserve_stream(r, in->recordings, in->n, API_DECODES, 0)) {
         return;
     }
     struct played played = {.row = &in->items[0].row,

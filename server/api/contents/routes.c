@@ -18,11 +18,19 @@ static const struct http_param coverage_params[] = {
     {.name = "tolerance",
      .type = HTTP_DURATION,
      .help = "Gaps up to this duration are closed; default: the width of a bin."},
+    PARAM_SPAN,
     PARAM_EMPTY,
     PARAM_ROW_OUTPUT,
     PAGING_SLICE,
     {0},
 };
+static const struct http_param scan_params[] = {
+    {.name = "times",
+     .type = HTTP_BOOL,
+     .fallback = "false",
+     .help = "true: findings of losses have start and end, the times of the messages stored before and after them."},
+    PARAM_ROW_OUTPUT,
+    {0}};
 static const struct http_param topics_params[] = {PARAM_EMPTY, PARAM_ROW_OUTPUT, PAGING_SLICE, {0}};
 static const struct http_param pages_params[] = {PARAM_ROW_OUTPUT, PAGING_SLICE, {0}};
 static const struct http_param messages_params[] = {
@@ -209,7 +217,7 @@ const struct api_route api_routes_contents[] = {
      .tag = "contents",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
-    {.http = {"GET", BASE "/recordings/{id}/scan", ROLE_READ, api_row_params,
+    {.http = {"GET", BASE "/recordings/{id}/scan", ROLE_READ, scan_params,
               "Returns the scan report: what is damaged or unusual in a recording.", api_scan, NULL, NULL, NULL},
      .id = "getScan",
      .tag = "contents",

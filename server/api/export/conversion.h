@@ -1,4 +1,5 @@
-/* What a request for an export asks for: convert.c reads it and replies, conversion_tag.c names its bytes. */
+/* What a request for an export asks for: conversion_read.c reads it, convert.c replies, conversion_tag.c names its
+ * bytes. */
 #ifndef SERVER_API_EXPORT_CONVERSION_H
 #define SERVER_API_EXPORT_CONVERSION_H
 
@@ -25,6 +26,12 @@ struct conversion {
     char folder[NAME_ROOM]; /* and without its extension */
     char etag[64];
 };
+
+/* Writer, selection and options of the request. False: replied. */
+bool conversion_read(struct http_request *r, struct inputs *in, struct conversion *c);
+void conversion_done(struct conversion *c); /* zeroed, or read, also in part */
+/* What the selection puts in front, now that it is known whether it is a cut. */
+void conversion_set_initial_state(struct conversion *c);
 
 /* Sets the ETag, which is also the key of the plan. False: no memory. */
 bool conversion_tag(struct conversion *c, uint32_t view_version);

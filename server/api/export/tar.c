@@ -9,7 +9,10 @@
 #include "base/cleanup.h"
 #include "base/text_stream.h"
 
+enum { LINE_MEMORY = 1024 }; /* of a recording that is left out */
+
 struct contents { /* of the members, in their order */
+    struct http_request *r;
     struct store *store;
     struct file {
         char sha256[SHA256_HEX]; /* "": `left_out` */
@@ -51,21 +54,23 @@ static bool add_part(struct tar_archive *a, struct contents *c, const struct cat
     return true;
 }
 
-/* Whether all its files are there. */
-static bool is_complete(struct contents *c, const struct catalog_recording *r) {
-    struct reel_error err = {0};
+/* *complete: all its files are there. */
+static bool check_parts(struct contents *c, const struct catalog_recording *r, bool *complete, struct reel_error *err) {
+    struct reel_error why = {0};
     bool good = true;
     for (uint32_t i = 0; good && i < r->n_parts; i++) {
         uint64_t size;
         good =
-            store_examine(c->store, r->parts[i].sha256, &size, &err) &&
-            (size == r->parts[i].size || reel_fail(&err, REEL_CHANGED, "the stored file has not the size that it had"));
+            store_examine(c->store, r->parts[i].sha256, &size, &why) &&
+            (size == r->parts[i].size || reel_fail(&why, REEL_CHANGED, "the stored file has not the size that it had"));
     }
-    if (!good) {
-        c->n_left_out++;
-        fprintf(c->left_out, "%s/%s (%s): %s\n", r->collection, r->name, r->id, err.text);
+    *complete = good;
+    if (good) {
+        return true;
     }
-    return good;
+    c->n_left_out++;
+    fprintf(c->left_out, "%s/%s (%s): %s\n", r->collection, r->name, r->id, why.text);
+    return http_hold(c->r, LINE_MEMORY, err);
 }
 
 /* The last member lists what is left out. */
@@ -99,7 +104,8 @@ static bool list_members(struct tar_archive *a, struct contents *c, struct catal
         }
         for (uint32_t i = 0; ok && i < page.n_items; i++) {
             const struct catalog_recording *r = &page.items[i];
-            bool complete = ok && is_complete(c, r);
+            bool complete = false;
+            ok = check_parts(c, r, &complete, err);
             for (uint32_t k = 0; ok && complete && k < r->n_parts; k++) {
                 ok = add_part(a, c, r, k, err);
             }
@@ -133,13 +139,14 @@ static bool open_file(void *context, size_t i, struct tar_content *out, struct r
     return tar_content_of_blob(c->store, file->sha256, file->sha256, file->size, out, err);
 }
 
-static struct contents *contents_new(struct store *store, struct reel_error *err) {
+static struct contents *contents_new(struct http_request *r, struct reel_error *err) {
     struct contents *c = calloc(1, sizeof *c);
     if (!c) {
         reel_fail_memory(err);
         return NULL;
     }
-    c->store = store;
+    c->r = r;
+    c->store = http_app(r)->store;
     c->files = calloc(TAR_FILES_MAX + 1, sizeof *c->files);
     c->left_out = open_memstream(&c->left_out_text, &c->left_out_size);
     if (!c->files || !c->left_out) {
@@ -156,9 +163,9 @@ void api_recordings_tar(struct http_request *r) {
     if (!recordings_read_query(r, &query)) {
         return;
     }
-    struct contents *c = contents_new(http_app(r)->store, &err);
+    struct contents *c = contents_new(r, &err);
     AUTO(tar_archive_close)
-    struct tar_archive *a = c ? tar_archive_new(&(struct tar_owner){open_file, contents_free, c}, &err) : NULL;
+    struct tar_archive *a = c ? tar_archive_new(r, &(struct tar_owner){open_file, contents_free, c}, &err) : NULL;
     if (!a || !list_members(a, c, http_app(r)->catalog, &query.q, &err)) {
         http_reply_error(r, &err);
         return;

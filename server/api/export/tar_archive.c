@@ -20,7 +20,10 @@ struct member {
     int64_t modified_s;
 };
 
+enum { MEMBER_MEMORY = 512 }; /* besides its names: here, at the owner, and while it is laid out */
+
 struct tar_archive {
+    struct http_request *r;
     struct tar_owner owner;
     struct member *members;
     size_t n, room;
@@ -68,13 +71,14 @@ void tar_archive_free(void *archive) {
     free(a);
 }
 
-struct tar_archive *tar_archive_new(const struct tar_owner *owner, struct reel_error *err) {
+struct tar_archive *tar_archive_new(struct http_request *r, const struct tar_owner *owner, struct reel_error *err) {
     struct tar_archive *a = calloc(1, sizeof *a);
     if (!a) {
         owner->free(owner->context);
         reel_fail_memory(err);
         return NULL;
     }
+    a->r = r;
     a->owner = *owner;
     return a;
 }
@@ -99,7 +103,7 @@ static bool make_room(struct tar_archive *a, struct reel_error *err) {
 
 bool tar_archive_add(struct tar_archive *a, char *name, const char *tag, const char *identity, uint64_t size,
                      int64_t modified_ns, struct reel_error *err) {
-    if (!name || !make_room(a, err)) {
+    if (!name || !http_hold(a->r, MEMBER_MEMORY + 4 * strlen(name), err) || !make_room(a, err)) {
         free(name);
         return name ? false : reel_fail_memory(err);
     }

@@ -24,14 +24,15 @@ struct tar_owner { /* who has the contents; freed with the archive */
 };
 
 struct tar_archive;
-struct tar_archive *tar_archive_new(const struct tar_owner *owner, struct reel_error *err); /* takes it in any case */
+/* `r` holds the memory of its members, and of what the owner has of each. Takes the owner in any case. */
+struct tar_archive *tar_archive_new(struct http_request *r, const struct tar_owner *owner, struct reel_error *err);
 void tar_archive_free(void *archive);
 static inline void tar_archive_close(struct tar_archive *a) {
     tar_archive_free(a);
 }
 REEL_DEFINE_AUTO(struct tar_archive, tar_archive_close);
 /* Takes the name, from malloc, which is made safe to unpack. `tag`: unique, for names that collide; `identity`: names
- * the bytes. REEL_LIMIT. */
+ * the bytes. REEL_LIMIT, REEL_BUSY. */
 bool tar_archive_add(struct tar_archive *a, char *name, const char *tag, const char *identity, uint64_t size,
                      int64_t modified_ns, struct reel_error *err);
 /* Lays it out, and replies with it. */

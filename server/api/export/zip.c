@@ -431,7 +431,7 @@ static bool reserve_one(struct http_request *r, const struct inputs *in) {
         most = payload > largest ? i : most;
         largest = payload > largest ? payload : largest;
     }
-    return api_reserve_stream(r, &in->recordings[most], 1, API_DECODES | API_CONVERTS);
+    return api_reserve_stream(r, &in->recordings[most], 1, API_DECODES | API_CONVERTS, 0);
 }
 
 void api_search_zip(struct http_request *r) {

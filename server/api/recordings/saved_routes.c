@@ -73,14 +73,18 @@ const struct api_route api_routes_saved[] = {
               "Plans a dataset of the first recordings, without saving it.", api_dataset_preview, JSON_BODY},
      .id = "previewDataset",
      .tag = "catalog",
-     .detail = "Reads at most 20 recordings, and returns what the report of a dataset does.",
+     .detail = "Reads at most 20 recordings, and returns what the report of a dataset does. Features and fps that are "
+               "not given are proposed from the topics of the first recording that has some of known types, and "
+               "`proposed` is then the definition "
+               "with them.",
      .policy = {.key = HTTP_KEY_NATURAL},
      .answers = "200 202:InProgress" ERRORS_WRITE},
     {.http = {"GET", BASE "/datasets/{dataset...}", ROLE_READ, dataset_params, "Returns a dataset.", api_dataset_get,
               NULL, NULL, NULL},
      .id = "getDataset",
      .tag = "catalog",
-     .detail = "Its files, as LeRobot v3 has them, are in the folder datasets/NAME of /dav and /s3.",
+     .detail = "Its files, as LeRobot v3 has them, are in the folder datasets/NAME of /dav and /s3, and the repository "
+               "NAME of /hf.",
      .answers = "200 202:InProgress 304:NotModified 413:TooLarge" ERRORS_ONE},
     {.http = {"PUT", BASE "/datasets/{dataset...}", ROLE_EDIT, api_no_params, "Saves a dataset.", api_saved_put,
               JSON_BODY},

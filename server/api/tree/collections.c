@@ -81,8 +81,11 @@ static bool find_exports(struct http_request *r, const char *collection, const c
 static bool find_inside(struct http_request *r, const char *collection, const char *path, size_t size,
                         struct tree_node *out, bool *found, struct reel_error *err) {
     const char *file = path + size + 1;
-    if (!find_exports(r, collection, path, size, file, out, found, err) || *found) {
-        return *found;
+    if (!find_exports(r, collection, path, size, file, out, found, err)) {
+        return false;
+    }
+    if (*found) {
+        return true;
     }
     tree_node_done(out);
     if (!find_recording(r, collection, path, size, out, found, err)) {

@@ -15,7 +15,7 @@
 #include "datasets/layout.h"
 #include "recordings/names.h"
 
-static const int64_t FIND_WAIT_NS = INT64_C(20000000000);
+static const int64_t FIND_WAIT_NS = INT64_C(8000000000); /* clients of the Hub give up after 10 s */
 
 /* ---- files */
 
@@ -32,9 +32,13 @@ static void state_free(void *context) {
 
 static void describe(const struct layout_file *file, struct tree_properties *out) {
     char digest[72];
-    bool is_json = strcmp(file->path + strlen(file->path) - 5, ".json") == 0;
+    const char *dot = strrchr(file->path, '.');
     *out = (struct tree_properties){.size = file->size,
-                                    .media_type = is_json ? "application/json" : "application/vnd.apache.parquet"};
+                                    .is_digest = true,
+                                    .media_type = file->video                 ? "video/mp4"
+                                                  : strcmp(dot, ".json") == 0 ? "application/json"
+                                                  : strcmp(dot, ".md") == 0   ? "text/markdown; charset=utf-8"
+                                                                              : "application/vnd.apache.parquet"};
     api_digest_texts(file->sha256, out->etag, digest);
 }
 
@@ -75,7 +79,12 @@ static struct content *content_open(struct http_request *r, const struct state *
         return NULL;
     }
     *c = (struct content){.layout = layout_ref(s->layout), .file = s->file, .fd = -1};
-    if (s->file->episode && (c->fd = layout_episode_open(http_app(r), s->layout, s->file->episode, err)) < 0) {
+    if (s->file->video) {
+        c->fd = layout_video_open(http_app(r), s->layout, s->file, api_wait_ns(r, FIND_WAIT_NS), err);
+    } else if (s->file->episode) {
+        c->fd = layout_episode_open(http_app(r), s->layout, s->file->episode, err);
+    }
+    if (s->file->episode && c->fd < 0) {
         content_free(c);
         return NULL;
     }
@@ -241,6 +250,7 @@ static bool find_in(struct http_request *r, const struct saved *dataset, const c
     if (!s) {
         return reel_fail_memory(err);
     }
+    memcpy(out->sha, layout->sha, sizeof out->sha);
     *s = (struct state){TAKE(layout), file};
     out->free_state = state_free;
     out->file = &dataset_file;

@@ -19,7 +19,8 @@ static bool original_properties(struct http_request *r, const struct tree_node *
                                 struct tree_properties *out, struct reel_error *err) {
     char digest[72];
     (void)r, (void)wait_ns, (void)err;
-    *out = (struct tree_properties){.size = node->part->size, .media_type = "application/octet-stream"};
+    *out =
+        (struct tree_properties){.size = node->part->size, .is_digest = true, .media_type = "application/octet-stream"};
     api_digest_texts(node->part->sha256, out->etag, digest);
     return true;
 }

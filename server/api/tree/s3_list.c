@@ -9,7 +9,6 @@
 #include "base/text_stream.h"
 #include "syntax/base64.h"
 
-enum { ENTRY_MEMORY = 1024 };                     /* of an entry and its text, with names of usual length */
 static const int64_t PLANS_WAIT_NS = 10000000000; /* then SlowDown, after which clients ask again */
 
 static void reply_text(struct http_request *r, FILE *out, char **text) {
@@ -37,9 +36,10 @@ static bool put_buckets(FILE *out, struct http_request *r, struct reel_error *er
     while (after && more) {
         AUTO_STRUCT(tree_page_done) struct tree_page page = {0};
         const struct tree_query q = {.prefix = "", .after = after, .limit = TREE_PAGE_MAX};
-        if (!tree_list(r, &q, &page, err)) {
+        if (!http_hold(r, TREE_PAGE_MEMORY, err) || !tree_list(r, &q, &page, err)) {
             return false;
         }
+        http_give_back(r, (uint64_t)(TREE_PAGE_MAX - page.n) * TREE_ENTRY_MEMORY);
         for (uint32_t i = 0; i < page.n; i++) {
             const char *path = page.items[i].path;
             if (!whole && strcmp(path, "archive/") >= 0) { /* in its place; instead of a collection of that name */
@@ -238,7 +238,7 @@ void s3_list_objects(struct http_request *r, const char *bucket, const char *bas
                                  .deep = !l.delimiter[0],
                                  .limit = max_keys < TREE_PAGE_MAX ? (uint32_t)max_keys : TREE_PAGE_MAX,
                                  .wait_ns = api_wait_ns(r, PLANS_WAIT_NS)};
-    if (!http_reserve(r, (uint64_t)q.limit * ENTRY_MEMORY)) {
+    if (!http_reserve(r, (uint64_t)q.limit * TREE_ENTRY_MEMORY)) {
         return;
     }
     if (max_keys > 0 && !tree_list(r, &q, &page, &err)) {

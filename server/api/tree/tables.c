@@ -46,8 +46,11 @@ static bool add_name(struct names *names, const char *name) {
     if (!names->items && !(names->items = calloc(NAMES_MAX, sizeof *names->items))) {
         return reel_fail_memory(names->err);
     }
-    names->n += asprintf(&names->items[names->n], "%s%s", name, partition) >= 0;
-    return names->items[names->n - 1] || reel_fail_memory(names->err);
+    if (asprintf(&names->items[names->n], "%s%s", name, partition) < 0) {
+        return reel_fail_memory(names->err);
+    }
+    names->n++;
+    return true;
 }
 
 /* Those of one field that begin with `prefix`, of recordings that the caller may see. */

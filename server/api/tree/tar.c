@@ -76,6 +76,9 @@ static bool add_all(struct http_request *r, struct tar_archive *a, struct conten
     AUTO_MEM char *after = strdup("");
     size_t skip = last_segment(folder); /* the names begin with that of the folder */
     bool more = true;
+    if (!http_hold(r, TREE_PAGE_MEMORY, err)) {
+        return false;
+    }
     while (after && more) {
         AUTO_STRUCT(tree_page_done) struct tree_page page = {0};
         const struct tree_query q = {.prefix = folder,
@@ -108,7 +111,7 @@ static struct tar_archive *archive_new(struct http_request *r, struct contents *
         return NULL;
     }
     c->r = r;
-    return tar_archive_new(&(struct tar_owner){open_file, contents_free, c}, err);
+    return tar_archive_new(r, &(struct tar_owner){open_file, contents_free, c}, err);
 }
 
 void dav_reply_tar(struct http_request *r, const char *folder) {

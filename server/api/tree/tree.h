@@ -1,5 +1,5 @@
-/* The archive as one tree of folders and files, read-only. WebDAV (dav.c), S3 (s3.c) and tar archives (tar.c) are ways
- * to read it.
+/* The archive as one tree of folders and files, read-only. WebDAV (dav.c), S3 (s3.c), the Hub's protocol (hf.c) and
+ * tar archives (tar.c) are ways to read it.
  *
  *   COLLECTION/NAME                 an original; of a recording of several files a folder of them
  *   COLLECTION/NAME.as/FILE         the recording in each format with a length that can hold it
@@ -24,6 +24,7 @@ struct tree_node;
 struct tree_properties {
     uint64_t size;
     char etag[64];
+    bool is_digest;         /* the tag is the SHA-256 of the bytes */
     const char *media_type; /* static */
 };
 /* What a file is made of. */
@@ -46,6 +47,7 @@ struct tree_node {
     const char *name;     /* of a conversion: its file name, by whose ending the format is chosen */
     const char *channels; /* of a conversion: struct api_export_file; NULL: all */
     int64_t modified_ns;  /* 0: not known */
+    char sha[SHA1_HEX];   /* of the dataset that the file is of; "": of none */
     char *memory;         /* of the texts above */
     void *state;          /* of the root that found the node */
     void (*free_state)(void *state);
@@ -57,8 +59,8 @@ bool tree_find(struct http_request *r, const char *path, struct tree_node *out, 
 
 /* ---- lists */
 
-enum { TREE_PAGE_MAX = 1000 };
-struct tree_query {
+enum { TREE_PAGE_MAX = 1000, TREE_ENTRY_MEMORY = 1024, TREE_PAGE_MEMORY = TREE_PAGE_MAX * TREE_ENTRY_MEMORY };
+struct tree_query {     /* the memory of an entry and of its text, with names of usual length, is TREE_ENTRY_MEMORY */
     const char *prefix; /* of the paths: "lab/" is what is in the folder lab, "lab/2024-" what begins so in it */
     const char *after;  /* only paths after this one, and if it ends with a slash after all in that folder; "": all */
     /* Files of all folders below, and no folders; else what has a slash after the prefix is listed as a folder. Files

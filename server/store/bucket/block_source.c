@@ -232,8 +232,8 @@ static bool read_block(struct block_source *s, uint32_t block, uint64_t offset, 
 static void fetch_together(struct block_source *s, uint64_t offset, size_t size) {
     uint32_t first = (uint32_t)(offset / BLOCK_BYTES);
     bool jumps = first != atomic_load_explicit(&s->last, memory_order_relaxed) && !s->source.sparse;
-    uint32_t last = (uint32_t)((offset + size + (jumps ? EDGE_BYTES : 0)) / BLOCK_BYTES);
-    if (last > first) {
+    uint32_t last = (uint32_t)((offset + size - 1 + (jumps ? EDGE_BYTES : 0)) / BLOCK_BYTES);
+    if (size > 0 && last > first) {
         fetch_ahead(s, first + 1, last - first);
     }
 }

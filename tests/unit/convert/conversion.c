@@ -98,7 +98,7 @@ static void a_selection_is_opened_once(void **state) {
         const struct reel_writer *writer;
         const char *compression;
         unsigned streams; /* that are in use at the same time, without threads; rows are not counted */
-    } trials[] = {{&reel_writer_mcap, "", 1}, {&reel_writer_mcap, "zstd", 2}, {&reel_writer_ndjson, "", 0}};
+    } trials[] = {{&reel_writer_mcap, "", 2}, {&reel_writer_mcap, "zstd", 2}, {&reel_writer_ndjson, "", 0}};
     struct toy toy = {0};
     struct reel_error err = {0};
     struct reel_recording *r = make_recording(&toy);

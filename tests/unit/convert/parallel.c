@@ -508,8 +508,8 @@ static void memory_is_bounded(void **state) {
                 reel_planned_output_read(render, 0, &byte, 1, &err));
     uint64_t before = 0;
     /* until the threads have nothing more to do */
-    for (int still = 0; still < 20; before = atomic_load(&counting.read)) {
-        still = atomic_load(&counting.read) == before ? still + 1 : 0;
+    for (int still = 0, tries = 0; still < 20 && tries < 6000; tries++, before = atomic_load(&counting.read)) {
+        still = atomic_load(&counting.read) == before && before > 2 * PIECE ? still + 1 : 0;
         usleep(10000);
     }
     assert_true(before > 2 * PIECE && before <= PIECES * PIECE);

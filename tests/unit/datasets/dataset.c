@@ -73,7 +73,7 @@ static struct grow write_episode(struct reel_recording *r, const struct dataset_
 
 /* The latest value at or before each frame. */
 static bool check_frame(void *context, struct walk *w, uint64_t frame, enum dataset_drop drop, struct reel_error *err) {
-    int64_t ms = walk_time(w, frame) / MS, joints = ms / 20 * 20, command = 1150 + (ms - 1150) / 70 * 70;
+    int64_t ms = w->time_ns / MS, joints = ms / 20 * 20, command = 1150 + (ms - 1150) / 70 * 70;
     (void)err;
     assert_int_equal(drop, DATASET_KEPT);
     assert_int_equal(ms, 1150 + 100 * (int64_t)frame);
@@ -93,10 +93,10 @@ static void frames_have_the_latest_values(void **state) {
     uint64_t frames = 0;
     make(&toy);
     AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
-    assert_true(walk_open(&w, r, &spec_10, 0, &err) && walk_run(&w, NULL, check_frame, &frames, &err));
+    assert_true(walk_open(&w, r, &spec_10, WALK_READS_ALL, 0, &err) && walk_run(&w, NULL, check_frame, &frames, &err));
     walk_done(&w);
     assert_int_equal(frames, 18); /* 1.15 s … 2.85 s: the command ends at 2.9 s */
-    assert_true(walk_open(&w, r, &spec_10, 15, &err) && walk_run(&w, NULL, check_frame, &frames, &err));
+    assert_true(walk_open(&w, r, &spec_10, WALK_READS_ALL, 15, &err) && walk_run(&w, NULL, check_frame, &frames, &err));
     walk_done(&w);
     assert_int_equal(frames, 18 + 3);
     toy_free(&toy);
@@ -196,6 +196,75 @@ static void hostile_times(void **state) {
     toy_free(&toy);
 }
 
+static struct dataset_episode plan_cut(struct reel_recording *r, const char *clock, int64_t start_ms, int64_t end_ms) {
+    const struct dataset_cut cut = {start_ms * MS, end_ms * MS};
+    struct dataset_spec spec = spec_10;
+    spec.fps = clock ? 0 : 10;
+    spec.clock = clock;
+    spec.cut = &cut;
+    return plan(r, &spec);
+}
+
+/* Frames are at the clock's messages from the time on at which all sources have begun. */
+static void a_clock_and_cuts(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    make(&toy);
+    AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
+    AUTO_STRUCT(dataset_episode_done) struct dataset_episode all = plan_cut(r, "/command", 0, 9000);
+    assert_int_equal(all.frames, 26); /* 1.15 s … 2.90 s */
+    assert_int_equal(all.start_ns, 1150 * (int64_t)MS);
+    assert_int_equal(all.end_ns, 2900 * (int64_t)MS);
+    AUTO_STRUCT(dataset_episode_done) struct dataset_episode cut = plan_cut(r, "/command", 1500, 2060);
+    assert_int_equal(cut.frames, 9); /* 1.5 s, 1.57 s … 2.06 s */
+    assert_int_equal(cut.grid_ns, 1500 * (int64_t)MS);
+    AUTO_STRUCT(dataset_episode_done) struct dataset_episode joints = plan_cut(r, "/joints", 0, 2000);
+    assert_int_equal(joints.frames, 43); /* 1.16 s … 2.00 s */
+    assert_int_equal(joints.start_ns, 1160 * (int64_t)MS);
+    AUTO_STRUCT(dataset_episode_done) struct dataset_episode grid = plan_cut(r, NULL, 1505, 2000);
+    assert_int_equal(grid.frames, 5); /* 1.505 s … 1.905 s */
+    assert_int_equal(grid.start_ns, 1505 * (int64_t)MS);
+    AUTO_STRUCT(dataset_episode_done) struct dataset_episode late = plan_cut(r, NULL, 2950, 3000);
+    assert_int_equal(late.frames, 0);
+    toy_free(&toy);
+}
+
+/* Grey images of 16 x 16 pixels each 40 ms, of which one has another size and one is none. */
+static void images_are_sources(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    char text[600], grey[345];
+    const char *const camera[] = {"/camera"}, *const value[] = {"/joints.position"};
+    const struct dataset_feature features[] = {{"observation.state", value, 1},
+                                               {"observation.images.front", camera, 1}};
+    const struct dataset_spec spec = {.features = features, .n_features = 2, .fps = 25};
+    memset(grey, 'A', 344);
+    snprintf(grey + 340, 5, "AA==");
+    toy_start(&toy, REEL_CLOCK_WALL);
+    channel(&toy, "/joints");
+    channel(&toy, "/camera");
+    for (int i = 0; i < 50; i++) {
+        int width = i == 20 ? 8 : 16;
+        snprintf(text, sizeof text, "{\"height\":%d,\"width\":%d,\"encoding\":\"mono8\",\"step\":%d,\"data\":\"%s\"}",
+                 256 / width, width, width, grey);
+        message(&toy, 0, (int64_t)i * 40 * MS, "{\"position\":[1,2]}");
+        message(&toy, 1, (int64_t)i * 40 * MS, i == 40 ? "{\"data\":1}" : text);
+    }
+    AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
+    AUTO_STRUCT(dataset_episode_done) struct dataset_episode e = plan(r, &spec);
+    assert_int_equal(e.frames, 20);
+    assert_int_equal(e.dropped[DATASET_OTHER_SIZE], 1);
+    assert_int_equal(e.dropped[DATASET_UNREADABLE], 1);
+    assert_int_equal(e.n_numbers, 2);
+    assert_int_equal(e.widths[1], 0);
+    assert_int_equal(e.pictures[1].video, DATASET_ENCODED);
+    assert_int_equal(e.pictures[1].width, 16);
+    struct grow file = write_episode(r, &spec, &e);
+    assert_memory_equal(file.data, "PAR1", 4);
+    grow_done(&file);
+    toy_free(&toy);
+}
+
 static void check_refused(const char *const *names, uint32_t n, uint32_t fps) {
     struct dataset_feature features[4];
     struct reel_error err = {0};
@@ -222,6 +291,8 @@ int main(void) {
         cmocka_unit_test(the_longest_run_is_the_episode),
         cmocka_unit_test(there_may_be_no_frame),
         cmocka_unit_test(hostile_times),
+        cmocka_unit_test(a_clock_and_cuts),
+        cmocka_unit_test(images_are_sources),
         cmocka_unit_test(what_lerobot_does_not_allow_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,8 +53,9 @@ static void describe(const struct column *column, char *out) {
 static void begin(struct table *t, const char *encoding, const char *definition) {
     static struct reel_schema schema;
     static struct reel_channel channel;
-    schema =
-        (struct reel_schema){.name = "a/B", .encoding = "ros1msg", .data = bytes_text(definition ? definition : "")};
+    schema = (struct reel_schema){.name = "a/B",
+                                  .encoding = strcmp(encoding, "cdr") == 0 ? "ros2msg" : "ros1msg",
+                                  .data = bytes_text(definition ? definition : "")};
     channel = (struct reel_channel){
         .name = "/a", .type = "a/B", .encoding = encoding, .schemas = &schema, .n_schemas = definition ? 1 : 0};
     struct reel_error err = {0};
@@ -345,19 +346,25 @@ static void members_at_once(void **state) {
         "=====================================\nMSG: a/In\nfloat64 x\nint16[2] y\nTwo z\n"
         "=====================================\nMSG: a/Two\nfloat32 x\ntime y\n",
         "float64 a\nfloat64 b\nuint8[] c\nfloat64 b\nfloat64 d\n",
-        "float64 a\nfloat64 a\nIn b\nIn b\n=====================================\nMSG: a/In\nuint8 x\nuint8 x\n"};
-    static const size_t sizes[] = {1 + 1 + 2 + 4 + 8 + 4 + 8 + 8 + 8 + 24 + 4 + 24 + 4 + 48, 36, 20},
-                        lists[] = {1 + 1 + 2 + 4 + 8 + 4 + 8 + 8 + 8 + 24 + 4 + 24, 16, SIZE_MAX};
+        "float64 a\nfloat64 a\nIn b\nIn b\n=====================================\nMSG: a/In\nuint8 x\nuint8 x\n",
+        "builtin_interfaces/Time a\nuint8 b\nbuiltin_interfaces/Duration c\nfloat64 d\n"};
+    static const char *const encodings[] = {"ros1", "ros1", "ros1", "cdr"};
+    static const size_t sizes[] = {1 + 1 + 2 + 4 + 8 + 4 + 8 + 8 + 8 + 24 + 4 + 24 + 4 + 48, 36, 20,
+                                   4 + 8 + 4 + 12 + 8},
+                        lists[] = {1 + 1 + 2 + 4 + 8 + 4 + 8 + 8 + 8 + 24 + 4 + 24, 16, SIZE_MAX, SIZE_MAX};
     enum { ROWS = 50 };
     uint8_t payloads[ROWS * 256];
     uint64_t seed = 1;
-    for (unsigned d = 0; d < 3; d++) {
+    for (unsigned d = 0; d < 4; d++) {
         struct table *t = calloc(1, sizeof *t);
         struct columns_fill once = {0}, each = {0};
-        begin(t, "ros1", definitions[d]);
+        begin(t, encodings[d], definitions[d]);
         for (unsigned i = 0; i < ROWS * sizes[d]; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
-            payloads[i] = i % sizes[d] - lists[d] < 4 ? 0 : (uint8_t)(seed >> 33) & 0x7f;
+            payloads[i] = i % sizes[d] - lists[d] < 4 ? 0 : (uint8_t)(seed >> 33) & (d < 3 ? 0x7f : 0xff);
+        }
+        for (unsigned i = 0; i < ROWS && d == 3; i++) {
+            memcpy(payloads + i * sizes[d], "\0\1\0", 4); /* the head of CDR */
         }
         for (unsigned i = 0; i < ROWS; i++) {
             add(t, bytes_of(payloads + i * sizes[d], sizes[d]));

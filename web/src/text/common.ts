@@ -35,6 +35,7 @@ export const text = {
     app: {
         nav: 'Main navigation',
         library: 'Library',
+        events: 'Events',
         upload: 'Upload',
         admin: 'Administration',
         search: 'Search recordings',

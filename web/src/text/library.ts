@@ -209,6 +209,8 @@ export const libraryText = {
         string,
         string
     >,
+    inTags: 'Tags with these words:',
+    inEvents: 'Events with these words',
     meant: 'Did you mean:',
     trash: 'Trash',
     damagedOnly: 'Damaged',

@@ -93,6 +93,10 @@ export const imageText = {
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',
     fit: 'Fit to panel',
+    behind: (time: string) => `Pictures are ${time} behind the playhead.`,
+    waiting: 'Waiting for pictures…',
+    wait: 'Wait for them',
+    dontWait: 'Don’t wait',
     facts: (width: number, height: number, time: string) => `${width} × ${height} · ${time}`,
     noCodec: (codec: string) =>
         `This browser does not play ${codec}. Export the topic as .mp4 and open it with another player.`,

@@ -10,6 +10,10 @@ export const timelineText = {
     zoomOut: 'Zoom out',
     clearSelection: 'Clear selection',
     resetZoom: 'Reset zoom',
+    filter: 'Filter topics',
+    lost: (start: string, length: string, texts: string[]) =>
+        `Lost at ${start}${length === '0 s' ? '' : `, ${length}`}: ${texts.slice(0, 3).join('; ')}${texts.length > 3 ? '; …' : ''}`,
+    group: (path: string, topics: string) => `${path}: ${topics} topics`,
 };
 
 export const playerText = {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "makers/decode_sample.h"
 #include "makers/hex.h"
 #include "makers/real_samples.h"
@@ -274,6 +275,97 @@ static void count(void *context, const struct reel_channel *channel, const char 
     ++*messages;
 }
 
+/* ---- members of a fixed size at once */
+
+static bool (*members_of_json)(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at);
+static unsigned calls; /* of it */
+
+static bool counted_members(struct reel_visitor *v, const struct reel_members *members, const uint8_t *at) {
+    calls++;
+    return members_of_json(v, members, at);
+}
+
+/* Its JSON, or the error. */
+static void json_of(const struct reel_decoder *d, struct reel_bytes payload, bool one_by_one, struct grow *out) {
+    struct reel_error err = {0};
+    struct json_out json = json_out_to(out, 1 << 20);
+    struct reel_visitor_ops ops = *json.visitor.ops;
+    members_of_json = ops.members;
+    ops.members = one_by_one ? NULL : counted_members;
+    json.visitor.ops = &ops;
+    out->size = 0;
+    if (!reel_decode(d, payload, &json.visitor, &err)) {
+        grow_text(out, err.text);
+    }
+    grow_u8(out, 0);
+}
+
+/* A payload of random values: of each letter that many bytes at a multiple of them; T: a text of up to 9 letters. */
+static size_t random_payload(const char *layout, uint64_t *seed, uint8_t *out) {
+    size_t size = 4;
+    memcpy(out, "\0\1\0", 4);
+    for (const char *l = layout; *l; l++) {
+        size_t align = *l == 'T' ? 4 : (size_t)(*l - '0'), length;
+        for (; (size - 4) % align != 0; size++) {
+            out[size] = 0;
+        }
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        length = *l == 'T' ? 1 + (*seed >> 33) % 10 : align;
+        if (*l == 'T') {
+            store_u32le(out + size, (uint32_t)length);
+            size += 4;
+        }
+        for (size_t i = 0; i < length; i++, size++) {
+            *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+            out[size] = *l != 'T' ? (uint8_t)(*seed >> 33) : i + 1 < length ? 'x' : 0;
+        }
+    }
+    return size;
+}
+
+/* They have the same text as one by one, wherever a run begins; and where the payload ends early, the same error. */
+static void members_at_once(void **state) {
+    (void)state;
+    static const char text[] =
+        "bool a\nint8 b\nuint8 c\nint16 d\nuint16 e\nint32 f\nuint32 g\nint64 h\nuint64 i\nfloat32 j\nfloat64 k\n"
+        "builtin_interfaces/Time l\nbuiltin_interfaces/Duration m\nfloat64[3] n\nfloat32[2] o\nint16[2] p\nuint8[5] q\n"
+        "bool[2] r\nIn s\nstring t\nIn[2] u\nOut v\nfloat64 w\nstring x\nuint32 y\nfloat32 z\nfloat64 aa\n"
+        "string bb\nfloat32 cc\nfloat32 dd\nstring ee\nuint8 ff\nIn gg\n" LINE
+        "MSG: pkg/In\nfloat64 x\nfloat32 y\n" LINE "MSG: pkg/Out\nIn a\nuint8 b\nIn c\n",
+                      layout[] = "1112244884844448884422"
+                                 "11111"
+                                 "11"
+                                 "84"
+                                 "T"
+                                 "8484"
+                                 "84184"
+                                 "8"
+                                 "T"
+                                 "448"
+                                 "T"
+                                 "44"
+                                 "T"
+                                 "184";
+    const struct reel_channel c = channel_of("pkg/msg/Top", "ros2msg", text);
+    AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&c, NULL);
+    struct grow once = {0}, each = {0};
+    uint64_t seed = 1;
+    assert_non_null(d);
+    for (unsigned round = 0; round < 500; round++) {
+        uint8_t payload[1024];
+        size_t size = random_payload(layout, &seed, payload);
+        for (size_t cut = round < 20 ? 4 : size; cut <= size; cut++) {
+            calls = 0;
+            json_of(d, bytes_of(payload, cut), false, &once);
+            assert_true(cut < size || calls >= 5);
+            json_of(d, bytes_of(payload, cut), true, &each);
+            assert_string_equal((const char *)once.data, (const char *)each.data);
+        }
+    }
+    free(once.data);
+    free(each.data);
+}
+
 static void every_message_of_the_samples(void **state) {
     (void)state;
     static const struct {
@@ -310,6 +402,7 @@ int main(void) {
         cmocka_unit_test(services_and_actions_of_jazzy),
         cmocka_unit_test(idl),
         cmocka_unit_test(other_definitions),
+        cmocka_unit_test(members_at_once),
         cmocka_unit_test(every_message_of_the_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -349,7 +349,7 @@ static void searching_stays_linear(void **state) {
     double begin = seconds();
     struct reel_error err = {0};
     RECORDING *r = bag_try(bytes_of(m.data, m.size), &err);
-    assert_true(seconds() - begin < 20.0); /* seconds here; hours if it were quadratic */
+    assert_true(seconds() - begin < 120.0); /* seconds here; hours if it were quadratic */
     assert_null(r);
     assert_int_equal(err.code, REEL_DAMAGED);
 }

@@ -388,6 +388,25 @@ static void two_folders(void **state) {
     db3_free(&b);
 }
 
+/* The folders of an archive in an archive are its own: what follows it in the outer one is still of the bag. */
+static void archive_in_an_archive(void **state) {
+    (void)state;
+    struct db3 a, b;
+    struct grow g = {0};
+    struct zip_maker z = {0};
+    tar_add(&g, "inner/bag_0.db3", '0', make(&a, 4, 1, 30, false, 0));
+    zip_add(&z, "bag/bag_0.db3", tar_end(&g), false);
+    zip_add(&z, "bag/bag_1.db3", make(&b, 4, 100, 31, false, 0), false);
+    const struct db3_part part = {"bag.zip", zip_end(&z)};
+    AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(&part, 1);
+    assert_int_equal(db3_read_all(r, id_of), 61);
+    reel_recording_free(TAKE(r));
+    free(g.data);
+    free(z.file.data);
+    db3_free(&a);
+    db3_free(&b);
+}
+
 /* A gzip that holds no bag is not ours; one that is cut before the first message, or unpacks to far more than it may,
  * is refused and leaves nothing. */
 static void gzip_that_is_no_bag(void **state) {
@@ -546,6 +565,7 @@ static void probes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_folders),
+        cmocka_unit_test(archive_in_an_archive),
         cmocka_unit_test(database_and_metadata),
         cmocka_unit_test(metadata_that_disagrees),
         cmocka_unit_test(version_rises_with_that_of_mcap),

@@ -222,9 +222,10 @@ static void absurd_sizes(void **state) {
 
 /* ---- deadlines */
 
+/* Time limits that a request on a machine with other work does not reach. */
 static int start_hasty(void **state) {
     (void)state;
-    return toy_start_with(1, 1);
+    return toy_start_with(3, 3);
 }
 
 static void dripped_headers_are_cut(void **state) {
@@ -232,12 +233,12 @@ static void dripped_headers_are_cut(void **state) {
     struct client c = client_open(toy_url);
     long long begun = clock_ms();
     client_send(&c, "GET /hello HTTP/1.1\r\nHost: localhost\r\n");
-    while (clock_ms() - begun < 6000 && !client_ended(&c, 100)) {
+    while (clock_ms() - begun < 20000 && !client_ended(&c, 100)) {
         if (!client_send(&c, "X")) {
             break;
         }
     }
-    assert_true(clock_ms() - begun >= 900 && clock_ms() - begun < 4000);
+    assert_true(clock_ms() - begun >= 2900 && clock_ms() - begun < 18000);
     client_close(&c);
     c = client_open(toy_url); /* the next request of a connection may not drip either */
     client_request(&c, "GET", "/hello", NULL);
@@ -245,21 +246,21 @@ static void dripped_headers_are_cut(void **state) {
     assert_int_equal(a.status, 200);
     free(a.body);
     begun = clock_ms();
-    while (clock_ms() - begun < 9000 && !client_ended(&c, 100)) {
+    while (clock_ms() - begun < 20000 && !client_ended(&c, 100)) {
         if (!client_send(&c, "G")) {
             break;
         }
     }
-    assert_true(clock_ms() - begun < 6000);
+    assert_true(clock_ms() - begun < 18000);
     client_close(&c);
 }
 
 static void slow_work_of_ours_is_not_idleness(void **state) {
     (void)state;
-    ASK(a, "GET", "/slow?wait=2500ms", NULL); /* idle time-out: 1 s */
+    ASK(a, "GET", "/slow?wait=4500ms", NULL); /* idle time-out: 3 s */
     assert_int_equal(a->status, 200);
     assert_string_equal(a->body, "late");
-    ASK(b, "GET", "/stream?wait=2500ms&bytes=10", NULL);
+    ASK(b, "GET", "/stream?wait=4500ms&bytes=10", NULL);
     assert_true(b->complete);
     assert_int_equal(b->size, 10);
 }
@@ -270,12 +271,13 @@ static void a_slow_body_is_cut(void **state) {
     struct client c = client_open(toy_url);
     client_request(&c, "PUT", "/items/a", "Content-Length: 500000\r\n");
     long long begun = clock_ms();
-    for (uint64_t at = 0; clock_ms() - begun < 8000 && !client_ended(&c, 50); at++) {
+    for (uint64_t at = 0; clock_ms() - begun < 20000 && !client_ended(&c, 50); at++) {
         send_toy_bytes(&c, at, 1); /* 20 bytes a second, 1000 are asked */
     }
-    assert_true(clock_ms() - begun < 6000);
+    assert_true(clock_ms() - begun < 18000);
     client_close(&c);
     assert_true(toy_waits_for(toy_events, "aborted"));
+    atomic_store(&toy_server->watch.rate_window_ms, 4000); /* a busy machine holds this client up for a second */
     c = client_open(toy_url);
     client_request(&c, "PUT", "/items/a", "Content-Length: 20000\r\n");
     for (uint64_t at = 0; at < 20000; at += 500) {
@@ -297,7 +299,7 @@ static void a_slow_reader_is_cut(void **state) {
     struct client c = client_open(toy_url);
     client_request(&c, "GET", "/stream?bytes=100000000", NULL);
     long long begun = clock_ms();
-    while (clock_ms() - begun < 8000 && !toy_log[0]) {
+    while (clock_ms() - begun < 20000 && !toy_log[0]) {
         (void)recv(c.fd, bytes, sizeof bytes, MSG_DONTWAIT); /* 10,000 bytes a second, 16,384 are asked */
         sleep_ms(100);
     }
@@ -335,7 +337,7 @@ static void stop_lets_requests_end(void **state) {
     assert_int_equal(a.status, 200);
     assert_string_equal(a.body, "late");
     assert_string_equal(answer_header(&a, "Connection"), "close");
-    assert_true(client_ended(&idle, 1000));
+    assert_true(client_ended(&idle, CLIENT_WAIT_MS));
     struct client late = client_open(url);
     assert_int_equal(late.fd, -1);
     client_close(&idle);
@@ -355,7 +357,7 @@ static void stop_cuts_what_does_not_end(void **state) {
     long long begun = clock_ms();
     http_server_stop(toy_server, 1);
     http_server_free(toy_server);
-    assert_true(clock_ms() - begun >= 900 && clock_ms() - begun < 5000);
+    assert_true(clock_ms() - begun >= 900 && clock_ms() - begun < 20000);
     assert_string_equal(toy_events, "begin\naborted\n");
     assert_int_equal(atomic_load(&toy_freed), 2);
     client_close(&c);

@@ -93,6 +93,7 @@ static void open_jobs(void) {
     if (!jobs) {
         fail_msg("%s", err.text);
     }
+    jobs_start(jobs);
 }
 static void close_jobs(void) {
     assert_true(jobs_stop(jobs, 60 * SECOND));
@@ -305,6 +306,21 @@ static struct job *start(struct task *t, const char *owner) {
     return job;
 }
 
+/* What uses the app waits until there is one. */
+static void nothing_is_claimed_before_the_start(void **state) {
+    (void)state;
+    char id[JOB_ID_TEXT];
+    close_jobs();
+    catalog = catalog_open(CATALOG, &err);
+    jobs = jobs_open(&(struct jobs_options){.catalog = catalog, .scan_threads = 1, .kinds = kinds}, &err);
+    add("slow", "a", id);
+    assert_int_equal(state_of(id), JOB_QUEUED);
+    assert_int_equal(atomic_load(&began), 0);
+    jobs_start(jobs);
+    until(&began, 1);
+    atomic_store(&gate, true);
+}
+
 static void what_a_request_waits_for_needs_no_row(void **state) {
     (void)state;
     struct task t = {0};
@@ -392,6 +408,7 @@ static void owners_take_turns(void **state) {
     close_jobs();
     catalog = catalog_open(CATALOG, &err);
     jobs = jobs_open(&(struct jobs_options){.catalog = catalog, .scan_threads = 2, .kinds = kinds}, &err);
+    jobs_start(jobs);
     struct numbered numbers[6] = {0};
     struct job *all[6];
     atomic_store(&n_order, 0);
@@ -575,6 +592,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_a_dead_process_has_left_is_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(work_that_comes_meanwhile_is_done_after_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_that_pass_are_tried_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_claimed_before_the_start, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_request_waits_for_needs_no_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_outlives_the_request_becomes_a_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(owners_take_turns, set_up, tear_down),

@@ -7,6 +7,7 @@ import type { Topic } from '../../types';
 import { Button, Failed, Select } from '../../ui';
 import { ZOOM_STEP } from '../../zoom';
 import type { PanelProps } from '../index';
+import { Late } from './late';
 import { Pictures } from './pictures';
 import type { Picture } from './run';
 import { VideoElement } from './video_element';
@@ -71,7 +72,7 @@ function usePictures(
     const now = width();
     useEffect(() => pictures.current?.setWidth(width()), [now]); // the width at the first render is not known yet
     useEffect(() => topic && pictures.current?.setTopic(topic), [topic]);
-    return { shown, reload: () => pictures.current?.reload() };
+    return { shown, reload: () => pictures.current?.reload(), pictures };
 }
 
 /** Its width when it was last at rest; known before the first effect. */
@@ -126,7 +127,7 @@ export function ImagePanel(props: PanelProps) {
         to.getContext('2d', { alpha: false })!.drawImage(image, 0, 0);
         facts.current!.textContent = imageText.facts(size?.[0] ?? w, size?.[1] ?? h, relativeTime(recording, time));
     };
-    const { shown, reload } = usePictures(props, topic, () => requestWidth(width.current * view.zoom), draw);
+    const { shown, reload, pictures } = usePictures(props, topic, () => requestWidth(width.current * view.zoom), draw);
     useLayoutEffect(() => void lay(), [rotate, view]);
     const hidden = shown.kind === 'picture' ? '' : 'image-hidden';
     const key = (event: KeyboardEvent) => {
@@ -167,6 +168,7 @@ export function ImagePanel(props: PanelProps) {
                 {...handlers}
             >
                 <canvas ref={canvas} role="img" aria-label={imageText.alt(name)} class={hidden} />
+                <Late playback={playback} behind={() => pictures.current?.behind() ?? 0} />
                 {shown.kind === 'failed' && <Failed error={shown.error} retry={reload} />}
                 {shown.kind === 'problem' && <p class="muted image-note">{shown.text}</p>}
                 {shown.kind === 'none' && <p class="muted">{imageText.none}</p>}

@@ -70,9 +70,14 @@ export class Pictures {
         }
     }
 
+    /** ns that the picture is older than the playhead. */
+    behind(): number {
+        return this.shown === null ? 0 : Math.abs(Number(this.playback.get().time_ns - this.shown));
+    }
     private endRun(): void {
         this.run?.stop();
         this.run = null;
+        this.playback.setLate(this, false);
     }
     private play(time: bigint, speed: number): void {
         const moved = Number(time - this.runs.time) * Math.sign(speed);
@@ -93,6 +98,7 @@ export class Pictures {
             this.shown = picture.time;
             this.on.show(picture);
         }
+        this.playback.setLate(this, this.run?.isLate() ?? false);
     }
 
     /** The picture at the playhead by itself; of a video with the frames that it depends on. */

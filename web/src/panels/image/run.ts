@@ -28,6 +28,7 @@ const DECODED_BYTES = 48 << 20;
 const ENCODED_BYTES = 32 << 20;
 const VIDEO_AHEAD = 6; // frames; a decoder has few buffers
 const RETRY_MS = 1000;
+const CAUGHT_UP_MS = 300; // of the page's time that is fetched ahead again
 
 const bytesOf = ({ image }: Picture) =>
     image === null
@@ -71,6 +72,7 @@ export class Run {
     private waiters: (() => void)[] = [];
     private video: VideoUnits | null = null;
     private first = true;
+    private late = false;
 
     /**
      * `changed`: a picture is ready. `failed`: of a request, which is repeated. `unplayable`: a video that this browser
@@ -95,6 +97,15 @@ export class Run {
         passed.forEach((p) => p.image?.close());
         this.wake();
         return this.ready[this.speed > 0 ? 0 : this.ready.length - 1] ?? null;
+    }
+    /** Whether the picture at the clock, or one before it that was not shown, has not come yet or is not decoded. */
+    isLate(): boolean {
+        const { start_ns, end_ns } = this.source.topic;
+        const all = this.speed > 0 ? this.edge > BigInt(end_ns ?? 0) : this.edge <= BigInt(start_ns ?? 0);
+        const next = this.speed > 0 ? this.waiting[0] : this.waiting.at(-1);
+        const fetched = all || this.ahead(this.edge) > (this.late ? CAUGHT_UP_MS : 0);
+        this.late = !fetched || (next !== undefined && this.ahead(next.time) < 0);
+        return this.late;
     }
     /** The topic of a recording that grew. */
     setTopic(topic: Topic): void {
@@ -175,6 +186,7 @@ export class Run {
         this.waiting.unshift(...came);
         this.edge = this.speed < 0 ? start : end < known ? end : this.edge < known ? known : this.edge;
         this.wake();
+        this.on.changed(); // nothing to show may have come
     }
     /** Frames of a video depend on each other: all are fetched. */
     private every(): string | null {

@@ -5,6 +5,7 @@ import { go, href, setQuery, useAddress } from '../../address';
 import { onChange } from '../../api';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
+import { useRequest } from '../../use_request';
 import { libraryText } from '../../text/library';
 import type { Recording } from '../../types';
 import { Button, Confirm, EmptyState, Failed, lazy, Menu, Select, Spinner, VirtualTable, type Sort } from '../../ui';
@@ -14,12 +15,13 @@ import { OPTIONAL, SORTS, columnsFor, columnsWithoutRoom, hiddenColumns, recordi
 import { useDates } from './dates';
 import { CollectionDescription, Filters } from './filters';
 import { Histogram } from './histogram';
-import { selectedCollection } from './query';
+import { selectedCollection, termsOf } from './query';
 import { Mistakes } from './mistake_bar';
 import { mistake, mistakeOf } from './mistakes';
 import { Peek, movePeek, peeked } from './preview';
 import { Previews } from './previews';
 import { RecordingList } from './recording_list';
+import { taggedWith } from './suggest';
 import { meantBy } from './value_query';
 import { selectColumn, useSelection, type Selecting } from './selection';
 
@@ -27,6 +29,7 @@ const t = libraryText;
 const REFRESH_AFTER_MS = 400;
 const RECOUNT_AFTER_MS = 3000; // filters and histogram: expensive, and not urgent
 const NEWEST = '-created';
+const TAGS_SHOWN = 5;
 const Found = lazy(() => import('./found'));
 
 /** The list for a search, kept up to date; `refreshCount` increases when counts must be reloaded. */
@@ -56,7 +59,7 @@ function useRows(q: string, start: string | null, end: string | null, sort: stri
     return { rows, refreshCount, refresh };
 }
 
-/** What is shown: the last search that was answered, until the next one is, or if that one is refused. */
+/** What is shown: the last search that was answered, until the next one is; of one that is refused nothing. */
 function useAnswered(rows: RecordingList) {
     const last = useRef<RecordingList | null>(null);
     if (rows.total !== null && rows.error === null) {
@@ -67,7 +70,7 @@ function useAnswered(rows: RecordingList) {
     useEffect(() => mistake.set(wrong), [text]);
     useEffect(() => () => mistake.set(null), []);
     const answered = last.current;
-    return { shown: answered && (wrong || rows.error === null) ? answered : rows, answered, wrong };
+    return { shown: answered && rows.error === null ? answered : rows, answered, wrong };
 }
 
 /** The current row. The URL is updated with a delay, since browsers limit how often it may change. */
@@ -89,6 +92,36 @@ function useCurrentRow(row: string | null) {
     return { current, move, keep };
 }
 
+/** Where else the words of a search are that is in no recording's name, topic or type: in tags and events. */
+function Elsewhere({ q }: { q: string }) {
+    const words = termsOf(q).filter((term) => term.key === null && !term.not);
+    const tags = useRequest(
+        (signal) =>
+            Promise.all(words.map(({ values }) => taggedWith(values[0] ?? '', signal))).then((all) => all.flat()),
+        [q],
+    );
+    if (words.length === 0) {
+        return null;
+    }
+    return (
+        <>
+            {tags.value && tags.value.length > 0 && (
+                <p>
+                    {t.inTags}{' '}
+                    {tags.value.slice(0, TAGS_SHOWN).map(({ label, note }) => (
+                        <span key={label} class="library-elsewhere">
+                            <a href={href('', { q: label })}>{label}</a> <span class="muted small">{note}</span>
+                        </span>
+                    ))}
+                </p>
+            )}
+            <p>
+                <a href={href('events', { q: words.map(({ values }) => values[0]).join(' ') })}>{t.inEvents}</a>
+            </p>
+        </>
+    );
+}
+
 function Empty({ q, start, end, sort }: { q: string; start: string | null; end: string | null; sort: string }) {
     const mayUpload = useRole('upload');
     const meant = meantBy(q);
@@ -103,6 +136,7 @@ function Empty({ q, start, end, sort }: { q: string; start: string | null; end: 
                         {t.meant} <a href={href('', { q: meant, start, end, sort })}>{meant}</a>
                     </p>
                 )}
+                <Elsewhere q={q} />
                 <Button kind="main" onClick={() => setQuery({ q: null, start: null, end: null, row: null, sort })}>
                     {t.showAll}
                 </Button>

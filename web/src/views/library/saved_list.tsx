@@ -6,8 +6,9 @@ import { useRole } from '../../service';
 import { useStore } from '../../store';
 import { text } from '../../text/common';
 import { libraryText, savedText } from '../../text/library';
+import { trainingText } from '../../text/training';
 import { showError, showToast } from '../../toasts';
-import { Button, Dialog, Field, Menu } from '../../ui';
+import { Button, Dialog, Field, lazy, Menu } from '../../ui';
 import {
     deleteSearch,
     isSame,
@@ -21,6 +22,7 @@ import {
 } from './saved';
 
 const t = savedText;
+const TrainingDialog = lazy(() => import('./training'));
 const INITIAL = 5;
 
 const open = (one: SavedSearch) => setQuery({ ...one.query, saved: one.name, row: null });
@@ -158,6 +160,7 @@ export function SavedSearches() {
     const all = useStore(savedSearches);
     const mayEdit = useRole('edit', true);
     const [naming, setNaming] = useState(false);
+    const [training, setTraining] = useState(false);
     const name = query.get('saved');
     const now = queryOf(query);
     const asked = now.q !== null || now.start !== null || now.end !== null;
@@ -186,6 +189,12 @@ export function SavedSearches() {
                     {t.save}
                 </Button>
             )}
+            {asked && mayEdit && now.where === null && (
+                <Button kind="quiet" icon="download" onClick={() => setTraining(true)}>
+                    {trainingText.open}
+                </Button>
+            )}
+            {training && <TrainingDialog query={now} onClose={() => setTraining(false)} />}
             {naming && (
                 <NameDialog
                     title={t.saveTitle}

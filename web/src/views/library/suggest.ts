@@ -41,6 +41,7 @@ const EXAMPLES: Record<string, string[]> = {
 const FIELDS = new Set(['topic', 'type', 'format', 'collection', 'state']);
 const MAX_ITEMS = 10;
 const PLACES = 5;
+const LEAST_OF_VALUE = 2; // characters
 
 async function valuesOf(field: string, prefix: string, signal: AbortSignal): Promise<Values> {
     return get<Values>('/values', { field, prefix, limit: MAX_ITEMS }, signal);
@@ -65,6 +66,18 @@ async function suggestValues(typing: Typing, signal: AbortSignal): Promise<Sugge
         note: title(item.value) + text.recordings(item.recordings),
         incomplete: false,
     }));
+}
+
+/** Values of tags, of any key. */
+export async function taggedWith(prefix: string, signal: AbortSignal): Promise<Suggestion[]> {
+    const keys = (await valuesOf('tag', '', signal)).items.map(({ value }) => value);
+    const found = await Promise.all(keys.map((key) => valuesOf('tag:' + key, prefix, signal)));
+    return found.flatMap(({ items }, i) =>
+        items.map(({ value, recordings }) => {
+            const term = `${quoted(keys[i]!)}:${quoted(value)}`;
+            return { insert: term, label: term, note: text.recordings(recordings), incomplete: false };
+        }),
+    );
 }
 
 async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggestion[]> {
@@ -93,7 +106,8 @@ async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggest
             incomplete: false,
         }));
     }
-    return [...conditions, ...keys, ...tagged, ...topics].slice(0, prefix ? MAX_ITEMS : 20);
+    const values = prefix.length >= LEAST_OF_VALUE ? await taggedWith(prefix, signal) : [];
+    return [...conditions, ...keys, ...tagged, ...values.slice(0, 5), ...topics].slice(0, prefix ? MAX_ITEMS : 20);
 }
 
 /** The fields of a topic, as a recording has them that was added last. */

@@ -3,9 +3,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../use_size';
-import { useRequest } from '../../use_request';
 import { usePlayback, usePlaybackPart, type Playback, type Range } from '../../playback';
-import { count, duration, offset } from '../../format';
+import { duration, offset } from '../../format';
 import { useStore } from '../../store';
 import { timelineText } from '../../text/timeline';
 import { colour, shownTheme } from '../../theme';
@@ -14,18 +13,29 @@ import type { Recording, Topic } from '../../types';
 import { Button, Failed, Spinner } from '../../ui';
 import type { RecordingEvents } from './event_store';
 import { panSpan, useGestures, ZOOM_STEP, zoomSpan } from '../../zoom';
-import { drawLanes, LANE_HEIGHT, lanesOf, rulerTicks, xOf, type Lane } from './timeline_lanes';
+import { drawLanes, LANE_HEIGHT, rulerTicks, xOf, type Lane } from './timeline_lanes';
 import { EventLaneField, EventLaneName } from './timeline_events';
+import { Losses } from './timeline_losses';
+import { RowNames, useLaneRows } from './timeline_names';
 import { usePointer } from './timeline_pointer';
 import { useEventLane } from './use_event_lane';
 
 const SHORTEST_NS = 10_000; // of a zoomed view
-const NAME_END = 8; // characters of a topic's name that are always shown
 
-export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: number }) {
+export function Lanes({
+    lanes,
+    view,
+    width,
+    row = LANE_HEIGHT,
+}: {
+    lanes: Lane[];
+    view: Range;
+    width: number;
+    row?: number; // height of one
+}) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useStore(shownTheme);
-    const height = lanes.length * LANE_HEIGHT;
+    const height = lanes.length * row;
     useEffect(() => {
         const scale = devicePixelRatio || 1;
         const element = canvas.current!;
@@ -34,12 +44,12 @@ export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; widt
         element.style.height = `${height}px`;
         const context = element.getContext('2d')!;
         context.scale(scale, scale);
-        drawLanes(context, lanes, view, width, {
+        drawLanes(context, lanes, view, width, row, {
             lane: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)),
             line: colour('--line'),
             ink: colour('--ink'),
         });
-    }, [lanes, view.start, view.end, width, theme]);
+    }, [lanes, view.start, view.end, width, row, theme]);
     return <canvas ref={canvas} class="timeline-canvas" aria-hidden="true" />;
 }
 
@@ -206,16 +216,6 @@ function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
     );
 }
 
-/** A long name is cut in its middle: topics of one device differ at their ends. */
-export function LaneName({ topic, title }: { topic: string; title: string }) {
-    return (
-        <div class="timeline-name mono" title={title}>
-            <span class="ellipsis">{topic.slice(0, -NAME_END)}</span>
-            <span class="timeline-name-end">{topic.slice(-NAME_END)}</span>
-        </div>
-    );
-}
-
 /** What comes below the lanes: those of a second recording. */
 interface Below {
     names: ComponentChildren;
@@ -235,11 +235,11 @@ export function Timeline({
     events: RecordingEvents;
     below: Below | null;
 }) {
-    const lanes = useRequest((signal) => lanesOf(recording.id, signal), [recording.id, recording.messages]);
     const field = useRef<HTMLDivElement>(null);
     const width = useWidth(field);
     const zoom = useZoom(playback);
     const { view } = zoom;
+    const lanes = useLaneRows(recording, view, zoom.zoomed);
     const pointer = usePointer(playback, view, width);
     const lane = useEventLane({ recording, topics, playback, events, view, width, zoomTo: zoom.zoomTo });
     useGestures(field, {
@@ -247,25 +247,24 @@ export function Timeline({
         pan: (dx) => zoom.panBy(-dx / Math.max(width, 1)),
         pinchStart: () => (pointer.cancel(), lane.cancel()),
     });
-    const shown = lanes.value ?? [];
     return (
         <section class="timeline" aria-label={timelineText.title}>
             <div class="timeline-names">
                 <Corner playback={playback} zoom={zoom} />
                 {lane.visible && <EventLaneName lane={lane} />}
-                {shown.map((lane) => (
-                    <LaneName key={lane.topic} topic={lane.topic} title={`${lane.topic}: ${count(lane.count)}`} />
-                ))}
+                <RowNames lanes={lanes} />
                 {below?.names}
             </div>
             <div class="timeline-field" ref={field} {...pointer.handlers}>
                 <Slider recording={recording} playback={playback} zoom={zoom} />
                 <Ruler recording={recording} view={view} width={width} />
                 {lane.visible && <EventLaneField lane={lane} />}
-                <Lanes lanes={shown} view={view} width={width} />
+                {lanes.filtered && <div class="timeline-filter-room" />}
+                <Lanes lanes={lanes.lanes} view={view} width={width} row={lanes.height} />
+                <Losses recording={recording} view={view} width={width} />
                 {below?.lanes(view, width)}
                 <Playhead playback={playback} view={view} width={width} />
-                {lanes.loading && !lanes.value && <Spinner />}
+                {lanes.loading && <Spinner />}
             </div>
             {lanes.error !== null && <Failed error={lanes.error} retry={lanes.reload} />}
         </section>

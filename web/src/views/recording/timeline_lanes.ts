@@ -5,11 +5,17 @@ import type { Range } from '../../playback';
 import { TOPICS_MAX } from './load';
 import { timeNs } from '../../recording_time';
 
+interface Span {
+    start: bigint;
+    end: bigint;
+    count: number;
+    share: number; // of the most that a bin of the lane has
+}
 export interface Lane {
     topic: string;
-    spans: { start: bigint; end: bigint; count: number }[];
-    most: number; // of a span
+    spans: Span[];
     count: number;
+    period: number; // ns between two messages where they are not apart
 }
 interface Coverage {
     next: string | null;
@@ -18,30 +24,64 @@ interface Coverage {
 
 const BINS = 300;
 
-export async function lanesOf(id: string, signal: AbortSignal): Promise<Lane[]> {
+/** Of the whole recording, or of a part of it, in as many bins. */
+export async function lanesOf(id: string, signal: AbortSignal, part: Range | null = null): Promise<Lane[]> {
     const topics: Coverage['topics'] = [];
+    const range = part && { start: String(part.start), end: String(part.end) };
     let cursor: string | null = null;
     do {
         const page: Coverage = await get<Coverage>(
             `/recordings/${id}/coverage`,
-            { bins: BINS, tolerance: '1ns', empty: false, cursor },
+            { bins: BINS, tolerance: '1ns', empty: false, ...range, cursor },
             signal,
         );
         topics.push(...page.topics);
         cursor = page.next;
     } while (cursor && topics.length < TOPICS_MAX);
-    return topics.map(({ topic, spans }) => {
-        const parsed = spans.map(([start, end, count]) => ({ start: timeNs(start), end: timeNs(end), count }));
-        return {
-            topic,
-            spans: parsed,
-            most: parsed.reduce((most, s) => Math.max(most, s.count), 0),
-            count: parsed.reduce((sum, s) => sum + s.count, 0),
-        };
-    });
+    return topics.map(laneOf);
+}
+
+function laneOf({ topic, spans }: Coverage['topics'][number]): Lane {
+    const most = spans.reduce((most, [, , count]) => Math.max(most, count), 1);
+    const parsed = spans.map(([start, end, count]) => ({
+        start: timeNs(start),
+        end: timeNs(end),
+        count,
+        share: count / most,
+    }));
+    return { topic, spans: parsed, count: parsed.reduce((sum, { count }) => sum + count, 0), period: periodOf(parsed) };
+}
+
+/** Of messages that share a bin; if none do, the gap between two that half of the gaps are shorter than. */
+function periodOf(spans: readonly Span[]): number {
+    const steps = spans.reduce((sum, { count }) => sum + count - 1, 0);
+    if (steps > 0) {
+        return spans.reduce((sum, { start, end }) => sum + Number(end - start), 0) / steps;
+    }
+    const gaps = spans.slice(1).map(({ start }, i) => Number(start - spans[i]!.end));
+    return gaps.sort((a, b) => a - b)[gaps.length >> 1] ?? 0;
+}
+
+/** `lanes` with the spans of `fine`, which are of a part of the recording, in the place of their own. */
+export function refined(lanes: readonly Lane[], fine: readonly Lane[], part: Range): Lane[] {
+    const found = new Map(fine.map((lane) => [lane.topic, lane]));
+    return lanes.map((lane) => ({
+        ...lane,
+        spans: [
+            ...lane.spans
+                .filter(({ start }) => start < part.start)
+                .map((span) => (span.end >= part.start ? { ...span, end: part.start } : span)),
+            ...(found.get(lane.topic)?.spans ?? []),
+            ...lane.spans
+                .filter(({ end }) => end >= part.end)
+                .map((span) => (span.start < part.end ? { ...span, start: part.end } : span)),
+        ],
+    }));
 }
 
 export const LANE_HEIGHT = 18;
+const APART_PX = 4; // messages further apart than this are drawn one by one
+const STEADY = 1.5; // times the period: a longer gap is one
 
 export interface Colours {
     lane: string[];
@@ -64,24 +104,29 @@ export function drawLanes(
     lanes: Lane[],
     view: Range,
     width: number,
+    row: number, // its height
     colours: Colours,
 ): void {
-    context.clearRect(0, 0, width, lanes.length * LANE_HEIGHT);
+    context.clearRect(0, 0, width, lanes.length * row);
+    const perNs = width / (Number(view.end - view.start) || 1);
     lanes.forEach((lane, i) => {
-        const top = i * LANE_HEIGHT;
+        const top = i * row;
+        const dense = lane.period * perNs < APART_PX;
         context.fillStyle = colours.line;
-        context.fillRect(0, top + LANE_HEIGHT - 1, width, 1);
+        context.fillRect(0, top + row - 1, width, 1);
         context.fillStyle = colours.lane[i % colours.lane.length]!;
-        for (const span of lane.spans) {
+        lane.spans.forEach((span, k) => {
             const start = xOf(span.start, view, width);
             const from = start > width ? start : Math.min(start, width - 1.5); // a message at the very end is visible
-            const to = Math.max(xOf(span.end, view, width), from + 1.5);
+            const next = lane.spans[k + 1];
+            // where messages are not drawn apart, the time to the next one is no gap
+            const steady = dense && next && Number(next.start - span.end) <= STEADY * lane.period;
+            const to = Math.max(xOf(steady ? next.start : span.end, view, width), from + 1.5);
             if (to >= 0 && from <= width) {
-                const share = lane.most > 0 ? span.count / lane.most : 0;
-                const height = Math.max(3, Math.round((LANE_HEIGHT - 5) * Math.sqrt(share)));
-                context.fillRect(from, top + LANE_HEIGHT - 2 - height, to - from, height);
+                const height = Math.max(3, Math.round((row - 5) * Math.sqrt(span.share)));
+                context.fillRect(from, top + row - 2 - height, to - from, height);
             }
-        }
+        });
     });
 }
 

@@ -1,7 +1,8 @@
-// The upload queue: files are sent with tus, a few at a time, and hashed meanwhile. It continues when the upload view
-// is left.
+// The upload queue: files are sent with tus, a few at a time, in parts that the server verifies. A whole file is hashed,
+// while it is sent, only if it may be stored already, or where the browser cannot hash parts. It continues when the
+// upload view is left.
 import * as tus from 'tus-js-client';
-import { ApiError, BASE, get, ownHeaders, patch } from '../../api';
+import { ApiError, BASE, get, getPage, ownHeaders, patch } from '../../api';
 import { askServer } from '../../server_state';
 import { Store } from '../../store';
 import { text } from '../../text/common';
@@ -11,6 +12,7 @@ import type { Problem, Recording } from '../../types';
 import { uploadProgress } from '../../upload_progress';
 import { groupFiles, type Group } from './grouping';
 import { hashFile } from './hash';
+import { FIRST_PART, nextPart, Parts, verifiesParts } from './parts';
 
 // checking: everything has been sent; the checksum is compared and the recording is scanned. partial: stored, but
 // damaged.
@@ -45,6 +47,7 @@ const MAX_PARALLEL = 3;
 const QUICK_MS = 700; // a file that is hashed in this time is not sent if it is already stored
 const POLL_MS = 1500;
 const SILENT_MS = 4000; // without progress
+const OTHER_BYTES = 460; // a part that did not arrive as it was sent
 const FULL = 507; // the disk, or the quota of the collection: waiting does not help
 const RETRIES_MS = [0, 500, 1000, ...Array.from({ length: 100 }, () => 3000)]; // five minutes
 
@@ -195,6 +198,12 @@ function errorMessage(error: unknown): string {
     return error instanceof tus.DetailedError ? text.noAnswer : error instanceof Error ? error.message : String(error);
 }
 
+/** Whether a recording has as many bytes: a file that has not is no duplicate. */
+async function isSizeStored(size: number, signal: AbortSignal): Promise<boolean> {
+    const found = await getPage<Recording>('/recordings', { q: `size:${size}..${size}`, limit: 1 }, null, signal);
+    return found.items.length > 0;
+}
+
 async function findByDigest(digest: string, signal: AbortSignal): Promise<Recording | null> {
     try {
         const existing = await get<Recording>(`/recordings/sha256:${digest}`, {}, signal);
@@ -235,15 +244,18 @@ async function run(id: number): Promise<void> {
         if (transfer.file.size === 0) {
             throw new Error(uploadText.emptyFile);
         }
-        const hash = startHash(id, transfer);
-        const quick = await Promise.race([hash, new Promise<null>((done) => setTimeout(() => done(null), QUICK_MS))]);
-        signal.throwIfAborted();
         const alone = isAlone(itemOf(id)!); // of several files the server finds out
+        const hashed = !verifiesParts() || (alone && (await isSizeStored(transfer.file.size, signal)));
+        signal.throwIfAborted();
+        const hash = hashed ? startHash(id, transfer) : null;
+        const late = new Promise<null>((done) => setTimeout(() => done(null), QUICK_MS));
+        const quick = hash && (await Promise.race([hash, late]));
+        signal.throwIfAborted();
         if (quick && alone && (await foundDuplicate(id, quick, signal))) {
             return;
         }
         await send(id, transfer, quick, signal);
-        if (!quick && alone) {
+        if (hash && !quick && alone) {
             void stopIfStored(id, transfer, hash, signal);
         }
     } catch (error) {
@@ -288,7 +300,22 @@ async function send(id: number, transfer: Transfer, digest: string | null, signa
     transfer.since = { at: performance.now(), done: 0 };
     transfer.last = transfer.since.at;
     const answer: Answer = { recording: null, digest: null };
+    const parts = verifiesParts() ? new Parts(transfer.file) : null;
+    let began = 0; // of the part
     const upload = new tus.Upload(transfer.file, {
+        ...(parts && {
+            chunkSize: FIRST_PART,
+            fileReader: { openFile: () => Promise.resolve(parts) },
+            onBeforeRequest: (request) => {
+                if (request.getMethod() === 'PATCH') {
+                    request.setHeader('Upload-Checksum', parts.checksum);
+                    began = performance.now();
+                }
+            },
+            onChunkComplete: (size) => {
+                upload.options.chunkSize = nextPart(size, performance.now() - began);
+            },
+        }),
         endpoint: BASE + '/uploads',
         metadata: metadataOf(item, digest),
         headers: ownHeaders,
@@ -316,9 +343,7 @@ async function send(id: number, transfer: Transfer, digest: string | null, signa
             if (status === 0) {
                 void askServer();
             }
-            return (
-                status === 0 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== FULL)
-            );
+            return [0, 409, 423, 429, OTHER_BYTES].includes(status) || (status >= 500 && status !== FULL);
         },
         onProgress: (sent) => signal.aborted || progress(id, transfer, sent),
         onError: (error) => fail(id, error),
@@ -342,10 +367,14 @@ interface Answer {
 async function check(id: number, transfer: Transfer, answer: Answer): Promise<void> {
     const { signal } = transfer.removed;
     try {
-        change(id, { state: 'checking', done: transfer.file.size, speed: 0 });
+        change(id, {
+            state: 'checking',
+            done: transfer.file.size,
+            speed: 0,
+            ...(verifiesParts() && { hashed: transfer.file.size }),
+        });
         startNext();
-        const digest = await startHash(id, transfer);
-        if (answer.digest && hexOf(answer.digest) !== digest) {
+        if (!verifiesParts() && answer.digest && hexOf(answer.digest) !== (await startHash(id, transfer))) {
             throw new Error(uploadText.otherBytes);
         }
         if (!answer.recording) {

@@ -6,7 +6,8 @@ import { pairText } from '../../../text/recording';
 import type { Recording } from '../../../types';
 import { useRequest } from '../../../use_request';
 import { Failed } from '../../../ui';
-import { LaneName, Lanes } from '../timeline';
+import { Lanes } from '../timeline';
+import { LaneNames as Names } from '../timeline_names';
 import { lanesOf, xOf, type Lane } from '../timeline_lanes';
 import { recordedShift, type Pair } from './pair';
 
@@ -29,9 +30,7 @@ export function LaneNames({ pair, lanes }: { pair: Pair; lanes: Lane[] }) {
             <div class="timeline-name pair-name" title={pair.second.name}>
                 {pairText.numbered(2, pair.second.name)}
             </div>
-            {lanes.map((lane) => (
-                <LaneName key={lane.topic} topic={lane.topic} title={lane.topic} />
-            ))}
+            <Names lanes={lanes} />
         </>
     );
 }

@@ -70,6 +70,12 @@ export class PlaybackView extends Playback {
     override setLoop(loop: boolean): void {
         this.shared.setLoop(loop);
     }
+    override setLate(panel: object, late: boolean): void {
+        this.shared.setLate(panel, late);
+    }
+    override setWaits(waits: boolean): void {
+        this.shared.setWaits(waits);
+    }
     override play(): void {
         this.shared.play();
     }

@@ -1,0 +1,219 @@
+/* See layout_internal.h. A video is a file of the store's folder of derived files, and beside it there is a note: its
+ * size, its digest and the statistics of its images, which stay when the video had to go for lack of room. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/output_file.h"
+#include "datasets/layout_internal.h"
+#include "store/store.h"
+#include "work/derived_cache.h"
+
+enum { VIDEO_THREADS = 8, PIECE = 1 << 20, VIDEO_PATH = 4096 };
+
+struct names { /* of a video */
+    char key[SHA1_HEX];
+    char video[VIDEO_PATH], note[VIDEO_PATH];
+};
+
+/* The key is over all that the bytes depend on; another dataset may have the same frames. */
+static bool name_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e, uint32_t source,
+                       struct names *out, struct reel_error *err) {
+    const char *folder = store_derived_folder(app->store);
+    struct digest d;
+    made_start_key(&d, l, e);
+    made_add_text(&d, l->definition.sources[source]);
+    made_add_number(&d, e->e.grid_ns);
+    made_add_number(&d, (int64_t)e->e.first);
+    made_add_number(&d, (int64_t)e->e.frames);
+    digest_end_hex(&d, out->key);
+    return (snprintf(out->video, VIDEO_PATH, "%s/%s-%s.mp4", folder, e->content, out->key) < VIDEO_PATH &&
+            snprintf(out->note, VIDEO_PATH, "%s/%s-%s.note", folder, e->content, out->key) < VIDEO_PATH) ||
+           reel_fail(err, REEL_ARGUMENT, "the path of the data folder is too long");
+}
+
+/* ---- notes */
+
+struct note { /* as it is in the file, which other versions of the program do not read: the key has the version */
+    char magic[8];
+    struct layout_video video;
+};
+static const char magic[8] = "reelmp4";
+
+static bool read_note(const struct names *n, struct layout_video *out) {
+    struct note note;
+    AUTO_FD int fd = open(n->note, O_RDONLY | O_CLOEXEC);
+    bool good = fd >= 0 && disk_read_at(fd, &note, sizeof note, 0) && memcmp(note.magic, magic, sizeof magic) == 0 &&
+                note.video.sha256[SHA256_HEX - 1] == '\0';
+    if (good) {
+        note.video.source = out->source;
+        *out = note.video;
+    }
+    return good;
+}
+
+/* ---- making */
+
+static bool take_room(void *server, uint64_t bytes, struct reel_error *err) {
+    return http_server_hold(server, bytes, err);
+}
+static void give_room(void *server, uint64_t bytes) {
+    http_server_give_back(server, bytes);
+}
+
+/* A file that is renamed to `path` when it is complete; several threads may make the same. */
+static bool begin_file(struct app *app, const char *path, struct output_file *o, struct reel_error *err) {
+    *o = (struct output_file){.path = path, .fd = -1, .replace = true};
+    if (asprintf(&o->temporary, "%s/making-XXXXXX", store_derived_folder(app->store)) < 0) {
+        o->temporary = NULL;
+        return reel_fail_memory(err);
+    }
+    if ((o->fd = mkostemp(o->temporary, O_CLOEXEC)) < 0) {
+        free(TAKE(o->temporary));
+        return reel_fail_errno(err, "the store cannot write a video");
+    }
+    return true;
+}
+
+static bool digest_file(const char *path, struct layout_video *out, struct reel_error *err) {
+    AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_MEM uint8_t *piece = malloc(PIECE);
+    struct digest d;
+    ssize_t n = 0;
+    if (!piece) {
+        return reel_fail_memory(err);
+    }
+    digest_start(&d, DIGEST_SHA256);
+    while (fd >= 0 && (n = read(fd, piece, PIECE)) > 0) {
+        digest_add(&d, piece, (size_t)n);
+    }
+    out->size = d.size;
+    digest_end_hex(&d, out->sha256);
+    return (fd >= 0 && n == 0) || reel_fail_errno(err, "the store cannot read a video");
+}
+
+static bool write_video(struct app *app, struct dataset_camera *camera, const char *path, struct layout_video *out,
+                        const struct reel_progress *progress, struct reel_error *err) {
+    const struct reel_room room = {take_room, give_room, app->http};
+    AUTO(reel_conversion_free)
+    struct reel_conversion *c = dataset_camera_video(camera, &room, app->threads, NULL, err);
+    AUTO(output_file_done) struct output_file file = {.fd = -1};
+    const struct reel_output output = {output_file_write, output_file_rewrite, &file};
+    if (!c || !begin_file(app, path, &file, err)) {
+        return false;
+    }
+    c->max_threads = VIDEO_THREADS;
+    return conversion_write(c, &output, NULL, progress, err) && digest_file(file.temporary, out, err) &&
+           output_file_finish(&file, err);
+}
+
+static bool write_note(struct app *app, const char *path, const struct layout_video *video, struct reel_error *err) {
+    AUTO(output_file_done) struct output_file file = {.fd = -1};
+    struct note note = {.video = *video};
+    memcpy(note.magic, magic, sizeof magic);
+    return begin_file(app, path, &file, err) && output_file_write(&file, &note, sizeof note, err) &&
+           output_file_finish(&file, err);
+}
+
+static bool make_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,
+                       const struct reel_progress *progress, struct layout_video *out, struct reel_error *err) {
+    const struct dataset_spec spec = made_spec(l, e);
+    struct names names;
+    if (!name_video(app, l, e, out->source, &names, err)) {
+        return false;
+    }
+    AUTO(reel_recording_free) struct reel_recording *recording = made_recording(app, e, err);
+    AUTO(dataset_camera_free)
+    struct dataset_camera *camera = recording ? dataset_camera_new(recording, &spec, &e->e, out->source, err) : NULL;
+    memset(out->stats, 0, sizeof out->stats);
+    return camera && write_video(app, camera, names.video, out, progress, err) &&
+           dataset_camera_statistics(camera, out->stats, err) && write_note(app, names.note, out, err);
+}
+
+bool made_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,
+                const struct reel_progress *progress, struct layout_video *out, struct reel_error *err) {
+    struct names names;
+    return name_video(app, l, e, out->source, &names, err) &&
+           (read_note(&names, out) || make_video(app, l, e, progress, out, err));
+}
+
+/* ---- reading */
+
+struct request { /* of a job, that makes the video again */
+    struct app *app;
+    struct dataset_layout *layout;
+    const struct layout_episode *episode;
+    uint32_t source;
+};
+
+static void free_request(void *context) {
+    struct request *q = context;
+    layout_free(q->layout);
+    free(q);
+}
+
+static bool run_request(void *context, const struct reel_progress *progress, void **object, uint64_t *memory,
+                        struct reel_error *err) {
+    const struct request *q = context;
+    struct layout_video made = {.source = q->source};
+    *object = layout_ref(q->layout); /* the file is what is made; something has to stand for it */
+    *memory = 0;
+    if (!make_video(q->app, q->layout, q->episode, progress, &made, err)) {
+        layout_free(q->layout);
+        return false;
+    }
+    return true;
+}
+
+static void *ref_layout(void *layout) {
+    return layout_ref(layout);
+}
+static void unref_layout(void *layout) {
+    layout_free(layout);
+}
+
+static int open_whole(const struct names *names, uint64_t size) {
+    struct stat st;
+    int fd = open(names->video, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || (uint64_t)st.st_size != size)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+int layout_video_open(struct app *app, struct dataset_layout *l, const struct layout_file *file, int64_t wait_ns,
+                      struct reel_error *err) {
+    static const struct derived_kind kind = {
+        .job = "plan", .make = run_request, .free_context = free_request, .ref = ref_layout, .unref = unref_layout};
+    struct names names;
+    char job[33];
+    if (!name_video(app, l, file->episode, file->video->source, &names, err)) {
+        return -1;
+    }
+    int fd = open_whole(&names, file->size);
+    if (fd >= 0) {
+        return fd;
+    }
+    const struct derived_request derived = {.key = names.key, .subject = "video", .owner = "", .wait_ns = wait_ns};
+    struct request *q = calloc(1, sizeof *q);
+    if (q) {
+        *q = (struct request){app, layout_ref(l), file->episode, file->video->source};
+    }
+    derived_drop(app->derived, names.key);
+    struct dataset_layout *made = derived_get(app->derived, &kind, &derived, q, job, err);
+    if (made) {
+        layout_free(made);
+        derived_drop(app->derived, names.key);
+        fd = open_whole(&names, file->size);
+    }
+    if (fd < 0 && err->code == REEL_OK) {
+        reel_fail(err, REEL_BUSY, "a video of a dataset is being made; try again");
+    }
+    return fd;
+}

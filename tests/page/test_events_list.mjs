@@ -1,0 +1,70 @@
+// The list of the events of all recordings, and where else the words of a search are found.
+import { Server, assert, checkAxeInBothThemes, eventually, withPage } from './harness.mjs';
+import { driveBag, uploadBag } from './bags.mjs';
+
+let server, drive;
+export async function setUp() {
+    server = await Server.start();
+    drive = await uploadBag(server, 'drive.bag', driveBag());
+    await server.json(`/recordings/${drive.id}`, {
+        method: 'PATCH',
+        headers: { 'Content-Type': 'application/merge-patch+json' },
+        body: JSON.stringify({ tags: { season: 'autumn' } }),
+    });
+    const start = BigInt(drive.start_ns);
+    for (const [at, title, tags] of [
+        [2, 'wheel slips', { floor: 'wet' }],
+        [6, 'door opens', {}],
+    ]) {
+        const [from, to] = [at, at + 1].map((s) => String(start + BigInt(s) * 1000000000n));
+        await server.json('/events', {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify({ recording: drive.id, start: from, end: to, title, tags }),
+        });
+    }
+}
+export async function tearDown() {
+    await server?.end();
+}
+
+const titles = (page) => page.locator('.events tbody td:nth-child(2)').allTextContents();
+
+export const tests = {
+    async lists_and_filters_events() {
+        await withPage(server, '/', {}, async (page) => {
+            await page.getByRole('navigation').getByRole('link', { name: 'Events' }).click();
+            await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
+            await page.locator('.events tbody').waitFor();
+            assert.deepEqual(await titles(page), ['wheel slips', 'door opens']);
+            await checkAxeInBothThemes(page);
+            await page.getByRole('searchbox', { name: 'Words in title or tags' }).fill('WET wheel');
+            await eventually(async () => (await titles(page)).length === 1, 'the event with both words');
+            assert.equal(new URL(page.url()).searchParams.get('q'), 'WET wheel');
+            await page.getByRole('link', { name: 'wheel slips' }).click();
+            await page.locator('.timeline-range').waitFor();
+            const at = page.getByRole('slider', { name: 'Playhead' });
+            await eventually(async () => Number(await at.getAttribute('aria-valuenow')) === 2, 'the moment');
+            await page.goBack();
+            await page.getByLabel('Since').selectOption('7 days');
+            await page.getByText('No events match').waitFor(); // it was in 2010
+        });
+    },
+    async words_of_tags_and_events_are_pointed_to() {
+        await withPage(server, '/?q=autumn', {}, async (page) => {
+            const link = page.getByRole('link', { name: 'season:autumn' });
+            await link.click();
+            await page.locator('.library-list .table-row').first().waitFor();
+            assert.equal(new URL(page.url()).searchParams.get('q'), 'season:autumn');
+        });
+        await withPage(server, '/?q=slips', {}, async (page) => {
+            await page.getByRole('link', { name: 'Events with these words' }).click();
+            await page.getByRole('link', { name: 'wheel slips' }).waitFor();
+        });
+        await withPage(server, '/', {}, async (page) => {
+            await page.getByRole('combobox', { name: 'Search recordings' }).pressSequentially('autu');
+            await page.getByRole('option', { name: 'season:autumn' }).click();
+            await page.waitForURL(/q=season/);
+        });
+    },
+};

@@ -1,0 +1,25 @@
+// The texts of the list of all events.
+export const allEventsText = {
+    title: 'Events',
+    words: 'Words in title or tags',
+    kind: 'Kind',
+    kinds: {
+        '': 'Added events',
+        any: 'Of recordings: all',
+        collision: 'Of recordings: collisions',
+        added: 'Of recordings: actors added',
+        removed: 'Of recordings: actors removed',
+        blocked: 'Of recordings: vehicles blocked',
+        traffic_light: 'Of recordings: traffic lights',
+    },
+    since: 'Since',
+    spans: { '': 'Any time', today: 'Today', 'now-7d': '7 days', 'now-30d': '30 days', 'now-365d': 'A year' },
+    time: 'Time',
+    event: 'Event',
+    lasts: 'Duration',
+    recording: 'Recording',
+    tags: 'Tags',
+    author: 'Author',
+    noMatch: 'No events match',
+    none: 'No events have a date yet. Add them to recordings: press M in one.',
+};

@@ -1,0 +1,68 @@
+// Where a damaged recording has lost messages: spans over all lanes, between the messages stored before and after.
+import { get } from '../../api';
+import { duration } from '../../format';
+import type { Range } from '../../playback';
+import { relativeTime, timeNs } from '../../recording_time';
+import { timelineText } from '../../text/timeline';
+import type { Finding, Recording } from '../../types';
+import { useRequest } from '../../use_request';
+import { xOf } from './timeline_lanes';
+
+const LEAST_PX = 3;
+
+interface Loss extends Range {
+    texts: string[];
+}
+
+/** Those that touch are one. */
+function lossesOf(findings: readonly Finding[]): Loss[] {
+    const losses: Loss[] = [];
+    for (const { start, end, text } of findings) {
+        if (start && end) {
+            losses.push({ start: timeNs(start), end: timeNs(end), texts: [text] });
+        }
+    }
+    losses.sort((a, b) => (a.start < b.start ? -1 : 1));
+    return losses.reduce<Loss[]>((joined, loss) => {
+        const last = joined.at(-1);
+        if (last && loss.start <= last.end) {
+            last.end = loss.end > last.end ? loss.end : last.end;
+            last.texts.push(...loss.texts);
+        } else {
+            joined.push(loss);
+        }
+        return joined;
+    }, []);
+}
+
+export function Losses({ recording, view, width }: { recording: Recording; view: Range; width: number }) {
+    const found = useRequest(
+        (signal) =>
+            recording.damaged
+                ? get<{ findings: Finding[] }>(`/recordings/${recording.id}/scan`, { times: true }, signal)
+                : Promise.resolve(null),
+        [recording.id, recording.damaged, recording.messages],
+    );
+    return (
+        <>
+            {lossesOf(found.value?.findings ?? [])
+                .filter(({ start, end }) => end >= view.start && start <= view.end)
+                .map(({ start, end, texts }) => {
+                    const from = Math.max(0, xOf(start, view, width));
+                    const to = Math.min(width, xOf(end, view, width));
+                    const wide = Math.max(to - from, LEAST_PX);
+                    const label = timelineText.lost(relativeTime(recording, start), duration(end - start), texts);
+                    return (
+                        <div
+                            key={String(start)}
+                            class="timeline-loss"
+                            role="img"
+                            aria-label={label}
+                            title={label}
+                            style={{ left: `${Math.min(from, width - wide)}px`, width: `${wide}px` }}
+                        />
+                    );
+                })}
+        </>
+    );
+}
