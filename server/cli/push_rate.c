@@ -1,5 +1,5 @@
-/* See push_rate.h. A token bucket that holds what a quarter of a second brings, so that any ten seconds send at most
- * 2.5 % more than the limit. */
+/* See push_rate.h. A token bucket that holds what 0.4 s bring, so that any ten seconds send at most
+ * 4 % more than the limit. */
 #include "cli/push_rate.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "convert/split.h"
 
-static const double DEPTH_S = 0.25, PIECE_S = 0.02;           /* no piece is smaller than what PIECE_S brings */
+static const double DEPTH_S = 0.4, PIECE_S = 0.02;            /* no piece is smaller than what PIECE_S brings */
 static const int64_t STEP_NS = 20000000, LOOK_NS = 250000000; /* how often it waits, and looks for the file */
 
 bool push_rate_parse(const char *text, uint64_t *out, struct reel_error *err) {
