@@ -139,15 +139,18 @@ class Server:
         return self.request('GET', path, headers={k.replace('_', '-'): v for k, v in headers.items()})
 
     def put(self, name, body, query='', collection='lab', **headers):
-        """Uploads; the answer's json() is the recording."""
+        """Uploads; the answer's json() is the recording. Its scan is waited for, however busy the machine is."""
         path = '%s/recordings/by-name/%s/%s%s' % (API, collection, urllib.parse.quote(name), query)
-        return self.request('PUT', path, body, {k.replace('_', '-'): v for k, v in headers.items()})
+        return self.request('PUT', path, body, {'Prefer': 'wait=60', **{k.replace('_', '-'): v for k, v in headers.items()}}, 2 * PATIENCE)
 
     def added(self, name, body, query='', collection='lab'):
         answer = self.put(name, body, query, collection)
-        if answer.status not in (200, 201):
+        if answer.status not in (200, 201, 202):
             raise AssertionError('upload of %s: %r' % (name, answer))
-        return answer.json()['id']
+        number = answer.json()['id']
+        if answer.status == 202:
+            eventually(lambda: self.get('%s/recordings/%s' % (API, number)).json().get('state') != 'scanning')
+        return number
 
     def raw(self, data, timeout=PATIENCE, pieces=None, pause=0):
         """Bytes to a socket of its own, and all that comes back until the server closes."""
