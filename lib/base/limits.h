@@ -52,6 +52,10 @@ enum {
     REEL_ROW_GROUP_BYTES = 32 << 20, /* values of one row group of a table, where no single row has more */
     REEL_EMPTY_VALUES_MAX = 4096,    /* values of one payload that occupy no bytes in it */
     REEL_LEGACY_MESSAGE_MAX = 128 << 20,     /* one message of a .traj or .state: NanoVer's own limit */
+    REEL_SOCKET_MESSAGE_MAX = 1 << 20,       /* one message that the server receives by WebSocket … */
+    REEL_SOCKET_RECORDED_MAX = 128 << 20,    /* … and one that `reel record` does */
+    REEL_SOCKET_QUEUED_MAX = 64 << 10,       /* bytes waiting to be sent with which a WebSocket does not read */
+    REEL_SOCKET_LIST_MAX = 1000,             /* recordings that NanoVer's playback/list names */
     REEL_STATISTICS_CHANNELS_MAX = 8192,     /* channels of a recording whose fields have statistics … */
     REEL_STATISTICS_FIELDS_MAX = 1024,       /* fields of one channel that have statistics … */
     REEL_STATISTICS_ALL_FIELDS_MAX = 131072, /* … and of all channels of a recording */

@@ -3,6 +3,7 @@
 #include "play/play_state.h"
 
 #include <stdlib.h>
+#include <sys/eventfd.h>
 
 #include "base/clock.h"
 #include "base/options.h"
@@ -31,6 +32,7 @@ struct reel_play *reel_play_new(const struct reel_play_options *given, struct re
     condition_init(&play->changed);
     pthread_mutex_init(&play->mutex, NULL);
     play->references = 1;
+    play->wake = -1;
     play->options = options;
     if (options.n_pause_topics > 0 &&
         !(play->options.pause_topics = arena_texts(&play->arena, options.pause_topics, options.n_pause_topics))) {
@@ -81,6 +83,12 @@ void play_through(struct reel_play *play, play_view view, uint32_t actor) {
     play->actor = actor;
 }
 
+void play_wake(struct reel_play *play, int fd) {
+    pthread_mutex_lock(&play->mutex);
+    play->wake = fd;
+    pthread_mutex_unlock(&play->mutex);
+}
+
 bool reel_play_set(struct reel_play *play, const struct reel_play_change *given, struct reel_error *err) {
     struct reel_play_change own, *change = &own;
     if (!options_copy(&own, sizeof own, given, "reel_play_change", err)) {
@@ -103,6 +111,9 @@ bool reel_play_set(struct reel_play *play, const struct reel_play_change *given,
             play->seeks = true;
         }
         pthread_cond_broadcast(&play->changed);
+        if (play->wake >= 0) {
+            (void)eventfd_write(play->wake, 1);
+        }
     }
     pthread_mutex_unlock(&play->mutex);
     return good || reel_fail(err, REEL_ARGUMENT, "the position lies outside of what is played");
@@ -121,6 +132,14 @@ void reel_play_get(struct reel_play *play, struct reel_play_state *out) {
 
 /* ---- waiting */
 
+int64_t play_reached_at(const struct reel_play *play, int64_t tape) {
+    if (play->state.paused) {
+        return INT64_MAX;
+    }
+    double left = play->state.speed == 0 ? 0 : (double)(tape - play->anchor_tape) / play->state.speed;
+    return left >= (double)(INT64_MAX / 2) ? INT64_MAX : play->anchor_ns + (int64_t)left;
+}
+
 enum due play_wait_for(struct reel_play *play, int64_t tape, int64_t limit_ns) {
     for (;;) {
         int64_t now = clock_ns(), until = limit_ns;
@@ -128,8 +147,7 @@ enum due play_wait_for(struct reel_play *play, int64_t tape, int64_t limit_ns) {
             return SEEKS;
         }
         if (!play->state.paused) {
-            double left = play->state.speed == 0 ? 0 : (double)(tape - play->anchor_tape) / play->state.speed;
-            int64_t due = left >= (double)(INT64_MAX / 2) ? INT64_MAX : play->anchor_ns + (int64_t)left;
+            int64_t due = play_reached_at(play, tape);
             if (play->state.speed == 0) {
                 play_anchor(play, tape);
                 due = now;

@@ -19,6 +19,7 @@ struct reel_play {
     int64_t tape_ns;                /* of the last message */
     int64_t anchor_ns, anchor_tape; /* this tape time is, or was, at this time of the monotonic clock */
     bool seeks;                     /* to state.position_ns */
+    int wake;                       /* play_wake(), -1: none */
     struct arena arena;             /* of options.pause_topics */
     unsigned references;
 };
@@ -27,6 +28,8 @@ struct reel_play {
 enum due { DUE, SEEKS, NOT_YET };
 /* Waits until `tape` is reached or a new position is wanted, but not beyond `limit_ns` of the monotonic clock. */
 enum due play_wait_for(struct reel_play *play, int64_t tape, int64_t limit_ns);
+/* When this tape time is reached, on the monotonic clock; INT64_MAX: not as things are. */
+int64_t play_reached_at(const struct reel_play *play, int64_t tape);
 /* This tape time is now. */
 void play_anchor(struct reel_play *play, int64_t tape);
 

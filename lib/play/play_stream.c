@@ -12,6 +12,7 @@
 #include "index/pack_model.h"
 #include "stream/initial_state.h"
 #include "stream/selection.h"
+#include "stream/view.h"
 
 enum { CLOCK_BYTES = 8, STATE_CHANNELS_MAX = 8 /* of one recording, besides its own */ };
 static const struct reel_channel unused = {.name = "", .type = "", .encoding = ""};
@@ -102,6 +103,9 @@ static bool note_positions(struct player *p, struct reel_error *err) {
 static struct reel_stream *open_below(const struct reel_play *play, struct reel_recording *const *recordings,
                                       uint32_t n, const struct reel_selection *selection, struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);
+    if (stream && selection->view) {
+        stream = selection->view->open(stream, recordings, n, selection, err);
+    }
     return stream && play->view ? play->view(stream, play->actor, err) : stream;
 }
 
@@ -219,7 +223,8 @@ static enum reel_step wait_locked(struct player *p, int64_t limit_ns, bool *due,
             return REEL_STEP_ERROR;
         }
         enum reel_step step = play_fetch(p, err);
-        if (step != REEL_STEP_MESSAGE || p->at_once) {
+        bool shown = p->play->wake >= 0 && p->waits && p->next.before_start; /* also while it is paused */
+        if (step != REEL_STEP_MESSAGE || p->at_once || shown) {
             *due = true;
             return step;
         }
@@ -245,6 +250,30 @@ bool reel_play_wait(struct reel_stream *played, int64_t timeout_ns) {
     return due || p->failed;
 }
 
+int64_t play_due(struct reel_stream *played) {
+    struct player *p = (struct player *)played;
+    if (reel_play_wait(played, 0)) {
+        return 0;
+    }
+    pthread_mutex_lock(&p->play->mutex);
+    int64_t due = play_reached_at(p->play, ticks_first(p) ? p->tick_tape : p->next_tape);
+    pthread_mutex_unlock(&p->play->mutex);
+    return due;
+}
+
+void play_step(struct reel_stream *played) {
+    struct player *p = (struct player *)played;
+    p->at_once = true;
+    p->due = false;
+}
+
+void play_rest(struct reel_stream *played) {
+    const struct reel_stream *now = current((struct player *)played);
+    for (uint32_t i = 0; i < now->n_sources; i++) {
+        reader_rest(now->readers[i]);
+    }
+}
+
 /* The mutex is held. */
 static enum reel_step next_locked(struct player *p, struct reel_message *m, struct reel_error *err) {
     bool due = p->due;
@@ -264,6 +293,9 @@ static enum reel_step next_locked(struct player *p, struct reel_message *m, stru
         give_clock(p, m);
     } else if (step == REEL_STEP_MESSAGE) {
         give_message(p, m);
+        if (p->at_once && p->play->state.paused) {
+            play_anchor(p->play, p->play->tape_ns); /* from here it goes on */
+        }
     }
     p->at_once = false;
     return step;

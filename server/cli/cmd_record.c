@@ -10,7 +10,8 @@
 #include "base/grow.h"
 #include "cli/cli.h"
 #include "cli/record_follow.h"
-#include "cli/record_remote.h"
+#include "cli/record_socket.h"
+#include "cli/record_spool.h"
 #include "convert/conversion.h"
 #include "convert/split.h"
 #include "formats/rows/append.h"
@@ -25,6 +26,7 @@ static const enum reel_row_media media[] = {REEL_ROWS_JSON, REEL_ROWS_MSGPACK};
 static const char *const media_types[] = {"application/x-ndjson", "application/msgpack"};
 
 struct request {
+    const char *source; /* ws://…, NULL: rows from the standard input */
     const char *target, *to, *name, *collection, *compression, *token_file, *follow_file, *idle, *split_size,
         *split_duration;
     uint64_t split_messages, max_splits;
@@ -35,18 +37,20 @@ struct request {
     size_t n_settings;
 };
 
-/* Where the rows go: one of the two. */
+/* Where the messages go, one of the two, and where they come from. */
 struct recording {
     struct reel_recorder *recorder;
     struct reel_rows *rows;
-    struct record_remote *remote;
+    struct record_spool *spool;
+    struct record_socket *socket; /* where they come from; NULL: the standard input */
     int64_t synced_ns;
     uint64_t messages;
 };
 static void recording_done(struct recording *r) {
     reel_rows_free(r->rows);
     reel_recorder_free(r->recorder);
-    record_remote_free(r->remote);
+    record_spool_free(r->spool);
+    record_socket_free(r->socket);
 }
 
 static bool record_go_on(void) {
@@ -57,8 +61,8 @@ static bool record_append(struct recording *r, enum reel_row_media medium, struc
                           struct reel_error *err) {
     struct reel_rows_added added;
     int64_t now = reel_now_ns();
-    if (r->remote) {
-        return record_remote_append(r->remote, rows, err);
+    if (r->spool) {
+        return record_spool_append(r->spool, rows, err);
     }
     if (!reel_rows_append(r->rows, medium, rows, now, &added, err)) {
         return false;
@@ -168,19 +172,24 @@ static bool record_file(const struct request *q, const struct reel_writer *write
         .size = sizeof to, .compression = q->compression, .settings = q->settings, .n_settings = q->n_settings};
     bool direct = writer->recorder, splits = is_split(q);
     struct record_split_options split = {.target = direct ? NULL : writer, .convert = &to};
+    const struct record_socket_options from = {.url = q->source,
+                                               .token_file = q->token_file,
+                                               .from_zero = strcmp(writer->name, "nanover") == 0,
+                                               .go_on = record_go_on};
     if (!adjacent) {
         return reel_fail_memory(err);
     }
     const struct reel_writer *own = direct ? writer : reel_writer_named(".mcap", NULL, err);
     const struct reel_recorder_options *options = direct ? &own_options : NULL;
-    if (!own || !read_split(q, &split, err) ||
+    if (!own || !read_split(q, &split, err) || (q->source && !(r.socket = record_socket_open(&from, err))) ||
         !(r.recorder = splits ? record_split_open(q->target, own, options, &split, err)
                               : reel_recorder_open(direct ? q->target : adjacent, own, options, err)) ||
-        !(r.rows = reel_rows_new(r.recorder, err))) {
+        (!q->source && !(r.rows = reel_rows_new(r.recorder, err)))) {
         return false;
     }
     struct reel_error why = {0}, closing = {0};
-    bool good = record_input(&r, media[q->input], &why);
+    bool good = q->source ? record_socket_run(r.socket, r.recorder, &r.messages, &why)
+                          : record_input(&r, media[q->input], &why);
     bool closed = reel_recorder_close(TAKE(r.recorder), &closing); /* what came before a failure is kept */
     if (!closed || (direct && !good)) {
         return reel_error_pass(err, good ? &closing : &why);
@@ -190,6 +199,20 @@ static bool record_file(const struct request *q, const struct reel_writer *write
     }
     fprintf(stderr, "reel record: %llu messages\n", (unsigned long long)r.messages);
     return good || reel_error_pass(err, &why);
+}
+
+/* The file is what is kept while the link is cut. */
+static bool follow_remote(const struct record_remote_options *options, const char *file, int64_t idle_ns,
+                          struct reel_error *err) {
+    AUTO(record_remote_free) struct record_remote *remote = record_remote_open(options, err);
+    struct reel_error why = {0};
+    uint64_t messages = 0;
+    if (!remote) {
+        return false;
+    }
+    fprintf(stderr, "reel record: recording %s\n", record_remote_id(remote));
+    bool good = record_follow(remote, file, idle_ns, &messages, &why);
+    return record_remote_finish(remote, err) && (good || reel_error_pass(err, &why));
 }
 
 static bool record_remote(const struct request *q, struct reel_error *err) {
@@ -203,15 +226,17 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
                                                   .token_file = q->token_file,
                                                   .media_type = media_types[q->input],
                                                   .go_on = record_go_on};
-    AUTO_STRUCT(recording_done) struct recording r = {.remote = record_remote_open(&options, err)};
-    if (!r.remote) {
+    if (q->follow_file) {
+        return follow_remote(&options, q->follow_file, idle_ns, err);
+    }
+    AUTO_STRUCT(recording_done) struct recording r = {.spool = record_spool_open(&options, media[q->input], err)};
+    if (!r.spool) {
         return false;
     }
-    fprintf(stderr, "reel record: recording %s\n", record_remote_id(r.remote));
+    fprintf(stderr, "reel record: recording %s\n", record_spool_id(r.spool));
     struct reel_error why = {0};
-    bool good = q->follow_file ? record_follow(r.remote, q->follow_file, idle_ns, &r.messages, &why)
-                               : record_input(&r, media[q->input], &why);
-    return record_remote_finish(r.remote, err) && (good || reel_error_pass(err, &why));
+    bool good = record_input(&r, media[q->input], &why);
+    return record_spool_finish(r.spool, err) && (good || reel_error_pass(err, &why));
 }
 
 /* The options of the format's own, checked before the recording begins. */
@@ -253,6 +278,12 @@ static int run_record(int argc, char **argv) {
     }
     AUTO_MEM char *file_name = q.follow_file ? record_finished_name(cli_file_name(q.follow_file)) : NULL;
     q.name = q.name ? q.name : file_name;
+    if (first < argc && record_is_socket(argv[first])) {
+        q.source = argv[first++];
+    }
+    if (q.source && q.to) {
+        return cli_misused(&cli_record, "what a WebSocket sends is recorded into a file, not --to a server");
+    }
     if (argc - first != (q.to ? 0 : 1) || (q.to && !q.name) || (q.follow_file && !q.to)) {
         return cli_misused(&cli_record, q.to && argc == first ? "--to needs --name"
                                         : q.follow_file       ? "--follow-file needs --to"
@@ -276,8 +307,8 @@ static int run_record(int argc, char **argv) {
 
 const struct cli_command cli_record = {
     .name = "record",
-    .arguments = "FILE [OPTION]… | --to URL --name NAME [OPTION]…",
-    .summary = "record rows from the standard input as they come",
+    .arguments = "[ws://HOST:PORT] FILE [OPTION]… | --to URL --name NAME [OPTION]…",
+    .summary = "record rows from the standard input, or what a NanoVer server sends, as they come",
     .details =
         "A row is {\"topic\": …, \"log_time\": …, \"data\": …}; a row {\"$channel\": {\"topic\": …, \"type\": "
         "…, \"encoding\": …}} "
@@ -285,6 +316,7 @@ const struct cli_command cli_record = {
         "The file's extension names its format. Ctrl-C ends the recording.\n"
         "With --split-… a recording is several files, each complete: it begins with the last messages of latched "
         "topics and the state where messages are changes.\n"
+        "From ws://HOST:38801 come the messages of a NanoVer server, or of /nanover of an archive, as they were sent.\n"
         "With --follow-file, what is complete in a file goes into the live recording while the file grows.",
     .run = run_record,
 };

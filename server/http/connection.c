@@ -240,7 +240,7 @@ static enum MHD_Result send_reply(struct http_request *r) {
     if (!response) {
         return MHD_NO;
     }
-    if (r->close || atomic_load_explicit(&r->server->draining, memory_order_relaxed)) {
+    if (!r->socket && (r->close || atomic_load_explicit(&r->server->draining, memory_order_relaxed))) {
         reply_header(response, "Connection", "close");
     }
     r->response = NULL;
@@ -379,12 +379,23 @@ static void connection_count(struct http_request *r, bool cut) {
     atomic_fetch_add_explicit(&counters->bytes_out, r->sent_bytes, memory_order_relaxed);
 }
 
+void connection_ended(struct http_request *r, bool cut) {
+    connection_count(r, cut);
+    log_request(r, cut);
+    if (r->server->options.finished) {
+        r->server->options.finished(r);
+    }
+}
+
 void connection_on_completed(void *context, struct MHD_Connection *mhd, void **request,
                              enum MHD_RequestTerminationCode code) {
     struct http_request *r = *request;
     (void)context, (void)mhd;
     *request = NULL;
     if (!r) {
+        return;
+    }
+    if (socket_runs(r)) {
         return;
     }
     bool cut = code != MHD_REQUEST_TERMINATED_COMPLETED_OK && !r->rejected;
@@ -404,11 +415,7 @@ void connection_on_completed(void *context, struct MHD_Connection *mhd, void **r
         if (r->began && !r->body_ended && !r->replied && r->route->aborted) {
             r->route->aborted(r);
         }
-        connection_count(r, cut);
-        log_request(r, cut);
-        if (server->options.finished) {
-            server->options.finished(r);
-        }
+        connection_ended(r, cut);
     } else if (!cut || code == MHD_REQUEST_TERMINATED_WITH_ERROR) { /* rejected by the library's parser */
         snprintf(r->method, sizeof r->method, "-");
         if (!r->rejected) {

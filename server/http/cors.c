@@ -50,6 +50,10 @@ static const char *reading_origin(const struct http_server *server, const char *
     return is_viewer(server, origin) ? origin : server->any_origin ? "*" : NULL;
 }
 
+bool cors_origin_reads(const struct http_server *server, const char *origin) {
+    return reading_origin(server, origin) != NULL;
+}
+
 void cors_headers(const struct http_request *r, struct MHD_Response *response) {
     const char *origin = http_header(r, "Origin");
     if (origins_differ(r->server)) {

@@ -176,17 +176,30 @@ static bool origin_is_own(const struct http_request *r, const char *origin) {
     return scheme && host && ascii_casecmp(origin + scheme, host) == 0;
 }
 
-bool guard_origin(struct http_request *r) {
-    if (!request_writes(r)) {
-        return true;
-    }
+/* Whether a page of this origin, or one that the browser says is foreign, may not do what it does. */
+static bool is_foreign(const struct http_request *r) {
     const char *origin = http_header(r, "Origin");
     const char *site = http_header(r, "Sec-Fetch-Site");
     bool listed = origin && cors_origin_listed(r->server, origin);
-    if (listed || (!(origin && !origin_is_own(r, origin)) && !(site && ascii_casecmp(site, "cross-site") == 0))) {
+    return !listed && ((origin && !origin_is_own(r, origin)) || (site && ascii_casecmp(site, "cross-site") == 0));
+}
+
+bool guard_origin(struct http_request *r) {
+    if (!request_writes(r) || !is_foreign(r)) {
         return true;
     }
     http_reply_problem(r, 403, "foreign-origin",
                        "Pages of other origins may not write; allow the origin with --origin.");
+    return false;
+}
+
+bool guard_socket(struct http_request *r) {
+    const char *origin = http_header(r, "Origin");
+    bool credentials = http_header(r, "Cookie") || http_header(r, "Authorization");
+    if (!is_foreign(r) || (origin && !credentials && cors_origin_reads(r->server, origin))) {
+        return true;
+    }
+    http_reply_problem(r, 403, "foreign-origin",
+                       "Pages of other origins may not open a WebSocket; allow the origin with --origin.");
     return false;
 }

@@ -393,6 +393,25 @@ bool http_is_answered_by_peer(const struct http_request *r); /* http_reply_from_
 bool http_is_gone(const struct http_request *r);             /* the client has closed the connection */
 bool http_is_stopping(const struct http_request *r);         /* the server is shutting down: long streams must end */
 
+/* ---- WebSocket (socket_reply.c, websocket.h) */
+struct websocket;
+struct http_socket {
+    /* The whole conversation, on a thread of its own; the connection is closed when it returns, and before that the
+     * functions of websocket.h say that it is over when the caller may no longer read or the server stops. False: it is
+     * closed with the failure. */
+    bool (*run)(void *context, struct websocket *ws, struct reel_error *err);
+    /* A message cannot be sent at once: gives back memory that only the next one needs. NULL: there is none. */
+    void (*waits)(void *context);
+    void (*free)(void *context); /* called once, also when nothing ran */
+    void *context;
+    size_t message_max;   /* bytes of a message that is received */
+    const char *protocol; /* that was chosen; a literal, NULL: none */
+};
+/* Whether the request opens a WebSocket, from a page that may: one of --origin, and without a cookie also one that may
+ * read. False: replied. */
+bool http_opens_socket(struct http_request *r);
+void http_reply_socket(struct http_request *r, const struct http_socket *socket); /* after http_opens_socket() */
+
 /* ---- the server */
 /* Time that the calling thread has spent on one kind of work, in total; lists end with a NULL name. */
 enum { HTTP_ELAPSED_MAX = 4 };

@@ -93,6 +93,7 @@ struct http_server {
     bool any_address; /* listens on all addresses: accept any literal address in Host */
     bool any_origin;  /* may read */
     _Atomic bool draining, cutting;
+    _Atomic uint64_t sockets; /* threads of WebSockets */
     struct cancel cancel;     /* of all requests: they go on until they are cut */
     _Atomic uint64_t running; /* requests whose headers have arrived and whose response is not complete */
     struct http_counters counters;
@@ -165,6 +166,7 @@ struct http_request {
     char id[HTTP_ID_MAX + 1];
     void *state;
     void (*free_state)(void *);
+    struct socket_reply *socket;   /* NULL: it opens none */
     struct MHD_Response *response; /* not yet passed to the library */
     unsigned status;
     bool started; /* the headers have arrived */
@@ -244,6 +246,7 @@ void connection_on_completed(void *server, struct MHD_Connection *mhd, void **re
                              enum MHD_RequestTerminationCode code);
 void connection_on_change(void *server, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode code);
+void connection_ended(struct http_request *r, bool cut);          /* counts and logs */
 void connection_worked(struct http_request *r, int64_t begun_ms); /* the server's own work does not count as the client
                                                                      being idle */
 
@@ -320,6 +323,10 @@ struct MHD_Response *stream_response(struct http_request *r, uint64_t length,
                                                                            memory
                                                                          */
 
+/* socket_reply.c */
+bool socket_runs(const struct http_request *r); /* its thread ends the request, not the library */
+void socket_free(struct socket_reply *socket);  /* NULL is fine */
+
 /* guard.c */
 bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for ambiguous requests;
                                                                                         false: has replied */
@@ -327,6 +334,7 @@ bool guard_request(struct http_request *r, const char *method, const char *versi
 bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *target, const char *version);
 bool guard_host(struct http_request *r);   /* 421 */
 bool guard_origin(struct http_request *r); /* 403 */
+bool guard_socket(struct http_request *r); /* the same for a request that opens a WebSocket */
 bool guard_host_is_ours(const struct http_server *server, const char *host);
 bool guard_token(const char *text);
 
@@ -401,5 +409,6 @@ void cors_headers(const struct http_request *r, struct MHD_Response *response);
 bool cors_is_preflight(const struct http_request *r);
 void cors_preflight(struct http_request *r, const char *allow);
 bool cors_origin_listed(const struct http_server *server, const char *origin);
+bool cors_origin_reads(const struct http_server *server, const char *origin); /* without credentials */
 
 #endif

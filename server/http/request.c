@@ -105,6 +105,7 @@ void request_close(struct http_request *r) {
     if (r->response) {
         MHD_destroy_response(r->response);
     }
+    socket_free(r->socket);
     request_drop_headers(r);
     key_close(r);
     free(r->grant.memory);

@@ -116,7 +116,7 @@ static int present_certificate(gnutls_session_t session, const gnutls_datum_t *a
 
 static bool start_daemon(struct http_server *server, struct reel_error *err) {
     unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
-                     MHD_USE_ERROR_LOG;
+                     MHD_USE_ERROR_LOG | MHD_ALLOW_UPGRADE;
     struct MHD_OptionItem strictness,
         tls_options[] = {
             {.option = MHD_OPTION_HTTPS_CERT_CALLBACK, .ptr_value = (void *)present_certificate},
@@ -241,6 +241,9 @@ void http_server_stop(struct http_server *server, unsigned drain_s) {
         nanosleep(&(struct timespec){.tv_nsec = DRAIN_STEP_NS}, NULL);
     }
     atomic_store(&server->cutting, true);
+    while (atomic_load(&server->sockets) > 0) { /* the library cannot stop before */
+        nanosleep(&(struct timespec){.tv_nsec = DRAIN_STEP_NS}, NULL);
+    }
     server_end(server);
 }
 

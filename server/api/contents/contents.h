@@ -25,6 +25,11 @@ void api_play(struct http_request *r);
 void api_merge_play(struct http_request *r);
 void api_play_get(struct http_request *r);
 void api_play_patch(struct http_request *r);
+/* foxglove_socket.c */
+void api_foxglove(struct http_request *r);
+/* nanover_socket.c */
+void api_nanover_server(struct http_request *r);
+void api_nanover_play(struct http_request *r);
 /* plot.c */
 void api_plot(struct http_request *r);
 /* message.c */

@@ -22,7 +22,6 @@
 #include "play/play.h"
 #include "views/views.h"
 
-enum { PAUSE_TOPICS_MAX = 64 };
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
@@ -149,7 +148,7 @@ static void send_row(struct player *p, void *buffer, size_t size, size_t *got) {
 }
 
 /* Gives back what is not used while it waits. */
-static void play_rest(struct player *p) {
+static void player_rest(struct player *p) {
     const uint64_t held = http_held(p->r);
     if (p->lacking == 0) {
         reel_row_output_rest(p->rows);
@@ -180,7 +179,7 @@ static bool wait_for_message(struct player *p, bool *heartbeat, struct reel_erro
     if (reel_play_wait(p->stream, p->lacking > 0 ? 0 : IDLE_NS)) {
         return true;
     }
-    play_rest(p);
+    player_rest(p);
     *heartbeat = has_paused(p);
     while (!*heartbeat && !reel_play_wait(p->stream, LOOK_NS)) {
         if (http_stream_ending(p->r, false) != HTTP_GOES_ON) {
@@ -235,8 +234,8 @@ static bool contents_play_read_number(struct http_request *r, const char *name, 
     return true;
 }
 
-static bool contents_play_read_options(struct http_request *r, struct reel_play_options *out,
-                                       const char *pause_topics[PAUSE_TOPICS_MAX]) {
+bool plays_read_options(struct http_request *r, struct reel_play_options *out,
+                        const char *pause_topics[PLAY_PAUSE_TOPICS_MAX]) {
     const char *speed = http_param(r, "speed");
     if (speed && strcmp(speed, "max") == 0) {
         out->speed = 0;
@@ -247,7 +246,7 @@ static bool contents_play_read_options(struct http_request *r, struct reel_play_
     http_param_bool(r, "paused", &out->paused);
     http_param_bool(r, "latch", &out->latch);
     http_param_duration(r, "max_gap", &out->max_gap_ns);
-    out->n_pause_topics = (uint32_t)http_params(r, "pause_topic", pause_topics, PAUSE_TOPICS_MAX);
+    out->n_pause_topics = (uint32_t)http_params(r, "pause_topic", pause_topics, PLAY_PAUSE_TOPICS_MAX);
     out->pause_topics = pause_topics;
     return contents_play_read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) &&
            contents_play_read_number(r, "clock", SPEED_MIN, CLOCK_MAX, &out->clock_hz);
@@ -322,7 +321,7 @@ static void reply_play(struct http_request *r, const struct played *in, const st
     AUTO_STRUCT(api_text_done) struct api_text text = {0};
     struct player *p = calloc(1, sizeof *p);
     struct reel_play_options options = reel_play_defaults();
-    const char *pause_topics[PAUSE_TOPICS_MAX];
+    const char *pause_topics[PLAY_PAUSE_TOPICS_MAX];
     struct reel_write_options write = {.prompt = true, .source_ids = in->ids};
     struct reel_error err = {0};
     const struct reel_writer *writer = reel_writer_named(media->extension, NULL, &err);
@@ -336,8 +335,8 @@ static void reply_play(struct http_request *r, const struct played *in, const st
     p->was_paused = true; /* the first row says so */
     p->unused = api_idle_memory(in->recordings[0], false);
     p->media = media;
-    bool good = contents_play_read_options(r, &options, pause_topics) &&
-                api_select(r, in->start_ns, in->end_ns, &p->q) && api_read_text(r, writer, &text, &write);
+    bool good = plays_read_options(r, &options, pause_topics) && api_select(r, in->start_ns, in->end_ns, &p->q) &&
+                api_read_text(r, writer, &text, &write);
     if (good) {
         p->q.selection.sources = in->sources;
         p->q.selection.prefixing = in->prefixing;

@@ -26,6 +26,11 @@ void plays_remove(struct plays *plays, struct play_entry *entry); /* NULL is fin
 /* A copy of the entry, with a reference to its controls; play_entry_done() releases it. False: there is none. */
 bool plays_find(struct plays *plays, const char *id, struct play_entry *out);
 void play_entry_done(struct play_entry *entry);
+/* speed, rate, clock, max_gap, loop, paused, latch and pause_topic of the request (play.c). False: replied. */
+enum { PLAY_PAUSE_TOPICS_MAX = 64 };
+struct http_request;
+bool plays_read_options(struct http_request *r, struct reel_play_options *out,
+                        const char *pause_topics[PLAY_PAUSE_TOPICS_MAX]);
 const char *play_home(const char *id); /* "": none */
 
 #endif

@@ -88,6 +88,43 @@ static const struct http_param play_params[] = {
     {0},
 };
 static const struct http_param merge_play_params[] = {PARAM_MERGE, PLAY_PARAMS, {0}};
+#define NANOVER_PLAY_PARAMS                                                                                            \
+    {.name = "speed",                                                                                                  \
+     .type = HTTP_TEXT,                                                                                                \
+     .fallback = "1",                                                                                                  \
+     .help = "How fast: a number from 0.01 to 100, or max: as fast as possible."},                                     \
+        {.name = "max_gap", .type = HTTP_DURATION, .help = "Longer silences are shortened to this."},                  \
+        {.name = "loop",                                                                                               \
+         .type = HTTP_BOOL,                                                                                            \
+         .fallback = "true",                                                                                           \
+         .help = "Begins again at the end, as NanoVer's own server does."},                                            \
+    {                                                                                                                  \
+        .name = "paused", .type = HTTP_BOOL, .help = "Waits for playback/play, or for PATCH /plays/{id}."              \
+    }
+static const struct http_param foxglove_params[] = {
+    PARAM_SELECTION,
+    {.name = "view",
+     .type = HTTP_TEXT,
+     .fallback = "foxglove",
+     .help = "foxglove: what viewers draw, also of messages that they cannot read; raw: messages as recorded."},
+    {.name = "follow",
+     .type = HTTP_BOOL,
+     .help = "Of a live recording the present, and then what is appended; without it, it is played."},
+    {.name = "speed",
+     .type = HTTP_TEXT,
+     .fallback = "1",
+     .help = "How fast: a number from 0.01 to 100, or max: as fast as possible."},
+    {.name = "max_gap", .type = HTTP_DURATION, .help = "Longer silences are shortened to this."},
+    {.name = "loop", .type = HTTP_BOOL, .help = "Begins again at the end."},
+    {.name = "paused", .type = HTTP_BOOL, .help = "Waits until the viewer, or PATCH /plays/{id}, lets it go on."},
+    {0},
+};
+static const struct http_param nanover_play_params[] = {
+    {.name = "start", .type = HTTP_TIME, .help = "Begins with the frame and the state at this time."},
+    NANOVER_PLAY_PARAMS,
+    {0},
+};
+static const struct http_param nanover_server_params[] = {PARAM_Q, PARAM_COLLECTION, NANOVER_PLAY_PARAMS, {0}};
 static const struct http_param message_params[] = {
     {.name = "topic", .type = HTTP_GLOB, .repeats = true, .max = 64, .help = "The topic of the message."},
     PARAM_CHANNEL,
@@ -277,6 +314,34 @@ const struct api_route api_routes_contents[] = {
      .policy = {.key = HTTP_KEY_NATURAL},
      .tag = "contents",
      .answers = "200" ERRORS_WRITE},
+    {.http = {"GET", "/ws/recordings/{id}", ROLE_READ, foxglove_params,
+              "Plays a recording to Foxglove or a compatible viewer, by WebSocket, or follows it while it grows.",
+              api_foxglove, NULL, NULL, NULL},
+     .id = "playFoxglove",
+     .tag = "contents",
+     .detail = "The protocol is foxglove.sdk.v1, with playbackControl (play, pause, speed, seek), or "
+               "foxglove.websocket.v1, in which PATCH /plays/{id} controls the playback; X-Play names it. What is "
+               "subscribed to begins with the last message of each channel.",
+     .answers = "101:playNanover" ERRORS_CONTENTS " 426:UpgradeRequired"},
+    {.http = {"GET", BASE "/recordings/{id}/nanover", ROLE_READ, nanover_play_params,
+              "Plays a recording to a client of NanoVer, by WebSocket.", api_nanover_play, NULL, NULL, NULL},
+     .id = "playNanover",
+     .tag = "nanover",
+     .detail =
+         "Binary messages are MessagePack, those of the recording as they were recorded. The commands of NanoVer's "
+         "playback (playback/play, pause, step, step_back, reset, list, load, next, commands/list) are answered; "
+         "what else a client sends is dropped. The header X-Play names the playback, which PATCH /plays/{id} "
+         "controls.",
+     .answers = "101" ERRORS_CONTENTS " 426:UpgradeRequired"},
+    {.http = {"GET", "/nanover", ROLE_READ, nanover_server_params,
+              "Is a NanoVer server whose simulations are the NanoVer recordings of the archive, by WebSocket.",
+              api_nanover_server, NULL, NULL, NULL},
+     .id = "serveNanover",
+     .tag = "nanover",
+     .detail = "As playNanover. playback/list names up to 1,000 recordings that the caller may read, the newest first; "
+               "the first is loaded at once. The state has simulation.name, simulation.index and reel.play, the id of "
+               "the playback.",
+     .answers = "101:playNanover 426:UpgradeRequired" ERRORS},
     {.http = {"GET", BASE "/recordings/{id}/series", ROLE_READ, series_params,
               "Returns numeric fields over time, downsampled for drawing.", api_series, NULL, NULL, NULL},
      .id = "getSeries",

@@ -301,6 +301,9 @@ static const struct problem_type {
     {"unauthorized", "The request is not authenticated.",
      "It has no token, or one that is unknown, expired or revoked, or the signature of its link is invalid.",
      "Send a token as Authorization: Bearer TOKEN or as the password of any user name, or use a signed link."},
+    {"upgrade-required", "The address is answered by WebSocket.",
+     "The request does not open one, or of another version than 13; perhaps a proxy in between removed its headers.",
+     "Connect with a client of WebSocket, and let the proxy pass Upgrade and Connection on."},
     {"unsupported-header", "The operation does not support a header of the request.",
      "Idempotency-Key is not supported where the answer contains a secret, If-Match where no entity tag is compared, "
      "If-None-Match of a write where nothing is created under a name, or with another value than *.",
